@@ -1,0 +1,47 @@
+# Two commands do everything from a fresh clone: `make demo` and `make test`.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest
+# Tests run one process a core; each keeps its own numerics on one thread.
+WORKERS ?= auto
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-slow lint types docs bench clean
+
+help: ## list the commands
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+
+# One stamp a set of extras: reinstalled when pyproject.toml changes, otherwise instant.
+$(VENV)/.installed-%: pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -c 'import sys; sys.exit("ifair needs Python 3.11 or newer, this is %d.%d; set PYTHON=" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing ifair[$*] into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$*]'
+	@touch $@
+
+demo: $(VENV)/.installed-report ## set up, learn a fair representation of German Credit, write a report
+	@$(BIN)/ifair demo
+
+test: $(VENV)/.installed-test ## set up and run the test suite
+	@$(PYTEST) -n $(WORKERS) -m "not slow"
+
+test-slow: $(VENV)/.installed-test ## the slow proofs: a hundred seeds of gradient checks and the like
+	@IFAIR_TEST_SEEDS=$${IFAIR_TEST_SEEDS:-100} $(PYTEST) -n $(WORKERS) -m slow
+
+lint: $(VENV)/.installed-lint ## style
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+types: $(VENV)/.installed-lint ## static types
+	@$(BIN)/mypy
+
+docs: $(VENV)/.installed-docs ## build the documentation; warnings are errors
+	@$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+bench: $(VENV)/.installed-test ## the benchmarks, each printing one table
+	@for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
+
+clean: ## remove the environment and everything built
+	rm -rf $(VENV) build dist docs/_build docs/api/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis

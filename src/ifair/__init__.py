@@ -1,0 +1,24 @@
+"""Individually fair representations of people's records (iFair, ICDE 2019)."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ifair.encode import Encoder
+    from ifair.models.ifair import IFair
+
+__version__ = "0.1.0"
+__all__ = ["Encoder", "IFair", "__version__"]
+
+# Where each public name lives. Loaded on first use, so that `ifair --help` needs neither numpy nor scikit-learn.
+_HOME = {"Encoder": "ifair.encode", "IFair": "ifair.models.ifair"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""The mathematics of the representation: arrays in, arrays out."""

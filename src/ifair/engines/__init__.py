@@ -1,0 +1,1 @@
+"""Who evaluates a sum over records: local blocks now, other places later."""

@@ -1,0 +1,1 @@
+"""scikit-learn estimators over the mathematics in :mod:`ifair.core`."""

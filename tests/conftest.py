@@ -1,0 +1,30 @@
+"""Fixtures shared by all tests."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+# Test processes share the cores already: one BLAS thread each, set before the first numerical call.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+def pytest_generate_tests(metafunc):
+    """Run every test that asks for ``seed`` on IFAIR_TEST_SEEDS seeds (default 1, at most 100)."""
+    if "seed" in metafunc.fixturenames:
+        metafunc.parametrize("seed", range(int(os.environ.get("IFAIR_TEST_SEEDS", "1"))))
+
+
+@pytest.fixture
+def rng(seed):
+    return np.random.default_rng(seed)
+
+
+@pytest.fixture
+def real_data():
+    """The folder of real datasets named by IFAIR_DATA; the test is skipped without it."""
+    folder = os.environ.get("IFAIR_DATA")
+    if not folder or not Path(folder).is_dir():
+        pytest.skip("IFAIR_DATA does not name a folder with the real datasets")
+    return Path(folder)
