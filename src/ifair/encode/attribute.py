@@ -126,10 +126,11 @@ class Attribute:
 
 def _what_it_holds(column: pd.Series, name: str) -> str:
     """Say "numbers", "booleans", "text", "intervals" or "nothing"; refuse everything else."""
-    if column.isna().all():
+    present = column.dropna()  # infer_dtype would not skip every kind of missing value beside text
+    if present.empty:
         return "nothing"
     has_levels = isinstance(column.dtype, pd.CategoricalDtype)
-    found = infer_dtype(column.cat.categories if has_levels else column, skipna=True)
+    found = infer_dtype(column.cat.categories if has_levels else present)
     if found in _HOLDS:
         return _HOLDS[found]
     if found in _TIMES:
@@ -137,7 +138,7 @@ def _what_it_holds(column: pd.Series, name: str) -> str:
             f"column {name!r} holds dates or times, which have no natural scale: turn it into a number (such "
             "as years since a date) or into text (such as the name of the month)"
         )
-    examples = {type(value).__name__: value for value in column.dropna()}
+    examples = {type(value).__name__: value for value in present}
     shown = " and ".join(f"{kind} ({value!r})" for kind, value in list(examples.items())[:3])
     raise TypeError(
         f"column {name!r} holds {shown}: the cells of a column in the input argument must be uniformly "
