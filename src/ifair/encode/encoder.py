@@ -264,7 +264,7 @@ class Encoder(TransformerMixin, BaseEstimator):
             if is_choice[i]:
                 choice = next(next_choice)
                 choice[:] = attribute.choices(frame.iloc[:, i])
-                is_missing[:, i] = np.equal(choice, None)
+                is_missing[:, i] = pd.isna(choice)
             else:
                 number = next(next_number)
                 number[:] = attribute.numbers(frame.iloc[:, i])
