@@ -17,6 +17,9 @@ PATIENCE = 10
 TRIAL_ITERATIONS = 100
 """After so many iterations only the best start goes on."""
 
+FLAT = 1e-5
+"""Largest slope, relative to the loss, at which a search that can go no further counts as converged."""
+
 MEMORY = 10
 """Past steps that L-BFGS remembers; 30 gained nothing on the datasets tried."""
 
@@ -150,8 +153,11 @@ def _lbfgs(run: _Run, theta: Array, max_iter: int) -> str:
     """Run L-BFGS and say why it stopped."""
     options = {"maxiter": max_iter, "maxfun": 20 * max_iter + 100, "maxcor": MEMORY, "ftol": 0.0, "gtol": 0.0}
     result = minimize(run.evaluate, theta, jac=True, method="L-BFGS-B", callback=run.after_iteration, options=options)
-    # Without tolerances of its own SciPy ends at a limit (1), at a gradient of zero (0), or in a line search (2).
-    return run.stopped or {0: "converged", 1: "max_iter"}.get(result.status, "stalled")
+    if run.stopped or result.status == 1:
+        return run.stopped or "max_iter"
+    # Without tolerances of its own SciPy goes on until no step lowers the loss: right only where it is flat.
+    slope = np.max(np.abs(result.jac), initial=0.0)
+    return "converged" if slope <= FLAT * max(abs(result.fun), np.finfo(float).tiny) else "stalled"
 
 
 def minimise(

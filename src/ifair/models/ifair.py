@@ -153,8 +153,8 @@ class IFair(TransformerMixin, BaseEstimator):
     True
     """
 
-    prototypes_: NDArray[np.float64]
-    alpha_: NDArray[np.float64]
+    prototypes_: NDArray[np.floating[Any]]
+    alpha_: NDArray[np.floating[Any]]
 
     def __init__(
         self,
@@ -278,8 +278,8 @@ class IFair(TransformerMixin, BaseEstimator):
             reported = self._objective(engine, protected, random_state, report=True)
             losses = reported.value_and_grad(solution.parameters)[0]
 
-        self.prototypes_ = solution.parameters.prototypes + centre
-        self.alpha_ = solution.parameters.alpha
+        self.prototypes_ = np.asarray(solution.parameters.prototypes + centre)
+        self.alpha_ = np.asarray(solution.parameters.alpha)
         self.shares_ = all_memberships(engine, objective.mapping, solution.parameters).mean(axis=0)
         self.loss_, self.utility_loss_, self.fairness_loss_ = losses
         self.n_iter_ = solution.n_iter
