@@ -50,9 +50,9 @@ def people(rng):
 @parametrize_with_checks(
     [
         IFair(),
-        IFair(output="membership", pairs=7, freeze_protected=True, protected=[0]),
-        IFair(n_prototypes=3, p=1, pairs="all", init="uniform", alpha_init="random"),
-        IFair(n_prototypes=3, pairs="moments", squared=True, reduction="norm", fairness_distance="euclidean"),
+        IFair(output="membership", pairs=7, freeze_protected=True, protected=[0], n_restarts=1, max_iter=20),
+        IFair(3, p=1, pairs="all", init="uniform", alpha_init="random", n_restarts=1, max_iter=20),
+        IFair(3, pairs="moments", squared=True, reduction="norm", fairness_distance="euclidean", max_iter=20),
     ]
 )
 @pytest.mark.filterwarnings("ignore")
@@ -180,7 +180,7 @@ def test_large_tables_take_landmarks_and_stay_near_all_pairs(rng):
     sampled = IFair(3, protected=[3], **options).fit(X)
     exact = IFair(3, protected=[3], pairs="all", **options).fit(X)
     assert not np.array_equal(sampled.prototypes_, exact.prototypes_)
-    assert sampled.fairness_loss_ == pytest.approx(exact.fairness_loss_, rel=0.2)
+    assert sampled.loss_ == pytest.approx(exact.loss_, rel=0.05)
 
 
 @quietly
@@ -278,18 +278,7 @@ def test_the_bar_rewrites_its_line_on_a_terminal():
         pd.Index(["age", "sex"]),
         ("age", "sex"),
     ],
-    ids=[
-        "names",
-        "indices",
-        "negative",
-        "mask",
-        "list of bool",
-        "series",
-        "callable",
-        "callable mask",
-        "index",
-        "tuple",
-    ],
+    ids=["names", "indices", "negative", "mask", "bools", "series", "callable", "callable mask", "index", "tuple"],
 )
 def test_protected_columns_may_be_named_in_every_form(rng, protected):
     frame = pd.DataFrame(rng.normal(size=(30, 4)), columns=["work", "age", "education", "sex"])
@@ -378,7 +367,10 @@ def test_prototypes_are_readable_in_the_users_units(people):
     assert table["share"].sum() == pytest.approx(1.0)
     assert table["share"].is_monotonic_decreasing
     assert set(table["race"]) <= {"Black", "White", "Asian"}
-    assert table["age"].between(0, 120).all()
+    in_order = table.loc[[f"prototype{k}" for k in range(4)]]
+    np.testing.assert_allclose(
+        in_order["age"], model.prototypes_[:, 0] * people["age"].std(ddof=0) + people["age"].mean()
+    )
 
 
 @quietly

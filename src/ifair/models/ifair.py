@@ -413,6 +413,11 @@ class IFair(TransformerMixin, BaseEstimator):
         -------
         DataFrame with one row a prototype
             ``share``, its part of the population, then the attributes; largest share first.
+
+        Notes
+        -----
+        Representations are mixtures of prototypes and lie between them, so that prototypes themselves often lie
+        outside the range of the data: an age of -20 stands for "as young as it gets".
         """
         check_is_fitted(self)
         names = [str(name) for name in _check_feature_names_in(self)]
