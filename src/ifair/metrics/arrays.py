@@ -68,6 +68,10 @@ class Groups:
         """The people of one group, shape (M,)."""
         return np.asarray(self.codes == code)
 
+    def take(self, rows: Ints) -> "Groups":
+        """The groups of some people; labels stay, also of groups left without members."""
+        return Groups(self.codes[rows], self.labels)
+
     def mask(self, values: Any) -> NDArray[np.bool_]:
         """The people whose label is ``values``, or among them when it is a list, set or tuple of labels."""
         several = isinstance(values, (list, set, frozenset)) or (
@@ -78,18 +82,22 @@ class Groups:
         return np.isin(self.codes, chosen)
 
 
-def groups(sensitive_features: Any, length: int | None = None) -> Groups:
+def groups(sensitive_features: Any, length: int | None = None, name: str = "sensitive_features") -> Groups:
     """Groups from one column of labels, or from all columns of a frame crossed.
 
     Labels are sorted where they can be compared. The categories of a pandas Categorical are the labels,
     used or not. Missing values are refused: a person without a known group is not a group.
     """
     if isinstance(sensitive_features, Groups):
+        if length is not None and len(sensitive_features.codes) != length:
+            raise ValueError(f"{len(sensitive_features.codes)} people in groups where {length} are expected")
         return sensitive_features
-    columns = _columns(sensitive_features)
+    columns = _columns(sensitive_features, name)
     lengths = {len(column) for column in columns}
     if len(lengths) != 1 or (length is not None and lengths != {length}):
-        raise ValueError(f"sensitive_features has {sorted(lengths)} entries where {length} are expected")
+        raise ValueError(f"{name} has {sorted(lengths)} entries where {length} are expected")
+    if any(column.isna().any() for column in columns):
+        raise ValueError(f"{name} has missing values; name them as a group or leave them out")
     parts = [_one_column(column) for column in columns]
     if len(parts) == 1:
         return parts[0]
@@ -97,11 +105,11 @@ def groups(sensitive_features: Any, length: int | None = None) -> Groups:
     return _one_column(pd.Series(crossed, dtype=object))
 
 
-def _columns(features: Any) -> list[pd.Series]:
+def _columns(features: Any, name: str) -> list[pd.Series]:
     if hasattr(features, "to_pandas") and not isinstance(features, (pd.Series, pd.DataFrame)):
         features = _without_arrow(features)
     if isinstance(features, pd.DataFrame):
-        return [features[name].reset_index(drop=True) for name in features.columns]
+        return [features[column].reset_index(drop=True) for column in features.columns]
     if isinstance(features, (pd.Series, pd.Categorical, pd.Index)):
         return [pd.Series(features).reset_index(drop=True)]
     array = np.asarray(features)
@@ -109,7 +117,7 @@ def _columns(features: Any) -> list[pd.Series]:
         return [pd.Series(array)]
     if array.ndim == 2 and array.shape[1] > 0:
         return [pd.Series(array[:, n]) for n in range(array.shape[1])]
-    raise ValueError(f"sensitive_features must be a column or columns of labels, got the shape {array.shape}")
+    raise ValueError(f"{name} must be a column or columns of labels, got the shape {array.shape}")
 
 
 def _without_arrow(features: Any) -> Any:
@@ -120,8 +128,6 @@ def _without_arrow(features: Any) -> Any:
 
 
 def _one_column(column: pd.Series) -> Groups:
-    if column.isna().any():
-        raise ValueError("sensitive_features has missing values; name them as a group or leave them out")
     if isinstance(column.dtype, pd.CategoricalDtype):
         labels: Sequence[Any] = list(column.cat.categories)
         return Groups(np.asarray(column.cat.codes, dtype=np.intp), tuple(labels))
@@ -152,3 +158,15 @@ def in_threads(work: Callable[[Any], Any], items: Iterable[Any], n_jobs: int | N
         return [work(item) for item in items]
     with threadpool_limits(1):
         return list(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(work)(item) for item in items))
+
+
+def by_query(query: Any, length: int) -> list[tuple[Any, Ints]]:
+    """Name and rows of each query, in the order of appearance; without queries one, named None."""
+    if query is None:
+        return [(None, np.arange(length))]
+    found = groups(query, length, "query")
+    order = np.argsort(found.codes, kind="stable")
+    rows = np.split(order, np.cumsum(np.bincount(found.codes, minlength=len(found)))[:-1])
+    return sorted(
+        ((label, r) for label, r in zip(found.labels, rows) if len(r)), key=lambda item: int(item[1][0])
+    )
