@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from ifair.metrics.arrays import Groups, groups, numbers, vector
+from ifair.metrics.arrays import Groups, by_query, groups, numbers
 from ifair.ranking.rerank import fair_order, fair_scores
 from ifair.ranking.significance import protected_codes
 from ifair.ranking.tables import minimum_counts
@@ -134,7 +134,7 @@ class FAStarIR(BaseEstimator):
         fair = np.empty(len(score))
         orders = []
         satisfied: dict[Any, bool] = {}
-        for name, rows in _queries(query, len(score)):
+        for name, rows in by_query(query, len(score)):
             k = len(rows) if self.k is None else min(self.k, len(rows))
             counts = minimum_counts(k, shares, self.alpha, self.adjust)
             order = fair_order(score[rows], codes[rows], counts)
@@ -168,15 +168,6 @@ class FAStarIR(BaseEstimator):
         if self.shortage == "raise":
             raise ValueError(message)
         warnings.warn(message, ShortageWarning, stacklevel=3)
-
-
-def _queries(query: ArrayLike | None, n: int) -> list[tuple[Any, NDArray[np.intp]]]:
-    """Name and rows of each query, in the order of appearance."""
-    if query is None:
-        return [(None, np.arange(n))]
-    found = groups(vector(query, "query", n))
-    rows = [(label, np.flatnonzero(found.members(code))) for code, label in enumerate(found.labels)]
-    return sorted(rows, key=lambda item: int(item[1][0]))
 
 
 def _holds(ranked: NDArray[np.int64], counts: NDArray[np.int64]) -> bool:
