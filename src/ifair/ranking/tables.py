@@ -33,6 +33,7 @@ full of ties), and rounding must not decide about a ranking.
 from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -218,16 +219,19 @@ def _failure(table: NDArray[np.int64], shares: tuple[float, ...]) -> float:
     q = np.zeros(shape)  # q[c]: no prefix failed so far, and c_g of group g (or more, at the last index)
     q[(0,) * len(shape)] = 1.0
     lost = 0.0
-    for minima in table.T:
+    axes: list[tuple[Any, ...]] = [(slice(None),) * g for g in range(len(shape))]
+    moves = [((*a, slice(1, None)), (*a, slice(None, -1)), (*a, -1)) for a in axes]
+    reached = [0] * len(shape)
+    for minima in table.T.tolist():
         grown = rest * q
-        for g, share in enumerate(shares):
-            new, old = np.moveaxis(grown, g, 0), np.moveaxis(q, g, 0)  # views
-            new[1:] += share * old[:-1]
-            new[-1] += share * old[-1]
+        for share, (above, below, end) in zip(shares, moves):
+            grown[above] += share * q[below]
+            grown[end] += share * q[end]
         for g, minimum in enumerate(minima):
-            if minimum > 0:
-                short = np.moveaxis(grown, g, 0)[:minimum]
-                lost += float(short.sum())
-                short[...] = 0.0
+            if minimum > reached[g]:  # counts below an earlier minimum are gone already
+                short = (*axes[g], slice(None, minimum))
+                lost += float(grown[short].sum())
+                grown[short] = 0.0
+                reached[g] = minimum
         q = grown
     return min(lost, 1.0)
