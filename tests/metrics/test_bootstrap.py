@@ -99,6 +99,14 @@ def test_the_interval_of_consistency_is_around_it(rng):
     assert result.to_dict()["n_resamples"] == 100
 
 
+def test_the_interval_of_consistency_over_queries_resamples_queries(rng):
+    X, s, query = rng.normal(size=(120, 2)), rng.uniform(size=120), np.repeat(np.arange(8), 15)
+    result = consistency_interval(s, X, k=5, query=query, n_resamples=100)
+    assert result.resampled == "queries"
+    assert result.estimate == pytest.approx(consistency(s, X, k=5, query=query))
+    assert result.low < result.estimate < result.high
+
+
 def test_the_same_seed_gives_the_same_interval(rng):
     y = noisy_people(rng)[1]
     once, again = (bootstrap(accuracy, y, 1 - y[::-1], n_resamples=50, random_state=3) for _ in range(2))

@@ -65,6 +65,16 @@ def test_shared_neighbours_give_the_same_value(X, rng):
     assert consistency(y, neighbours=nearest_neighbours(X, 7)) == consistency(y, X, k=7)
 
 
+def test_rankings_are_consistent_within_queries_and_queries_count_alike(rng):
+    X, s = rng.normal(size=(50, 2)), rng.uniform(size=50)
+    query = np.array(["b"] * 20 + ["a"] * 30)[rng.permutation(50)]
+    alone = [consistency(s[query == q], X[query == q], k=4) for q in "ab"]
+    assert consistency(s, X, k=4, query=query) == pytest.approx(np.mean(alone))
+    near = nearest_neighbours(X, 4, query=query)
+    assert (query[near] == query[:, None]).all()
+    assert consistency(s, neighbours=near, query=query) == pytest.approx(np.mean(alone))
+
+
 def test_probabilities_of_all_classes_are_compared_in_total_variation(X, rng):
     p = rng.uniform(size=60)
     assert consistency(np.column_stack([1 - p, p]), X) == pytest.approx(consistency(p, X))

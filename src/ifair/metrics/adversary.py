@@ -1,5 +1,6 @@
 """The adversary: how well can somebody tell the protected group from a representation?"""
 
+import warnings
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -24,7 +25,7 @@ class Adversary:
     accuracy : float
         Mean over the folds. Lower is better for privacy, but never below ``majority``: compare the two.
     majority : float
-        Share of the largest group, the accuracy of always naming it.
+        Share of the largest group among those predicted, the accuracy of always naming it.
     auc : float
         Mean over the folds; 1/2 when nothing is given away. With more than two groups: each against the
         others, weighted by size.
@@ -71,7 +72,7 @@ def adversary(
         "logistic": logistic regression on standardised columns, the paper's adversary. "boosting":
         gradient-boosted trees, which also find what is not linear.
     folds : int
-        Stratified folds; fewer when the smallest group has fewer members.
+        Stratified folds. Groups with fewer people than folds are left out, with a warning.
     random_state : int
         Of the folds and the trees.
 
@@ -87,30 +88,31 @@ def adversary(
     records = matrix(Z, "Z")
     found = groups(sensitive_features, len(records))
     sizes = np.bincount(found.codes, minlength=len(found))
-    smallest = int(sizes[sizes > 0].min(initial=len(records)))
-    if (sizes > 0).sum() < 2 or smallest < 2:
-        names = [label for label, size in zip(found.labels, sizes) if size < 2]
-        raise ValueError(f"the adversary needs two groups of two people or more; too small: {names}")
-    n_folds = min(folds, smallest)
+    large = np.flatnonzero(sizes >= folds)
+    if len(large) < 2:
+        raise ValueError(f"{folds} folds need two groups of {folds} people or more; take fewer folds")
+    if (sizes[sizes < folds] > 0).any():
+        names = [label for label, size in zip(found.labels, sizes) if 0 < size < folds]
+        warnings.warn(f"groups of fewer than {folds} people are left out: {names}", stacklevel=2)
+    kept = np.isin(found.codes, large)
     name, estimator = _named(model, random_state)
-    several = (sizes > 0).sum() > 2
     scores = cross_validate(
         estimator,
-        records,
-        found.codes,
-        cv=StratifiedKFold(n_folds, shuffle=True, random_state=random_state),
-        scoring={"accuracy": "accuracy", "auc": "roc_auc_ovr_weighted" if several else "roc_auc"},
+        records[kept],
+        found.codes[kept],
+        cv=StratifiedKFold(folds, shuffle=True, random_state=random_state),
+        scoring={"accuracy": "accuracy", "auc": "roc_auc_ovr_weighted" if len(large) > 2 else "roc_auc"},
         n_jobs=n_jobs,
         error_score="raise",
     )
     return Adversary(
         model=name,
         accuracy=float(scores["test_accuracy"].mean()),
-        majority=float(sizes.max() / len(records)),
+        majority=float(sizes.max() / kept.sum()),
         auc=float(scores["test_auc"].mean()),
         accuracy_sd=float(scores["test_accuracy"].std()),
         auc_sd=float(scores["test_auc"].std()),
-        folds=n_folds,
+        folds=folds,
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ifair.metrics.arrays import Floats, Ints
+from ifair.metrics.arrays import Floats, Ints, by_query
 from ifair.metrics.neighbours import nearest_neighbours
 
 
@@ -19,6 +19,7 @@ def consistency(
     neighbours: ArrayLike | None = None,
     kind: str = "auto",
     score_range: tuple[float, float] | None = None,
+    query: Any = None,
     n_jobs: int | None = None,
 ) -> float:
     """yNN: how far people get the outcomes of their k nearest neighbours (the paper's Section V-C).
@@ -45,6 +46,9 @@ def consistency(
         Rows of class probabilities are compared in total variation, half the sum of absolute differences.
     score_range : (low, high), optional
         The range that scores can take: differences are divided by its width, so that yNN stays in [0, 1].
+    query : labels of shape (M,), optional
+        For rankings: neighbours are searched among the candidates of the same query, and the mean is taken
+        over queries, each counting alike.
     n_jobs : int or None
         Threads of the neighbour search.
 
@@ -54,8 +58,9 @@ def consistency(
     >>> consistency([1, 1, 0, 0], [[0.0], [0.1], [0.2], [5.0]], k=1)  # the third differs from its neighbour
     0.75
     """
-    near = checked_neighbours(len(np.asarray(y)), X, k, neighbours, n_jobs)
-    return float(1 - outcome_distances(y, near, kind, score_range).mean())
+    options: Any = {"k": k, "neighbours": neighbours, "query": query, "n_jobs": n_jobs}
+    person = consistency_per_person(y, X, kind=kind, score_range=score_range, **options)
+    return mean_of_queries(person, query=query)
 
 
 def consistency_per_person(
@@ -66,6 +71,7 @@ def consistency_per_person(
     neighbours: ArrayLike | None = None,
     kind: str = "auto",
     score_range: tuple[float, float] | None = None,
+    query: Any = None,
     n_jobs: int | None = None,
 ) -> Floats:
     """Each person's part of :func:`consistency`, shape (M,); its mean over everybody is yNN.
@@ -73,17 +79,27 @@ def consistency_per_person(
     Averaged by group (for instance in fairlearn's MetricFrame, as ``y_pred``) it tells which group is
     treated less consistently.
     """
-    near = checked_neighbours(len(np.asarray(y)), X, k, neighbours, n_jobs)
+    near = checked_neighbours(len(np.asarray(y)), X, k, neighbours, query, n_jobs)
     return np.asarray(1 - outcome_distances(y, near, kind, score_range).mean(axis=1))
 
 
+def mean_of_queries(values: Floats, *, query: Any) -> float:
+    """Mean over queries of the mean over their candidates; without queries the mean."""
+    return float(np.mean([values[rows].mean() for _, rows in by_query(query, len(values))]))
+
+
 def checked_neighbours(
-    n_records: int, X: ArrayLike | None, k: int, neighbours: ArrayLike | None, n_jobs: int | None = None
+    n_records: int,
+    X: ArrayLike | None,
+    k: int,
+    neighbours: ArrayLike | None,
+    query: Any = None,
+    n_jobs: int | None = None,
 ) -> Ints:
     """The given neighbours, checked, or those found in ``X``."""
     if (X is None) == (neighbours is None):
         raise ValueError("give either X, to search neighbours in, or neighbours")
-    found = neighbours if X is None else nearest_neighbours(X, k, n_jobs=n_jobs)
+    found = neighbours if X is None else nearest_neighbours(X, k, query=query, n_jobs=n_jobs)
     near = np.asarray(found)
     if near.ndim != 2 or len(near) != n_records or not np.issubdtype(near.dtype, np.integer):
         raise ValueError(f"neighbours must be whole numbers of shape ({n_records}, k), got {near.shape}")

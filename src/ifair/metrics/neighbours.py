@@ -1,11 +1,12 @@
 """Exact nearest neighbours for tables of any size: matrix products find candidates, true distances decide."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ifair.metrics.arrays import Floats, Ints, in_threads, matrix
+from ifair.metrics.arrays import Floats, Ints, by_query, in_threads, matrix
 
 ROWS = 256  # records searched at a time
 COLUMNS = 4096  # others they are compared with at a time
@@ -14,7 +15,7 @@ PAIRS = 32_768  # true distances at a time
 MANTISSA = 2.0**36
 
 
-def nearest_neighbours(X: ArrayLike, k: int = 10, *, n_jobs: int | None = None) -> Ints:
+def nearest_neighbours(X: ArrayLike, k: int = 10, *, query: Any = None, n_jobs: int | None = None) -> Ints:
     """The k nearest other records of every record, in Euclidean distance.
 
     Parameters
@@ -23,6 +24,8 @@ def nearest_neighbours(X: ArrayLike, k: int = 10, *, n_jobs: int | None = None) 
         Scaled, non-protected attributes.
     k : int
         Less than M.
+    query : labels of shape (M,), optional
+        Search only among the candidates of the same query.
     n_jobs : int or None
         Threads, as in scikit-learn: None is one, -1 all cores.
 
@@ -54,6 +57,13 @@ def nearest_neighbours(X: ArrayLike, k: int = 10, *, n_jobs: int | None = None) 
            [2, 1]])
     """
     records = matrix(X)
+    found = np.empty((len(records), k), dtype=np.intp)
+    for _, rows in by_query(query, len(records)):
+        found[rows] = rows[_search(records[rows], k, n_jobs)]
+    return found
+
+
+def _search(records: Floats, k: int, n_jobs: int | None) -> Ints:
     if not 1 <= k < len(records):
         raise ValueError(f"k must be at least 1 and less than the number of records, {len(records)}; got {k}")
     copies = _Copies.of(records, most=k + 1)

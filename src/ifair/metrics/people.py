@@ -102,6 +102,7 @@ def treatment(
     *,
     k: int = 10,
     neighbours: ArrayLike | None = None,
+    query: Any = None,
     higher_is_better: bool = True,
     n_jobs: int | None = None,
 ) -> Treatment:
@@ -113,6 +114,8 @@ def treatment(
         Decisions (0/1), probabilities, scores or ranks.
     X : array or frame of shape (M, N)
         Original, scaled, non-protected attributes; or give ``neighbours`` of shape (M, k) instead.
+    query : labels of shape (M,), optional
+        Compare only with candidates of the same query.
     higher_is_better : bool
         False for risks and ranks, where the worst treated have more than their neighbours.
 
@@ -123,7 +126,7 @@ def treatment(
     person 1 got 0, -1 against the neighbours (0: 1, 2: 1)
     """
     outcomes = numbers(y, "y")
-    near = checked_neighbours(len(outcomes), X, k, neighbours, n_jobs)
+    near = checked_neighbours(len(outcomes), X, k, neighbours, query, n_jobs)
     gaps = outcomes - outcomes[near].mean(axis=1)
     gaps = gaps if higher_is_better else -gaps
     return Treatment(outcomes, gaps, near, np.argsort(gaps, kind="stable"))
