@@ -1,0 +1,108 @@
+"""How long the measures take at the size of Census, and FA*IR at k = 1,500.
+
+    python benchmarks/bench_measures.py [--jobs 2] [--small]
+
+Census is read from ``$IFAIR_DATA/census`` when that is set (adult.data and adult.test, one-hot encoded,
+standardised, without race, sex and the duplicate of education), otherwise made up with the same shape.
+"""
+
+import argparse
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from ifair.metrics import certify, consistency, consistency_interval, nearest_neighbours
+from ifair.ranking import FAStarIR, failure_probability, minimum_counts
+from ifair.ranking.tables import _tables
+
+COLUMNS = (
+    "age workclass fnlwgt education education_num marital_status occupation relationship race sex gain loss "
+    "hours country"
+)
+
+
+def standardised(X):
+    spread = X.std(axis=0)
+    return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1)
+
+
+def census(n):
+    """Records of Census and where they came from."""
+    folder = Path(os.environ.get("IFAIR_DATA", "")) / "census"
+    if os.environ.get("IFAIR_DATA") and folder.is_dir():
+        names = [*COLUMNS.split(), "income"]
+        parts = [
+            pd.read_csv(folder / name, names=names, skipinitialspace=True, comment="|")
+            for name in ("adult.data", "adult.test")
+        ]
+        table = pd.concat(parts).drop(columns=["race", "sex", "income", "education_num"]).head(n)
+        return standardised(pd.get_dummies(table).to_numpy(dtype=float)), "Census"
+    rng = np.random.default_rng(0)
+    sizes = (9, 16, 7, 15, 6, 42)
+    hot = [np.eye(size)[np.minimum(rng.geometric(0.3, n) - 1, size - 1)] for size in sizes]
+    return standardised(np.hstack([rng.normal(size=(n, 6)).round(1), *hot])), "made up"
+
+
+def timed(work):
+    wall, cpu = time.perf_counter(), time.process_time()
+    result = work()
+    return time.perf_counter() - wall, time.process_time() - cpu, result
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--jobs", type=int, default=2, help="threads of the neighbour search")
+    parser.add_argument("--small", action="store_true", help="a tenth of the records")
+    options = parser.parse_args()
+    X, source = census(4_884 if options.small else 48_842)
+    y = (X[:, 0] > 0).astype(int)
+    rows = []
+
+    def row(what, work):
+        wall, cpu, result = timed(work)
+        rows.append((what, wall, cpu))
+        return result
+
+    size = f"{X.shape[0]:,} x {X.shape[1]}"
+    near = row(
+        f"nearest_neighbours, k = 10, {source} {size}, {options.jobs} threads",
+        lambda: nearest_neighbours(X, 10, n_jobs=options.jobs),
+    )
+    row("consistency with those neighbours", lambda: consistency(y, neighbours=near))
+    row(
+        "consistency_interval, 100 resamples",
+        lambda: consistency_interval(y, neighbours=near, n_resamples=100),
+    )
+    row("certify, disjoint pairs", lambda: certify(0.9 * X, X))
+    for p in (0.1, 0.5, 0.9):
+        _tables.cache_clear()
+        counts = row(
+            f"minimum_counts, k = 1,500, p = {p}, alpha = 0.1", lambda p=p: minimum_counts(1500, p, 0.1)
+        )
+        row(
+            f"failure_probability of it, {failure_probability(counts, p):.6f}",
+            lambda c=counts, p=p: failure_probability(c, p),
+        )
+    row("minimum_counts, k = 100, two groups", lambda: minimum_counts(100, [0.3, 0.2], 0.1))
+    rng = np.random.default_rng(0)
+    scores, protected, query = (
+        rng.normal(size=57 * 40),
+        rng.uniform(size=57 * 40) < 0.33,
+        np.repeat(np.arange(57), 40),
+    )
+    ranker = FAStarIR(p=0.5, shortage="ignore")
+    row("FAStarIR, 57 queries of 40", lambda: ranker.rank(scores, sensitive_features=protected, query=query))
+
+    width = max(len(what) for what, _, _ in rows)
+    print(f"{'what':<{width}}  seconds  of processors")
+    for what, wall, cpu in rows:
+        print(f"{what:<{width}}  {wall:7.3f}  {cpu:13.3f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+"""The adversary: how well can somebody tell the protected group from a representation?"""
+
+import warnings
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from ifair.metrics.arrays import groups, matrix
+
+
+@dataclass(frozen=True, slots=True)
+class Adversary:
+    """How well the protected group can be predicted, on people whom the adversary has not seen.
+
+    Attributes
+    ----------
+    model : str
+    accuracy : float
+        Mean over the folds. Lower is better for privacy, but never below ``majority``: compare the two.
+    majority : float
+        Share of the largest group among those predicted, the accuracy of always naming it.
+    auc : float
+        Mean over the folds; 1/2 when nothing is given away. With more than two groups: each against the
+        others, weighted by size.
+    accuracy_sd, auc_sd : float
+        Standard deviations over the folds.
+    folds : int
+    """
+
+    model: str
+    accuracy: float
+    majority: float
+    auc: float
+    accuracy_sd: float
+    auc_sd: float
+    folds: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.model}: accuracy {self.accuracy:.3f} (majority {self.majority:.3f}), "
+            f"AUC {self.auc:.3f}, {self.folds} folds"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def adversary(
+    Z: ArrayLike,
+    *,
+    sensitive_features: Any,
+    model: Any = "logistic",
+    folds: int = 5,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+) -> Adversary:
+    """Predict the protected group from a representation, cross-validated (the paper's Section V-F).
+
+    Parameters
+    ----------
+    Z : array or frame of shape (M, D)
+        The representation, or any other view of the records, such as the masked data.
+    sensitive_features : labels of shape (M,), or a frame whose columns are crossed
+    model : {"logistic", "boosting"} or a scikit-learn classifier
+        "logistic": logistic regression on standardised columns, the paper's adversary. "boosting":
+        gradient-boosted trees, which also find what is not linear.
+    folds : int
+        Stratified folds. Groups with fewer people than folds are left out, with a warning.
+    random_state : int
+        Of the folds and the trees.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ifair.metrics import adversary
+    >>> sex = np.repeat(["f", "m"], 50)
+    >>> Z = np.column_stack([np.arange(100) % 7, np.arange(100) % 5])
+    >>> print(adversary(Z, sensitive_features=sex, folds=2))
+    logistic: accuracy 0.470 (majority 0.500), AUC 0.486, 2 folds
+    """
+    records = matrix(Z, "Z")
+    found = groups(sensitive_features, len(records))
+    sizes = np.bincount(found.codes, minlength=len(found))
+    large = np.flatnonzero(sizes >= folds)
+    if len(large) < 2:
+        raise ValueError(f"{folds} folds need two groups of {folds} people or more; take fewer folds")
+    if (sizes[sizes < folds] > 0).any():
+        names = [label for label, size in zip(found.labels, sizes) if 0 < size < folds]
+        warnings.warn(f"groups of fewer than {folds} people are left out: {names}", stacklevel=2)
+    kept = np.isin(found.codes, large)
+    name, estimator = _named(model, random_state)
+    scores = cross_validate(
+        estimator,
+        records[kept],
+        found.codes[kept],
+        cv=StratifiedKFold(folds, shuffle=True, random_state=random_state),
+        scoring={"accuracy": "accuracy", "auc": "roc_auc_ovr_weighted" if len(large) > 2 else "roc_auc"},
+        n_jobs=n_jobs,
+        error_score="raise",
+    )
+    return Adversary(
+        model=name,
+        accuracy=float(scores["test_accuracy"].mean()),
+        majority=float(sizes.max() / kept.sum()),
+        auc=float(scores["test_auc"].mean()),
+        accuracy_sd=float(scores["test_accuracy"].std()),
+        auc_sd=float(scores["test_auc"].std()),
+        folds=folds,
+    )
+
+
+def _named(model: Any, random_state: int) -> tuple[str, Any]:
+    if model == "logistic":
+        return model, make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000))
+    if model == "boosting":
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
+        return model, HistGradientBoostingClassifier(early_stopping=False, random_state=random_state)
+    if hasattr(model, "fit"):
+        return type(model).__name__, clone(model)
+    raise ValueError(f'model must be "logistic", "boosting" or a classifier, got {model!r}')

@@ -1,0 +1,172 @@
+"""Confidence intervals by the bootstrap: over individuals, or over queries for rankings."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import UndefinedMetricWarning
+
+from ifair.metrics.arrays import Floats, by_query, groups
+from ifair.metrics.individual import checked_neighbours, mean_of_queries, outcome_distances
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A measure with a percentile bootstrap interval.
+
+    Attributes
+    ----------
+    estimate, low, high, confidence : float
+    n_resamples : int
+    n_undefined : int
+        Resamples in which the measure was undefined (a group without members, say); left out.
+    resampled : str
+        What was drawn with replacement: "individuals" or "queries".
+    """
+
+    estimate: float
+    low: float
+    high: float
+    confidence: float
+    n_resamples: int
+    n_undefined: int
+    resampled: str
+
+    def __str__(self) -> str:
+        level = f"{100 * self.confidence:g} %"
+        return f"{self.estimate:.3f} [{self.low:.3f}, {self.high:.3f}] ({level}, over {self.resampled})"
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def bootstrap(
+    metric: Callable[..., float],
+    *arrays: ArrayLike | None,
+    sensitive_features: Any = None,
+    query: Any = None,
+    n_resamples: int = 1000,
+    confidence: float = 0.95,
+    random_state: int = 0,
+    **options: Any,
+) -> Interval:
+    """A confidence interval for any measure of people, or of rankings.
+
+    Parameters
+    ----------
+    metric : callable
+        ``metric(*arrays, sensitive_features=..., query=..., **options)``; the last two only if given.
+    *arrays : arrays of shape (M, ...) or None
+        Resampled together, row by row; None is passed on.
+    sensitive_features : labels of shape (M,), or a frame whose columns are crossed
+        Resampled along.
+    query : labels of shape (M,), optional
+        With it whole queries are resampled, since candidates of one query are not independent of each
+        other; a query that is drawn twice counts as two.
+    n_resamples, confidence, random_state
+        Of the percentile bootstrap.
+    **options
+        Passed on as they are.
+
+    Notes
+    -----
+    Not for :func:`ifair.metrics.consistency`: a person drawn twice would be the nearest neighbour of
+    themselves. Use :func:`consistency_interval`.
+
+    Examples
+    --------
+    >>> from ifair.metrics import accuracy, bootstrap
+    >>> print(bootstrap(accuracy, [1, 0] * 50, [1, 1, 1, 0] * 25))
+    0.750 [0.670, 0.840] (95 %, over individuals)
+    """
+    data = [None if array is None else np.asarray(array) for array in arrays]
+    lengths = {len(array) for array in data if array is not None}
+    if len(lengths) != 1:
+        raise ValueError(f"arrays of one length are needed, got the lengths {sorted(lengths)}")
+    n = lengths.pop()
+    found = None if sensitive_features is None else groups(sensitive_features, n)
+    units = [rows for _, rows in by_query(query, n)] if query is not None else None
+
+    def measure(rows: NDArray[np.intp], names: NDArray[np.intp] | None) -> float:
+        extra: dict[str, Any] = {} if found is None else {"sensitive_features": found.take(rows)}
+        if names is not None:
+            extra["query"] = names
+        return float(metric(*(None if a is None else a[rows] for a in data), **extra, **options))
+
+    def draw(rng: np.random.Generator) -> float:
+        if units is None:
+            return measure(rng.integers(n, size=n), None)
+        return measure(*_stacked([units[u] for u in rng.integers(len(units), size=len(units))]))
+
+    estimate = measure(np.arange(n), None) if units is None else measure(*_stacked(units))
+    rng = np.random.default_rng(random_state)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        values = np.array([draw(rng) for _ in range(n_resamples)])
+    return _interval(estimate, values, confidence, "individuals" if units is None else "queries")
+
+
+def consistency_interval(
+    y: ArrayLike,
+    X: ArrayLike | None = None,
+    *,
+    k: int = 10,
+    neighbours: ArrayLike | None = None,
+    kind: str = "auto",
+    score_range: tuple[float, float] | None = None,
+    query: Any = None,
+    n_resamples: int = 1000,
+    confidence: float = 0.95,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+) -> Interval:
+    """A confidence interval for :func:`ifair.metrics.consistency`; arguments as there.
+
+    Notes
+    -----
+    Individuals are resampled in both their roles. If person i is drawn w_i times, the pair of i and the
+    neighbour j counts w_i w_j times; who is whose neighbour stays as found in the data. Resampling only
+    the M terms of yNN would ignore that one person's outcome enters the terms of all whose neighbour they
+    are: in simulations such "95 %" intervals cover in 73 to 89 % of cases, these in 98 to 99 %: on the
+    safe side. With ``query``, whole queries are resampled: neighbours are of the same query then, and
+    nothing is shared between queries.
+    """
+    near = checked_neighbours(len(np.asarray(y)), X, k, neighbours, query, n_jobs)
+    apart = outcome_distances(y, near, kind, score_range)
+    if query is not None:
+        settings: Any = {"n_resamples": n_resamples, "confidence": confidence, "random_state": random_state}
+        return bootstrap(mean_of_queries, 1 - apart.mean(axis=1), query=query, **settings)
+    n = len(near)
+    rng = np.random.default_rng(random_state)
+    values = np.empty(n_resamples)
+    for b in range(n_resamples):
+        drawn = np.bincount(rng.integers(n, size=n), minlength=n).astype(np.float64)
+        both = drawn[:, None] * drawn[near]
+        total = both.sum()
+        values[b] = 1 - np.vdot(both, apart) / total if total else np.nan
+    return _interval(float(1 - apart.mean()), values, confidence, "individuals")
+
+
+def _stacked(units: list[NDArray[np.intp]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The rows of several units, and a number for each unit that they belong to."""
+    return np.concatenate(units), np.repeat(np.arange(len(units)), [len(rows) for rows in units])
+
+
+def _interval(estimate: float, values: Floats, confidence: float, resampled: str) -> Interval:
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie strictly between 0 and 1, got {confidence}")
+    defined = values[~np.isnan(values)]
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(defined, [tail, 1 - tail]) if len(defined) else (np.nan, np.nan)
+    return Interval(
+        estimate=float(estimate),
+        low=float(low),
+        high=float(high),
+        confidence=confidence,
+        n_resamples=len(values),
+        n_undefined=len(values) - len(defined),
+        resampled=resampled,
+    )

@@ -1,0 +1,211 @@
+"""The flip test: change only a person's protected attributes, and see what moves."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ifair.metrics.arrays import Floats, Groups, Ints, groups
+from ifair.metrics.certificate import Distance, minkowski
+
+Function = Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """How far one output moves.
+
+    Attributes
+    ----------
+    mean : float
+        Over people and their alternatives.
+    worst : float
+        The largest of all.
+    worst_person : int
+        Row of the person who moves most.
+    per_person : array of shape (M,)
+        Each person's largest.
+    """
+
+    mean: float
+    worst: float
+    worst_person: int
+    per_person: Floats = field(repr=False, compare=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"mean": self.mean, "worst": self.worst, "worst_person": self.worst_person}
+
+
+@dataclass(frozen=True, slots=True)
+class FlipTest:
+    """What changing only the protected attributes changes.
+
+    Attributes
+    ----------
+    representation : Shift or None
+        Distance between a person's representations.
+    probability : Shift or None
+        Absolute difference of the probability (total variation for more than two classes).
+    decision : Shift or None
+        1 where the decision changes, so ``mean`` is the share of all changes tried that flip it.
+    share_flipped : float or None
+        Share of people for whom at least one change flips the decision.
+    n_people, n_alternatives : int
+        ``n_alternatives`` counts the combinations of protected values that were tried, a person's own
+        included.
+    """
+
+    representation: Shift | None
+    probability: Shift | None
+    decision: Shift | None
+    share_flipped: float | None
+    n_people: int
+    n_alternatives: int
+
+    def __str__(self) -> str:
+        lines = [f"flip test, {self.n_people} people, {self.n_alternatives} combinations of protected values"]
+        for name in ("representation", "probability"):
+            shift = getattr(self, name)
+            if shift is not None:
+                who = f"worst {shift.worst:.4g} (person {shift.worst_person})"
+                lines.append(f"  {name} moves by {shift.mean:.4g} on average, {who}")
+        if self.share_flipped is not None:
+            lines.append(f"  the decision flips for {100 * self.share_flipped:.3g} % of people")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        shifts = {
+            name: None if shift is None else shift.to_dict()
+            for name, shift in (
+                ("representation", self.representation),
+                ("probability", self.probability),
+                ("decision", self.decision),
+            )
+        }
+        return {
+            **shifts,
+            "share_flipped": self.share_flipped,
+            "n_people": self.n_people,
+            "n_alternatives": self.n_alternatives,
+        }
+
+
+def flip_test(
+    X: Any,
+    *,
+    protected: Sequence[Any],
+    transform: Function | None = None,
+    probability: Function | None = None,
+    decision: Function | None = None,
+    alternatives: str = "each",
+    max_alternatives: int = 50,
+    distance: Distance | None = None,
+    random_state: int = 0,
+) -> FlipTest:
+    """Give people other protected attributes and nothing else, and compare what comes out.
+
+    Parameters
+    ----------
+    X : array or frame (pandas, polars) of shape (M, N)
+        What the functions take.
+    protected : sequence of column names or indices
+        All columns that hold protected attributes, for encoded data all columns that came from them: they
+        are changed together, to combinations that occur in ``X``, so that no impossible person is made up.
+        For one attribute at a time, name only its columns.
+    transform, probability, decision : callables, optional
+        From ``X`` to representations (M, D), probabilities (M,) or (M, C), decisions (M,): for instance
+        ``pipeline[:-1].transform``, ``pipeline.predict_proba``, ``pipeline.predict``.
+    alternatives : {"each", "permute"}
+        "each": every combination that occurs, the ``max_alternatives`` most frequent. "permute": for each
+        person one combination other than theirs, at random as frequent as it is.
+    distance : callable, optional
+        Between rows of representations; default Euclidean. See :func:`ifair.metrics.minkowski`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ifair.metrics import flip_test
+    >>> X = np.array([[0.2, 0], [0.5, 1], [0.8, 1]])  # the second column is protected
+    >>> print(flip_test(X, protected=[1], decision=lambda X: X @ [1, 0.4] > 0.7))
+    flip test, 3 people, 2 combinations of protected values
+      the decision flips for 33.3 % of people
+    """
+    functions = {"representation": transform, "probability": probability, "decision": decision}
+    if not any(functions.values()):
+        raise ValueError("give at least one of transform, probability and decision")
+    columns = list(protected)
+    own = groups(_block(X, columns))
+    if len(own) < 2:
+        raise ValueError(f"the protected columns {columns} hold one combination only: nothing to change")
+    donors = _donors(own, alternatives, max_alternatives, np.random.default_rng(random_state))
+    measure: dict[str, Callable[[Any, Any], Any]] = {
+        "representation": distance or minkowski(),
+        "probability": lambda a, b: np.abs(a - b).sum(axis=1) / (1 if a.shape[1] == 1 else 2),
+        "decision": lambda a, b: (a != b).any(axis=1).astype(np.float64),
+    }
+    before = {name: _rows(f(X)) for name, f in functions.items() if f}
+    moved: dict[str, list[Floats]] = {name: [] for name in before}
+    for donor in donors:
+        changed = _with_protected(X, columns, donor)
+        untouched = own.codes == own.codes[donor]
+        for name, rows in before.items():
+            function = functions[name]
+            assert function is not None
+            shift = np.asarray(measure[name](rows, _rows(function(changed))), dtype=np.float64)
+            moved[name].append(np.where(untouched, np.nan, shift))
+    shifts = {name: _summary(np.array(values)) for name, values in moved.items()}
+    decided = shifts.get("decision")
+    return FlipTest(
+        representation=shifts.get("representation"),
+        probability=shifts.get("probability"),
+        decision=decided,
+        share_flipped=None if decided is None else float((decided.per_person > 0).mean()),
+        n_people=len(own.codes),
+        n_alternatives=len(donors) if alternatives == "each" else 2,
+    )
+
+
+def _donors(own: Groups, alternatives: str, most: int, rng: np.random.Generator) -> list[Ints]:
+    """For each round, the row from which each person gets the protected attributes."""
+    n = len(own.codes)
+    if alternatives == "each":
+        sizes = np.bincount(own.codes, minlength=len(own))
+        kept = np.sort(np.argsort(-sizes, kind="stable")[: max(most, 2)])
+        firsts = [int(np.argmax(own.codes == code)) for code in kept]
+        return [np.full(n, first) for first in firsts]
+    if alternatives != "permute":
+        raise ValueError(f'alternatives must be "each" or "permute", got {alternatives!r}')
+    donor = np.empty(n, dtype=np.intp)
+    for code in range(len(own)):
+        members = own.members(code)
+        donor[members] = rng.choice(np.flatnonzero(~members), size=int(members.sum()))
+    return [donor]
+
+
+def _summary(moved: Floats) -> Shift:
+    """From shifts of shape (rounds, M), NaN where a person kept their own combination."""
+    per_person = np.nanmax(moved, axis=0)
+    worst = int(np.argmax(per_person))
+    return Shift(float(np.nanmean(moved)), float(per_person[worst]), worst, per_person)
+
+
+def _rows(output: Any) -> NDArray[Any]:
+    array = np.asarray(output)
+    return array[:, None] if array.ndim == 1 else array
+
+
+def _block(X: Any, columns: list[Any]) -> Any:
+    return X[columns] if hasattr(X, "columns") else np.asarray(X)[:, columns]
+
+
+def _with_protected(X: Any, columns: list[Any], donor: Ints) -> Any:
+    """A copy of ``X`` whose protected columns are those of the donor rows; types stay."""
+    if hasattr(X, "with_columns"):  # polars
+        return X.with_columns([X[name][donor] for name in columns])
+    if hasattr(X, "iloc"):  # pandas
+        return X.assign(**{name: X[name].iloc[donor].set_axis(X.index) for name in columns})
+    changed = np.array(X)
+    changed[:, columns] = changed[donor][:, columns]
+    return changed

@@ -1,0 +1,204 @@
+"""Group fairness: do groups get favourable outcomes at the same rate?"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ifair.metrics.arrays import Floats, Groups, groups, undefined, vector
+from ifair.metrics.utility import positives
+
+
+def statistical_parity_difference(
+    y_true: ArrayLike | None,  # noqa: ARG001
+    y_pred: ArrayLike,
+    *,
+    sensitive_features: Any,
+    protected: Any = None,
+    pos_label: Any = None,
+) -> float:
+    """Difference between groups in the mean outcome.
+
+    Parameters
+    ----------
+    y_true : ignored
+        Here so that all measures are called alike; may be None.
+    y_pred : array of shape (M,)
+        Decisions (0/1; other labels with ``pos_label``) or probabilities.
+    sensitive_features : labels of shape (M,), or a frame whose columns are crossed
+    protected : label, or collection of labels, optional
+        Compare these people with everybody else, with a sign: protected minus others, negative when the
+        protected are worse off, in [-1, 1]. Without it: the largest rate of any group minus the smallest,
+        in [0, 1]. 0 is fair either way.
+    pos_label : optional
+        The favourable label.
+
+    Returns
+    -------
+    float
+        NaN with a warning when a group has no member (an unused category, a protected label that nobody
+        has) or there is only one group: nothing was compared, which is not fairness.
+
+    Examples
+    --------
+    >>> from ifair.metrics import statistical_parity_difference
+    >>> sex = ["f", "f", "m", "m"]
+    >>> statistical_parity_difference(None, [1, 0, 1, 1], sensitive_features=sex)
+    0.5
+    >>> statistical_parity_difference(None, [1, 0, 1, 1], sensitive_features=sex, protected="f")
+    -0.5
+    """
+    outcome = outcomes(y_pred, pos_label)
+    everybody = np.ones(len(outcome), dtype=bool)
+    return _difference(outcome, everybody, sensitive_features, protected, "member")
+
+
+def statistical_parity(
+    y_true: ArrayLike | None,
+    y_pred: ArrayLike,
+    *,
+    sensitive_features: Any,
+    protected: Any = None,
+    pos_label: Any = None,
+) -> float:
+    """The paper's Parity: 1 - |difference of the mean outcomes|; in [0, 1], higher is fairer.
+
+    See :func:`statistical_parity_difference`.
+    """
+    return 1 - abs(
+        statistical_parity_difference(
+            y_true, y_pred, sensitive_features=sensitive_features, protected=protected, pos_label=pos_label
+        )
+    )
+
+
+def equal_opportunity_difference(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sensitive_features: Any,
+    protected: Any = None,
+    pos_label: Any = None,
+) -> float:
+    """Difference between groups in the true positive rate: the mean outcome of those who deserve it.
+
+    Parameters and sign as in :func:`statistical_parity_difference`; NaN with a warning also when a group
+    has no positives.
+
+    Examples
+    --------
+    >>> from ifair.metrics import equal_opportunity_difference
+    >>> sex = ["f", "f", "m", "m"]
+    >>> equal_opportunity_difference([1, 1, 1, 0], [1, 0, 1, 1], sensitive_features=sex)
+    0.5
+    """
+    truth = positives(y_true, "y_true", pos_label)
+    outcome = outcomes(y_pred, pos_label, len(truth))
+    return _difference(outcome, truth, sensitive_features, protected, "positive")
+
+
+def equal_opportunity(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sensitive_features: Any,
+    protected: Any = None,
+    pos_label: Any = None,
+) -> float:
+    """The paper's EqOpp: 1 - |difference of the true positive rates|; in [0, 1], higher is fairer."""
+    return 1 - abs(
+        equal_opportunity_difference(
+            y_true, y_pred, sensitive_features=sensitive_features, protected=protected, pos_label=pos_label
+        )
+    )
+
+
+def equalised_odds_difference(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sensitive_features: Any,
+    protected: Any = None,
+    pos_label: Any = None,
+) -> float:
+    """The larger of the groups' differences in true and in false positive rates; in [0, 1], 0 is fair.
+
+    Without a sign: the two rates may differ in opposite directions.
+    """
+    truth = positives(y_true, "y_true", pos_label)
+    outcome = outcomes(y_pred, pos_label, len(truth))
+    hits = _difference(outcome, truth, sensitive_features, protected, "positive")
+    alarms = _difference(outcome, ~truth, sensitive_features, protected, "negative")
+    return float(np.maximum(np.abs(hits), np.abs(alarms)))
+
+
+def equalised_odds(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    sensitive_features: Any,
+    protected: Any = None,
+    pos_label: Any = None,
+) -> float:
+    """1 - :func:`equalised_odds_difference`; in [0, 1], higher is fairer."""
+    return 1 - equalised_odds_difference(
+        y_true, y_pred, sensitive_features=sensitive_features, protected=protected, pos_label=pos_label
+    )
+
+
+def selection_rate(
+    y_true: ArrayLike | None,  # noqa: ARG001
+    y_pred: ArrayLike,
+    *,
+    pos_label: Any = None,
+) -> float:
+    """Mean outcome; ``y_true`` is ignored. For fairlearn's MetricFrame, which does the grouping."""
+    return _rate(outcomes(y_pred, pos_label), "member")
+
+
+def true_positive_rate(y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = None) -> float:
+    """Mean outcome of the positives; NaN with a warning when there are none."""
+    truth = positives(y_true, "y_true", pos_label)
+    return _rate(outcomes(y_pred, pos_label, len(truth))[truth], "positive")
+
+
+def false_positive_rate(y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = None) -> float:
+    """Mean outcome of the negatives; NaN with a warning when there are none."""
+    truth = positives(y_true, "y_true", pos_label)
+    return _rate(outcomes(y_pred, pos_label, len(truth))[~truth], "negative")
+
+
+def outcomes(y_pred: ArrayLike, pos_label: Any = None, length: int | None = None) -> Floats:
+    """Outcomes as numbers from 0 to 1, shape (M,): probabilities, 0/1 decisions, or who has ``pos_label``."""
+    values = vector(y_pred, "y_pred", length)
+    if pos_label is not None:
+        return np.asarray(values == pos_label, dtype=np.float64)
+    if not (np.issubdtype(values.dtype, np.number) or values.dtype == bool):
+        raise ValueError("y_pred does not hold numbers; say which label is favourable with pos_label")
+    numeric = values.astype(np.float64)
+    if not ((numeric >= 0) & (numeric <= 1)).all():
+        raise ValueError("y_pred leaves [0, 1]; say which label is favourable with pos_label")
+    return numeric
+
+
+def _rate(outcome: Floats, who: str) -> float:
+    return float(outcome.mean()) if len(outcome) else undefined(f"a group has no {who}")
+
+
+def _difference(
+    outcome: Floats, counted: NDArray[np.bool_], sensitive_features: Any, protected: Any, who: str
+) -> float:
+    """Gap between groups in the mean outcome of those who count."""
+    found = groups(sensitive_features, len(outcome))
+    if protected is not None:
+        inside = found.mask(protected)
+        found = Groups(inside.astype(np.intp), ("the others", "the protected group"))
+    if len(found) < 2:
+        return undefined(f"one group only, {list(found.labels)}: nothing to compare")
+    rates = np.full(len(found), np.nan)
+    for code in range(len(found)):
+        members = found.members(code) & counted
+        if not members.any():
+            return undefined(f"group {found.labels[code]!r} has no {who}")
+        rates[code] = outcome[members].mean()
+    return float(rates[1] - rates[0] if protected is not None else np.ptp(rates))

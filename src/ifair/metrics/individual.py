@@ -1,0 +1,184 @@
+"""Individual fairness: do people who are alike in what may count get the same outcome?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ifair.metrics.arrays import Floats, Ints, by_query
+from ifair.metrics.neighbours import nearest_neighbours
+
+
+def consistency(
+    y: ArrayLike,
+    X: ArrayLike | None = None,
+    *,
+    k: int = 10,
+    neighbours: ArrayLike | None = None,
+    kind: str = "auto",
+    score_range: tuple[float, float] | None = None,
+    query: Any = None,
+    n_jobs: int | None = None,
+) -> float:
+    """yNN: how far people get the outcomes of their k nearest neighbours (the paper's Section V-C).
+
+    yNN = 1 - 1/(M k) sum_i sum_{j in kNN(x*_i)} |y_i - y_j|
+
+    In [0, 1] for labels and probabilities, higher is fairer, and 1 when everybody gets the same outcome.
+
+    Parameters
+    ----------
+    y : array of shape (M,), or (M, C) of class probabilities
+        Outcomes: predicted labels, probabilities or scores, one for each record.
+    X : array or frame of shape (M, N)
+        The *original*, scaled, non-protected attributes, on which neighbours are searched. Not the
+        representation, and without the protected columns.
+    k : int
+        Number of neighbours; a person is not a neighbour of theirs.
+    neighbours : int array of shape (M, k)
+        Instead of ``X``: what :func:`nearest_neighbours` found, so that many methods share one search.
+    kind : {"auto", "label", "score"}
+        How far two outcomes are apart. "label": 0 if equal, else 1. "score": the absolute difference, for
+        probabilities and scores. "auto": "label" for booleans, strings and whole numbers with two values,
+        "score" for floats; whole numbers with more values could be either and must be named.
+        Rows of class probabilities are compared in total variation, half the sum of absolute differences.
+    score_range : (low, high), optional
+        The range that scores can take: differences are divided by its width, so that yNN stays in [0, 1].
+    query : labels of shape (M,), optional
+        For rankings: neighbours are searched among the candidates of the same query, and the mean is taken
+        over queries, each counting alike.
+    n_jobs : int or None
+        Threads of the neighbour search.
+
+    Examples
+    --------
+    >>> from ifair.metrics import consistency
+    >>> consistency([1, 1, 0, 0], [[0.0], [0.1], [0.2], [5.0]], k=1)  # the third differs from its neighbour
+    0.75
+    """
+    options: Any = {"k": k, "neighbours": neighbours, "query": query, "n_jobs": n_jobs}
+    person = consistency_per_person(y, X, kind=kind, score_range=score_range, **options)
+    return mean_of_queries(person, query=query)
+
+
+def consistency_per_person(
+    y: ArrayLike,
+    X: ArrayLike | None = None,
+    *,
+    k: int = 10,
+    neighbours: ArrayLike | None = None,
+    kind: str = "auto",
+    score_range: tuple[float, float] | None = None,
+    query: Any = None,
+    n_jobs: int | None = None,
+) -> Floats:
+    """Each person's part of :func:`consistency`, shape (M,); its mean over everybody is yNN.
+
+    Averaged by group (for instance in fairlearn's MetricFrame, as ``y_pred``) it tells which group is
+    treated less consistently.
+    """
+    near = checked_neighbours(len(np.asarray(y)), X, k, neighbours, query, n_jobs)
+    return np.asarray(1 - outcome_distances(y, near, kind, score_range).mean(axis=1))
+
+
+def mean_of_queries(values: Floats, *, query: Any) -> float:
+    """Mean over queries of the mean over their candidates; without queries the mean."""
+    return float(np.mean([values[rows].mean() for _, rows in by_query(query, len(values))]))
+
+
+def checked_neighbours(
+    n_records: int,
+    X: ArrayLike | None,
+    k: int,
+    neighbours: ArrayLike | None,
+    query: Any = None,
+    n_jobs: int | None = None,
+) -> Ints:
+    """The given neighbours, checked, or those found in ``X``."""
+    if (X is None) == (neighbours is None):
+        raise ValueError("give either X, to search neighbours in, or neighbours")
+    found = neighbours if X is None else nearest_neighbours(X, k, query=query, n_jobs=n_jobs)
+    near = np.asarray(found)
+    if near.ndim != 2 or len(near) != n_records or not np.issubdtype(near.dtype, np.integer):
+        raise ValueError(f"neighbours must be whole numbers of shape ({n_records}, k), got {near.shape}")
+    if near.size and not (near.min() >= 0 and near.max() < n_records):
+        raise ValueError("neighbours name records that do not exist")
+    return near.astype(np.intp, copy=False)
+
+
+def outcome_distances(
+    y: ArrayLike, neighbours: Ints, kind: str = "auto", score_range: tuple[float, float] | None = None
+) -> Floats:
+    """How far each person's outcome is from those of the neighbours, shape (M, k)."""
+    outcomes = np.asarray(y)
+    if outcomes.ndim == 2 and outcomes.shape[1] == 1:
+        outcomes = outcomes[:, 0]
+    if outcomes.ndim == 2:
+        return _total_variation(outcomes, neighbours)
+    if outcomes.ndim != 1:
+        raise ValueError(f"outcomes must be a vector or rows of probabilities, got {outcomes.shape}")
+    if outcome_kind(outcomes, kind) == "label":
+        _, codes = np.unique(outcomes, return_inverse=True)
+        return (codes[:, None] != codes[neighbours]).astype(np.float64)
+    values = outcomes.astype(np.float64)
+    if not np.isfinite(values).all():
+        raise ValueError("outcomes hold missing or infinite values")
+    width = 1.0 if score_range is None else float(score_range[1] - score_range[0])
+    if not width > 0:
+        raise ValueError(f"score_range must rise, got {score_range}")
+    return np.asarray(np.abs(values[:, None] - values[neighbours]) / width)
+
+
+def outcome_kind(outcomes: NDArray[Any], kind: str) -> str:
+    """Resolve "auto"."""
+    if kind in ("label", "score"):
+        return kind
+    if kind != "auto":
+        raise ValueError(f'kind must be "auto", "label" or "score", got {kind!r}')
+    if np.issubdtype(outcomes.dtype, np.floating):
+        return "score"
+    if np.issubdtype(outcomes.dtype, np.integer) and len(np.unique(outcomes)) > 2:
+        raise ValueError('whole numbers with more than two values: say kind="label" or kind="score"')
+    return "label"
+
+
+def _total_variation(rows: NDArray[Any], neighbours: Ints) -> Floats:
+    chances = rows.astype(np.float64)
+    if not np.allclose(chances.sum(axis=1), 1) or chances.min() < 0:
+        raise ValueError("outcomes with several columns must be probabilities that add up to 1")
+    columns = [np.abs(c[:, None] - c[neighbours]) for c in chances.T]
+    return np.asarray(sum(columns) / 2)
+
+
+@dataclass(frozen=True)
+class ConsistencyScorer:
+    """A scikit-learn scorer: yNN of what an estimator says about held-out people.
+
+    Parameters
+    ----------
+    columns : names or indices
+        The non-protected columns of the estimator's input, on which neighbours are searched.
+    k : int
+    response_method : str
+        ``predict``, ``predict_proba`` or any other method of the estimator.
+
+    Examples
+    --------
+    >>> from ifair.metrics import ConsistencyScorer
+    >>> from sklearn.dummy import DummyClassifier
+    >>> X = [[0.0, 1.0], [0.1, 0.0], [0.9, 1.0]]
+    >>> ConsistencyScorer(columns=[0], k=1)(DummyClassifier().fit(X, [0, 1, 1]), X)
+    1.0
+    """
+
+    columns: Sequence[Any]
+    k: int = 10
+    response_method: str = "predict"
+
+    def __call__(self, estimator: Any, X: Any, y: Any = None) -> float:  # noqa: ARG002
+        outcomes = getattr(estimator, self.response_method)(X)
+        names = list(self.columns)
+        plain = X[names] if hasattr(X, "columns") else np.asarray(X)[:, names]
+        return consistency(outcomes, plain, k=self.k)

@@ -1,0 +1,20 @@
+"""Fair rankings: FA*IR's minimum counts, its test and its re-ranking, exactly."""
+
+from ifair.ranking.fa_star_ir import FairRanking, FAStarIR, ShortageWarning
+from ifair.ranking.rerank import fair_order, fair_scores
+from ifair.ranking.significance import RankingTest, is_fair, ranking_test
+from ifair.ranking.tables import adjusted_alpha, failure_probability, minimum_counts
+
+__all__ = [
+    "FAStarIR",
+    "FairRanking",
+    "RankingTest",
+    "ShortageWarning",
+    "adjusted_alpha",
+    "fair_order",
+    "fair_scores",
+    "failure_probability",
+    "is_fair",
+    "minimum_counts",
+    "ranking_test",
+]

@@ -1,0 +1,176 @@
+"""FA*IR (Zehlike et al., CIKM 2017): the best ranking with enough protected candidates at every prefix."""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+
+from ifair.metrics.arrays import Groups, by_query, groups, numbers
+from ifair.ranking.rerank import fair_order, fair_scores
+from ifair.ranking.significance import protected_codes
+from ifair.ranking.tables import minimum_counts
+
+
+class ShortageWarning(UserWarning):
+    """There are fewer protected candidates than the minimum counts demand."""
+
+
+@dataclass(frozen=True, slots=True)
+class FairRanking:
+    """A ranking, or one a query, in the order of the candidates.
+
+    Attributes
+    ----------
+    rank : int array of shape (n,)
+        Position of each candidate, 1 for the first, within its query.
+    scores : array of shape (n,)
+        Fair scores: the given ones, interpolated for those who were moved up.
+    order : int array of shape (n,)
+        Candidates from first to last; of the first query (in the order of appearance), then of the next.
+    satisfied : dict
+        Whether the minimum counts hold, by query; the key of a single ranking is None.
+    """
+
+    rank: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    order: NDArray[np.int64]
+    satisfied: dict[Any, bool]
+
+    def __str__(self) -> str:
+        kept = sum(self.satisfied.values())
+        return f"{len(self.rank)} candidates, {len(self.satisfied)} ranking(s), minimum counts held in {kept}"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "rank": self.rank.tolist(),
+            "scores": self.scores.tolist(),
+            "order": self.order.tolist(),
+            "satisfied": dict(self.satisfied),
+        }
+
+
+class FAStarIR(BaseEstimator):
+    """Re-rank candidates so that protected ones get their share of every prefix.
+
+    Parameters
+    ----------
+    k : int or None
+        How many positions the guarantee covers; the rest follow by score. None, or more than there are
+        candidates: all of them (the table is then made for that many positions).
+    p : float, or mapping of group label to float
+        Target proportion of the protected group. A mapping names several protected groups with a
+        proportion each; see :mod:`ifair.ranking.tables` for what is guaranteed then. 0 ranks by score; 1
+        puts protected candidates first.
+    alpha : float
+        Probability with which a fair process would miss the minimum counts, all prefixes together when
+        ``adjust``.
+    adjust : bool or "bonferroni"
+        Correct the significance for testing k prefixes at once; see :func:`ifair.ranking.minimum_counts`.
+    protected : label, or collection of labels
+        Which ``sensitive_features`` are protected when ``p`` is one number.
+    shortage : {"warn", "ignore", "raise"}
+        What to do when there are fewer protected candidates than the minimum. All of them are then ranked
+        as high as demanded, positions after them are filled by score, and ``satisfied`` is False.
+
+    Notes
+    -----
+    Equal scores keep the order in which the candidates came, whatever their group: no group is favoured
+    by a tie, and where no minimum binds the result is a stable sort by score. Nothing is learned from
+    data, so there is no ``fit``.
+
+    Examples
+    --------
+    >>> from ifair.ranking import FAStarIR
+    >>> scores = [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]
+    >>> women = [False, False, False, False, False, True]
+    >>> ranking = FAStarIR(p=0.5, alpha=0.1).rank(scores, sensitive_features=women)
+    >>> ranking.order
+    array([0, 1, 2, 5, 3, 4])
+    >>> ranking.scores
+    array([0.9 , 0.8 , 0.7 , 0.6 , 0.5 , 0.65])
+    """
+
+    def __init__(
+        self,
+        k: int | None = None,
+        p: float | Mapping[Any, float] = 0.5,
+        alpha: float = 0.1,
+        *,
+        adjust: bool | str = True,
+        protected: Any = True,
+        shortage: str = "warn",
+    ) -> None:
+        self.k = k
+        self.p = p
+        self.alpha = alpha
+        self.adjust = adjust
+        self.protected = protected
+        self.shortage = shortage
+
+    def rank(
+        self, scores: ArrayLike, *, sensitive_features: Any, query: ArrayLike | None = None
+    ) -> FairRanking:
+        """Rank the candidates, those of each query on their own.
+
+        Parameters
+        ----------
+        scores : array of shape (n,)
+            Higher is better.
+        sensitive_features : labels of shape (n,), or a frame whose columns are crossed
+        query : labels of shape (n,), optional
+            Which ranking each candidate belongs to; without it there is one.
+        """
+        if self.shortage not in ("warn", "ignore", "raise"):
+            raise ValueError(f'shortage must be "warn", "ignore" or "raise", got {self.shortage!r}')
+        score = numbers(scores, "scores")
+        found = groups(sensitive_features, len(score))
+        codes, shares = protected_codes(found, self.p, self.protected)
+        self._refuse_unknown(found)
+        rank = np.empty(len(score), dtype=np.int64)
+        fair = np.empty(len(score))
+        orders = []
+        satisfied: dict[Any, bool] = {}
+        for name, rows in by_query(query, len(score)):
+            k = len(rows) if self.k is None else min(self.k, len(rows))
+            counts = minimum_counts(k, shares, self.alpha, self.adjust)
+            order = fair_order(score[rows], codes[rows], counts)
+            rank[rows[order]] = np.arange(1, len(rows) + 1)
+            fair[rows] = fair_scores(score[rows], order)
+            satisfied[name] = _holds(codes[rows][order], counts)
+            orders.append(rows[order])
+        self._report(satisfied)
+        return FairRanking(
+            rank, fair, np.concatenate(orders) if orders else np.empty(0, dtype=np.int64), satisfied
+        )
+
+    def _refuse_unknown(self, found: Groups) -> None:
+        """A protected label of the wrong type would silently protect nobody."""
+        if isinstance(self.p, Mapping) or len(found) == 0 or found.mask(self.protected).any():
+            return
+        if self.protected is True and set(found.labels) <= {False, True}:
+            return
+        raise ValueError(
+            f"no candidate is {self.protected!r}: sensitive_features holds {list(found.labels)[:10]}"
+        )
+
+    def _report(self, satisfied: dict[Any, bool]) -> None:
+        missed = [name for name, held in satisfied.items() if not held]
+        if not missed or self.shortage == "ignore":
+            return
+        where = (
+            "" if missed == [None] else f" in {len(missed)} of {len(satisfied)} queries, first {missed[0]!r}"
+        )
+        message = f"too few protected candidates for the minimum counts{where}"
+        if self.shortage == "raise":
+            raise ValueError(message)
+        warnings.warn(message, ShortageWarning, stacklevel=3)
+
+
+def _holds(ranked: NDArray[np.int64], counts: NDArray[np.int64]) -> bool:
+    k = counts.shape[1]
+    held = [np.cumsum(ranked[:k] == g) for g in range(len(counts))]
+    return bool((np.array(held) >= counts).all())

@@ -1,0 +1,120 @@
+"""Intervals: against scipy, by coverage, and over queries."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+import scipy.stats
+from sklearn.exceptions import UndefinedMetricWarning
+
+from ifair.metrics import (
+    accuracy,
+    bootstrap,
+    consistency,
+    consistency_interval,
+    kendall_tau,
+    mean_average_precision,
+    mean_over_queries,
+    nearest_neighbours,
+    share_at_k,
+    statistical_parity,
+)
+
+
+def test_intervals_agree_with_scipys_percentile_bootstrap(rng):
+    y, z = rng.integers(0, 2, (2, 300))
+    ours = bootstrap(accuracy, y, z, n_resamples=2000)
+    theirs = scipy.stats.bootstrap(((y == z).astype(float),), np.mean, method="percentile", n_resamples=2000)
+    assert ours.estimate == accuracy(y, z)
+    assert ours.low == pytest.approx(theirs.confidence_interval.low, abs=0.01)
+    assert ours.high == pytest.approx(theirs.confidence_interval.high, abs=0.01)
+
+
+def test_groups_are_resampled_with_their_people_and_options_passed_on(rng):
+    z, group = rng.choice(["yes", "no"], 200), rng.choice(["a", "b"], 200)
+    options = {"sensitive_features": group, "pos_label": "yes"}
+    result = bootstrap(statistical_parity, None, z, n_resamples=200, **options)
+    assert result.low <= result.estimate == statistical_parity(None, z, **options)
+    assert result.resampled == "individuals"
+
+
+def test_queries_are_resampled_as_a_whole(rng):
+    quality = np.repeat(rng.uniform(0, 2, 20), 15)
+    y = rng.normal(size=300)
+    s = quality * y + rng.normal(size=300)
+    query = np.repeat(np.arange(20), 15)
+    result = bootstrap(mean_average_precision, y, s, query=query, n_resamples=200)
+    assert result.estimate == pytest.approx(mean_average_precision(y, s, query=query))
+    assert result.resampled == "queries"
+    each = [mean_average_precision(y[query == q], s[query == q], query=query[query == q]) for q in range(20)]
+    by_mean = scipy.stats.bootstrap(
+        (each,), np.mean, method="percentile", n_resamples=2000
+    ).confidence_interval
+    assert result.low == pytest.approx(by_mean.low, abs=0.03)
+    assert result.high == pytest.approx(by_mean.high, abs=0.03)
+
+
+def test_any_measure_of_rankings_can_be_averaged_over_queries(rng):
+    y, s, query = rng.normal(size=60), rng.normal(size=60), np.repeat([0, 1, 2], 20)
+    tau = partial(mean_over_queries, kendall_tau)
+    assert bootstrap(tau, y, s, query=query, n_resamples=20).estimate == pytest.approx(tau(y, s, query=query))
+    shares = bootstrap(share_at_k, None, s, sensitive_features=y > 0, query=query, n_resamples=20)
+    assert 0 <= shares.low <= shares.high <= 1
+
+
+def test_resamples_without_a_group_are_counted_not_guessed():
+    z, group = [1, 0, 1, 0, 1], ["a", "b", "b", "b", "b"]
+    result = bootstrap(statistical_parity, None, z, sensitive_features=group, n_resamples=300)
+    assert 50 < result.n_undefined < 150
+    assert np.isfinite(result.low)
+
+
+def test_a_measure_that_is_never_defined_has_no_interval():
+    with pytest.warns(UndefinedMetricWarning):
+        result = bootstrap(statistical_parity, None, [0, 1], sensitive_features=["a", "a"], n_resamples=5)
+    assert np.isnan([result.estimate, result.low, result.high]).all()
+
+
+def noisy_people(rng, n=150):
+    X = rng.normal(size=(n, 2))
+    return X, (rng.uniform(size=n) < 1 / (1 + np.exp(-2 * X[:, 0]))).astype(int)
+
+
+def test_intervals_of_consistency_cover_at_least_as_often_as_promised(rng):
+    truth = np.mean([consistency(y, X) for X, y in (noisy_people(rng) for _ in range(1500))])
+    kept = 0
+    for seed in range(150):
+        X, y = noisy_people(rng)
+        interval = consistency_interval(y, X, n_resamples=150, random_state=seed)
+        kept += interval.low <= truth <= interval.high
+    assert kept / 150 > 0.95 - 3 * np.sqrt(0.05 * 0.95 / 150)
+
+
+def test_the_interval_of_consistency_is_around_it(rng):
+    X, y = noisy_people(rng)
+    result = consistency_interval(y, neighbours=nearest_neighbours(X), n_resamples=100, confidence=0.9)
+    assert result.low < result.estimate < result.high
+    assert result.estimate == pytest.approx(consistency(y, X))
+    assert "(90 %, over individuals)" in str(result)
+    assert result.to_dict()["n_resamples"] == 100
+
+
+def test_the_interval_of_consistency_over_queries_resamples_queries(rng):
+    X, s, query = rng.normal(size=(120, 2)), rng.uniform(size=120), np.repeat(np.arange(8), 15)
+    result = consistency_interval(s, X, k=5, query=query, n_resamples=100)
+    assert result.resampled == "queries"
+    assert result.estimate == pytest.approx(consistency(s, X, k=5, query=query))
+    assert result.low < result.estimate < result.high
+
+
+def test_the_same_seed_gives_the_same_interval(rng):
+    y = noisy_people(rng)[1]
+    once, again = (bootstrap(accuracy, y, 1 - y[::-1], n_resamples=50, random_state=3) for _ in range(2))
+    assert once == again
+
+
+def test_wrong_arguments_are_refused():
+    with pytest.raises(ValueError, match="one length"):
+        bootstrap(accuracy, [1, 0], [1])
+    with pytest.raises(ValueError, match="confidence"):
+        bootstrap(accuracy, [1, 0], [1, 0], confidence=1.0, n_resamples=2)

@@ -1,0 +1,133 @@
+"""The flip test: blind functions do not move, others move by what the protected attributes weigh."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from ifair.metrics import flip_test, minkowski
+
+
+@pytest.fixture
+def X(rng):
+    return np.column_stack([rng.normal(size=(40, 2)), np.arange(40) % 2])
+
+
+def test_what_ignores_the_protected_columns_does_not_move(X):
+    def blind(X):
+        return X[:, :2]
+
+    result = flip_test(
+        X, protected=[2], transform=blind, probability=lambda X: X[:, 0], decision=lambda X: X[:, 0] > 0
+    )
+    assert result.representation.worst == result.probability.worst == result.decision.worst == 0
+    assert result.share_flipped == 0
+
+
+def test_a_linear_score_moves_by_the_weight_of_the_protected_column(X):
+    result = flip_test(X, protected=[2], probability=lambda X: 0.3 * X[:, 2] + 0 * X[:, 0])
+    assert result.probability.mean == pytest.approx(0.3)
+    assert result.representation is None
+    assert result.decision is None
+    np.testing.assert_allclose(result.probability.per_person, 0.3)
+
+
+def test_every_figure_is_what_trying_by_hand_gives(rng):
+    X = np.column_stack([rng.normal(size=30), np.arange(30) % 3])
+    weights = np.array([0.0, 0.4, 1.0])
+
+    def score(X):
+        return X[:, 0] + weights[X[:, 1].astype(int)]
+
+    result = flip_test(X, protected=[1], transform=score, decision=lambda X: score(X) > 0.5)
+    moves, flips = [], []
+    for x in X:
+        others = [np.array([x[0], v]) for v in range(3) if v != x[1]]
+        moves.append([abs(score(o[None]) - score(x[None]))[0] for o in others])
+        flips.append([(score(o[None]) > 0.5)[0] != (score(x[None]) > 0.5)[0] for o in others])
+    assert result.representation.mean == pytest.approx(np.mean(moves))
+    assert result.representation.worst == pytest.approx(np.max(moves))
+    assert result.representation.worst_person == np.argmax(np.max(moves, axis=1))
+    assert result.decision.mean == pytest.approx(np.mean(flips))
+    assert result.share_flipped == pytest.approx(np.any(flips, axis=1).mean())
+    assert result.n_alternatives == 3
+
+
+def test_one_hot_columns_change_together_to_combinations_that_occur(rng):
+    hot = np.eye(3)[np.arange(30) % 3]
+    seen = []
+
+    def remember(X):
+        seen.append(X[:, 1:])
+        return X
+
+    flip_test(np.column_stack([rng.normal(size=30), hot]), protected=[1, 2, 3], transform=remember)
+    assert all((block.sum(axis=1) == 1).all() for block in seen)
+
+
+def test_permuting_gives_everybody_somebody_elses_attributes(X):
+    before = X.copy()
+
+    def check(changed):
+        if not np.array_equal(changed, before):
+            assert (changed[:, 2] != before[:, 2]).all()
+            np.testing.assert_array_equal(changed[:, :2], before[:, :2])
+        return changed
+
+    result = flip_test(X, protected=[2], transform=check, alternatives="permute")
+    assert result.representation.mean == 1
+    np.testing.assert_array_equal(X, before)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_frames_go_to_the_model_as_frames_of_the_same_types(frame, rng):
+    table = frame({"work": rng.normal(size=20), "sex": ["f", "m"] * 10, "age": np.arange(20) % 2})
+
+    def decide(X):
+        assert type(X) is type(table)
+        assert list(X.columns) == ["work", "sex", "age"]
+        assert X["age"].dtype == table["age"].dtype
+        return np.asarray(X["sex"] == "f") & np.asarray(X["work"] > 0)
+
+    result = flip_test(table, protected=["sex", "age"], decision=decide)
+    assert result.share_flipped == pytest.approx(np.mean(np.asarray(table["work"]) > 0))
+
+
+def test_a_fitted_classifier_is_tested_by_its_methods(X, rng):
+    y = (X[:, 0] + 2 * X[:, 2] + rng.normal(size=40) > 1).astype(int)
+    model = LogisticRegression().fit(X, y)
+    result = flip_test(X, protected=[2], probability=model.predict_proba, decision=model.predict)
+    flipped = X.copy()
+    flipped[:, 2] = 1 - X[:, 2]
+    moved = np.abs(model.predict_proba(flipped)[:, 1] - model.predict_proba(X)[:, 1])
+    np.testing.assert_allclose(result.probability.per_person, moved)
+    assert result.share_flipped == (model.predict(flipped) != model.predict(X)).mean()
+
+
+def test_only_the_most_frequent_combinations_are_tried_when_there_are_many(rng):
+    X = np.column_stack([rng.normal(size=60), np.arange(60)])
+    assert flip_test(X, protected=[1], transform=lambda X: X, max_alternatives=5).n_alternatives == 5
+
+
+def test_the_distance_of_representations_is_a_parameter(X):
+    weighted = flip_test(X, protected=[2], transform=lambda X: X, distance=minkowski([1, 1, 0.25]))
+    assert weighted.representation.mean == pytest.approx(0.5)
+
+
+def test_the_result_can_be_read_and_stored(X):
+    result = flip_test(X, protected=[2], transform=lambda X: X, decision=lambda X: X[:, 2])
+    assert "flips for 100 % of people" in str(result)
+    assert "representation moves by 1 on average" in str(result)
+    stored = result.to_dict()
+    assert stored["representation"] == {"mean": 1.0, "worst": 1.0, "worst_person": 0}
+    assert stored["probability"] is None
+
+
+def test_there_must_be_something_to_change_and_something_to_look_at(X):
+    with pytest.raises(ValueError, match="at least one"):
+        flip_test(X, protected=[2])
+    with pytest.raises(ValueError, match="nothing to change"):
+        flip_test(np.ones((5, 2)), protected=[1], transform=lambda X: X)
+    with pytest.raises(ValueError, match="alternatives"):
+        flip_test(X, protected=[2], transform=lambda X: X, alternatives="some")

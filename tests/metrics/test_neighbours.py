@@ -1,0 +1,102 @@
+"""The neighbour search: exact against brute force, whatever the scale, the ties and the copies."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from sklearn.neighbors import NearestNeighbors
+
+from ifair.metrics import nearest_neighbours
+
+
+def brute_force(X, k):
+    """All distances of each record, sorted; equal to ten digits means the lower row number first."""
+    X = X / (np.abs(X).max() or 1)
+    found = []
+    for i, x in enumerate(X):
+        squares = ((X - x) ** 2).sum(axis=1)
+        mantissa, exponent = np.frexp(squares)
+        squares = np.ldexp(np.rint(mantissa * 2.0**36), exponent)
+        squares[i] = np.inf
+        found.append(np.argsort(squares, kind="stable")[:k])
+    return np.array(found)
+
+
+def tables(rng):
+    centres = rng.normal(size=(3, 4)) * 1e5
+    return {
+        "normal": rng.normal(size=(700, 7)),
+        "few different values": rng.integers(0, 3, (900, 4)).astype(float),
+        "one-hot": np.eye(9)[rng.integers(0, 9, 300)],
+        "far from zero": 1e7 + rng.normal(size=(400, 5)),
+        "tight clusters far apart": np.repeat(centres, 150, axis=0) + 1e-3 * rng.normal(size=(450, 4)),
+        "columns of different scale": rng.normal(size=(300, 3)) * [1e-6, 1, 1e6],
+        "all alike": np.zeros((300, 3)),
+        "huge": rng.normal(size=(300, 3)) * 1e180,
+        "minute": rng.normal(size=(300, 3)) * 1e-150,
+        "sorted": np.sort(rng.normal(size=(500, 1)), axis=0),
+        "barely enough": rng.normal(size=(11, 3)),
+    }
+
+
+@pytest.mark.parametrize("name", tables(np.random.default_rng(0)))
+@pytest.mark.parametrize("k", [1, 10])
+def test_neighbours_are_those_of_brute_force(name, k, rng):
+    X = tables(rng)[name]
+    np.testing.assert_array_equal(nearest_neighbours(X, k), brute_force(X, k))
+
+
+def test_neighbours_agree_with_scikit_learn(rng):
+    X = rng.normal(size=(600, 12))
+    expected = NearestNeighbors(n_neighbors=10, algorithm="kd_tree").fit(X).kneighbors(return_distance=False)
+    np.testing.assert_array_equal(nearest_neighbours(X), expected)
+
+
+def test_threads_change_nothing(rng):
+    X = rng.integers(0, 4, (1500, 5)).astype(float)
+    np.testing.assert_array_equal(nearest_neighbours(X, n_jobs=2), nearest_neighbours(X))
+
+
+small = arrays(
+    np.float64, st.tuples(st.integers(3, 25), st.integers(1, 4)), elements=st.integers(-3, 3).map(float)
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(X=small, k=st.integers(1, 5))
+def test_ties_go_to_the_lowest_row(X, k):
+    k = min(k, len(X) - 1)
+    np.testing.assert_array_equal(nearest_neighbours(X, k), brute_force(X, k))
+
+
+@settings(max_examples=30, deadline=None)
+@given(X=small, seed=st.integers(0, 99))
+def test_the_order_of_columns_changes_nothing(X, seed):
+    columns = np.random.default_rng(seed).permutation(X.shape[1])
+    np.testing.assert_array_equal(nearest_neighbours(X[:, columns] / 3, 2), nearest_neighbours(X / 3, 2))
+
+
+def test_nobody_is_their_own_neighbour_but_copies_are_neighbours():
+    found = nearest_neighbours([[1.0], [1.0], [1.0], [9.0]], k=2)
+    assert found.tolist() == [[1, 2], [0, 2], [0, 1], [0, 1]]
+
+
+def test_negative_zero_is_zero():
+    assert nearest_neighbours([[0.0], [-0.0], [1.0]], k=1).tolist() == [[1], [0], [0]]
+
+
+def test_frames_and_single_precision_are_welcome(rng):
+    X = rng.normal(size=(50, 3)).astype(np.float32)
+    np.testing.assert_array_equal(
+        nearest_neighbours(pd.DataFrame(X), 3), nearest_neighbours(X.astype(float), 3)
+    )
+
+
+@pytest.mark.parametrize(
+    ("X", "k"), [([[1.0], [2.0]], 2), ([[1.0], [2.0]], 0), ([[np.nan], [1.0]], 1), ([["a"], ["b"]], 1)]
+)
+def test_wrong_input_is_refused(X, k):
+    with pytest.raises(ValueError):
+        nearest_neighbours(X, k)

@@ -1,0 +1,43 @@
+"""Who is treated worse than people like them."""
+
+import numpy as np
+import pytest
+
+from ifair.metrics import nearest_neighbours, treatment
+
+
+def test_gaps_are_own_outcome_minus_the_mean_of_the_neighbours(rng):
+    X, y = rng.normal(size=(40, 3)), rng.uniform(size=40)
+    near = nearest_neighbours(X, 4)
+    result = treatment(y, X, k=4)
+    np.testing.assert_allclose(result.gaps, [y[i] - y[near[i]].mean() for i in range(40)])
+    assert (np.diff(result.gaps[result.order]) >= 0).all()
+    assert treatment(y, neighbours=near).gaps.tolist() == result.gaps.tolist()
+
+
+def test_the_worst_treated_come_first_with_their_neighbours():
+    result = treatment([1, 0, 1, 1, 1], [[0.0], [0.1], [0.2], [5.0], [6.0]], k=2)
+    worst = result.worst(2)
+    assert [person.row for person in worst] == [1, 3]
+    assert worst[0].gap == -1
+    assert worst[0].neighbour_outcomes == (1.0, 1.0)
+    assert "person 1 got 0" in str(result)
+    assert result.to_dict(1)["worst"][0]["neighbours"] == [0, 2]
+
+
+def test_where_less_is_better_the_worst_treated_have_more():
+    result = treatment([1, 9, 1], [[0.0], [0.1], [0.2]], k=1, higher_is_better=False)
+    assert result.order[0] == 1
+    assert result.gaps[1] == -8
+
+
+def test_the_frame_lists_everybody_under_their_own_name():
+    frame = treatment([1, 0, 1], [[0.0], [0.1], [0.2]], k=1).to_frame(index=["ann", "bob", "cat"])
+    assert frame.index[0] == "bob"
+    assert frame.loc["bob"].to_dict() == {"outcome": 0.0, "neighbours": 1.0, "gap": -1.0}
+    assert len(frame) == 3
+
+
+def test_outcomes_must_be_numbers():
+    with pytest.raises(ValueError, match="numbers"):
+        treatment(["a", "b"], [[0.0], [1.0]], k=1)

@@ -1,0 +1,52 @@
+"""Accuracy and AUC against scikit-learn and by counting pairs."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, roc_auc_score
+
+from ifair.metrics import accuracy, auc, hard_auc
+
+people = st.lists(st.tuples(st.booleans(), st.integers(-3, 3)), min_size=2, max_size=30)
+
+
+@settings(max_examples=60, deadline=None)
+@given(people=people)
+def test_auc_is_the_share_of_pairs_in_order(people):
+    y, s = np.array([y for y, _ in people]), np.array([s for _, s in people], dtype=float)
+    if y.all() or not y.any():
+        with pytest.warns(UndefinedMetricWarning):
+            assert np.isnan(auc(y, s))
+        return
+    pairs = s[y][:, None] - s[~y][None, :]
+    assert auc(y, s) == pytest.approx(((pairs > 0) + 0.5 * (pairs == 0)).mean())
+    assert auc(y, s) == pytest.approx(roc_auc_score(y, s))
+    assert auc(y, -s) == pytest.approx(1 - auc(y, s))
+    assert hard_auc(y, s > 0) == pytest.approx(balanced_accuracy_score(y, s > 0))
+
+
+def test_accuracy_is_scikit_learns(rng):
+    y, z = rng.choice(["yes", "no"], (2, 50))
+    assert accuracy(y, z) == accuracy_score(y, z)
+
+
+@pytest.mark.parametrize("labels", [[0, 1], [-1, 1], [False, True]])
+def test_the_usual_codings_of_two_classes_mean_the_same(labels, rng):
+    y, s = rng.integers(0, 2, 40), rng.normal(size=40)
+    assert auc(np.array(labels)[y], s) == auc(y, s)
+    assert hard_auc(np.array(labels)[y], np.array(labels)[(s > 0).astype(int)]) == hard_auc(y, s > 0)
+
+
+def test_other_labels_need_to_say_which_is_positive():
+    with pytest.raises(ValueError, match="pos_label"):
+        auc(["good", "bad"], [1, 0])
+    assert auc(["good", "bad"], [1, 0], pos_label="good") == 1
+
+
+def test_lengths_must_agree():
+    with pytest.raises(ValueError, match="entries"):
+        accuracy([1, 0], [1])
+    with pytest.raises(ValueError, match="one-dimensional"):
+        accuracy([[1, 0], [0, 1]], [1, 0])

@@ -1,0 +1,182 @@
+"""Re-ranking: against every permutation on small data, and what is promised for the odd cases."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+from ifair.ranking import FAStarIR, ShortageWarning, fair_order, fair_scores, is_fair, minimum_counts
+
+
+def best_by_enumeration(scores, codes, counts):
+    """Of all orders that hold the minima, the one that is best at the first position, then the second, ..."""
+    k = counts.shape[1]
+    best = None
+    for order in itertools.permutations(range(len(scores))):
+        held = np.array([np.cumsum(codes[list(order)][:k] == g) for g in range(len(counts))])
+        key = [(-scores[c], c) for c in order]
+        if (held >= counts).all() and (best is None or key < best[0]):
+            best = key, order
+    return list(best[1]) if best else None
+
+
+def test_the_order_is_the_best_that_holds_the_minima(rng):
+    for _ in range(15):
+        scores, codes = rng.integers(0, 4, 6).astype(float), rng.integers(-1, 1, 6)
+        counts = minimum_counts(6, [rng.uniform()], 0.3)
+        expected = best_by_enumeration(scores, codes, counts)
+        if expected is not None:
+            assert fair_order(scores, codes, counts).tolist() == expected
+
+
+def test_several_groups_are_served_in_time_and_no_earlier(rng):
+    tried = 0
+    for _ in range(40):
+        scores, codes = rng.uniform(size=6), rng.integers(-1, 2, 6)
+        counts = np.sort(rng.integers(0, 3, (2, 5)), axis=1)
+        expected = best_by_enumeration(scores, codes, counts)
+        if expected is not None:
+            tried += 1
+            assert fair_order(scores, codes, counts).tolist() == expected
+    assert tried >= 5
+
+
+def test_two_groups_due_at_the_same_position_are_both_served():
+    counts = np.array([[0, 0, 1], [0, 0, 1]])
+    order = fair_order(np.array([5.0, 4.0, 3.0, 2.0, 1.0]), np.array([-1, -1, -1, 0, 1]), counts)
+    assert order.tolist() == [0, 3, 4, 1, 2]
+
+
+rankings = st.lists(st.tuples(st.integers(-3, 3), st.booleans()), min_size=1, max_size=40)
+
+
+@settings(max_examples=80, deadline=None)
+@given(rows=rankings, p=st.floats(0, 1), alpha=st.floats(0.02, 0.5))
+def test_the_result_is_a_fair_permutation_with_falling_scores(rows, p, alpha):
+    scores = np.array([score for score, _ in rows], dtype=float)
+    protected = np.array([flag for _, flag in rows])
+    result = FAStarIR(p=p, alpha=alpha, shortage="ignore").rank(scores, sensitive_features=protected)
+    assert sorted(result.order) == list(range(len(rows)))
+    assert result.rank[result.order].tolist() == list(range(1, len(rows) + 1))
+    fair = result.scores[result.order]
+    assert (np.diff(fair) <= 1e-12).all()
+    assert fair.min() >= scores.min()
+    assert fair.max() <= scores.max()
+    assert result.satisfied[None] == is_fair(protected[result.order], p, alpha)
+    for flag in (False, True):  # within a group, by score, ties as they came
+        members = [c for c in result.order if protected[c] == flag]
+        assert members == sorted(members, key=lambda c: (-scores[c], c))
+
+
+@settings(max_examples=40, deadline=None)
+@given(rows=rankings)
+def test_without_a_demand_the_order_is_a_stable_sort_and_scores_stay(rows):
+    scores = np.array([score for score, _ in rows], dtype=float)
+    result = FAStarIR(p=0.0).rank(scores, sensitive_features=[flag for _, flag in rows])
+    assert result.order.tolist() == np.argsort(-scores, kind="stable").tolist()
+    np.testing.assert_array_equal(result.scores, scores)
+
+
+def test_scores_of_those_moved_up_are_interpolated_along_the_ranking():
+    scores = np.array([1.0, 0.9, 0.5, 0.2, 0.1])
+    order = np.array([0, 3, 4, 1, 2])  # the two worst at positions 2 and 3
+    np.testing.assert_allclose(fair_scores(scores, order), [1.0, 0.9, 0.5, 1 - 0.1 / 3, 1 - 0.2 / 3])
+
+
+def test_placeholders_at_the_front_get_the_best_score():
+    fair = fair_scores(np.array([3.0, 2.0, 1.0, 0.0]), np.array([3, 2, 0, 1]))
+    np.testing.assert_array_equal(fair, [3.0, 2.0, 3.0, 3.0])
+
+
+def test_with_p_1_protected_candidates_come_first():
+    result = FAStarIR(k=2, p=1.0).rank([4, 3, 2, 1], sensitive_features=[0, 0, 1, 1])
+    assert result.order.tolist() == [2, 3, 0, 1]
+    np.testing.assert_array_equal(result.scores, [4, 3, 4, 4])
+
+
+def test_too_few_protected_candidates_are_all_used_and_reported():
+    ranker = FAStarIR(p=0.9, alpha=0.1)
+    arguments = {"scores": [5, 4, 3, 2, 1, 0], "sensitive_features": [0, 0, 0, 0, 0, 1]}
+    with pytest.warns(ShortageWarning, match="too few protected"):
+        result = ranker.rank(**arguments)
+    assert result.satisfied == {None: False}
+    assert result.order[np.argmax(minimum_counts(6, 0.9, 0.1) > 0)] == 5
+    with pytest.raises(ValueError, match="too few"):
+        ranker.set_params(shortage="raise").rank(**arguments)
+    assert not ranker.set_params(shortage="ignore").rank(**arguments).satisfied[None]
+
+
+def test_k_beyond_the_candidates_means_all_of_them():
+    arguments = {"scores": [3, 2, 1], "sensitive_features": [0, 0, 1]}
+    long, exact = (FAStarIR(k=k, p=0.6).rank(**arguments) for k in (50, 3))
+    np.testing.assert_array_equal(long.order, exact.order)
+
+
+def test_positions_after_k_follow_by_score():
+    result = FAStarIR(k=1, p=1.0).rank([5, 4, 3, 2, 1], sensitive_features=[0, 0, 0, 1, 1])
+    assert result.order.tolist() == [3, 0, 1, 2, 4]
+
+
+def test_equal_scores_keep_their_order_whatever_the_group():
+    for protected in ([True, False], [False, True]):
+        assert FAStarIR(p=0.2).rank([1, 1], sensitive_features=protected).order.tolist() == [0, 1]
+
+
+def test_many_queries_are_ranked_one_by_one(rng):
+    n = 60
+    scores, protected = rng.normal(size=n), rng.uniform(size=n) < 0.4
+    query = rng.choice(["b", "a", "c"], n)
+    ranker = FAStarIR(k=10, p=0.5, shortage="ignore")
+    together = ranker.rank(scores, sensitive_features=protected, query=query)
+    for name in "abc":
+        rows = query == name
+        alone = ranker.rank(scores[rows], sensitive_features=protected[rows])
+        np.testing.assert_array_equal(together.rank[rows], alone.rank)
+        np.testing.assert_array_equal(together.scores[rows], alone.scores)
+        assert together.satisfied[name] == alone.satisfied[None]
+    assert list(together.satisfied) == list(dict.fromkeys(query.tolist()))
+    assert "3 ranking(s)" in str(together)
+
+
+def test_several_groups_get_their_share():
+    groups = np.array(["a"] * 30 + ["b"] * 15 + ["c"] * 15)
+    p = {"b": 0.3, "c": 0.2}
+    result = FAStarIR(k=30, p=p).rank(np.arange(60)[::-1], sensitive_features=groups)
+    assert result.satisfied[None]
+    assert is_fair(groups[result.order][:30], p)
+    assert not is_fair(groups[:30], p)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_columns_of_frames_are_welcome(frame):
+    table = frame({"score": [3.0, 2.0, 1.0], "sex": ["m", "m", "f"], "query": [1, 1, 1]})
+    ranker = FAStarIR(p=0.99, alpha=0.5, protected="f", shortage="ignore")
+    result = ranker.rank(table["score"], sensitive_features=table["sex"], query=table["query"])
+    assert result.order.tolist() == [2, 0, 1]
+
+
+def test_the_ranker_can_be_cloned_and_shown():
+    ranker = clone(FAStarIR(k=10, p={"f": 0.4}))
+    assert ranker.get_params()["p"] == {"f": 0.4}
+    assert "FAStarIR" in repr(ranker)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"scores": [1, np.nan]}, "missing"),
+        ({"scores": [1, 2, 3]}, "entries"),
+        ({"sensitive_features": ["m", "f"]}, "no candidate is True"),
+        ({"sensitive_features": [None, "f"]}, "missing"),
+        ({"query": [1]}, "entries"),
+    ],
+)
+def test_wrong_input_is_refused_with_the_reason(change, message):
+    arguments = {"scores": [1, 2], "sensitive_features": [True, False], **change}
+    with pytest.raises(ValueError, match=message):
+        FAStarIR().rank(**arguments)

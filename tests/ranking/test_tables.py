@@ -1,0 +1,192 @@
+"""FA*IR's tables: published ones, exact ones found by brute force, and enumeration of every ranking."""
+
+import itertools
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+from ifair.ranking import adjusted_alpha, failure_probability, minimum_counts
+
+ASSETS = Path(__file__).parent / "assets"
+EXACT = json.loads((ASSETS / "exact_tables.json").read_text(encoding="utf-8"))
+PEER = json.loads((ASSETS / "fairsearchcore_1_0_4.json").read_text(encoding="utf-8"))
+
+
+def name(case):
+    return f"k{case['k']}-p{case['p']}-alpha{case['alpha']}"
+
+
+def failure_by_enumeration(counts, shares):
+    """Add up the probabilities of all sequences of groups that fall below a minimum."""
+    counts = np.atleast_2d(counts)
+    chances = [*shares, 1 - sum(shares)]
+    total = 0.0
+    for sequence in itertools.product(range(len(chances)), repeat=counts.shape[1]):
+        held = np.array([np.cumsum(np.array(sequence) == g) for g in range(len(shares))])
+        if (held < counts).any():
+            total += np.prod([chances[g] for g in sequence])
+    return total
+
+
+@pytest.mark.parametrize("case", EXACT, ids=name)
+def test_tables_equal_the_exact_ones(case):
+    k, p, alpha = case["k"], case["p"], case["alpha"]
+    np.testing.assert_array_equal(minimum_counts(k, p, alpha, adjust=False), case["unadjusted"])
+    adjusted = minimum_counts(k, p, alpha)
+    np.testing.assert_array_equal(adjusted, case["adjusted"])
+    assert failure_probability(adjusted, p) == pytest.approx(case["failure"], abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("p", "printed"),
+    [
+        (0.1, "0 0 0 0 0 0 0 0 0 0 0 0"),
+        (0.3, "0 0 0 0 0 0 1 1 1 1 1 2"),
+        (0.5, "0 0 0 1 1 1 2 2 3 3 3 4"),
+        (0.7, "0 1 1 2 2 3 3 4 5 5 6 6"),
+    ],
+)
+def test_tables_equal_those_printed_in_the_fa_star_ir_paper(p, printed):
+    assert minimum_counts(12, p, 0.1, adjust=False).tolist() == [int(m) for m in printed.split()]
+
+
+def test_tables_equal_fairsearchcore_wherever_it_keeps_the_level():
+    kept = [c for c in PEER if failure_probability(c["adjusted"], c["p"]) <= c["alpha"]]
+    assert len(kept) == 32
+    for case in kept:
+        ours = minimum_counts(case["k"], case["p"], case["alpha"])
+        np.testing.assert_array_equal(ours, case["adjusted"], err_msg=name(case))
+
+
+def test_fairsearchcore_misses_the_level_where_the_tables_differ():
+    differ = [c for c in PEER if minimum_counts(c["k"], c["p"], c["alpha"]).tolist() != c["adjusted"]]
+    assert len(differ) == 40
+    assert all(failure_probability(c["adjusted"], c["p"]) > c["alpha"] for c in differ)
+
+
+@pytest.mark.parametrize("p", [0.0, 0.25, 0.5, 0.9, 1.0])
+@pytest.mark.parametrize("k", [1, 4, 9])
+def test_failure_probability_is_that_of_all_sequences(k, p, rng):
+    counts = np.minimum(np.sort(rng.integers(0, k, k)), np.arange(1, k + 1))
+    assert failure_probability(counts, p) == pytest.approx(failure_by_enumeration(counts, [p]), abs=1e-13)
+
+
+def test_failure_probability_of_two_groups_is_that_of_all_sequences():
+    shares, counts = [0.3, 0.25], [[0, 0, 1, 1, 1, 2], [0, 0, 0, 0, 1, 1]]
+    expected = failure_by_enumeration(np.array(counts), shares)
+    assert failure_probability(counts, shares) == pytest.approx(expected, abs=1e-13)
+
+
+def test_failure_probability_agrees_with_simulation(rng):
+    shares = (0.3, 0.2, 0.1)
+    counts = minimum_counts(30, shares, 0.2)
+    draws = rng.choice(4, size=(20_000, 30), p=[*shares, 0.4])
+    held = np.stack([np.cumsum(draws == g, axis=1) for g in range(3)], axis=1)
+    share = (held < counts).any(axis=(1, 2)).mean()
+    exact = failure_probability(counts, shares)
+    assert abs(share - exact) < 4 * np.sqrt(exact / 20_000)
+
+
+levels = st.floats(0.01, 0.6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(k=st.integers(1, 12), p=st.floats(0.02, 0.98), alpha=levels)
+def test_no_larger_table_of_the_family_keeps_the_level(k, p, alpha):
+    table = minimum_counts(k, p, alpha)
+    assert failure_probability(table, p) <= alpha * (1 + 1e-8)
+    values = np.unique([binom.cdf(m, i, p) for i in range(1, k + 1) for m in range(i)])
+    for a in values[(values > 0) & (values < 1)]:
+        candidate = minimum_counts(k, p, a, adjust=False)
+        if (candidate >= table).all() and (candidate > table).any():
+            assert failure_probability(candidate, p) > alpha * (1 - 1e-8)
+
+
+@settings(max_examples=40, deadline=None)
+@given(k=st.integers(1, 60), p=st.floats(0, 1), alpha=levels)
+def test_tables_grow_by_at_most_one_a_position(k, p, alpha):
+    for adjust in (True, False):
+        steps = np.diff(minimum_counts(k, p, alpha, adjust), prepend=0)
+        assert ((steps == 0) | (steps == 1)).all()
+
+
+@settings(max_examples=40, deadline=None)
+@given(k=st.integers(1, 80), p=st.floats(0, 1), alpha=levels)
+def test_adjusted_alpha_gives_the_adjusted_table(k, p, alpha):
+    a = adjusted_alpha(k, p, alpha)
+    assert a <= alpha
+    np.testing.assert_array_equal(minimum_counts(k, p, a, adjust=False), minimum_counts(k, p, alpha))
+
+
+def test_one_group_given_as_a_list_has_the_table_of_one_group():
+    np.testing.assert_array_equal(minimum_counts(40, [0.4], 0.1), minimum_counts(40, 0.4, 0.1)[None])
+
+
+@settings(max_examples=15, deadline=None)
+@given(k=st.integers(1, 20), a=st.floats(0.01, 0.45), b=st.floats(0.01, 0.45), alpha=levels)
+def test_several_groups_keep_the_level_together_and_each_group_its_order(k, a, b, alpha):
+    joint, swapped = minimum_counts(k, [a, b], alpha), minimum_counts(k, [b, a], alpha)
+    assert failure_probability(joint, [a, b]) <= alpha * (1 + 1e-8)
+    np.testing.assert_array_equal(joint, swapped[::-1])
+
+
+@settings(max_examples=15, deadline=None)
+@given(k=st.integers(1, 20), a=st.floats(0.01, 0.45), b=st.floats(0.01, 0.45), alpha=levels)
+def test_bonferroni_keeps_the_joint_level(k, a, b, alpha):
+    table = minimum_counts(k, [a, b], alpha, adjust="bonferroni")
+    assert failure_probability(table, [a, b]) <= alpha * (1 + 1e-8)
+
+
+def test_a_joint_distribution_too_large_to_hold_is_refused_with_advice():
+    with pytest.raises(ValueError, match="bonferroni"):
+        minimum_counts(1500, [0.3, 0.3, 0.3], 0.1)
+    assert minimum_counts(1500, [0.3, 0.3, 0.3], 0.1, adjust="bonferroni").shape == (3, 1500)
+
+
+def test_exact_ties_demand_more_whatever_the_rounding():
+    # P(Binomial(1, 0.9) <= 0) is 0.1 exactly, 1 - 0.9 in floating point is a little less.
+    assert minimum_counts(1, 0.9, 0.1, adjust=False).tolist() == [1]
+    assert minimum_counts(1, 0.9, 1 - 0.9, adjust=False).tolist() == [1]
+    # A table that fails with exactly alpha keeps the level.
+    assert minimum_counts(4, 0.5, 0.0625).tolist() == [0, 0, 0, 1]
+
+
+def test_nothing_is_demanded_for_p_0_and_everything_for_p_1():
+    assert minimum_counts(5, 0.0, 0.1).tolist() == [0, 0, 0, 0, 0]
+    assert minimum_counts(5, 1.0, 0.1).tolist() == [1, 2, 3, 4, 5]
+    assert failure_probability([1, 2, 3], 1.0) == 0
+    assert failure_probability([1], 0.0) == 1
+
+
+def test_an_empty_ranking_has_an_empty_table():
+    assert minimum_counts(0, 0.5, 0.1).shape == (0,)
+    assert failure_probability([], 0.5) == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (-1, 0.5, 0.1),
+        (2.5, 0.5, 0.1),
+        (5, 1.1, 0.1),
+        (5, -0.1, 0.1),
+        (5, [0.6, 0.6], 0.1),
+        (5, float("nan"), 0.1),
+    ]
+    + [(5, 0.5, alpha) for alpha in (0, 1, -1, float("nan"))]
+    + [(5, 0.5, 0.1, "exactly")],
+)
+def test_wrong_arguments_are_refused(arguments):
+    with pytest.raises(ValueError):
+        minimum_counts(*arguments)
+
+
+@pytest.mark.parametrize("counts", [[[0, 1]], [0.5, 1], ["a"]])
+def test_counts_that_are_no_table_are_refused(counts):
+    with pytest.raises(ValueError):
+        failure_probability(counts, 0.5)
