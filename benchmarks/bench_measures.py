@@ -53,9 +53,7 @@ def timed(work):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, default=2, help="threads of the neighbour search")
     parser.add_argument("--small", action="store_true", help="a tenth of the records")
     options = parser.parse_args()
@@ -81,9 +79,7 @@ def main():
     row("certify, disjoint pairs", lambda: certify(0.9 * X, X))
     for p in (0.1, 0.5, 0.9):
         _tables.cache_clear()
-        counts = row(
-            f"minimum_counts, k = 1,500, p = {p}, alpha = 0.1", lambda p=p: minimum_counts(1500, p, 0.1)
-        )
+        counts = row(f"minimum_counts, k = 1,500, p = {p}, alpha = 0.1", lambda p=p: minimum_counts(1500, p, 0.1))
         row(
             f"failure_probability of it, {failure_probability(counts, p):.6f}",
             lambda c=counts, p=p: failure_probability(c, p),

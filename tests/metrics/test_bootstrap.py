@@ -47,9 +47,7 @@ def test_queries_are_resampled_as_a_whole(rng):
     assert result.estimate == pytest.approx(mean_average_precision(y, s, query=query))
     assert result.resampled == "queries"
     each = [mean_average_precision(y[query == q], s[query == q], query=query[query == q]) for q in range(20)]
-    by_mean = scipy.stats.bootstrap(
-        (each,), np.mean, method="percentile", n_resamples=2000
-    ).confidence_interval
+    by_mean = scipy.stats.bootstrap((each,), np.mean, method="percentile", n_resamples=2000).confidence_interval
     assert result.low == pytest.approx(by_mean.low, abs=0.03)
     assert result.high == pytest.approx(by_mean.high, abs=0.03)
 

@@ -18,9 +18,7 @@ def test_what_ignores_the_protected_columns_does_not_move(X):
     def blind(X):
         return X[:, :2]
 
-    result = flip_test(
-        X, protected=[2], transform=blind, probability=lambda X: X[:, 0], decision=lambda X: X[:, 0] > 0
-    )
+    result = flip_test(X, protected=[2], transform=blind, probability=lambda X: X[:, 0], decision=lambda X: X[:, 0] > 0)
     assert result.representation.worst == result.probability.worst == result.decision.worst == 0
     assert result.share_flipped == 0
 

@@ -51,9 +51,7 @@ def test_a_protected_group_is_compared_with_everybody_else_with_a_sign(people):
     for protected in (["a", "b"], {"a", "b"}, ("a", "b")):
         value = statistical_parity_difference(None, z, sensitive_features=group, protected=protected)
         assert value == pytest.approx(expected)
-    assert statistical_parity(None, z, sensitive_features=group, protected="c") == pytest.approx(
-        1 - abs(expected)
-    )
+    assert statistical_parity(None, z, sensitive_features=group, protected="c") == pytest.approx(1 - abs(expected))
 
 
 @pytest.mark.parametrize(("measure", "difference"), list(zip(MEASURES, DIFFERENCES)))

@@ -41,9 +41,7 @@ def test_group_measures_are_scorers_that_ask_for_the_groups(people):
         search = GridSearchCV(LogisticRegression(), {"C": [1e-4, 1.0]}, scoring=scorer, cv=3)
         search.fit(X, y, sensitive_features=group)
     assert 0 <= search.best_score_ <= 1
-    assert (
-        search.best_params_ == {"C": 1e-4} or search.cv_results_["mean_test_score"][1] >= search.best_score_
-    )
+    assert search.best_params_ == {"C": 1e-4} or search.cv_results_["mean_test_score"][1] >= search.best_score_
 
 
 def test_differences_equal_fairlearns(people):
@@ -91,8 +89,6 @@ def test_a_metric_frame_shows_parity_by_region_and_consistency_by_group(people, 
     expected = metrics.statistical_parity(None, z[east], sensitive_features=group[east])
     assert frame.by_group["parity"]["east"] == pytest.approx(expected)
     person = metrics.consistency_per_person(z, X)
-    means = fairlearn.MetricFrame(
-        metrics=fairlearn.mean_prediction, y_true=y, y_pred=person, sensitive_features=group
-    )
+    means = fairlearn.MetricFrame(metrics=fairlearn.mean_prediction, y_true=y, y_pred=person, sensitive_features=group)
     assert means.overall == pytest.approx(metrics.consistency(z, X))
     assert means.by_group["a"] == pytest.approx(person[group == "a"].mean())

@@ -59,9 +59,7 @@ def test_threads_change_nothing(rng):
     np.testing.assert_array_equal(nearest_neighbours(X, n_jobs=2), nearest_neighbours(X))
 
 
-small = arrays(
-    np.float64, st.tuples(st.integers(3, 25), st.integers(1, 4)), elements=st.integers(-3, 3).map(float)
-)
+small = arrays(np.float64, st.tuples(st.integers(3, 25), st.integers(1, 4)), elements=st.integers(-3, 3).map(float))
 
 
 @settings(max_examples=80, deadline=None)
@@ -89,9 +87,7 @@ def test_negative_zero_is_zero():
 
 def test_frames_and_single_precision_are_welcome(rng):
     X = rng.normal(size=(50, 3)).astype(np.float32)
-    np.testing.assert_array_equal(
-        nearest_neighbours(pd.DataFrame(X), 3), nearest_neighbours(X.astype(float), 3)
-    )
+    np.testing.assert_array_equal(nearest_neighbours(pd.DataFrame(X), 3), nearest_neighbours(X.astype(float), 3))
 
 
 @pytest.mark.parametrize(

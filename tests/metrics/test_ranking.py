@@ -114,9 +114,7 @@ def test_the_share_in_the_top_k_is_averaged_over_queries(rng):
 
 
 def test_means_over_queries_count_every_query_alike(rng):
-    frame = pd.DataFrame(
-        {"y": rng.normal(size=50), "s": rng.normal(size=50), "q": rng.choice(list("abc"), 50)}
-    )
+    frame = pd.DataFrame({"y": rng.normal(size=50), "s": rng.normal(size=50), "q": rng.choice(list("abc"), 50)})
     by_hand = [average_precision_at_k(g.y, g.s) for _, g in frame.groupby("q")]
     assert mean_average_precision(frame.y, frame.s, query=frame.q) == pytest.approx(np.mean(by_hand))
     assert list(per_query(kendall_tau, frame.y, frame.s, query=frame.q)) == list(frame.q.unique())

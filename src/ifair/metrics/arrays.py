@@ -167,6 +167,4 @@ def by_query(query: Any, length: int) -> list[tuple[Any, Ints]]:
     found = groups(query, length, "query")
     order = np.argsort(found.codes, kind="stable")
     rows = np.split(order, np.cumsum(np.bincount(found.codes, minlength=len(found)))[:-1])
-    return sorted(
-        ((label, r) for label, r in zip(found.labels, rows) if len(r)), key=lambda item: int(item[1][0])
-    )
+    return sorted(((label, r) for label, r in zip(found.labels, rows) if len(r)), key=lambda item: int(item[1][0]))

@@ -184,9 +184,7 @@ def certify(
     )
 
 
-def sample_pairs(
-    n_records: int, n_pairs: int | None, about: str, rng: np.random.Generator
-) -> tuple[Any, Any]:
+def sample_pairs(n_records: int, n_pairs: int | None, about: str, rng: np.random.Generator) -> tuple[Any, Any]:
     """Two int arrays of shape (n_pairs,): disjoint pairs for "population", independent ones for "records"."""
     if n_records < 2:
         raise ValueError("a pair needs two records")

@@ -97,9 +97,7 @@ class _Copies:
             records = np.zeros((len(records), 1))
         packed = np.ascontiguousarray(records + 0.0)  # -0.0 is 0.0
         keys = packed.view(np.dtype((np.void, packed.itemsize * packed.shape[1])))[:, 0]
-        _, firsts, of_record, size = np.unique(
-            keys, return_index=True, return_inverse=True, return_counts=True
-        )
+        _, firsts, of_record, size = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
         rows = np.argsort(of_record, kind="stable")
         start = np.concatenate([[0], np.cumsum(size)[:-1]])
         return cls(firsts, of_record, rows, start, np.minimum(size, most))

@@ -22,9 +22,7 @@ class Person:
     neighbour_outcomes: tuple[float, ...]
 
     def __str__(self) -> str:
-        others = ", ".join(
-            f"{row}: {outcome:g}" for row, outcome in zip(self.neighbours, self.neighbour_outcomes)
-        )
+        others = ", ".join(f"{row}: {outcome:g}" for row, outcome in zip(self.neighbours, self.neighbour_outcomes))
         return f"person {self.row} got {self.outcome:g}, {self.gap:+.3g} against the neighbours ({others})"
 
 
@@ -91,9 +89,7 @@ class Treatment:
 
     def __str__(self) -> str:
         below = int((self.gaps < 0).sum())
-        return (
-            f"{below} of {len(self.gaps)} people below their neighbours; worst: {self.person(self.order[0])}"
-        )
+        return f"{below} of {len(self.gaps)} people below their neighbours; worst: {self.person(self.order[0])}"
 
 
 def treatment(

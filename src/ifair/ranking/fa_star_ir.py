@@ -111,9 +111,7 @@ class FAStarIR(BaseEstimator):
         self.protected = protected
         self.shortage = shortage
 
-    def rank(
-        self, scores: ArrayLike, *, sensitive_features: Any, query: ArrayLike | None = None
-    ) -> FairRanking:
+    def rank(self, scores: ArrayLike, *, sensitive_features: Any, query: ArrayLike | None = None) -> FairRanking:
         """Rank the candidates, those of each query on their own.
 
         Parameters
@@ -143,9 +141,7 @@ class FAStarIR(BaseEstimator):
             satisfied[name] = _holds(codes[rows][order], counts)
             orders.append(rows[order])
         self._report(satisfied)
-        return FairRanking(
-            rank, fair, np.concatenate(orders) if orders else np.empty(0, dtype=np.int64), satisfied
-        )
+        return FairRanking(rank, fair, np.concatenate(orders) if orders else np.empty(0, dtype=np.int64), satisfied)
 
     def _refuse_unknown(self, found: Groups) -> None:
         """A protected label of the wrong type would silently protect nobody."""
@@ -153,17 +149,13 @@ class FAStarIR(BaseEstimator):
             return
         if self.protected is True and set(found.labels) <= {False, True}:
             return
-        raise ValueError(
-            f"no candidate is {self.protected!r}: sensitive_features holds {list(found.labels)[:10]}"
-        )
+        raise ValueError(f"no candidate is {self.protected!r}: sensitive_features holds {list(found.labels)[:10]}")
 
     def _report(self, satisfied: dict[Any, bool]) -> None:
         missed = [name for name, held in satisfied.items() if not held]
         if not missed or self.shortage == "ignore":
             return
-        where = (
-            "" if missed == [None] else f" in {len(missed)} of {len(satisfied)} queries, first {missed[0]!r}"
-        )
+        where = "" if missed == [None] else f" in {len(missed)} of {len(satisfied)} queries, first {missed[0]!r}"
         message = f"too few protected candidates for the minimum counts{where}"
         if self.shortage == "raise":
             raise ValueError(message)

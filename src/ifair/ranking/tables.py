@@ -144,9 +144,7 @@ def _level(alpha: float) -> float:
 
 
 @lru_cache(maxsize=256)
-def _tables(
-    k: int, shares: tuple[float, ...], alpha: float, adjust: bool | str
-) -> tuple[float, NDArray[np.int64]]:
+def _tables(k: int, shares: tuple[float, ...], alpha: float, adjust: bool | str) -> tuple[float, NDArray[np.int64]]:
     """The significance per prefix and its table, shape (G, k)."""
     if adjust == "bonferroni":
         parts = [_tables(k, (share,), alpha / len(shares), True) for share in shares]
@@ -175,9 +173,7 @@ def _tables(
     return a, table(ends[low])
 
 
-def _binomial_steps(
-    k: int, p: float, lowest: float, highest: float
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _binomial_steps(k: int, p: float, lowest: float, highest: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The table for the significance ``lowest``, and the values up to ``highest`` at which it grows.
 
     The distribution function of Binomial(i, p) follows from that of i - 1 by F_i(m) = (1 - p) F_{i-1}(m)
