@@ -177,7 +177,7 @@ class ConsistencyScorer:
     k: int = 10
     response_method: str = "predict"
 
-    def __call__(self, estimator: Any, X: Any, y: Any = None) -> float:  # noqa: ARG002
+    def __call__(self, estimator: Any, X: Any, y: Any = None) -> float:
         outcomes = getattr(estimator, self.response_method)(X)
         names = list(self.columns)
         plain = X[names] if hasattr(X, "columns") else np.asarray(X)[:, names]
