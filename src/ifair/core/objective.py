@@ -1,0 +1,92 @@
+"""The objective (Def. 6 and 9): weighted utility and fairness losses, with the gradient, in one walk over records."""
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from ifair.core.arrays import Array
+from ifair.core.losses import Reconstruction
+from ifair.core.mapping import Mapping
+from ifair.core.parameters import Parameters
+from ifair.core.schedules import Schedule
+from ifair.engines.local import LocalEngine
+
+Reduction = Literal["mean", "sum", "norm"]
+
+
+class Losses(NamedTuple):
+    """``total = utility_weight * utility + fairness_weight * fairness``, each as reduced."""
+
+    total: float
+    utility: float
+    fairness: float
+
+
+@dataclass(frozen=True, slots=True)
+class Objective:
+    """``lambda L_util + mu L_fair`` of all records of an engine.
+
+    Parameters
+    ----------
+    engine : LocalEngine
+    mapping : Mapping
+    utility : Reconstruction
+    pairs : Schedule
+    utility_weight, fairness_weight : float
+        lambda and mu.
+    reduction : {"mean", "sum", "norm"}
+        Mean over records and over ordered pairs; the paper's sums; or square roots of the sums (the authors' code).
+    """
+
+    engine: LocalEngine
+    mapping: Mapping
+    utility: Reconstruction
+    pairs: Schedule
+    utility_weight: float
+    fairness_weight: float
+    reduction: Reduction = "mean"
+
+    def value_and_grad(self, parameters: Parameters) -> tuple[Losses, Parameters]:
+        """The losses at ``parameters`` and the gradient of their weighted total."""
+        M = self.engine.n_records
+        if self.reduction == "norm":
+            # How strongly each sum counts is known only when both sums are: carry two gradients through the walk.
+            (utility, fairness), (by_utility, by_fairness) = self._sums(parameters, ((1.0, 0.0), (0.0, 1.0)))
+            losses = self._losses(np.sqrt(utility), np.sqrt(fairness))
+            gradient = self.utility_weight * _root_slope(losses.utility) * by_utility
+            return losses, gradient + self.fairness_weight * _root_slope(losses.fairness) * by_fairness
+        over_records, over_pairs = (1.0 / M, 1.0 / M**2) if self.reduction == "mean" else (1.0, 1.0)
+        weights = (self.utility_weight * over_records, self.fairness_weight * over_pairs)
+        (utility, fairness), (gradient,) = self._sums(parameters, (weights,))
+        return self._losses(over_records * utility, over_pairs * fairness), gradient
+
+    def _losses(self, utility: float, fairness: float) -> Losses:
+        total = self.utility_weight * utility + self.fairness_weight * fairness
+        return Losses(float(total), float(utility), float(fairness))
+
+    def _sums(
+        self, parameters: Parameters, mixtures: tuple[tuple[float, float], ...]
+    ) -> tuple[tuple[float, float], tuple[Parameters, ...]]:
+        """The two sums, and for every mixture (a, b) the gradient of ``a * utility + b * fairness``."""
+        V = parameters.prototypes
+        known = self.pairs.prepare(self.engine, self.mapping, parameters)
+
+        def block(X: Array, rows: slice) -> tuple[Any, ...]:
+            U, pullback = self.mapping.with_pullback(X, parameters)
+            utility, dU, dV = self.utility.value_and_grad(X, U, V)
+            part = self.pairs.block(known, X, U, rows, parameters)
+            gradients = [pullback(a * dU + b * part.d_memberships) for a, b in mixtures]
+            return utility, part.loss, dV, *gradients, *part.sums
+
+        utility, fairness, dV, *rest = self.engine.sum(block)
+        gradients, sums = rest[: len(mixtures)], tuple(rest[len(mixtures) :])
+        more, direct = self.pairs.finish(known, sums, parameters)
+        from_utility = Parameters(dV, np.zeros_like(parameters.alpha))
+        mixed = tuple(g + a * from_utility + b * direct for g, (a, b) in zip(gradients, mixtures))
+        return (utility, fairness + more), mixed
+
+
+def _root_slope(rooted: float) -> float:
+    """Derivative of the square root in terms of its value; 0 at 0."""
+    return 0.5 / rooted if rooted > 0.0 else 0.0

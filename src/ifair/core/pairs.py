@@ -1,0 +1,276 @@
+"""The fairness loss of pairs of records (Def. 5), evaluated tile by tile.
+
+A *side* holds what a tile needs to know of some records; a *tile* is the loss of every pair between the records of
+two sides, with its gradient. Tiles are small enough to stay in cache, and no array of records x records is ever held.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, Self
+
+import numpy as np
+
+from ifair.core.arrays import Array, column_sums, namespace, row_sums
+from ifair.core.distance import root
+from ifair.core.parameters import Parameters
+
+
+class Side(Protocol):
+    """Records as one side of pairs; slicing takes some of the records."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, rows: slice) -> Self: ...
+
+
+class TileSums(NamedTuple):
+    """Sums over the pairs of a tile.
+
+    ``rows_a`` and ``rows_b`` say how the loss moves with each record of the two sides; ``shared`` (N',) is the part
+    that belongs to no record. What they mean is between a kernel's ``tile`` and its ``pull``.
+    """
+
+    loss: float
+    rows_a: Array
+    rows_b: Array
+    shared: Array
+
+
+class PairKernel(Protocol):
+    """How a tile of pairs is evaluated."""
+
+    width: int
+    """Columns of ``rows_a`` and ``rows_b``."""
+
+    n_shared: int
+    """Length of ``shared``."""
+
+    def side(self, X: Array, U: Array, parameters: Parameters) -> Any:
+        """Prepare records ``X`` with memberships ``U`` as a side."""
+
+    def tile(self, a: Any, b: Any, *, same: bool = False) -> TileSums:
+        """Sum ``(d(x~_i, x~_j) - d(x*_i, x*_j))^2`` over i in ``a`` and j in ``b``; ``same``: a and b are one."""
+
+    def pull(self, X: Array, U: Array, rows: Array, parameters: Parameters) -> tuple[Array, Parameters]:
+        """From the ``rows`` of records to gradients on their memberships and directly on the parameters."""
+
+    def pull_shared(self, shared: Array, parameters: Parameters) -> Parameters:
+        """From the ``shared`` sums to a gradient on the parameters."""
+
+
+@dataclass(frozen=True, slots=True)
+class EuclideanSide:
+    # Products of these give squared distances: left_i . right_j = |i|^2 + |j|^2 - 2 i.j in one matrix product.
+    left: Array
+    right: Array
+    input_left: Array
+    input_right: Array
+    floor: Array
+    input_floor: Array
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    def __getitem__(self, rows: slice) -> "EuclideanSide":
+        return EuclideanSide(
+            self.left[rows],
+            self.right[rows],
+            self.input_left[rows],
+            self.input_right[rows],
+            self.floor[rows],
+            self.input_floor[rows],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class EuclideanPairs:
+    """Pairs under the (weighted) Euclidean distance, p = 2.
+
+    Because x~ = u V, distances of representations need only the K x K matrix V diag(w) V': pairs cost M^2 K, and
+    only the input side costs M^2 N.
+
+    Parameters
+    ----------
+    unprotected : ndarray of int
+        Columns of the attributes that may count.
+    n_prototypes : int
+    weighted : bool
+        Weight attributes by alpha (the paper) or not at all (the authors' code).
+    dtype : numpy dtype
+        Precision inside a tile; sums over tiles are kept in double precision.
+    """
+
+    unprotected: np.ndarray[Any, np.dtype[np.intp]]
+    n_prototypes: int
+    weighted: bool = True
+    dtype: Any = np.float64
+
+    @property
+    def width(self) -> int:
+        return self.n_prototypes + (2 if self.weighted else 1)
+
+    @property
+    def n_shared(self) -> int:
+        return len(self.unprotected) if self.weighted else 0
+
+    def side(self, X: Array, U: Array, parameters: Parameters) -> EuclideanSide:
+        inputs = X[:, self.unprotected]
+        weighted_inputs = inputs * parameters.alpha[self.unprotected] if self.weighted else inputs
+        left, right, floor = self._factors(U @ self._gram(parameters), U)
+        input_left, input_right, input_floor = self._factors(weighted_inputs, inputs)
+        return EuclideanSide(left, right, input_left, input_right, floor, input_floor)
+
+    def _gram(self, parameters: Parameters) -> Array:
+        V = parameters.prototypes
+        return (V * parameters.alpha if self.weighted else V) @ V.T
+
+    def _factors(self, weighted: Array, features: Array) -> tuple[Array, Array, Array]:
+        xp = namespace(features)
+        norms = row_sums(weighted, features)[:, None]
+        one = xp.ones_like(norms)
+        left = xp.astype(xp.concat([-2.0 * weighted, norms, one], axis=1), self.dtype)
+        right = xp.astype(xp.concat([features, one, norms], axis=1), self.dtype)
+        # Below this a squared distance is rounding noise. It also keeps 1/d finite where records coincide: there the
+        # gradient multiplies it by a difference of zero.
+        typical = float(xp.mean(norms)) or 1.0
+        floor = xp.astype(np.finfo(self.dtype).eps * xp.clip(norms[:, 0], 1e-4 * typical, None), self.dtype)
+        return left, right, floor
+
+    def tile(self, a: EuclideanSide, b: EuclideanSide, *, same: bool = False) -> TileSums:
+        xp = namespace(a.left)
+        distance = a.left @ b.right.T
+        distance = xp.maximum(distance, b.floor[None, :])
+        distance = xp.sqrt(distance)
+        input_distance = a.input_left @ b.input_right.T
+        input_distance = xp.maximum(input_distance, b.input_floor[None, :])
+        input_distance = xp.sqrt(input_distance)
+        error = distance - input_distance
+        if same:
+            error = xp.where(xp.eye(len(a), dtype=bool), xp.zeros_like(error), error)
+        flat = xp.reshape(error, (-1,))
+        loss = float(flat @ flat)
+
+        W = error / distance
+        features_and_one = slice(0, self.n_prototypes + 1)
+        rows_a = W @ b.right[:, features_and_one]
+        rows_b = W.T @ a.right[:, features_and_one]
+        if not self.weighted:
+            return TileSums(loss, rows_a, rows_b, xp.zeros((0,), dtype=rows_a.dtype))
+        error /= input_distance
+        product = error @ b.input_right[:, :-1]
+        cross = column_sums(a.input_right[:, :-2], product[:, :-1])
+        rows_a = xp.concat([rows_a, product[:, -1:]], axis=1)
+        rows_b = xp.concat([rows_b, xp.sum(error, axis=0)[:, None]], axis=1)
+        return TileSums(loss, rows_a, rows_b, cross)
+
+    def pull(self, X: Array, U: Array, rows: Array, parameters: Parameters) -> tuple[Array, Parameters]:
+        # Rows hold W U, the row sums of W = e / d and, where weights count, those of e / d*.
+        xp = namespace(U)
+        K = self.n_prototypes
+        V = parameters.prototypes
+        laplacian = rows[:, K : K + 1] * U - rows[:, :K]
+        dU = 2.0 * laplacian @ self._gram(parameters)
+        dQ = U.T @ laplacian
+        both = (dQ + dQ.T) @ V
+        if not self.weighted:
+            return dU, Parameters(both, xp.zeros_like(parameters.alpha))
+        d_alpha = 0.5 * column_sums(V, both)
+        inputs = X[:, self.unprotected]
+        d_alpha[self.unprotected] -= rows[:, K + 1] @ (inputs * inputs)
+        return dU, Parameters(both * parameters.alpha, d_alpha)
+
+    def pull_shared(self, shared: Array, parameters: Parameters) -> Parameters:
+        xp = namespace(parameters.alpha)
+        d_alpha = xp.zeros_like(parameters.alpha)
+        if self.weighted:
+            d_alpha[self.unprotected] = 2.0 * shared
+        return Parameters(xp.zeros_like(parameters.prototypes), d_alpha)
+
+
+@dataclass(frozen=True, slots=True)
+class MinkowskiSide:
+    representation: Array
+    inputs: Array
+    alpha: Array
+    input_alpha: Array
+
+    def __len__(self) -> int:
+        return len(self.representation)
+
+    def __getitem__(self, rows: slice) -> "MinkowskiSide":
+        return MinkowskiSide(self.representation[rows], self.inputs[rows], self.alpha, self.input_alpha)
+
+
+@dataclass(frozen=True, slots=True)
+class MinkowskiPairs:
+    """Pairs under a (weighted) Minkowski distance of any order p >= 1; the parameters are those of EuclideanPairs.
+
+    There is no matrix product to fall back on: a tile costs N passes over its pairs, one an attribute.
+    """
+
+    unprotected: np.ndarray[Any, np.dtype[np.intp]]
+    n_attributes: int
+    p: float
+    weighted: bool = True
+    dtype: Any = np.float64
+
+    @property
+    def width(self) -> int:
+        return self.n_attributes
+
+    @property
+    def n_shared(self) -> int:
+        return self.n_attributes if self.weighted else 0
+
+    def side(self, X: Array, U: Array, parameters: Parameters) -> MinkowskiSide:
+        xp = namespace(X)
+        alpha = parameters.alpha if self.weighted else xp.ones_like(parameters.alpha)
+        return MinkowskiSide(
+            xp.astype(U @ parameters.prototypes, self.dtype),
+            xp.astype(X[:, self.unprotected], self.dtype),
+            xp.astype(alpha, self.dtype),
+            xp.astype(alpha[self.unprotected], self.dtype),
+        )
+
+    def tile(self, a: MinkowskiSide, b: MinkowskiSide, *, same: bool = False) -> TileSums:
+        xp = namespace(a.representation)
+        distance, slope = root(self._powered(a.representation, b.representation, a.alpha), self.p, 1.0)
+        input_distance, input_slope = root(self._powered(a.inputs, b.inputs, a.input_alpha), self.p, 1.0)
+        error = distance - input_distance
+        loss = float(xp.sum(error * error))
+        error *= 2.0
+        slope *= error
+        input_slope *= error
+
+        rows_a, rows_b, shared = [], [], []
+        for n in range(self.n_attributes):
+            difference = a.representation[:, n, None] - b.representation[None, :, n]
+            magnitude = xp.abs(difference)
+            below = slope if self.p == 1.0 else slope * magnitude ** (self.p - 1.0)
+            if self.weighted:
+                shared.append(xp.sum(below * magnitude))
+            signed = (self.p * a.alpha[n]) * below * xp.sign(difference)
+            rows_a.append(xp.sum(signed, axis=1))
+            rows_b.append(-xp.sum(signed, axis=0))
+        d_alpha = xp.stack(shared) if self.weighted else xp.zeros((0,), dtype=error.dtype)
+        if self.weighted:
+            for m, n in enumerate(self.unprotected):
+                magnitude = xp.abs(a.inputs[:, m, None] - b.inputs[None, :, m])
+                d_alpha[n] -= xp.sum(input_slope * magnitude**self.p)
+        return TileSums(loss, xp.stack(rows_a, axis=1), xp.stack(rows_b, axis=1), d_alpha)
+
+    def _powered(self, a: Array, b: Array, alpha: Array) -> Array:
+        xp = namespace(a)
+        total = xp.zeros((a.shape[0], b.shape[0]), dtype=a.dtype)
+        for n in range(a.shape[1]):
+            total += alpha[n] * xp.abs(a[:, n, None] - b[None, :, n]) ** self.p
+        return total
+
+    def pull(self, X: Array, U: Array, rows: Array, parameters: Parameters) -> tuple[Array, Parameters]:
+        xp = namespace(U)
+        return rows @ parameters.prototypes.T, Parameters(U.T @ rows, xp.zeros_like(parameters.alpha))
+
+    def pull_shared(self, shared: Array, parameters: Parameters) -> Parameters:
+        xp = namespace(parameters.alpha)
+        return Parameters(
+            xp.zeros_like(parameters.prototypes),
+            shared if self.weighted else xp.zeros_like(parameters.alpha),
+        )

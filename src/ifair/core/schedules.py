@@ -1,0 +1,174 @@
+"""The three ways to sum the fairness loss over pairs: all of them, landmarks, moments.
+
+Each answers the same three questions of :class:`ifair.core.objective.Objective`, which walks over the records in
+blocks: what must be known before the walk (``prepare``), what a block adds (``block``), and what is left to add once
+all blocks are summed (``finish``). The loss is a sum over ordered pairs.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ifair.core.arrays import Array
+from ifair.core.distance import Pullback
+from ifair.core.mapping import Mapping
+from ifair.core.pairs import PairKernel
+from ifair.core.parameters import Parameters
+from ifair.engines.local import LocalEngine, add_in_order
+
+TILE_ROWS = 256
+"""Records on each side of a tile: two tiles of doubles and their operands fit in a core's cache."""
+
+STRIPES = 8
+"""Independent shares of the tiles, fixed so that the order of summation never depends on the number of threads."""
+
+STRIPE_BYTES = 64 * 2**20
+"""What the stripes' own sums may take together."""
+
+
+class BlockPart(NamedTuple):
+    """What a block of records adds: its loss, the gradient on its memberships, and sums for ``finish``."""
+
+    loss: float
+    d_memberships: Array
+    sums: tuple[Any, ...]
+
+
+class Schedule(Protocol):
+    """A way to sum over pairs."""
+
+    def prepare(self, engine: LocalEngine, mapping: Mapping, parameters: Parameters) -> Any: ...
+    def block(self, known: Any, X: Array, U: Array, rows: slice, parameters: Parameters) -> BlockPart: ...
+    def finish(self, known: Any, sums: tuple[Any, ...], parameters: Parameters) -> tuple[float, Parameters]: ...
+
+
+def zero(parameters: Parameters) -> Parameters:
+    return Parameters(np.zeros_like(parameters.prototypes), np.zeros_like(parameters.alpha))
+
+
+def all_memberships(engine: LocalEngine, mapping: Mapping, parameters: Parameters) -> Array:
+    """Memberships of every record, shape (M, K)."""
+    blocks = engine.map(lambda X, _: mapping.memberships(X, parameters))
+    return np.concatenate(list(blocks))
+
+
+@dataclass(frozen=True, slots=True)
+class NoPairs:
+    """The fairness loss left out, where its weight is zero."""
+
+    def prepare(self, engine: LocalEngine, mapping: Mapping, parameters: Parameters) -> None:
+        return None
+
+    def block(self, known: None, X: Array, U: Array, rows: slice, parameters: Parameters) -> BlockPart:
+        return BlockPart(0.0, np.zeros_like(U), ())
+
+    def finish(self, known: None, sums: tuple[Any, ...], parameters: Parameters) -> tuple[float, Parameters]:
+        return 0.0, zero(parameters)
+
+
+class PairSums(NamedTuple):
+    loss: float
+    d_memberships: Array
+    direct: Parameters
+
+
+@dataclass(frozen=True, slots=True)
+class AllPairs:
+    """Every pair, exactly; each unordered pair is visited once.
+
+    Costs M^2/2 pairs; holds O(M) numbers.
+    """
+
+    kernel: PairKernel
+
+    def prepare(self, engine: LocalEngine, mapping: Mapping, parameters: Parameters) -> PairSums:
+        X = np.asarray(engine.X, dtype=np.float64)
+        U = all_memberships(engine, mapping, parameters)
+        side = self.kernel.side(X, U, parameters)
+        edges = range(0, len(X), TILE_ROWS)
+        tiles = [slice(start, min(start + TILE_ROWS, len(X))) for start in edges]
+        bytes_each = 8 * len(X) * self.kernel.width
+        n_stripes = max(1, min(STRIPES, len(tiles), STRIPE_BYTES // bytes_each))
+
+        def stripe(first: int) -> tuple[float, Array, Array]:
+            loss, rows, shared = 0.0, np.zeros((len(X), self.kernel.width)), np.zeros(self.kernel.n_shared)
+            for i in range(first, len(tiles), n_stripes):
+                a = side[tiles[i]]
+                for j in range(i, len(tiles)):
+                    part = self.kernel.tile(a, side[tiles[j]], same=i == j)
+                    # Tile (i, j) stands for (j, i) too; a tile on the diagonal holds both orders already.
+                    times = 1.0 if i == j else 2.0
+                    loss += times * part.loss
+                    rows[tiles[i]] += times * part.rows_a
+                    rows[tiles[j]] += times * part.rows_b
+                    shared += times * part.shared
+            return loss, rows, shared
+
+        loss, rows, shared = add_in_order(engine.run(stripe, n_stripes))
+        d_memberships, direct = self.kernel.pull(X, U, rows, parameters)
+        return PairSums(loss, d_memberships, direct + self.kernel.pull_shared(shared, parameters))
+
+    def block(self, known: PairSums, X: Array, U: Array, rows: slice, parameters: Parameters) -> BlockPart:
+        return BlockPart(0.0, known.d_memberships[rows], ())
+
+    def finish(self, known: PairSums, sums: tuple[Any, ...], parameters: Parameters) -> tuple[float, Parameters]:
+        return known.loss, known.direct
+
+
+class LandmarkSide(NamedTuple):
+    U: Array
+    pullback: Pullback
+    side: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Landmarks:
+    """Every record paired with some records drawn once, scaled so that the expectation is the sum over all pairs.
+
+    Given the landmarks the sum is separable over records: one pass, any split into blocks or shards.
+
+    Parameters
+    ----------
+    kernel : PairKernel
+    X : ndarray of shape (L, N)
+        The landmarks.
+    n_records : int
+        M, the number of records they were drawn from.
+    """
+
+    kernel: PairKernel
+    X: Array
+    n_records: int
+
+    @property
+    def scale(self) -> float:
+        return self.n_records / len(self.X)
+
+    def prepare(self, engine: LocalEngine, mapping: Mapping, parameters: Parameters) -> LandmarkSide:
+        U, pullback = mapping.with_pullback(self.X, parameters)
+        return LandmarkSide(U, pullback, self.kernel.side(self.X, U, parameters))
+
+    def block(self, known: LandmarkSide, X: Array, U: Array, rows: slice, parameters: Parameters) -> BlockPart:
+        kernel = self.kernel
+        records, landmarks = kernel.side(X, U, parameters), known.side
+        loss, by_record = 0.0, np.zeros((len(X), kernel.width))
+        by_landmark, shared = np.zeros((len(self.X), kernel.width)), np.zeros(kernel.n_shared)
+        for i in range(0, len(X), TILE_ROWS):
+            for j in range(0, len(self.X), TILE_ROWS):
+                at_i, at_j = slice(i, i + TILE_ROWS), slice(j, j + TILE_ROWS)
+                part = kernel.tile(records[at_i], landmarks[at_j])
+                loss += part.loss
+                by_record[at_i] += part.rows_a
+                by_landmark[at_j] += part.rows_b
+                shared += part.shared
+        d_memberships, direct = kernel.pull(X, U, by_record, parameters)
+        direct = direct + kernel.pull_shared(shared, parameters)
+        return BlockPart(self.scale * loss, self.scale * d_memberships, (by_landmark, direct))
+
+    def finish(self, known: LandmarkSide, sums: tuple[Any, ...], parameters: Parameters) -> tuple[float, Parameters]:
+        by_landmark, direct = sums
+        d_memberships, more = self.kernel.pull(self.X, known.U, by_landmark, parameters)
+        return 0.0, self.scale * (direct + more + known.pullback(d_memberships))
+
+

@@ -1,0 +1,146 @@
+"""One attribute of a table: what it holds, how its cells are read, and how an encoding of it is read back."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api.types import infer_dtype
+
+# What pandas finds in a column -> what we call it. Anything else cannot be encoded.
+_HOLDS = {
+    "integer": "numbers",
+    "floating": "numbers",
+    "mixed-integer-float": "numbers",
+    "decimal": "numbers",
+    "boolean": "booleans",
+    "string": "text",
+    "interval": "intervals",
+}
+_TIMES = {"datetime", "datetime64", "date", "time", "timedelta", "timedelta64", "period"}
+# Everything downstream squares these numbers and adds the squares up.
+_LARGEST = 1e150
+# Below this, rounding may have made what was 0 before scaling.
+_NOTHING = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """What `fit` learned about one input column; plain values only, so that it can be written to any file."""
+
+    name: str
+    kind: str  # "numeric", "boolean", "categorical", or "empty": no value at all in fit
+    holds: str
+    dtype: str
+    levels: tuple[Any, ...] = ()  # categories of a pandas category column, also those that no record has
+    ordered: bool = False
+
+    @classmethod
+    def of(cls, column: pd.Series, name: str, *, is_categorical: bool) -> Self:
+        """Decide how to encode a column of the training table; `is_categorical` overrules numbers."""
+        holds = _what_it_holds(column, name)
+        has_levels = isinstance(column.dtype, pd.CategoricalDtype)
+        if holds == "nothing":
+            kind = "empty"
+        elif is_categorical or has_levels or holds in ("text", "intervals"):
+            kind = "categorical"
+        else:
+            kind = "boolean" if holds == "booleans" else "numeric"
+        levels = tuple(column.cat.categories) if has_levels else ()
+        return cls(name, kind, holds, str(column.dtype), levels, has_levels and bool(column.cat.ordered))
+
+    def numbers(self, column: pd.Series) -> NDArray[np.float64]:
+        """Read cells as floats, of shape (n_samples,); NaN where missing."""
+        if self.kind == "empty":
+            return np.full(len(column), np.nan)
+        self._check_holds_the_same(column)
+        try:
+            values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        except OverflowError:
+            raise ValueError(f"column {self.name!r} holds a number too large for float64") from None
+        if (wrong := np.abs(values) > _LARGEST).any():
+            row = int(wrong.argmax())
+            raise ValueError(
+                f"column {self.name!r} holds {values[row]} in row {row}: numbers must be finite, and at most "
+                f"{_LARGEST:g} in size because their squares are added up"
+            )
+        if self.kind == "boolean" and (wrong := ~np.isnan(values) & (values != 0) & (values != 1)).any():
+            raise ValueError(f"column {self.name!r} held booleans in fit and now holds {values[wrong][0]}")
+        return values
+
+    def choices(self, column: pd.Series) -> NDArray[np.object_]:
+        """Read cells as categories, of shape (n_samples,); None where missing."""
+        self._check_holds_the_same(column)
+        values = np.array(column.astype(object), dtype=object)
+        values[column.isna().to_numpy()] = None
+        return values
+
+    def categories(self, choices: NDArray[np.object_]) -> NDArray[np.object_]:
+        """Distinct categories that records have, in the user's order if there is one, else sorted."""
+        present = set(choices) - {None}
+        in_order = [level for level in self.levels if level in present] if self.levels else sorted(present)
+        categories = np.empty(len(in_order), dtype=object)
+        categories[:] = in_order
+        return categories
+
+    def decode(self, block: NDArray[np.float64], categories: list[Any]) -> pd.Series:
+        """Read the attribute back from its unscaled columns.
+
+        Parameters
+        ----------
+        block : ndarray of shape (n_samples, n_categories) or (n_samples, 1)
+            One column per category, or the one column of a number or boolean. One column more is the flag.
+        categories : list of length n_categories
+            What the columns of a categorical attribute stand for; otherwise empty.
+
+        Returns
+        -------
+        Series of length n_samples
+            The attribute in the user's own units and categories.
+        """
+        if self.kind == "categorical":
+            chosen = np.array([*categories, None], dtype=object)[block.argmax(axis=1)]
+            chosen[np.abs(block).max(axis=1) < _NOTHING] = None
+            if self.dtype == "category":
+                levels = [*self.levels, *(c for c in categories if c not in self.levels)]
+                return pd.Series(pd.Categorical(chosen, categories=levels, ordered=self.ordered))
+            return pd.Series(chosen.tolist(), dtype=self.dtype if self.holds == "text" else None)
+        is_missing = block[:, 1] >= 0.5 if block.shape[1] > 1 else np.full(len(block), self.kind == "empty")
+        if self.kind == "boolean":
+            truth = (block[:, 0] >= 0.5).astype(object)
+            truth[is_missing] = None
+            return pd.Series(truth, dtype=self.dtype)
+        return pd.Series(np.where(is_missing, np.nan, block[:, 0]))
+
+    def _check_holds_the_same(self, column: pd.Series) -> None:
+        """Refuse a column that changed its nature, such as codes that were text and now are numbers."""
+        holds = _what_it_holds(column, self.name)
+        if holds in ("nothing", self.holds) or {holds, self.holds} == {"numbers", "booleans"}:
+            return
+        raise ValueError(
+            f"column {self.name!r} held {self.holds} in fit and now holds {holds}, such as "
+            f"{column.dropna().iloc[0]!r}"
+        )
+
+
+def _what_it_holds(column: pd.Series, name: str) -> str:
+    """Say "numbers", "booleans", "text", "intervals" or "nothing"; refuse everything else."""
+    present = column.dropna()  # infer_dtype would not skip every kind of missing value beside text
+    if present.empty:
+        return "nothing"
+    has_levels = isinstance(column.dtype, pd.CategoricalDtype)
+    found = infer_dtype(column.cat.categories if has_levels else present)
+    if found in _HOLDS:
+        return _HOLDS[found]
+    if found in _TIMES:
+        raise ValueError(
+            f"column {name!r} holds dates or times, which have no natural scale: turn it into a number (such "
+            "as years since a date) or into text (such as the name of the month)"
+        )
+    examples = {type(value).__name__: value for value in present}
+    shown = " and ".join(f"{kind} ({value!r})" for kind, value in list(examples.items())[:3])
+    raise TypeError(
+        f"column {name!r} holds {shown}: the cells of a column in the input argument must be uniformly "
+        "strings, or numbers, or booleans; convert it first, for instance with astype(str)"
+    )

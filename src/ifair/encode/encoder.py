@@ -1,0 +1,327 @@
+"""The transformer that puts attributes side by side as scaled columns, and finds the way back."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn import get_config
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.impute import SimpleImputer
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.utils.validation import _check_feature_names_in, check_array, check_is_fitted
+
+from ifair.encode.attribute import Attribute
+from ifair.encode.names import INFREQUENT, MISSING, check_unambiguous, positions_of, suffix
+from ifair.encode.table import as_pandas, as_polars, form_of, matrix_as
+
+
+class Encoder(TransformerMixin, BaseEstimator):
+    """Encode a table of people as a float matrix that remembers its attributes.
+
+    Text and categories become one 0/1 column per category (``race=Black``), booleans one 0/1 column, numbers
+    stay. Then every column is centred and scaled to unit variance, the 0/1 columns too, as in the paper.
+
+    Parameters
+    ----------
+    categorical : "auto" or sequence of str or int, default="auto"
+        Columns, by name or position, to treat as categories although they hold numbers or booleans, such as
+        codes. Columns of text and of pandas or polars categories always are.
+    missing : {"flag", "impute", "ignore"}, default="flag"
+        What becomes of None, NaN, NA and NaT. A number gets the column's median, and so does a boolean: its
+        more frequent value, or one half on a tie. A category gets 0 in every column of the attribute, or with
+        "impute" the most frequent category. "flag" adds a 0/1 column ``attribute=missing`` for every
+        attribute that has missing values in `fit`.
+    scale : {"unit-variance", "numeric", "none"}, default="unit-variance"
+        Which columns to centre and scale: all, only those that came from numbers, or none.
+    min_frequency : int or float, default=None
+        Lump categories with fewer records (int) or a smaller share of them (float) into
+        ``attribute=infrequent``; see `sklearn.preprocessing.OneHotEncoder`.
+    max_categories : int, default=None
+        Lump the rarest categories so that no attribute has more than this many.
+
+    Attributes
+    ----------
+    attributes_ : list of str
+        Names of the input attributes; ``x0``, ``x1``, ... if the input had no names.
+    origin_ : ndarray of shape (n_features_out,)
+        Name of the input attribute of every output column.
+    mean_ : ndarray of shape (n_features_out,)
+        What is subtracted from every output column; 0 where it is not scaled.
+    scale_ : ndarray of shape (n_features_out,)
+        What every output column is then divided by; 1 where it is constant or not scaled.
+    n_features_in_ : int
+        Number of input attributes.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the input attributes; only if all of them are strings.
+
+    See Also
+    --------
+    ifair.encode.columns_of : Find the encoded columns of an attribute.
+
+    Notes
+    -----
+    The output has the form of the input, pandas for pandas, polars for polars, an array for an array, unless
+    `set_output` or scikit-learn's global configuration asks for "pandas" or "polars".
+
+    A category never seen in `fit` gets 0 in every column of its attribute. An attribute without any value in
+    `fit` becomes one constant column, whatever it holds later. A column must be all text, all numbers or all
+    booleans apart from missing values, and stay so: a mixture is refused rather than guessed at.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"age": [20, 30, 40], "race": ["Black", "White", "White"]})
+    >>> encoder = Encoder().fit(people)
+    >>> encoder.transform(people).round(2)
+        age  race=Black  race=White
+    0 -1.22        1.41       -1.41
+    1  0.00       -0.71        0.71
+    2  1.22       -0.71        0.71
+    >>> encoder.decode([[1.0, 0.9, -0.9]]).round(1)
+        age   race
+    0  38.2  Black
+    """
+
+    def __init__(
+        self,
+        *,
+        categorical: str | Sequence[str | int] = "auto",
+        missing: str = "flag",
+        scale: str = "unit-variance",
+        min_frequency: int | float | None = None,
+        max_categories: int | None = None,
+    ) -> None:
+        self.categorical = categorical
+        self.missing = missing
+        self.scale = scale
+        self.min_frequency = min_frequency
+        self.max_categories = max_categories
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Learn the categories, the values to fill in, and the scale of every column.
+
+        Parameters
+        ----------
+        X : DataFrame (pandas or polars) or array-like of shape (n_samples, n_features)
+            The records.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        Encoder
+            The encoder itself.
+        """
+        _check_option("missing", self.missing, ("flag", "impute", "ignore"))
+        _check_option("scale", self.scale, ("unit-variance", "numeric", "none"))
+        frame = as_pandas(self, X, reset=True)
+        self._fitted_form = form_of(X)
+        self.attributes_ = [str(name) for name in _check_feature_names_in(self)]
+        forced = positions_of(self.categorical, self.attributes_)
+        self._plan = [
+            Attribute.of(frame.iloc[:, i], name, is_categorical=i in forced)
+            for i, name in enumerate(self.attributes_)
+        ]
+        numbers, choices, is_missing = self._read(frame)
+
+        if numbers.shape[1]:
+            self._median = SimpleImputer(strategy="median", keep_empty_features=True).fit(numbers)
+        if choices.shape[1]:
+            if self.missing == "impute":
+                self._most_frequent = SimpleImputer(strategy="most_frequent", missing_values=None).fit(
+                    choices
+                )
+            attributes = [attribute for attribute in self._plan if attribute.kind == "categorical"]
+            self._one_hot = OneHotEncoder(
+                # Given, so that a missing value is no category of its own.
+                categories=[a.categories(column) for a, column in zip(attributes, choices.T)],
+                handle_unknown="ignore",
+                sparse_output=False,
+                min_frequency=self.min_frequency,
+                max_categories=self.max_categories,
+            ).fit(_plain(self._most_frequent, choices) if self.missing == "impute" else choices)
+        self._lay_out(flagged=np.flatnonzero(is_missing.any(axis=0) & (self.missing == "flag")).tolist())
+
+        scaler = StandardScaler().fit(self._assemble(numbers, choices, is_missing))
+        kinds = np.array([attribute.kind for attribute in self._plan])[self._source]
+        is_number = (kinds == "numeric") & (np.array(self._suffixes) == "")
+        is_scaled = is_number if self.scale == "numeric" else np.full(len(kinds), self.scale != "none")
+        self.mean_ = np.where(is_scaled, scaler.mean_, 0.0)
+        self.scale_ = np.where(is_scaled, scaler.scale_, 1.0)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Encode records.
+
+        Parameters
+        ----------
+        X : DataFrame (pandas or polars) or array-like of shape (n_samples, n_features)
+            The records, with the columns of `fit` in the same order.
+
+        Returns
+        -------
+        DataFrame or ndarray of shape (n_samples, n_features_out)
+            The encoded records, as float64.
+        """
+        check_is_fitted(self)
+        Z = self._assemble(*self._read(as_pandas(self, X, reset=False)))
+        Z -= self.mean_
+        Z /= self.scale_
+        output = getattr(self, "_sklearn_output_config", {}).get(
+            "transform", get_config()["transform_output"]
+        )
+        if output != "default":
+            return Z  # scikit-learn makes it the table that was asked for
+        names = self.get_feature_names_out().tolist()
+        return matrix_as(form_of(X), Z, names, index=getattr(X, "index", None))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Name the output columns: ``age``, ``race=Black``, ``race=missing``.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            Names of the input attributes if `fit` saw an array; otherwise checked against those it saw.
+
+        Returns
+        -------
+        ndarray of shape (n_features_out,)
+            The names.
+        """
+        check_is_fitted(self)
+        names = _check_feature_names_in(self, input_features)
+        return np.array([f"{names[i]}{end}" for i, end in zip(self._source, self._suffixes)], dtype=object)
+
+    def decode(self, Z: Any, *, proportions: bool = False) -> Any:
+        """Turn encoded records, or points between them such as prototypes, into readable ones.
+
+        Parameters
+        ----------
+        Z : DataFrame or array-like of shape (n_samples, n_features_out)
+            Points in the encoded space.
+        proportions : bool, default=False
+            Give the columns of `transform` before scaling instead: numbers in the user's units, and for every
+            category its 0/1 value, which for a point between records reads as a share.
+
+        Returns
+        -------
+        DataFrame of shape (n_samples, n_features), or (n_samples, n_features_out) with `proportions`
+            A polars table if `Z` is one, or if `Z` is an array and `fit` saw one; otherwise pandas. Numbers
+            are not rounded, a boolean is true from one half on, a category is the one with the largest value.
+            A missing value comes back where the flag wins, or where all of an attribute's columns are 0.
+        """
+        check_is_fitted(self)
+        names = self.get_feature_names_out().tolist()
+        form = form_of(Z)
+        if form != "array" and list(Z.columns) != names:
+            raise ValueError(f"the columns to decode must be {names}, got {list(Z.columns)}")
+        points = check_array(Z if form == "array" else Z.to_numpy(), dtype=np.float64, input_name="Z")
+        if points.shape[1] != len(names):
+            raise ValueError(f"encoded records have {len(names)} columns, Z has {points.shape[1]}")
+        points = points * self.scale_ + self.mean_
+        if form == "array":
+            form = "polars" if self._fitted_form == "polars" else "pandas"
+        index = Z.index if isinstance(Z, pd.DataFrame) else None
+        if proportions:
+            return matrix_as(form, points, names, index=index)
+        decoded = pd.DataFrame(
+            {
+                attribute.name: attribute.decode(points[:, self._source == i], self._categories[i])
+                for i, attribute in enumerate(self._plan)
+            }
+        )
+        if form == "polars":
+            return as_polars(decoded)
+        return decoded if index is None else decoded.set_axis(index, axis=0)
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Decode records: `decode` under the name that scikit-learn gives it.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_features_out)
+            Encoded records.
+
+        Returns
+        -------
+        DataFrame of shape (n_samples, n_features)
+            The records in the user's own units and categories.
+        """
+        return self.decode(X)
+
+    def _read(
+        self, frame: pd.DataFrame
+    ) -> tuple[NDArray[np.float64], NDArray[np.object_], NDArray[np.bool_]]:
+        """Split a table into numbers (missing: NaN), categories (missing: None), and what is missing."""
+        is_choice = [attribute.kind == "categorical" for attribute in self._plan]
+        numbers = np.empty((len(frame), is_choice.count(False)))
+        choices = np.empty((len(frame), is_choice.count(True)), dtype=object)
+        is_missing = np.empty((len(frame), len(is_choice)), dtype=bool)
+        next_number, next_choice = iter(numbers.T), iter(choices.T)
+        for i, attribute in enumerate(self._plan):
+            if is_choice[i]:
+                choice = next(next_choice)
+                choice[:] = attribute.choices(frame.iloc[:, i])
+                is_missing[:, i] = pd.isna(choice)
+            else:
+                number = next(next_number)
+                number[:] = attribute.numbers(frame.iloc[:, i])
+                is_missing[:, i] = np.isnan(number)
+        return numbers, choices, is_missing
+
+    def _assemble(
+        self, numbers: NDArray[np.float64], choices: NDArray[np.object_], is_missing: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
+        """Fill in, one-hot encode, and put an attribute's columns side by side; nothing is scaled yet."""
+        parts = []
+        if numbers.shape[1]:
+            parts.append(_plain(self._median, numbers))
+        if choices.shape[1]:
+            if self.missing == "impute":
+                choices = _plain(self._most_frequent, choices)
+            parts.append(_plain(self._one_hot, choices))
+        parts.append(is_missing[:, self._flagged].astype(np.float64))
+        return np.take(np.hstack(parts), self._order, axis=1)
+
+    def _lay_out(self, *, flagged: list[int]) -> None:
+        """Decide order and names of the output columns: attribute by attribute, the flag last."""
+        is_choice = [attribute.kind == "categorical" for attribute in self._plan]
+        one_hot = iter(_one_hot_categories(self._one_hot) if any(is_choice) else ())
+        self._categories = [next(one_hot) if choice else [] for choice in is_choice]
+        # In the order in which _assemble makes them.
+        columns = [(i, "") for i, choice in enumerate(is_choice) if not choice]
+        columns += [(i, suffix(c)) for i, categories in enumerate(self._categories) for c in categories]
+        columns += [(i, suffix(MISSING)) for i in flagged]
+        self._flagged = flagged
+        self._order = np.argsort([i for i, _ in columns], kind="stable")
+        self._source = np.array([columns[j][0] for j in self._order])
+        self._suffixes = [columns[j][1] for j in self._order]
+        self.origin_ = np.array([self.attributes_[i] for i in self._source], dtype=object)
+        check_unambiguous(self.get_feature_names_out().tolist(), self.origin_.tolist())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+def _check_option(parameter: str, value: Any, options: tuple[str, ...]) -> None:
+    if not isinstance(value, str) or value not in options:
+        raise ValueError(f"{parameter} must be one of {', '.join(map(repr, options))}, got {value!r}")
+
+
+def _plain(transformer: Any, X: NDArray[Any]) -> NDArray[Any]:
+    """Transform an array to an array, whatever output scikit-learn's global configuration asks for."""
+    return transformer.set_output(transform="default").transform(X)
+
+
+def _one_hot_categories(one_hot: OneHotEncoder) -> list[list[Any]]:
+    """List what each one-hot column stands for, attribute by attribute; lumped categories come last."""
+    lumped = getattr(one_hot, "infrequent_categories_", [None] * len(one_hot.categories_))
+    return [
+        list(categories) if rare is None else [*(c for c in categories if c not in set(rare)), INFREQUENT]
+        for categories, rare in zip(one_hot.categories_, lumped)
+    ]

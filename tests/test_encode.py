@@ -1,0 +1,586 @@
+"""The encoder: tables in, scaled matrix out, and back again."""
+
+import datetime
+import decimal
+import pickle
+import string
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from pandas.testing import assert_frame_equal, assert_series_equal
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from ifair import Encoder
+from ifair.encode import columns_of
+
+ADULT = [
+    "age",
+    "workclass",
+    "fnlwgt",
+    "education",
+    "education-num",
+    "marital-status",
+    "occupation",
+    "relationship",
+    "race",
+    "sex",
+    "capital-gain",
+    "capital-loss",
+    "hours-per-week",
+    "native-country",
+    "income",
+]
+
+
+@pytest.fixture
+def people():
+    return pd.DataFrame(
+        {
+            "age": [20, 30, 40, 50],
+            "race": ["Black", "White", "White", "Asian"],
+            "married": [True, False, False, True],
+            "income": [1.5, 2.5, 0.5, 9.0],
+        }
+    )
+
+
+@pytest.fixture
+def gaps():
+    return pd.DataFrame(
+        {
+            "age": [20.0, np.nan, 40.0, 60.0],
+            "race": ["Black", None, "White", "White"],
+            "married": pd.array([True, None, True, False], dtype="boolean"),
+            "income": [1.0, 2.0, 3.0, 4.0],
+        }
+    )
+
+
+@parametrize_with_checks([Encoder(), Encoder(missing="ignore", scale="none"), Encoder(missing="impute")])
+def test_encoder_passes_every_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+# ---- what the columns hold -------------------------------------------------------------------------------
+
+
+def test_unscaled_columns_equal_get_dummies(people):
+    encoded = Encoder(scale="none").fit_transform(people)
+    dummies = pd.get_dummies(people["race"], prefix="race", prefix_sep="=", dtype=float)
+    expected = pd.concat([people[["age"]], dummies, people[["married", "income"]]], axis=1).astype(float)
+    assert_frame_equal(encoded, expected)
+
+
+def test_scaled_columns_equal_a_pipeline_assembled_by_hand(people):
+    by_hand = make_pipeline(
+        make_column_transformer(
+            ("passthrough", ["age"]),
+            (OneHotEncoder(sparse_output=False), ["race"]),
+            ("passthrough", ["married", "income"]),
+        ),
+        StandardScaler(),
+    )
+    assert_allclose(Encoder().fit_transform(people), by_hand.fit_transform(people), atol=1e-14)
+
+
+def test_every_column_has_mean_zero_and_unit_variance(gaps):
+    encoded = Encoder().fit_transform(gaps)
+    assert_allclose(encoded.mean(), 0.0, atol=1e-15)
+    assert_allclose(encoded.var(ddof=0), 1.0)
+
+
+def test_scale_numeric_leaves_one_hot_boolean_and_flag_columns_at_zero_and_one(gaps):
+    encoded = Encoder(scale="numeric").fit_transform(gaps)
+    numeric = encoded[["age", "income"]]
+    assert_allclose(numeric.mean(), 0.0, atol=1e-15)
+    assert_allclose(numeric.var(ddof=0), 1.0)
+    assert set(np.unique(encoded.drop(columns=["age", "income"]))) == {0.0, 1.0}
+
+
+def test_origin_names_the_attribute_of_every_column(gaps):
+    encoder = Encoder().fit(gaps)
+    expected = {
+        "age": "age",
+        "age=missing": "age",
+        "race=Black": "race",
+        "race=White": "race",
+        "race=missing": "race",
+        "married": "married",
+        "married=missing": "married",
+        "income": "income",
+    }
+    assert encoder.get_feature_names_out().tolist() == list(expected)
+    assert encoder.origin_.tolist() == list(expected.values())
+    assert encoder.attributes_ == ["age", "race", "married", "income"]
+
+
+def test_columns_of_finds_exactly_the_columns_of_an_attribute(gaps):
+    encoder = Encoder().fit(gaps)
+    for attribute in encoder.attributes_:
+        found = columns_of(attribute, encoder.get_feature_names_out())
+        assert_array_equal(found, np.flatnonzero(encoder.origin_ == attribute))
+    assert columns_of("rac", encoder.get_feature_names_out()) == []
+    assert columns_of("race=Black", encoder.get_feature_names_out()) == [2]
+
+
+def test_categorical_makes_codes_and_booleans_into_categories(people):
+    people["age"] = [1.0, 2.0, np.nan, 1.0]
+    encoder = Encoder(categorical=["age", 2]).fit(people)
+    names = ["age=1", "age=2", "age=missing", "race=Asian", "race=Black", "race=White"]
+    assert encoder.get_feature_names_out().tolist() == [*names, "married=False", "married=True", "income"]
+
+
+def test_ordered_categories_keep_their_order_and_unused_ones_get_no_column():
+    ages = pd.cut(pd.Series([17, 70, 30]), [0, 18, 30, 65, 99], labels=["child", "young", "grown", "old"])
+    encoder = Encoder().fit(pd.DataFrame({"age": ages}))
+    assert encoder.get_feature_names_out().tolist() == ["age=child", "age=young", "age=old"]
+
+
+def test_bins_cut_by_pandas_are_categories():
+    frame = pd.DataFrame({"age": pd.cut([17, 30, 70], [15, 25, 35, 85], right=False)})
+    encoder = Encoder().fit(frame)
+    assert encoder.get_feature_names_out().tolist() == ["age=[15, 25)", "age=[25, 35)", "age=[35, 85)"]
+    assert_frame_equal(encoder.decode(encoder.transform(frame)), frame)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.array([1, None, 3, 5], dtype="Int64"),
+        pd.array([1.0, None, 3.0, 5.0], dtype="Float32"),
+        np.array([1, np.nan, 3, 5], dtype=np.float16),
+        np.array([1, None, 3.0, pd.NA], dtype=object)[[0, 1, 2, 0]],
+        np.array([decimal.Decimal(1), None, decimal.Decimal(3), decimal.Decimal(5)], dtype=object),
+        pd.arrays.SparseArray([1.0, np.nan, 3.0, 5.0]),
+    ],
+    ids=lambda column: f"{type(column).__name__}-{column.dtype}",
+)
+def test_numbers_of_every_dtype_get_the_median_and_a_flag(column):
+    encoded = Encoder(scale="none").fit_transform(pd.DataFrame({"n": column}))
+    values = np.array([np.nan if pd.isna(v) else float(v) for v in column])
+    assert_array_equal(encoded["n"], np.where(np.isnan(values), np.nanmedian(values), values))
+    assert_array_equal(encoded["n=missing"], [0.0, 1.0, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("nothing", [None, np.nan, pd.NA, pd.NaT], ids=repr)
+def test_every_kind_of_missing_value_is_missing(nothing):
+    frame = pd.DataFrame({"a": pd.Series(["x", nothing, "y"], dtype=object)})
+    flagged = pd.DataFrame({"a=x": [1.0, 0, 0], "a=y": [0.0, 0, 1], "a=missing": [0.0, 1, 0]})
+    assert_frame_equal(Encoder(scale="none").fit_transform(frame), flagged)
+
+
+# ---- missing values --------------------------------------------------------------------------------------
+
+
+def test_impute_equals_simple_imputer(gaps):
+    encoded = Encoder(missing="impute", scale="none").fit_transform(gaps)
+    by_hand = make_column_transformer(
+        (SimpleImputer(strategy="median"), ["age"]),
+        (
+            make_pipeline(SimpleImputer(strategy="most_frequent", missing_values=None), OneHotEncoder()),
+            ["race"],
+        ),
+        (SimpleImputer(strategy="most_frequent"), ["married"]),
+        ("passthrough", ["income"]),
+    )
+    expected = by_hand.fit_transform(
+        gaps.astype({"married": float, "race": object}).replace({"race": {np.nan: None}})
+    )
+    assert_array_equal(encoded, expected)
+    assert encoded.columns.tolist() == ["age", "race=Black", "race=White", "married", "income"]
+
+
+def test_ignore_gives_a_missing_category_only_zeros_and_no_column(gaps):
+    encoded = Encoder(missing="ignore", scale="none").fit_transform(gaps)
+    assert_frame_equal(
+        encoded[["race=Black", "race=White"]],
+        pd.get_dummies(gaps["race"], prefix="race", prefix_sep="=", dtype=float),
+    )
+    assert not any(name.endswith("missing") for name in encoded)
+    assert encoded.loc[1, "age"] == 40.0
+
+
+@pytest.mark.parametrize("missing", ["flag", "impute", "ignore"])
+def test_values_missing_only_at_transform_need_no_new_column(people, missing):
+    encoder = Encoder(missing=missing, scale="none").fit(people)
+    person = pd.DataFrame({"age": [np.nan], "race": [None], "married": [None], "income": [None]})
+    encoded = encoder.transform(person)
+    frequent = float(missing == "impute")
+    assert encoded.columns.tolist() == encoder.get_feature_names_out().tolist()
+    # The booleans tie: half of the people are married.
+    assert_array_equal(encoded.to_numpy(), [[35.0, 0.0, 0.0, frequent, 0.5, 2.0]])
+
+
+@pytest.mark.parametrize("nothing", [[None, None], [np.nan, np.nan]], ids=["object", "float"])
+@pytest.mark.parametrize("missing", ["flag", "impute", "ignore"])
+def test_an_attribute_without_values_is_constant_whatever_comes_later(nothing, missing):
+    frame = pd.DataFrame({"age": [20, 30], "void": nothing})
+    encoder = Encoder(missing=missing).fit(frame)
+    expected = np.zeros((2, len(columns_of("void", encoder.get_feature_names_out()))))
+    for later in (nothing, [3.0, 4.0], ["text", None]):
+        encoded = encoder.transform(frame.assign(void=later))
+        assert_array_equal(encoded.loc[:, encoder.origin_ == "void"], expected)
+    assert encoder.decode(encoder.transform(frame))["void"].isna().all()
+
+
+# ---- categories ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("limits", [{}, {"max_categories": 2}], ids=["plain", "lumped"])
+@pytest.mark.parametrize("missing", ["flag", "impute", "ignore"])
+def test_a_category_never_seen_gets_zeros_in_silence(people, missing, limits):
+    encoder = Encoder(missing=missing, scale="none", **limits).fit(people)
+    encoded = encoder.transform(people.assign(race="Martian"))
+    assert_array_equal(encoded.loc[:, encoder.origin_ == "race"], 0.0)
+
+
+@pytest.mark.parametrize("limits", [{"min_frequency": 2}, {"max_categories": 2}, {"min_frequency": 0.4}])
+def test_rare_categories_are_lumped_but_missing_is_not(limits):
+    frame = pd.DataFrame({"a": ["x", "x", "y", "z", None]})
+    encoded = Encoder(scale="none", **limits).fit_transform(frame)
+    expected = pd.DataFrame(
+        {"a=x": [1.0, 1, 0, 0, 0], "a=infrequent": [0.0, 0, 1, 1, 0], "a=missing": [0.0, 0, 0, 0, 1]}
+    )
+    assert_frame_equal(encoded, expected)
+    encoder = Encoder(**limits).fit(frame)
+    decoded = encoder.decode(encoder.transform(frame))["a"]
+    assert decoded.fillna("nothing").tolist() == ["x", "x", "infrequent", "infrequent", "nothing"]
+
+
+# ---- forms of tables -------------------------------------------------------------------------------------
+
+
+def test_pandas_in_pandas_out_with_the_index_kept(people):
+    people.index = [7, 5, 3, 1]
+    encoder = Encoder().fit(people)
+    assert encoder.transform(people).index.tolist() == [7, 5, 3, 1]
+    assert encoder.decode(encoder.transform(people)).index.tolist() == [7, 5, 3, 1]
+
+
+def test_polars_in_polars_out_with_the_same_numbers(gaps):
+    pl = pytest.importorskip("polars")
+    plain = {name: [None if pd.isna(v) else v for v in column.tolist()] for name, column in gaps.items()}
+    table = pl.DataFrame(plain).with_columns(pl.col("race").cast(pl.Categorical))
+    encoder = Encoder().fit(table)
+    encoded = encoder.transform(table)
+    expected = Encoder().fit_transform(gaps)
+    assert isinstance(encoded, pl.DataFrame)
+    assert encoded.columns == expected.columns.tolist()
+    assert_array_equal(encoded.to_numpy(), expected)
+    decoded = encoder.decode(encoded.to_numpy())
+    assert isinstance(decoded, pl.DataFrame)
+    assert decoded.columns == table.columns
+    for name, values in plain.items():
+        assert decoded[name].to_list() == (values if name != "age" else pytest.approx(values))
+
+
+def test_lazy_polars_tables_are_refused(people):
+    pl = pytest.importorskip("polars")
+    with pytest.raises(TypeError, match="collect"):
+        Encoder().fit(pl.LazyFrame({"a": [1]}))
+
+
+def test_polars_dates_and_lists_are_refused_by_name():
+    pl = pytest.importorskip("polars")
+    with pytest.raises(ValueError, match="'born' holds dates"):
+        Encoder().fit(pl.DataFrame({"born": [datetime.date(2000, 1, 1), None]}))
+    with pytest.raises(TypeError, match="'jobs' holds list"):
+        Encoder().fit(pl.DataFrame({"jobs": [[1], [2, 3]]}))
+
+
+def test_polars_is_not_imported_for_a_pandas_table():
+    code = (
+        "import sys, pandas as pd; from ifair import Encoder; e = Encoder(); "
+        "e.decode(e.fit_transform(pd.DataFrame({'a': ['x', 'y']}))); assert 'polars' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_array_in_array_out(people):
+    frame = Encoder().fit_transform(people)
+    for array in (people.to_numpy(dtype=object), people.to_numpy(dtype=object).tolist()):
+        encoder = Encoder().fit(array)
+        encoded = encoder.transform(array)
+        assert type(encoded) is np.ndarray
+        assert encoded.dtype == np.float64
+        assert_array_equal(encoded, frame)
+        assert encoder.get_feature_names_out()[:2].tolist() == ["x0", "x1=Asian"]
+        assert encoder.get_feature_names_out(["a", "b", "c", "d"])[:2].tolist() == ["a", "b=Asian"]
+
+
+@pytest.mark.parametrize("missing", ["flag", "impute"])
+@pytest.mark.parametrize("form", ["pandas", "polars"])
+def test_set_output_decides_over_the_form_of_the_input(gaps, form, missing):
+    library = pytest.importorskip(form)
+    expected = Encoder(missing=missing).fit_transform(gaps)
+    encoder = Encoder(missing=missing).set_output(transform=form)
+    for X in (gaps, gaps.to_numpy(dtype=object)):
+        encoded = encoder.fit_transform(X)
+        with config_context(transform_output=form):
+            also = Encoder(missing=missing).fit_transform(X)
+        for table in (encoded, also):
+            assert isinstance(table, library.DataFrame)
+            assert_array_equal(table.to_numpy(), expected)
+            assert list(table.columns) == encoder.get_feature_names_out().tolist()
+    assert isinstance(encoder.set_output(transform="default").fit_transform(gaps), pd.DataFrame)
+
+
+def test_a_pipeline_classifies_raw_records_by_cloned_and_pickled_encoders(gaps):
+    model = make_pipeline(clone(Encoder(missing="flag")), DecisionTreeClassifier(random_state=0)).fit(
+        gaps, [0, 1, 0, 1]
+    )
+    assert_array_equal(pickle.loads(pickle.dumps(model)).predict_proba(gaps), model.predict_proba(gaps))
+    assert "race=missing" in model[-1].feature_names_in_
+
+
+# ---- decoding --------------------------------------------------------------------------------------------
+
+numbers = st.floats(-1e9, 1e9) | st.integers(-(10**6), 10**6)
+words = st.text(string.printable, min_size=0, max_size=5)
+
+
+@st.composite
+def complete_tables(draw):
+    n = draw(st.integers(1, 12))
+    kinds = draw(
+        st.lists(st.sampled_from(["number", "text", "truth", "category", "code"]), min_size=1, max_size=6)
+    )
+    cells = {
+        "number": numbers,
+        "text": words,
+        "truth": st.booleans(),
+        "category": st.sampled_from(["low", "mid", "high"]),
+        "code": st.integers(0, 5),
+    }
+    frame = pd.DataFrame(
+        {f"{kind}{i}": draw(st.lists(cells[kind], min_size=n, max_size=n)) for i, kind in enumerate(kinds)}
+    )
+    levels = pd.CategoricalDtype(["low", "mid", "high"], ordered=draw(st.booleans()))
+    return frame.astype({name: levels for name in frame if name.startswith("category")})
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    frame=complete_tables(),
+    missing=st.sampled_from(["flag", "impute", "ignore"]),
+    scale=st.sampled_from(["unit-variance", "numeric", "none"]),
+)
+def test_decoding_an_encoded_table_gives_it_back(frame, missing, scale):
+    codes = [name for name in frame if name.startswith("code")]
+    encoder = Encoder(missing=missing, scale=scale, categorical=codes).fit(frame)
+    encoded = encoder.transform(frame)
+    assert np.isfinite(encoded.to_numpy()).all()
+    decoded = encoder.inverse_transform(encoded)
+    assert decoded.columns.tolist() == frame.columns.tolist()
+    for name in frame:
+        if name.startswith("number"):
+            size = np.abs(frame[name].astype(float)).max()
+            assert_allclose(decoded[name], frame[name].astype(float), rtol=0, atol=1e-12 * max(size, 1.0))
+        else:
+            assert_series_equal(decoded[name], frame[name])
+
+
+def test_flagged_missing_values_come_back_missing(gaps):
+    encoder = Encoder().fit(gaps)
+    assert_frame_equal(encoder.decode(encoder.transform(gaps)), gaps)
+
+
+def test_ignored_missing_categories_come_back_missing(gaps):
+    encoder = Encoder(missing="ignore").fit(gaps)
+    assert_series_equal(encoder.decode(encoder.transform(gaps))["race"], gaps["race"])
+
+
+def test_a_point_between_records_reads_as_its_largest_category_and_shares(people):
+    encoder = Encoder().fit(people)
+    weights = np.array([0.1, 0.3, 0.4, 0.2])
+    point = weights @ encoder.transform(people).to_numpy()
+    decoded = encoder.decode(point[None, :])
+    assert decoded["race"].tolist() == ["White"]
+    assert decoded["married"].tolist() == [False]
+    assert_allclose(decoded["age"], weights @ people["age"])
+    shares = encoder.decode(point[None, :], proportions=True)
+    assert shares.columns.tolist() == encoder.get_feature_names_out().tolist()
+    assert_allclose(shares[["race=Asian", "race=Black", "race=White", "married"]], [[0.2, 0.1, 0.7, 0.3]])
+
+
+def test_points_of_the_wrong_shape_or_names_are_not_decoded(people):
+    encoder = Encoder().fit(people)
+    encoded = encoder.transform(people)
+    with pytest.raises(ValueError, match="have 6 columns, Z has 5"):
+        encoder.decode(encoded.to_numpy()[:, 1:])
+    with pytest.raises(ValueError, match="columns to decode must be"):
+        encoder.decode(encoded[encoded.columns[::-1]])
+    with pytest.raises(ValueError, match="Z contains NaN"):
+        encoder.decode(encoded.to_numpy() * np.nan)
+
+
+# ---- bad input -------------------------------------------------------------------------------------------
+
+
+def test_constant_columns_and_a_single_record_are_finite(people):
+    assert_array_equal(Encoder().fit_transform(people.head(1)), np.zeros((1, 4)))
+
+
+def test_refitting_on_another_table_forgets_the_first(people):
+    encoder = Encoder().fit(people).fit(people[["income"]])
+    assert encoder.attributes_ == ["income"]
+    assert_allclose(encoder.transform(people[["income"]]), Encoder().fit_transform(people[["income"]]))
+
+
+@pytest.mark.parametrize(
+    ("column", "error", "message"),
+    [
+        ([1.0, np.inf], ValueError, "'c' holds inf in row 1"),
+        ([-np.inf, 1.0], ValueError, "'c' holds -inf in row 0"),
+        ([1e200, 1.0], ValueError, "'c' holds 1e\\+200 in row 0"),
+        (pd.Series([10**400, 1], dtype=object), ValueError, "'c' holds a number too large"),
+        (["a", 1], TypeError, "'c' holds str \\('a'\\) and int \\(1\\)"),
+        ([True, "a"], TypeError, "'c' holds bool \\(True\\) and str"),
+        ([[1], [2, 3]], TypeError, "'c' holds list \\(\\[2, 3\\]\\)"),
+        ([{"k": 1}, None], TypeError, "'c' holds dict"),
+        ([b"a", b"b"], TypeError, "'c' holds bytes"),
+        ([1j, 2j], TypeError, "'c' holds complex"),
+        (pd.to_datetime(["2020-01-01", None]), ValueError, "'c' holds dates or times.*turn it into a number"),
+        ([datetime.date(2020, 1, 1), None], ValueError, "'c' holds dates or times"),
+        (pd.to_timedelta([1, 2]), ValueError, "'c' holds dates or times"),
+        (pd.period_range("2020", periods=2), ValueError, "'c' holds dates or times"),
+        (pd.Categorical(["a", 1]), TypeError, "'c' holds str"),
+    ],
+)
+def test_cells_that_cannot_be_encoded_are_named_in_fit_and_in_transform(column, error, message):
+    bad = pd.DataFrame({"fine": ["x", "y"], "c": column})
+    with pytest.raises(error, match=message):
+        Encoder().fit(bad)
+    encoder = Encoder().fit(pd.DataFrame({"fine": ["x", "y"], "c": [1.0, 2.0]}))
+    with pytest.raises(error, match=message):
+        encoder.transform(bad)
+
+
+@pytest.mark.parametrize(
+    ("before", "later", "message"),
+    [
+        ([1, 2], ["a", "b"], "'c' held numbers in fit and now holds text, such as 'a'"),
+        (["1", "2"], [1, 2], "'c' held text in fit and now holds numbers"),
+        ([True, False], [0.0, 7.0], "'c' held booleans in fit and now holds 7.0"),
+    ],
+)
+def test_a_column_that_changes_its_nature_is_named(before, later, message):
+    encoder = Encoder().fit(pd.DataFrame({"c": before}))
+    with pytest.raises(ValueError, match=message):
+        encoder.transform(pd.DataFrame({"c": later}))
+
+
+def test_booleans_may_come_back_as_zero_and_one(people):
+    encoder = Encoder().fit(people)
+    assert_array_equal(encoder.transform(people.astype({"married": int})), encoder.transform(people))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda frame: frame.drop(columns="race"), "now missing:\n- race"),
+        (lambda frame: frame.assign(extra=1), "unseen at fit time:\n- extra"),
+        (lambda frame: frame[frame.columns[::-1]], "same order"),
+        (lambda frame: frame.head(0), "empty: it has 0 records"),
+    ],
+    ids=["missing", "extra", "reordered", "empty"],
+)
+def test_transform_names_columns_that_differ_from_fit(people, change, message):
+    with pytest.raises(ValueError, match=message):
+        Encoder().fit(people).transform(change(people))
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (pd.DataFrame({"a": []}), "0 records and 1 columns"),
+        (pd.DataFrame(index=[0, 1]), "2 records and 0 columns"),
+        (pd.DataFrame([[1, 2, 3]], columns=["a", "b", "a"]), r"repeated: \['a'\]"),
+        (
+            pd.DataFrame({"a": ["b=c"], "a=b": ["d"]}),
+            "'a=b=c' of attribute 'a' could also belong to attribute 'a=b'",
+        ),
+        (pd.DataFrame({"a": [1], "a=b": [2]}), "'a=b' of attribute 'a=b' could also belong to attribute 'a'"),
+        (pd.DataFrame({"a": ["missing", None]}), "would be called 'a=missing'"),
+    ],
+)
+def test_tables_without_a_meaning_are_refused(frame, message):
+    with pytest.raises(ValueError, match=message):
+        Encoder().fit(frame)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"missing": "drop"}, "missing must be one of 'flag', 'impute', 'ignore', got 'drop'"),
+        ({"scale": None}, "scale must be one of .* got None"),
+        ({"categorical": "race"}, "'auto' or a list of columns, got 'race'"),
+        ({"categorical": ["rase"]}, "'rase', which is not a column; did you mean 'race'?"),
+        ({"categorical": ["zzz"]}, "the columns are \\['age', 'race'"),
+        ({"categorical": [4]}, "positions 0 to 3, got 4"),
+        ({"categorical": [-1]}, "positions 0 to 3, got -1"),
+        ({"categorical": [True]}, "positions 0 to 3, got True"),
+        ({"min_frequency": -1}, "min_frequency"),
+        ({"max_categories": 0}, "max_categories"),
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused(people, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        Encoder(**parameters).fit(people)
+
+
+# ---- real data -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.data
+def test_census_has_the_columns_of_the_paper(real_data):
+    read = {"names": ADULT, "skipinitialspace": True, "na_values": "?"}
+    parts = [
+        pd.read_csv(real_data / "census" / "adult.data", **read),
+        pd.read_csv(real_data / "census" / "adult.test", skiprows=1, **read),
+    ]
+    census = pd.concat(parts, ignore_index=True)
+    frame = census.drop(columns=["fnlwgt", "education-num", "sex", "income"])
+    encoder = Encoder(missing="ignore").fit(frame)
+    encoded = encoder.transform(frame)
+    assert encoded.shape == (48842, 101)
+    assert pd.Series(encoder.origin_).value_counts()[["race", "native-country"]].tolist() == [5, 41]
+    assert_allclose(encoded.var(ddof=0), 1.0)
+    decoded = encoder.decode(encoded)
+    text = frame.select_dtypes(exclude="number").columns
+    assert_frame_equal(decoded[text].fillna("?"), frame[text].fillna("?"))
+    assert_allclose(decoded.drop(columns=text), frame.drop(columns=text), atol=1e-8)
+
+
+@pytest.mark.data
+def test_compas_has_the_columns_of_the_paper(real_data):
+    compas = pd.read_csv(real_data / "compas" / "compas-scores-two-years.csv")
+    compas = compas.dropna(subset=["days_b_screening_arrest", "c_charge_desc"])
+    counts = ["juv_fel_count", "juv_misd_count", "juv_other_count", "priors_count"]
+    assert Encoder().fit_transform(
+        compas[[*counts, "sex", "age_cat", "c_charge_degree", "c_charge_desc"]]
+    ).shape == (
+        6900,
+        431,
+    )
+
+
+@pytest.mark.data
+def test_credit_has_the_columns_of_the_paper(real_data):
+    credit = pd.read_csv(real_data / "credit" / "german.data", sep=" ", header=None).iloc[:, :20]
+    assert Encoder().fit_transform(credit).shape == (1000, 54 + 7)
+    credit[12] = pd.cut(credit[12], range(15, 86, 10), right=False)
+    assert Encoder().fit_transform(credit).shape == (1000, 67)
