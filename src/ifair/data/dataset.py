@@ -27,7 +27,8 @@ class Dataset:
         The attributes with readable names and categories, the protected ones included: ``IFair`` takes their
         names. Categories have dtype ``category``, yes-or-no attributes ``bool``, all others are numbers.
     target : pandas.Series of shape (n_records,)
-        The outcome: 0 or 1 for classification (1 is the positive class), a score for rankings.
+        The outcome: 0 or 1 for classification (1 is the positive class), a score for rankings. None for a
+        table of yours that has none.
     protected : tuple of str
         Names of the columns of ``frame`` that must not count.
     group : ndarray of bool of shape (n_records,)
@@ -71,9 +72,10 @@ class Dataset:
 
     def __repr__(self) -> str:
         rows, columns = self.frame.shape
+        target = "no target" if self.target is None else f"target {self.target.name!r}"
         ranked = "" if self.query is None else f", {self.query.nunique()} queries"
         return (
-            f"<Dataset {self.name}: {rows} records x {columns} attributes, target {self.target.name!r}, "
+            f"<Dataset {self.name}: {rows} records x {columns} attributes, {target}, "
             f"protected {list(self.protected)} ({self.group.mean():.1%} in the group){ranked}>"
         )
 
@@ -94,7 +96,7 @@ class Dataset:
         return replace(
             self,
             frame=self.frame.iloc[positions].reset_index(drop=True),
-            target=self.target.iloc[positions].reset_index(drop=True),
+            target=None if self.target is None else self.target.iloc[positions].reset_index(drop=True),
             group=self.group[positions],
             query=None if self.query is None else self.query.iloc[positions].reset_index(drop=True),
         )
@@ -115,7 +117,7 @@ class Dataset:
         """
         if as_frame:
             return (self.frame, self.target) if return_X_y else self
-        X, y = self.frame.to_numpy(), self.target.to_numpy()
+        X, y = self.frame.to_numpy(), None if self.target is None else self.target.to_numpy()
         if return_X_y:
             return X, y
         # scikit-learn takes seconds to import, and only this form needs it.
@@ -126,7 +128,7 @@ class Dataset:
             target=y,
             frame=None,
             feature_names=list(self.frame.columns),
-            target_names=[self.target.name],
+            target_names=[] if self.target is None else [self.target.name],
             protected=self.protected,
             group=self.group,
             query=None if self.query is None else self.query.to_numpy(),
