@@ -104,7 +104,7 @@ def parse_census(contents: Sequence[bytes], where: str) -> tuple[pd.DataFrame, p
     """Turn the bytes of ``adult.data`` and ``adult.test``, in a row, into attributes and the outcome."""
     # adult.test starts with a comment line and ends every label with a dot.
     lines = b"\n".join(c.removeprefix(b"|1x3 Cross validator\n") for c in contents)
-    columns = read_plain(lines, where, [*ATTRIBUTES, "income"], separator=",")
+    columns = read_plain(lines, where, [*ATTRIBUTES, "income"], separator=", ")
     parts = {}
     for name in ATTRIBUTES:
         if name in RANGES:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from ifair.data.catalogue import CATALOGUE
 from ifair.data.dataset import Dataset, GroupRule, assign_group
-from ifair.data.errors import unknown
+from ifair.data.errors import DataError, unknown
 from ifair.data.reading import categories, numbers, read_csv
 from ifair.data.sources import data_files
 from ifair.data.store import read
@@ -98,6 +98,8 @@ def parse_compas(
         kept = (days.notna() & frame["charge"].notna()).to_numpy()
     else:
         kept = days.abs().le(within_days).to_numpy()
+    if not kept.any():
+        raise DataError(f"{where}: no defendant is left after filtering")
     frame = frame[kept].reset_index(drop=True)
     # The table counts columns by the categories seen, so those of dropped rows must go.
     for name in frame.columns[frame.dtypes == "category"]:

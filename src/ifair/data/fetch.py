@@ -85,12 +85,13 @@ def not_found(file: DataFile, attempts: Sequence[str]) -> DataError:
     lines += [f"  download: {attempt}" for attempt in attempts]
     for wanted in file.parts or (file,):
         for origin in wanted.origins:
-            inside = f", {origin.member} inside it" if origin.member else ""
+            packed = ", unpack it" if origin.url.endswith(".gz") else ""
+            inside = f" and take {origin.member} out of it" if origin.member else packed
             lines.append(f"  by hand: get {origin.url}{inside}")
-        lines.append(f"           (sha256 {wanted.sha256}{' unpacked' if file.parts else ''})")
+        lines.append(f"           check that it has sha256 {wanted.sha256}")
         lines.append(f"           and put it at {cache_folder() / wanted.path}")
     if file.parts:
-        lines.append(f"           ifair then makes {file.name} from it.")
+        lines.append(f"           ifair then makes {file.name} from it")
     lines.append("  or set IFAIR_DATA to a folder that holds the file under the same relative path.")
     return DataError("\n".join(lines))
 

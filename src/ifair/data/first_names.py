@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from importlib.util import find_spec
@@ -74,4 +75,7 @@ def parse_first_names(content: bytes, where: str) -> dict[str, float]:
 def _nomquamgender() -> Callable[[list[str]], list[float | None]]:
     if find_spec("nomquamgender") is None:
         raise DataError("the first names of nomquamgender are not installed: pip install nomquamgender")
-    return import_module("nomquamgender").NBGC().get_pgf
+    with warnings.catch_warnings():
+        # The package opens its list by a function that Python has deprecated.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return import_module("nomquamgender").NBGC().get_pgf

@@ -167,6 +167,8 @@ def _minority(frame: pd.DataFrame, protected: Sequence[str]) -> npt.NDArray[np.b
     mask = np.zeros(len(frame), dtype=bool)
     for column in protected:
         values = frame[column]
+        if values.isna().all():
+            raise DataError(f"protected column {column!r} holds no value")
         if is_bool_dtype(values):
             mask |= values.to_numpy(dtype=bool, na_value=False)
         elif is_numeric_dtype(values) and values.nunique() > 2:

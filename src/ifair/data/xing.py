@@ -111,7 +111,7 @@ def parse_xing(content: bytes, where: str) -> pd.DataFrame:
     """Turn the JSON of one query into records: job_search, three qualifications, sex."""
     try:
         document = json.loads(decode(content, where))
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(f"{where}: not JSON ({error})") from error
     query, people = _of(document, "category", where), _of(document, "profiles", where)
     if not isinstance(query, str) or not isinstance(people, list) or not people:
@@ -152,6 +152,8 @@ def months(dates: str, spot: str) -> int:
         start_month, start_year, end_month, end_year = match.groups()
         start = datetime(int(start_year), int(start_month or 1), 1)
         end = datetime(int(end_year), int(end_month or 1), 1)
+        if end < start:
+            raise ValueError
     except ValueError:
         raise DataError(f"{spot}: {dates[:40]!r} is not a period") from None
     return math.ceil((end - start).total_seconds() / SECONDS_A_MONTH)
