@@ -66,6 +66,18 @@ def test_list_shows_every_dataset_next_to_the_paper(cache):
     assert "0 of 57 on this machine" in done.stdout
 
 
+def test_a_damaged_file_does_not_hide_the_other_datasets(cache, published, tmp_path, monkeypatch):
+    (tmp_path / "own" / "census").mkdir(parents=True)
+    (tmp_path / "own" / "census" / "adult.data").write_bytes(b"39, Sta")
+    monkeypatch.setenv("IFAIR_DATA", str(tmp_path / "own"))
+    facts = {fact["name"]: fact["files"] for fact in json.loads(run("list", "--json").stdout)}
+    assert facts["census"] == "damaged"
+    assert facts["credit"] == "part of the package"
+    named = run("path", "census")
+    assert named.exit_code == 1
+    assert "cut short, altered or damaged" in named.stderr
+
+
 def test_list_as_json_can_be_read(cache):
     facts = {fact["name"]: fact for fact in json.loads(run("list", "--json").stdout)}
     assert facts["census"]["reached"]["rows"] == 48842

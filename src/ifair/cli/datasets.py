@@ -216,14 +216,20 @@ def _embedded() -> Path:
 
 
 def _presence(name: str) -> str:
-    from ifair.data.store import locate
+    from ifair.data.errors import DataError
+    from ifair.data.store import data_folder, locate
 
     if name == "credit":
         return "part of the package"
     if name == "synthetic":
         return "generated"
     needed = _files(name)
-    here = sum(locate(file) is not None for file in needed)
+    data_folder()
+    try:
+        here = sum(locate(file) is not None for file in needed)
+    except DataError:
+        # One damaged file must not hide the other datasets; fetch and path say which it is.
+        return "damaged"
     return "on this machine" if here == len(needed) else f"{here} of {len(needed)} on this machine"
 
 

@@ -84,10 +84,10 @@ def not_found(file: DataFile, attempts: Sequence[str]) -> DataError:
     lines += [f"  looked for: {path}" for path in places(file)]
     lines += [f"  download: {attempt}" for attempt in attempts]
     for wanted in file.parts or (file,):
-        for origin in wanted.origins:
+        for number, origin in enumerate(wanted.origins):
             packed = ", unpack it" if origin.url.endswith(".gz") else ""
             inside = f" and take {origin.member} out of it" if origin.member else packed
-            lines.append(f"  by hand: get {origin.url}{inside}")
+            lines.append(f"  {'     or' if number else 'by hand'}: get {origin.url}{inside}")
         lines.append(f"           check that it has sha256 {wanted.sha256}")
         lines.append(f"           and put it at {cache_folder() / wanted.path}")
     if file.parts:
