@@ -196,9 +196,7 @@ def test_impute_equals_simple_imputer(gaps):
         (SimpleImputer(strategy="most_frequent"), ["married"]),
         ("passthrough", ["income"]),
     )
-    expected = by_hand.fit_transform(
-        gaps.astype({"married": float, "race": object}).replace({"race": {np.nan: None}})
-    )
+    expected = by_hand.fit_transform(gaps.astype({"married": float, "race": object}).replace({"race": {np.nan: None}}))
     assert_array_equal(encoded, expected)
     assert encoded.columns.tolist() == ["age", "race=Black", "race=White", "married", "income"]
 
@@ -355,9 +353,7 @@ words = st.text(string.printable, min_size=0, max_size=5)
 @st.composite
 def complete_tables(draw):
     n = draw(st.integers(1, 12))
-    kinds = draw(
-        st.lists(st.sampled_from(["number", "text", "truth", "category", "code"]), min_size=1, max_size=6)
-    )
+    kinds = draw(st.lists(st.sampled_from(["number", "text", "truth", "category", "code"]), min_size=1, max_size=6))
     cells = {
         "number": numbers,
         "text": words,
@@ -570,9 +566,7 @@ def test_compas_has_the_columns_of_the_paper(real_data):
     compas = pd.read_csv(real_data / "compas" / "compas-scores-two-years.csv")
     compas = compas.dropna(subset=["days_b_screening_arrest", "c_charge_desc"])
     counts = ["juv_fel_count", "juv_misd_count", "juv_other_count", "priors_count"]
-    assert Encoder().fit_transform(
-        compas[[*counts, "sex", "age_cat", "c_charge_degree", "c_charge_desc"]]
-    ).shape == (
+    assert Encoder().fit_transform(compas[[*counts, "sex", "age_cat", "c_charge_degree", "c_charge_desc"]]).shape == (
         6900,
         431,
     )

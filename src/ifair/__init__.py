@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = ["Encoder", "IFair", "__version__"]
 
-# Where each public name lives. Loaded on first use, so that `ifair --help` needs neither numpy nor scikit-learn.
+# Where each public name lives. Loaded on first use: `ifair --help` needs neither numpy nor scikit-learn.
 _HOME = {"Encoder": "ifair.encode", "IFair": "ifair.models.ifair"}
 
 

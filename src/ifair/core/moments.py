@@ -68,13 +68,20 @@ class Moments:
             U = mapping.memberships(X, parameters)
             inputs = X[:, self.unprotected]
             q = row_sums(U @ Q, U) - (inputs * inputs) @ w
-            return float(q @ q), float(q.sum()), U.sum(0), inputs.sum(0), q @ U, q @ inputs, U.T @ U, U.T @ inputs
+            return (
+                float(q @ q),
+                float(q.sum()),
+                U.sum(0),
+                inputs.sum(0),
+                q @ U,
+                q @ inputs,
+                U.T @ U,
+                U.T @ inputs,
+            )
 
         sum_qq, sum_q, sum_u, sum_x, sum_qu, sum_qx, UU, UX = engine.sum(moments)
         cross = sum_qu @ Q @ sum_u - (sum_qx * w) @ sum_x
-        products = (
-            np.sum((UU @ Q) * (Q @ UU)) - 2.0 * np.sum((Q @ UX) * (UX * w)) + w @ (self.input_products**2) @ w
-        )
+        products = np.sum((UU @ Q) * (Q @ UU)) - 2.0 * np.sum((Q @ UX) * (UX * w)) + w @ (self.input_products**2) @ w
         loss = 2.0 * engine.n_records * sum_qq + 2.0 * sum_q**2 - 8.0 * cross + 4.0 * products
         # Rounding may leave a sum of squares a hair below zero.
         return KnownMoments(max(float(loss), 0.0), Q, w, sum_q, sum_u, sum_x, sum_qu, sum_qx, UU, UX)

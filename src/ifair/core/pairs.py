@@ -37,11 +37,13 @@ class TileSums(NamedTuple):
 class PairKernel(Protocol):
     """How a tile of pairs is evaluated."""
 
-    width: int
-    """Columns of ``rows_a`` and ``rows_b``."""
+    @property
+    def width(self) -> int:
+        """Columns of ``rows_a`` and ``rows_b``."""
 
-    n_shared: int
-    """Length of ``shared``."""
+    @property
+    def n_shared(self) -> int:
+        """Length of ``shared``."""
 
     def side(self, X: Array, U: Array, parameters: Parameters) -> Any:
         """Prepare records ``X`` with memberships ``U`` as a side."""

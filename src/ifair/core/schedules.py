@@ -170,5 +170,3 @@ class Landmarks:
         by_landmark, direct = sums
         d_memberships, more = self.kernel.pull(self.X, known.U, by_landmark, parameters)
         return 0.0, self.scale * (direct + more + known.pullback(d_memberships))
-
-

@@ -14,8 +14,11 @@ from ifair.core.parameters import Packing, Parameters
 PATIENCE = 10
 """Iterations over which the loss must fall by a relative ``tol``; single steps of L-BFGS are too uneven to judge."""
 
-TRIAL_ITERATIONS = 50
+TRIAL_ITERATIONS = 100
 """After so many iterations only the best start goes on."""
+
+FLAT = 1e-5
+"""Largest slope, relative to the loss, at which a search that can go no further counts as converged."""
 
 MEMORY = 10
 """Past steps that L-BFGS remembers; 30 gained nothing on the datasets tried."""
@@ -126,17 +129,17 @@ def descend(
     observer : callable, optional
     """
     run = _Run(objective, packing, tol, restart, first, observer)
+    theta = packing.pack(start)
     try:
-        result = minimize(
-            run.evaluate,
-            packing.pack(start),
-            jac=True,
-            method="L-BFGS-B",
-            callback=run.after_iteration,
-            options={"maxiter": max_iter, "maxfun": 20 * max_iter + 100, "maxcor": MEMORY, "ftol": 0.0, "gtol": 0.0},
-        )
-        # Without tolerances of its own SciPy ends at a limit (1), at a gradient of zero (0), or in a line search (2).
-        stopped = run.stopped or {0: "converged", 1: "max_iter"}.get(result.status, "stalled")
+        while True:
+            before = run.best[0].total if run.best else np.inf
+            stopped = _lbfgs(run, theta, max_iter - (run.iteration - first))
+            assert run.best is not None
+            losses, theta = run.best
+            # A line search fails where curvature learned elsewhere misleads it: forget it and go on, while that helps.
+            gained = before - losses.total > tol * abs(losses.total)
+            if stopped != "stalled" or not gained or run.iteration - first >= max_iter:
+                break
     except KeyboardInterrupt:
         if run.best is None:
             raise
@@ -144,6 +147,17 @@ def descend(
     assert run.best is not None
     losses, theta = run.best
     return Solution(packing.unpack(theta), losses, run.iteration, stopped)
+
+
+def _lbfgs(run: _Run, theta: Array, max_iter: int) -> str:
+    """Run L-BFGS and say why it stopped."""
+    options = {"maxiter": max_iter, "maxfun": 20 * max_iter + 100, "maxcor": MEMORY, "ftol": 0.0, "gtol": 0.0}
+    result = minimize(run.evaluate, theta, jac=True, method="L-BFGS-B", callback=run.after_iteration, options=options)
+    if run.stopped or result.status == 1:
+        return run.stopped or "max_iter"
+    # Without tolerances of its own SciPy goes on until no step lowers the loss: right only where it is flat.
+    slope = np.max(np.abs(result.jac), initial=0.0)
+    return "converged" if slope <= FLAT * max(abs(result.fun), np.finfo(float).tiny) else "stalled"
 
 
 def minimise(
@@ -167,9 +181,7 @@ def minimise(
     trial = max_iter if len(starts) == 1 else min(TRIAL_ITERATIONS, max_iter)
     tried: list[Solution] = []
     for i, start in enumerate(starts):
-        tried.append(
-            descend(objective, start, packing, max_iter=trial, tol=tol, restart=i, observer=observer)
-        )
+        tried.append(descend(objective, start, packing, max_iter=trial, tol=tol, restart=i, observer=observer))
         if tried[-1].stopped in ("interrupted", "callback"):
             break
     restarts = [t.losses.total for t in tried] + [np.nan] * (len(starts) - len(tried))

@@ -119,8 +119,7 @@ class Attribute:
         if holds in ("nothing", self.holds) or {holds, self.holds} == {"numbers", "booleans"}:
             return
         raise ValueError(
-            f"column {self.name!r} held {self.holds} in fit and now holds {holds}, such as "
-            f"{column.dropna().iloc[0]!r}"
+            f"column {self.name!r} held {self.holds} in fit and now holds {holds}, such as {column.dropna().iloc[0]!r}"
         )
 
 

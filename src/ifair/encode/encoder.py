@@ -99,7 +99,7 @@ class Encoder(TransformerMixin, BaseEstimator):
         self.min_frequency = min_frequency
         self.max_categories = max_categories
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the categories, the values to fill in, and the scale of every column.
 
         Parameters
@@ -121,8 +121,7 @@ class Encoder(TransformerMixin, BaseEstimator):
         self.attributes_ = [str(name) for name in _check_feature_names_in(self)]
         forced = positions_of(self.categorical, self.attributes_)
         self._plan = [
-            Attribute.of(frame.iloc[:, i], name, is_categorical=i in forced)
-            for i, name in enumerate(self.attributes_)
+            Attribute.of(frame.iloc[:, i], name, is_categorical=i in forced) for i, name in enumerate(self.attributes_)
         ]
         numbers, choices, is_missing = self._read(frame)
 
@@ -130,9 +129,7 @@ class Encoder(TransformerMixin, BaseEstimator):
             self._median = SimpleImputer(strategy="median", keep_empty_features=True).fit(numbers)
         if choices.shape[1]:
             if self.missing == "impute":
-                self._most_frequent = SimpleImputer(strategy="most_frequent", missing_values=None).fit(
-                    choices
-                )
+                self._most_frequent = SimpleImputer(strategy="most_frequent", missing_values=None).fit(choices)
             attributes = [attribute for attribute in self._plan if attribute.kind == "categorical"]
             self._one_hot = OneHotEncoder(
                 # Given, so that a missing value is no category of its own.
@@ -169,9 +166,7 @@ class Encoder(TransformerMixin, BaseEstimator):
         Z = self._assemble(*self._read(as_pandas(self, X, reset=False)))
         Z -= self.mean_
         Z /= self.scale_
-        output = getattr(self, "_sklearn_output_config", {}).get(
-            "transform", get_config()["transform_output"]
-        )
+        output = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
         if output != "default":
             return Z  # scikit-learn makes it the table that was asked for
         names = self.get_feature_names_out().tolist()
@@ -251,9 +246,7 @@ class Encoder(TransformerMixin, BaseEstimator):
         """
         return self.decode(X)
 
-    def _read(
-        self, frame: pd.DataFrame
-    ) -> tuple[NDArray[np.float64], NDArray[np.object_], NDArray[np.bool_]]:
+    def _read(self, frame: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.object_], NDArray[np.bool_]]:
         """Split a table into numbers (missing: NaN), categories (missing: None), and what is missing."""
         is_choice = [attribute.kind == "categorical" for attribute in self._plan]
         numbers = np.empty((len(frame), is_choice.count(False)))

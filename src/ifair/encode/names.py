@@ -92,11 +92,7 @@ def positions_of(categorical: Any, names: list[str]) -> set[int]:
             near = difflib.get_close_matches(column, names, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"the columns are {names}"
             raise ValueError(f"categorical names {column!r}, which is not a column; {hint}")
-        elif (
-            isinstance(column, (int, np.integer))
-            and not isinstance(column, bool)
-            and column in range(len(names))
-        ):
+        elif isinstance(column, (int, np.integer)) and not isinstance(column, bool) and column in range(len(names)):
             positions.add(int(column))
         else:
             raise ValueError(f"categorical takes names and positions 0 to {len(names) - 1}, got {column!r}")

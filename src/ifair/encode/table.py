@@ -54,9 +54,7 @@ def as_pandas(estimator: BaseEstimator, X: Any, *, reset: bool) -> pd.DataFrame:
     # Column by column, since polars' own conversion needs pyarrow.
     return pd.DataFrame(
         {
-            column.name: column.to_numpy()
-            if column.dtype.is_numeric()
-            else pd.Series(column.to_list(), dtype=object)
+            column.name: column.to_numpy() if column.dtype.is_numeric() else pd.Series(column.to_list(), dtype=object)
             for column in X
         }
     )

@@ -38,9 +38,7 @@ def protected_mask(protected: Any, X: Any, n_features: int, names: Sequence[str]
         return np.zeros(n_features, dtype=bool)
     if items.dtype.kind == "b":
         if len(items) != n_features:
-            raise ValueError(
-                f"protected is a mask of length {len(items)}, but the table has {n_features} columns"
-            )
+            raise ValueError(f"protected is a mask of length {len(items)}, but the table has {n_features} columns")
         return items.astype(bool)
     as_list = list(protected)
     if all(isinstance(item, str) for item in as_list):
@@ -48,9 +46,7 @@ def protected_mask(protected: Any, X: Any, n_features: int, names: Sequence[str]
     elif items.dtype.kind in "iu":
         columns = _columns_of_indices(as_list, n_features)
     else:
-        raise TypeError(
-            f"protected must hold column names, column indices or a boolean mask, got {protected!r}"
-        )
+        raise TypeError(f"protected must hold column names, column indices or a boolean mask, got {protected!r}")
     mask = np.zeros(n_features, dtype=bool)
     mask[columns] = True
     return mask

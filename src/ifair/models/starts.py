@@ -13,7 +13,7 @@ NEAR_ZERO = 1e-4
 
 
 def first_parameters(
-    X: NDArray[np.float64],
+    X: NDArray[np.floating[Any]],
     n_prototypes: int,
     init: Any,
     alpha_init: Any,
@@ -35,8 +35,9 @@ def first_parameters(
     random_state : RandomState
     """
     n_features = X.shape[1]
+    alpha: NDArray[np.float64]
     if isinstance(alpha_init, str):
-        alpha = random_state.uniform(size=n_features)
+        alpha = np.asarray(random_state.uniform(size=n_features))
         if alpha_init == "masked":
             alpha[protected] = NEAR_ZERO
     else:

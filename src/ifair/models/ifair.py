@@ -1,0 +1,442 @@
+"""The iFair estimator: individually fair representations as a scikit-learn transformer."""
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
+
+from ifair.core.losses import Reconstruction
+from ifair.core.mapping import Mapping
+from ifair.core.moments import Moments, input_products
+from ifair.core.objective import Objective
+from ifair.core.pairs import EuclideanPairs, MinkowskiPairs, PairKernel
+from ifair.core.parameters import Packing, Parameters
+from ifair.core.schedules import AllPairs, Landmarks, NoPairs, Schedule, all_memberships
+from ifair.core.solve import Progress, Solution, minimise
+from ifair.encode import Encoder
+from ifair.engines.local import LocalEngine
+from ifair.models.checks import check_arrays, check_parameters
+from ifair.models.progress import ProgressBar
+from ifair.models.protected import protected_mask
+from ifair.models.starts import first_parameters
+
+# pairs="auto": all pairs up to this many records, beyond it this many landmarks. Other orders than p = 2 have no
+# matrix products to lean on and cost some fifty times more a pair.
+ALL_PAIRS_UP_TO = {True: 3000, False: 400}
+AUTO_LANDMARKS = {True: 1000, False: 100}
+
+# precision="auto": single precision inside tiles from this many records on; below, speed is no concern.
+SINGLE_PRECISION_FROM = 2000
+
+# Records that `transform` handles at a time.
+TRANSFORM_ROWS = 4096
+
+
+class IFair(TransformerMixin, BaseEstimator):
+    """Representations in which records alike in all but protected attributes are alike.
+
+    Every record becomes a mixture of a few prototypes. Prototypes and attribute weights are learned such that the
+    representation stays close to the record (utility) and that distances between representations equal the
+    distances between records on their unprotected attributes (individual fairness).
+
+    Parameters
+    ----------
+    n_prototypes : int, default=10
+        K, the number of prototypes. More prototypes keep more of the data and even out less.
+    utility_weight : float, default=1.0
+        lambda, the weight of the reconstruction loss (Def. 4).
+    fairness_weight : float, default=1.0
+        mu, the weight of the fairness loss (Def. 5).
+    protected : None, str, int, sequence of str or int, boolean mask, or callable, default=None
+        The protected columns. A name also stands for all columns that :class:`ifair.Encoder` made of the attribute
+        (``"race"`` for ``race=Black``, ``race=White``, ...). A callable gets the table and returns any of these
+        forms. None: no column is protected, the representation is merely smoothed.
+    p : float, default=2.0
+        Order of the Minkowski distance, at least 1 (Def. 7).
+    squared : bool, default=False
+        Memberships from squared distances, as in the authors' code; the paper takes the distances themselves.
+    fairness_distance : {"weighted", "euclidean"}, default="weighted"
+        Distances in the fairness loss with the learned attribute weights, as the paper writes, or without, as the
+        authors' code computes them.
+    reduction : {"mean", "sum", "norm"}, default="mean"
+        Mean over records and over pairs, which keeps the two weights meaningful for any size of table; the paper's
+        sums; or the square roots of the sums, as in the authors' code.
+    alpha_init : {"masked", "random"} or array-like of shape (n_features,), default="masked"
+        First attribute weights: uniform in (0, 1), with protected ones near zero (iFair-b) or without exception
+        (iFair-a). A weight given as exactly 0 stays 0.
+    init : {"k-means++", "uniform"} or array-like of shape (n_prototypes, n_features), default="k-means++"
+        First prototypes: records far apart, or uniform in (0, 1) as in the paper.
+    pairs : {"auto", "all", "moments"} or int, default="auto"
+        Which pairs of records the fairness loss compares. "all": every pair, exactly. An int: every record with so
+        many landmarks, records drawn at random, an unbiased estimate in linear time; from the number of records on
+        the same as "all". "moments": every pair, exactly and in linear time, but of *squared* distances, a different
+        loss that stresses far pairs (p = 2 only). "auto": all pairs up to 3,000 records (400 if p is not 2), else
+        1,000 (100) landmarks.
+    output : {"representation", "membership"}, default="representation"
+        What `transform` returns: mixtures of prototypes, with the columns of the table, or the shares of the
+        prototypes.
+    freeze_protected : bool, default=False
+        Hold the weights of protected columns at exactly 0: the output then does not depend on them at all.
+    utility_columns : {"all", "unprotected"}, default="all"
+        Columns that the reconstruction loss covers.
+    n_restarts : int, default=3
+        Starts to try. After 100 iterations only the best goes on.
+    max_iter : int, default=1000
+        Most iterations of L-BFGS from a start.
+    tol : float, default=1e-3
+        Converged when the loss fell by less than this share of itself over ten iterations.
+    warm_start : bool, default=False
+        Start from the previous solution (one start) instead of anew.
+    precision : {"auto", "single", "double"}, default="auto"
+        Arithmetic inside tiles of pairs; sums are always kept in double precision. "auto": single from 2,000 records
+        on, which is twice as fast and changes the loss in the eighth digit.
+    n_jobs : int, default=None
+        Threads; -1 for all cores. The result does not depend on it.
+    callback : callable, default=None
+        Called as ``callback(iteration, loss, gradient_norm)`` after every iteration. Raising StopIteration ends the
+        fit with the best solution so far.
+    verbose : bool, default=False
+        Show a progress bar on standard error.
+    random_state : int, RandomState instance or None, default=None
+
+    Attributes
+    ----------
+    prototypes_ : ndarray of shape (n_prototypes, n_features)
+    alpha_ : ndarray of shape (n_features,)
+        Attribute weights, never negative.
+    shares_ : ndarray of shape (n_prototypes,)
+        Mean membership in every prototype over the training records.
+    loss_, utility_loss_, fairness_loss_ : float
+        ``loss_ = utility_weight * utility_loss_ + fairness_weight * fairness_loss_``, each reduced as asked for.
+    n_iter_ : int
+        Iterations from the best start.
+    converged_ : bool
+        Whether `tol` was reached.
+    protected_mask_ : ndarray of bool, shape (n_features,)
+    restarts_ : ndarray of shape (n_restarts,)
+        Loss that every start reached, for all but the best after 100 iterations.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features,)
+        Only if the table has column names that are all strings.
+
+    Notes
+    -----
+    With ``utility_weight=0`` and ``fairness_distance="weighted"`` there is a trivial optimum: all weights go to 0 and
+    every record to one point. `fit` warns about it.
+
+    References
+    ----------
+    P. Lahoti, K. P. Gummadi, G. Weikum: iFair: Learning Individually Fair Data Representations for Algorithmic
+    Decision Making. ICDE 2019.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ifair import IFair
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 3))
+    >>> X[:, 2] = rng.integers(0, 2, size=60)  # gender
+    >>> fair = IFair(n_prototypes=4, protected=[2], freeze_protected=True, random_state=0).fit(X)
+    >>> other = X.copy()
+    >>> other[:, 2] = 1 - other[:, 2]
+    >>> bool(np.all(fair.transform(X) == fair.transform(other)))
+    True
+    """
+
+    prototypes_: NDArray[np.floating[Any]]
+    alpha_: NDArray[np.floating[Any]]
+
+    def __init__(
+        self,
+        n_prototypes: int = 10,
+        *,
+        utility_weight: float = 1.0,
+        fairness_weight: float = 1.0,
+        protected: Any = None,
+        p: float = 2.0,
+        squared: bool = False,
+        fairness_distance: str = "weighted",
+        reduction: str = "mean",
+        alpha_init: Any = "masked",
+        init: Any = "k-means++",
+        pairs: str | int = "auto",
+        output: str = "representation",
+        freeze_protected: bool = False,
+        utility_columns: str = "all",
+        n_restarts: int = 3,
+        max_iter: int = 1000,
+        tol: float = 1e-3,
+        warm_start: bool = False,
+        precision: str = "auto",
+        n_jobs: int | None = None,
+        callback: Callable[[int, float, float], None] | None = None,
+        verbose: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.n_prototypes = n_prototypes
+        self.utility_weight = utility_weight
+        self.fairness_weight = fairness_weight
+        self.protected = protected
+        self.p = p
+        self.squared = squared
+        self.fairness_distance = fairness_distance
+        self.reduction = reduction
+        self.alpha_init = alpha_init
+        self.init = init
+        self.pairs = pairs
+        self.output = output
+        self.freeze_protected = freeze_protected
+        self.utility_columns = utility_columns
+        self.n_restarts = n_restarts
+        self.max_iter = max_iter
+        self.tol = tol
+        self.warm_start = warm_start
+        self.precision = precision
+        self.n_jobs = n_jobs
+        self.callback = callback
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn prototypes and attribute weights.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            Numbers on comparable scales; :class:`ifair.Encoder` makes them of any table.
+        y : None
+            Ignored: the representation knows no outcome.
+
+        Returns
+        -------
+        IFair
+            The estimator itself.
+        """
+        check_parameters(self)
+        table = X
+        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        check_arrays(self, X)
+        names = getattr(self, "feature_names_in_", None)
+        protected = protected_mask(self.protected, table, X.shape[1], None if names is None else list(names))
+        if self.utility_weight == 0 and self.fairness_distance == "weighted":
+            warnings.warn(
+                "utility_weight=0 with fairness_distance='weighted' has a trivial optimum: all attribute weights go "
+                "to 0 and all records to one point. Use a positive utility_weight, or fairness_distance='euclidean'.",
+                UserWarning,
+                stacklevel=2,
+            )
+        # Distances do not change when everything moves, but rounding errors do: work around the mean.
+        centre = X.mean(axis=0, dtype=np.float64)
+        with (
+            threadpool_limits(1, user_api="blas"),
+            LocalEngine(X - centre, threads=effective_n_jobs(self.n_jobs)) as engine,
+        ):
+            self._learn(engine, X, centre, protected)
+        return self
+
+    def _learn(
+        self,
+        engine: LocalEngine,
+        X: NDArray[np.floating[Any]],
+        centre: NDArray[np.float64],
+        protected: NDArray[np.bool_],
+    ) -> None:
+        random_state = check_random_state(self.random_state)
+        frozen = protected if self.freeze_protected else np.zeros_like(protected)
+        objective = self._objective(engine, protected, random_state)
+        if self.warm_start and hasattr(self, "prototypes_"):
+            starts = [Parameters(self.prototypes_, np.where(frozen, 0.0, self.alpha_))]
+        else:
+            starts = [
+                first_parameters(X, self.n_prototypes, self.init, self.alpha_init, protected, frozen, random_state)
+                for _ in range(self.n_restarts)
+            ]
+        starts = [Parameters(start.prototypes - centre, start.alpha) for start in starts]
+        packing = Packing(self.n_prototypes, X.shape[1], frozen)
+        with self._observed(len(starts)) as observer:
+            solution, restarts = minimise(
+                objective, starts, packing, max_iter=self.max_iter, tol=self.tol, observer=observer
+            )
+        losses = solution.losses
+        if self.fairness_weight == 0:
+            # Left out of the search to save time, but worth knowing.
+            reported = self._objective(engine, protected, random_state, report=True)
+            losses = reported.value_and_grad(solution.parameters)[0]
+
+        self.prototypes_ = np.asarray(solution.parameters.prototypes + centre)
+        self.alpha_ = np.asarray(solution.parameters.alpha)
+        self.shares_ = all_memberships(engine, objective.mapping, solution.parameters).mean(axis=0)
+        self.loss_, self.utility_loss_, self.fairness_loss_ = losses
+        self.n_iter_ = solution.n_iter
+        self.converged_ = solution.stopped == "converged"
+        self.protected_mask_ = protected
+        self.restarts_ = np.array(restarts)
+        _warn_unless_converged(solution, self.max_iter)
+
+    def _objective(
+        self,
+        engine: LocalEngine,
+        protected: NDArray[np.bool_],
+        random_state: np.random.RandomState,
+        report: bool = False,
+    ) -> Objective:
+        counts = ~protected if self.utility_columns == "unprotected" else np.ones_like(protected)
+        return Objective(
+            engine,
+            Mapping(float(self.p), bool(self.squared)),
+            Reconstruction(counts.astype(np.float64)),
+            self._schedule(engine, protected, random_state, report),
+            float(self.utility_weight),
+            float(self.fairness_weight),
+            self.reduction,  # type: ignore[arg-type]
+        )
+
+    def _schedule(
+        self,
+        engine: LocalEngine,
+        protected: NDArray[np.bool_],
+        random_state: np.random.RandomState,
+        report: bool,
+    ) -> Schedule:
+        if self.fairness_weight == 0 and not report:
+            return NoPairs()
+        weighted, euclidean = self.fairness_distance == "weighted", self.p == 2
+        unprotected = np.flatnonzero(~protected)
+        if self.pairs == "moments":
+            return Moments(unprotected, input_products(engine, unprotected), weighted)
+        single = self.precision == "single" or (self.precision == "auto" and engine.n_records >= SINGLE_PRECISION_FROM)
+        dtype = np.float32 if single else np.float64
+        kernel: PairKernel
+        if euclidean:
+            kernel = EuclideanPairs(unprotected, self.n_prototypes, weighted, dtype)
+        else:
+            kernel = MinkowskiPairs(unprotected, len(protected), float(self.p), weighted, dtype)
+        n_landmarks = self.pairs
+        if n_landmarks == "auto":
+            n_landmarks = AUTO_LANDMARKS[euclidean] if engine.n_records > ALL_PAIRS_UP_TO[euclidean] else "all"
+        if n_landmarks == "all" or int(n_landmarks) >= engine.n_records:
+            return AllPairs(kernel)
+        drawn = random_state.choice(engine.n_records, int(n_landmarks), replace=False)
+        return Landmarks(kernel, np.asarray(engine.X[np.sort(drawn)], dtype=np.float64), engine.n_records)
+
+    @contextmanager
+    def _observed(self, n_starts: int) -> Iterator[Callable[[Progress], None]]:
+        bar = ProgressBar(n_starts, self.max_iter) if self.verbose else None
+
+        def observer(progress: Progress) -> None:
+            if bar is not None:
+                bar(progress)
+            if self.callback is not None:
+                self.callback(progress.iteration, progress.loss, progress.gradient_norm)
+
+        try:
+            yield observer
+        finally:
+            if bar is not None:
+                bar.close()
+
+    def membership(self, X: Any) -> NDArray[np.floating[Any]]:
+        """The share of every prototype in every record (Def. 8).
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_prototypes)
+            Rows sum to 1.
+        """
+        return self._map(X, as_membership=True)
+
+    def transform(self, X: Any) -> NDArray[np.floating[Any]]:
+        """Represent records (Def. 3).
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features), or (n_samples, n_prototypes) where `output` is "membership"
+        """
+        return self._map(X, as_membership=self.output == "membership")
+
+    def _map(self, X: Any, *, as_membership: bool) -> NDArray[np.floating[Any]]:
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        # Columns of weight 0 are not looked at, so that they cannot matter even by a rounding error.
+        seen = np.flatnonzero(self.alpha_) if not self.alpha_.all() else slice(None)
+        centre = self.prototypes_.mean(axis=0)[seen]
+        parameters = Parameters(self.prototypes_[:, seen] - centre, self.alpha_[seen])
+        mapping = Mapping(float(self.p), bool(self.squared))
+        result = np.empty((len(X), self.n_prototypes if as_membership else X.shape[1]), dtype=X.dtype)
+        for start in range(0, len(X), TRANSFORM_ROWS):
+            rows = slice(start, start + TRANSFORM_ROWS)
+            U = mapping.memberships(X[rows, seen] - centre, parameters)
+            result[rows] = U if as_membership else U @ self.prototypes_
+        return result
+
+    def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> NDArray[np.object_]:
+        """Names of the columns of `transform`: those of the table, or ``prototype0``, ... for memberships."""
+        check_is_fitted(self)
+        if self.output == "membership":
+            return np.array([f"prototype{k}" for k in range(len(self.prototypes_))], dtype=object)
+        names: NDArray[np.object_] = _check_feature_names_in(self, input_features)
+        return names
+
+    def prototypes_frame(self, encoder: Encoder | None = None) -> pd.DataFrame:
+        """The prototypes as a table one can read.
+
+        Parameters
+        ----------
+        encoder : Encoder, optional
+            The fitted encoder whose output this was fitted on; prototypes are then in the units and categories of
+            the original table.
+
+        Returns
+        -------
+        DataFrame with one row a prototype
+            ``share``, its part of the population, then the attributes; largest share first.
+
+        Notes
+        -----
+        Representations are mixtures of prototypes and lie between them, so that prototypes themselves often lie
+        outside the range of the data: an age of -20 stands for "as young as it gets".
+        """
+        check_is_fitted(self)
+        names = [str(name) for name in _check_feature_names_in(self)]
+        frame = pd.DataFrame(self.prototypes_, columns=names)
+        if encoder is not None:
+            frame = encoder.decode(frame)
+        index = pd.Index([f"prototype{k}" for k in range(len(frame))], name="prototype")
+        frame = frame.set_axis(index, axis=0)
+        # Beside an attribute that is itself called "share", the order of columns tells them apart.
+        frame.insert(0, "share", self.shares_, allow_duplicates=True)
+        return frame.iloc[np.argsort(-self.shares_, kind="stable")]
+
+
+def _warn_unless_converged(solution: Solution, max_iter: int) -> None:
+    reason = {
+        "max_iter": f"stopped at max_iter={max_iter} before it converged; raise max_iter, or tol",
+        "stalled": "stopped where no step lowers the loss any more, short of converging; try another random_state",
+        "interrupted": f"was interrupted after {solution.n_iter} iterations and keeps the best solution so far",
+        "callback": f"was ended by its callback after {solution.n_iter} iterations",
+    }.get(solution.stopped)
+    if reason:
+        warnings.warn(f"IFair {reason} (loss {solution.losses.total:.6g}).", ConvergenceWarning, stacklevel=4)

@@ -1,0 +1,337 @@
+"""Loss and gradient: against plain loops, finite differences, and each other."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from ifair.core import schedules
+from ifair.core.losses import Reconstruction
+from ifair.core.mapping import Mapping
+from ifair.core.moments import Moments, input_products
+from ifair.core.objective import Objective
+from ifair.core.pairs import EuclideanPairs, MinkowskiPairs
+from ifair.core.parameters import Packing, Parameters
+from ifair.core.schedules import AllPairs, Landmarks, NoPairs
+from ifair.engines.local import LocalEngine
+
+import oracles
+
+M, N, K = 17, 4, 3
+UNPROTECTED = np.array([0, 1, 3])
+LANDMARKS = [2, 3, 5, 7, 11, 13]
+LAMBDA, MU = 1.3, 0.7
+
+COMBINATIONS = [
+    pytest.param(p, squared, weighted, reduction, pairs, id=f"p{p}-{squared}-{weighted}-{reduction}-{pairs}")
+    for p, squared, weighted, reduction, pairs in itertools.product(
+        (1.0, 1.5, 2.0, 3.0), (False, True), (True, False), ("mean", "sum", "norm"), ("all", "landmarks", "moments")
+    )
+    if pairs != "moments" or p == 2.0
+]
+
+
+@pytest.fixture(autouse=True)
+def small_tiles(monkeypatch):
+    """Tiles so small that these few records need several, of uneven size."""
+    monkeypatch.setattr(schedules, "TILE_ROWS", 5)
+
+
+def kernel(p, weighted, dtype=np.float64, unprotected=UNPROTECTED, n_attributes=N, n_prototypes=K):
+    if p == 2.0:
+        return EuclideanPairs(unprotected, n_prototypes, weighted, dtype)
+    return MinkowskiPairs(unprotected, n_attributes, p, weighted, dtype)
+
+
+def objective(
+    X,
+    p=2.0,
+    squared=False,
+    weighted=True,
+    reduction="sum",
+    pairs="all",
+    threads=1,
+    landmarks=None,
+    unprotected=UNPROTECTED,
+    n_prototypes=K,
+):
+    landmarks = LANDMARKS if landmarks is None else landmarks
+    engine = LocalEngine(X, block_rows=6, threads=threads)
+    pair_kernel = kernel(p, weighted, unprotected=unprotected, n_attributes=X.shape[1], n_prototypes=n_prototypes)
+    schedule = {
+        "all": lambda: AllPairs(pair_kernel),
+        "landmarks": lambda: Landmarks(pair_kernel, X[landmarks], len(X)),
+        "moments": lambda: Moments(unprotected, input_products(engine, unprotected), weighted),
+        "none": NoPairs,
+    }[pairs]()
+    return Objective(engine, Mapping(p, squared), Reconstruction(np.ones(X.shape[1])), schedule, LAMBDA, MU, reduction)
+
+
+def draw(rng, n_records=M, n_attributes=N, n_prototypes=K):
+    X = rng.normal(size=(n_records, n_attributes))
+    return X, Parameters(rng.normal(size=(n_prototypes, n_attributes)), rng.uniform(0.1, 1.0, size=n_attributes))
+
+
+def assert_gradient_is_right(function, parameters, rtol=1e-5):
+    """Compare with central differences, in the flat vector that the solver sees."""
+    packing = Packing(*parameters.prototypes.shape, np.zeros(len(parameters.alpha), dtype=bool))
+    theta = packing.pack(parameters)
+    expected = oracles.central_difference(
+        lambda t: function.value_and_grad(packing.unpack(t))[0].total, theta, step=1e-5
+    )
+    actual = packing.pack_gradient(function.value_and_grad(parameters)[1], theta)
+    np.testing.assert_allclose(actual, expected, rtol=rtol, atol=rtol * np.abs(expected).max())
+
+
+@pytest.mark.parametrize(("p", "squared", "weighted", "reduction", "pairs"), COMBINATIONS)
+def test_the_loss_equals_the_papers_definition_in_plain_loops(rng, p, squared, weighted, reduction, pairs):
+    X, parameters = draw(rng)
+    utility, fairness = oracles.losses(
+        X,
+        parameters.prototypes,
+        parameters.alpha,
+        UNPROTECTED,
+        p=p,
+        squared=squared,
+        weighted=weighted,
+        square_pairs=pairs == "moments",
+        partners=LANDMARKS if pairs == "landmarks" else None,
+    )
+    expected = oracles.total(utility, fairness, LAMBDA, MU, reduction, M)
+    losses, _ = objective(X, p, squared, weighted, reduction, pairs).value_and_grad(parameters)
+    assert losses.total == pytest.approx(expected, rel=1e-9)
+    assert losses.total == pytest.approx(LAMBDA * losses.utility + MU * losses.fairness)
+
+
+@pytest.mark.parametrize(("p", "squared", "weighted", "reduction", "pairs"), COMBINATIONS)
+def test_the_gradient_equals_central_differences(rng, p, squared, weighted, reduction, pairs):
+    X, parameters = draw(rng)
+    assert_gradient_is_right(objective(X, p, squared, weighted, reduction, pairs), parameters)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("p", "squared", "weighted", "reduction", "pairs"), COMBINATIONS)
+def test_the_gradient_holds_for_a_hundred_seeds(rng, p, squared, weighted, reduction, pairs):
+    X, parameters = draw(rng)
+    assert_gradient_is_right(objective(X, p, squared, weighted, reduction, pairs), parameters)
+
+
+def test_without_pairs_only_the_utility_counts(rng):
+    X, parameters = draw(rng)
+    losses, _ = objective(X, pairs="none").value_and_grad(parameters)
+    assert losses.total == pytest.approx(LAMBDA * oracles.losses(X, parameters.prototypes, parameters.alpha, [0])[0])
+    assert_gradient_is_right(objective(X, pairs="none"), parameters)
+
+
+def test_the_authors_options_give_the_authors_published_formula(rng):
+    """Squared distances in the softmax, plain Euclidean pairs, Frobenius norms; written out once more on its own."""
+    X, parameters = draw(rng)
+    V, alpha = parameters.prototypes, parameters.alpha
+    M_nk = np.exp([[-sum(alpha[n] * (x[n] - v[n]) ** 2 for n in range(N)) for v in V] for x in X])
+    reconstructed = (M_nk / M_nk.sum(axis=1, keepdims=True)) @ V
+
+    def pairwise(A):
+        return np.array([[np.linalg.norm(a - b) for b in A] for a in A])
+
+    data_loss = np.linalg.norm(X - reconstructed)
+    fairness_loss = np.linalg.norm(pairwise(reconstructed) - pairwise(X[:, UNPROTECTED]))
+    losses, _ = objective(X, squared=True, weighted=False, reduction="norm").value_and_grad(parameters)
+    assert losses.utility == pytest.approx(data_loss, rel=1e-12)
+    assert losses.fairness == pytest.approx(fairness_loss, rel=1e-12)
+    assert losses.total == pytest.approx(LAMBDA * data_loss + MU * fairness_loss, rel=1e-12)
+
+
+@pytest.mark.parametrize("p", [1.0, 2.0])
+def test_landmarks_equal_all_pairs_when_every_record_is_one(rng, p):
+    X, parameters = draw(rng)
+    exact, exact_gradient = objective(X, p).value_and_grad(parameters)
+    losses, gradient = objective(X, p, pairs="landmarks", landmarks=list(range(M))).value_and_grad(parameters)
+    assert losses.total == pytest.approx(exact.total, rel=1e-12)
+    np.testing.assert_allclose(gradient.prototypes, exact_gradient.prototypes, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(gradient.alpha, exact_gradient.alpha, rtol=1e-9, atol=1e-9)
+
+
+def test_landmarks_are_unbiased_in_loss_and_gradient(rng):
+    """The mean over all possible draws of two landmarks is the sum over all pairs, not only nearly."""
+    X, parameters = draw(rng, n_records=9)
+    exact, exact_gradient = objective(X).value_and_grad(parameters)
+    draws = [
+        objective(X, pairs="landmarks", landmarks=list(pair)).value_and_grad(parameters)
+        for pair in itertools.combinations(range(9), 2)
+    ]
+    assert np.mean([losses.total for losses, _ in draws]) == pytest.approx(exact.total, rel=1e-10)
+    np.testing.assert_allclose(np.mean([g.prototypes for _, g in draws], axis=0), exact_gradient.prototypes, rtol=1e-8)
+    np.testing.assert_allclose(np.mean([g.alpha for _, g in draws], axis=0), exact_gradient.alpha, rtol=1e-8)
+    assert np.std([losses.total for losses, _ in draws]) > 0
+
+
+@pytest.mark.parametrize("pairs", ["all", "landmarks", "moments"])
+def test_threads_change_nothing_not_even_the_last_bit(rng, pairs):
+    X, parameters = draw(rng, n_records=40)
+    one = objective(X, pairs=pairs, threads=1).value_and_grad(parameters)
+    three = objective(X, pairs=pairs, threads=3).value_and_grad(parameters)
+    assert one[0] == three[0]
+    assert np.array_equal(one[1].prototypes, three[1].prototypes)
+    assert np.array_equal(one[1].alpha, three[1].alpha)
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+def test_single_precision_tiles_agree_with_double_ones(rng, weighted):
+    X, parameters = draw(rng, n_records=300, n_attributes=20)
+    unprotected = np.arange(18)
+    results = []
+    for dtype in (np.float64, np.float32):
+        pairs = AllPairs(EuclideanPairs(unprotected, K, weighted, dtype))
+        whole = Objective(LocalEngine(X), Mapping(), Reconstruction(np.ones(20)), pairs, 1.0, 1.0, "mean")
+        results.append(whole.value_and_grad(parameters))
+    (double, double_gradient), (single, single_gradient) = results
+    assert single.total == pytest.approx(double.total, rel=1e-6)
+    for name in ("prototypes", "alpha"):
+        expected, actual = getattr(double_gradient, name), getattr(single_gradient, name)
+        np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-5 * np.abs(expected).max())
+
+
+# ---- where formulas divide by zero or lose digits ----
+
+
+@pytest.mark.parametrize("p", [1.0, 2.0, 3.0])
+@pytest.mark.parametrize("pairs", ["all", "landmarks"])
+def test_duplicate_records_are_finite_and_right(rng, p, pairs):
+    X, parameters = draw(rng)
+    X[1] = X[0]
+    X[3, UNPROTECTED] = X[2, UNPROTECTED]  # twins but for the protected attribute
+    expected = oracles.losses(
+        X, parameters.prototypes, parameters.alpha, UNPROTECTED, p=p, partners=LANDMARKS if pairs != "all" else None
+    )
+    losses, _ = objective(X, p, pairs=pairs).value_and_grad(parameters)
+    assert (losses.utility, losses.fairness) == pytest.approx(expected, rel=1e-7)
+    assert_gradient_is_right(objective(X, p, pairs=pairs), parameters, rtol=1e-4)
+
+
+@pytest.mark.parametrize("p", [1.0, 2.0, 3.0])
+@pytest.mark.parametrize("squared", [True, False])
+def test_a_record_on_a_prototype_has_a_finite_gradient(rng, p, squared):
+    X, parameters = draw(rng)
+    parameters.prototypes[0] = X[0]
+    losses, gradient = objective(X, p, squared).value_and_grad(parameters)
+    expected = oracles.losses(X, parameters.prototypes, parameters.alpha, UNPROTECTED, p=p, squared=squared)
+    assert (losses.utility, losses.fairness) == pytest.approx(expected, rel=1e-6)
+    assert np.all(np.isfinite(gradient.prototypes))
+    assert np.all(np.isfinite(gradient.alpha))
+    # Moving the other prototypes is smooth even here.
+    packing = Packing(K, N, np.zeros(N, dtype=bool))
+    theta = packing.pack(parameters)
+    numeric = oracles.central_difference(
+        lambda t: objective(X, p, squared).value_and_grad(packing.unpack(t))[0].total, theta, step=1e-5
+    )
+    others = slice(N, K * N)
+    np.testing.assert_allclose(
+        packing.pack_gradient(gradient, theta)[others], numeric[others], rtol=1e-4, atol=1e-4 * np.abs(numeric).max()
+    )
+
+
+@pytest.mark.parametrize("p", [1.0, 2.0, 3.0])
+@pytest.mark.parametrize("pairs", ["all", "landmarks", "moments"])
+def test_some_weights_exactly_zero_are_right(rng, p, pairs):
+    if pairs == "moments" and p != 2.0:
+        return
+    X, parameters = draw(rng)
+    parameters.alpha[[1, 2]] = 0.0
+    expected = oracles.losses(
+        X,
+        parameters.prototypes,
+        parameters.alpha,
+        UNPROTECTED,
+        p=p,
+        square_pairs=pairs == "moments",
+        partners=LANDMARKS if pairs == "landmarks" else None,
+    )
+    whole = objective(X, p, pairs=pairs)
+    losses, gradient = whole.value_and_grad(parameters)
+    assert (losses.utility, losses.fairness) == pytest.approx(expected, rel=1e-9)
+    # The slope with respect to a weight of 0 is one-sided.
+    h = 1e-7
+    for n in (1, 2):
+        alpha = parameters.alpha.copy()
+        alpha[n] = h
+        above = whole.value_and_grad(Parameters(parameters.prototypes, alpha))[0].total
+        assert gradient.alpha[n] == pytest.approx((above - losses.total) / h, rel=1e-3, abs=1e-4)
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("pairs", ["all", "landmarks", "moments"])
+@pytest.mark.parametrize(
+    "case",
+    ["all weights zero", "one prototype", "constant columns", "one unprotected column", "all columns protected"],
+)
+def test_degenerate_problems_are_finite_and_right(rng, case, pairs, weighted):
+    n_prototypes = 1 if case == "one prototype" else K
+    X, parameters = draw(rng, n_prototypes=n_prototypes)
+    unprotected = UNPROTECTED
+    if case == "all weights zero":
+        parameters.alpha[:] = 0.0
+    elif case == "constant columns":
+        X[:, [0, 3]] = 2.5
+    elif case == "one unprotected column":
+        unprotected = np.array([1])
+    elif case == "all columns protected":
+        unprotected = np.array([], dtype=int)
+    X = X - X.mean(axis=0)
+    expected = oracles.losses(
+        X,
+        parameters.prototypes,
+        parameters.alpha,
+        unprotected,
+        weighted=weighted,
+        square_pairs=pairs == "moments",
+        partners=LANDMARKS if pairs == "landmarks" else None,
+    )
+    whole = objective(X, weighted=weighted, pairs=pairs, unprotected=unprotected, n_prototypes=n_prototypes)
+    losses, gradient = whole.value_and_grad(parameters)
+    assert (losses.utility, losses.fairness) == pytest.approx(expected, rel=1e-6, abs=1e-6)
+    assert np.all(np.isfinite(gradient.prototypes))
+    assert np.all(np.isfinite(gradient.alpha))
+
+
+@pytest.mark.parametrize("pairs", ["all", "landmarks", "moments"])
+def test_an_outlier_does_not_blur_the_others(rng, pairs):
+    """One record a million units away; distances among the rest keep their digits."""
+    X, parameters = draw(rng)
+    X[4] += 1e6
+    partners = LANDMARKS if pairs == "landmarks" else None
+    options = {"square_pairs": pairs == "moments", "partners": partners}
+    expected = oracles.losses(X, parameters.prototypes, parameters.alpha, UNPROTECTED, **options)
+    losses, gradient = objective(X, pairs=pairs).value_and_grad(parameters)
+    assert (losses.utility, losses.fairness) == pytest.approx(expected, rel=1e-9)
+    assert np.all(np.isfinite(gradient.prototypes))
+    if pairs == "all":
+        rest = np.delete(X, 4, axis=0)
+        without = oracles.losses(rest, parameters.prototypes, parameters.alpha, UNPROTECTED)[1]
+        U = objective(X).mapping.memberships(X, parameters)
+        side = kernel(2.0, True).side(X, U, parameters)
+        near = [slice(0, 4), slice(5, M)]
+        tiles = kernel(2.0, True)
+        pairwise = sum(tiles.tile(side[a], side[b], same=a is b).loss for a in near for b in near)
+        assert pairwise == pytest.approx(without, rel=1e-9)
+
+
+def test_a_far_record_keeps_its_memberships():
+    """No underflow to a zero vector: memberships sum to 1 and follow the nearest prototypes."""
+    V = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
+    parameters = Parameters(V, np.ones(2))
+    far = np.array([[1e6, 0.0], [-1e6, -1e6], [0.0, 1e6]])
+    U = Mapping().memberships(far, parameters)
+    np.testing.assert_allclose(U.sum(axis=1), 1.0)
+    np.testing.assert_allclose(U, oracles.memberships(far, V, np.ones(2)), atol=1e-6)
+    squared = Mapping(squared=True).memberships(far, parameters)
+    np.testing.assert_array_equal(squared.argmax(axis=1), [1, 0, 2])
+    np.testing.assert_allclose(squared.sum(axis=1), 1.0)
+
+
+def test_moving_all_records_and_prototypes_moves_the_representation_along(rng):
+    X, parameters = draw(rng)
+    U = Mapping().memberships(X, parameters)
+    shift = rng.normal(size=N)
+    moved = Parameters(parameters.prototypes + shift, parameters.alpha)
+    np.testing.assert_allclose(Mapping().memberships(X + shift, moved), U, rtol=1e-9)
+    np.testing.assert_allclose(U @ moved.prototypes, U @ parameters.prototypes + shift, rtol=1e-9, atol=1e-9)

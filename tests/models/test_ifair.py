@@ -1,0 +1,382 @@
+"""The estimator: what a scikit-learn user may rely on."""
+
+import io
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from ifair import Encoder, IFair
+from ifair.core.solve import Progress
+from ifair.models.progress import ProgressBar
+
+import oracles
+
+FAST = {"n_restarts": 1, "max_iter": 40, "tol": 0.01, "random_state": 0}
+
+quietly = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+@pytest.fixture
+def X(rng):
+    X = rng.normal(size=(60, 5))
+    X[:, 4] = rng.integers(0, 2, size=60)
+    return X
+
+
+@pytest.fixture
+def people(rng):
+    """Raw records: strings, categories, booleans, numbers, missing values."""
+    n = 80
+    return pd.DataFrame(
+        {
+            "age": rng.integers(18, 80, n).astype(float),
+            "income": np.where(rng.random(n) < 0.1, np.nan, rng.normal(30_000, 9_000, n)),
+            "race": rng.choice(["Black", "White", "Asian"], n),
+            "job": pd.Categorical(rng.choice(["clerk", "nurse", "cook"], n)),
+            "married": rng.random(n) < 0.5,
+        }
+    )
+
+
+@parametrize_with_checks(
+    [
+        IFair(),
+        IFair(output="membership", pairs=7, freeze_protected=True, protected=[0], n_restarts=1, max_iter=20),
+        IFair(3, p=1, pairs="all", init="uniform", alpha_init="random", n_restarts=1, max_iter=20),
+        IFair(3, pairs="moments", squared=True, reduction="norm", fairness_distance="euclidean", max_iter=20),
+    ]
+)
+@pytest.mark.filterwarnings("ignore")
+def test_scikit_learns_own_checks_pass(estimator, check):
+    check(estimator)
+
+
+# ---- what is learned ----
+
+
+@quietly
+def test_the_fitted_loss_is_the_papers_objective_at_the_fitted_parameters(X):
+    model = IFair(3, protected=[4], utility_weight=1.5, fairness_weight=0.5, reduction="sum", **FAST).fit(X)
+    utility, fairness = oracles.losses(X, model.prototypes_, model.alpha_, [0, 1, 2, 3])
+    assert model.utility_loss_ == pytest.approx(utility, rel=1e-6)
+    assert model.fairness_loss_ == pytest.approx(fairness, rel=1e-6)
+    assert model.loss_ == pytest.approx(1.5 * utility + 0.5 * fairness, rel=1e-6)
+    U = oracles.memberships(X, model.prototypes_, model.alpha_)
+    np.testing.assert_allclose(model.membership(X), U, rtol=1e-6)
+    np.testing.assert_allclose(model.transform(X), U @ model.prototypes_, rtol=1e-6)
+    np.testing.assert_allclose(model.shares_, U.mean(axis=0), rtol=1e-6)
+
+
+@quietly
+@pytest.mark.parametrize("pairs", ["all", "moments", 20])
+def test_data_far_from_the_origin_give_the_same_solution(X, pairs):
+    options = {**FAST, "init": X[:3], "alpha_init": np.full(5, 0.5)}
+    near = IFair(3, protected=[4], pairs=pairs, **options).fit(X)
+    far = IFair(3, protected=[4], pairs=pairs, **{**options, "init": X[:3] + 1e4}).fit(X + 1e4)
+    assert far.loss_ == pytest.approx(near.loss_, rel=1e-6)
+    np.testing.assert_allclose(far.transform(X + 1e4) - 1e4, near.transform(X), atol=1e-3)
+
+
+@quietly
+def test_moments_at_a_far_shift_equal_brute_force(X):
+    model = IFair(3, protected=[4], pairs="moments", reduction="sum", **FAST).fit(X + 1e4)
+    _, fairness = oracles.losses(X, model.prototypes_ - 1e4, model.alpha_, [0, 1, 2, 3], square_pairs=True)
+    assert model.fairness_loss_ == pytest.approx(fairness, rel=1e-6)
+
+
+@quietly
+def test_learning_lowers_the_loss_and_weights_are_never_negative(X):
+    seen = []
+    model = IFair(
+        4, protected=[4], callback=lambda iteration, loss, norm: seen.append((iteration, loss, norm)), **FAST
+    ).fit(X)
+    losses = [loss for _, loss, _ in seen]
+    assert [iteration for iteration, _, _ in seen] == list(range(1, len(seen) + 1))
+    assert losses[-1] < losses[0]
+    assert model.loss_ == pytest.approx(min(losses))
+    assert model.alpha_.min() >= 0
+
+
+@quietly
+@pytest.mark.parametrize("output", ["representation", "membership"])
+@pytest.mark.parametrize("fit_options", [{}, {"p": 1.0}, {"pairs": "moments"}, {"utility_columns": "unprotected"}])
+def test_frozen_protected_columns_cannot_move_the_output_by_a_single_bit(X, output, fit_options):
+    model = IFair(4, protected=[1, 4], freeze_protected=True, output=output, **fit_options, **FAST).fit(X)
+    assert np.all(model.alpha_[[1, 4]] == 0.0)
+    flipped = X.copy()
+    flipped[:, 4] = 1 - flipped[:, 4]
+    flipped[:, 1] = 1e300
+    assert model.transform(flipped).tobytes() == model.transform(X).tobytes()
+
+
+@quietly
+def test_without_freezing_the_protected_columns_can_matter(X):
+    model = IFair(4, protected=[4], alpha_init="random", fairness_weight=0.0, **FAST).fit(X)
+    flipped = X.copy()
+    flipped[:, 4] = 1 - flipped[:, 4]
+    assert not np.array_equal(model.transform(flipped), model.transform(X))
+
+
+@quietly
+def test_masked_and_random_starts_differ_only_in_protected_weights(X):
+    fits = {}
+    for alpha_init in ("masked", "random"):
+        options = {**FAST, "max_iter": 1, "init": X[:3]}
+        fits[alpha_init] = IFair(3, protected=[4], alpha_init=alpha_init, **options).fit(X).alpha_
+    assert fits["masked"][4] < 1e-2 < fits["random"][4]
+
+
+@quietly
+def test_utility_on_unprotected_columns_ignores_the_protected_reconstruction(X):
+    model = IFair(3, protected=[4], utility_columns="unprotected", reduction="sum", **FAST).fit(X)
+    utility, _ = oracles.losses(X, model.prototypes_, model.alpha_, [0, 1, 2, 3], columns=[0, 1, 2, 3])
+    assert model.utility_loss_ == pytest.approx(utility, rel=1e-6)
+
+
+@quietly
+def test_the_fairness_loss_is_reported_even_where_it_has_no_weight(X):
+    model = IFair(3, protected=[4], fairness_weight=0.0, reduction="sum", **FAST).fit(X)
+    assert model.fairness_loss_ == pytest.approx(
+        oracles.losses(X, model.prototypes_, model.alpha_, [0, 1, 2, 3])[1], rel=1e-6
+    )
+
+
+@quietly
+def test_as_many_landmarks_as_records_are_all_pairs(X):
+    all_pairs = IFair(3, protected=[4], pairs="all", **FAST).fit(X)
+    landmarks = IFair(3, protected=[4], pairs=1000, **FAST).fit(X)
+    assert np.array_equal(all_pairs.prototypes_, landmarks.prototypes_)
+
+
+@quietly
+@pytest.mark.parametrize("pairs", ["all", "moments", 30])
+def test_the_result_depends_on_the_seed_and_not_on_the_number_of_threads(rng, pairs):
+    X = rng.normal(size=(600, 6))
+    fit = {
+        n_jobs: IFair(4, protected=[5], pairs=pairs, n_restarts=2, max_iter=8, n_jobs=n_jobs, random_state=1).fit(X)
+        for n_jobs in (1, 2, 3)
+    }
+    for n_jobs in (2, 3):
+        assert np.array_equal(fit[1].prototypes_, fit[n_jobs].prototypes_)
+        assert np.array_equal(fit[1].alpha_, fit[n_jobs].alpha_)
+        assert np.array_equal(fit[1].restarts_, fit[n_jobs].restarts_)
+    other = IFair(4, protected=[5], pairs=pairs, n_restarts=2, max_iter=8, random_state=2).fit(X)
+    assert not np.array_equal(fit[1].prototypes_, other.prototypes_)
+
+
+@quietly
+def test_large_tables_take_landmarks_and_stay_near_all_pairs(rng):
+    X = rng.normal(size=(3200, 4))
+    options = {"n_restarts": 1, "max_iter": 15, "random_state": 0}
+    sampled = IFair(3, protected=[3], **options).fit(X)
+    exact = IFair(3, protected=[3], pairs="all", **options).fit(X)
+    assert not np.array_equal(sampled.prototypes_, exact.prototypes_)
+    assert sampled.loss_ == pytest.approx(exact.loss_, rel=0.05)
+
+
+@quietly
+def test_a_warm_start_goes_on_where_the_last_fit_ended(X):
+    model = IFair(3, protected=[4], warm_start=True, n_restarts=3, max_iter=5, random_state=0).fit(X)
+    first = model.loss_
+    model.set_params(max_iter=30).fit(X)
+    assert model.loss_ < first
+    assert model.restarts_.shape == (1,)
+
+
+# ---- convergence and interruption ----
+
+
+def test_stopping_at_the_limit_warns_and_says_so(X):
+    with pytest.warns(ConvergenceWarning, match="max_iter=2"):
+        model = IFair(3, max_iter=2, n_restarts=1, random_state=0).fit(X)
+    assert not model.converged_
+    assert model.n_iter_ == 2
+
+
+def test_convergence_is_silent(X):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = IFair(3, protected=[4], tol=0.05, random_state=0).fit(X)
+    assert model.converged_
+    assert model.restarts_.shape == (3,)
+    assert model.loss_ == model.restarts_.min()
+
+
+def test_ctrl_c_keeps_the_best_solution_so_far(X):
+    def interrupt(iteration, loss, norm):
+        if iteration == 4:
+            raise KeyboardInterrupt
+
+    with pytest.warns(ConvergenceWarning, match="interrupted after 4 iterations"):
+        model = IFair(3, protected=[4], callback=interrupt, random_state=0).fit(X)
+    assert not model.converged_
+    assert model.transform(X).shape == X.shape
+
+
+def test_a_callback_may_end_the_fit(X):
+    def enough(iteration, loss, norm):
+        raise StopIteration
+
+    with pytest.warns(ConvergenceWarning, match="ended by its callback after 1 iterations"):
+        IFair(3, callback=enough, random_state=0).fit(X)
+
+
+def test_the_trivial_optimum_is_explained(X):
+    with pytest.warns(UserWarning, match="trivial optimum"):
+        model = IFair(3, utility_weight=0.0, tol=0.1, random_state=0).fit(X)
+    assert np.ptp(model.transform(X), axis=0).max() < np.ptp(X, axis=0).max()
+
+
+def test_progress_is_shown_on_standard_error_and_only_when_asked_for(X, capsys):
+    IFair(3, tol=0.05, random_state=0).fit(X)
+    silent = capsys.readouterr()
+    assert silent.out == silent.err == ""
+    IFair(3, tol=0.05, random_state=0, verbose=True).fit(X)
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "restart 1/3" in shown.err
+    assert "loss" in shown.err
+
+
+def test_the_bar_rewrites_its_line_on_a_terminal():
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    terminal = Terminal()
+    bar = ProgressBar(2, 10, stream=terminal, every=0.0)
+    bar(Progress(restart=1, iteration=5, loss=1.25, gradient_norm=0.1))
+    bar.close()
+    assert terminal.getvalue().startswith("\riFair [############............] restart 2/2  iteration 5/10  loss 1.25")
+    assert terminal.getvalue().endswith("\n")
+
+
+# ---- protected columns ----
+
+
+@quietly
+@pytest.mark.parametrize(
+    "protected",
+    [
+        ["sex", "age"],
+        [1, 3],
+        [-1, -3],
+        np.array([False, True, False, True]),
+        [False, True, False, True],
+        pd.Series([False, True, False, True]),
+        lambda frame: [name for name in frame.columns if name in ("age", "sex")],
+        lambda frame: frame.columns.isin(["age", "sex"]),
+        pd.Index(["age", "sex"]),
+        ("age", "sex"),
+    ],
+    ids=["names", "indices", "negative", "mask", "bools", "series", "callable", "callable mask", "index", "tuple"],
+)
+def test_protected_columns_may_be_named_in_every_form(rng, protected):
+    frame = pd.DataFrame(rng.normal(size=(30, 4)), columns=["work", "age", "education", "sex"])
+    model = IFair(3, protected=protected, **FAST).fit(frame)
+    np.testing.assert_array_equal(model.protected_mask_, [False, True, False, True])
+
+
+@quietly
+@pytest.mark.parametrize(("protected", "expected"), [("sex", [0, 1]), (0, [1, 0]), (None, [0, 0]), ([], [0, 0])])
+def test_one_or_no_protected_column_needs_no_list(rng, protected, expected):
+    frame = pd.DataFrame(rng.normal(size=(30, 2)), columns=["work", "sex"])
+    np.testing.assert_array_equal(IFair(3, protected=protected, **FAST).fit(frame).protected_mask_, expected)
+
+
+@quietly
+def test_a_protected_attribute_keeps_its_meaning_through_encoding_in_a_pipeline(people):
+    pipeline = make_pipeline(Encoder(), IFair(4, protected=["race", "married"], **FAST), LogisticRegression())
+    pipeline.fit(people, people["age"] > 40)
+    model = pipeline[1]
+    protected = {name for name, is_protected in zip(model.feature_names_in_, model.protected_mask_) if is_protected}
+    assert protected == {"race=Black", "race=White", "race=Asian", "married"}
+    unseen = people.assign(race="Martian")
+    assert pipeline.predict(unseen).shape == (len(people),)
+
+
+# ---- frames, names, containers ----
+
+
+@quietly
+def test_a_frame_in_gives_names_out(rng):
+    frame = pd.DataFrame(rng.normal(size=(30, 3)), columns=["a", "b", "c"], index=range(100, 130))
+    model = IFair(4, **FAST).fit(frame)
+    assert list(model.get_feature_names_out()) == ["a", "b", "c"]
+    out = model.set_output(transform="pandas").transform(frame)
+    assert list(out.columns) == ["a", "b", "c"]
+    assert list(out.index) == list(frame.index)
+    polars_out = model.set_output(transform="polars").transform(frame)
+    assert isinstance(polars_out, pl.DataFrame)
+    assert polars_out.columns == ["a", "b", "c"]
+    model.set_params(output="membership").set_output(transform="pandas")
+    assert list(model.transform(frame).columns) == ["prototype0", "prototype1", "prototype2", "prototype3"]
+
+
+@quietly
+def test_a_polars_frame_may_be_fitted(rng):
+    frame = pl.DataFrame({"work": rng.normal(size=30), "sex": rng.normal(size=30)})
+    model = IFair(3, protected=["sex"], **FAST).fit(frame)
+    np.testing.assert_array_equal(model.protected_mask_, [False, True])
+    assert model.transform(frame).shape == (30, 2)
+
+
+@quietly
+def test_cloning_and_searching_a_grid_work_in_a_pipeline(people):
+    pipeline = make_pipeline(Encoder(), IFair(protected=["race"], **FAST), LogisticRegression())
+    grid = {"ifair__n_prototypes": [2, 5], "ifair__fairness_weight": [0.1, 1.0]}
+    search = GridSearchCV(clone(pipeline), grid, cv=2).fit(people, people["age"] > 45)
+    assert search.best_params_["ifair__n_prototypes"] in (2, 5)
+    assert np.all(np.isfinite(search.cv_results_["mean_test_score"]))
+
+
+@quietly
+def test_transform_in_blocks_equals_transform_at_once(rng, monkeypatch):
+    X = rng.normal(size=(50, 3))
+    model = IFair(3, **FAST).fit(X)
+    at_once = model.transform(X)
+    monkeypatch.setattr("ifair.models.ifair.TRANSFORM_ROWS", 7)
+    np.testing.assert_allclose(model.transform(X), at_once, rtol=1e-12)
+
+
+def test_an_unfitted_estimator_says_so(X):
+    with pytest.raises(NotFittedError):
+        IFair().transform(X)
+    with pytest.raises(NotFittedError):
+        IFair().prototypes_frame()
+
+
+# ---- prototypes one can read ----
+
+
+@quietly
+def test_prototypes_are_readable_in_the_users_units(people):
+    encoder = Encoder()
+    model = IFair(4, protected=["race"], **FAST).fit(encoder.fit_transform(people))
+    table = model.prototypes_frame(encoder)
+    assert list(table.columns) == ["share", *people.columns]
+    assert table["share"].sum() == pytest.approx(1.0)
+    assert table["share"].is_monotonic_decreasing
+    assert set(table["race"]) <= {"Black", "White", "Asian"}
+    in_order = table.loc[[f"prototype{k}" for k in range(4)]]
+    np.testing.assert_allclose(
+        in_order["age"], model.prototypes_[:, 0] * people["age"].std(ddof=0) + people["age"].mean()
+    )
+
+
+@quietly
+def test_prototypes_without_an_encoder_keep_the_columns_of_the_table(X):
+    model = IFair(3, **FAST).fit(X)
+    table = model.prototypes_frame()
+    assert list(table.columns) == ["share", "x0", "x1", "x2", "x3", "x4"]
+    largest = int(table.index[0].removeprefix("prototype"))
+    np.testing.assert_allclose(table.iloc[0, 1:].astype(float), model.prototypes_[largest])

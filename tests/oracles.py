@@ -1,0 +1,70 @@
+"""Slow, obvious versions of what the library computes, written in plain loops from the paper's definitions."""
+
+import math
+
+import numpy as np
+
+
+def distance(a, b, alpha, p):
+    """Definition 7."""
+    return sum(w * abs(s - t) ** p for s, t, w in zip(a, b, alpha)) ** (1 / p)
+
+
+def memberships(X, V, alpha, p=2.0, squared=False):
+    """Definition 8."""
+    rows = []
+    for x in X:
+        distances = [distance(x, v, alpha, p) ** (2 if squared else 1) for v in V]
+        weights = [math.exp(min(distances) - d) for d in distances]
+        rows.append([w / sum(weights) for w in weights])
+    return np.array(rows)
+
+
+def losses(
+    X,
+    V,
+    alpha,
+    unprotected,
+    *,
+    p=2.0,
+    squared=False,
+    weighted=True,
+    square_pairs=False,
+    partners=None,
+    columns=None,
+):
+    """The two sums of Definitions 4 and 5; ``partners`` restricts the second record of a pair."""
+    U = memberships(X, V, alpha, p, squared)
+    Z = U @ V
+    columns = range(X.shape[1]) if columns is None else columns
+    utility = sum((x[n] - z[n]) ** 2 for x, z in zip(X, Z) for n in columns)
+    w = alpha if weighted else np.ones(X.shape[1])
+    fairness = 0.0
+    for i in range(len(X)):
+        for j in range(len(X)) if partners is None else partners:
+            between = distance(Z[i], Z[j], w, p)
+            wanted = distance(X[i][unprotected], X[j][unprotected], w[unprotected], p)
+            fairness += ((between**2 - wanted**2) if square_pairs else (between - wanted)) ** 2
+    if partners is not None:
+        fairness *= len(X) / len(partners)
+    return utility, fairness
+
+
+def total(utility, fairness, lam, mu, reduction, n_records):
+    """Definition 6 under a reduction."""
+    if reduction == "mean":
+        return lam * utility / n_records + mu * fairness / n_records**2
+    if reduction == "norm":
+        return lam * math.sqrt(utility) + mu * math.sqrt(fairness)
+    return lam * utility + mu * fairness
+
+
+def central_difference(function, theta, step=1e-6):
+    """Gradient of a scalar function by central differences."""
+    gradient = np.zeros_like(theta)
+    for i in range(len(theta)):
+        up, down = theta.copy(), theta.copy()
+        up[i] += step
+        down[i] -= step
+        gradient[i] = (function(up) - function(down)) / (2 * step)
+    return gradient
