@@ -3,9 +3,13 @@
 import click
 
 from ifair import __version__
+from ifair.cli.datasets import datasets
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="ifair")
 def main() -> None:
     """Learn representations in which people alike in what may count are alike."""
+
+
+main.add_command(datasets)

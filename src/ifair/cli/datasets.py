@@ -1,0 +1,246 @@
+"""``ifair datasets``: what there is, what is known of it, and where its files are."""
+
+import json
+import textwrap
+from collections.abc import Callable
+from dataclasses import asdict
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+
+
+def _clear_errors(command: Callable[..., None]) -> Callable[..., None]:
+    """Show a DataError as a message and exit with 1."""
+
+    @wraps(command)
+    def wrapped(*args: Any, **kwargs: Any) -> None:
+        from ifair.data.errors import DataError
+
+        try:
+            command(*args, **kwargs)
+        except DataError as error:
+            raise click.ClickException(str(error)) from error
+
+    return wrapped
+
+
+@click.group()
+def datasets() -> None:
+    """The datasets of the paper: list them, read about them, fetch their files.
+
+    \b
+    ifair datasets list
+    ifair datasets info credit
+    ifair datasets fetch census xing
+    ifair datasets path census
+    """
+
+
+@datasets.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
+@click.option("--markdown", "as_markdown", is_flag=True, help="Print the table of the documentation.")
+@_clear_errors
+def list_(as_json: bool, as_markdown: bool) -> None:
+    """List the datasets, with their figures and whether their files are on this machine.
+
+    The paper's figures stand in brackets behind ours.
+
+    \b
+    ifair datasets list
+    ifair datasets list --json | jq '.[].name'
+    """
+    from ifair.data.catalogue import CATALOGUE
+    from ifair.data.summary import HEADER, cells, markdown
+
+    if as_markdown:
+        click.echo(markdown(), nl=False)
+        return
+    if as_json:
+        click.echo(json.dumps([_facts(name) for name in CATALOGUE], indent=2))
+        return
+    rows: list[tuple[str, ...]] = [(*HEADER, "files")]
+    rows += [(name, *cells(entry), _presence(name)) for name, entry in CATALOGUE.items()]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    for row in rows:
+        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
+    click.echo("\nIn brackets: the paper's figures. `ifair datasets info NAME` explains every difference.")
+
+
+@datasets.command()
+@click.argument("name")
+@click.option("--check", is_flag=True, help="Load the dataset and compare its figures with those recorded.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
+@_clear_errors
+def info(name: str, check: bool, as_json: bool) -> None:
+    """Show what is known of a dataset: figures next to the paper's, deviations, licence, citation.
+
+    \b
+    ifair datasets info credit
+    ifair datasets info census --check
+    """
+    from ifair.data.registry import entry
+    from ifair.data.summary import HEADER, cells
+
+    known = entry(name)
+    measured = _measure(name) if check else None
+    if as_json:
+        facts = _facts(name)
+        if measured is not None:
+            facts["measured"] = asdict(measured)
+        click.echo(json.dumps(facts, indent=2))
+    else:
+        click.echo(f"{known.title} ({name})\n{_wrapped(known.description)}\n")
+        for label, cell in zip(HEADER[1:], cells(known)):
+            click.echo(f"  {label:<22}{cell}")
+        if known.counts_protected:
+            click.echo("  columns include the protected attribute")
+        click.echo("  in brackets: the paper's figures\n")
+        for label in ("task", "outcome", "group", "licence", "citation", "source"):
+            click.echo(_wrapped(f"{label + ':':<11}{getattr(known, label)}", indent=11))
+        click.echo(f"{'files:':<11}{_presence(name)}\n\nDeviations from the paper:")
+        for deviation in known.deviations:
+            click.echo(_wrapped(f"- {deviation}", indent=2))
+    if measured is not None and measured != known.reached:
+        raise click.ClickException(f"{name} as loaded has other figures: {measured}")
+    if measured is not None and not as_json:
+        click.echo("\nChecked: the dataset as loaded has these figures.")
+
+
+@datasets.command()
+@click.argument("names", nargs=-1)
+@click.option("--all", "every", is_flag=True, help="Fetch all datasets.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
+@_clear_errors
+def fetch(names: tuple[str, ...], every: bool, as_json: bool) -> None:
+    """Download the files of datasets, unless they are on this machine.
+
+    Files go to IFAIR_CACHE, or to ifair's part of the user's cache folder. Every file is checked before it
+    is put in place. Progress goes to stderr, the paths of the files to stdout.
+
+    \b
+    ifair datasets fetch census
+    ifair datasets fetch --all
+    """
+    from ifair.data.catalogue import CATALOGUE
+    from ifair.data.errors import DataError
+    from ifair.data.fetch import fetch as fetch_file
+    from ifair.data.registry import entry
+
+    if not names and not every:
+        raise click.UsageError("name the datasets to fetch, or say --all")
+    wanted = list(CATALOGUE) if every else list(names)
+    for name in wanted:
+        entry(name)
+    found: dict[str, list[str]] = {}
+    failed = []
+    for name in wanted:
+        found[name] = []
+        for file in _files(name):
+            try:
+                found[name].append(str(fetch_file(file, lambda line: click.echo(line, err=True))))
+            except DataError as error:
+                # One dataset that cannot be had must not keep the others away.
+                click.echo(f"Error: {error}", err=True)
+                failed.append(name)
+                break
+        if name not in failed and not _files(name):
+            click.echo(f"{name}: {_presence(name)}, nothing to fetch", err=True)
+    if as_json:
+        click.echo(json.dumps(found, indent=2))
+    else:
+        for path in (path for paths in found.values() for path in paths):
+            click.echo(path)
+    if failed:
+        raise click.ClickException(f"not fetched: {', '.join(failed)}")
+
+
+@datasets.command()
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
+@_clear_errors
+def path(name: str | None, as_json: bool) -> None:
+    """Print where the files of a dataset are, or without a name the folders that are searched.
+
+    Exits with 1 if a file is not on this machine.
+
+    \b
+    ifair datasets path
+    ifair datasets path census
+    """
+    from ifair.data.registry import entry
+    from ifair.data.store import cache_folder, data_folder, locate
+
+    if name is None:
+        folders = {"IFAIR_DATA": data_folder(), "cache": cache_folder()}
+        if as_json:
+            click.echo(json.dumps({k: None if v is None else str(v) for k, v in folders.items()}, indent=2))
+        else:
+            for label, folder in folders.items():
+                click.echo(f"{label + ':':<12}{folder or 'not set'}")
+        return
+    entry(name)
+    located = {file.path: locate(file) for file in _files(name)}
+    paths = [str(place) for place in located.values() if place is not None]
+    if name == "credit":
+        paths = [str(_embedded())]
+    if as_json:
+        click.echo(json.dumps(paths, indent=2))
+    else:
+        for line in paths:
+            click.echo(line)
+    missing = [key for key, place in located.items() if place is None]
+    if missing:
+        raise click.ClickException(
+            f"not on this machine: {', '.join(missing)}. Run `ifair datasets fetch {name}`."
+        )
+
+
+def _wrapped(text: str, indent: int = 0) -> str:
+    return textwrap.fill(text, 100, subsequent_indent=" " * indent, break_on_hyphens=False)
+
+
+def _files(name: str) -> list[Any]:
+    from ifair.data.sources import data_files
+
+    needed = list(data_files(name))
+    # The gender of Airbnb hosts comes from lists of first names.
+    return needed + list(data_files("first_names")) if name == "airbnb" else needed
+
+
+def _embedded() -> Path:
+    import ifair.data
+
+    return Path(ifair.data.__path__[0]) / "german" / "german.data"
+
+
+def _presence(name: str) -> str:
+    from ifair.data.errors import DataError
+    from ifair.data.store import data_folder, locate
+
+    if name == "credit":
+        return "part of the package"
+    if name == "synthetic":
+        return "generated"
+    needed = _files(name)
+    data_folder()
+    try:
+        here = sum(locate(file) is not None for file in needed)
+    except DataError:
+        # One damaged file must not hide the other datasets; fetch and path say which it is.
+        return "damaged"
+    return "on this machine" if here == len(needed) else f"{here} of {len(needed)} on this machine"
+
+
+def _facts(name: str) -> dict[str, Any]:
+    from ifair.data.registry import entry
+
+    return {"name": name, **asdict(entry(name)), "files": _presence(name)}
+
+
+def _measure(name: str) -> Any:
+    from ifair.data.registry import entry, load
+    from ifair.data.statistics import describe
+
+    return describe(load(name), entry(name).counts_protected)

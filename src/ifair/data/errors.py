@@ -1,0 +1,26 @@
+"""The one error that reading data raises."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class DataError(ValueError):
+    """A file or table that cannot be used as asked, with what to do about it.
+
+    Raised for a file that is missing, altered, cut short or of another format, and for a column name
+    that the table does not have.
+    """
+
+
+def nearest(name: object, known: Iterable[object]) -> str:
+    """Return ``", did you mean 'age'?"`` for the known name nearest to ``name``, or nothing."""
+    by_lower = {str(k).lower(): str(k) for k in known}
+    close = get_close_matches(str(name).lower(), by_lower, n=1, cutoff=0.6)
+    return f", did you mean {by_lower[close[0]]!r}?" if close else ""
+
+
+def unknown(kind: str, name: object, known: Iterable[object]) -> DataError:
+    """The error for a name that is not among those known."""
+    known = list(known)
+    listed = ", ".join(map(repr, known[:20])) + (f" and {len(known) - 20} more" if len(known) > 20 else "")
+    return DataError(f"no {kind} {name!r}{nearest(name, known) or '.'} Known: {listed}")

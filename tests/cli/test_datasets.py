@@ -1,0 +1,154 @@
+"""``ifair datasets``: what a user sees, and what a script can read."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import ifair
+from ifair.cli import main
+from ifair.data.catalogue import CATALOGUE
+from ifair.data.sources import DataFile, Origin
+
+# The module; the package holds the command of the same name.
+VERB = import_module("ifair.cli.datasets")
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.delenv("IFAIR_DATA", raising=False)
+    monkeypatch.setenv("IFAIR_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def published(tmp_path, monkeypatch):
+    """A census of one small file, published on this machine."""
+    content = b"39, State-gov\n"
+    (tmp_path / "published").write_bytes(content)
+    origin = Origin((tmp_path / "published").as_uri())
+    file = DataFile("census/adult.data", hashlib.sha256(content).hexdigest(), len(content), (origin,))
+    monkeypatch.setattr(VERB, "_files", lambda name: [file] if name == "census" else [])
+    return tmp_path / "published"
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, ["datasets", *arguments])
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["datasets", "--help"], ["datasets", "list"]])
+def test_help_and_list_import_nothing_heavy(arguments):
+    code = (
+        "import sys; from ifair.cli import main; main(sys.argv[1:], standalone_mode=False); "
+        "heavy = {'numpy', 'pandas', 'sklearn', 'scipy'} & set(sys.modules); "
+        "sys.exit(str(heavy) if heavy else 0)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(ifair.__file__).parents[1])}
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_list_shows_every_dataset_next_to_the_paper(cache):
+    done = run("list")
+    assert done.exit_code == 0
+    assert all(name in done.stdout for name in CATALOGUE)
+    assert "6,900 (6,901)" in done.stdout
+    assert "part of the package" in done.stdout
+    assert "0 of 57 on this machine" in done.stdout
+
+
+def test_a_damaged_file_does_not_hide_the_other_datasets(cache, published, tmp_path, monkeypatch):
+    (tmp_path / "own" / "census").mkdir(parents=True)
+    (tmp_path / "own" / "census" / "adult.data").write_bytes(b"39, Sta")
+    monkeypatch.setenv("IFAIR_DATA", str(tmp_path / "own"))
+    facts = {fact["name"]: fact["files"] for fact in json.loads(run("list", "--json").stdout)}
+    assert facts["census"] == "damaged"
+    assert facts["credit"] == "part of the package"
+    named = run("path", "census")
+    assert named.exit_code == 1
+    assert "cut short, altered or damaged" in named.stderr
+
+
+def test_list_as_json_can_be_read(cache):
+    facts = {fact["name"]: fact for fact in json.loads(run("list", "--json").stdout)}
+    assert facts["census"]["reached"]["rows"] == 48842
+    assert facts["census"]["paper"]["rate_protected"] == 0.12
+
+
+def test_info_names_figures_deviations_and_licence(cache):
+    done = run("info", "credit", "--check")
+    assert done.exit_code == 0
+    for text in ("0.672 (0.67)", "CC BY 4.0", "age from 25 to 34", "Hofmann", "fitted rule", "Checked"):
+        assert text in done.stdout
+
+
+def test_info_as_json_holds_what_was_measured(cache):
+    facts = json.loads(run("info", "synthetic", "--json", "--check").stdout)
+    assert facts["measured"] == facts["reached"]
+
+
+def test_a_failed_check_exits_with_one(cache, monkeypatch):
+    wrong = replace(CATALOGUE["credit"].reached, rows=999)
+    monkeypatch.setattr(VERB, "_measure", lambda name: wrong)
+    done = run("info", "credit", "--check")
+    assert done.exit_code == 1
+    assert "other figures" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["info", "fetch", "path"])
+def test_a_mistyped_name_suggests_the_right_one(cache, command):
+    done = run(command, "cencus")
+    assert done.exit_code == 1
+    assert "did you mean 'census'?" in done.stderr
+    assert "Traceback" not in done.output
+
+
+def test_fetch_prints_paths_on_stdout_and_progress_on_stderr(cache, published):
+    done = run("fetch", "census")
+    assert done.exit_code == 0
+    assert done.stdout == f"{cache / 'census' / 'adult.data'}\n"
+    assert "fetching file://" in done.stderr
+    again = json.loads(run("fetch", "census", "credit", "--json").stdout)
+    assert again == {"census": [str(cache / "census" / "adult.data")], "credit": []}
+
+
+def test_a_failed_fetch_says_where_to_get_the_file_and_goes_on_with_the_others(cache, published):
+    published.write_bytes(b"altered")
+    done = run("fetch", "census", "synthetic")
+    assert done.exit_code == 1
+    assert "wrong checksum" in done.stderr
+    assert f"put it at {cache / 'census' / 'adult.data'}" in done.stderr
+    assert "synthetic: generated, nothing to fetch" in done.stderr
+    assert "not fetched: census" in done.stderr
+
+
+def test_fetch_without_a_name_is_a_usage_error(cache):
+    done = run("fetch")
+    assert done.exit_code == 2
+    assert "--all" in done.stderr
+
+
+def test_path_shows_the_folders_and_the_files(cache, published):
+    assert str(cache) in run("path").stdout
+    assert json.loads(run("path", "--json").stdout) == {"IFAIR_DATA": None, "cache": str(cache)}
+    assert Path(run("path", "credit").stdout.strip()).is_file()
+    missing = run("path", "census")
+    assert missing.exit_code == 1
+    assert "ifair datasets fetch census" in missing.stderr
+    run("fetch", "census")
+    assert json.loads(run("path", "census", "--json").stdout) == [str(cache / "census" / "adult.data")]
+
+
+@pytest.mark.data
+def test_all_datasets_pass_their_check(real_data):
+    for name in CATALOGUE:
+        assert run("info", name, "--check").exit_code == 0

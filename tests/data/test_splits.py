@@ -1,0 +1,111 @@
+"""Thirds: disjoint, seeded, the same for every method; stratified or by query on request."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ifair.data import DataError, Dataset, load_credit, make_synthetic, thirds
+
+
+def ranking(sizes, unranked=0):
+    """A ranking dataset with queries of the given sizes."""
+    names = [f"q{i}" for i, size in enumerate(sizes) for _ in range(size)] + [None] * unranked
+    n = len(names)
+    return Dataset(
+        name="ranking",
+        frame=pd.DataFrame(
+            {"x": np.arange(n), "sex": pd.Categorical(["f", "m"] * (n // 2) + ["f"] * (n % 2))}
+        ),
+        target=pd.Series(np.arange(n, dtype=float), name="score"),
+        protected=("sex",),
+        group=np.arange(n) % 2 == 0,
+        query=pd.Series(pd.Categorical(names), name="query"),
+    )
+
+
+@given(n=st.integers(2, 200), seed=st.integers(0, 10_000), stratify=st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_the_parts_are_equal_disjoint_and_complete(n, seed, stratify):
+    parts = thirds(make_synthetic(n_records=n), seed, stratify=stratify)
+    assert sorted(np.concatenate(parts)) == list(range(n))
+    assert max(map(len, parts)) - min(map(len, parts)) <= 1
+
+
+def test_the_same_seed_gives_the_same_split_and_another_another():
+    first, again, other = (
+        thirds(load_credit(), 3),
+        thirds(load_credit(recipe="plain"), 3),
+        thirds(load_credit(), 4),
+    )
+    for one, two in zip(first, again):
+        np.testing.assert_array_equal(one, two)
+    assert len(np.intersect1d(first.test, other.test)) < len(first.test)
+
+
+def test_a_split_is_what_it_was_in_earlier_releases():
+    # Results are compared across releases: a split must not change under them.
+    assert thirds(make_synthetic(n_records=12), 0).test.tolist() == [1, 4, 5, 10]
+
+
+def test_stratified_parts_have_the_same_share_of_every_kind():
+    credit = load_credit()
+    for kind in (credit.group, ~credit.group):
+        for outcome in (0, 1):
+            members = kind & (credit.target == outcome).to_numpy()
+            counts = [members[part].sum() for part in thirds(credit, 1, stratify=True)]
+            assert max(counts) - min(counts) <= 1
+
+
+def test_strata_may_be_given():
+    credit = load_credit()
+    housing = credit.frame["housing"].astype(str).to_numpy()
+    counts = [(housing[part] == "for free").sum() for part in thirds(credit, 0, stratify=housing)]
+    assert max(counts) - min(counts) <= 1
+
+
+def test_rankings_are_stratified_by_group():
+    data = ranking([10] * 6)
+    counts = [data.group[part].sum() for part in thirds(data, 0, stratify=True)]
+    assert counts == [10, 10, 10]
+
+
+def test_by_query_no_query_is_torn_apart():
+    data = ranking([5, 7, 1, 12, 3, 9, 4], unranked=10)
+    parts = thirds(data, 0, by_query=True)
+    assert sorted(np.concatenate(parts)) == list(range(len(data)))
+    queries = [set(data.query.iloc[part].dropna()) for part in parts]
+    assert sum(map(len, queries)) == 7
+    assert sorted(map(len, queries)) == [2, 2, 3]
+    assert [data.query.iloc[part].isna().sum() for part in parts] == [4, 3, 3]
+
+
+@pytest.mark.data
+def test_xing_splits_into_three_times_nineteen_queries(real_data):
+    from ifair.data import load_xing
+
+    xing = load_xing()
+    parts = [xing.take(part) for part in thirds(xing, 0, by_query=True)]
+    assert [part.query.nunique() for part in parts] == [19, 19, 19]
+
+
+def test_impossible_splits_are_refused():
+    with pytest.raises(DataError, match="no queries"):
+        thirds(load_credit(), by_query=True)
+    with pytest.raises(DataError, match="either stratified or by query"):
+        thirds(ranking([3, 3, 3]), by_query=True, stratify=True)
+    with pytest.raises(DataError, match="one value for each of the 1000"):
+        thirds(load_credit(), stratify=[1, 2, 3])
+
+
+def test_a_part_is_a_dataset_of_its_own():
+    credit = load_credit()
+    rows = thirds(credit, 0).test
+    part = credit.take(rows)
+    assert len(part) == len(rows) == len(part.target) == len(part.group)
+    assert part.frame.iloc[0].equals(credit.frame.iloc[rows[0]].rename(0))
+    assert part.protected == credit.protected
+    assert len(credit.take(credit.group)) == 399
+    with pytest.raises(DataError, match="mask of 3 values"):
+        credit.take([True, False, True])

@@ -1,0 +1,170 @@
+"""The user's own table: from pandas, polars, CSV and Parquet, with roles by name."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ifair.data import DataError, Dataset, from_table
+
+CELLS = {
+    "sex": ["f", "m", "m", "f", "m"],
+    "age": [41, 30, 25, 60, 33],
+    "score": [0.1, 0.9, 0.4, 0.3, 0.8],
+    "hired": ["no", "yes", "no", "yes", "yes"],
+    "job": ["cook", "cook", "driver", "driver", None],
+}
+PEOPLE = pd.DataFrame(CELLS)
+
+
+def as_polars(tmp_path):
+    return pytest.importorskip("polars").DataFrame(CELLS)
+
+
+def as_lazy(tmp_path):
+    return as_polars(tmp_path).lazy()
+
+
+def as_csv(tmp_path):
+    PEOPLE.to_csv(tmp_path / "people.csv", index=False)
+    return tmp_path / "people.csv"
+
+
+def as_tsv(tmp_path):
+    PEOPLE.to_csv(tmp_path / "people.tsv.gz", index=False, sep="\t")
+    return str(tmp_path / "people.tsv.gz")
+
+
+def as_parquet(tmp_path):
+    pytest.importorskip("pyarrow")
+    PEOPLE.to_parquet(tmp_path / "people.parquet")
+    return tmp_path / "people.parquet"
+
+
+@pytest.mark.parametrize("form", [lambda _: PEOPLE, as_polars, as_lazy, as_csv, as_tsv, as_parquet])
+def test_every_form_of_a_table_gives_the_same_dataset(form, tmp_path):
+    data = from_table(form(tmp_path), target="hired", positive="yes", protected="sex", query="job")
+    assert isinstance(data, Dataset)
+    assert list(data.frame) == ["sex", "age", "score"]
+    assert data.target.tolist() == [0, 1, 0, 1, 1]
+    assert data.protected == ("sex",)
+    assert data.group.tolist() == [True, False, False, True, False]
+    assert data.query.tolist()[:4] == ["cook", "cook", "driver", "driver"]
+    assert pd.isna(data.query.iloc[4])
+    assert data.frame["sex"].dtype == "category"
+    assert data.frame["age"].tolist() == [41, 30, 25, 60, 33]
+
+
+def test_the_table_of_the_caller_is_left_alone():
+    before = PEOPLE.copy()
+    frame = from_table(PEOPLE, protected="sex").frame
+    frame.loc[0, "age"] = 99
+    pd.testing.assert_frame_equal(PEOPLE, before)
+
+
+@pytest.mark.parametrize(
+    ("roles", "suggestion"),
+    [
+        ({"protected": "sexx"}, "no protected column 'sexx', did you mean 'sex'"),
+        ({"protected": ["sex", "Age"]}, "did you mean 'age'"),
+        ({"protected": "sex", "target": "hire"}, "no target column 'hire', did you mean 'hired'"),
+        ({"protected": "sex", "query": "jobs"}, "no query column 'jobs', did you mean 'job'"),
+        ({"protected": "zzz"}, "Known: 'sex', 'age'"),
+        ({"protected": "sex", "group": {"sex": "F"}}, "did you mean 'f'"),
+        ({"protected": "sex", "target": "hired", "positive": "Yes"}, "did you mean 'yes'"),
+    ],
+)
+def test_a_wrong_name_suggests_the_right_one(roles, suggestion):
+    with pytest.raises(DataError, match=suggestion):
+        from_table(PEOPLE, **roles)
+
+
+def test_a_column_has_one_role_only():
+    with pytest.raises(DataError, match="'sex' cannot have two roles"):
+        from_table(PEOPLE, protected="sex", target="sex")
+
+
+def test_a_target_of_two_words_needs_the_positive_one():
+    with pytest.raises(DataError, match="say which one is positive, such as positive='no'"):
+        from_table(PEOPLE, protected="sex", target="hired")
+
+
+def test_a_target_of_many_numbers_is_a_score_and_one_of_zeros_and_ones_a_class():
+    assert from_table(PEOPLE, protected="sex", target="score").target.dtype == float
+    binary = PEOPLE.assign(hired=[0, 1, 0, 1, 1])
+    assert from_table(binary, protected="sex", target="hired").target.tolist() == [0, 1, 0, 1, 1]
+    assert from_table(binary.astype({"hired": bool}), protected="sex", target="hired").target.sum() == 3
+
+
+def test_a_target_with_holes_is_refused():
+    with pytest.raises(DataError, match="1 missing values"):
+        from_table(PEOPLE.assign(hired=[1, 0, None, 1, 0]), protected="sex", target="hired")
+
+
+def test_a_table_without_target_is_enough_for_a_representation():
+    data = from_table(PEOPLE, protected="sex")
+    assert data.target is None
+    assert "no target" in repr(data)
+    assert data.take([0, 1]).target is None
+    assert data.deliver(return_X_y=True, as_frame=False)[1] is None
+
+
+def test_a_protected_number_needs_a_rule():
+    with pytest.raises(DataError, match=r"group=lambda people: people\['age'\] < 33"):
+        from_table(PEOPLE, protected="age")
+    young = from_table(PEOPLE, protected="age", group=lambda people: people["age"] < 33)
+    assert young.group.tolist() == [False, True, True, False, False]
+
+
+def test_several_protected_columns_protect_each_minority():
+    people = PEOPLE.assign(disabled=[False, False, True, False, False])
+    assert from_table(people, protected=["sex", "disabled"]).group.tolist() == [
+        True,
+        False,
+        True,
+        True,
+        False,
+    ]
+
+
+def test_a_protected_column_without_values_is_refused():
+    with pytest.raises(DataError, match="'sex' holds no value"):
+        from_table(PEOPLE.assign(sex=None), protected="sex")
+
+
+def test_a_mask_must_fit():
+    with pytest.raises(DataError, match="one bool for each of the 5 records"):
+        from_table(PEOPLE, protected="sex", group=[True, False])
+    with pytest.raises(DataError, match="one bool"):
+        from_table(PEOPLE, protected="sex", group=np.arange(5))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("people.xlsx", b"PK", "neither CSV"),
+        ("people.csv", b"", "not a CSV table"),
+        ("people.csv", b"sex,age\n", "no records"),
+        ("people.csv", b"sex,age\nf,1,2\n", "more fields than its header|not a CSV table"),
+        ("people.csv", b"sex,age\nf,1\nm,1,2\n", "not a CSV table"),
+        ("people.csv", "sex,ag\xe9\nf,1\n".encode("latin-1"), "not a CSV table in UTF-8"),
+        ("people.csv.gz", b"no gzip", "not a CSV table"),
+        ("people.parquet", b"PAR1 nonsense", "not a Parquet table|needs pyarrow"),
+    ],
+)
+def test_a_file_that_is_no_table_is_refused(tmp_path, name, content, reason):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(DataError, match=reason):
+        from_table(tmp_path / name, protected="sex")
+
+
+def test_a_mistyped_file_name_suggests_the_right_one(tmp_path):
+    (tmp_path / "people.csv").write_text("sex\nf\n")
+    with pytest.raises(DataError, match=r"did you mean 'people\.csv'"):
+        from_table(tmp_path / "poeple.csv", protected="sex")
+
+
+def test_other_objects_and_repeated_columns_are_refused():
+    with pytest.raises(DataError, match="got list"):
+        from_table([[1, 2]], protected="sex")
+    with pytest.raises(DataError, match="'sex' occurs more than once"):
+        from_table(pd.concat([PEOPLE, PEOPLE[["sex"]]], axis=1), protected="sex")
