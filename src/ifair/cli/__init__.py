@@ -4,6 +4,7 @@ import click
 
 from ifair import __version__
 from ifair.cli.datasets import datasets
+from ifair.cli.demo import demo
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -13,3 +14,4 @@ def main() -> None:
 
 
 main.add_command(datasets)
+main.add_command(demo)

@@ -1,0 +1,1 @@
+"""Experiments: settings in, results out as plain data that can be written to JSON."""

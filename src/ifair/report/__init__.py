@@ -1,0 +1,1 @@
+"""From results to pictures and one HTML file; imports no model."""

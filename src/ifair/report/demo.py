@@ -1,0 +1,95 @@
+"""The page that ``ifair demo`` writes."""
+
+import io
+from importlib.resources import files
+from typing import Any
+
+import jinja2
+import matplotlib
+import numpy as np
+
+matplotlib.use("Agg")
+
+from matplotlib.figure import Figure
+
+MEASURES = {
+    "accuracy": "accuracy",
+    "AUC": "AUC of scores",
+    "AUC of labels": "AUC of labels (the paper's)",
+    "yNN": "consistency yNN",
+    "flipped": "decisions that flip with age",
+}
+
+# Okabe and Ito's palette, made to be told apart by colour-blind readers.
+BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#767676"
+STYLES = {"full data": (GREY, "s"), "masked data": (BLUE, "D"), "iFair frozen": (GREEN, "^"), "iFair": (ORANGE, "o")}
+
+
+def summary(results: dict[str, Any]) -> list[dict[str, Any]]:
+    """One row a method: mean and standard deviation of every measure over the splits."""
+    rows = []
+    for method, measures in results["measures"].items():
+        values = {name: (float(np.mean(measures[name])), float(np.std(measures[name], ddof=1))) for name in MEASURES}
+        rows.append({"method": method, "values": values})
+    return rows
+
+
+def as_text(results: dict[str, Any]) -> str:
+    """The table for a terminal."""
+    rows = [["", *MEASURES.values()]]
+    rows += [
+        [row["method"], *(f"{mean:.3f} ± {spread:.3f}" for mean, spread in row["values"].values())]
+        for row in summary(results)
+    ]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
+
+
+def page(results: dict[str, Any]) -> str:
+    """The whole page, self-contained."""
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    template = environment.from_string(
+        files("ifair.report").joinpath("templates/demo.html.jinja").read_text(encoding="utf-8")
+    )
+    means = {row["method"]: {name: mean for name, (mean, _) in row["values"].items()} for row in summary(results)}
+    k = results["settings"]["highlighted"]
+    return template.render(
+        results=results,
+        measures=MEASURES,
+        rows=summary(results),
+        full=means["full data"],
+        masked=means["masked data"],
+        fair=means[f"iFair, K = {k}"],
+        frozen=means[f"iFair frozen, K = {k}"],
+        k=k,
+        weights=sorted(results["prototypes"]["weights"].items(), key=lambda item: -item[1]),
+        # The picture is our own SVG, everything else is escaped.
+        trade_off=jinja2.utils.markupsafe.Markup(_trade_off(results)),
+    )
+
+
+def _trade_off(results: dict[str, Any]) -> str:
+    """Utility against individual fairness, every method a point with its spread over splits, as SVG."""
+    figure = Figure(figsize=(7.2, 4.6), layout="constrained")
+    axes = figure.add_subplot()
+    fair = []
+    for row in summary(results):
+        (x, dx), (y, dy) = row["values"]["AUC"], row["values"]["yNN"]
+        kind = next(kind for kind in ("iFair frozen", "iFair", row["method"]) if row["method"].startswith(kind))
+        colour, marker = STYLES[kind]
+        axes.errorbar(x, y, xerr=dx, yerr=dy, fmt=marker, color=colour, markersize=9, elinewidth=0.8, capsize=2)
+        axes.annotate(row["method"], (x, y), xytext=(7, 7), textcoords="offset points", fontsize=9)
+        if kind == "iFair":
+            fair.append((x, y))
+    axes.plot(*zip(*fair), color=ORANGE, linewidth=1, linestyle=":", zorder=0)
+    axes.set_xlabel("utility: AUC of scores (right is better)")
+    axes.set_ylabel("individual fairness: yNN (up is better)")
+    axes.grid(alpha=0.25)
+    axes.margins(0.16)
+    svg = io.StringIO()
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "ifair"}):
+        figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
+    text = svg.getvalue()
+    return text[text.index("<svg") :]
