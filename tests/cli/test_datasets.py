@@ -51,9 +51,7 @@ def test_help_and_list_import_nothing_heavy(arguments):
         "sys.exit(str(heavy) if heavy else 0)"
     )
     environment = {**os.environ, "PYTHONPATH": str(Path(ifair.__file__).parents[1])}
-    done = subprocess.run(
-        [sys.executable, "-c", code, *arguments], env=environment, capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, "-c", code, *arguments], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 

@@ -13,16 +13,12 @@ from ifair.data.credit import CODES, parse_credit
 
 def encoded_columns(frame):
     """One column a number, one a category seen."""
-    return sum(
-        frame[c].nunique() if isinstance(frame[c].dtype, pd.CategoricalDtype) else 1 for c in frame.columns
-    )
+    return sum(frame[c].nunique() if isinstance(frame[c].dtype, pd.CategoricalDtype) else 1 for c in frame.columns)
 
 
 def test_the_embedded_file_is_the_published_one():
     content = files("ifair.data").joinpath("german", "german.data").read_bytes()
-    assert hashlib.sha256(content).hexdigest() == (
-        "b21f3d81db8071257d5ff1deaeba1fd4303b62712e6fcc9715c7a86202cb5871"
-    )
+    assert hashlib.sha256(content).hexdigest() == ("b21f3d81db8071257d5ff1deaeba1fd4303b62712e6fcc9715c7a86202cb5871")
 
 
 @pytest.mark.parametrize(("recipe", "columns"), [("age-bins", 67), ("rate-codes", 67), ("plain", 61)])
@@ -65,9 +61,7 @@ def test_another_group_by_column_protects_that_column():
 
 
 def test_a_group_may_be_a_function_of_the_frame():
-    women = load_credit(
-        group=lambda f: f["sex_and_status"].str.startswith("female"), protected="sex_and_status"
-    )
+    women = load_credit(group=lambda f: f["sex_and_status"].str.startswith("female"), protected="sex_and_status")
     rates = women.target[women.group].mean(), women.target[~women.group].mean()
     assert rates == pytest.approx((0.648, 0.723), abs=5e-4)
 

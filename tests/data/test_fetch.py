@@ -79,9 +79,7 @@ def data_file(*origins, content=CONTENT, path="census/adult.data"):
 
 
 def everything_under(folder):
-    return sorted(
-        p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file() or ".fetch" in p.name
-    )
+    return sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file() or ".fetch" in p.name)
 
 
 def test_a_file_is_fetched_once_and_then_found(cache, server):
@@ -123,9 +121,7 @@ def test_no_network_is_explained(cache):
 
 
 def test_the_mirror_answers_where_the_source_fails(cache, server):
-    file = data_file(
-        f"{server.url}/missing", f"{server.url}/wrong", f"{server.url}/half", f"{server.url}/good"
-    )
+    file = data_file(f"{server.url}/missing", f"{server.url}/wrong", f"{server.url}/half", f"{server.url}/good")
     assert read(file) == CONTENT
 
 
@@ -206,9 +202,7 @@ print(fetch(DataFile("census/adult.data", sys.argv[1], int(sys.argv[2]), (Origin
 def start(url):
     command = [sys.executable, "-c", FETCH_IN_A_PROCESS, SHA256, str(len(CONTENT)), url]
     environment = {**os.environ, "PYTHONPATH": str(Path(ifair.__file__).parents[1])}
-    return subprocess.Popen(
-        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def test_processes_that_fetch_at_once_do_not_disturb_each_other(cache, server):
@@ -351,9 +345,7 @@ def stand_ins(kept, n_files):
     header, *rows = csv.reader(io.StringIO(kept.decode(), newline=""))
     from_summary = [header.index(name) for name in FROM_SUMMARY] if n_files == 2 else []
     details = [i for i in range(len(header)) if i not in from_summary]
-    tables = [
-        [[row[i] for i in details[:1]] + ["long, text"] + [row[i] for i in details[1:]] for row in rows]
-    ]
+    tables = [[[row[i] for i in details[:1]] + ["long, text"] + [row[i] for i in details[1:]] for row in rows]]
     tables[0].insert(0, [header[details[0]], "description", *(header[i] for i in details[1:])])
     if n_files == 2:
         order = [header.index("id"), *from_summary]

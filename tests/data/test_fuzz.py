@@ -20,18 +20,14 @@ from ifair.data.sources import DataFile
 from ifair.data.store import verified
 
 FORMATS = ["credit", "census", "compas", "xing", "airbnb", "first_names"]
-BOUNDED = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+BOUNDED = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @st.composite
 def damage(draw):
     """A way to damage a file, as a function from bytes to bytes."""
     kind = draw(
-        st.sampled_from(
-            ["cut", "shuffled lines", "shuffled fields", "binary", "huge", "encoding", "flip", "drop"]
-        )
+        st.sampled_from(["cut", "shuffled lines", "shuffled fields", "binary", "huge", "encoding", "flip", "drop"])
     )
     seed, spot = draw(st.integers(0, 2**32)), draw(st.floats(0, 1))
     junk = draw(st.binary(min_size=1, max_size=40)) if kind == "binary" else b""

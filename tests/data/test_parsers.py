@@ -54,9 +54,7 @@ def test_a_period_is_counted_in_begun_months():
     assert months("bis heute", "here") == 3
 
 
-@pytest.mark.parametrize(
-    "dates", ["2012 - 2009", "13/2012 - 2013", "2012", "", "0000 - 2012", "2012 - heute"]
-)
+@pytest.mark.parametrize("dates", ["2012 - 2009", "13/2012 - 2013", "2012", "", "0000 - 2012", "2012 - heute"])
 def test_what_is_no_period_is_named(dates):
     with pytest.raises(DataError, match=r"here: .* is not a period"):
         months(dates, "here")
@@ -141,9 +139,7 @@ def test_a_listing_is_read_with_its_price_and_types(samples, parsers):
 
 
 def test_a_query_has_at_least_ten_listings():
-    listings = pd.DataFrame(
-        {"city": "Boston", "neighbourhood": ["Dock"] * 10 + ["Hill"] * 9, "home_type": "loft"}
-    )
+    listings = pd.DataFrame({"city": "Boston", "neighbourhood": ["Dock"] * 10 + ["Hill"] * 9, "home_type": "loft"})
     named = queries(listings)
     assert named.notna().sum() == 10
     assert named.iloc[0] == "Boston / Dock / loft"

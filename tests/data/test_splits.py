@@ -15,9 +15,7 @@ def ranking(sizes, unranked=0):
     n = len(names)
     return Dataset(
         name="ranking",
-        frame=pd.DataFrame(
-            {"x": np.arange(n), "sex": pd.Categorical(["f", "m"] * (n // 2) + ["f"] * (n % 2))}
-        ),
+        frame=pd.DataFrame({"x": np.arange(n), "sex": pd.Categorical(["f", "m"] * (n // 2) + ["f"] * (n % 2))}),
         target=pd.Series(np.arange(n, dtype=float), name="score"),
         protected=("sex",),
         group=np.arange(n) % 2 == 0,

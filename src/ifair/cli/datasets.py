@@ -192,9 +192,7 @@ def path(name: str | None, as_json: bool) -> None:
             click.echo(line)
     missing = [key for key, place in located.items() if place is None]
     if missing:
-        raise click.ClickException(
-            f"not on this machine: {', '.join(missing)}. Run `ifair datasets fetch {name}`."
-        )
+        raise click.ClickException(f"not on this machine: {', '.join(missing)}. Run `ifair datasets fetch {name}`.")
 
 
 def _wrapped(text: str, indent: int = 0) -> str:

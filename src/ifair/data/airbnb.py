@@ -119,23 +119,15 @@ def load_airbnb(
     wanted = [key for key in SNAPSHOTS if recipe == "five-cities" or not key.startswith("denver")]
     by_key = {file.name.removesuffix(".csv.gz"): file for file in data_files("airbnb")}
     contents = {key: read(by_key[key], download_if_missing) for key in wanted}
-    frame = pd.concat(
-        [parse_airbnb(content, key, recipe) for key, content in contents.items()], ignore_index=True
-    )
+    frame = pd.concat([parse_airbnb(content, key, recipe) for key, content in contents.items()], ignore_index=True)
     frame["host_gender"] = genders(frame.pop("host_name"), names_list, download_if_missing)
-    must = [
-        name
-        for name in frame
-        if is_numeric_dtype(frame[name]) or name in ("host_is_superhost", "host_gender")
-    ]
+    must = [name for name in frame if is_numeric_dtype(frame[name]) or name in ("host_is_superhost", "host_gender")]
     frame = frame[frame[must].notna().all(axis=1) & frame["price"].gt(0)].reset_index(drop=True)
     frame["host_is_superhost"] = frame["host_is_superhost"] == "yes"
     query = queries(frame)
     # The neighbourhood only forms queries; the home type is one of the paper's 22 attributes or not, by
     # recipe.
-    frame = frame.drop(
-        columns=["neighbourhood"] if recipe == "five-cities" else ["neighbourhood", "home_type"]
-    )
+    frame = frame.drop(columns=["neighbourhood"] if recipe == "five-cities" else ["neighbourhood", "home_type"])
     for name in frame:
         if not is_numeric_dtype(frame[name]):
             frame[name] = frame[name].astype(str).where(frame[name].notna()).astype("category")
@@ -179,9 +171,7 @@ def parse_airbnb(content: bytes, key: str, recipe: str) -> pd.DataFrame:
     )
     columns = read_csv(content, where, [*ranges, *read_as_text])
     columns["price"] = [text.replace("$", "").replace(",", "").strip() for text in columns["price"]]
-    parts = {
-        name: numbers(columns, name, where, low, high, blank=True) for name, (low, high) in ranges.items()
-    }
+    parts = {name: numbers(columns, name, where, low, high, blank=True) for name, (low, high) in ranges.items()}
     parts["host_is_superhost"] = _chosen(columns, "host_is_superhost", where, {"t": "yes", "f": "no"})
     parts["city"] = pd.Series(city, index=parts["price"].index)
     parts["room_type"] = _chosen(columns, "room_type", where, ROOMS)

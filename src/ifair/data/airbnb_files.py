@@ -51,9 +51,7 @@ def make_listings(published: Sequence[bytes], where: str) -> bytes:
             by_id = {row[id_there]: [row[w] for w in wanted] for row in summary}
             rows = [row + by_id[row[id_here]] for row in rows]
         except (ValueError, IndexError, KeyError) as error:
-            raise DataError(
-                f"{where}: the details and the summary do not belong together ({error})"
-            ) from error
+            raise DataError(f"{where}: the details and the summary do not belong together ({error})") from error
         header = header + FROM_SUMMARY
     kept = [place for place, name in enumerate(header) if name not in DROPPED]
     out = io.StringIO(newline="")

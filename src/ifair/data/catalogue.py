@@ -79,8 +79,7 @@ CATALOGUE = {
             "One record short: the recipe (days between screening and arrest known, charge described) "
             "gives 6,900. A counted header line would explain the paper's 6,901; no plausible filter "
             "gives it.",
-            "The base rates are 0.01 off. With the other group limited to Caucasians the second one is "
-            "0.403.",
+            "The base rates are 0.01 off. With the other group limited to Caucasians the second one is 0.403.",
             "The 431 columns leave race apart. recipe='race-inside' gives 431 too, two of them for race.",
         ),
     ),
@@ -106,8 +105,7 @@ CATALOGUE = {
     ),
     "credit": Entry(
         title="German Credit",
-        description="Applicants for a loan at a German bank, 1973-1975, and whether they were good or bad "
-        "risks.",
+        description="Applicants for a loan at a German bank, 1973-1975, and whether they were good or bad risks.",
         licence=_UCI,
         citation="Hofmann, H. (1994). Statlog (German Credit Data). UCI Machine Learning Repository. "
         "doi:10.24432/C5NC77",
@@ -140,12 +138,10 @@ CATALOGUE = {
         reached=Statistics(10290, 33, 5247 / 10290, queries=275),
         paper=Statistics(27597, 33, queries=43),
         deviations=(
-            "Other cities and days, hence another number of records: the paper's files of June 2018 were "
-            "not found.",
+            "Other cities and days, hence another number of records: the paper's files of June 2018 were not found.",
             "The paper does not name its 22 attributes, so 33 columns were chosen, not found. "
             "recipe='four-cities' has 22 attributes and 33 columns, without Denver.",
-            "Every city x neighbourhood x home type with at least 10 listings is a query here; the paper "
-            "has 43.",
+            "Every city x neighbourhood x home type with at least 10 listings is a query here; the paper has 43.",
             "Gender comes from the first names of the Census of 1990, which know 74 % of the hosts. With "
             "the package nomquamgender installed, names_list='nomquamgender' gives 11,819 records and 284 "
             "queries.",

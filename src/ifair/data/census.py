@@ -24,16 +24,14 @@ RANGES = {
 # The values that the documentation of the dataset names; "?" in the file stands for a missing one.
 KNOWN = {
     "workclass": (
-        "Private, Self-emp-not-inc, Self-emp-inc, Federal-gov, Local-gov, State-gov, Without-pay, "
-        "Never-worked"
+        "Private, Self-emp-not-inc, Self-emp-inc, Federal-gov, Local-gov, State-gov, Without-pay, Never-worked"
     ),
     "education": (
         "Preschool, 1st-4th, 5th-6th, 7th-8th, 9th, 10th, 11th, 12th, HS-grad, Some-college, "
         "Assoc-voc, Assoc-acdm, Bachelors, Masters, Prof-school, Doctorate"
     ),
     "marital_status": (
-        "Never-married, Married-civ-spouse, Married-spouse-absent, Married-AF-spouse, Separated, "
-        "Divorced, Widowed"
+        "Never-married, Married-civ-spouse, Married-spouse-absent, Married-AF-spouse, Separated, Divorced, Widowed"
     ),
     "occupation": (
         "Adm-clerical, Armed-Forces, Craft-repair, Exec-managerial, Farming-fishing, "

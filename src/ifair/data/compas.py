@@ -79,9 +79,7 @@ def load_compas(
     return dataset.deliver(return_X_y, as_frame)
 
 
-def parse_compas(
-    content: bytes, where: str, within_days: int | None = None
-) -> tuple[pd.DataFrame, pd.Series]:
+def parse_compas(content: bytes, where: str, within_days: int | None = None) -> tuple[pd.DataFrame, pd.Series]:
     """Turn the bytes of ProPublica's table into attributes and the outcome (1 for a new charge)."""
     columns = read_csv(content, where, READ)
     parts = {readable: numbers(columns, name, where, 0, 1_000) for name, readable in COUNTS.items()}

@@ -153,9 +153,7 @@ def load_credit(
         for name in ("installment_rate", "residence_since"):
             frame[name] = frame[name].astype(str).astype("category")
     roles = assign_group(frame, of_that_age, ("age",), group, protected)
-    return Dataset("credit", frame, target, **roles, **CATALOGUE["credit"].about).deliver(
-        return_X_y, as_frame
-    )
+    return Dataset("credit", frame, target, **roles, **CATALOGUE["credit"].about).deliver(return_X_y, as_frame)
 
 
 def parse_credit(content: bytes, where: str) -> tuple[pd.DataFrame, pd.Series]:

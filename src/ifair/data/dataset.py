@@ -10,9 +10,7 @@ import pandas as pd
 
 from ifair.data.errors import DataError, unknown
 
-GroupRule = (
-    Mapping[str, Any] | Callable[[pd.DataFrame], Any] | Sequence[bool] | npt.NDArray[np.bool_] | pd.Series
-)
+GroupRule = Mapping[str, Any] | Callable[[pd.DataFrame], Any] | Sequence[bool] | npt.NDArray[np.bool_] | pd.Series
 
 
 @dataclass(frozen=True, eq=False)

@@ -112,9 +112,7 @@ def _download(file: DataFile, scratch: Path, say: Report, whole: DataFile | None
             found = _sha256(target)
             if found != file.sha256:
                 size = target.stat().st_size
-                raise _OriginError(
-                    f"wrong checksum: {size:,} bytes with sha256 {found} instead of {file.sha256}"
-                )
+                raise _OriginError(f"wrong checksum: {size:,} bytes with sha256 {found} instead of {file.sha256}")
             return target
         except _OriginError as error:
             attempts.append(f"{origin.url}: {error}")
@@ -135,9 +133,7 @@ def _make(file: DataFile, scratch: Path, say: Report) -> Path:
     content = make_listings(contents, file.name)
     found = hashlib.sha256(content).hexdigest()
     if found != file.sha256:
-        raise DataError(
-            f"{file.name} made from its published parts has sha256 {found} instead of {file.sha256}"
-        )
+        raise DataError(f"{file.name} made from its published parts has sha256 {found} instead of {file.sha256}")
     target = scratch / file.name
     target.write_bytes(gzip.compress(content, 9, mtime=0))
     return target

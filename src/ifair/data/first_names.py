@@ -18,9 +18,7 @@ CERTAIN = 0.8
 _SEVERAL_PEOPLE = re.compile(r"&|\+|\band\b", flags=re.IGNORECASE)
 
 
-def genders(
-    names: Iterable[str], names_list: str = "census", download_if_missing: bool = True
-) -> list[str | None]:
+def genders(names: Iterable[str], names_list: str = "census", download_if_missing: bool = True) -> list[str | None]:
     """Infer genders from names such as ``"Mary"``, ``"Mary Ann Smith"`` or ``"Mary & Linda"``.
 
     Parameters
@@ -53,9 +51,7 @@ def _decide(share_female: float | None) -> str | None:
 
 
 def _census(download_if_missing: bool) -> Callable[[list[str]], list[float | None]]:
-    female, male = (
-        parse_first_names(read(file, download_if_missing), file.name) for file in data_files("first_names")
-    )
+    female, male = (parse_first_names(read(file, download_if_missing), file.name) for file in data_files("first_names"))
     return lambda people: [_share(person, female, male) for person in people]
 
 

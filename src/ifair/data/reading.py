@@ -78,9 +78,7 @@ def read_csv(content: bytes, where: str, names: Sequence[str]) -> Columns:
     return columns
 
 
-def numbers(
-    columns: Columns, name: str, where: str, low: float, high: float, blank: bool = False
-) -> pd.Series:
+def numbers(columns: Columns, name: str, where: str, low: float, high: float, blank: bool = False) -> pd.Series:
     """Turn a column of text into numbers of a known range; ``blank`` reads empty cells as missing."""
     texts = pd.Series(columns[name], dtype=object)
     parsed = pd.to_numeric(texts, errors="coerce").astype("float64")

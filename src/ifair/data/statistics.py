@@ -12,8 +12,7 @@ def encoded_width(frame: pd.DataFrame) -> int:
     This is what ``ifair.Encoder(missing="ignore")`` gives, without doing it.
     """
     return sum(
-        int(frame[name].nunique()) if isinstance(frame[name].dtype, pd.CategoricalDtype) else 1
-        for name in frame
+        int(frame[name].nunique()) if isinstance(frame[name].dtype, pd.CategoricalDtype) else 1 for name in frame
     )
 
 

@@ -34,14 +34,10 @@ def cache_folder() -> Path:
         return Path(shared).expanduser() / "ifair"
     try:
         if sys.platform == "win32":
-            return (
-                Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "ifair" / "Cache"
-            )
+            return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "ifair" / "Cache"
         return Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "ifair"
     except RuntimeError as error:
-        raise DataError(
-            "there is no home folder to keep downloads in; set IFAIR_CACHE to a folder"
-        ) from error
+        raise DataError("there is no home folder to keep downloads in; set IFAIR_CACHE to a folder") from error
 
 
 def places(file: DataFile) -> list[Path]:

@@ -69,9 +69,7 @@ def make_synthetic(
     if centres.shape != (2, 2) or not np.isfinite(centres).all():
         raise DataError(f"means must be two points of the plane; got {means!r}")
     # A stream for each purpose: drawing the group cannot disturb the points.
-    points, membership = (
-        np.random.default_rng(seed) for seed in np.random.SeedSequence(random_state).spawn(2)
-    )
+    points, membership = (np.random.default_rng(seed) for seed in np.random.SeedSequence(random_state).spawn(2))
     outcome = points.permutation(np.arange(n_records) % 2)
     plain = points.standard_normal((n_records, 2))
     correlated = plain @ np.linalg.cholesky([[1.0, COVARIANCE], [COVARIANCE, 1.0]]).T

@@ -145,9 +145,7 @@ def _short(error: BaseException) -> str:
 def _outcome(values: pd.Series, positive: Any) -> pd.Series:
     """0 and 1 for two values, numbers as they are."""
     if values.isna().any():
-        raise DataError(
-            f"target {values.name!r} has {values.isna().sum()} missing values; leave those records out"
-        )
+        raise DataError(f"target {values.name!r} has {values.isna().sum()} missing values; leave those records out")
     found = list(values.unique())
     if positive is not None:
         if positive not in found:
@@ -158,9 +156,7 @@ def _outcome(values: pd.Series, positive: Any) -> pd.Series:
     if is_numeric_dtype(values) and len(found) > 2:
         return values.astype("float64")
     shown = ", ".join(map(repr, found[:5]))
-    raise DataError(
-        f"target {values.name!r} holds {shown}: say which one is positive, such as positive={found[0]!r}"
-    )
+    raise DataError(f"target {values.name!r} holds {shown}: say which one is positive, such as positive={found[0]!r}")
 
 
 def _minority(frame: pd.DataFrame, protected: Sequence[str]) -> npt.NDArray[np.bool_]:
