@@ -68,7 +68,9 @@ def run(settings: Settings | None = None, step: Step | None = None) -> dict[str,
         for name, pipeline in methods(settings, list(credit.protected)).items()
     ]
     measures: dict[str, dict[str, list[float]]] = {name: {} for name, _, _ in units}
-    jobs = Parallel(n_jobs=settings.n_jobs, return_as="generator")(delayed(_evaluate)(credit, *unit[1:]) for unit in units)
+    jobs = Parallel(n_jobs=settings.n_jobs, return_as="generator")(
+        delayed(_evaluate)(credit, *unit[1:]) for unit in units
+    )
     for done, ((name, _, seed), values) in enumerate(zip(units, jobs), start=1):
         for measure, value in values.items():
             measures[name].setdefault(measure, []).append(value)
