@@ -8,19 +8,18 @@ import click
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write ``text`` beside ``path``, then move it into place; a full disk leaves the old file as it was."""
-    temporary = None
+    """Write ``text`` beside ``path``, then move it into place; a failure leaves the old file as it was."""
     try:
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False
-        ) as file:
-            temporary = Path(file.name)
-            file.write(text)
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(path)
-    except OSError as error:
-        if temporary is not None:
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        temporary = Path(name)
+        try:
+            with open(descriptor, "w", encoding="utf-8") as file:
+                file.write(text)
+            temporary.chmod(0o666 & ~_umask())
+            temporary.replace(path)
+        finally:
             temporary.unlink(missing_ok=True)
+    except OSError as error:
         raise click.ClickException(f"cannot write {path}: {error.strerror}") from error
 
 

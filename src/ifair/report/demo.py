@@ -14,10 +14,10 @@ from matplotlib.figure import Figure
 
 MEASURES = {
     "accuracy": "accuracy",
-    "AUC": "AUC of scores",
-    "AUC of labels": "AUC of labels (the paper's)",
-    "yNN": "consistency yNN",
-    "flipped": "decisions that flip with age",
+    "AUC": "AUC",
+    "AUC of labels": "AUC (labels)",
+    "yNN": "yNN",
+    "flipped": "flipped",
 }
 
 # Okabe and Ito's palette, made to be told apart by colour-blind readers.
@@ -79,17 +79,22 @@ def _trade_off(results: dict[str, Any]) -> str:
         (x, dx), (y, dy) = row["values"]["AUC"], row["values"]["yNN"]
         kind = next(kind for kind in ("iFair frozen", "iFair", row["method"]) if row["method"].startswith(kind))
         colour, marker = STYLES[kind]
-        axes.errorbar(x, y, xerr=dx, yerr=dy, fmt=marker, color=colour, markersize=9, elinewidth=0.8, capsize=2)
-        axes.annotate(row["method"], (x, y), xytext=(7, 7), textcoords="offset points", fontsize=9)
+        axes.errorbar(x, y, xerr=dx, yerr=dy, fmt="none", ecolor=colour, elinewidth=0.8, alpha=0.45)
+        axes.plot(x, y, marker, color=colour, markersize=9)
+        # Full and masked data often coincide: one label below, one above.
+        offset, ha, va = ((-8, -9), "right", "top") if row["method"] == "full data" else ((8, 6), "left", "bottom")
+        axes.annotate(row["method"], (x, y), offset, textcoords="offset points", fontsize=9, ha=ha, va=va)
         if kind == "iFair":
             fair.append((x, y))
     axes.plot(*zip(*fair), color=ORANGE, linewidth=1, linestyle=":", zorder=0)
-    axes.set_xlabel("utility: AUC of scores (right is better)")
+    axes.set_xlabel("utility: AUC (right is better)")
     axes.set_ylabel("individual fairness: yNN (up is better)")
     axes.grid(alpha=0.25)
     axes.margins(0.16)
     svg = io.StringIO()
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "ifair"}):
-        figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
+        figure.savefig(
+            svg, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")), transparent=True
+        )
     text = svg.getvalue()
     return text[text.index("<svg") :]

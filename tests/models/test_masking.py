@@ -1,0 +1,26 @@
+"""Masked data: nothing left of the protected columns."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from ifair.models.masking import Masked
+
+
+@parametrize_with_checks([Masked()])
+@pytest.mark.filterwarnings("ignore")
+def test_scikit_learns_own_checks_pass(estimator, check):
+    check(estimator)
+
+
+def test_all_columns_of_a_protected_attribute_are_left_out(rng):
+    frame = pd.DataFrame(rng.normal(size=(5, 3)), columns=["age", "race=Black", "race=White"])
+    masked = Masked(["race"]).fit(frame)
+    np.testing.assert_array_equal(masked.transform(frame), frame[["age"]])
+    assert list(masked.get_feature_names_out()) == ["age"]
+
+
+def test_a_table_of_protected_columns_only_is_refused(rng):
+    with pytest.raises(ValueError, match="nothing is left"):
+        Masked([0, 1]).fit(rng.normal(size=(5, 2)))
