@@ -116,51 +116,58 @@ class EuclideanPairs:
     def side(self, X: Array, U: Array, parameters: Parameters) -> EuclideanSide:
         inputs = X[:, self.unprotected]
         weighted_inputs = inputs * parameters.alpha[self.unprotected] if self.weighted else inputs
-        left, right, floor = self._factors(U @ self._gram(parameters), U)
-        input_left, input_right, input_floor = self._factors(weighted_inputs, inputs)
+        weighted = U @ self._gram(parameters)
+        norms, input_norms = row_sums(weighted, U), row_sums(weighted_inputs, inputs)
+        left, right = self._factors(weighted, U, norms)
+        input_left, input_right = self._factors(weighted_inputs, inputs, input_norms)
+        floor, input_floor = self._floor(norms, input_norms), self._floor(input_norms, norms)
         return EuclideanSide(left, right, input_left, input_right, floor, input_floor)
 
     def _gram(self, parameters: Parameters) -> Array:
         V = parameters.prototypes
         return (V * parameters.alpha if self.weighted else V) @ V.T
 
-    def _factors(self, weighted: Array, features: Array) -> tuple[Array, Array, Array]:
+    def _factors(self, weighted: Array, features: Array, norms: Array) -> tuple[Array, Array]:
         xp = namespace(features)
-        norms = row_sums(weighted, features)[:, None]
+        norms = norms[:, None]
         one = xp.ones_like(norms)
         left = xp.astype(xp.concat([-2.0 * weighted, norms, one], axis=1), self.dtype)
         right = xp.astype(xp.concat([features, one, norms], axis=1), self.dtype)
+        return left, right
+
+    def _floor(self, norms: Array, other_norms: Array) -> Array:
         # Below this a squared distance is rounding noise. It also keeps 1/d finite where records coincide: there the
-        # gradient multiplies it by a difference of zero.
-        typical = float(xp.mean(norms)) or 1.0
-        floor = xp.astype(np.finfo(self.dtype).eps * xp.clip(norms[:, 0], 1e-4 * typical, None), self.dtype)
-        return left, right, floor
+        # gradient multiplies it by a difference of zero. And it keeps d*/d within the range of single precision.
+        xp, precision = namespace(norms), np.finfo(self.dtype)
+        least = max(1e-4 * float(xp.mean(norms)), 1e-10 * float(xp.mean(other_norms))) or 1e-4
+        floor = xp.clip(float(precision.eps) * xp.clip(norms, least, None), float(precision.tiny), None)
+        return xp.astype(floor, self.dtype)
 
     def tile(self, a: EuclideanSide, b: EuclideanSide, *, same: bool = False) -> TileSums:
+        # Tiles are worked on in place: the processor's cache holds two or three of them, not more.
         xp = namespace(a.left)
-        distance = a.left @ b.right.T
-        distance = xp.maximum(distance, b.floor[None, :])
-        distance = xp.sqrt(distance)
-        input_distance = a.input_left @ b.input_right.T
-        input_distance = xp.maximum(input_distance, b.input_floor[None, :])
-        input_distance = xp.sqrt(input_distance)
-        error = distance - input_distance
+        squared = xp.maximum(a.left @ b.right.T, b.floor[None, :])
+        ratio = xp.maximum(a.input_left @ b.input_right.T, b.input_floor[None, :])
+        ratio /= squared
+        ratio **= 0.5
         if same:
-            error = xp.where(xp.eye(len(a), dtype=bool), xp.zeros_like(error), error)
-        flat = xp.reshape(error, (-1,))
-        loss = float(flat @ flat)
+            ratio = xp.where(xp.eye(len(a), dtype=bool), xp.ones_like(ratio), ratio)
+        # With e = d - d*: W = e / d = 1 - d*/d, and e^2 = W d^2 W.
+        W = 1.0 - ratio
+        squared *= W
+        loss = float(xp.reshape(squared, (-1,)) @ xp.reshape(W, (-1,)))
+        del squared
 
-        W = error / distance
         features_and_one = slice(0, self.n_prototypes + 1)
         rows_a = W @ b.right[:, features_and_one]
         rows_b = W.T @ a.right[:, features_and_one]
         if not self.weighted:
             return TileSums(loss, rows_a, rows_b, xp.zeros((0,), dtype=rows_a.dtype))
-        error /= input_distance
-        product = error @ b.input_right[:, :-1]
+        W /= ratio  # e / d*
+        product = W @ b.input_right[:, :-1]
         cross = column_sums(a.input_right[:, :-2], product[:, :-1])
         rows_a = xp.concat([rows_a, product[:, -1:]], axis=1)
-        rows_b = xp.concat([rows_b, xp.sum(error, axis=0)[:, None]], axis=1)
+        rows_b = xp.concat([rows_b, xp.sum(W, axis=0)[:, None]], axis=1)
         return TileSums(loss, rows_a, rows_b, cross)
 
     def pull(self, X: Array, U: Array, rows: Array, parameters: Parameters) -> tuple[Array, Parameters]:

@@ -6,6 +6,7 @@ all blocks are summed (``finish``). The loss is a sum over ordered pairs.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -43,6 +44,13 @@ class Schedule(Protocol):
     def finish(self, known: Any, sums: tuple[Any, ...], parameters: Parameters) -> tuple[float, Parameters]: ...
 
 
+def tiles(n_records: int) -> list[slice]:
+    """Cut records into tiles of equal size, as far as that goes, and of at most ``TILE_ROWS``."""
+    n_tiles = -(-n_records // TILE_ROWS)
+    edges = [i * n_records // n_tiles for i in range(n_tiles + 1)]
+    return [slice(start, stop) for start, stop in pairwise(edges)]
+
+
 def zero(parameters: Parameters) -> Parameters:
     return Parameters(np.zeros_like(parameters.prototypes), np.zeros_like(parameters.alpha))
 
@@ -68,9 +76,11 @@ class NoPairs:
 
 
 class PairSums(NamedTuple):
+    """Sums over all pairs: the loss, how it moves with each record, and the part that belongs to no record."""
+
     loss: float
-    d_memberships: Array
-    direct: Parameters
+    rows: Array
+    shared: Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,37 +93,39 @@ class AllPairs:
     kernel: PairKernel
 
     def prepare(self, engine: LocalEngine, mapping: Mapping, parameters: Parameters) -> PairSums:
-        X = np.asarray(engine.X, dtype=np.float64)
-        U = all_memberships(engine, mapping, parameters)
-        side = self.kernel.side(X, U, parameters)
-        edges = range(0, len(X), TILE_ROWS)
-        tiles = [slice(start, min(start + TILE_ROWS, len(X))) for start in edges]
-        bytes_each = 8 * len(X) * self.kernel.width
-        n_stripes = max(1, min(STRIPES, len(tiles), STRIPE_BYTES // bytes_each))
+        kernel = self.kernel
+
+        def sides(X: Array, rows: slice) -> list[tuple[slice, Any]]:
+            side = kernel.side(X, mapping.memberships(X, parameters), parameters)
+            return [(slice(rows.start + t.start, rows.start + t.stop), side[t]) for t in tiles(len(X))]
+
+        parts = [tile for block in engine.map(sides) for tile in block]
+        bytes_each = 8 * engine.n_records * kernel.width
+        n_stripes = max(1, min(STRIPES, len(parts), STRIPE_BYTES // bytes_each))
 
         def stripe(first: int) -> tuple[float, Array, Array]:
-            loss, rows, shared = 0.0, np.zeros((len(X), self.kernel.width)), np.zeros(self.kernel.n_shared)
-            for i in range(first, len(tiles), n_stripes):
-                a = side[tiles[i]]
-                for j in range(i, len(tiles)):
-                    part = self.kernel.tile(a, side[tiles[j]], same=i == j)
+            loss, rows, shared = 0.0, np.zeros((engine.n_records, kernel.width)), np.zeros(kernel.n_shared)
+            for i in range(first, len(parts), n_stripes):
+                at_i, a = parts[i]
+                for at_j, b in parts[i:]:
+                    part = kernel.tile(a, b, same=a is b)
                     # Tile (i, j) stands for (j, i) too; a tile on the diagonal holds both orders already.
-                    times = 1.0 if i == j else 2.0
+                    times = 1.0 if a is b else 2.0
                     loss += times * part.loss
-                    rows[tiles[i]] += times * part.rows_a
-                    rows[tiles[j]] += times * part.rows_b
+                    rows[at_i] += times * part.rows_a
+                    rows[at_j] += times * part.rows_b
                     shared += times * part.shared
             return loss, rows, shared
 
-        loss, rows, shared = add_in_order(engine.run(stripe, n_stripes))
-        d_memberships, direct = self.kernel.pull(X, U, rows, parameters)
-        return PairSums(loss, d_memberships, direct + self.kernel.pull_shared(shared, parameters))
+        return PairSums(*add_in_order(engine.run(stripe, n_stripes)))
 
     def block(self, known: PairSums, X: Array, U: Array, rows: slice, parameters: Parameters) -> BlockPart:
-        return BlockPart(0.0, known.d_memberships[rows], ())
+        d_memberships, direct = self.kernel.pull(X, U, known.rows[rows], parameters)
+        return BlockPart(0.0, d_memberships, (direct,))
 
     def finish(self, known: PairSums, sums: tuple[Any, ...], parameters: Parameters) -> tuple[float, Parameters]:
-        return known.loss, known.direct
+        (direct,) = sums
+        return known.loss, direct + self.kernel.pull_shared(known.shared, parameters)
 
 
 class LandmarkSide(NamedTuple):
@@ -154,10 +166,10 @@ class Landmarks:
         records, landmarks = kernel.side(X, U, parameters), known.side
         loss, by_record = 0.0, np.zeros((len(X), kernel.width))
         by_landmark, shared = np.zeros((len(self.X), kernel.width)), np.zeros(kernel.n_shared)
-        for i in range(0, len(X), TILE_ROWS):
-            for j in range(0, len(self.X), TILE_ROWS):
-                at_i, at_j = slice(i, i + TILE_ROWS), slice(j, j + TILE_ROWS)
-                part = kernel.tile(records[at_i], landmarks[at_j])
+        for at_i in tiles(len(X)):
+            a = records[at_i]
+            for at_j in tiles(len(self.X)):
+                part = kernel.tile(a, landmarks[at_j])
                 loss += part.loss
                 by_record[at_i] += part.rows_a
                 by_landmark[at_j] += part.rows_b

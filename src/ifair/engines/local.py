@@ -32,6 +32,7 @@ class LocalEngine:
         self.X = X
         self.n_records = len(X)
         self.block_rows = block_rows
+        _keep_freed_memory()
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="ifair") if threads > 1 else None
 
     def __enter__(self) -> Self:
@@ -60,6 +61,15 @@ class LocalEngine:
     def sum(self, function: Callable[[NDArray[np.floating[Any]], slice], tuple[Any, ...]]) -> tuple[Any, ...]:
         """The sum of ``function(block, rows)``, a tuple of things that can be added, over all records."""
         return add_in_order(self.map(function))
+
+
+def _keep_freed_memory() -> None:
+    """Have the C library keep the memory of a tile for the next one, instead of asking the system for it anew.
+
+    glibc gives freed memory back above a threshold that rises to the largest array freed so far: one array, never
+    written to, is enough. Without it a fifth of an evaluation on 1,000 records goes into page faults.
+    """
+    np.empty(16 * 2**20, dtype=np.uint8)
 
 
 def add_in_order(parts: Iterator[tuple[Any, ...]]) -> tuple[Any, ...]:
