@@ -53,7 +53,7 @@ class Encoder(TransformerMixin, BaseEstimator):
         What every output column is then divided by; 1 where it is constant or not scaled.
     n_features_in_ : int
         Number of input attributes.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the input attributes; only if all of them are strings.
 
     See Also
