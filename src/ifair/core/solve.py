@@ -2,14 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from scipy.optimize import minimize
 
 from ifair.core.arrays import Array
-from ifair.core.objective import Losses
-from ifair.core.parameters import Packing, Parameters
 
 PATIENCE = 10
 """Iterations over which the loss must fall by a relative ``tol``; single steps of L-BFGS are too uneven to judge."""
@@ -24,10 +22,29 @@ MEMORY = 10
 """Past steps that L-BFGS remembers; 30 gained nothing on the datasets tried."""
 
 
-class Differentiable(Protocol):
+P = TypeVar("P")
+"""What is learned: :class:`ifair.core.parameters.Parameters`, or something that holds them."""
+
+
+class Total(Protocol):
+    """The parts of a loss, and their total, which is minimised."""
+
+    @property
+    def total(self) -> float: ...
+
+
+class Differentiable(Protocol[P]):
     """Anything with a value and a gradient at given parameters."""
 
-    def value_and_grad(self, parameters: Parameters) -> tuple[Losses, Parameters]: ...
+    def value_and_grad(self, parameters: P) -> tuple[Any, P]: ...
+
+
+class Vectorised(Protocol[P]):
+    """How parameters and gradients lie in a flat vector."""
+
+    def pack(self, parameters: P) -> Array: ...
+    def unpack(self, theta: Array) -> P: ...
+    def pack_gradient(self, gradient: P, theta: Array) -> Array: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,26 +62,26 @@ Observer = Callable[[Progress], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Solution:
+class Solution(Generic[P]):
     """Where a minimisation ended.
 
     ``stopped`` says why: "converged", "max_iter", "stalled" (no step along the search direction lowers the loss any
     more, though the gradient is not zero), "callback" or "interrupted".
     """
 
-    parameters: Parameters
-    losses: Losses
+    parameters: P
+    losses: Any
     n_iter: int
     stopped: str
 
 
-class _Run:
+class _Run(Generic[P]):
     """One descent: evaluates, remembers the best, and judges convergence."""
 
     def __init__(
         self,
-        objective: Differentiable,
-        packing: Packing,
+        objective: Differentiable[P],
+        packing: Vectorised[P],
         tol: float,
         restart: int,
         first: int,
@@ -72,7 +89,7 @@ class _Run:
     ) -> None:
         self.objective, self.packing, self.tol = objective, packing, tol
         self.restart, self.iteration, self.observer = restart, first, observer
-        self.best: tuple[Losses, Array] | None = None
+        self.best: tuple[Total, Array] | None = None
         self.history: list[float] = []
         self.gradient_norm = np.inf
         self.stopped = ""
@@ -104,23 +121,23 @@ class _Run:
 
 
 def descend(
-    objective: Differentiable,
-    start: Parameters,
-    packing: Packing,
+    objective: Differentiable[P],
+    start: P,
+    packing: Vectorised[P],
     *,
     max_iter: int,
     tol: float,
     restart: int = 0,
     first: int = 0,
     observer: Observer | None = None,
-) -> Solution:
+) -> Solution[P]:
     """Minimise from one start, for at most ``max_iter`` iterations.
 
     Parameters
     ----------
     objective : Differentiable
-    start : Parameters
-    packing : Packing
+    start : P
+    packing : Vectorised
     max_iter : int
     tol : float
         Converged when the loss fell by less than this share of itself over the last ten iterations.
@@ -149,7 +166,7 @@ def descend(
     return Solution(packing.unpack(theta), losses, run.iteration, stopped)
 
 
-def _lbfgs(run: _Run, theta: Array, max_iter: int) -> str:
+def _lbfgs(run: _Run[P], theta: Array, max_iter: int) -> str:
     """Run L-BFGS and say why it stopped."""
     options = {"maxiter": max_iter, "maxfun": 20 * max_iter + 100, "maxcor": MEMORY, "ftol": 0.0, "gtol": 0.0}
     result = minimize(run.evaluate, theta, jac=True, method="L-BFGS-B", callback=run.after_iteration, options=options)
@@ -161,14 +178,14 @@ def _lbfgs(run: _Run, theta: Array, max_iter: int) -> str:
 
 
 def minimise(
-    objective: Differentiable,
-    starts: Sequence[Parameters],
-    packing: Packing,
+    objective: Differentiable[P],
+    starts: Sequence[P],
+    packing: Vectorised[P],
     *,
     max_iter: int,
     tol: float,
     observer: Observer | None = None,
-) -> tuple[Solution, list[float]]:
+) -> tuple[Solution[P], list[float]]:
     """Try every start for a while, then go on with the best one.
 
     Returns
@@ -179,7 +196,7 @@ def minimise(
         The loss that each start reached; starts that were never begun are NaN.
     """
     trial = max_iter if len(starts) == 1 else min(TRIAL_ITERATIONS, max_iter)
-    tried: list[Solution] = []
+    tried: list[Solution[P]] = []
     for i, start in enumerate(starts):
         tried.append(descend(objective, start, packing, max_iter=trial, tol=tol, restart=i, observer=observer))
         if tried[-1].stopped in ("interrupted", "callback"):

@@ -1,33 +1,27 @@
 """The iFair estimator: individually fair representations as a scikit-learn transformer."""
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 from threadpoolctl import threadpool_limits
 
 from ifair.core.losses import Reconstruction
-from ifair.core.mapping import Mapping
 from ifair.core.moments import Moments, input_products
 from ifair.core.objective import Objective
 from ifair.core.pairs import EuclideanPairs, MinkowskiPairs, PairKernel
 from ifair.core.parameters import Packing, Parameters
 from ifair.core.schedules import AllPairs, Landmarks, NoPairs, Schedule, all_memberships
-from ifair.core.solve import Progress, Solution, minimise
-from ifair.encode import Encoder
+from ifair.core.solve import minimise
 from ifair.engines.local import LocalEngine
 from ifair.models.checks import check_arrays, check_parameters
-from ifair.models.progress import ProgressBar
 from ifair.models.protected import protected_mask
+from ifair.models.prototypes import PrototypeModel, observed, warn_unless_converged
 from ifair.models.starts import first_parameters
 
 # pairs="auto": all pairs up to this many records, beyond it this many landmarks. Other orders than p = 2 have no
@@ -38,11 +32,8 @@ AUTO_LANDMARKS = {True: 1000, False: 100}
 # precision="auto": single precision inside tiles from this many records on; below, speed is no concern.
 SINGLE_PRECISION_FROM = 2000
 
-# Records that `transform` handles at a time: they stay in a core's cache.
-TRANSFORM_ROWS = 1024
 
-
-class IFair(TransformerMixin, BaseEstimator):
+class IFair(PrototypeModel):
     """Representations in which records alike in all but protected attributes are alike.
 
     Every record becomes a mixture of a few prototypes. Prototypes and attribute weights are learned such that the
@@ -153,9 +144,6 @@ class IFair(TransformerMixin, BaseEstimator):
     True
     """
 
-    prototypes_: NDArray[np.floating[Any]]
-    alpha_: NDArray[np.floating[Any]]
-
     def __init__(
         self,
         n_prototypes: int = 10,
@@ -206,11 +194,6 @@ class IFair(TransformerMixin, BaseEstimator):
         self.callback = callback
         self.verbose = verbose
         self.random_state = random_state
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn prototypes and attribute weights.
@@ -268,7 +251,7 @@ class IFair(TransformerMixin, BaseEstimator):
             ]
         starts = [Parameters(start.prototypes - centre, start.alpha) for start in starts]
         packing = Packing(self.n_prototypes, X.shape[1], frozen)
-        with self._observed(len(starts)) as observer:
+        with observed(self, len(starts)) as observer:
             solution, restarts = minimise(
                 objective, starts, packing, max_iter=self.max_iter, tol=self.tol, observer=observer
             )
@@ -286,7 +269,7 @@ class IFair(TransformerMixin, BaseEstimator):
         self.converged_ = solution.stopped == "converged"
         self.protected_mask_ = protected
         self.restarts_ = np.array(restarts)
-        _warn_unless_converged(solution, self.max_iter)
+        warn_unless_converged(self, solution, stacklevel=4)
 
     def _objective(
         self,
@@ -298,7 +281,7 @@ class IFair(TransformerMixin, BaseEstimator):
         counts = ~protected if self.utility_columns == "unprotected" else np.ones_like(protected)
         return Objective(
             engine,
-            Mapping(float(self.p), bool(self.squared)),
+            self._mapping(),
             Reconstruction(counts.astype(np.float64)),
             self._schedule(engine, protected, random_state, report),
             float(self.utility_weight),
@@ -333,120 +316,3 @@ class IFair(TransformerMixin, BaseEstimator):
             return AllPairs(kernel)
         drawn = random_state.choice(engine.n_records, int(n_landmarks), replace=False)
         return Landmarks(kernel, np.asarray(engine.X[np.sort(drawn)], dtype=np.float64), engine.n_records)
-
-    @contextmanager
-    def _observed(self, n_starts: int) -> Iterator[Callable[[Progress], None]]:
-        bar = ProgressBar(n_starts, self.max_iter) if self.verbose else None
-
-        def observer(progress: Progress) -> None:
-            if bar is not None:
-                bar(progress)
-            if self.callback is not None:
-                self.callback(progress.iteration, progress.loss, progress.gradient_norm)
-
-        try:
-            yield observer
-        finally:
-            if bar is not None:
-                bar.close()
-
-    def membership(self, X: Any) -> NDArray[np.floating[Any]]:
-        """The share of every prototype in every record (Def. 8).
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_prototypes)
-            Rows sum to 1.
-        """
-        return self._map(X, as_membership=True)
-
-    def transform(self, X: Any) -> NDArray[np.floating[Any]]:
-        """Represent records (Def. 3).
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features), or (n_samples, n_prototypes) where `output` is "membership"
-        """
-        return self._map(X, as_membership=self.output == "membership")
-
-    def _map(self, X: Any, *, as_membership: bool) -> NDArray[np.floating[Any]]:
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        # Columns of weight 0 are not looked at, so that they cannot matter even by a rounding error.
-        seen = np.flatnonzero(self.alpha_) if not self.alpha_.all() else slice(None)
-        centre = self.prototypes_.mean(axis=0)[seen]
-        parameters = Parameters(self.prototypes_[:, seen] - centre, self.alpha_[seen])
-        mapping = Mapping(float(self.p), bool(self.squared))
-        result = np.empty((len(X), self.n_prototypes if as_membership else X.shape[1]), dtype=X.dtype)
-
-        def represent(block: NDArray[np.floating[Any]], rows: slice) -> None:
-            U = mapping.memberships(block[:, seen] - centre, parameters)
-            result[rows] = U if as_membership else U @ self.prototypes_
-
-        # Products of a block are too small to share among threads: whole blocks are shared instead. Setting that up
-        # takes milliseconds, which a single block is not worth.
-        several = len(X) > TRANSFORM_ROWS
-        with (
-            threadpool_limits(1, user_api="blas") if several else nullcontext(),
-            LocalEngine(X, threads=effective_n_jobs(self.n_jobs), block_rows=TRANSFORM_ROWS) as engine,
-        ):
-            for _ in engine.map(represent):
-                pass
-        return result
-
-    def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> NDArray[np.object_]:
-        """Names of the columns of `transform`: those of the table, or ``prototype0``, ... for memberships."""
-        check_is_fitted(self)
-        if self.output == "membership":
-            return np.array([f"prototype{k}" for k in range(len(self.prototypes_))], dtype=object)
-        names: NDArray[np.object_] = _check_feature_names_in(self, input_features)
-        return names
-
-    def prototypes_frame(self, encoder: Encoder | None = None) -> pd.DataFrame:
-        """The prototypes as a table one can read.
-
-        Parameters
-        ----------
-        encoder : Encoder, optional
-            The fitted encoder whose output this was fitted on; prototypes are then in the units and categories of
-            the original table.
-
-        Returns
-        -------
-        DataFrame with one row a prototype
-            ``share``, its part of the population, then the attributes; largest share first.
-
-        Notes
-        -----
-        Representations are mixtures of prototypes and lie between them, so that prototypes themselves often lie
-        outside the range of the data: an age of -20 stands for "as young as it gets".
-        """
-        check_is_fitted(self)
-        names = [str(name) for name in _check_feature_names_in(self)]
-        frame = pd.DataFrame(self.prototypes_, columns=names)
-        if encoder is not None:
-            frame = encoder.decode(frame)
-        index = pd.Index([f"prototype{k}" for k in range(len(frame))], name="prototype")
-        frame = frame.set_axis(index, axis=0)
-        # Beside an attribute that is itself called "share", the order of columns tells them apart.
-        frame.insert(0, "share", self.shares_, allow_duplicates=True)
-        return frame.iloc[np.argsort(-self.shares_, kind="stable")]
-
-
-def _warn_unless_converged(solution: Solution, max_iter: int) -> None:
-    reason = {
-        "max_iter": f"stopped at max_iter={max_iter} before it converged; raise max_iter, or tol",
-        "stalled": "stopped where no step lowers the loss any more, short of converging; try another random_state",
-        "interrupted": f"was interrupted after {solution.n_iter} iterations and keeps the best solution so far",
-        "callback": f"was ended by its callback after {solution.n_iter} iterations",
-    }.get(solution.stopped)
-    if reason:
-        warnings.warn(f"IFair {reason} (loss {solution.losses.total:.6g}).", ConvergenceWarning, stacklevel=4)

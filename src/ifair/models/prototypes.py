@@ -1,0 +1,172 @@
+"""What estimators with prototypes have in common: mapping records, names, readable prototypes, progress."""
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
+
+from ifair.core.mapping import Mapping
+from ifair.core.parameters import Parameters
+from ifair.core.solve import Progress, Solution
+from ifair.encode import Encoder
+from ifair.engines.local import LocalEngine
+from ifair.models.progress import ProgressBar
+
+# Records that `transform` handles at a time: they stay in a core's cache.
+TRANSFORM_ROWS = 1024
+
+
+class PrototypeModel(TransformerMixin, BaseEstimator):
+    """A transformer that represents records as mixtures of learned prototypes.
+
+    Subclasses have the parameters `p`, `squared`, `output` and `n_jobs`, and set `prototypes_`, `alpha_` and `shares_`.
+    """
+
+    p: float
+    squared: bool
+    output: str
+    n_jobs: int | None
+    prototypes_: NDArray[np.floating[Any]]
+    alpha_: NDArray[np.floating[Any]]
+    shares_: NDArray[np.floating[Any]]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _mapping(self) -> Mapping:
+        return Mapping(float(self.p), bool(self.squared))
+
+    def membership(self, X: Any) -> NDArray[np.floating[Any]]:
+        """The share of every prototype in every record (Def. 8).
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_prototypes)
+            Rows sum to 1.
+        """
+        return self._map(X, as_membership=True)
+
+    def transform(self, X: Any) -> NDArray[np.floating[Any]]:
+        """Represent records (Def. 3).
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features), or (n_samples, n_prototypes) where `output` is "membership"
+        """
+        return self._map(X, as_membership=self.output == "membership")
+
+    def _map(self, X: Any, *, as_membership: bool) -> NDArray[np.floating[Any]]:
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        # Columns of weight 0 are not looked at, so that they cannot matter even by a rounding error.
+        seen = np.flatnonzero(self.alpha_) if not self.alpha_.all() else slice(None)
+        centre = self.prototypes_.mean(axis=0)[seen]
+        parameters = Parameters(self.prototypes_[:, seen] - centre, self.alpha_[seen])
+        mapping = self._mapping()
+        result = np.empty((len(X), len(self.prototypes_) if as_membership else X.shape[1]), dtype=X.dtype)
+
+        def represent(block: NDArray[np.floating[Any]], rows: slice) -> None:
+            U = mapping.memberships(block[:, seen] - centre, parameters)
+            result[rows] = U if as_membership else U @ self.prototypes_
+
+        # Products of a block are too small to share among threads: whole blocks are shared instead. Setting that up
+        # takes milliseconds, which a single block is not worth.
+        several = len(X) > TRANSFORM_ROWS
+        with (
+            threadpool_limits(1, user_api="blas") if several else nullcontext(),
+            LocalEngine(X, threads=effective_n_jobs(self.n_jobs), block_rows=TRANSFORM_ROWS) as engine,
+        ):
+            for _ in engine.map(represent):
+                pass
+        return result
+
+    def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> NDArray[np.object_]:
+        """Names of the columns of `transform`: those of the table, or ``prototype0``, ... for memberships."""
+        check_is_fitted(self)
+        if self.output == "membership":
+            return np.array([f"prototype{k}" for k in range(len(self.prototypes_))], dtype=object)
+        names: NDArray[np.object_] = _check_feature_names_in(self, input_features)
+        return names
+
+    def prototypes_frame(self, encoder: Encoder | None = None) -> pd.DataFrame:
+        """The prototypes as a table one can read.
+
+        Parameters
+        ----------
+        encoder : Encoder, optional
+            The fitted encoder whose output this was fitted on; prototypes are then in the units and categories of
+            the original table.
+
+        Returns
+        -------
+        DataFrame with one row a prototype
+            ``share``, its part of the population, then the attributes; largest share first.
+
+        Notes
+        -----
+        Representations are mixtures of prototypes and lie between them, so that prototypes themselves often lie
+        outside the range of the data: an age of -20 stands for "as young as it gets".
+        """
+        check_is_fitted(self)
+        names = [str(name) for name in _check_feature_names_in(self)]
+        frame = pd.DataFrame(self.prototypes_, columns=names)
+        if encoder is not None:
+            frame = encoder.decode(frame)
+        index = pd.Index([f"prototype{k}" for k in range(len(frame))], name="prototype")
+        frame = frame.set_axis(index, axis=0)
+        # Beside an attribute that is itself called "share", the order of columns tells them apart.
+        frame.insert(0, "share", self.shares_, allow_duplicates=True)
+        return frame.iloc[np.argsort(-self.shares_, kind="stable")]
+
+
+@contextmanager
+def observed(estimator: Any, n_starts: int) -> Iterator[Callable[[Progress], None]]:
+    """Tell the estimator's progress bar and callback of every iteration."""
+    bar = ProgressBar(n_starts, estimator.max_iter) if estimator.verbose else None
+
+    def observer(progress: Progress) -> None:
+        if bar is not None:
+            bar(progress)
+        if estimator.callback is not None:
+            estimator.callback(progress.iteration, progress.loss, progress.gradient_norm)
+
+    try:
+        yield observer
+    finally:
+        if bar is not None:
+            bar.close()
+
+
+def warn_unless_converged(estimator: Any, solution: Solution[Any], stacklevel: int) -> None:
+    """Warn of a fit that ended before `tol` was reached, and say why."""
+    reason = {
+        "max_iter": f"stopped at max_iter={estimator.max_iter} before it converged; raise max_iter, or tol",
+        "stalled": "stopped where no step lowers the loss any more, short of converging; try another random_state",
+        "interrupted": f"was interrupted after {solution.n_iter} iterations and keeps the best solution so far",
+        "callback": f"was ended by its callback after {solution.n_iter} iterations",
+    }.get(solution.stopped)
+    if reason:
+        warnings.warn(
+            f"{type(estimator).__name__} {reason} (loss {solution.losses.total:.6g}).",
+            ConvergenceWarning,
+            stacklevel=stacklevel,
+        )
