@@ -6,12 +6,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ifair.encode import Encoder
     from ifair.models.ifair import IFair
+    from ifair.models.lfr import LFR
+    from ifair.ranking import FAStarIR
 
 __version__ = "0.1.0"
-__all__ = ["Encoder", "IFair", "__version__"]
+__all__ = ["LFR", "Encoder", "FAStarIR", "IFair", "__version__"]
 
 # Where each public name lives. Loaded on first use: `ifair --help` needs neither numpy nor scikit-learn.
-_HOME = {"Encoder": "ifair.encode", "IFair": "ifair.models.ifair"}
+_HOME = {
+    "Encoder": "ifair.encode",
+    "FAStarIR": "ifair.ranking",
+    "IFair": "ifair.models.ifair",
+    "LFR": "ifair.models.lfr",
+}
 
 
 def __getattr__(name: str) -> Any:

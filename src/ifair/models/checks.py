@@ -6,44 +6,49 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-CHOICES = {
-    "fairness_distance": ("weighted", "euclidean"),
-    "reduction": ("mean", "sum", "norm"),
-    "output": ("representation", "membership"),
-    "utility_columns": ("all", "unprotected"),
-    "precision": ("auto", "single", "double"),
-}
-NAMED = {
-    "alpha_init": ("masked", "random"),
-    "init": ("k-means++", "uniform"),
-    "pairs": ("auto", "all", "moments"),
-}
+STARTS = {"alpha_init": ("masked", "random"), "init": ("k-means++", "uniform")}
+OUTPUTS = ("representation", "membership")
 
 
 def check_parameters(estimator: Any) -> None:
     """Check the parameters of an IFair that need no data."""
-    for name in ("n_prototypes", "n_restarts", "max_iter"):
-        positive_integer(name, getattr(estimator, name))
-    for name in ("utility_weight", "fairness_weight", "tol"):
-        not_negative(name, getattr(estimator, name))
-    if estimator.utility_weight == 0 and estimator.fairness_weight == 0:
-        raise ValueError("utility_weight and fairness_weight are both 0: there is nothing to learn")
-    if not _is_number(estimator.p) or not 1 <= estimator.p < np.inf:
-        raise ValueError(f"p must be a finite number of at least 1 for d to be a distance, got {estimator.p!r}")
-    for name, choices in CHOICES.items():
-        one_of(name, getattr(estimator, name), choices)
-    for name, choices in NAMED.items():
-        if isinstance(getattr(estimator, name), str):
-            one_of(name, getattr(estimator, name), choices)
-    if not isinstance(estimator.pairs, str):
+    _check_common(estimator, weights=("utility_weight", "fairness_weight"))
+    one_of("fairness_distance", estimator.fairness_distance, ("weighted", "euclidean"))
+    one_of("reduction", estimator.reduction, ("mean", "sum", "norm"))
+    one_of("utility_columns", estimator.utility_columns, ("all", "unprotected"))
+    one_of("precision", estimator.precision, ("auto", "single", "double"))
+    if isinstance(estimator.pairs, str):
+        one_of("pairs", estimator.pairs, ("auto", "all", "moments"))
+    else:
         positive_integer("pairs (a number of landmarks)", estimator.pairs)
     if estimator.pairs == "moments" and estimator.p != 2:
         raise ValueError(f"pairs='moments' has a closed form for p=2 only, got p={estimator.p!r}")
+
+
+def check_lfr_parameters(estimator: Any) -> None:
+    """Check the parameters of an LFR that need no data."""
+    _check_common(estimator, weights=("reconstruct_weight", "target_weight", "fairness_weight"))
+
+
+def _check_common(estimator: Any, weights: tuple[str, ...]) -> None:
+    for name in ("n_prototypes", "n_restarts", "max_iter"):
+        positive_integer(name, getattr(estimator, name))
+    for name in (*weights, "tol"):
+        not_negative(name, getattr(estimator, name))
+    if all(getattr(estimator, name) == 0 for name in weights):
+        both = "both" if len(weights) == 2 else "all"
+        raise ValueError(f"{', '.join(weights[:-1])} and {weights[-1]} are {both} 0: there is nothing to learn")
+    if not _is_number(estimator.p) or not 1 <= estimator.p < np.inf:
+        raise ValueError(f"p must be a finite number of at least 1 for d to be a distance, got {estimator.p!r}")
+    one_of("output", estimator.output, OUTPUTS)
+    for name, choices in STARTS.items():
+        if isinstance(getattr(estimator, name), str):
+            one_of(name, getattr(estimator, name), choices)
     if estimator.callback is not None and not callable(estimator.callback):
         raise TypeError(f"callback must be callable, got {estimator.callback!r}")
 
 
-def check_arrays(estimator: Any, X: NDArray[np.floating[Any]]) -> None:
+def check_table(estimator: Any, X: NDArray[np.floating[Any]]) -> None:
     """Check the table, and parameters that must fit it."""
     n_records, n_features = X.shape
     K = estimator.n_prototypes
@@ -51,7 +56,7 @@ def check_arrays(estimator: Any, X: NDArray[np.floating[Any]]) -> None:
         raise ValueError(f"n_prototypes={K} needs at least {K} records, the table has n_samples={n_records}")
     # Squares are summed over records, pairs and attributes, and squared again for moments.
     largest = np.abs(X).max(axis=0)
-    if largest.max() > 1e60 if X.dtype == np.float64 else largest.max() > 1e30:
+    if largest.max() > (1e60 if X.dtype == np.float64 else 1e30):
         column = int(largest.argmax())
         name = getattr(estimator, "feature_names_in_", range(n_features))[column]
         raise ValueError(
@@ -64,10 +69,15 @@ def check_arrays(estimator: Any, X: NDArray[np.floating[Any]]) -> None:
         alpha = shaped("alpha_init", estimator.alpha_init, (n_features,))
         if alpha.min() < 0:
             raise ValueError(f"alpha_init must not be negative, got {alpha.min():.6g} in column {alpha.argmin()}")
-    if estimator.warm_start and hasattr(estimator, "prototypes_") and estimator.prototypes_.shape != (K, n_features):
+
+
+def check_warm_start(estimator: Any, n_features: int) -> None:
+    """Check that a previous solution, if there is one to start from, fits the table."""
+    wanted = (estimator.n_prototypes, n_features)
+    if estimator.warm_start and hasattr(estimator, "prototypes_") and estimator.prototypes_.shape != wanted:
         raise ValueError(
             f"warm_start: the previous fit has prototypes of shape {estimator.prototypes_.shape}, this one needs "
-            f"{(K, n_features)}; set warm_start=False, or keep n_prototypes and the columns"
+            f"{wanted}; set warm_start=False, or keep n_prototypes and the columns"
         )
 
 

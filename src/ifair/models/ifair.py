@@ -19,7 +19,7 @@ from ifair.core.parameters import Packing, Parameters
 from ifair.core.schedules import AllPairs, Landmarks, NoPairs, Schedule, all_memberships
 from ifair.core.solve import minimise
 from ifair.engines.local import LocalEngine
-from ifair.models.checks import check_arrays, check_parameters
+from ifair.models.checks import check_parameters, check_table, check_warm_start
 from ifair.models.protected import protected_mask
 from ifair.models.prototypes import PrototypeModel, observed, warn_unless_converged
 from ifair.models.starts import first_parameters
@@ -213,7 +213,8 @@ class IFair(PrototypeModel):
         check_parameters(self)
         table = X
         X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
-        check_arrays(self, X)
+        check_table(self, X)
+        check_warm_start(self, X.shape[1])
         names = getattr(self, "feature_names_in_", None)
         protected = protected_mask(self.protected, table, X.shape[1], None if names is None else list(names))
         if self.utility_weight == 0 and self.fairness_distance == "weighted":

@@ -1,0 +1,271 @@
+"""LFR, the rival: learned fair representations of Zemel et al. (ICML 2013)."""
+
+import warnings
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
+from threadpoolctl import threadpool_limits
+
+from ifair.core.lfr import LabelledPacking, LabelledParameters, LFRObjective, first_log_odds
+from ifair.core.losses import Reconstruction
+from ifair.core.parameters import Packing, Parameters
+from ifair.core.schedules import all_memberships
+from ifair.core.solve import minimise
+from ifair.engines.local import LocalEngine
+from ifair.models.checks import check_lfr_parameters, check_table
+from ifair.models.protected import protected_mask
+from ifair.models.prototypes import PrototypeModel, observed, warn_unless_converged
+from ifair.models.starts import first_parameters
+
+
+class LFR(ClassifierMixin, PrototypeModel):
+    """Learned fair representations: prototypes that reconstruct, predict, and are shared alike by all groups.
+
+    Unlike :class:`ifair.IFair` it needs a label and the protected groups, and it aims at statistical parity. It is a
+    transformer, to train any classifier on, and a classifier itself.
+
+    Parameters
+    ----------
+    n_prototypes : int, default=10
+        K.
+    reconstruct_weight : float, default=0.01
+        A_x, the weight of the mean squared error of a record, summed over columns.
+    target_weight : float, default=1.0
+        A_y, the weight of the mean cross-entropy of the predicted label.
+    fairness_weight : float, default=1.0
+        A_z, the weight of the difference between groups' mean memberships, summed over prototypes; with more than
+        two groups averaged over their pairs.
+    protected : as in :class:`ifair.IFair`, default=None
+        Columns whose values tell the groups apart, where `fit` gets no `sensitive_features`.
+    p : float, default=2.0
+        Order of the Minkowski distance.
+    squared : bool, default=True
+        Memberships from squared distances, as Zemel et al. define them.
+    alpha_init : {"random", "masked"} or array-like of shape (n_features,), default="random"
+        First attribute weights, as in :class:`ifair.IFair`.
+    init : {"k-means++", "uniform"} or array-like of shape (n_prototypes, n_features), default="k-means++"
+    output : {"representation", "membership"}, default="representation"
+    n_restarts : int, default=3
+    max_iter : int, default=1000
+    tol : float, default=1e-3
+    n_jobs : int, default=None
+    callback : callable, default=None
+    verbose : bool, default=False
+    random_state : int, RandomState instance or None, default=None
+        These as in :class:`ifair.IFair`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+    prototypes_ : ndarray of shape (n_prototypes, n_features)
+    label_chances_ : ndarray of shape (n_prototypes,)
+        Chance of the second class at every prototype (w of the paper).
+    alpha_ : ndarray of shape (n_features,)
+        Attribute weights, never negative.
+    shares_ : ndarray of shape (n_prototypes,)
+        Mean membership in every prototype over the training records.
+    group_labels_ : list
+        The groups found, in the order of their numbers; a tuple each where several columns tell them apart.
+    loss_, reconstruct_loss_, target_loss_, fairness_loss_ : float
+        The weighted total, and its parts without their weights.
+    n_iter_ : int
+    converged_ : bool
+    restarts_ : ndarray of shape (n_restarts,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features,)
+
+    References
+    ----------
+    R. Zemel, Y. Wu, K. Swersky, T. Pitassi, C. Dwork: Learning Fair Representations. ICML 2013.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ifair import LFR
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(80, 3))
+    >>> y, gender = (X[:, 0] > 0).astype(int), rng.integers(0, 2, size=80)
+    >>> model = LFR(4, random_state=0).fit(X, y, sensitive_features=gender)
+    >>> model.transform(X).shape, bool(model.score(X, y) > 0.8)
+    ((80, 3), True)
+    """
+
+    def __init__(
+        self,
+        n_prototypes: int = 10,
+        *,
+        reconstruct_weight: float = 0.01,
+        target_weight: float = 1.0,
+        fairness_weight: float = 1.0,
+        protected: Any = None,
+        p: float = 2.0,
+        squared: bool = True,
+        alpha_init: Any = "random",
+        init: Any = "k-means++",
+        output: str = "representation",
+        n_restarts: int = 3,
+        max_iter: int = 1000,
+        tol: float = 1e-3,
+        n_jobs: int | None = None,
+        callback: Callable[[int, float, float], None] | None = None,
+        verbose: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.n_prototypes = n_prototypes
+        self.reconstruct_weight = reconstruct_weight
+        self.target_weight = target_weight
+        self.fairness_weight = fairness_weight
+        self.protected = protected
+        self.p = p
+        self.squared = squared
+        self.alpha_init = alpha_init
+        self.init = init
+        self.output = output
+        self.n_restarts = n_restarts
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.callback = callback
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def fit(self, X: Any, y: Any, *, sensitive_features: ArrayLike | None = None) -> Self:
+        """Learn prototypes, attribute weights, and the chance of the label at every prototype.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            Numbers on comparable scales; :class:`ifair.Encoder` makes them of any table.
+        y : array-like of shape (n_samples,)
+            Two classes.
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes), optional
+            The protected group of every record, two groups or more. In a Pipeline it is passed on by scikit-learn's
+            metadata routing. Without it the columns named by `protected` tell the groups apart.
+
+        Returns
+        -------
+        LFR
+            The estimator itself.
+        """
+        check_lfr_parameters(self)
+        table = X
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        check_table(self, X)
+        self.classes_, labels = _two_classes(y)
+        names = getattr(self, "feature_names_in_", None)
+        protected = protected_mask(self.protected, table, X.shape[1], None if names is None else list(names))
+        self.group_labels_, groups = self._groups(X, protected, sensitive_features)
+        centre = X.mean(axis=0, dtype=np.float64)
+        with (
+            threadpool_limits(1, user_api="blas"),
+            LocalEngine(X - centre, threads=effective_n_jobs(self.n_jobs)) as engine,
+        ):
+            self._learn(engine, X, centre, protected, labels, groups)
+        return self
+
+    def _learn(
+        self,
+        engine: LocalEngine,
+        X: NDArray[np.floating[Any]],
+        centre: NDArray[np.float64],
+        protected: NDArray[np.bool_],
+        labels: NDArray[np.float64],
+        groups: NDArray[np.intp],
+    ) -> None:
+        random_state = check_random_state(self.random_state)
+        free = np.zeros_like(protected)
+        weights = (float(self.reconstruct_weight), float(self.target_weight), float(self.fairness_weight))
+        reconstruction = Reconstruction(np.ones(X.shape[1]))
+        objective = LFRObjective(engine, self._mapping(), reconstruction, labels, groups, weights)
+        starts = []
+        for _ in range(self.n_restarts):
+            first = first_parameters(X, self.n_prototypes, self.init, self.alpha_init, protected, free, random_state)
+            first = Parameters(first.prototypes - centre, first.alpha)
+            U = all_memberships(engine, objective.mapping, first)
+            starts.append(LabelledParameters(first, first_log_odds(U, labels)))
+        packing = LabelledPacking(Packing(self.n_prototypes, X.shape[1], free))
+        with observed(self, len(starts)) as observer:
+            solution, restarts = minimise(
+                objective, starts, packing, max_iter=self.max_iter, tol=self.tol, observer=observer
+            )
+        learned = solution.parameters.parameters
+        self.prototypes_ = learned.prototypes + centre
+        self.alpha_ = learned.alpha
+        self.label_chances_ = 1.0 / (1.0 + np.exp(-solution.parameters.log_odds))
+        self.shares_ = all_memberships(engine, objective.mapping, learned).mean(axis=0)
+        self.loss_, self.reconstruct_loss_, self.target_loss_, self.fairness_loss_ = solution.losses
+        self.n_iter_ = solution.n_iter
+        self.converged_ = solution.stopped == "converged"
+        self.restarts_ = np.array(restarts)
+        warn_unless_converged(self, solution, stacklevel=4)
+
+    def _groups(
+        self, X: NDArray[np.floating[Any]], protected: NDArray[np.bool_], sensitive_features: ArrayLike | None
+    ) -> tuple[list[Any], NDArray[np.intp]]:
+        if sensitive_features is not None:
+            labels, groups = _group_numbers(sensitive_features, len(X))
+        elif protected.any():
+            labels, groups = _group_numbers(X[:, protected], len(X))
+        else:
+            labels, groups = [], np.zeros(len(X), dtype=np.intp)
+        if len(labels) < 2 and self.fairness_weight > 0:
+            found = f"all records are of the group {labels[0]!r}" if labels else "no protected groups are known"
+            warnings.warn(
+                f"LFR: {found}, so that there is no parity to reach and the fairness loss is left out; pass "
+                "sensitive_features to fit, or name protected columns.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return labels, groups
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Chance of either class, shape (n_samples, 2): memberships times the chances at the prototypes."""
+        check_is_fitted(self)
+        chance = self.membership(X).astype(np.float64) @ self.label_chances_
+        return np.column_stack([1.0 - chance, chance])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The more likely class of every record."""
+        chosen: NDArray[Any] = self.classes_[(self.predict_proba(X)[:, 1] > 0.5).astype(np.intp)]
+        return chosen
+
+
+def _two_classes(y: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """The two classes, and labels as 0.0 and 1.0."""
+    check_classification_targets(y)
+    kind = type_of_target(y, input_name="y", raise_unknown=True)
+    classes, numbers = np.unique(column_or_1d(y), return_inverse=True)
+    if kind != "binary":
+        raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
+    if len(classes) < 2:
+        raise ValueError(f"LFR needs records of two classes, but y holds only one class: {classes[0]!r}")
+    return classes, numbers.astype(np.float64)
+
+
+def _group_numbers(sensitive_features: ArrayLike, n_records: int) -> tuple[list[Any], NDArray[np.intp]]:
+    """Name the groups, and number every record's."""
+    columns = np.asarray(sensitive_features)
+    columns = columns.reshape(len(columns), -1).T if columns.ndim > 1 else columns[None, :]
+    check_consistent_length(columns[0], np.empty(n_records))
+    combined = np.zeros(n_records, dtype=np.intp)
+    for column in columns:
+        missing = [i for i, value in enumerate(column) if value is None or value != value]
+        if missing:
+            raise ValueError(f"sensitive_features has no value for record {missing[0]}; drop it or name a group for it")
+        values, numbers = np.unique(column, return_inverse=True)
+        combined = combined * len(values) + numbers
+    _, first, groups = np.unique(combined, return_index=True, return_inverse=True)
+    labels = [columns[0][i] if len(columns) == 1 else tuple(columns[:, i]) for i in first]
+    return labels, groups
