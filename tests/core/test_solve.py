@@ -91,6 +91,23 @@ def test_an_interrupt_before_the_first_value_is_an_interrupt():
         descend(Interrupted(), start(), PACKING, max_iter=5, tol=0.0)
 
 
+def test_an_interrupt_between_trials_and_the_second_leg_keeps_the_trials(monkeypatch):
+    monkeypatch.setattr(solve, "TRIAL_ITERATIONS", 2)
+    legs = []
+    whole = solve.descend
+
+    def descend_twice(*args, **kwargs):
+        legs.append(kwargs.get("first", 0))
+        if len(legs) == 3:
+            raise KeyboardInterrupt
+        return whole(*args, **kwargs)
+
+    monkeypatch.setattr(solve, "descend", descend_twice)
+    solution, restarts = minimise(Bowl(), [start(), start(9.0)], PACKING, max_iter=100, tol=0.0)
+    assert solution.stopped == "interrupted"
+    assert solution.losses.total == min(restarts)
+
+
 class TwoValleys:
     """Deep where the first coordinate is negative, shallow where it is positive."""
 

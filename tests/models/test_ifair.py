@@ -119,6 +119,20 @@ def test_frozen_protected_columns_cannot_move_the_output_by_a_single_bit(X, outp
 
 
 @quietly
+def test_columns_that_nothing_pulls_at_show_nobodys_values(X):
+    model = IFair(4, protected=[4], freeze_protected=True, utility_columns="unprotected", **FAST).fit(X)
+    np.testing.assert_allclose(model.transform(X)[:, 4], X[:, 4].mean())
+
+
+def test_a_loss_that_falls_to_zero_converges(rng):
+    """As many prototypes as it takes to reproduce the data: the loss has no positive floor."""
+    X = np.repeat(10.0 * rng.normal(size=(3, 2)), 5, axis=0)
+    model = IFair(6, random_state=0).fit(X)
+    assert model.converged_
+    assert model.loss_ < 0.05 * X.var(axis=0).sum()
+
+
+@quietly
 def test_without_freezing_the_protected_columns_can_matter(X):
     model = IFair(4, protected=[4], alpha_init="random", fairness_weight=0.0, **FAST).fit(X)
     flipped = X.copy()

@@ -24,7 +24,7 @@ TILE_ROWS = 256
 STRIPES = 8
 """Independent shares of the tiles, fixed so that the order of summation never depends on the number of threads."""
 
-STRIPE_BYTES = 64 * 2**20
+STRIPE_BYTES = 128 * 2**20
 """What the stripes' own sums may take together."""
 
 
@@ -87,7 +87,7 @@ class PairSums(NamedTuple):
 class AllPairs:
     """Every pair, exactly; each unordered pair is visited once.
 
-    Costs M^2/2 pairs; holds O(M) numbers.
+    Costs M^2/2 pairs; holds O(M (N + K)) numbers.
     """
 
     kernel: PairKernel

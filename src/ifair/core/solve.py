@@ -90,12 +90,15 @@ class _Run(Generic[P]):
         self.objective, self.packing, self.tol = objective, packing, tol
         self.restart, self.iteration, self.observer = restart, first, observer
         self.best: tuple[Total, Array] | None = None
+        self.first_loss = np.nan
         self.history: list[float] = []
         self.gradient_norm = np.inf
         self.stopped = ""
 
     def evaluate(self, theta: Array) -> tuple[float, Array]:
         losses, gradient = self.objective.value_and_grad(self.packing.unpack(theta))
+        if self.best is None:
+            self.first_loss = losses.total
         if self.best is None or losses.total < self.best[0].total:
             self.best = (losses, theta.copy())
         flat = self.packing.pack_gradient(gradient, theta)
@@ -115,7 +118,8 @@ class _Run(Generic[P]):
                 raise
         if len(self.history) > PATIENCE:
             before = self.history[-1 - PATIENCE]
-            if before - loss <= self.tol * abs(before):
+            # A loss that falls towards zero would never fall slowly: below a hundredth of the first one that counts.
+            if before - loss <= self.tol * max(abs(before), 0.01 * abs(self.first_loss)):
                 self.stopped = "converged"
                 raise StopIteration
 
@@ -140,7 +144,8 @@ def descend(
     packing : Vectorised
     max_iter : int
     tol : float
-        Converged when the loss fell by less than this share of itself over the last ten iterations.
+        Converged when the loss fell by less than this share of itself (or of a hundredth of the first loss, if that
+        is more) over the last ten iterations.
     restart, first : int
         What the observer is told: which start this is, and how many iterations it has had before.
     observer : callable, optional
@@ -208,15 +213,19 @@ def minimise(
     if ended_early:
         return replace(solution, stopped=ended_early), restarts
     if solution.stopped == "max_iter" and solution.n_iter < max_iter:
-        solution = descend(
-            objective,
-            solution.parameters,
-            packing,
-            max_iter=max_iter - solution.n_iter,
-            tol=tol,
-            restart=best,
-            first=solution.n_iter,
-            observer=observer,
-        )
+        try:
+            solution = descend(
+                objective,
+                solution.parameters,
+                packing,
+                max_iter=max_iter - solution.n_iter,
+                tol=tol,
+                restart=best,
+                first=solution.n_iter,
+                observer=observer,
+            )
+        except KeyboardInterrupt:
+            # Before the first value of the second leg: what the trials found is still the best.
+            solution = replace(solution, stopped="interrupted")
         restarts[best] = solution.losses.total
     return solution, restarts

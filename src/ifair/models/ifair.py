@@ -85,7 +85,8 @@ class IFair(PrototypeModel):
     max_iter : int, default=1000
         Most iterations of L-BFGS from a start.
     tol : float, default=1e-3
-        Converged when the loss fell by less than this share of itself over ten iterations.
+        Converged when the loss fell by less than this share of itself over ten iterations (or of a hundredth of the
+        first loss, once it is smaller than that).
     warm_start : bool, default=False
         Start from the previous solution (one start) instead of anew.
     precision : {"auto", "single", "double"}, default="auto"
@@ -122,8 +123,8 @@ class IFair(PrototypeModel):
 
     Notes
     -----
-    With ``utility_weight=0`` and ``fairness_distance="weighted"`` there is a trivial optimum: all weights go to 0 and
-    every record to one point. `fit` warns about it.
+    With ``utility_weight=0`` and ``fairness_distance="weighted"`` there is a trivial optimum: all weights go to 0, and
+    every distance with them. `fit` warns about it.
 
     References
     ----------
@@ -219,8 +220,9 @@ class IFair(PrototypeModel):
         protected = protected_mask(self.protected, table, X.shape[1], None if names is None else list(names))
         if self.utility_weight == 0 and self.fairness_distance == "weighted":
             warnings.warn(
-                "utility_weight=0 with fairness_distance='weighted' has a trivial optimum: all attribute weights go "
-                "to 0 and all records to one point. Use a positive utility_weight, or fairness_distance='euclidean'.",
+                "utility_weight=0 with fairness_distance='weighted' has a trivial optimum: all attribute weights go to "
+                "0, every distance with them, and what the representation shows is arbitrary. Use a positive "
+                "utility_weight, or fairness_distance='euclidean'.",
                 UserWarning,
                 stacklevel=2,
             )
@@ -250,6 +252,10 @@ class IFair(PrototypeModel):
                 first_parameters(X, self.n_prototypes, self.init, self.alpha_init, protected, frozen, random_state)
                 for _ in range(self.n_restarts)
             ]
+        if self.freeze_protected and self.utility_columns == "unprotected":
+            # Nothing pulls at these columns: without this they would show the values of the records drawn as starts.
+            for start in starts:
+                start.prototypes[:, protected] = centre[protected]
         starts = [Parameters(start.prototypes - centre, start.alpha) for start in starts]
         packing = Packing(self.n_prototypes, X.shape[1], frozen)
         with observed(self, len(starts)) as observer:

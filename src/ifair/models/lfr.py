@@ -238,6 +238,7 @@ class LFR(ClassifierMixin, PrototypeModel):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The more likely class of every record."""
+        check_is_fitted(self)
         chosen: NDArray[Any] = self.classes_[(self.predict_proba(X)[:, 1] > 0.5).astype(np.intp)]
         return chosen
 
