@@ -18,7 +18,7 @@ from ifair.data import Dataset, load_credit, thirds
 from ifair.encode import Encoder, columns_of
 from ifair.metrics import accuracy, auc, consistency, flip_test, hard_auc, nearest_neighbours
 from ifair.models.ifair import IFair
-from ifair.models.masking import Masked
+from ifair.models.representations import representation
 
 Step = Callable[[str, int, int], None]
 """Told what was done last, how many units are done and how many there are."""
@@ -36,12 +36,13 @@ class Settings:
 
 def methods(settings: Settings, protected: list[str]) -> dict[str, Pipeline]:
     """What stands between the encoded records and the classifier, by name."""
-    chosen = {"full data": make_pipeline("passthrough"), "masked data": make_pipeline(Masked(protected))}
-    for k in settings.n_prototypes:
-        chosen[f"iFair, K = {k}"] = make_pipeline(IFair(k, protected=protected))
-    frozen = IFair(settings.highlighted, protected=protected, freeze_protected=True)
-    chosen[f"iFair frozen, K = {settings.highlighted}"] = make_pipeline(frozen)
-    return chosen
+    k = settings.highlighted
+    return {
+        "full data": representation("full"),
+        "masked data": representation("masked", protected=protected),
+        **{f"iFair, K = {n}": representation("ifair-b", protected=protected, k=n) for n in settings.n_prototypes},
+        f"iFair frozen, K = {k}": representation("ifair-frozen", protected=protected, k=k),
+    }
 
 
 def run(settings: Settings | None = None, step: Step | None = None) -> dict[str, Any]:

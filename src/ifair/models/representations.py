@@ -1,0 +1,60 @@
+"""Every representation of the paper by name, so that experiments loop over names.
+
+All take encoded records (:class:`ifair.Encoder`) and give what a classifier or ranker is trained on.
+"""
+
+from difflib import get_close_matches
+from typing import Any
+
+from sklearn.decomposition import TruncatedSVD
+from sklearn.pipeline import Pipeline, make_pipeline
+
+from ifair.models.ifair import IFair
+from ifair.models.lfr import LFR
+from ifair.models.masking import Masked
+
+REPRESENTATIONS = ("full", "masked", "svd", "svd-masked", "lfr", "ifair-a", "ifair-b", "ifair-frozen")
+"""The paper's seven, and iFair with frozen protected weights."""
+
+
+def representation(name: str, *, protected: Any = None, k: int = 10, random_state: Any = None) -> Pipeline:
+    """Make the representation of this name.
+
+    Parameters
+    ----------
+    name : str
+        ``"full"``, ``"masked"``, ``"svd"``, ``"svd-masked"``, ``"lfr"``, ``"ifair-a"``, ``"ifair-b"`` or
+        ``"ifair-frozen"``; all of them are in ``REPRESENTATIONS``.
+    protected : as in :class:`ifair.IFair`, default=None
+    k : int, default=10
+        Dimension: prototypes of iFair and LFR, components of SVD.
+    random_state : int, RandomState instance or None, default=None
+
+    Returns
+    -------
+    Pipeline
+        Unfitted; ``"lfr"`` needs a label in `fit`, the others ignore it.
+
+    Examples
+    --------
+    >>> representation("svd-masked", protected=["age"], k=5).steps[0][0]
+    'masked'
+    """
+    if name not in REPRESENTATIONS:
+        close = get_close_matches(name, REPRESENTATIONS, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(map(repr, REPRESENTATIONS))}"
+        raise ValueError(f"there is no representation called {name!r}; {hint}")
+    masked = Masked(protected)
+    svd = TruncatedSVD(k, random_state=random_state)
+    common = {"protected": protected, "random_state": random_state}
+    steps: dict[str, list[Any]] = {
+        "full": ["passthrough"],
+        "masked": [masked],
+        "svd": [svd],
+        "svd-masked": [masked, svd],
+        "lfr": [LFR(k, **common)],
+        "ifair-a": [IFair(k, alpha_init="random", **common)],
+        "ifair-b": [IFair(k, alpha_init="masked", **common)],
+        "ifair-frozen": [IFair(k, freeze_protected=True, **common)],
+    }
+    return make_pipeline(*steps[name])

@@ -1,0 +1,56 @@
+"""The registry of representations: each name is what the paper compares."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+from ifair.models.representations import REPRESENTATIONS, representation
+
+
+@pytest.fixture
+def table(rng):
+    frame = pd.DataFrame(rng.normal(size=(60, 6)), columns=["a", "b", "c", "d", "sex=f", "sex=m"])
+    frame["sex=f"] = rng.integers(0, 2, 60).astype(float)
+    frame["sex=m"] = 1.0 - frame["sex=f"]
+    return frame, (frame["a"] + 0.5 * frame["sex=f"] > 0).astype(int)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", REPRESENTATIONS)
+def test_every_representation_feeds_a_classifier_and_can_be_cloned(table, name):
+    X, y = table
+    steps = representation(name, protected=["sex"], k=3, random_state=0)
+    for step in steps.named_steps.values():
+        if hasattr(step, "max_iter"):
+            step.set_params(max_iter=10, n_restarts=1)
+    pipeline = clone(make_pipeline(steps, LogisticRegression())).fit(X, y)
+    assert set(pipeline.predict(X)) <= {0, 1}
+    width = {"full": 6, "masked": 4, "svd": 3, "svd-masked": 3}.get(name, 6)
+    assert pipeline[0].transform(X).shape == (60, width)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", ["masked", "svd-masked", "ifair-frozen"])
+def test_what_is_blind_to_protected_columns_does_not_move_with_them(table, name):
+    X, y = table
+    steps = representation(name, protected=["sex"], k=3, random_state=0)
+    if name == "ifair-frozen":
+        steps[-1].set_params(max_iter=10, n_restarts=1)
+    steps.fit(X, y)
+    flipped = X.assign(**{"sex=f": X["sex=m"], "sex=m": X["sex=f"]})
+    np.testing.assert_array_equal(steps.transform(flipped), steps.transform(X))
+
+
+def test_masked_svd_is_svd_of_the_masked_table(table):
+    X, _ = table
+    masked = representation("svd-masked", protected=["sex"], k=2, random_state=0).fit_transform(X)
+    plain = representation("svd", k=2, random_state=0).fit_transform(X[["a", "b", "c", "d"]])
+    np.testing.assert_allclose(masked, plain)
+
+
+def test_an_unknown_name_suggests_the_right_one():
+    with pytest.raises(ValueError, match="did you mean 'svd-masked'"):
+        representation("svd_masked")
