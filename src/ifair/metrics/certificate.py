@@ -1,6 +1,6 @@
 """The certificate: how far Definition 1 of the paper holds, with a confidence.
 
-Definition 1 calls a mapping phi individually fair if | d(phi(x_i), phi(x_j)) - d(x*_i, x*_j) | <= epsilon
+Definition 1 calls a mapping phi individually fair if ``| d(phi(x_i), phi(x_j)) - d(x*_i, x*_j) | <= epsilon``
 for every pair, x* being a record without its protected attributes. No useful mapping has a small epsilon
 for *every* pair, so the certificate states it for all but a share of pairs: "with 95 % confidence at most
 1 % of pairs exceed epsilon".
@@ -37,7 +37,7 @@ QUANTILES = (0.5, 0.9, 0.95, 0.99)
 
 
 def minkowski(weights: ArrayLike | None = None, p: float = 2.0) -> Distance:
-    """The paper's distance (sum_n weights_n |a_n - b_n|^p)^(1/p) between rows of two arrays of shape (n,
+    """The paper's distance ``(sum_n weights_n |a_n - b_n|^p)^(1/p)`` between rows of two arrays of shape (n,
     N)."""
     alpha = None if weights is None else vector(weights, "weights").astype(np.float64)
     if p < 1 or (alpha is not None and (alpha < 0).any()):
@@ -68,7 +68,7 @@ class Certificate:
     quantiles : dict of float to float
         Of the sampled gaps.
     gaps : array of shape (n_pairs,)
-        | d(phi(x_i), phi(x_j)) - d(x*_i, x*_j) |, sorted.
+        ``| d(phi(x_i), phi(x_j)) - d(x*_i, x*_j) |``, sorted.
     """
 
     epsilon: float

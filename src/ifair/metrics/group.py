@@ -61,7 +61,7 @@ def statistical_parity(
     protected: Any = None,
     pos_label: Any = None,
 ) -> float:
-    """The paper's Parity: 1 - |difference of the mean outcomes|; in [0, 1], higher is fairer.
+    """The paper's Parity: ``1 - |difference of the mean outcomes|``; in [0, 1], higher is fairer.
 
     See :func:`statistical_parity_difference`.
     """
@@ -105,7 +105,7 @@ def equal_opportunity(
     protected: Any = None,
     pos_label: Any = None,
 ) -> float:
-    """The paper's EqOpp: 1 - |difference of the true positive rates|; in [0, 1], higher is fairer."""
+    """The paper's EqOpp: ``1 - |difference of the true positive rates|``; in [0, 1], higher is fairer."""
     return 1 - abs(
         equal_opportunity_difference(
             y_true, y_pred, sensitive_features=sensitive_features, protected=protected, pos_label=pos_label

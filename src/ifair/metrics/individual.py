@@ -24,7 +24,7 @@ def consistency(
 ) -> float:
     """yNN: how far people get the outcomes of their k nearest neighbours (the paper's Section V-C).
 
-    yNN = 1 - 1/(M k) sum_i sum_{j in kNN(x*_i)} |y_i - y_j|
+    ``yNN = 1 - 1/(M k) sum_i sum_{j in kNN(x*_i)} |y_i - y_j|``
 
     In [0, 1] for labels and probabilities, higher is fairer, and 1 when everybody gets the same outcome.
 

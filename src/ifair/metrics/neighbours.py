@@ -41,7 +41,7 @@ def nearest_neighbours(X: ArrayLike, k: int = 10, *, query: Any = None, n_jobs: 
     exact arithmetic, as between encoded categories, then tie whatever the order of the columns or the
     processor.
 
-    The result is exact, and an M x M array is never made. |x - y|^2 = |x|^2 + |y|^2 - 2 x.y in single
+    The result is exact, and an M x M array is never made. ``|x - y|^2 = |x|^2 + |y|^2 - 2 x.y`` in single
     precision, lowered by a bound on its rounding error, rules out nearly all pairs; the true distance of
     the others is computed in double precision. Where single precision rules out too little (records close
     together and far from their mean) the block is searched again in double. Copies of a record are
