@@ -388,6 +388,22 @@ def test_prototypes_are_readable_in_the_users_units(people):
 
 
 @quietly
+def test_archetypes_describe_the_followers_of_each_prototype(people):
+    encoder = Encoder()
+    encoded = encoder.fit_transform(people)
+    model = IFair(4, protected=["race"], **FAST).fit(encoded)
+    table = model.archetypes(encoded, encoder)
+    strongest = model.membership(encoded).argmax(axis=1)
+    assert list(table.columns) == ["share", "followers", *people.columns]
+    assert table["followers"].sum() == len(people)
+    for k in np.unique(strongest):
+        followers, row = people[strongest == k], table.loc[f"prototype{k}"]
+        assert row["followers"] == len(followers)
+        assert row["age"] == pytest.approx(followers["age"].mean())
+        assert (followers["race"] == row["race"]).sum() == followers["race"].value_counts().max()
+
+
+@quietly
 def test_prototypes_without_an_encoder_keep_the_columns_of_the_table(X):
     model = IFair(3, **FAST).fit(X)
     table = model.prototypes_frame()

@@ -131,8 +131,8 @@ def _prototypes(credit: Dataset, settings: Settings) -> dict[str, Any]:
     """The archetypes learned on all records, readable."""
     encoder = Encoder()
     model = IFair(settings.highlighted, protected=list(credit.protected), random_state=0)
-    model.fit(encoder.fit_transform(credit.frame))
-    table = model.prototypes_frame(encoder)
+    encoded = encoder.fit_transform(credit.frame)
+    table = model.fit(encoded).archetypes(encoded, encoder)
     return {
         "columns": list(table.columns),
         "rows": [[v if isinstance(v, str) else round(float(v), 3) for v in row] for row in table.to_numpy().tolist()],

@@ -1,7 +1,7 @@
 """What estimators with prototypes have in common: mapping records, names, readable prototypes, progress."""
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
@@ -124,18 +124,48 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
         Notes
         -----
         Representations are mixtures of prototypes and lie between them, so that prototypes themselves often lie
-        outside the range of the data: an age of -20 stands for "as young as it gets".
+        outside the range of the data: an age of -20 stands for "as young as it gets". `archetypes` describes the people
+        that a prototype stands for.
         """
         check_is_fitted(self)
-        names = [str(name) for name in _check_feature_names_in(self)]
-        frame = pd.DataFrame(self.prototypes_, columns=names)
+        return self._readable(self.prototypes_, range(len(self.prototypes_)), encoder, {"share": self.shares_})
+
+    def archetypes(self, X: Any, encoder: Encoder | None = None) -> pd.DataFrame:
+        """Whom each prototype stands for: the average of the records that have most of it.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            Records such as those fitted on.
+        encoder : Encoder, optional
+            The fitted encoder that made ``X``, for the units and categories of the original table.
+
+        Returns
+        -------
+        DataFrame with one row a prototype that some record has most of
+            ``share``, the mean membership; ``followers``, how many records have more of this prototype than of any
+            other; then the mean of every number, and the most frequent category, among them. Largest share first.
+        """
+        U = self.membership(X)
+        records = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        strongest = U.argmax(axis=1)
+        followed = np.unique(strongest)
+        means = np.stack([records[strongest == k].mean(axis=0) for k in followed])
+        counts = np.bincount(strongest, minlength=U.shape[1])[followed]
+        return self._readable(means, followed, encoder, {"share": U.mean(axis=0)[followed], "followers": counts})
+
+    def _readable(
+        self, rows: NDArray[np.floating[Any]], numbers: Iterable[int], encoder: Encoder | None, first: dict[str, Any]
+    ) -> pd.DataFrame:
+        """Rows in the columns fitted on, as a table that begins with the columns ``first``, sorted by share."""
+        frame = pd.DataFrame(rows, columns=[str(name) for name in _check_feature_names_in(self)])
         if encoder is not None:
             frame = encoder.decode(frame)
-        index = pd.Index([f"prototype{k}" for k in range(len(frame))], name="prototype")
-        frame = frame.set_axis(index, axis=0)
-        # Beside an attribute that is itself called "share", the order of columns tells them apart.
-        frame.insert(0, "share", self.shares_, allow_duplicates=True)
-        return frame.iloc[np.argsort(-self.shares_, kind="stable")]
+        frame = frame.set_axis(pd.Index([f"prototype{k}" for k in numbers], name="prototype"), axis=0)
+        for position, (name, values) in enumerate(first.items()):
+            # Beside an attribute of the same name, the order of columns tells them apart.
+            frame.insert(position, name, values, allow_duplicates=True)
+        return frame.iloc[np.argsort(-first["share"], kind="stable")]
 
 
 @contextmanager
