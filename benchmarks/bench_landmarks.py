@@ -1,0 +1,105 @@
+"""Landmarks and moments against all pairs: what the solution is worth on ALL pairs, and what it costs.
+
+    python benchmarks/bench_landmarks.py [--json FILE] [--records 6000]
+
+Compas where IFAIR_DATA names a folder with it, and made-up records of the shape of Census. All fits take the same
+number of iterations from the same start. Losses are those of the fitted solution on every pair of the training
+records, in per cent above the loss that the fit on all pairs reached; landmarks are drawn three times.
+
+It backs the defaults of `pairs="auto"`.
+"""
+
+import time
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+import common
+from ifair import Encoder
+from ifair.core.moments import Moments, input_products
+from ifair.core.pairs import EuclideanPairs
+from ifair.core.parameters import Packing
+from ifair.core.schedules import AllPairs, Landmarks, Schedule
+from ifair.core.solve import descend
+from ifair.data import DataError, load_compas
+from ifair.engines.local import LocalEngine
+from ifair.models.protected import protected_mask
+
+K, ITERATIONS, DRAWS = 10, 100, 3
+LANDMARKS = (100, 300, 1000, 3000)
+
+
+def compas(n_records: int) -> tuple[np.ndarray, np.ndarray] | None:
+    try:
+        dataset = load_compas(download_if_missing=False)
+    except DataError:
+        return None
+    table = Encoder(min_frequency=20).fit_transform(dataset.frame)
+    protected = protected_mask(list(dataset.protected), table, table.shape[1], list(table.columns))
+    X = table.to_numpy(dtype=np.float64)
+    X = X[np.random.default_rng(0).permutation(len(X))[:n_records]]
+    return X - X.mean(axis=0), protected
+
+
+def rows_of(name: str, X: np.ndarray, protected: np.ndarray) -> common.Rows:
+    unprotected = np.flatnonzero(~protected)
+    kernel = EuclideanPairs(unprotected, K, True, np.float32)
+    packing = Packing(K, X.shape[1], np.zeros_like(protected))
+    first = common.start(X, K, protected, seed=0)
+    rows: common.Rows = []
+    with threadpool_limits(1, user_api="blas"), LocalEngine(X, threads=2) as engine:
+        exact = common.objective(engine, protected, K, pairs=AllPairs(kernel))
+
+        def fit(pairs: Schedule) -> tuple[float, float]:
+            objective = common.objective(engine, protected, K, pairs=pairs)
+            began = time.perf_counter()
+            solution = descend(objective, first, packing, max_iter=ITERATIONS, tol=0.0)
+            took = time.perf_counter() - began
+            return exact.value_and_grad(solution.parameters)[0].total, took
+
+        def drawn(n_landmarks: int, seed: int) -> Schedule:
+            chosen = np.random.default_rng(seed).choice(len(X), n_landmarks, replace=False)
+            return Landmarks(kernel, X[np.sort(chosen)], len(X))
+
+        best, took_all = fit(AllPairs(kernel))
+
+        def row(pairs: str, fits: list[tuple[float, float]]) -> dict[str, Any]:
+            above = [100.0 * (loss / best - 1.0) for loss, _ in fits]
+            seconds = min(took for _, took in fits)
+            return {
+                "data": f"{name} {len(X):,} x {X.shape[1]}",
+                "pairs": pairs,
+                "loss on all pairs": float(np.mean([loss for loss, _ in fits])),
+                "above all, %": round(float(np.mean(above)), 2),
+                "worst, %": round(max(above), 2),
+                "seconds": seconds,
+                "all pairs/this": took_all / seconds,
+            }
+
+        rows.append(row("all", [(best, took_all)]))
+        for n_landmarks in LANDMARKS:
+            if n_landmarks < len(X):
+                fits = [fit(drawn(n_landmarks, seed)) for seed in range(DRAWS)]
+                rows.append(row(f"{n_landmarks} landmarks", fits))
+        rows.append(row("moments", [fit(Moments(unprotected, input_products(engine, unprotected)))]))
+    return rows
+
+
+def main(arguments: list[str] | None = None) -> common.Rows:
+    parser = common.options(__doc__)
+    parser.add_argument("--records", type=int, default=6000)
+    chosen = parser.parse_args(arguments)
+    machine = common.Machine()
+    N = 101
+    rows = rows_of("made up", common.made_up(chosen.records, N), np.arange(N) >= N - 2)
+    real = compas(chosen.records)
+    if real is not None:
+        rows = rows_of("Compas", *real) + rows
+    title = f"Which pairs: {ITERATIONS} iterations from one start, K = {K}, single precision, two threads"
+    notes = "" if real is not None else "Compas left out: IFAIR_DATA names no folder with it."
+    return common.report(title, rows, machine, chosen.json, notes)
+
+
+if __name__ == "__main__":
+    main()

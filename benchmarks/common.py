@@ -1,0 +1,193 @@
+"""What the benchmarks share: timing, peak memory, data, objectives, and the table at the end.
+
+A benchmark's ``main`` returns its rows and prints them as one table; ``--json FILE`` also writes them. Ratios are
+between rows of one run. Times are the best of several rounds in which everything compared takes its turn, so that a
+machine that is busy for a while does not fall on one row only; processor seconds are printed beside them.
+"""
+
+import argparse
+import json
+import multiprocessing
+import os
+import platform
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ifair import Encoder
+from ifair.core import mapping
+from ifair.core.losses import Reconstruction
+from ifair.core.objective import Objective
+from ifair.core.pairs import EuclideanPairs
+from ifair.core.parameters import Parameters
+from ifair.core.schedules import AllPairs, Schedule
+from ifair.data import load_credit
+from ifair.engines.local import LocalEngine
+from ifair.models.protected import protected_mask
+from ifair.models.starts import first_parameters
+
+Rows = list[dict[str, Any]]
+
+
+class Time(NamedTuple):
+    """Seconds on the clock and of processors, the best of each."""
+
+    wall: float
+    cpu: float
+
+
+def best_times(works: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, Time]:
+    """The best times of several pieces of work, which take turns."""
+    best = {name: Time(np.inf, np.inf) for name in works}
+    for _ in range(rounds):
+        for name, work in works.items():
+            time.sleep(0.05)  # threads of BLAS spin for a while after the work before this
+            wall, cpu = time.perf_counter(), time.process_time()
+            work()
+            took = Time(time.perf_counter() - wall, time.process_time() - cpu)
+            best[name] = Time(min(best[name].wall, took.wall), min(best[name].cpu, took.cpu))
+    return best
+
+
+def in_fresh_process(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a module's function in a process of its own, whose peak memory is its own too."""
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(function, *arguments).result()
+
+
+def megabytes_above(work: Callable[[], object]) -> float:
+    """Peak resident memory during the work above that before it, in MB (Linux)."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
+    except OSError:
+        return float("nan")
+    before = _status("VmRSS")
+    work()
+    return (_status("VmHWM") - before) / 1024
+
+
+def _status(field: str) -> int:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(field))
+
+
+def made_up(n_records: int, n_attributes: int, seed: int = 0) -> np.ndarray:
+    """Centred records in some twenty loose groups: a fifth of the columns numeric, the rest rare categories."""
+    rng = np.random.default_rng(seed)
+    group = rng.integers(0, 20, n_records)
+    n_numeric = max(1, n_attributes // 5)
+    X = np.empty((n_records, n_attributes))
+    X[:, :n_numeric] = rng.normal(size=(20, n_numeric))[group]
+    X[:, :n_numeric] += rng.normal(size=(n_records, n_numeric))
+    rate = rng.beta(0.5, 2.0, size=(20, n_attributes - n_numeric))
+    X[:, n_numeric:] = rng.random((n_records, n_attributes - n_numeric)) < rate[group]
+    X -= X.mean(axis=0)
+    X /= np.maximum(X.std(axis=0), 0.05)
+    return X
+
+
+def credit() -> tuple[np.ndarray, np.ndarray]:
+    """German Credit encoded, 1,000 x 67, centred; and which columns are protected."""
+    dataset = load_credit()
+    table = Encoder().fit_transform(dataset.frame)
+    protected = protected_mask(list(dataset.protected), table, table.shape[1], list(table.columns))
+    X = table.to_numpy(dtype=np.float64)
+    return X - X.mean(axis=0), protected
+
+
+def start(X: np.ndarray, n_prototypes: int, protected: np.ndarray, seed: int, init: str = "k-means++") -> Parameters:
+    """A first solution, drawn as :class:`ifair.IFair` draws it."""
+    frozen = np.zeros_like(protected)
+    random_state = np.random.RandomState(seed)
+    return first_parameters(X, n_prototypes, init, "masked", protected, frozen, random_state)
+
+
+def objective(
+    engine: LocalEngine,
+    protected: np.ndarray,
+    n_prototypes: int,
+    *,
+    utility_weight: float = 1.0,
+    fairness_weight: float = 1.0,
+    authors: bool = False,
+    dtype: Any = np.float64,
+    pairs: Schedule | None = None,
+) -> Objective:
+    """The paper's objective with means for sums; or, as the authors' code has it, squared, unweighted, with norms."""
+    kernel = EuclideanPairs(np.flatnonzero(~protected), n_prototypes, not authors, dtype)
+    return Objective(
+        engine,
+        mapping.Mapping(2.0, squared=authors),
+        Reconstruction(np.ones(len(protected))),
+        AllPairs(kernel) if pairs is None else pairs,
+        utility_weight,
+        fairness_weight,
+        "norm" if authors else "mean",
+    )
+
+
+def options(description: str | None) -> argparse.ArgumentParser:
+    """The options that every benchmark has."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the rows and the machine here")
+    return parser
+
+
+class Machine:
+    """What the figures depend on; taken at the start, told at the end."""
+
+    def __init__(self) -> None:
+        self.load_before = os.getloadavg()[0]
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            "cores": os.cpu_count(),
+            "load_before": round(self.load_before, 1),
+            "load_after": round(os.getloadavg()[0], 1),
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+        }
+
+
+def report(title: str, rows: Rows, machine: Machine, json_file: Path | None, notes: str = "") -> Rows:
+    """Print the table, write the file, return the rows."""
+    about = machine.describe()
+    print(f"\n{title}\n")
+    print(table(rows))
+    if notes:
+        print(f"\n{notes}")
+    print(
+        f"\n{about['cores']} cores, load {about['load_before']} at the start and {about['load_after']} at the end, "
+        f"Python {about['python']}, NumPy {about['numpy']}"
+    )
+    if about["load_before"] > 0.5:
+        print("The machine was busy when this began: clock times are upper bounds; compare processor seconds.")
+    if json_file is not None:
+        json_file.write_text(json.dumps({"title": title, "machine": about, "rows": rows}, indent=1) + "\n")
+    return rows
+
+
+def table(rows: Rows) -> str:
+    """Rows under the names of their fields, numbers to the right."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    cells = [names, *([_cell(row.get(name)) for name in names] for row in rows)]
+    widths = [max(len(line[i]) for line in cells) for i in range(len(names))]
+    numeric = [all(not isinstance(row.get(name), str) for row in rows) for name in names]
+    lines = [
+        "  ".join(c.rjust(w) if right else c.ljust(w) for c, w, right in zip(line, widths, numeric)).rstrip()
+        for line in cells
+    ]
+    return "\n".join([lines[0], "-" * sum(widths, 2 * (len(widths) - 1)), *lines[1:]])
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        size = abs(value)
+        return f"{value:,.0f}" if size >= 1000 else f"{value:.1f}" if size >= 20 else f"{value:.3g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
