@@ -1,0 +1,148 @@
+"""The runner: nothing finished is lost, nothing old is mixed in, nobody shares a folder."""
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+import ifair
+from ifair.experiments import runner
+from ifair.experiments.runner import RunError, Unit, run_units, write_json
+
+SOURCE = Path(ifair.__file__).parents[1]
+
+
+@pytest.fixture
+def units(tmp_path, monkeypatch):
+    """Five units that write down when they run."""
+    (tmp_path / "work_of_units.py").write_text(
+        textwrap.dedent(
+            """
+            import time
+
+            def square(x, log, wait=0.0):
+                time.sleep(wait)
+                with open(log, "a", encoding="utf-8") as file:
+                    file.write(f"{x}\\n")
+                return {"square": x * x}
+            """
+        )
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    log = str(tmp_path / "log")
+    return [Unit(f"square of {x}", "work_of_units:square", {"x": x, "log": log}) for x in range(5)]
+
+
+def logged(units):
+    path = Path(units[0].arguments["log"])
+    return [int(line) for line in path.read_text().split()] if path.exists() else []
+
+
+def test_results_come_in_the_order_of_the_units(units, tmp_path):
+    records = run_units(units, tmp_path / "run")
+    assert [record["result"]["square"] for record in records] == [0, 1, 4, 9, 16]
+    assert [record["label"] for record in records] == [unit.label for unit in units]
+
+
+def test_what_is_finished_is_not_done_again(units, tmp_path):
+    first = run_units(units[:3], tmp_path / "run")
+    seen = []
+    again = run_units(units, tmp_path / "run", observer=seen.append)
+    assert logged(units) == [0, 1, 2, 3, 4]
+    assert again[:3] == first
+    assert (seen[0].done, seen[0].total, seen[0].reused) == (3, 5, 3)
+    assert seen[-1].done == 5
+    assert seen[-1].seconds_left == 0.0
+
+
+def test_a_changed_setting_makes_another_unit(units, tmp_path, monkeypatch):
+    run_units(units[:1], tmp_path / "run")
+    changed = Unit(units[0].label, units[0].function, {**units[0].arguments, "x": 7})
+    assert run_units([changed], tmp_path / "run")[0]["result"] == {"square": 49}
+    key = units[0].key
+    monkeypatch.setattr(runner, "__version__", "another")
+    assert units[0].key != key
+
+
+def test_the_same_unit_twice_is_done_once(units, tmp_path):
+    records = run_units([units[2], units[2]], tmp_path / "run")
+    assert logged(units) == [2]
+    assert records[0] == records[1]
+
+
+def test_a_damaged_result_is_made_anew(units, tmp_path):
+    run_units(units[:1], tmp_path / "run")
+    (tmp_path / "run" / "units" / f"{units[0].key}.json").write_text('{"label": "squ')
+    assert run_units(units[:1], tmp_path / "run")[0]["result"] == {"square": 0}
+    assert logged(units) == [0, 0]
+
+
+def test_two_runs_in_one_folder_are_refused(units, tmp_path):
+    with runner.only_run(tmp_path / "run"), pytest.raises(RunError, match="another run is using"):
+        run_units(units, tmp_path / "run")
+    run_units(units[:1], tmp_path / "run")
+
+
+def test_a_full_disk_loses_nothing_finished(units, tmp_path, monkeypatch):
+    run_units(units[:2], tmp_path / "run")
+
+    def full(*args):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(runner.os, "replace", full)
+        with pytest.raises(RunError, match=r"No space left on device\. What was finished before is kept"):
+            run_units(units, tmp_path / "run")
+    kept = sorted(path.name for path in (tmp_path / "run" / "units").iterdir())
+    assert kept == sorted(f"{unit.key}.json" for unit in units[:2])
+    assert len(run_units(units, tmp_path / "run")) == 5
+
+
+def test_a_folder_that_cannot_be_made_is_named(units, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RunError, match="cannot use the folder"):
+        run_units(units, tmp_path / "file" / "run")
+
+
+def test_readers_see_all_of_a_file_or_nothing(tmp_path):
+    path = tmp_path / "result.json"
+    write_json(path, {"a": 1})
+    with pytest.raises(TypeError):
+        write_json(path, {"a": object()})
+    assert json.loads(path.read_text()) == {"a": 1}
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no SIGKILL there")
+def test_killed_at_any_moment_the_next_run_ends_with_the_identical_result(units, tmp_path):
+    slow = [{**unit.arguments, "wait": 0.3} for unit in units]
+    script = textwrap.dedent(
+        f"""
+        import json, sys
+        from pathlib import Path
+        from ifair.experiments.runner import Unit, run_units
+        units = [Unit(str(i), "work_of_units:square", a) for i, a in enumerate(json.loads(sys.argv[1]))]
+        run_units(units, Path({str(tmp_path / "run")!r}))
+        """
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(SOURCE), str(tmp_path)])}
+    process = subprocess.Popen([sys.executable, "-c", script, json.dumps(slow)], env=environment)
+    deadline = time.monotonic() + 60
+    while len(logged(units)) < 2 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    done_before = logged(units)
+    assert 2 <= len(done_before) < 5
+    whole = [Unit(str(i), "work_of_units:square", arguments) for i, arguments in enumerate(slow)]
+    records = run_units(whole, tmp_path / "run")
+    assert [record["result"]["square"] for record in records] == [0, 1, 4, 9, 16]
+    # At most the unit that was under way is done twice.
+    assert len(logged(units)) <= 6
