@@ -1,0 +1,71 @@
+"""How much of the paper's evaluation is run: a taste, an evening, or all of it."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ifair.experiments.classification import DIMENSIONS, ratios
+
+FEW_RATIOS = [(1.0, 0.0), (0.99, 0.01), (0.9, 0.1), (0.5, 0.5), (0.1, 0.9), (0.01, 0.99)]
+LFR_COEFFICIENTS = [0.0, 0.05, 0.1, 1.0, 10.0, 100.0]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A dataset of the registry with limits on its records; None for no limit."""
+
+    name: str
+    most: int | None = None
+    most_training: int | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Settings of all experiments.
+
+    Attributes
+    ----------
+    n_splits : int
+        Random splits into thirds.
+    classification, ranking : tuple of Source
+    grid : dict
+        ``K``, ``ratios`` of iFair's weights, ``lfr`` coefficients.
+    search : dict
+        Parameters of the solver.
+    """
+
+    n_splits: int
+    classification: tuple[Source, ...]
+    ranking: tuple[Source, ...]
+    grid: dict[str, Any]
+    search: dict[str, Any]
+
+
+PROFILES = {
+    # Small enough for every change: German Credit is part of the package, Xing only where its files are.
+    "smoke": Profile(
+        n_splits=2,
+        classification=(Source("credit"),),
+        ranking=(Source("xing", most=500),),
+        grid={"K": [10], "ratios": [FEW_RATIOS[i] for i in (0, 3, 5)], "lfr": [0.05, 1.0]},
+        search={"n_restarts": 1, "max_iter": 100, "tol": 0.01},
+    ),
+    "quick": Profile(
+        n_splits=5,
+        classification=(
+            Source("compas", most=4500, most_training=1000),
+            Source("census", most=9000, most_training=1500),
+            Source("credit"),
+        ),
+        ranking=(Source("xing"), Source("airbnb", most=4500, most_training=1000)),
+        grid={"K": [10, 20], "ratios": FEW_RATIOS, "lfr": [0.05, 1.0, 100.0]},
+        search={"n_restarts": 1, "max_iter": 300, "tol": 0.003},
+    ),
+    "full": Profile(
+        n_splits=5,
+        classification=(Source("compas"), Source("census"), Source("credit")),
+        ranking=(Source("xing"), Source("airbnb")),
+        grid={"K": list(DIMENSIONS), "ratios": ratios(), "lfr": LFR_COEFFICIENTS},
+        search={"n_restarts": 3, "max_iter": 1000, "tol": 0.001},
+    ),
+}
