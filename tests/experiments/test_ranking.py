@@ -34,6 +34,12 @@ def test_regression_on_masked_data_finds_a_score_that_is_linear_in_it(job_search
     assert row["test"]["KT"] == pytest.approx(1)
 
 
+def test_svd_has_no_more_components_than_there_are_columns(job_searches, search):
+    few, many = (ranking.evaluate("xing", {}, None, None, 0, "svd-masked", {"K": [k]}, search)[0] for k in (4, 99))
+    assert many["test"]["MAP"] == pytest.approx(1)
+    assert few["test"]["MAP"] < 1
+
+
 def test_a_limit_on_records_keeps_whole_queries(job_searches, grid, search):
     rows = ranking.evaluate("xing", {}, 60, 10, 0, "masked", grid, search)
     assert 0 <= rows[0]["test"]["MAP"] <= 1

@@ -29,9 +29,8 @@ from ifair.tune import choose
 
 NEIGHBOURS = 10
 
-# The paper's letters, and what our estimators call them.
-_SVD = {"K": "n_components"}
-_PROTOTYPES = {
+# The paper's letters, and what iFair and LFR call them.
+_PARAMETERS = {
     "K": "n_prototypes",
     "lambda": "utility_weight",
     "mu": "fairness_weight",
@@ -175,10 +174,12 @@ def learn(
     seed : int
     """
     steps = representation(method, protected=list(protected), random_state=seed)
-    if setting:
-        solver = search if method.startswith(("ifair", "lfr")) else {}
-        names = _SVD if method.startswith("svd") else _PROTOTYPES
-        steps[-1].set_params(**{names[letter]: value for letter, value in setting.items()}, **solver)
+    if method.startswith("svd"):
+        # There are no more components than columns, also where the grid asks for more.
+        width = (train.may_count if method == "svd-masked" else train.X).shape[1]
+        steps[-1].set_params(n_components=min(setting["K"], width))
+    elif setting:
+        steps[-1].set_params(**{_PARAMETERS[letter]: value for letter, value in setting.items()}, **search)
     fit = {f"{steps.steps[-1][0]}__sensitive_features": train.group} if method == "lfr" else {}
     with warnings.catch_warnings():
         # Early stopping is part of the protocol; what was reached is what is measured. The trivial optimum at
