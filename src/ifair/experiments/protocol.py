@@ -1,12 +1,17 @@
 """The paper's protocol: thirds, encoding learned on the training part, measures on validation and test."""
 
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline
 
 from ifair.data import Dataset, load, thirds
 from ifair.encode import Encoder, columns_of
@@ -19,8 +24,20 @@ from ifair.metrics import (
     nearest_neighbours,
     statistical_parity,
 )
+from ifair.models.representations import representation
+from ifair.tune import choose
 
 NEIGHBOURS = 10
+
+# The paper's letters, and what iFair and LFR call them.
+_PARAMETERS = {
+    "K": "n_prototypes",
+    "lambda": "utility_weight",
+    "mu": "fairness_weight",
+    "A_x": "reconstruct_weight",
+    "A_y": "target_weight",
+    "A_z": "fairness_weight",
+}
 
 
 @dataclass(frozen=True)
@@ -46,7 +63,15 @@ class Part:
     @cached_property
     def neighbours(self) -> NDArray[np.intp]:
         """The ten nearest records of each, searched once for all methods."""
-        return nearest_neighbours(self.may_count, NEIGHBOURS, query=self.query)
+        return nearest_neighbours(self.may_count, NEIGHBOURS)
+
+    @cached_property
+    def rankings(self) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """Of each query its rows, and of each of them the ten nearest (all, where there are fewer) among them."""
+        codes, names = pd.factorize(np.asarray(self.query))
+        found = [np.flatnonzero(codes == number) for number in range(len(names))]
+        near = [nearest_neighbours(self.may_count[rows], min(NEIGHBOURS, len(rows) - 1)) for rows in found]
+        return list(zip(found, near))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,19 +113,85 @@ def split(dataset: Dataset, seed: int, *, most_training: int | None = None) -> S
         chosen = np.random.default_rng([seed, 431]).permutation(len(train_rows))[:most_training]
         train_rows = train_rows[np.sort(chosen)]
     encoder = Encoder(missing="ignore").fit(dataset.frame.iloc[train_rows])
-    hidden = [i for attribute in dataset.protected for i in columns_of(attribute, encoder.get_feature_names_out())]
+    train, validation, test = (encoded(dataset, part, encoder) for part in (train_rows, rows.validation, rows.test))
+    return Split(train, validation, test, dataset.protected)
 
-    def part(positions: NDArray[np.intp]) -> Part:
-        X = encoder.transform(dataset.frame.iloc[positions].reset_index(drop=True))
-        return Part(
-            X,
-            dataset.target.to_numpy()[positions],
-            dataset.group[positions],
-            np.delete(X.to_numpy(), hidden, axis=1),
-            None if dataset.query is None else dataset.query.to_numpy()[positions],
-        )
 
-    return Split(part(train_rows), part(rows.validation), part(rows.test), dataset.protected)
+def encoded(dataset: Dataset, rows: ArrayLike, encoder: Encoder) -> Part:
+    """The records at these positions, as a fitted encoder sees them."""
+    chosen = dataset.take(rows)
+    X = encoder.transform(chosen.frame)
+    hidden = [i for attribute in dataset.protected for i in columns_of(attribute, X.columns)]
+    return Part(
+        X,
+        chosen.target.to_numpy(),
+        chosen.group,
+        np.delete(X.to_numpy(), hidden, axis=1),
+        None if chosen.query is None else chosen.query.to_numpy(),
+    )
+
+
+def settings_of(method: str, grid: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Every setting of a representation, in the paper's letters: K, lambda and mu, or LFR's three weights.
+
+    Parameters
+    ----------
+    method : str
+        A name of ``ifair.models.representations``.
+    grid : mapping
+        ``K``, ``ratios`` (pairs lambda, mu of iFair) and ``lfr`` (coefficients of LFR), as far as it needs them.
+    """
+    if method in ("full", "masked"):
+        yield {}
+        return
+    for k in grid["K"]:
+        if method.startswith("svd"):
+            yield {"K": k}
+        elif method == "lfr":
+            weights = grid["lfr"]
+            triples = ((x, y, z) for x in weights for y in weights for z in weights if y > 0)
+            yield from ({"K": k, "A_x": x, "A_y": y, "A_z": z} for x, y, z in triples)
+        else:
+            yield from ({"K": k, "lambda": lam, "mu": mu} for lam, mu in grid["ratios"])
+
+
+def learn(
+    method: str, setting: Mapping[str, Any], train: Part, protected: Sequence[str], search: Mapping[str, Any], seed: int
+) -> Pipeline:
+    """Fit the representation of this name on the training part.
+
+    Parameters
+    ----------
+    method : str
+        A name of ``ifair.models.representations``.
+    setting : mapping
+        One of :func:`settings_of`.
+    train : Part
+    protected : sequence of str
+        Names of the protected attributes.
+    search : mapping
+        Parameters of the solver for methods that have one: ``n_restarts``, ``max_iter``, ``tol``.
+    seed : int
+    """
+    steps = representation(method, protected=list(protected), random_state=seed)
+    if method.startswith("svd"):
+        # There are no more components than columns, also where the grid asks for more.
+        width = (train.may_count if method == "svd-masked" else train.X).shape[1]
+        steps[-1].set_params(n_components=min(setting["K"], width))
+    elif setting:
+        steps[-1].set_params(**{_PARAMETERS[letter]: value for letter, value in setting.items()}, **search)
+    fit = {f"{steps.steps[-1][0]}__sensitive_features": train.group} if method == "lfr" else {}
+    with warnings.catch_warnings():
+        # Early stopping is part of the protocol; what was reached is what is measured. The trivial optimum at
+        # lambda = 0 is part of the paper's grid.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.filterwarnings("ignore", message="utility_weight=0")
+        return steps.fit(train.X, train.y, **fit)
+
+
+def best(rows: Sequence[Mapping[str, Any]], rule: str, *, utility: str) -> Mapping[str, Any]:
+    """The row of an experiment that a rule of ``ifair.tune`` rates best by its measures on validation data."""
+    return rows[choose([row["validation"] for row in rows], rule, utility=utility, fairness="yNN")]
 
 
 def classify(train: Any, y: NDArray[Any], *others: Any) -> list[tuple[NDArray[Any], NDArray[np.float64]]]:

@@ -95,7 +95,7 @@ def adversary(
         names = [label for label, size in zip(found.labels, sizes) if 0 < size < folds]
         warnings.warn(f"groups of fewer than {folds} people are left out: {names}", stacklevel=2)
     kept = np.isin(found.codes, large)
-    name, estimator = _named(model, random_state)
+    estimator = attacker(model, random_state)
     scores = cross_validate(
         estimator,
         records[kept],
@@ -106,7 +106,7 @@ def adversary(
         error_score="raise",
     )
     return Adversary(
-        model=name,
+        model=model if isinstance(model, str) else type(model).__name__,
         accuracy=float(scores["test_accuracy"].mean()),
         majority=float(sizes.max() / kept.sum()),
         auc=float(scores["test_auc"].mean()),
@@ -116,13 +116,14 @@ def adversary(
     )
 
 
-def _named(model: Any, random_state: int) -> tuple[str, Any]:
+def attacker(model: Any, random_state: int = 0) -> Any:
+    """The classifier, unfitted, that :func:`adversary` calls by this name; or a copy of the one given."""
     if model == "logistic":
-        return model, make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000))
+        return make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000))
     if model == "boosting":
         from sklearn.ensemble import HistGradientBoostingClassifier
 
-        return model, HistGradientBoostingClassifier(early_stopping=False, random_state=random_state)
+        return HistGradientBoostingClassifier(early_stopping=False, random_state=random_state)
     if hasattr(model, "fit"):
-        return type(model).__name__, clone(model)
+        return clone(model)
     raise ValueError(f'model must be "logistic", "boosting" or a classifier, got {model!r}')

@@ -1,0 +1,62 @@
+"""Experiment 4: how much the weights of Xing's deserved score matter."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ifair.experiments.paper import SENSITIVITY
+from ifair.experiments.protocol import best, load_subset, split
+from ifair.experiments.ranking import TOP, evaluate
+from ifair.metrics import share_at_k
+
+WEIGHTS = [row["weights"] for row in SENSITIVITY]
+"""Work, education and views: the rows of the paper's table."""
+
+
+def weigh(
+    weights: list[float],
+    options: dict[str, Any],
+    most: int | None,
+    most_training: int | None,
+    seed: int,
+    method: str,
+    grid: dict[str, Any],
+    search: dict[str, Any],
+) -> dict[str, Any]:
+    """One row of the table on one split, at the setting with the best harmonic mean of MAP and yNN on validation.
+
+    Parameters
+    ----------
+    weights : list of 3 floats
+        Of work experience, education and profile views.
+    options : dict
+        Other options of Xing's loader.
+    most, most_training, seed, method, grid, search
+        As in :func:`ifair.experiments.ranking.evaluate`.
+
+    Returns
+    -------
+    dict
+        ``weights``, the chosen ``setting``, its measures on ``validation`` and ``test``, and ``base rate``: % protected
+        among the truly ten best of the test queries (``test``) and of all queries (``all``).
+    """
+    options = {**options, "weights": weights}
+    chosen = best(evaluate("xing", options, most, most_training, seed, method, grid, search), "optimal", utility="MAP")
+    test = split(load_subset("xing", options, most, seed), seed).test
+    everybody = load_subset("xing", options, None, seed)
+    return {
+        "weights": weights,
+        **chosen,
+        "base rate": {
+            "test": _protected_at_top(test.y, test.group, test.query),
+            "all": _protected_at_top(everybody.target, everybody.group, everybody.query),
+        },
+    }
+
+
+def _protected_at_top(scores: Any, group: Any, query: Any) -> float:
+    ranked = np.asarray(pd.notna(query))
+    return 100.0 * share_at_k(
+        None, np.asarray(scores)[ranked], sensitive_features=group[ranked], query=np.asarray(query)[ranked], k=TOP
+    )
