@@ -4,7 +4,8 @@
 
 Compas where IFAIR_DATA names a folder with it, and made-up records of the shape of Census. All fits take the same
 number of iterations from the same start. Losses are those of the fitted solution on every pair of the training
-records, in per cent above the loss that the fit on all pairs reached; landmarks are drawn three times (3,000 of them once).
+records, in per cent above the loss that the fit on all pairs reached; landmarks are drawn three times (3,000 of them
+once).
 
 It backs the defaults of `pairs="auto"`.
 """
