@@ -28,7 +28,7 @@ from ifair.core.solve import PATIENCE, descend
 from ifair.engines.local import LocalEngine
 
 SETTINGS = ((1.0, 1.0, 10), (1.0, 0.1, 20), (0.1, 1.0, 20))
-VARIABLES = (("alpha", 1.0), ("alpha", 0.1), ("root", 1.0), ("root", 0.1), ("root", 0.03))
+VARIABLES = (("alpha", 1.0), ("alpha", 0.1), ("root", 1.0), ("root", 0.1), ("root", 0.05), ("root", 0.03))
 SHORT, LONG, N_STARTS = 200, 1000, 5
 DROPS = (25, 50, 100, 200)
 TOLERANCES = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 1e-5)

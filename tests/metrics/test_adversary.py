@@ -69,3 +69,24 @@ def test_two_groups_that_can_be_folded_are_needed(rng):
     assert adversary(Z, sensitive_features=lonely, folds=3).folds == 3
     with pytest.raises(ValueError, match="model"):
         adversary(Z, sensitive_features=lonely, folds=3, model="oracle")
+
+
+def test_intervals_resample_the_people_that_were_predicted(rng):
+    sex = rng.integers(0, 2, 300)
+    Z = np.column_stack([sex + rng.normal(size=300), rng.normal(size=300)])
+    result = adversary(Z, sensitive_features=sex)
+    for measure, estimate in (("accuracy", result.accuracy), ("auc", result.auc)):
+        interval = result.interval(measure, n_resamples=200)
+        assert interval.estimate == pytest.approx(estimate, abs=0.02)
+        assert interval.low < interval.estimate < interval.high
+    pooled = (result.chances.argmax(axis=1) == sex).mean()
+    assert result.interval("accuracy", n_resamples=10).estimate == pytest.approx(pooled)
+
+
+def test_an_interval_of_an_unknown_measure_is_refused(rng):
+    three = np.repeat(["a", "b", "c"], 20)
+    result = adversary(rng.normal(size=(60, 2)), sensitive_features=three, folds=2)
+    assert result.chances.shape == (60, 3)
+    np.testing.assert_allclose(result.chances.sum(axis=1), 1.0)
+    with pytest.raises(ValueError, match="between two groups"):
+        result.interval("auc")

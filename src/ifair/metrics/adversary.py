@@ -1,18 +1,20 @@
 """The adversary: how well can somebody tell the protected group from a representation?"""
 
 import warnings
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ifair.metrics.arrays import groups, matrix
+from ifair.metrics.arrays import Floats, Ints, groups, matrix
+from ifair.metrics.bootstrap import Interval, bootstrap
+from ifair.metrics.utility import accuracy, auc
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,9 @@ class Adversary:
     accuracy_sd, auc_sd : float
         Standard deviations over the folds.
     folds : int
+    truth, chances : arrays of shape (M',) and (M', G)
+        The group of everybody who was predicted, and the chances that the fold's adversary gave to each group, which
+        had not seen them.
     """
 
     model: str
@@ -41,6 +46,8 @@ class Adversary:
     accuracy_sd: float
     auc_sd: float
     folds: int
+    truth: Ints = field(repr=False, compare=False)
+    chances: Floats = field(repr=False, compare=False)
 
     def __str__(self) -> str:
         return (
@@ -49,7 +56,26 @@ class Adversary:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        names = ("model", "accuracy", "majority", "auc", "accuracy_sd", "auc_sd", "folds")
+        return {name: getattr(self, name) for name in names}
+
+    def interval(self, measure: str = "accuracy", **options: Any) -> Interval:
+        """A bootstrap interval over people for "accuracy" or, between two groups, "auc".
+
+        It holds for the adversaries as they were trained: people are resampled, the training is not repeated. All
+        folds' predictions are taken together, so that the estimate may differ a little from the mean over folds.
+
+        Parameters
+        ----------
+        measure : {"accuracy", "auc"}
+        **options
+            ``n_resamples``, ``confidence`` and ``random_state`` of :func:`ifair.metrics.bootstrap`.
+        """
+        if measure == "accuracy":
+            return bootstrap(accuracy, self.truth, self.chances.argmax(axis=1), **options)
+        if measure == "auc" and self.chances.shape[1] == 2:
+            return bootstrap(auc, self.truth, self.chances[:, 1], **options)
+        raise ValueError(f'measure must be "accuracy" or, between two groups, "auc"; got {measure!r}')
 
 
 def adversary(
@@ -96,14 +122,18 @@ def adversary(
         warnings.warn(f"groups of fewer than {folds} people are left out: {names}", stacklevel=2)
     kept = np.isin(found.codes, large)
     estimator = attacker(model, random_state)
+    # Numbered anew, without the groups that were left out.
+    truth = np.searchsorted(large, found.codes[kept])
     scores = cross_validate(
         estimator,
         records[kept],
-        found.codes[kept],
+        truth,
         cv=StratifiedKFold(folds, shuffle=True, random_state=random_state),
         scoring={"accuracy": "accuracy", "auc": "roc_auc_ovr_weighted" if len(large) > 2 else "roc_auc"},
         n_jobs=n_jobs,
         error_score="raise",
+        return_estimator=True,
+        return_indices=True,
     )
     return Adversary(
         model=model if isinstance(model, str) else type(model).__name__,
@@ -113,7 +143,17 @@ def adversary(
         accuracy_sd=float(scores["test_accuracy"].std()),
         auc_sd=float(scores["test_auc"].std()),
         folds=folds,
+        truth=truth,
+        chances=_unseen(scores, records[kept], len(large)),
     )
+
+
+def _unseen(scores: dict[str, Any], records: NDArray[Any], n_groups: int) -> Floats:
+    """The chances that each fold's model gives to the people it has not seen, shape (M', G)."""
+    chances = np.empty((len(records), n_groups))
+    for model, rows in zip(scores["estimator"], scores["indices"]["test"]):
+        chances[rows] = model.predict_proba(records[rows])
+    return chances
 
 
 def attacker(model: Any, random_state: int = 0) -> Any:
