@@ -6,7 +6,8 @@ representation (Xing 0.93, Airbnb 0.72; FA*IR on Xing: tau 0.94 at p = 0.5 and 0
 - yNN is that of one ranking, averaged over queries like the other measures: scores are brought to 0..1 within their
   query, neighbours are searched among its candidates. On all records this gives 0.89 for Xing and 0.78 for Airbnb.
   One scale for all queries, with neighbours among all records, gives 0.98 and 0.99, for one extreme score makes all
-  differences small; it is reported beside it as ``yNN of all``.
+  differences small; it is reported beside it as ``yNN of all``. No reading explains every figure: iFair's 1.00 on Xing
+  with a tau of 0.57 is out of reach within queries, where somebody always has 0 and somebody 1.
 - FA*IR covers whole rankings, not ten places, significance corrected for all their prefixes: tau 0.95 and 0.78.
 """
 
