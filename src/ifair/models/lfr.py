@@ -5,8 +5,10 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
@@ -203,7 +205,7 @@ class LFR(ClassifierMixin, PrototypeModel):
         learned = solution.parameters.parameters
         self.prototypes_ = learned.prototypes + centre
         self.alpha_ = learned.alpha
-        self.label_chances_ = 1.0 / (1.0 + np.exp(-solution.parameters.log_odds))
+        self.label_chances_ = expit(solution.parameters.log_odds)
         self.shares_ = all_memberships(engine, objective.mapping, learned).mean(axis=0)
         self.loss_, self.reconstruct_loss_, self.target_loss_, self.fairness_loss_ = solution.losses
         self.n_iter_ = solution.n_iter
@@ -262,10 +264,10 @@ def _group_numbers(sensitive_features: ArrayLike, n_records: int) -> tuple[list[
     check_consistent_length(columns[0], np.empty(n_records))
     combined = np.zeros(n_records, dtype=np.intp)
     for column in columns:
-        missing = [i for i, value in enumerate(column) if value is None or value != value]
-        if missing:
+        missing = np.flatnonzero(pd.isna(column))
+        if len(missing):
             raise ValueError(f"sensitive_features has no value for record {missing[0]}; drop it or name a group for it")
-        values, numbers = np.unique(column, return_inverse=True)
+        numbers, values = pd.factorize(column, sort=True)
         combined = combined * len(values) + numbers
     _, first, groups = np.unique(combined, return_index=True, return_inverse=True)
     labels = [columns[0][i] if len(columns) == 1 else tuple(columns[:, i]) for i in first]
