@@ -9,7 +9,7 @@ and everything is run there. German Credit, 1,000 x 67, K = 10. One table of two
   translated into what each calls its weights. Both peers average the parity loss over prototypes, which Zemel et al.
   and ifair sum; fairlearn and Zemel et al. sum the reconstruction over columns, which ifair and AIF360 average. The
   peers take memberships from distances, ifair and Zemel et al. from squared ones, and AIF360 learns no attribute
-  weights: losses are each one's own.
+  weights: losses are each one's own, ifair's with the kink of parity rounded.
 * defaults: every implementation as it comes but for K, learned on two thirds of the records, measured on the last one.
 
 fairlearn differentiates numerically, 748 evaluations for a gradient, and stops at SciPy's limit of 15,000 evaluations:

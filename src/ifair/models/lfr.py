@@ -99,10 +99,14 @@ class LFR(ClassifierMixin, PrototypeModel):
     =============  ==========  =============  ==========
     dataset        full data   LFR            majority
     =============  ==========  =============  ==========
-    German Credit  .748 .942   .702 .954      .702
-    Compas         .661 .743   .646 .962      .539
-    Census         .848 .829   .826 .998      .761
+    German Credit  .744 .954   .698 .966      .706
+    Compas         .653 .746   .630 .975      .540
+    Census         .848 .831   .822 .980      .760
     =============  ==========  =============  ==========
+
+    Means of 14 splits of German Credit, of 3 of Compas, and of 3 of Census with 8,000 records in either part. On
+    German Credit, where 667 records meet 747 parameters, LFR fits the training labels closely (accuracy 0.93) and
+    gains little on others; higher weights of reconstruction or parity fit them less.
 
     References
     ----------
