@@ -117,6 +117,13 @@ def settings_for(dataset: str) -> Iterator[Setting]:
     yield Setting(
         (("protected", "frozen, unprotected utility"),), {"freeze_protected": True, "utility_columns": "unprotected"}
     )
+    for mu in (1.0, 10.0):
+        frozen = {"freeze_protected": True, "fairness_distance": "euclidean", "fairness_weight": mu}
+        yield Setting((("protected", f"frozen, euclidean, mu = {mu:g}"),), frozen)
+        yield Setting(
+            (("protected", f"frozen, unprotected utility, euclidean, mu = {mu:g}"),),
+            {**frozen, "utility_columns": "unprotected"},
+        )
     yield Setting((("init", "uniform"),), {"init": "uniform"})
     for tol in TOLS:
         if tol != 1e-3:
@@ -334,9 +341,9 @@ def markdown(result: dict[str, Any]) -> str:
             ]
             lines += [*_table(["setting", *map(str.capitalize, datasets)], body), ""]
         if question == "readings":
-            lines += [*_balance(rows, present), ""]
-        if question == "tol":
-            lines += [*_effort(rows, present, names), ""]
+            lines += [*_against_paper(rows, present), "", *_balance(rows, present), ""]
+        if question in ("init", "tol"):
+            lines += [*_effort(rows, present, question, names), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -360,19 +367,47 @@ def _balance(rows: list[dict[str, Any]], datasets: list[str]) -> list[str]:
     return [text, "", *_table(["reading", *map(str.capitalize, datasets)], body)]
 
 
-def _effort(rows: list[dict[str, Any]], datasets: list[str], names: list[str]) -> list[str]:
+def _against_paper(rows: list[dict[str, Any]], datasets: list[str]) -> list[str]:
+    """Mean differences from the paper's reading at the same mu, and on how many datasets they are gains."""
+    body = []
+    for mu, reading in itertools.product(MUS, READINGS):
+        if reading == "paper":
+            continue
+        gains: dict[str, list[float]] = {"utility": [], "yNN": [], "adversary": []}
+        for dataset in datasets:
+            utility = UTILITY[kind_of(dataset)]
+            ours, theirs = (
+                pick(rows, question="readings", setting=f"{name}, mu = {mu:g}", dataset=dataset)
+                for name in ("paper", reading)
+            )
+            for name, key in (("utility", utility), ("yNN", "yNN"), ("adversary", "adversary")):
+                gains[name].append(mean(theirs, key) - mean(ours, key))
+        figures = []
+        for name, differences in gains.items():
+            better = sum(d < 0 if name == "adversary" else d > 0 for d in differences)
+            figures.append(f"{np.mean(differences):+.3f} ({better} of {len(differences)})")
+        body.append([f"{reading}, mu = {mu:g}", *figures])
+    text = (
+        "Differences from the paper's reading at the same mu, as means over datasets, and on how many datasets the "
+        "other reading is the better one (utility: AUC of labels or MAP@10):"
+    )
+    return [text, "", *_table(["reading", "utility", "yNN", "adversary (lower is better)"], body)]
+
+
+def _effort(rows: list[dict[str, Any]], datasets: list[str], question: str, names: list[str]) -> list[str]:
     """Loss relative to the default's, and iterations."""
+    (usual,) = (name for name in names if name.endswith("(default)"))
     body = []
     for name in names:
         figures = []
         for dataset in datasets:
-            found = pick(rows, question="tol", setting=name, dataset=dataset)
-            default = pick(rows, question="tol", setting="0.001 (default)", dataset=dataset)
+            found = pick(rows, question=question, setting=name, dataset=dataset)
+            default = pick(rows, question=question, setting=usual, dataset=dataset)
             ratio = np.mean([row["loss"] / other["loss"] for row, other in zip(found, default)])
             figures.append(f"{ratio:.3f} / {mean(found, 'iterations'):.0f}")
         body.append([name, *figures])
     text = "Loss as a share of the default's / iterations of the best start:"
-    return [text, "", *_table(["tol", *map(str.capitalize, datasets)], body)]
+    return [text, "", *_table([question, *map(str.capitalize, datasets)], body)]
 
 
 def _preface(result: dict[str, Any]) -> str:
