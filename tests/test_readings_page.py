@@ -9,8 +9,8 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "paper_and_code.md"
 RESULTS = ROOT / "docs" / "results" / "readings.json"
-SCRIPT = ROOT / "benchmarks" / "bench_readings.py"
-COMMAND = "python benchmarks/bench_readings.py --json docs/results/readings.json"
+SCRIPT = ROOT / "benchmarks" / "readings.py"
+COMMAND = "python benchmarks/readings.py --json docs/results/readings.json"
 
 pytestmark = pytest.mark.skipif(
     not all(path.exists() for path in (PAGE, RESULTS, SCRIPT)), reason="this is not a checkout of the repository"
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def bench():
-    spec = importlib.util.spec_from_file_location("bench_readings", SCRIPT)
+    spec = importlib.util.spec_from_file_location("readings", SCRIPT)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

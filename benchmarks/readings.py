@@ -1,6 +1,6 @@
 """What the readings and options of iFair do to utility and fairness, on the five datasets of the paper.
 
-    IFAIR_DATA=folder python benchmarks/bench_readings.py [--datasets credit,xing] [--splits 3] [--jobs 2]
+    IFAIR_DATA=folder python benchmarks/readings.py [--datasets credit,xing] [--splits 3] [--jobs 2]
                                                           [--json FILE] [--markdown FILE] [--from FILE]
 
 Learns on one third of the records (at most RECORDS of them), measures on another. Datasets whose files are not there
