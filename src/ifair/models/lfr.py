@@ -5,8 +5,10 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
@@ -35,13 +37,14 @@ class LFR(ClassifierMixin, PrototypeModel):
     ----------
     n_prototypes : int, default=10
         K.
-    reconstruct_weight : float, default=0.01
-        A_x, the weight of the mean squared error of a record, summed over columns.
+    reconstruct_weight : float, default=1.0
+        A_x, the weight of the squared error of the representation, averaged over records and columns. Zemel et al.
+        sum over columns: a weight of theirs is this one divided by the number of columns.
     target_weight : float, default=1.0
         A_y, the weight of the mean cross-entropy of the predicted label.
     fairness_weight : float, default=1.0
         A_z, the weight of the difference between groups' mean memberships, summed over prototypes; with more than
-        two groups averaged over their pairs.
+        two groups averaged over their pairs. The kink of a difference is rounded, see the notes.
     protected : as in :class:`ifair.IFair`, default=None
         Columns whose values tell the groups apart, where `fit` gets no `sensitive_features`.
     p : float, default=2.0
@@ -74,12 +77,36 @@ class LFR(ClassifierMixin, PrototypeModel):
     group_labels_ : list
         The groups found, in the order of their numbers; a tuple each where several columns tell them apart.
     loss_, reconstruct_loss_, target_loss_, fairness_loss_ : float
-        The weighted total, and its parts without their weights.
+        The weighted total that is minimised, and its parts without their weights. The parity loss is rounded within
+        the total only.
     n_iter_ : int
     converged_ : bool
     restarts_ : ndarray of shape (n_restarts,)
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
+
+    Notes
+    -----
+    Parity is the sum of absolute differences ``|t|`` between groups' mean memberships. L-BFGS gets stuck in the kink
+    of ``|t|``, in the worst case with one label for everybody, so that ``sqrt(t^2 + 0.01^2) - 0.01`` is minimised
+    instead. On German Credit that ends at a lower loss, also when the loss is taken without rounding, and differences
+    of 0.01 are what chance makes between groups of a few thousand people.
+
+    The default weights were chosen on German Credit, Compas and Census with K = 10. On splits that were not used for
+    choosing, accuracy and 1 minus the parity difference of `predict` in the test third were, beside those of logistic
+    regression on the full data and the share of the more frequent label:
+
+    =============  ==========  =============  ==========
+    dataset        full data   LFR            majority
+    =============  ==========  =============  ==========
+    German Credit  .744 .954   .698 .966      .706
+    Compas         .653 .746   .630 .975      .540
+    Census         .848 .831   .822 .980      .760
+    =============  ==========  =============  ==========
+
+    Means of 14 splits of German Credit, of 3 of Compas, and of 3 of Census with 8,000 records in either part. On
+    German Credit, where 667 records meet 747 parameters, LFR fits the training labels closely (accuracy 0.93) and
+    gains little on others; higher weights of reconstruction or parity fit them less.
 
     References
     ----------
@@ -101,7 +128,7 @@ class LFR(ClassifierMixin, PrototypeModel):
         self,
         n_prototypes: int = 10,
         *,
-        reconstruct_weight: float = 0.01,
+        reconstruct_weight: float = 1.0,
         target_weight: float = 1.0,
         fairness_weight: float = 1.0,
         protected: Any = None,
@@ -186,7 +213,8 @@ class LFR(ClassifierMixin, PrototypeModel):
     ) -> None:
         random_state = check_random_state(self.random_state)
         free = np.zeros_like(protected)
-        weights = (float(self.reconstruct_weight), float(self.target_weight), float(self.fairness_weight))
+        per_column = float(self.reconstruct_weight) / X.shape[1]
+        weights = (per_column, float(self.target_weight), float(self.fairness_weight))
         reconstruction = Reconstruction(np.ones(X.shape[1]))
         objective = LFRObjective(engine, self._mapping(), reconstruction, labels, groups, weights)
         starts = []
@@ -203,9 +231,10 @@ class LFR(ClassifierMixin, PrototypeModel):
         learned = solution.parameters.parameters
         self.prototypes_ = learned.prototypes + centre
         self.alpha_ = learned.alpha
-        self.label_chances_ = 1.0 / (1.0 + np.exp(-solution.parameters.log_odds))
+        self.label_chances_ = expit(solution.parameters.log_odds)
         self.shares_ = all_memberships(engine, objective.mapping, learned).mean(axis=0)
-        self.loss_, self.reconstruct_loss_, self.target_loss_, self.fairness_loss_ = solution.losses
+        self.loss_, summed, self.target_loss_, self.fairness_loss_ = solution.losses
+        self.reconstruct_loss_ = summed / X.shape[1]
         self.n_iter_ = solution.n_iter
         self.converged_ = solution.stopped == "converged"
         self.restarts_ = np.array(restarts)
@@ -262,10 +291,10 @@ def _group_numbers(sensitive_features: ArrayLike, n_records: int) -> tuple[list[
     check_consistent_length(columns[0], np.empty(n_records))
     combined = np.zeros(n_records, dtype=np.intp)
     for column in columns:
-        missing = [i for i, value in enumerate(column) if value is None or value != value]
-        if missing:
+        missing = np.flatnonzero(pd.isna(column))
+        if len(missing):
             raise ValueError(f"sensitive_features has no value for record {missing[0]}; drop it or name a group for it")
-        values, numbers = np.unique(column, return_inverse=True)
+        numbers, values = pd.factorize(column, sort=True)
         combined = combined * len(values) + numbers
     _, first, groups = np.unique(combined, return_index=True, return_inverse=True)
     labels = [columns[0][i] if len(columns) == 1 else tuple(columns[:, i]) for i in first]

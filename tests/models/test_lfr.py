@@ -1,0 +1,349 @@
+"""LFR: transformer and classifier, its groups, and what it is for."""
+
+import re
+import warnings
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from ifair import LFR, Encoder
+from ifair.core import solve
+from ifair.core.lfr import LFRObjective
+from ifair.data import load_credit, thirds
+
+import oracles
+
+FAST = {"n_restarts": 1, "max_iter": 40, "tol": 0.01, "random_state": 0}
+
+quietly = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+@pytest.fixture
+def people(rng):
+    """Records, a label that they tell, and a group that some of them tell too."""
+    X = rng.normal(size=(90, 4))
+    group = (X[:, 1] + 0.5 * rng.normal(size=90) > 0).astype(int)
+    y = (X[:, 0] + 0.7 * X[:, 1] > 0).astype(int)
+    return X, y, group
+
+
+@pytest.fixture(scope="module")
+def credit():
+    """German Credit: records, labels and group of two thirds, then of the last third."""
+    dataset = load_credit()
+    split = thirds(dataset, 0, stratify=True)
+    train = np.concatenate([split.train, split.validation])
+    X = Encoder().fit(dataset.frame.iloc[train]).transform(dataset.frame).to_numpy(dtype=float)
+    y = dataset.target.to_numpy().astype(int)
+    return [(X[rows], y[rows], dataset.group[rows]) for rows in (train, split.test)]
+
+
+def gap(model, X, group):
+    """Zemel et al.'s parity loss, measured from outside."""
+    U = model.membership(X)
+    return np.abs(U[group == 1].mean(axis=0) - U[group == 0].mean(axis=0)).sum()
+
+
+@parametrize_with_checks([LFR()])
+@pytest.mark.filterwarnings("ignore")
+def test_scikit_learns_own_checks_pass(estimator, check):
+    check(estimator)
+
+
+# ---- what is learned ----
+
+
+@quietly
+def test_the_fitted_losses_are_zemels_at_the_fitted_parameters(people):
+    X, y, group = people
+    model = LFR(3, **FAST).fit(X, y, sensitive_features=group)
+    U = oracles.memberships(X, model.prototypes_, model.alpha_, squared=True)
+    np.testing.assert_allclose(model.membership(X), U, rtol=1e-6)
+    np.testing.assert_allclose(model.transform(X), U @ model.prototypes_, rtol=1e-6)
+    chance = U @ model.label_chances_
+    entropy = -np.mean(y * np.log(chance) + (1 - y) * np.log(1 - chance))
+    assert model.target_loss_ == pytest.approx(entropy, rel=1e-6)
+    assert model.fairness_loss_ == pytest.approx(gap(model, X, group), rel=1e-6)
+    assert model.reconstruct_loss_ == pytest.approx(np.mean((X - U @ model.prototypes_) ** 2), rel=1e-6)
+    np.testing.assert_allclose(model.shares_, U.mean(axis=0), rtol=1e-6)
+    assert model.loss_ == model.restarts_.min()
+
+
+@quietly
+def test_chances_are_memberships_times_the_chances_at_the_prototypes(people):
+    X, y, group = people
+    model = LFR(4, **FAST).fit(X, y, sensitive_features=group)
+    chances = model.predict_proba(X)
+    np.testing.assert_allclose(chances[:, 1], model.membership(X) @ model.label_chances_, rtol=1e-12)
+    np.testing.assert_allclose(chances.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(model.predict(X), (chances[:, 1] > 0.5).astype(int))
+    assert 0 <= model.label_chances_.min() <= model.label_chances_.max() <= 1
+    assert model.score(X, y) > 0.6
+
+
+@quietly
+def test_labels_may_be_strings(people):
+    X, y, group = people
+    model = LFR(4, **FAST).fit(X, np.array(["bad", "good"])[y], sensitive_features=group)
+    as_numbers = LFR(4, **FAST).fit(X, y, sensitive_features=group)
+    assert list(model.classes_) == ["bad", "good"]
+    np.testing.assert_array_equal(model.predict(X) == "good", as_numbers.predict(X) == 1)
+
+
+@quietly
+def test_the_result_depends_on_the_seed_and_not_on_the_number_of_threads(rng):
+    X = rng.normal(size=(2100, 4))  # three blocks
+    y, group = (X[:, 0] > 0).astype(int), rng.integers(0, 3, size=2100)
+    options = {"n_restarts": 2, "max_iter": 6}
+    fits = [
+        LFR(4, n_jobs=n_jobs, random_state=1, **options).fit(X, y, sensitive_features=group) for n_jobs in (1, 2, 3)
+    ]
+    for fit in fits[1:]:
+        for name in ("prototypes_", "alpha_", "label_chances_", "restarts_"):
+            assert np.array_equal(getattr(fit, name), getattr(fits[0], name))
+    other = LFR(4, random_state=2, **options).fit(X, y, sensitive_features=group)
+    assert not np.array_equal(other.prototypes_, fits[0].prototypes_)
+
+
+@quietly
+def test_fitting_a_clone_again_gives_the_same(people):
+    X, y, group = people
+    model = LFR(3, **FAST).fit(X, y, sensitive_features=group)
+    again = clone(model).fit(X, y, sensitive_features=group)
+    assert np.array_equal(model.predict_proba(X), again.predict_proba(X))
+
+
+@pytest.mark.parametrize("group_of", ["one column", "three groups"])
+@quietly
+def test_memberships_differ_less_between_groups_the_more_fairness_weighs(rng, group_of):
+    X = rng.normal(size=(150, 4))
+    group = np.digitize(X[:, 1] + 0.5 * rng.normal(size=150), [0.0] if group_of == "one column" else [-0.5, 0.5])
+    y = (X[:, 0] + X[:, 1] > 0).astype(int)
+    for seed in range(3):
+        losses = [
+            LFR(5, fairness_weight=weight, max_iter=150, n_restarts=1, random_state=seed)
+            .fit(X, y, sensitive_features=group)
+            .fairness_loss_
+            for weight in (0.0, 0.3, 10.0)
+        ]
+        assert losses[0] > losses[1] > losses[2]
+        assert losses[2] < 0.1 < losses[0]
+
+
+# ---- German Credit: the complaint is one label for everybody ----
+
+
+def test_both_labels_are_given_on_german_credit_with_default_weights(credit):
+    (X, y, group), (X_test, y_test, _) = credit
+    majority = max(y_test.mean(), 1 - y_test.mean())
+    for seed in range(4):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", ConvergenceWarning)  # and L-BFGS neither stalls nor runs out
+            model = LFR(10, random_state=seed, n_restarts=1).fit(X, y, sensitive_features=group)
+        hard = model.predict(X_test)
+        assert 0.05 < np.mean(hard == 0) < 0.5
+        assert model.score(X_test, y_test) > majority - 0.06
+        assert model.fairness_loss_ < 0.1
+
+
+@quietly
+def test_heavy_weights_of_fairness_do_not_take_a_label_away_on_german_credit(credit):
+    (X, y, group), _ = credit
+    for seed in range(2):
+        model = LFR(10, fairness_weight=20.0, random_state=seed, n_restarts=1, max_iter=300)
+        assert 0.05 < model.fit(X, y, sensitive_features=group).predict(X).mean() < 0.95
+
+
+@quietly
+def test_rounding_the_kink_of_parity_lets_the_search_get_further(credit, monkeypatch):
+    """Compared by the loss without rounding, which is what the search without it minimises."""
+    (X, y, group), _ = credit
+
+    def exact_losses():
+        models = [
+            LFR(10, random_state=seed, n_restarts=1, max_iter=200).fit(X, y, sensitive_features=group)
+            for seed in range(2)
+        ]
+        return np.array([m.reconstruct_loss_ + m.target_loss_ + m.fairness_loss_ for m in models])
+
+    rounded = exact_losses()
+    monkeypatch.setattr("ifair.models.lfr.LFRObjective", partial(LFRObjective, rounding=0.0))
+    assert rounded.mean() < 0.95 * exact_losses().mean()
+
+
+# ---- groups ----
+
+
+@quietly
+def test_protected_columns_tell_the_groups_apart_where_no_sensitive_features_are_given(people):
+    X, y, group = people
+    table = np.column_stack([X, group])
+    by_column = LFR(3, protected=[4], **FAST).fit(table, y)
+    by_argument = LFR(3, protected=[4], **FAST).fit(table, y, sensitive_features=group)
+    assert by_column.group_labels_ == [0.0, 1.0]
+    assert np.array_equal(by_column.prototypes_, by_argument.prototypes_)
+
+
+@quietly
+def test_sensitive_features_win_over_protected_columns(people):
+    X, y, group = people
+    table = np.column_stack([X, np.arange(90) % 3])
+    model = LFR(3, protected=[4], **FAST).fit(table, y, sensitive_features=group)
+    assert model.group_labels_ == [0, 1]
+
+
+@quietly
+@pytest.mark.parametrize("container", [pd.DataFrame, lambda table: pd.DataFrame(table).to_numpy()])
+def test_several_columns_are_crossed_into_groups(people, container):
+    X, y, _ = people
+    sex, race = np.array(["f", "m"] * 45), np.array(["a", "a", "b"] * 30)
+    model = LFR(3, **FAST).fit(X, y, sensitive_features=container({"sex": sex, "race": race}))
+    assert model.group_labels_ == [("f", "a"), ("f", "b"), ("m", "a"), ("m", "b")]
+    crossed = LFR(3, **FAST).fit(X, y, sensitive_features=[s + r for s, r in zip(sex, race)])
+    np.testing.assert_array_equal(model.prototypes_, crossed.prototypes_)
+
+
+@quietly
+@pytest.mark.parametrize(
+    "groups",
+    [
+        lambda g: list(g),
+        lambda g: pd.Series(g, index=range(100, 190)),
+        lambda g: pd.Series(np.array(["x", "y"])[g], dtype="category"),
+        lambda g: pd.array(g, dtype="Int64"),
+        lambda g: g.astype(bool),
+        lambda g: g[:, None],
+        lambda g: np.array([7, "y"], dtype=object)[g],
+    ],
+    ids=["list", "series", "category", "nullable", "bool", "one column", "mixed"],
+)
+def test_groups_may_come_in_any_container(people, groups):
+    X, y, group = people
+    model = LFR(3, **FAST).fit(X, y, sensitive_features=groups(group))
+    assert len(model.group_labels_) == 2
+    assert np.array_equal(model.prototypes_, LFR(3, **FAST).fit(X, y, sensitive_features=group).prototypes_)
+
+
+@quietly
+@pytest.mark.parametrize("groups", [None, np.zeros(90)])
+def test_without_two_groups_fairness_is_left_out_with_a_warning(people, groups):
+    X, y, _ = people
+    with pytest.warns(UserWarning, match="no parity to reach and the fairness loss is left out"):
+        model = LFR(3, **FAST).fit(X, y, sensitive_features=groups)
+    assert model.fairness_loss_ == 0.0
+    unweighted = LFR(3, fairness_weight=0.0, **FAST).fit(X, y)
+    assert np.array_equal(model.prototypes_, unweighted.prototypes_)
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT])
+def test_a_record_without_a_group_is_named(people, missing):
+    X, y, _ = people
+    groups = np.array(["a", "b"] * 45, dtype=object)
+    groups[7] = missing
+    with pytest.raises(ValueError, match="sensitive_features has no value for record 7"):
+        LFR(3).fit(X, y, sensitive_features=groups)
+
+
+def test_groups_of_another_length_are_refused(people):
+    X, y, group = people
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        LFR(3).fit(X, y, sensitive_features=group[:-1])
+
+
+# ---- pipelines, frames, names ----
+
+
+@quietly
+def test_a_pipeline_routes_sensitive_features_to_it(people):
+    X, y, group = people
+    alone = LFR(3, **FAST).fit(X, y, sensitive_features=group)
+    with sklearn.config_context(enable_metadata_routing=True):
+        lfr = LFR(3, **FAST).set_fit_request(sensitive_features=True)
+        pipeline = Pipeline([("lfr", lfr), ("classifier", LogisticRegression())])
+        pipeline.fit(X, y, sensitive_features=group)
+        assert np.array_equal(pipeline["lfr"].prototypes_, alone.prototypes_)
+        as_classifier = make_pipeline(clone(lfr)).fit(X, y, sensitive_features=group)
+        np.testing.assert_array_equal(as_classifier.predict(X), alone.predict(X))
+    assert pipeline.predict(X).shape == y.shape
+
+
+@quietly
+def test_a_frame_in_gives_names_out(people):
+    X, y, group = people
+    frame = pd.DataFrame(X, columns=["work", "age", "education", "sex"], index=range(100, 190))
+    model = LFR(3, **FAST).fit(frame, y, sensitive_features=group).set_output(transform="pandas")
+    out = model.transform(frame)
+    assert list(out.columns) == list(model.get_feature_names_out()) == list(frame.columns)
+    assert out.index.equals(frame.index)
+    model.set_params(output="membership")
+    assert list(model.transform(frame).columns) == ["prototype0", "prototype1", "prototype2"]
+    assert list(model.prototypes_frame().columns) == ["share", *frame.columns]
+
+
+@quietly
+def test_protected_columns_keep_their_meaning_through_the_encoder(people):
+    X, y, group = people
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(sex=np.array(["f", "m"])[group])
+    pipeline = make_pipeline(Encoder(), LFR(3, protected="sex", **FAST)).fit(frame, y)
+    assert len(pipeline[-1].group_labels_) == 2
+    assert pipeline.score(frame, y) > 0.7
+
+
+# ---- refusals ----
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_prototypes": 0}, "n_prototypes must be an integer of at least 1, got 0"),
+        ({"n_prototypes": 91}, "n_prototypes=91 needs at least 91 records, the table has n_samples=90"),
+        ({"reconstruct_weight": -1}, "reconstruct_weight must be a finite number of at least 0, got -1"),
+        ({"target_weight": np.inf}, "target_weight must be a finite number of at least 0, got inf"),
+        ({"fairness_weight": "1"}, "fairness_weight must be a finite number of at least 0, got '1'"),
+        (
+            {"reconstruct_weight": 0, "target_weight": 0, "fairness_weight": 0},
+            "reconstruct_weight, target_weight and fairness_weight are all 0: there is nothing to learn",
+        ),
+        ({"p": 0.5}, "p must be a finite number of at least 1"),
+        ({"tol": -1}, "tol must be a finite number of at least 0, got -1"),
+        ({"max_iter": 0}, "max_iter must be an integer of at least 1, got 0"),
+        ({"n_restarts": 1.5}, "n_restarts must be an integer of at least 1, got 1.5"),
+        ({"output": "both"}, "output must be one of 'representation', 'membership', got 'both'"),
+        ({"init": np.zeros((2, 4))}, "init must have shape (3, 4), got (2, 4)"),
+        ({"alpha_init": "zeros"}, "alpha_init must be one of 'masked', 'random', got 'zeros'"),
+        ({"protected": [9]}, "protected column index 9 is out of range"),
+    ],
+)
+def test_a_bad_parameter_is_named_before_any_work(people, monkeypatch, options, message):
+    X, y, group = people
+    monkeypatch.setattr(solve, "minimize", None)
+    with pytest.raises(ValueError, match=re.escape(message)):
+        LFR(**{"n_prototypes": 3, **options}).fit(X, y, sensitive_features=group)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (np.zeros(90, dtype=int), "y holds only one class"),
+        (np.arange(90) % 3, "Only binary classification is supported. The type of the target is multiclass"),
+        (np.linspace(0.1, 0.9, 90), "Unknown label type: continuous"),
+    ],
+)
+def test_labels_of_one_class_or_three_or_none_are_refused(people, labels, message):
+    X, _, group = people
+    with pytest.raises(ValueError, match=message):
+        LFR(3).fit(X, labels, sensitive_features=group)
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "transform", "membership"])
+def test_an_unfitted_model_says_so(people, method):
+    with pytest.raises(NotFittedError):
+        getattr(LFR(), method)(people[0])

@@ -1,0 +1,58 @@
+"""The tables of measurements on the page about paper and code are those of the stored results."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "paper_and_code.md"
+RESULTS = ROOT / "docs" / "results" / "readings.json"
+SCRIPT = ROOT / "benchmarks" / "readings.py"
+COMMAND = "python benchmarks/readings.py --json docs/results/readings.json"
+
+pytestmark = pytest.mark.skipif(
+    not all(path.exists() for path in (PAGE, RESULTS, SCRIPT)), reason="this is not a checkout of the repository"
+)
+
+
+@pytest.fixture(scope="module")
+def bench():
+    spec = importlib.util.spec_from_file_location("readings", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def result():
+    return json.loads(RESULTS.read_text(encoding="utf-8"))
+
+
+def test_the_page_shows_what_was_measured(bench, result):
+    page = PAGE.read_text(encoding="utf-8")
+    between = page.partition("<!-- measured: begin -->")[2].partition("<!-- measured: end -->")[0]
+    assert COMMAND in between
+    assert bench.markdown(result) in between
+
+
+def test_every_setting_was_measured_on_every_split_of_every_dataset(bench, result):
+    measured = {(row["dataset"], row["split"], row["question"], row["setting"]) for row in result["rows"]}
+    assert len(measured) == len(result["rows"])
+    for dataset in bench.DATASETS:
+        for split in range(result["settings"]["splits"]):
+            for setting in bench.settings_for(dataset):
+                for question, name in setting.labels:
+                    assert (dataset, split, question, name) in measured
+
+
+def test_written_results_read_back_as_they_were(bench, result):
+    assert json.loads(bench.to_json(result)) == result
+    assert bench.to_json(result) == RESULTS.read_text(encoding="utf-8")
+
+
+def test_every_combination_of_readings_has_a_name(bench):
+    assert len(bench.READINGS) == 8
+    assert bench.READINGS["paper"] == {"squared": False, "fairness_distance": "weighted", "reduction": "mean"}
+    assert bench.READINGS["authors' code"] == {"squared": True, "fairness_distance": "euclidean", "reduction": "norm"}
