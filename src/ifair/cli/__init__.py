@@ -5,6 +5,7 @@ import click
 from ifair import __version__
 from ifair.cli.datasets import datasets
 from ifair.cli.demo import demo
+from ifair.cli.reproduce import reproduce
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -15,3 +16,4 @@ def main() -> None:
 
 main.add_command(datasets)
 main.add_command(demo)
+main.add_command(reproduce)

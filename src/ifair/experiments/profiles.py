@@ -1,12 +1,15 @@
 """How much of the paper's evaluation is run: a taste, an evening, or all of it."""
 
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ifair.experiments.classification import DIMENSIONS, ratios
 
 FEW_RATIOS = [(1.0, 0.0), (0.99, 0.01), (0.9, 0.1), (0.5, 0.5), (0.1, 0.9), (0.01, 0.99)]
 LFR_COEFFICIENTS = [0.0, 0.05, 0.1, 1.0, 10.0, 100.0]
+TARGETS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
+"""Shares p that FA*IR aims at; the paper's tables have 0.5, 0.6 and 0.9."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,14 @@ class Profile:
     grid: dict[str, Any]
     search: dict[str, Any]
 
+    def without(self, names: Collection[str]) -> "Profile":
+        """The profile without the datasets of these names."""
+        return replace(
+            self,
+            classification=tuple(source for source in self.classification if source.name not in names),
+            ranking=tuple(source for source in self.ranking if source.name not in names),
+        )
+
 
 PROFILES = {
     # Small enough for every change: German Credit is part of the package, Xing only where its files are.
@@ -47,7 +58,7 @@ PROFILES = {
         n_splits=2,
         classification=(Source("credit"),),
         ranking=(Source("xing", most=500),),
-        grid={"K": [10], "ratios": [FEW_RATIOS[i] for i in (0, 3, 5)], "lfr": [0.05, 1.0]},
+        grid={"K": [10], "ratios": [FEW_RATIOS[i] for i in (0, 3, 5)], "lfr": [0.05, 1.0], "p": [0.5, 0.9]},
         search={"n_restarts": 1, "max_iter": 100, "tol": 0.01},
     ),
     "quick": Profile(
@@ -58,14 +69,14 @@ PROFILES = {
             Source("credit"),
         ),
         ranking=(Source("xing"), Source("airbnb", most=4500, most_training=1000)),
-        grid={"K": [10, 20], "ratios": FEW_RATIOS, "lfr": [0.05, 1.0, 100.0]},
+        grid={"K": [10, 20], "ratios": FEW_RATIOS, "lfr": [0.05, 1.0, 100.0], "p": TARGETS},
         search={"n_restarts": 1, "max_iter": 300, "tol": 0.003},
     ),
     "full": Profile(
         n_splits=5,
         classification=(Source("compas"), Source("census"), Source("credit")),
         ranking=(Source("xing"), Source("airbnb")),
-        grid={"K": list(DIMENSIONS), "ratios": ratios(), "lfr": LFR_COEFFICIENTS},
+        grid={"K": list(DIMENSIONS), "ratios": ratios(), "lfr": LFR_COEFFICIENTS, "p": TARGETS},
         search={"n_restarts": 3, "max_iter": 1000, "tol": 0.001},
     ),
 }
