@@ -40,10 +40,12 @@ def reproduce(profile: str, output: Path, jobs: int, only: tuple[str, ...], dry_
     """
     import json
 
+    from ifair.cli.files import write_text
     from ifair.data.errors import DataError
     from ifair.experiments.profiles import PROFILES
     from ifair.experiments.reproduce import assemble, available, plan
     from ifair.experiments.runner import RunError, run_units, write_json
+    from ifair.report.reproduce import markdown, text
 
     try:
         settings, missing = available(PROFILES[profile], needed=profile != "smoke")
@@ -67,10 +69,11 @@ def reproduce(profile: str, output: Path, jobs: int, only: tuple[str, ...], dry_
             records[name] = run_units(parts, output, n_jobs=jobs, observer=_shown(name)) if parts else []
         results = assemble(records, profile, settings, missing)
         write_json(output / "results.json", results)
+        write_text(output / "results.md", markdown(results))
     except RunError as error:
         raise click.ClickException(str(error)) from error
-    click.echo(json.dumps(results, indent=1) if as_json else tables(results))
-    click.echo(f"\nResults: {(output / 'results.json').resolve()}", err=as_json)
+    click.echo(json.dumps(results, indent=1) if as_json else text(results))
+    click.echo(f"\nPage: {(output / 'results.md').resolve()}\nNumbers: results.json beside it", err=as_json)
 
 
 def _shown(experiment: str) -> Any:
@@ -83,33 +86,3 @@ def _shown(experiment: str) -> Any:
         click.echo(f"  {progress.done:4d}/{progress.total}  {progress.label}{left}", err=True)
 
     return observer
-
-
-def tables(results: dict[str, Any]) -> str:
-    """The paper's tables in text: ours, mean and standard deviation, with the paper's number in brackets."""
-    from ifair.experiments.paper import CLASSIFICATION, RANKING
-
-    blocks = []
-    for dataset, summary in results["classification"].items():
-        for rule, methods in summary["rules"].items():
-            printed = {method: figures.get(dataset, {}) for method, figures in CLASSIFICATION[rule].items()}
-            printed |= {method: figures.get(dataset, {}) for method, figures in CLASSIFICATION["baseline"].items()}
-            blocks.append(_table(f"{dataset}, {rule}", methods, printed, ("Acc", "AUC", "EqOpp", "Parity", "yNN")))
-    for dataset, summary in results["ranking"].items():
-        blocks.append(
-            _table(dataset, summary["rules"]["optimal"], RANKING[dataset], ("MAP", "KT", "yNN", "% protected"))
-        )
-    return "\n\n".join(blocks)
-
-
-def _table(title: str, methods: dict[str, Any], printed: dict[str, Any], measures: tuple[str, ...]) -> str:
-    rows = [[title, *measures]]
-    for method, found in methods.items():
-        row = [method]
-        for measure in measures:
-            figure = found["test"][measure]
-            paper = printed.get(method, {}).get(measure)
-            row.append(f"{figure['mean']:.2f} ± {figure['sd']:.2f}" + (f" ({paper:.2f})" if paper is not None else ""))
-        rows.append(row)
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)

@@ -10,6 +10,7 @@ from typing import Any
 
 from ifair import __version__
 from ifair.data import DataError, load
+from ifair.experiments.paper import CLASSIFICATION, RANKING, SENSITIVITY
 from ifair.experiments.profiles import Profile, Source
 from ifair.experiments.runner import Unit
 from ifair.experiments.sensitivity import WEIGHTS
@@ -142,6 +143,8 @@ def assemble(records: Records, profile: str, settings: Profile, missing: Sequenc
         "parity": _parity(records["parity"]),
         "synthetic": _synthetic(records["synthetic"]),
         "influence": _influence(records["influence"]),
+        # Beside ours, so that a page needs nothing but this file.
+        "paper": {"classification": CLASSIFICATION, "ranking": RANKING, "sensitivity": SENSITIVITY},
     }
 
 
