@@ -135,7 +135,7 @@ def write_json(path: Path, data: Any) -> None:
     """Write beside, then move into place: whoever reads sees all of it or nothing."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        temporary.write_text(json.dumps(data, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        temporary.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
         os.replace(temporary, path)
     except OSError as error:
         raise RunError(

@@ -6,13 +6,13 @@ from typing import Any
 CLASSIFIED = ("Acc", "AUC", "EqOpp", "Parity", "yNN")
 RANKED = ("MAP", "KT", "yNN", "% protected")
 DEVIATIONS = """
-- COMPAS has one record less than in the paper, Airbnb other cities and days, Xing 57 queries where the paper's numbers are those
-  of 56; [the page about datasets](../datasets.md) has the details.
+- COMPAS has one record less than in the paper, Airbnb other cities and days, Xing 57 queries where the paper's numbers
+  are those of 56; [the page about datasets](../datasets.md) has the details.
 - AUC is computed from labels, as the paper's numbers show; the AUC of scores is in the file of results.
 - EqOpp and Parity are 1 minus the absolute difference, so that 1 is best.
 - Weights of iFair that differ by a common factor are one problem: the grid has each ratio once.
-- Rankings are split by query: every query is wholly in one part. yNN of rankings scales scores and searches neighbours within
-  each query; the paper does not say how it did.
+- Rankings are split by query: every query is wholly in one part. yNN of rankings scales scores and searches neighbours
+  within each query; the paper does not say how it did.
 """.strip()
 
 
@@ -85,11 +85,12 @@ def _about(results: dict[str, Any]) -> str:
     environment, settings = results["environment"], results["settings"]
     hours = sum(results["seconds"].values()) / 3600
     left_out = "".join(f" Left out: {line}." for line in results["left out"])
+    versions = f"ifair {environment['ifair']}, NumPy {environment['numpy']}, scikit-learn {environment['scikit-learn']}"
     return (
-        f"Written by `ifair reproduce --profile {results['profile']}`: {settings['n_splits']} random splits into thirds; settings "
-        f"chosen on validation, everything reported on test, as mean ± standard deviation over the splits. In brackets the "
-        f"paper's number, where it prints one. {hours:.2f} processor hours on {environment['machine']} with ifair "
-        f"{environment['ifair']}, NumPy {environment['numpy']}, scikit-learn {environment['scikit-learn']}.{left_out}"
+        f"Written by `ifair reproduce --profile {results['profile']}`: {settings['n_splits']} random splits into "
+        "thirds; settings chosen on validation, everything reported on test, as mean ± standard deviation over the "
+        f"splits. In brackets the paper's number, where it prints one. {hours:.2f} processor hours on "
+        f"{environment['machine']} with {versions}.{left_out}"
     )
 
 
@@ -103,14 +104,14 @@ def claims(results: dict[str, Any]) -> list[str]:
             compared = summary["comparisons"]["optimal"][measure]
             better = [m for m, c in compared.items() if c["adjusted"] < 0.05 and c["difference"] > 0]
             worse = [m for m, c in compared.items() if c["adjusted"] < 0.05 and c["difference"] < 0]
-            lines.append(
-                f"{measure} {figure(ours['ifair-b']['test'][measure])}: clearly above {_named(better)}, clearly below {_named(worse)}"
-            )
+            reached = figure(ours["ifair-b"]["test"][measure])
+            lines.append(f"{measure} {reached}: clearly above {_named(better)}, clearly below {_named(worse)}")
         fairer = ours["ifair-b"]["test"]["yNN"]["mean"] - ours["full"]["test"]["yNN"]["mean"]
         dearer = ours["ifair-b"]["test"]["AUC"]["mean"] - ours["full"]["test"]["AUC"]["mean"]
         found.append(
-            f"**{dataset}**, tuned for the best harmonic mean: against the full data iFair-b changes yNN by {fairer:+.2f} and AUC by "
-            f"{dearer:+.2f}. {'; '.join(lines)} (paired t-tests over the splits, adjusted after Holm at 5 %)."
+            f"**{dataset}**, tuned for the best harmonic mean: against the full data iFair-b changes yNN by "
+            f"{fairer:+.2f} and AUC by {dearer:+.2f}. {'; '.join(lines)} (paired t-tests over the splits, after Holm, "
+            "at 5 %)."
         )
     for dataset, methods in results["obfuscation"].items():
         masked, fair, frozen = (
@@ -118,16 +119,17 @@ def claims(results: dict[str, Any]) -> list[str]:
         )
         verdict = "hides" if fair < masked else "does not hide"
         found.append(
-            f"**{dataset}**, adversary (gradient boosting, AUC): iFair-b {verdict} more than masking does ({fair:.2f} against {masked:.2f}); "
-            f"with frozen protected weights {frozen:.2f}."
+            f"**{dataset}**, adversary (gradient boosting, AUC): iFair-b {verdict} more than masking does ({fair:.2f} "
+            f"against {masked:.2f}); with frozen protected weights {frozen:.2f}."
         )
     for method, moved in results["influence"].items():
         found.append(
-            f"**synthetic**, {method}: between the three variants of group membership a record's representation moves by "
-            f"{moved['between variants']['mean']:.3f} of the spread, between two random starts by "
-            f"{moved['between starts']['mean']:.3f}; when only its own membership changes, by {moved['flip']['mean']:.3f}."
+            f"**synthetic**, {method}: between the three variants of group membership a record's representation moves "
+            f"by {moved['between variants']['mean']:.3f} of the spread, between two random starts by "
+            f"{moved['between starts']['mean']:.3f}; when only its own membership changes, by "
+            f"{moved['flip']['mean']:.3f}."
         )
-    return [f"- {line}" for line in found] and ["\n".join(f"- {line}" for line in found)]
+    return ["\n".join(f"- {line}" for line in found)]
 
 
 def _named(methods: list[str]) -> str:
@@ -166,15 +168,11 @@ def _sensitivity(results: dict[str, Any]) -> list[str]:
 
 
 def _obfuscation(results: dict[str, Any]) -> list[str]:
-    rows = [
-        ["dataset", "method", "majority", "logistic, accuracy", "logistic, AUC", "boosting, accuracy", "boosting, AUC"]
-    ]
+    columns = [(name, measure) for name in ("logistic", "boosting") for measure in ("accuracy", "AUC")]
+    rows = [["dataset", "method", "majority", *(", ".join(column) for column in columns)]]
     for dataset, methods in results["obfuscation"].items():
         for method, found in methods.items():
-            cells = [figure(found["majority"])]
-            cells += [
-                figure(found[name][measure]) for name in ("logistic", "boosting") for measure in ("accuracy", "AUC")
-            ]
+            cells = [figure(found["majority"]), *(figure(found[name][measure]) for name, measure in columns)]
             rows.append([dataset, method, *cells])
     return [_table(rows)]
 
