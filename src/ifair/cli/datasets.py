@@ -53,6 +53,7 @@ def list_(as_json: bool, as_markdown: bool) -> None:
     """
     from ifair.data.catalogue import CATALOGUE
     from ifair.data.summary import HEADER, cells, markdown
+    from ifair.report.tables import aligned
 
     if as_markdown:
         click.echo(markdown(), nl=False)
@@ -62,9 +63,7 @@ def list_(as_json: bool, as_markdown: bool) -> None:
         return
     rows: list[tuple[str, ...]] = [(*HEADER, "files")]
     rows += [(name, *cells(entry), _presence(name)) for name, entry in CATALOGUE.items()]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    for row in rows:
-        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
+    click.echo(aligned(rows))
     click.echo("\nIn brackets: the paper's figures. `ifair datasets info NAME` explains every difference.")
 
 

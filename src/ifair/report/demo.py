@@ -12,6 +12,8 @@ matplotlib.use("Agg")
 
 from matplotlib.figure import Figure
 
+from ifair.report.tables import aligned
+
 MEASURES = {
     "accuracy": "accuracy",
     "AUC": "AUC",
@@ -41,8 +43,7 @@ def as_text(results: dict[str, Any]) -> str:
         [row["method"], *(f"{mean:.3f} ± {spread:.3f}" for mean, spread in row["values"].values())]
         for row in summary(results)
     ]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
+    return aligned(rows)
 
 
 def page(results: dict[str, Any]) -> str:

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from ifair.report.tables import aligned, markdown_table
+
 CLASSIFIED = ("Acc", "AUC", "EqOpp", "Parity", "yNN")
 RANKED = ("MAP", "KT", "yNN", "% protected")
 DEVIATIONS = """
@@ -55,18 +57,7 @@ def text(results: dict[str, Any]) -> str:
     for dataset, summary in results["ranking"].items():
         printed = results["paper"]["ranking"].get(dataset, {})
         tables.append(_rows(dataset, summary["rules"]["optimal"], printed, RANKED))
-    return "\n\n".join(_aligned(table) for table in tables)
-
-
-def _aligned(rows: list[list[str]]) -> str:
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
-
-
-def _table(rows: list[list[str]]) -> str:
-    lines = ["| " + " | ".join(row) + " |" for row in rows]
-    lines.insert(1, "|" + " --- |" * len(rows[0]))
-    return "\n".join(lines)
+    return "\n\n".join(aligned(table) for table in tables)
 
 
 def _rows(title: str, methods: dict[str, Any], paper: dict[str, Any], measures: Sequence[str]) -> list[list[str]]:
@@ -142,7 +133,7 @@ def _classification(results: dict[str, Any]) -> list[str]:
         blocks.append(f"### {dataset}")
         for rule, methods in summary["rules"].items():
             printed = {m: by.get(dataset, {}) for m, by in {**paper[rule], **paper["baseline"]}.items()}
-            blocks.append(_table(_rows(rule, methods, printed, CLASSIFIED)))
+            blocks.append(markdown_table(_rows(rule, methods, printed, CLASSIFIED)))
     return blocks
 
 
@@ -150,7 +141,7 @@ def _ranking(results: dict[str, Any]) -> list[str]:
     blocks = []
     for dataset, summary in results["ranking"].items():
         printed = results["paper"]["ranking"].get(dataset, {})
-        blocks += [f"### {dataset}", _table(_rows("optimal", summary["rules"]["optimal"], printed, RANKED))]
+        blocks += [f"### {dataset}", markdown_table(_rows("optimal", summary["rules"]["optimal"], printed, RANKED))]
     return blocks or ["Left out."]
 
 
@@ -164,7 +155,7 @@ def _sensitivity(results: dict[str, Any]) -> list[str]:
         cells = [f"{figure(row['base rate'])} ({paper['base rate']:.2f})"]
         cells += [f"{figure(row['test'][name])} ({paper[name]:.2f})" for name in RANKED]
         rows.append([", ".join(f"{weight:g}" for weight in row["weights"]), *cells])
-    return ["### Weights of the score on Xing, iFair-b", _table(rows)]
+    return ["### Weights of the score on Xing, iFair-b", markdown_table(rows)]
 
 
 def _obfuscation(results: dict[str, Any]) -> list[str]:
@@ -174,7 +165,7 @@ def _obfuscation(results: dict[str, Any]) -> list[str]:
         for method, found in methods.items():
             cells = [figure(found["majority"]), *(figure(found[name][measure]) for name, measure in columns)]
             rows.append([dataset, method, *cells])
-    return [_table(rows)]
+    return [markdown_table(rows)]
 
 
 def _parity(results: dict[str, Any]) -> list[str]:
@@ -183,7 +174,7 @@ def _parity(results: dict[str, Any]) -> list[str]:
         rows = [["p", "MAP", "% protected", "yNN"]]
         for p, test in [("without", found["without"]), *((f"{row['p']:g}", row["test"]) for row in found["rows"])]:
             rows.append([p, *(figure(test[name]) for name in rows[0][1:])])
-        blocks += [f"### FA*IR on top of iFair-b, {dataset}", _table(rows)]
+        blocks += [f"### FA*IR on top of iFair-b, {dataset}", markdown_table(rows)]
     return blocks
 
 
@@ -193,4 +184,4 @@ def _synthetic(results: dict[str, Any]) -> list[str]:
     for variant, methods in results["synthetic"].items():
         for method, found in methods.items():
             rows.append([variant, method, *(figure(found["measures"]["max fairness"][name]) for name in measures)])
-    return ["Settings with the best yNN, as in the paper.", _table(rows)]
+    return ["Settings with the best yNN, as in the paper.", markdown_table(rows)]
