@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ifair.core.arrays import Array, column_sums, namespace, row_sums
+from ifair.core.arrays import Array, namespace, row_sums
 from ifair.core.parameters import Parameters
 
 Pullback = Callable[[Array], Parameters]
@@ -83,6 +83,3 @@ def root(D: Array, p: float, exponent: float) -> tuple[Array, Array]:
     safe = xp.where(positive, D, xp.ones_like(D))
     rooted = xp.where(positive, xp.sqrt(safe) if power == 0.5 else safe**power, xp.zeros_like(D))
     return rooted, xp.where(positive, power * rooted / safe, xp.zeros_like(D))
-
-
-__all__ = ["Pullback", "column_sums", "powered_distances", "root"]

@@ -246,7 +246,7 @@ class IFair(PrototypeModel):
         frozen = protected if self.freeze_protected else np.zeros_like(protected)
         objective = self._objective(engine, protected, random_state)
         if self.warm_start and hasattr(self, "prototypes_"):
-            starts = [Parameters(self.prototypes_, np.where(frozen, 0.0, self.alpha_))]
+            starts = [Parameters(self.prototypes_.copy(), np.where(frozen, 0.0, self.alpha_))]
         else:
             starts = [
                 first_parameters(X, self.n_prototypes, self.init, self.alpha_init, protected, frozen, random_state)
