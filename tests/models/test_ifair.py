@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -79,7 +80,8 @@ def test_the_fitted_loss_is_the_papers_objective_at_the_fitted_parameters(X):
 @quietly
 @pytest.mark.parametrize("pairs", ["all", "moments", 20])
 def test_data_far_from_the_origin_give_the_same_solution(X, pairs):
-    options = {**FAST, "init": X[:3], "alpha_init": np.full(5, 0.5)}
+    # A few steps only: a descent magnifies the rounding of the shifted data itself.
+    options = {**FAST, "max_iter": 3, "init": X[:3], "alpha_init": np.full(5, 0.5)}
     near = IFair(3, protected=[4], pairs=pairs, **options).fit(X)
     far = IFair(3, protected=[4], pairs=pairs, **{**options, "init": X[:3] + 1e4}).fit(X + 1e4)
     assert far.loss_ == pytest.approx(near.loss_, rel=1e-6)
@@ -190,11 +192,12 @@ def test_the_result_depends_on_the_seed_and_not_on_the_number_of_threads(rng, pa
 @quietly
 def test_large_tables_take_landmarks_and_stay_near_all_pairs(rng):
     X = rng.normal(size=(3200, 4))
-    options = {"n_restarts": 1, "max_iter": 15, "random_state": 0}
-    sampled = IFair(3, protected=[3], **options).fit(X)
-    exact = IFair(3, protected=[3], pairs="all", **options).fit(X)
-    assert not np.array_equal(sampled.prototypes_, exact.prototypes_)
-    assert sampled.loss_ == pytest.approx(exact.loss_, rel=0.05)
+    model = IFair(3, protected=[3], n_restarts=1, max_iter=15, random_state=0).fit(X)
+    root = np.sqrt(model.alpha_)
+    between, wanted = cdist(*2 * [model.transform(X) * root]), cdist(*2 * [X[:, :3] * root[:3]])
+    exact = np.mean((between - wanted) ** 2)
+    assert model.fairness_loss_ == pytest.approx(exact, rel=0.2)
+    assert model.fairness_loss_ != pytest.approx(exact, rel=1e-6)
 
 
 @quietly
@@ -247,7 +250,8 @@ def test_a_callback_may_end_the_fit(X):
 def test_the_trivial_optimum_is_explained(X):
     with pytest.warns(UserWarning, match="trivial optimum"):
         model = IFair(3, utility_weight=0.0, tol=0.1, random_state=0).fit(X)
-    assert np.ptp(model.transform(X), axis=0).max() < np.ptp(X, axis=0).max()
+    weighted_spread = (model.alpha_ * model.transform(X).var(axis=0)).sum()
+    assert weighted_spread < 0.1 * X.var(axis=0).sum()
 
 
 def test_progress_is_shown_on_standard_error_and_only_when_asked_for(X, capsys):
