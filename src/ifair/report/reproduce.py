@@ -81,8 +81,19 @@ def _about(results: dict[str, Any]) -> str:
         f"Written by `ifair reproduce --profile {results['profile']}`: {settings['n_splits']} random splits into "
         "thirds; settings chosen on validation, everything reported on test, as mean ± standard deviation over the "
         f"splits. In brackets the paper's number, where it prints one. {hours:.2f} processor hours on "
-        f"{environment['machine']} with {versions}.{left_out}"
+        f"{environment['machine']} with {versions}. {_limits(settings)}{left_out}"
     )
+
+
+def _limits(settings: dict[str, Any]) -> str:
+    """Which datasets were cut down, in words."""
+    cut = [
+        f"{source['name']} {source['most']:,} records"
+        + (f" and {source['most_training']:,} to learn from" if source["most_training"] else "")
+        for source in (*settings["classification"], *settings["ranking"])
+        if source["most"]
+    ]
+    return f"At most, drawn at random: {'; '.join(cut)}." if cut else "All records were used."
 
 
 def claims(results: dict[str, Any]) -> list[str]:
@@ -165,7 +176,7 @@ def _obfuscation(results: dict[str, Any]) -> list[str]:
         for method, found in methods.items():
             cells = [figure(found["majority"]), *(figure(found[name][measure]) for name, measure in columns)]
             rows.append([dataset, method, *cells])
-    return [markdown_table(rows)]
+    return [markdown_table(rows)] if len(rows) > 1 else ["Left out."]
 
 
 def _parity(results: dict[str, Any]) -> list[str]:
