@@ -20,7 +20,7 @@ from ifair.core.schedules import AllPairs, Landmarks, NoPairs, Schedule, all_mem
 from ifair.core.solve import minimise
 from ifair.engines.local import LocalEngine
 from ifair.models.checks import check_parameters, check_table, check_warm_start
-from ifair.models.protected import protected_mask
+from ifair.models.protected import protected_columns
 from ifair.models.prototypes import PrototypeModel, observed, warn_unless_converged
 from ifair.models.starts import first_parameters
 
@@ -216,8 +216,7 @@ class IFair(PrototypeModel):
         X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
         check_table(self, X)
         check_warm_start(self, X.shape[1])
-        names = getattr(self, "feature_names_in_", None)
-        protected = protected_mask(self.protected, table, X.shape[1], None if names is None else list(names))
+        protected = protected_columns(self, table)
         if self.utility_weight == 0 and self.fairness_distance == "weighted":
             warnings.warn(
                 "utility_weight=0 with fairness_distance='weighted' has a trivial optimum: all attribute weights go to "

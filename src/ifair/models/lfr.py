@@ -22,7 +22,7 @@ from ifair.core.schedules import all_memberships
 from ifair.core.solve import minimise
 from ifair.engines.local import LocalEngine
 from ifair.models.checks import check_lfr_parameters, check_table
-from ifair.models.protected import protected_mask
+from ifair.models.protected import protected_columns
 from ifair.models.prototypes import PrototypeModel, observed, warn_unless_converged
 from ifair.models.starts import first_parameters
 
@@ -191,8 +191,7 @@ class LFR(ClassifierMixin, PrototypeModel):
         X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], ensure_min_samples=2)
         check_table(self, X)
         self.classes_, labels = _two_classes(y)
-        names = getattr(self, "feature_names_in_", None)
-        protected = protected_mask(self.protected, table, X.shape[1], None if names is None else list(names))
+        protected = protected_columns(self, table)
         self.group_labels_, groups = self._groups(X, protected, sensitive_features)
         centre = X.mean(axis=0, dtype=np.float64)
         with (

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from ifair.models.protected import protected_mask
+from ifair.models.protected import protected_columns
 
 
 class Masked(TransformerMixin, BaseEstimator):
@@ -43,10 +43,8 @@ class Masked(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the protected columns of ``X``."""
-        table = X
-        X = validate_data(self, X, dtype=[np.float64, np.float32])
-        names = getattr(self, "feature_names_in_", None)
-        mask = protected_mask(self.protected, table, X.shape[1], None if names is None else list(names))
+        validate_data(self, X, dtype=[np.float64, np.float32])
+        mask = protected_columns(self, X)
         if mask.all():
             raise ValueError("every column is protected: without them nothing is left of the table")
         self.protected_mask_ = mask

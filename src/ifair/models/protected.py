@@ -10,6 +10,12 @@ from numpy.typing import NDArray
 from ifair.encode import columns_of
 
 
+def protected_columns(estimator: Any, table: Any) -> NDArray[np.bool_]:
+    """What an estimator's parameter `protected` means for the table whose columns it has just validated."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return protected_mask(estimator.protected, table, estimator.n_features_in_, None if names is None else list(names))
+
+
 def protected_mask(protected: Any, X: Any, n_features: int, names: Sequence[str] | None) -> NDArray[np.bool_]:
     """A boolean mask over the columns of ``X``.
 
