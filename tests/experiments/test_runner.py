@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 import ifair
+from ifair import files
 from ifair.experiments import runner
-from ifair.experiments.runner import RunError, Unit, run_units, write_json
+from ifair.experiments.runner import RunError, Unit, run_units, seconds_left, under_way, write_json
 
 SOURCE = Path(ifair.__file__).parents[1]
 
@@ -32,6 +33,17 @@ def units(tmp_path, monkeypatch):
                 with open(log, "a", encoding="utf-8") as file:
                     file.write(f"{x}\\n")
                 return {"square": x * x}
+            """
+        )
+    )
+    (tmp_path / "work_of_watchers.py").write_text(
+        textwrap.dedent(
+            """
+            from pathlib import Path
+            from ifair.experiments.runner import under_way
+
+            def look(folder):
+                return under_way(Path(folder))
             """
         )
     )
@@ -97,7 +109,7 @@ def test_a_full_disk_loses_nothing_finished(units, tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(runner.os, "replace", full)
+        patch.setattr(files.os, "replace", full)
         with pytest.raises(RunError, match=r"No space left on device\. What was finished before is kept"):
             run_units(units, tmp_path / "run")
     kept = sorted(path.name for path in (tmp_path / "run" / "units").iterdir())
@@ -146,3 +158,27 @@ def test_killed_at_any_moment_the_next_run_ends_with_the_identical_result(units,
     assert [record["result"]["square"] for record in records] == [0, 1, 4, 9, 16]
     # At most the unit that was under way is done twice.
     assert len(logged(units)) <= 6
+
+
+def test_what_is_running_can_be_seen_and_a_killed_run_leaves_no_trace_of_it(units, tmp_path):
+    assert under_way(tmp_path / "run") == []
+    (tmp_path / "run" / "units").mkdir(parents=True)
+    (tmp_path / "run" / "units" / "abc.running").write_text("of a run that was killed")
+    seen = run_units([Unit("a, watcher", "work_of_watchers:look", {"folder": str(tmp_path / "run")})], tmp_path / "run")
+    assert seen[0]["result"] == ["a, watcher"]
+    assert under_way(tmp_path / "run") == []
+
+
+def test_the_time_left_is_that_of_units_of_the_same_kind(units):
+    slow, fast = (Unit(f"{kind}, split 1", "m:f", {"kind": kind}) for kind in ("slow", "fast"))
+    took = [(slow, 100.0), (fast, 1.0)]
+    assert seconds_left([slow, slow, fast], took, n_jobs=1) == 201.0
+    assert seconds_left([slow, fast], took, n_jobs=2) == 50.5
+    new = Unit("new, split 1", "m:f", {})
+    assert seconds_left([new], took, n_jobs=8) == 50.5  # the mean of all, and one unit has one worker
+    assert seconds_left([], took, n_jobs=2) == 0.0
+
+
+def test_a_measure_that_is_not_defined_is_written_as_null(tmp_path):
+    write_json(tmp_path / "result.json", {"EqOpp": float("nan"), "rows": [1.0, float("inf")]})
+    assert json.loads((tmp_path / "result.json").read_text()) == {"EqOpp": None, "rows": [1.0, None]}

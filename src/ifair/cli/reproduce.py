@@ -23,51 +23,65 @@ import click
     help="Folder for the results; a run that was stopped goes on from there.",
 )
 @click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 for one a core.")
-@click.option("--only", multiple=True, help="Run only this experiment; may be given several times.")
+@click.option(
+    "--only", multiple=True, help="Run only this experiment (and what it builds on); may be given several times."
+)
+@click.option("--dataset", "datasets", multiple=True, help="Run only on this dataset; may be given several times.")
 @click.option("--dry-run", is_flag=True, help="Print the plan and its size, and do nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON instead of tables.")
-def reproduce(profile: str, output: Path, jobs: int, only: tuple[str, ...], dry_run: bool, as_json: bool) -> None:
+def reproduce(
+    profile: str,
+    output: Path,
+    jobs: int,
+    only: tuple[str, ...],
+    datasets: tuple[str, ...],
+    dry_run: bool,
+    as_json: bool,
+) -> None:
     """Run the paper's experiments and print its numbers next to ours.
 
     Stopped at any moment, the next run into the same folder goes on with what is missing; a changed setting or
-    version is run anew.
+    version is run anew. Experiments and datasets that are not run this time are taken from the folder's results, which
+    tell the profile of each.
 
     \b
     ifair reproduce
     ifair reproduce --profile quick --dry-run
     ifair reproduce --profile quick --output evidence
+    ifair reproduce --profile full --dataset credit --output evidence
     ifair reproduce --only classification --json
     """
     import json
 
     from ifair.cli.files import write_text
+    from ifair.cli.progress import LiveProgress
     from ifair.data.errors import DataError
     from ifair.experiments.profiles import PROFILES
-    from ifair.experiments.reproduce import assemble, available, plan
-    from ifair.experiments.runner import RunError, run_units, write_json
+    from ifair.experiments.reproduce import EXPERIMENTS, assemble, available, plan, with_needs
+    from ifair.experiments.runner import RunError, read_json, run_units, write_json
     from ifair.report.reproduce import markdown, text
 
+    _known("experiment", only, list(EXPERIMENTS))
+    _known("dataset", datasets, PROFILES[profile].datasets)
+    wanted = PROFILES[profile].only(datasets) if datasets else PROFILES[profile]
     try:
-        settings, missing = available(PROFILES[profile], needed=profile != "smoke")
+        settings, missing = available(wanted, needed=profile != "smoke")
     except DataError as error:
         raise click.ClickException(str(error)) from error
-    units = plan(settings)
-    unknown = sorted(set(only) - set(units))
-    if unknown:
-        raise click.UsageError(f"no experiment {unknown[0]!r}; there are {', '.join(units)}")
-    chosen = {name: units[name] if not only or name in only else [] for name in units}
+    names = with_needs(only)
     for line in missing:
         click.echo(f"left out: {line}", err=True)
     if dry_run:
-        for name, parts in chosen.items():
-            click.echo(f"{name:15} {len(parts):4d} units")
-        click.echo(f"{'in all':15} {sum(map(len, chosen.values())):4d} units")
+        sizes = {name: len(plan(name, settings, {})) for name in names}
+        for name, size in {**sizes, "in all": sum(sizes.values())}.items():
+            click.echo(f"{name:15} {size:4d} units")
         return
     try:
-        records = {}
-        for name, parts in chosen.items():
-            records[name] = run_units(parts, output, n_jobs=jobs, observer=_shown(name)) if parts else []
-        results = assemble(records, profile, settings, missing)
+        records: dict[str, Any] = {}
+        for name in names:
+            with LiveProgress(name, output) as observer:
+                records[name] = run_units(plan(name, settings, records), output, n_jobs=jobs, observer=observer)
+        results = assemble(records, profile, settings, missing, read_json(output / "results.json"))
         write_json(output / "results.json", results)
         write_text(output / "results.md", markdown(results))
     except RunError as error:
@@ -76,13 +90,7 @@ def reproduce(profile: str, output: Path, jobs: int, only: tuple[str, ...], dry_
     click.echo(f"\nPage: {(output / 'results.md').resolve()}\nNumbers: results.json beside it", err=as_json)
 
 
-def _shown(experiment: str) -> Any:
-    def observer(progress: Any) -> None:
-        if not progress.label:
-            again = f", {progress.reused} kept from before" if progress.reused else ""
-            click.echo(f"{experiment}: {progress.total} units{again}", err=True)
-            return
-        left = "" if progress.seconds_left is None else f", about {progress.seconds_left / 60:.0f} min left"
-        click.echo(f"  {progress.done:4d}/{progress.total}  {progress.label}{left}", err=True)
-
-    return observer
+def _known(what: str, given: tuple[str, ...], there_are: list[str]) -> None:
+    unknown = sorted(set(given) - set(there_are))
+    if unknown:
+        raise click.UsageError(f"no {what} {unknown[0]!r}; there are {', '.join(there_are)}")

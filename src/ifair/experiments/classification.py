@@ -2,23 +2,28 @@
 
 from typing import Any
 
+from ifair.experiments.plan import Earlier, Records, grid_units, rows_by_split
+from ifair.experiments.profiles import Profile
 from ifair.experiments.protocol import classification_measures, classify, learn, load_subset, settings_of, split
+from ifair.experiments.runner import Unit
+from ifair.experiments.summary import summarise as summarise_splits
 
-COEFFICIENTS = (0.0, 0.05, 0.1, 1.0, 10.0, 100.0)
-"""The paper's grid of mixture coefficients."""
-
-DIMENSIONS = (10, 20, 30)
-"""The paper's grid of K."""
+METHODS = ("full", "masked", "svd", "svd-masked", "lfr", "ifair-a", "ifair-b", "ifair-frozen")
 
 
-def ratios(coefficients: tuple[float, ...] = COEFFICIENTS) -> list[tuple[float, float]]:
-    """The distinct problems among all (lambda, mu) of a grid, as (lambda, mu), fairness weighing ever more.
+def units(profile: Profile, earlier: Earlier) -> list[Unit]:
+    """Every method and split of the datasets with a label."""
+    return grid_units(evaluate, profile, profile.classification, METHODS)
 
-    Multiplying both weights by one factor changes the loss and not where it is smallest: of the paper's 35 pairs
-    (both 0 is none) only 17 differ.
-    """
-    shares = {round(mu / (lam + mu), 12) for lam in coefficients for mu in coefficients if lam + mu > 0}
-    return [(1.0 - share, share) for share in sorted(shares)]
+
+def summarise(records: Records) -> dict[str, Any]:
+    """By dataset: the choices of the three rules, comparisons, and all points of the plot."""
+    return {
+        dataset: summarise_splits(
+            {method: list(by_seed.values()) for method, by_seed in by_method.items()}, utility="AUC", fairness="yNN"
+        )
+        for dataset, by_method in rows_by_split(records).items()
+    }
 
 
 def evaluate(
@@ -49,9 +54,9 @@ def evaluate(
         Parameters of the solver for methods that have one: ``n_restarts``, ``max_iter``, ``tol``.
     """
     parts = split(load_subset(dataset, options, most, seed), seed, most_training=most_training)
-    rows = []
+    rows, steps = [], None
     for setting in settings_of(method, grid):
-        steps = learn(method, setting, parts.train, parts.protected, search, seed)
+        steps = learn(method, setting, parts.train, parts.protected, search, seed, near=steps)
         mapped = [steps.transform(part.X) for part in (parts.train, parts.validation, parts.test)]
         validation, test = classify(mapped[0], parts.train.y, mapped[1], mapped[2])
         rows.append(

@@ -4,14 +4,44 @@ from typing import Any
 
 import numpy as np
 
-from ifair.data.registry import entry
-from ifair.experiments import classification, ranking
-from ifair.experiments.protocol import best, learn, load_subset, settings_of, split
+from ifair.experiments.plan import Earlier, Records, chosen_units, grouped
+from ifair.experiments.profiles import Profile
+from ifair.experiments.protocol import learn_again, load_subset, split
+from ifair.experiments.runner import Unit
+from ifair.experiments.statistics import spread, spreads
 from ifair.metrics import accuracy, auc
 from ifair.metrics.adversary import attacker
 
+NEEDS = ("classification", "ranking")
+METHODS = ("masked", "lfr", "ifair-b", "ifair-frozen")
 ADVERSARIES = ("logistic", "boosting")
 """The paper's adversary, and a stronger one that also finds what is not linear."""
+
+
+def units(profile: Profile, earlier: Earlier) -> list[Unit]:
+    """Every dataset, split and method; LFR needs a label of two classes and is left out of rankings."""
+    unlabelled = [method for method in METHODS if method != "lfr"]
+    return [
+        *chosen_units(attack, profile, profile.classification, METHODS, earlier),
+        *chosen_units(attack, profile, profile.ranking, unlabelled, earlier),
+    ]
+
+
+def summarise(records: Records) -> dict[str, Any]:
+    """By dataset and method: the majority's share, and what each adversary reached."""
+    return {
+        dataset: {
+            method: {
+                "majority": spread([result["majority"] for result in results]),
+                **{
+                    adversary: spreads([result["adversaries"][adversary] for result in results])
+                    for adversary in results[0]["adversaries"]
+                },
+            }
+            for method, results in by_method.items()
+        }
+        for dataset, by_method in grouped(records, "dataset", "method").items()
+    }
 
 
 def attack(
@@ -21,9 +51,9 @@ def attack(
     most_training: int | None,
     seed: int,
     method: str,
+    setting: dict[str, Any],
     grid: dict[str, Any],
     search: dict[str, Any],
-    setting: dict[str, Any] | None = None,
     adversaries: list[str] | None = None,
 ) -> dict[str, Any]:
     """Train adversaries on the training third, as one method represents it, and try them on the test third.
@@ -32,10 +62,9 @@ def attack(
     ----------
     dataset, options, most, most_training, seed, method, grid, search
         As in :func:`ifair.experiments.classification.evaluate`, or for a dataset with queries as in
-        :func:`ifair.experiments.ranking.evaluate`. LFR needs a label, so that it is for the former only.
-    setting : dict, optional
-        A setting already chosen; without it the one with the best harmonic mean of utility (AUC, MAP) and yNN on
-        validation.
+        :func:`ifair.experiments.ranking.evaluate`.
+    setting : dict
+        Of the method: the one that the paper calls optimal, chosen on validation.
     adversaries : list of str, optional
         Some of ``ADVERSARIES``; default all.
 
@@ -45,10 +74,8 @@ def attack(
         ``setting``; ``majority``, the share of the larger group on test, which an accuracy is to be compared with;
         ``adversaries``, by name the ``accuracy`` and the ``AUC`` (1/2: nothing is given away) on test.
     """
-    if setting is None:
-        setting = _chosen(dataset, options, most, most_training, seed, method, grid, search)
     parts = split(load_subset(dataset, options, most, seed), seed, most_training=most_training)
-    steps = learn(method, setting, parts.train, parts.protected, search, seed)
+    steps = learn_again(method, setting, parts.train, parts.protected, grid, search, seed)
     seen, unseen = (np.asarray(steps.transform(part.X)) for part in (parts.train, parts.test))
     share = float(parts.test.group.mean())
     found = {}
@@ -59,15 +86,3 @@ def attack(
             "AUC": auc(parts.test.group, model.predict_proba(unseen)[:, 1]),
         }
     return {"setting": setting, "majority": max(share, 1.0 - share), "adversaries": found}
-
-
-def _chosen(dataset: str, *arguments: Any) -> dict[str, Any]:
-    """The setting that the paper calls optimal; nothing is tried where there is only one."""
-    method, grid = arguments[4:6]
-    candidates = list(settings_of(method, grid))
-    if len(candidates) == 1:
-        return candidates[0]
-    ranked = entry(dataset).task == "ranking"
-    evaluate = ranking.evaluate if ranked else classification.evaluate
-    rows = evaluate(dataset, *arguments)
-    return dict(best(rows, "optimal", utility="MAP" if ranked else "AUC")["setting"])

@@ -2,11 +2,33 @@
 
 from typing import Any
 
-from ifair.experiments.protocol import best, load_subset, split
-from ifair.experiments.ranking import evaluate, fair_measures, ranking_measures, score
+from ifair.experiments.plan import Earlier, Records, chosen_units, grouped
+from ifair.experiments.profiles import Profile
+from ifair.experiments.protocol import learn_again, load_subset, split
+from ifair.experiments.ranking import fair_measures, ranking_measures, score
+from ifair.experiments.runner import Unit
+from ifair.experiments.statistics import spreads
 
-SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-"""Values of FA*IR's p."""
+NEEDS = ("ranking",)
+
+
+def units(profile: Profile, earlier: Earlier) -> list[Unit]:
+    """A curve for every dataset with queries and split."""
+    return chosen_units(enforce, profile, profile.ranking, ("ifair-b",), earlier)
+
+
+def summarise(records: Records) -> dict[str, Any]:
+    """By dataset: measures without FA*IR, and for every p."""
+    return {
+        dataset: {
+            "without": spreads([result["without"] for result in results]),
+            "rows": [
+                {"p": rows[0]["p"], "test": spreads([row["test"] for row in rows])}
+                for rows in zip(*(result["rows"] for result in results))
+            ],
+        }
+        for dataset, results in grouped(records, "dataset").items()
+    }
 
 
 def enforce(
@@ -16,31 +38,26 @@ def enforce(
     most_training: int | None,
     seed: int,
     method: str,
+    setting: dict[str, Any],
     grid: dict[str, Any],
     search: dict[str, Any],
-    setting: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """A curve of the figure on one split: FA*IR on the scores of a representation, for every p.
 
     Parameters
     ----------
-    dataset, options, most, most_training, seed, method, search
+    dataset, options, most, most_training, seed, method, grid, search
         As in :func:`ifair.experiments.ranking.evaluate`.
-    grid : dict
-        ``p``, and what the method needs to choose a setting.
-    setting : dict, optional
-        A setting already chosen; without it the one with the best harmonic mean of MAP and yNN on validation.
+    setting : dict
+        Of the method, chosen on validation.
 
     Returns
     -------
     dict
         ``setting``; ``without`` FA*IR the measures on test; ``rows``, for every ``p`` the measures on ``test``.
     """
-    if setting is None:
-        rows = evaluate(dataset, options, most, most_training, seed, method, grid, search)
-        setting = best(rows, "optimal", utility="MAP")["setting"]
     parts = split(load_subset(dataset, options, most, seed), seed, most_training=most_training)
-    (_, scores), _ = score(parts, method, setting, search, seed)
+    _, scores = score(parts, learn_again(method, setting, parts.train, parts.protected, grid, search, seed))
     return {
         "setting": setting,
         "without": ranking_measures(parts.test, scores),

@@ -4,11 +4,13 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
@@ -148,15 +150,30 @@ def settings_of(method: str, grid: Mapping[str, Any]) -> Iterator[dict[str, Any]
         if method.startswith("svd"):
             yield {"K": k}
         elif method == "lfr":
-            weights = grid["lfr"]
-            triples = ((x, y, z) for x in weights for y in weights for z in weights if y > 0)
-            yield from ({"K": k, "A_x": x, "A_y": y, "A_z": z} for x, y, z in triples)
+            yield from ({"K": k, "A_x": x, "A_y": y, "A_z": z} for x, y, z in _distinct_triples(grid["lfr"]))
         else:
             yield from ({"K": k, "lambda": lam, "mu": mu} for lam, mu in grid["ratios"])
 
 
+def _distinct_triples(weights: Sequence[float]) -> Iterator[tuple[float, float, float]]:
+    """LFR's weights A_x, A_y > 0 and A_z; of triples that differ by a factor, and so are one problem, the first."""
+    seen = set()
+    for triple in product(weights, repeat=3):
+        shares = tuple(round(weight / sum(triple), 12) for weight in triple) if triple[1] > 0 else None
+        if shares is not None and shares not in seen:
+            seen.add(shares)
+            yield triple[0], triple[1], triple[2]
+
+
 def learn(
-    method: str, setting: Mapping[str, Any], train: Part, protected: Sequence[str], search: Mapping[str, Any], seed: int
+    method: str,
+    setting: Mapping[str, Any],
+    train: Part,
+    protected: Sequence[str],
+    search: Mapping[str, Any],
+    seed: int,
+    *,
+    near: Pipeline | None = None,
 ) -> Pipeline:
     """Fit the representation of this name on the training part.
 
@@ -172,6 +189,9 @@ def learn(
     search : mapping
         Parameters of the solver for methods that have one: ``n_restarts``, ``max_iter``, ``tol``.
     seed : int
+    near : Pipeline, optional
+        What was learned at the setting before. Its solution is one of the starts, if it has as many prototypes and
+        there is more than one start.
     """
     steps = representation(method, protected=list(protected), random_state=seed)
     if method.startswith("svd"):
@@ -180,7 +200,45 @@ def learn(
         steps[-1].set_params(n_components=min(setting["K"], width))
     elif setting:
         steps[-1].set_params(**{_PARAMETERS[letter]: value for letter, value in setting.items()}, **search)
-    fit = {f"{steps.steps[-1][0]}__sensitive_features": train.group} if method == "lfr" else {}
+    if near is None or not _can_go_on(steps[-1], near[-1]):
+        return _fitted(steps, train)
+    fresh = clone(steps).set_params(**{f"{steps.steps[-1][0]}__n_restarts": search["n_restarts"] - 1})
+    steps[-1].set_params(warm_start=True)
+    for name, value in vars(near[-1]).items():
+        if name.endswith("_"):
+            setattr(steps[-1], name, value)
+    return min(_fitted(fresh, train), _fitted(steps, train), key=lambda one: one[-1].loss_)
+
+
+def learn_again(
+    method: str,
+    setting: Mapping[str, Any],
+    train: Part,
+    protected: Sequence[str],
+    grid: Mapping[str, Any],
+    search: Mapping[str, Any],
+    seed: int,
+) -> Pipeline:
+    """What :func:`learn` gave at this setting while it went through the grid: where starts depend on the setting
+    before, the way there is gone again."""
+    steps = None
+    alone = search["n_restarts"] == 1 or not method.startswith("ifair")
+    for one in [setting] if alone else settings_of(method, {**grid, "K": [setting["K"]]}):
+        steps = learn(method, one, train, protected, search, seed, near=steps)
+        if one == setting:
+            return steps
+    raise ValueError(f"the grid has no setting {dict(setting)}")
+
+
+def _can_go_on(model: Any, near: Any) -> bool:
+    """Whether a solution of one can be a start of the other, beside others."""
+    parameters = model.get_params()
+    fits = len(getattr(near, "prototypes_", ())) == parameters.get("n_prototypes")
+    return fits and "warm_start" in parameters and parameters["n_restarts"] > 1
+
+
+def _fitted(steps: Pipeline, train: Part) -> Pipeline:
+    fit = {"lfr__sensitive_features": train.group} if "lfr" in steps.named_steps else {}
     with warnings.catch_warnings():
         # Early stopping is part of the protocol; what was reached is what is measured. The trivial optimum at
         # lambda = 0 is part of the paper's grid.

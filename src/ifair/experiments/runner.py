@@ -7,18 +7,25 @@ way, and a changed setting makes other units, never a mixture.
 
 import hashlib
 import json
+import math
 import os
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 
 from ifair import __version__
+from ifair.files import write_whole
+
+UNDER_WAY = ".running"
+"""Ending of the files that mark what is being worked on."""
 
 
 class RunError(Exception):
@@ -42,6 +49,11 @@ class Unit:
     label: str
     function: str
     arguments: dict[str, Any]
+
+    @property
+    def kind(self) -> str:
+        """The label without the split: units of one kind take about as long."""
+        return self.label.rpartition(", ")[0]
 
     @property
     def key(self) -> str:
@@ -90,38 +102,72 @@ def run_units(
     with only_run(folder):
         kept = folder / "units"
         kept.mkdir(exist_ok=True)
-        distinct = {unit.key: unit for unit in units}.values()
-        missing = [unit for unit in distinct if read_result(kept, unit) is None]
+        for left_behind in kept.glob(f"*{UNDER_WAY}"):
+            left_behind.unlink()  # by a run that was killed
+        distinct = {unit.key: unit for unit in units}
+        known = {key: read_result(kept, unit) for key, unit in distinct.items()}
+        missing = {key: unit for key, unit in distinct.items() if known[key] is None}
         total, reused = len(distinct), len(distinct) - len(missing)
-        began = time.perf_counter()
+        took = [(distinct[key], record["seconds"]) for key, record in known.items() if record is not None]
         if observer is not None:
             observer(Progress("", reused, total, reused, None))
         jobs = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
-            delayed(_run_and_keep)(unit, kept) for unit in missing
+            delayed(_run_and_keep)(unit, kept) for unit in list(missing.values())
         )
-        for finished, label in enumerate(jobs, start=1):
+        for key, seconds in jobs:
+            unit = missing.pop(key)
+            took.append((unit, seconds))
             if observer is not None:
-                left = (time.perf_counter() - began) / finished * (len(missing) - finished)
-                observer(Progress(label, reused + finished, total, reused, left))
+                left = seconds_left(list(missing.values()), took, effective_n_jobs(n_jobs))
+                observer(Progress(unit.label, total - len(missing), total, reused, left))
         return [_needed(kept, unit) for unit in units]
 
 
-def _run_and_keep(unit: Unit, kept: Path) -> str:
+def _run_and_keep(unit: Unit, kept: Path) -> tuple[str, float]:
+    mark = kept / f"{unit.key}{UNDER_WAY}"
     began = time.perf_counter()
-    result = unit.run()
-    took = round(time.perf_counter() - began, 3)
-    record = {"label": unit.label, "arguments": unit.arguments, "result": result, "seconds": took}
-    write_json(kept / f"{unit.key}.json", record)
-    return unit.label
+    try:
+        mark.write_text(unit.label, encoding="utf-8")
+        result = unit.run()
+        took = round(time.perf_counter() - began, 3)
+        record = {"label": unit.label, "arguments": unit.arguments, "result": result, "seconds": took}
+        write_json(kept / f"{unit.key}.json", record)
+    finally:
+        mark.unlink(missing_ok=True)
+    return unit.key, took
+
+
+def under_way(folder: Path) -> list[str]:
+    """Labels of the units that are running in a folder now."""
+    found = []
+    for mark in sorted((folder / "units").glob(f"*{UNDER_WAY}")):
+        with suppress(FileNotFoundError):  # finished since
+            found.append(mark.read_text(encoding="utf-8"))
+    return found
+
+
+def seconds_left(missing: Sequence[Unit], took: Sequence[tuple[Unit, float]], n_jobs: int) -> float:
+    """How long what is missing will take, from what units of the same kind took, and the mean for a new kind."""
+    by_kind = defaultdict(list)
+    for unit, seconds in took:
+        by_kind[unit.kind].append(seconds)
+    everything = [seconds for _, seconds in took]
+    expected = [fmean(by_kind.get(unit.kind, everything)) for unit in missing]
+    return sum(expected) / min(n_jobs, max(len(missing), 1))
 
 
 def read_result(kept: Path, unit: Unit) -> dict[str, Any] | None:
     """The kept result of a unit, or None; a file that cannot be read counts as none and is made anew."""
+    return read_json(kept / f"{unit.key}.json")
+
+
+def read_json(path: Path) -> dict[str, Any] | None:
+    """What a file holds; None if there is none, or none that can be read."""
     try:
-        record: dict[str, Any] = json.loads((kept / f"{unit.key}.json").read_text(encoding="utf-8"))
+        data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):
         return None
-    return record
+    return data
 
 
 def _needed(kept: Path, unit: Unit) -> dict[str, Any]:
@@ -132,17 +178,23 @@ def _needed(kept: Path, unit: Unit) -> dict[str, Any]:
 
 
 def write_json(path: Path, data: Any) -> None:
-    """Write beside, then move into place: whoever reads sees all of it or nothing."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    """Whoever reads sees all of it or nothing; a measure that is not defined (NaN) is written as null."""
+    text = json.dumps(_defined(data), indent=1, allow_nan=False)
     try:
-        temporary.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
-        os.replace(temporary, path)
+        write_whole(path, text + "\n")
     except OSError as error:
         raise RunError(
             f"cannot write {path}: {error.strerror}. What was finished before is kept; make room and run again."
         ) from error
-    finally:
-        temporary.unlink(missing_ok=True)
+
+
+def _defined(data: Any) -> Any:
+    """JSON knows no NaN."""
+    if isinstance(data, dict):
+        return {key: _defined(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_defined(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
 @contextmanager

@@ -6,15 +6,55 @@ import numpy as np
 import pandas as pd
 
 from ifair.experiments.paper import SENSITIVITY
+from ifair.experiments.plan import Earlier, Records, source_arguments, unit
+from ifair.experiments.profiles import Profile
 from ifair.experiments.protocol import best, load_subset, split
 from ifair.experiments.ranking import TOP, evaluate
+from ifair.experiments.runner import Unit
+from ifair.experiments.statistics import spread, spreads
 from ifair.metrics import share_at_k
 
 WEIGHTS = [row["weights"] for row in SENSITIVITY]
 """Work, education and views: the rows of the paper's table."""
 
 
+def units(profile: Profile, earlier: Earlier) -> list[Unit]:
+    """Every row of the table and split, where Xing is at hand."""
+    return [
+        unit(
+            f"weights {weights}, split {seed + 1}",
+            weigh,
+            **source_arguments(source),
+            weights=weights,
+            seed=seed,
+            method="ifair-b",
+            grid=profile.grid,
+            search=profile.search,
+        )
+        for source in profile.ranking
+        if source.name == "xing"
+        for weights in WEIGHTS
+        for seed in range(profile.n_splits)
+    ]
+
+
+def summarise(records: Records) -> list[dict[str, Any]]:
+    """The rows of the table."""
+    by_weights: dict[tuple[float, ...], list[Any]] = {}
+    for record in records:
+        by_weights.setdefault(tuple(record["arguments"]["weights"]), []).append(record["result"])
+    return [
+        {
+            "weights": list(weights),
+            "base rate": spread([result["base rate"]["test"] for result in results]),
+            "test": spreads([result["test"] for result in results]),
+        }
+        for weights, results in by_weights.items()
+    ]
+
+
 def weigh(
+    dataset: str,
     weights: list[float],
     options: dict[str, Any],
     most: int | None,
@@ -28,6 +68,8 @@ def weigh(
 
     Parameters
     ----------
+    dataset : str
+        ``"xing"``.
     weights : list of 3 floats
         Of work experience, education and profile views.
     options : dict
@@ -42,9 +84,9 @@ def weigh(
         among the truly ten best of the test queries (``test``) and of all queries (``all``).
     """
     options = {**options, "weights": weights}
-    chosen = best(evaluate("xing", options, most, most_training, seed, method, grid, search), "optimal", utility="MAP")
-    test = split(load_subset("xing", options, most, seed), seed).test
-    everybody = load_subset("xing", options, None, seed)
+    chosen = best(evaluate(dataset, options, most, most_training, seed, method, grid, search), "optimal", utility="MAP")
+    test = split(load_subset(dataset, options, most, seed), seed).test
+    everybody = load_subset(dataset, options, None, seed)
     return {
         "weights": weights,
         **chosen,

@@ -13,6 +13,11 @@ def spread(values: Sequence[float]) -> dict[str, float]:
     return {"mean": float(array.mean()), "sd": float(array.std(ddof=1)) if len(array) > 1 else 0.0, "n": len(array)}
 
 
+def spreads(rows: Sequence[Mapping[str, float]]) -> dict[str, dict[str, float]]:
+    """:func:`spread` of every measure of the rows."""
+    return {name: spread([row[name] for row in rows]) for name in rows[0]} if rows else {}
+
+
 def compare(ours: Sequence[float], rivals: Mapping[str, Sequence[float]]) -> dict[str, dict[str, Any]]:
     """Paired t-tests of one method against each rival on the same splits, p-values adjusted after Holm.
 

@@ -42,6 +42,8 @@ def markdown(results: dict[str, Any]) -> str:
         *_synthetic(results),
         "## Deviations of data and definitions",
         DEVIATIONS,
+        "## Profiles, time and machines",
+        *_runs(results),
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
@@ -73,27 +75,42 @@ def _rows(title: str, methods: dict[str, Any], paper: dict[str, Any], measures: 
 
 
 def _about(results: dict[str, Any]) -> str:
-    environment, settings = results["environment"], results["settings"]
-    hours = sum(results["seconds"].values()) / 3600
-    left_out = "".join(f" Left out: {line}." for line in results["left out"])
-    versions = f"ifair {environment['ifair']}, NumPy {environment['numpy']}, scikit-learn {environment['scikit-learn']}"
-    return (
-        f"Written by `ifair reproduce --profile {results['profile']}`: {settings['n_splits']} random splits into "
-        "thirds; settings chosen on validation, everything reported on test, as mean ± standard deviation over the "
-        f"splits. In brackets the paper's number, where it prints one. {hours:.2f} processor hours on "
-        f"{environment['machine']} with {versions}. {_limits(settings)}{left_out}"
+    runs = [run for parts in results["runs"].values() for run in parts.values()]
+    left_out = sorted({line for run in runs for line in run["left out"]})
+    return " ".join(
+        [
+            "Written by `ifair reproduce`: random splits into thirds; settings chosen on validation, everything "
+            "reported on test, as mean ± standard deviation over the splits. In brackets the paper's number, where it "
+            "prints one. The table at the end tells the profile, the time and the machine of every experiment.",
+            *(f"Left out: {line}." for line in left_out),
+        ]
     )
 
 
-def _limits(settings: dict[str, Any]) -> str:
-    """Which datasets were cut down, in words."""
-    cut = [
-        f"{source['name']} {source['most']:,} records"
-        + (f" and {source['most_training']:,} to learn from" if source["most_training"] else "")
-        for source in (*settings["classification"], *settings["ranking"])
-        if source["most"]
-    ]
-    return f"At most, drawn at random: {'; '.join(cut)}." if cut else "All records were used."
+def _runs(results: dict[str, Any]) -> list[str]:
+    """Where every number comes from."""
+    rows = [["experiment", "data", "profile", "splits", "units", "processor minutes", "machine"]]
+    for experiment, parts in results["runs"].items():
+        for part, run in parts.items():
+            minutes = f"{run['seconds'] / 60:.1f}"
+            cut = [_limits(source) for source in run["sources"] if source["name"] == part and source["most"]]
+            data = f"{part} ({cut[0]})" if cut else part
+            splits, units = str(len(run["seeds"])), str(run["units"])
+            rows.append([experiment, data, run["profile"], splits, units, minutes, run["environment"]["machine"]])
+    versions = {
+        ", ".join(
+            f"{name} {run['environment'][name]}" for name in ("ifair", "python", "numpy", "scipy", "scikit-learn")
+        )
+        for parts in results["runs"].values()
+        for run in parts.values()
+    }
+    return [markdown_table(rows), f"Versions: {'; '.join(sorted(versions))}."]
+
+
+def _limits(source: dict[str, Any]) -> str:
+    """How far a dataset was cut down, in words."""
+    learned = f", {source['most_training']:,} to learn from" if source["most_training"] else ""
+    return f"at most {source['most']:,} records{learned}, drawn at random"
 
 
 def claims(results: dict[str, Any]) -> list[str]:
