@@ -6,9 +6,10 @@ BIN := $(VENV)/bin
 PYTEST := SCIPY_ARRAY_API=1 $(BIN)/python -m pytest
 # Tests run one process a core; each keeps its own numerics on one thread.
 WORKERS ?= auto
+PROFILE ?= smoke
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint types docs bench clean
+.PHONY: help demo reproduce test test-slow lint types docs bench clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -21,8 +22,12 @@ $(VENV)/.installed-%: pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$*]'
 	@touch $@
 
-demo: $(VENV)/.installed-report ## set up, learn a fair representation of German Credit, write a report
+demo: $(VENV)/.installed-report ## set up, learn a fair representation of German Credit, write a report; then the paper's evaluation in small
 	@$(BIN)/ifair demo
+	@$(BIN)/ifair reproduce --profile smoke --output ifair-demo/reproduce
+
+reproduce: $(VENV)/.installed-report ## set up and run the paper's evaluation: PROFILE=smoke (default), quick or full
+	@$(BIN)/ifair reproduce --profile $(PROFILE)
 
 test: $(VENV)/.installed-test ## set up and run the test suite
 	@$(PYTEST) -n $(WORKERS) -m "not slow"

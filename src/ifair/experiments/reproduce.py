@@ -13,6 +13,7 @@ from ifair.data import DataError, load
 from ifair.experiments import (
     classification,
     influence,
+    landmarks,
     obfuscation,
     parity,
     ranking,
@@ -32,11 +33,12 @@ EXPERIMENTS: dict[str, ModuleType] = {
     "sensitivity": sensitivity,
     "obfuscation": obfuscation,
     "parity": parity,
+    "landmarks": landmarks,
 }
 """By name, in the order in which they are run. Each has ``units`` (what to run), ``summarise`` (what is kept of it)
 and, where it builds on others, ``NEEDS``."""
 
-BY_DATASET = ("classification", "ranking", "obfuscation", "parity")
+BY_DATASET = ("classification", "ranking", "obfuscation", "parity", "landmarks")
 """Experiments whose results are kept by dataset, so that one dataset can be run anew without the others."""
 
 
