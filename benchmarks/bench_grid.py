@@ -4,8 +4,8 @@
 
 German Credit, thirds as in the paper, iFair-b over all distinct ratios of the paper's grid, from utility to fairness.
 Three ways: three fresh starts at every setting; two fresh ones and the solution before (what `ifair reproduce` does);
-the solution before alone. Printed: processor time, the loss against that of three fresh starts (median and worst over the
-settings with a positive lambda), and the hypervolume of AUC above 0.5 and yNN above 0.5 on validation.
+the solution before alone. Printed: processor time, the loss against that of three fresh starts (median and worst over
+the settings with a positive lambda), and the hypervolume of AUC above 0.5 and yNN above 0.5 on validation.
 """
 
 import time

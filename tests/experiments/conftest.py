@@ -6,6 +6,13 @@ import pytest
 
 from ifair.data import Dataset
 from ifair.data.xing import score
+from ifair.experiments import protocol
+
+
+@pytest.fixture(autouse=True)
+def nothing_prepared():
+    """No test sees the splits of another one, whose data may be made up."""
+    protocol._prepared.cache_clear()
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from typing import Any
 
 from ifair.experiments.plan import Earlier, Records, grid_units, rows_by_split
 from ifair.experiments.profiles import Profile
-from ifair.experiments.protocol import classification_measures, classify, learn, load_subset, settings_of, split
+from ifair.experiments.protocol import classification_measures, classify, learn, prepared, settings_of
 from ifair.experiments.runner import Unit
 from ifair.experiments.summary import summarise as summarise_splits
 
@@ -53,7 +53,7 @@ def evaluate(
     search : dict
         Parameters of the solver for methods that have one: ``n_restarts``, ``max_iter``, ``tol``.
     """
-    parts = split(load_subset(dataset, options, most, seed), seed, most_training=most_training)
+    parts = prepared(dataset, options, most, most_training, seed)
     rows, steps = [], None
     for setting in settings_of(method, grid):
         steps = learn(method, setting, parts.train, parts.protected, search, seed, near=steps)

@@ -9,7 +9,7 @@ from typing import Any
 
 from ifair.experiments.plan import Earlier, Records, grouped, source_arguments, unit
 from ifair.experiments.profiles import Profile
-from ifair.experiments.protocol import classification_measures, classify, learn, load_subset, settings_of, split
+from ifair.experiments.protocol import classification_measures, classify, learn, prepared, settings_of
 from ifair.experiments.runner import Unit
 from ifair.experiments.statistics import spread
 
@@ -88,9 +88,9 @@ def compare_pairs(
     dict
         ``records`` learned from, and ``rows``: every ``setting`` with its measures on ``test`` by kind of fit.
     """
-    parts = split(load_subset(dataset, options, most, seed), seed, most_training=most_training)
+    parts = prepared(dataset, options, most, most_training, seed)
     n_records = len(parts.train.y)
-    fits = {"all pairs": ("all", seed), "another start": ("all", seed + 1_000_003)}
+    fits: dict[str, tuple[Any, int]] = {"all pairs": ("all", seed), "another start": ("all", seed + 1_000_003)}
     fits |= {f"{size:,} landmarks": (size, seed) for size in sizes if size < n_records}
     rows = []
     for setting in settings_of("ifair-b", grid):

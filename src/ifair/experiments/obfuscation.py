@@ -6,7 +6,7 @@ import numpy as np
 
 from ifair.experiments.plan import Earlier, Records, chosen_units, grouped
 from ifair.experiments.profiles import Profile
-from ifair.experiments.protocol import learn_again, load_subset, split
+from ifair.experiments.protocol import learn_again, prepared
 from ifair.experiments.runner import Unit
 from ifair.experiments.statistics import spread, spreads
 from ifair.metrics import accuracy, auc
@@ -74,7 +74,7 @@ def attack(
         ``setting``; ``majority``, the share of the larger group on test, which an accuracy is to be compared with;
         ``adversaries``, by name the ``accuracy`` and the ``AUC`` (1/2: nothing is given away) on test.
     """
-    parts = split(load_subset(dataset, options, most, seed), seed, most_training=most_training)
+    parts = prepared(dataset, options, most, most_training, seed)
     steps = learn_again(method, setting, parts.train, parts.protected, grid, search, seed)
     seen, unseen = (np.asarray(steps.transform(part.X)) for part in (parts.train, parts.test))
     share = float(parts.test.group.mean())

@@ -4,7 +4,7 @@ from typing import Any
 
 from ifair.experiments.plan import Earlier, Records, chosen_units, grouped
 from ifair.experiments.profiles import Profile
-from ifair.experiments.protocol import learn_again, load_subset, split
+from ifair.experiments.protocol import learn_again, prepared
 from ifair.experiments.ranking import fair_measures, ranking_measures, score
 from ifair.experiments.runner import Unit
 from ifair.experiments.statistics import spreads
@@ -56,7 +56,7 @@ def enforce(
     dict
         ``setting``; ``without`` FA*IR the measures on test; ``rows``, for every ``p`` the measures on ``test``.
     """
-    parts = split(load_subset(dataset, options, most, seed), seed, most_training=most_training)
+    parts = prepared(dataset, options, most, most_training, seed)
     _, scores = score(parts, learn_again(method, setting, parts.train, parts.protected, grid, search, seed))
     return {
         "setting": setting,

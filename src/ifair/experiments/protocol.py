@@ -1,9 +1,10 @@
 """The paper's protocol: thirds, encoding learned on the training part, measures on validation and test."""
 
+import json
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import product
 from typing import Any
 
@@ -97,6 +98,19 @@ def load_subset(name: str, options: dict[str, Any], most: int | None, seed: int)
     queries = rng.permutation(dataset.query.dropna().unique())
     sizes = dataset.query.value_counts().loc[queries].cumsum()
     return dataset.take(dataset.query.isin(queries[: max(3, int((sizes <= most).sum()))]).to_numpy())
+
+
+def prepared(dataset: str, options: dict[str, Any], most: int | None, most_training: int | None, seed: int) -> Split:
+    """:func:`load_subset` and :func:`split`, kept for the units to come: neighbours are searched once for all methods.
+
+    Units are run dataset by dataset and split by split, so that the last few are enough.
+    """
+    return _prepared(dataset, json.dumps(options, sort_keys=True), most, most_training, seed)
+
+
+@lru_cache(maxsize=2)
+def _prepared(dataset: str, options: str, most: int | None, most_training: int | None, seed: int) -> Split:
+    return split(load_subset(dataset, json.loads(options), most, seed), seed, most_training=most_training)
 
 
 def split(dataset: Dataset, seed: int, *, most_training: int | None = None) -> Split:

@@ -25,7 +25,7 @@ from sklearn.pipeline import Pipeline
 
 from ifair.experiments.plan import Earlier, Records, grid_units, rows_by_split
 from ifair.experiments.profiles import Profile
-from ifair.experiments.protocol import Part, Split, learn, load_subset, settings_of, split
+from ifair.experiments.protocol import Part, Split, learn, prepared, settings_of
 from ifair.experiments.runner import Unit
 from ifair.experiments.summary import summarise as summarise_splits
 from ifair.metrics import average_precision_at_k, consistency, consistency_per_person, kendall_tau, share_at_k
@@ -88,7 +88,7 @@ def evaluate(
     search : dict
         Parameters of the solver for methods that have one: ``n_restarts``, ``max_iter``, ``tol``.
     """
-    parts = split(load_subset(dataset, options, most, seed), seed, most_training=most_training)
+    parts = prepared(dataset, options, most, most_training, seed)
     if method == "fair":
         scores = score(parts, learn("masked", {}, parts.train, parts.protected, search, seed))
         return [

@@ -8,7 +8,7 @@ import pandas as pd
 from ifair.experiments.paper import SENSITIVITY
 from ifair.experiments.plan import Earlier, Records, source_arguments, unit
 from ifair.experiments.profiles import Profile
-from ifair.experiments.protocol import best, load_subset, split
+from ifair.experiments.protocol import best, load_subset, prepared
 from ifair.experiments.ranking import TOP, evaluate
 from ifair.experiments.runner import Unit
 from ifair.experiments.statistics import spread, spreads
@@ -85,7 +85,7 @@ def weigh(
     """
     options = {**options, "weights": weights}
     chosen = best(evaluate(dataset, options, most, most_training, seed, method, grid, search), "optimal", utility="MAP")
-    test = split(load_subset(dataset, options, most, seed), seed).test
+    test = prepared(dataset, options, most, most_training, seed).test
     everybody = load_subset(dataset, options, None, seed)
     return {
         "weights": weights,
