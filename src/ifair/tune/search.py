@@ -116,7 +116,7 @@ def search(
             proposed = first[number] if number < len(first) else _propose(study, space, len(measures), number, seed)
             setting = values(space, proposed)
             result = _plain(dict(objective(setting)))
-            study.add_trial(_finished(optuna, space, proposed, setting, result, measures))
+            _keep(study, _finished(optuna, space, proposed, setting, result, measures))
             trials.append(Trial(number, setting, result))
             if observer is not None:
                 observer(Progress(trials[-1], number + 1, n_trials, reused))
@@ -126,7 +126,7 @@ def search(
 def front_of(trials: Sequence[Trial], measures: Sequence[str]) -> list[Trial]:
     """The trials that no other one beats on validation data, best in the first measure first."""
     points = [[trial.result["validation"][name] for name in measures] for trial in trials]
-    kept = [trials[i] for i in np.flatnonzero(pareto_front(points))] if trials else []
+    kept = [trial for trial, on in zip(trials, pareto_front(points)) if on] if trials else []
     return sorted(kept, key=lambda trial: -trial.result["validation"][measures[0]])
 
 
@@ -171,6 +171,15 @@ def _finished(
         values=numbers if known else None,
         user_attrs={"setting": setting, "result": result},
     )
+
+
+def _keep(study: Any, finished: Any) -> None:
+    try:
+        study.add_trial(finished)
+    except OSError as error:
+        raise SearchError(
+            f"cannot write the journal: {error.strerror}. What was finished before is kept; make room and run again."
+        ) from error
 
 
 def _trial(kept: Any) -> Trial:
