@@ -17,6 +17,7 @@ from ifair.experiments import (
     obfuscation,
     parity,
     ranking,
+    search,
     sensitivity,
     synthetic,
 )
@@ -34,11 +35,12 @@ EXPERIMENTS: dict[str, ModuleType] = {
     "obfuscation": obfuscation,
     "parity": parity,
     "landmarks": landmarks,
+    "search": search,
 }
 """By name, in the order in which they are run. Each has ``units`` (what to run), ``summarise`` (what is kept of it)
 and, where it builds on others, ``NEEDS``."""
 
-BY_DATASET = ("classification", "ranking", "obfuscation", "parity", "landmarks")
+BY_DATASET = ("classification", "ranking", "obfuscation", "parity", "landmarks", "search")
 """Experiments whose results are kept by dataset, so that one dataset can be run anew without the others."""
 
 
