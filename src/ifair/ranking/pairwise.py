@@ -40,8 +40,9 @@ class PairwiseRanker(BaseEstimator):
     >>> ranker = PairwiseRanker().fit(X, [10, 20, 30, 1, 2], query=["a", "a", "a", "b", "b"])
     >>> ranker.n_pairs_
     4
-    >>> ranker.predict([[0, 3], [4, 3]]).argmax()
-    1
+    >>> worse, better = ranker.predict([[0, 3], [4, 3]])
+    >>> bool(better > worse)
+    True
     """
 
     def __init__(self, C: float = 1.0, max_pairs: int | None = 20_000, random_state: Any = None) -> None:
