@@ -55,6 +55,8 @@ def sensitive_directions(X: Floats, protected: Sequence[int], seed: int) -> Floa
     -------
     ndarray of shape (n_directions, n_columns)
     """
+    # scikit-learn 1.8 gave this penalty another name.
+    lasso = {"penalty": "l1"} if LogisticRegression().get_params().get("penalty") == "l2" else {"l1_ratio": 1.0}
     free = np.setdiff1d(np.arange(X.shape[1]), protected)
     found = []
     for column in protected:
@@ -63,7 +65,7 @@ def sensitive_directions(X: Floats, protected: Sequence[int], seed: int) -> Floa
         found.append(itself)
         present = X[:, column] > X[:, column].mean()
         if len(free) and 0 < present.sum() < len(present):
-            model = LogisticRegression(l1_ratio=1.0, solver="liblinear", random_state=seed)
+            model = LogisticRegression(**lasso, solver="liblinear", random_state=seed)
             telling = np.zeros(X.shape[1])
             telling[free] = model.fit(X[:, free], present).coef_[0]
             found.append(telling)
