@@ -9,16 +9,26 @@ from sklearn.linear_model import LinearRegression
 
 from ifair.experiments import outside
 
-SEARCH = {"updates": 40, "batch": 50, "lr": 0.02, "steps": 5, "step": 0.05}
+SEARCH = {"updates": 60, "batch": 50, "lr": 0.02, "steps": 10, "step": 0.1}
+
+
+def drawn(rng):
+    """The last column is protected, the first follows it, and the second and the last decide."""
+    protected = rng.random(200) < 0.5
+    X = np.column_stack([protected + 0.5 * rng.normal(size=200), rng.normal(size=(200, 2)), protected])
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    return X, (X[:, 1] + X[:, 3] > 0).astype(int)
 
 
 @pytest.fixture
 def people(rng):
-    """The last column is protected, the first follows it, the second decides."""
-    protected = rng.random(200) < 0.5
-    X = np.column_stack([protected + 0.5 * rng.normal(size=200), rng.normal(size=(200, 2)), protected])
-    X = (X - X.mean(axis=0)) / X.std(axis=0)
-    return X, (X[:, 1] + X[:, 0] > 0).astype(int)
+    return drawn(rng)
+
+
+@pytest.fixture
+def once():
+    """One draw, however many seeds are tried: to train SenSeI takes long."""
+    return drawn(np.random.default_rng(0))
 
 
 def test_sensitive_directions_are_the_protected_column_and_what_tells_it(people):
@@ -74,9 +84,9 @@ def test_the_remover_leaves_what_a_regression_on_protected_columns_does_not_expl
 
 
 @pytest.mark.parametrize("hidden", [0, 8])
-def test_sensei_learns_and_the_protected_direction_counts_less_the_more_fairness_weighs(people, hidden):
+def test_sensei_learns_and_the_protected_direction_counts_less_the_more_fairness_weighs(once, hidden):
     pytest.importorskip("inFairness", reason="pip install ifair[rivals]")
-    X, y = people
+    X, y = once
     flipped = X.copy()
     flipped[:, 3] *= -1
     moved = []
@@ -85,14 +95,14 @@ def test_sensei_learns_and_the_protected_direction_counts_less_the_more_fairness
         moved.append(np.abs(scores(flipped) - scores(X)).mean())
         assert scores(X)[y == 1].mean() > scores(X)[y == 0].mean()
         assert ((scores(X) >= 0) & (scores(X) <= 1)).all()
-    assert moved[1] < moved[0] / 2
+    assert moved[1] < moved[0] / 5
 
 
-def test_sensei_is_the_same_under_a_seed_and_leaves_torch_as_it_was(people):
+def test_sensei_is_the_same_under_a_seed_and_leaves_torch_as_it_was(once):
     pytest.importorskip("inFairness", reason="pip install ifair[rivals]")
     import torch
 
-    X, y = people
+    X, y = once
     state, threads = torch.get_rng_state(), torch.get_num_threads()
     setting = {"rho": 5.0, "eps": 0.1, "hidden": 4}
     first, again, other = (outside.sensei(X, y, [3], setting, SEARCH, seed)(X) for seed in (0, 0, 1))
