@@ -12,11 +12,13 @@ from ifair import __version__
 from ifair.data import DataError, load
 from ifair.experiments import (
     classification,
+    downstream,
     influence,
     landmarks,
     obfuscation,
     parity,
     ranking,
+    rivals,
     search,
     sensitivity,
     synthetic,
@@ -36,6 +38,8 @@ EXPERIMENTS: dict[str, ModuleType] = {
     "parity": parity,
     "landmarks": landmarks,
     "search": search,
+    "rivals": rivals,
+    "downstream": downstream,
 }
 """By name, in the order in which they are run. Each has ``units`` (what to run), ``summarise`` (what is kept of it)
 and, where it builds on others, ``NEEDS``."""
