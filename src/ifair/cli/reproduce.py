@@ -40,12 +40,12 @@ def reproduce(profile: str, output: Path, jobs: int, only: tuple[str, ...], dry_
     """
     import json
 
-    from ifair.cli.files import write_text
+    from ifair.cli.page import write_page
     from ifair.data.errors import DataError
     from ifair.experiments.profiles import PROFILES
     from ifair.experiments.reproduce import assemble, available, plan
     from ifair.experiments.runner import RunError, run_units, write_json
-    from ifair.report.reproduce import markdown, text
+    from ifair.report.evaluation.page import text
 
     try:
         settings, missing = available(PROFILES[profile], needed=profile != "smoke")
@@ -69,11 +69,11 @@ def reproduce(profile: str, output: Path, jobs: int, only: tuple[str, ...], dry_
             records[name] = run_units(parts, output, n_jobs=jobs, observer=_shown(name)) if parts else []
         results = assemble(records, profile, settings, missing)
         write_json(output / "results.json", results)
-        write_text(output / "results.md", markdown(results))
+        written = write_page(output, results)
     except RunError as error:
         raise click.ClickException(str(error)) from error
     click.echo(json.dumps(results, indent=1) if as_json else text(results))
-    click.echo(f"\nPage: {(output / 'results.md').resolve()}\nNumbers: results.json beside it", err=as_json)
+    click.echo("\n" + "\n".join([*written, "Numbers: results.json beside it"]), err=as_json)
 
 
 def _shown(experiment: str) -> Any:

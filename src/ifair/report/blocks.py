@@ -189,4 +189,5 @@ def _inline(part: Inline) -> str:
 
 def _escaped(text: str) -> str:
     """Plain text for Markdown: what would be markup gets a backslash."""
-    return re.sub(r"([\\`*_\[\]<>|$&])", r"\\\1", text)
+    # An underscore inside a word is none.
+    return re.sub(r"([\\`*\[\]<>|$&]|\b_|_\b)", r"\\\1", text)
