@@ -10,8 +10,8 @@ import click
 from ifair.cli.files import write_text
 
 
-def write_page(folder: Path, results: Mapping[str, Any], stem: str = "results") -> list[str]:
-    """Write ``stem.md``, ``figures/*.svg`` and ``stem.html`` into a folder that exists.
+def write_page(folder: Path, results: Mapping[str, Any], stem: str = "results", *, alone: bool = True) -> list[str]:
+    """Write ``stem.md``, ``figures/*.svg`` and, to be read alone, ``stem.html`` into a folder that exists.
 
     Returns
     -------
@@ -36,5 +36,7 @@ def write_page(folder: Path, results: Mapping[str, Any], stem: str = "results") 
         raise click.ClickException(f"cannot make the folder {folder / 'figures'}: {error.strerror}") from error
     for name, drawing in drawn.items():
         write_text(folder / "figures" / f"{name}.svg", drawing)
+    if not alone:
+        return written
     write_text(folder / f"{stem}.html", html(page(results), drawn))
     return [*written, f"With pictures: {(folder / f'{stem}.html').resolve()}"]

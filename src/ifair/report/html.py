@@ -7,7 +7,7 @@ from importlib.resources import files
 import jinja2
 from markupsafe import Markup
 
-from ifair.report.blocks import Block, Heading, inlines
+from ifair.report.blocks import Block, Heading, Table, inlines, plain
 
 
 def html(blocks: Sequence[Block], pictures: Mapping[str, str]) -> str:
@@ -25,6 +25,7 @@ def html(blocks: Sequence[Block], pictures: Mapping[str, str]) -> str:
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
     environment.filters["inlines"] = inlines
+    environment.filters["words"] = _columns_of_words
     environment.filters["kind"] = lambda part: type(part).__name__
     source = files("ifair.report").joinpath("templates/blocks.html.jinja").read_text(encoding="utf-8")
     anchors = _anchors(blocks)
@@ -36,6 +37,15 @@ def html(blocks: Sequence[Block], pictures: Mapping[str, str]) -> str:
         # The pictures are our own drawings; everything else is escaped.
         pictures={stem: Markup(drawing) for stem, drawing in pictures.items()},  # noqa: S704
     )
+
+
+def _columns_of_words(table: Table) -> set[int]:
+    """Which columns hold words, to be set to the left; numbers go to the right."""
+    return {
+        column
+        for column in range(len(table.rows[0]))
+        if any(re.search(r"[A-Za-z]{4}", plain(row[column])) for row in table.rows[1:])
+    }
 
 
 def _anchors(blocks: Sequence[Block]) -> dict[int, str]:

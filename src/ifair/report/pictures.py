@@ -48,7 +48,8 @@ def svg(figure: "Figure", stem: str) -> str:
     drawing = re.sub(r' transform="rotate\(-?0 [^"]*"', "", drawing)
     for number, name in enumerate(dict.fromkeys(re.findall(r' id="([^"]+)"', drawing))):
         drawing = re.sub(rf'(?<=["#]){re.escape(name)}(?=["\)])', f"{stem}-{number}", drawing)
-    drawing = re.sub(r"-?\d+\.\d{3,}(?:e-\d+)?", _rounded, drawing)
+    # Inside tags only: what is written in the picture stays as it is.
+    drawing = re.sub(r"<[^>]*>", lambda tag: re.sub(r"-?\d+\.\d{3,}(?:e-\d+)?", _rounded, tag[0]), drawing)
     drawing = re.sub(r"\s*\n\s*", "\n", drawing)
     return re.sub(r'(<g clip-path="[^"]*")>\n((?:<use [^>]*/>\n)+)</g>', _said_once, drawing)
 

@@ -1,6 +1,6 @@
 """Classification: utility against individual fairness, the paper's table, and what it claims from both."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,18 +72,18 @@ def table(results: Mapping[str, Any], dataset: str) -> Table:
             rows.append([label, names.method(method), *cells])
             label = ""
 
-    fixed = [method for method, points in summary["points"].items() if len(points) == 1]
+    fixed = [method for method, points in summary["points"].items() if not points[0]["setting"]]
     add("nothing", "optimal", fixed, paper["baseline"])
     for rule, methods in summary["rules"].items():
         add(names.RULES[rule], rule, [method for method in methods if method not in fixed], paper[rule])
     return Table(rows)
 
 
-def comparisons(summary: Mapping[str, Any], measures: Iterable[str]) -> Table:
-    """Differences between iFair-b and every rival, with their p-values."""
+def comparisons(summary: Mapping[str, Any], measures: Iterable[str], rivals: Collection[str] | None = None) -> Table:
+    """Differences between iFair-b and every rival, or only some of them, with their p-values."""
     compared = {m: summary["comparisons"]["optimal"][m] for m in measures if m in summary["comparisons"]["optimal"]}
     rows = [["iFair-b less", *compared]]
-    for rival in next(iter(compared.values())):
+    for rival in rivals or next(iter(compared.values())):
         cells = [by[rival] for by in compared.values()]
         rows.append([names.method(rival), *(f"{signed(c['difference'])}, {p_value(c['adjusted'])}" for c in cells)])
     return Table(rows)

@@ -76,9 +76,10 @@ def figures(results: Mapping[str, Any]) -> dict[str, "Figure"]:
             )
         for j, by in enumerate(found.values()):
             majority = next(iter(by.values()))["majority"]["mean"]
-            axes.plot(
-                [j - 0.45, j + 0.45], [majority] * 2, color=BLACK, linewidth=1.6, label="majority" if j == 0 else None
-            )
+            ends, level = [j - 0.45, j + 0.45], [majority, majority]
+            # White around black, for the line crosses dark bars too.
+            axes.plot(ends, level, color="white", linewidth=3.2)
+            axes.plot(ends, level, color=BLACK, linewidth=1.6, label="majority" if j == 0 else None)
         axes.set_title(title, fontsize=10, loc="left")
         axes.set_ylabel("accuracy")
         # Bars that start at a half exaggerate, bars that start at zero hide: half of all is what guessing gets.

@@ -82,5 +82,5 @@ def draw(summary: Mapping[str, Any], utility: str, printed: Sequence[tuple[str, 
         axes.plot([], [], "o", color="none", markeredgecolor="black", markersize=9, label="printed in the paper")
     axes.set_xlabel(f"utility: {utility} (right is better)")
     axes.set_ylabel(f"individual fairness: {FAIRNESS} (up is better)")
-    figure.legend(loc="outside lower center", ncols=4, frameon=False, fontsize=9)
+    figure.legend(loc="outside lower center", ncols=5, frameon=False, fontsize=8.5)
     return figure
