@@ -38,7 +38,9 @@ def test_a_run_ends_with_tables_a_page_and_the_numbers(tiny, tmp_path):
     assert page == markdown(results)
     assert text(results) in outcome.stdout
     figure = results["classification"]["credit"]["rules"]["optimal"]["ifair-b"]["test"]["yNN"]
-    assert f"0.85 → {figure['mean']:.2f} ± {figure['sd']:.2f} (" in page  # the paper's number beside ours
+    assert f"0.85 → {figure['mean']:.2f} ± {figure['sd']:.2f} (" in page.replace(
+        "\N{NO-BREAK SPACE}", " "
+    )  # the paper's beside ours
     drawn = {path.stem for path in (tmp_path / "run" / "figures").iterdir()}
     assert drawn == set(re.findall(r"\(figures/([\w-]+)\.svg\)", page))
     assert (tmp_path / "run" / "results.html").read_text().count("<svg") == len(drawn)

@@ -28,12 +28,12 @@ def test_blocks_are_written_as_markdown():
         Picture("plot", "A plot"),
         Finding("holds in part", "It is better.", "Larger mean.", ["here", "not there"]),
     ]
-    assert markdown(blocks) == (
+    assert markdown(blocks).replace("\N{NO-BREAK SPACE}", " ") == (
         "# Title\n\n"
         "Run `ifair *` and **look**.\n\n"
         "- one\n- two: 0.50 ± 0.10\n\n"
         "| method | AUC |\n| --- | --- |\n| LFR | 0.59 → 0.60 ± 0.02 (+0.01) |\n\n"
-        "![A plot](figures/plot.svg)\n\n"
+        "![A plot](figures/plot.svg)\n\n*A plot*\n\n"
         "- **Holds in part:** It is better. *Rule: Larger mean.*\n  - here\n  - not there\n"
     )
 
@@ -58,6 +58,12 @@ def test_a_printed_number_is_far_beyond_two_deviations_and_its_rounding(mean, sd
     number = Number(mean, sd, paper)
     assert number.far is far
     assert ("**" in markdown([Text(number)])) is far
+
+
+def test_a_number_breaks_before_its_deviation_and_nowhere_else():
+    assert markdown([Text(Number(0.6, 0.02))]).split(" ") == ["0.60\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}0.02\n"]
+    lines = markdown([Text(Number(0.6, 0.02, paper=0.59))]).strip("\n").split(" ")
+    assert [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines] == ["0.59 → 0.60", "± 0.02 (+0.01)"]
 
 
 def test_a_difference_of_nothing_has_no_sign():

@@ -105,7 +105,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture by the stem of its file, with words for those who cannot see it."""
+    """A picture by the stem of its file; what it shows is told below it, and to those who cannot see it."""
 
     stem: str
     alt: str
@@ -161,7 +161,8 @@ def _block(block: Block, pictures: str) -> str:
         case Table():
             return markdown_table([[_line(cell) for cell in row] for row in block.rows])
         case Picture():
-            return f"![{_escaped(block.alt)}]({pictures}/{block.stem}.svg)"
+            alt = _escaped(block.alt)
+            return f"![{alt}]({pictures}/{block.stem}.svg)\n\n*{alt}*"
         case Finding():
             head = (
                 f"- **{_escaped(block.verdict.capitalize())}:** {_escaped(block.claim)} *Rule: {_escaped(block.rule)}*"
@@ -179,12 +180,20 @@ def _inline(part: Inline) -> str:
             return f"**{_escaped(part.text)}**"
         case Code():
             return f"`{part.text}`"
-        case Number() if part.far:
-            return f"{part.printed} → {part.ours} (**{part.difference}**)"
         case Number():
-            return part.text
+            return _number(part)
         case _:
             return _escaped(part)
+
+
+def _number(number: Number) -> str:
+    """Two lines at most in a narrow column: it may break before the deviation, and nowhere else."""
+    mean, deviation = number.ours.replace("± ", "±\N{NO-BREAK SPACE}").split(" ")
+    if number.paper is None:
+        return f"{mean}\N{NO-BREAK SPACE}{deviation}"
+    difference = f"**{number.difference}**" if number.far else number.difference
+    arrow = f"{number.printed}\N{NO-BREAK SPACE}→\N{NO-BREAK SPACE}{mean}"
+    return f"{arrow} {deviation}\N{NO-BREAK SPACE}({difference})"
 
 
 def _escaped(text: str) -> str:

@@ -1,6 +1,6 @@
 """The page of an evaluation as a whole."""
 
-from ifair.report.blocks import Number, Picture, Table
+from ifair.report.blocks import Number, Picture, Table, plain
 from ifair.report.evaluation import classification
 from ifair.report.evaluation.page import SECTIONS, figures, markdown, page, text
 
@@ -30,7 +30,8 @@ def test_every_printed_number_stands_beside_ours_once(results):
     # Two datasets: full data, and three methods under three rules, five measures each. Xing: seven methods, four
     # measures. Seven rows of weights, base rate and four measures.
     assert len(cells) == 2 * (1 + 9) * 5 + 7 * 4 + 7 * 5
-    assert "| iFair-b | 0.59 → 0.70 ± 0.01 (**+0.11**) | 0.58 → 0.64 ± 0.01 (**+0.06**) | 0.83 → " in markdown(results)
+    row = "| iFair-b | 0.59 → 0.70 ± 0.01 (**+0.11**) | 0.58 → 0.64 ± 0.01 (**+0.06**) | 0.83 → "
+    assert row in markdown(results).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_the_page_counts_the_numbers_that_agree(results):
@@ -71,6 +72,6 @@ def test_a_terminal_gets_tables_and_verdicts(results):
 def test_a_method_with_a_single_setting_still_stands_under_every_rule(results):
     points = results["classification"]["compas"]["points"]
     points["ifair-b"] = points["ifair-b"][:1]
-    rows = [row[:2] for row in classification.table(results, "compas").rows]
-    assert sum(method == "iFair-b" for _, method in rows) == 3
-    assert rows[1:4] == [["nothing", "full data"], ["", "masked data"], ["max utility", "SVD"]]
+    first = [plain(row[0]) for row in classification.table(results, "compas").rows]
+    assert first.count("iFair-b") == 3
+    assert first[:6] == ["method", "untuned", "full data", "masked data", "max utility", "SVD"]

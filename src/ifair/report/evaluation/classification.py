@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ifair.pareto import pareto_front
-from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table, Text, signed
+from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Strong, Table, Text, signed
 from ifair.report.evaluation import names, tradeoff
 from ifair.report.evaluation.verdicts import clearly_above, judged, number, p_value
 
@@ -63,17 +63,16 @@ def figures(results: Mapping[str, Any]) -> dict[str, "Figure"]:
 def table(results: Mapping[str, Any], dataset: str) -> Table:
     """The paper's table for one dataset: methods without settings first, the others under each of the three rules."""
     summary, paper = results["classification"][dataset], results["paper"]["classification"]
-    rows: list[list[Any]] = [["tuned for", "method", *MEASURES]]
+    rows: list[list[Any]] = [["method", *MEASURES]]
 
-    def add(label: str, rule: str, methods: Iterable[str], printed: Mapping[str, Any]) -> None:
+    def add(title: str, rule: str, methods: Iterable[str], printed: Mapping[str, Any]) -> None:
+        rows.append([Strong(title), *("" for _ in MEASURES)])
         for method in methods:
             by, test = printed.get(method, {}).get(dataset, {}), summary["rules"][rule][method]["test"]
-            cells = [Number.of(test[measure], by.get(measure)) for measure in MEASURES]
-            rows.append([label, names.method(method), *cells])
-            label = ""
+            rows.append([names.method(method), *(Number.of(test[measure], by.get(measure)) for measure in MEASURES)])
 
     fixed = [method for method, points in summary["points"].items() if not points[0]["setting"]]
-    add("nothing", "optimal", fixed, paper["baseline"])
+    add("untuned", "optimal", fixed, paper["baseline"])
     for rule, methods in summary["rules"].items():
         add(names.RULES[rule], rule, [method for method in methods if method not in fixed], paper[rule])
     return Table(rows)

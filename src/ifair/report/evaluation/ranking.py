@@ -80,8 +80,9 @@ def claims(results: Mapping[str, Any]) -> list[Finding]:
     return [
         *judged(
             "Of all rankings iFair's are the fairest to individuals, those of full and masked data the most useful.",
-            "Tuned for the best harmonic mean, no other method has a higher mean yNN than iFair-b, which is clearly "
-            "above the full data; and neither iFair-b nor SVD has a higher mean MAP than full or masked data.",
+            "Tuned for the best harmonic mean, no other method of the paper has a higher mean yNN than iFair-b, which "
+            "is clearly above the full data; and neither iFair-b nor SVD has a higher mean MAP than full or masked "
+            "data.",
             [part for dataset, summary in found.items() for part in _extremes(dataset, summary)],
         ),
         *judged(
