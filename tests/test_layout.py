@@ -10,6 +10,7 @@ PACKAGE = Path(ifair.__file__).parent
 # What each part of the house may import, besides itself and how files are written.
 MAY_IMPORT = {
     "files": set(),
+    "pareto": set(),
     "engines": set(),
     "core": {"engines"},
     "encode": set(),
@@ -18,9 +19,9 @@ MAY_IMPORT = {
     "ranking": {"metrics"},
     "models": {"core", "engines", "encode"},
     "persist": {"models", "encode"},
-    "tune": {"models", "ranking", "metrics", "encode", "data"},
-    "experiments": {"tune", "models", "ranking", "metrics", "encode", "data"},
-    "report": set(),
+    "tune": {"pareto", "models", "ranking", "metrics", "encode", "data"},
+    "experiments": {"tune", "pareto", "models", "ranking", "metrics", "encode", "data"},
+    "report": {"pareto"},
     "cli": {"experiments", "tune", "persist", "report", "models", "ranking", "metrics", "encode", "data"},
 }
 

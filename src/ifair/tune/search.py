@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ifair.tune.front import pareto_front
+from ifair.pareto import pareto_front
 from ifair.tune.journal import SearchError, only_search, open_study
 from ifair.tune.space import Space, described, positions, values
 
