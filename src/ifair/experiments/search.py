@@ -29,8 +29,8 @@ FAIRNESS = "yNN"
 SPACE: Space = {"K": Integer(5, 40), "share": Share(0.01, 0.99)}
 """Prototypes, and mu / (lambda + mu): a little wider than the paper's grid in K, and with every ratio in between."""
 
-START: tuple[dict[str, Any], ...] = ({"K": 20, "share": 0.0}, {"K": 10, "share": 0.99})
-"""Tried first: two settings from the middle of the paper's grid, one for utility and one for fairness."""
+START: tuple[dict[str, Any], ...] = ({"K": 30, "share": 0.01}, {"K": 10, "share": 0.1}, {"K": 20, "share": 0.99})
+"""Tried first, all from the paper's grid: for utility many prototypes, few to even out, and nothing but fairness."""
 
 ORDERS = 100
 """Random orders of the grid to average over."""
