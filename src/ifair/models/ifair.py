@@ -251,7 +251,14 @@ class IFair(PrototypeModel):
         else:
             starts = [
                 first_parameters(
-                    X, self.n_prototypes, self.init, self.alpha_init, protected, frozen, random_state, bool(self.squared)
+                    X,
+                    self.n_prototypes,
+                    self.init,
+                    self.alpha_init,
+                    protected,
+                    frozen,
+                    random_state,
+                    bool(self.squared),
                 )
                 for _ in range(self.n_restarts)
             ]

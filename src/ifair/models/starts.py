@@ -11,7 +11,7 @@ from ifair.core.parameters import Parameters
 NEAR_ZERO = 1e-4
 """First weight of a protected attribute in iFair-b: near zero, with room to move."""
 
-NEARLY_LINEAR = 0.5
+NEARLY_LINEAR = 0.25
 """Spread of the softmax's arguments in a start along principal components: small enough for a nearly linear map, large
 enough for room to move."""
 
@@ -120,11 +120,17 @@ def even_directions(n_directions: int, most: int) -> NDArray[np.float64]:
     -------
     ndarray of shape (K, D)
         ``S' S = K/D I``; D is the most possible, at most K - 1.
+
+    Examples
+    --------
+    >>> even_directions(3, most=2).round(3).tolist()
+    [[1.0, 0.0], [-0.5, 0.866], [-0.5, -0.866]]
     """
     dimension = min(most, n_directions - 1)
     angles = 2 * np.pi / n_directions * np.outer(np.arange(n_directions), 1 + np.arange(dimension // 2))
     waves = [np.sqrt(2) * np.cos(angles), np.sqrt(2) * np.sin(angles)]
-    if dimension % 2 == 1 and n_directions % 2 == 0:
+    if dimension % 2 == 1 and (n_directions % 2 == 0 or dimension == 1):
+        # An odd number of directions in one dimension cannot sum to zero; nearly has to do.
         waves.append((-1.0) ** np.arange(n_directions)[:, None])
     basis = np.hstack(waves)
     return basis / np.sqrt(max(basis.shape[1], 1))
