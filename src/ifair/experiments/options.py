@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LinearRegression
+from sklearn.preprocessing import StandardScaler
 
 from ifair.data.registry import entry
 from ifair.experiments.profiles import Profile, Source
@@ -50,6 +51,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "5 restarts": {"n_restarts": 5},
     "squared softmax": {"squared": True},
     "memberships": {"output": "membership"},
+    "memberships, unit variance": {"output": "membership", "unit variance": True},
     "frozen": {"freeze_protected": True},
     "frozen, unprotected utility": _BLIND,
     "euclidean": {"fairness_distance": "euclidean"},
@@ -62,10 +64,14 @@ VARIANTS: dict[str, dict[str, Any]] = {
         **_BLIND,
     },
 }
-"""By name what is changed of iFair-b; ``K`` is changed in the grid, which keeps its size."""
+"""By name what is changed of iFair-b. ``K`` is changed in the grid, which keeps its size; ``unit variance`` scales the
+columns of the representation, as the encoder does those of the data."""
 
 MARKS = ("masked", "svd-masked", "masked, scaled")
 """The marks to beat."""
+
+OF_SCALE = ("masked, scaled", "memberships, unit variance")
+"""What differs in scale alone. Rankings leave it out: linear regression has no penalty and does not notice."""
 
 SCALES = [1.0, 0.3, 0.1, 0.03]
 """Factors of the last mark: to a classifier with an L2 penalty like penalties 1, 11, 100 and 1,111 times as strong."""
@@ -115,8 +121,7 @@ def units(profile: Profile, earlier: Mapping[str, Records]) -> list[Unit]:  # no
 
 
 def _applies(variant: str, source: Source) -> bool:
-    """Linear regression, which ranks, has no penalty: it does not notice a factor."""
-    return variant != "masked, scaled" or entry(source.name).task != "ranking"
+    return variant not in OF_SCALE or entry(source.name).task != "ranking"
 
 
 def evaluate(
@@ -178,9 +183,14 @@ def representations(
     method = variant if variant in MARKS else "ifair-b"
     changes = dict(VARIANTS.get(variant, {}))
     dimensions = changes.pop("K", grid["K"])[: len(grid["K"])]
+    unit_variance = changes.pop("unit variance", False)
     for setting in settings_of(method, {**grid, "K": dimensions}):
         steps = learn(method, setting, parts.train, parts.protected, {**search, **changes}, seed)
-        yield setting, [np.asarray(steps.transform(part.X)) for part in three]
+        mapped = [np.asarray(steps.transform(part.X)) for part in three]
+        if unit_variance:
+            scaler = StandardScaler().fit(mapped[0])
+            mapped = [scaler.transform(Z) for Z in mapped]
+        yield setting, mapped
 
 
 def measured(parts: Split, mapped: Sequence[NDArray[np.float64]]) -> list[dict[str, float]]:
