@@ -84,11 +84,26 @@ def results():
     adversaries = {a: {"accuracy": spread(0.8), "AUC": spread(0.8)} for a in ("logistic", "boosting")}
     hidden = {a: {"accuracy": spread(0.7), "AUC": spread(0.6)} for a in ("logistic", "boosting")}
     whole = {
-        "profile": "smoke",
-        "settings": {"n_splits": 5, "classification": [], "ranking": []},
-        "left out": [],
-        "environment": {"machine": "x86_64", "ifair": "1.2", "numpy": "2.0", "scikit-learn": "1.6"},
-        "seconds": {"classification": 3600.0},
+        "runs": {
+            "classification": {
+                "compas": {
+                    "profile": "smoke",
+                    "seeds": [0, 1, 2, 3, 4],
+                    "units": 8,
+                    "seconds": 3600.0,
+                    "sources": [{"name": "compas", "most": None, "most_training": None}],
+                    "left out": [],
+                    "environment": {
+                        "machine": "x86_64",
+                        "ifair": "1.2",
+                        "python": "3.12",
+                        "numpy": "2.0",
+                        "scipy": "1.13",
+                        "scikit-learn": "1.6",
+                    },
+                }
+            }
+        },
         "synthetic": {
             variant: {
                 method: {"measures": {"max fairness": measures, "optimal": measures}, "panel": panel()}

@@ -12,7 +12,7 @@ def test_every_picture_of_the_page_is_drawn_and_every_drawing_shown(results):
 
 
 def test_sections_of_what_was_not_run_are_empty(results):
-    bare = {name: results[name] for name in ("profile", "settings", "left out", "environment", "seconds", "paper")}
+    bare = {name: results[name] for name in ("runs", "paper")}
     assert all(module.section(bare) == [] for module in SECTIONS)
     assert figures(bare) == {}
     assert "Nothing was run" in markdown(bare)
@@ -55,10 +55,11 @@ def test_fair_rankings_the_paper_does_not_print_are_only_drawn(results):
 
 
 def test_limits_and_missing_data_are_told(results):
-    assert "All records were used." in markdown(results)
-    results["settings"]["ranking"] = [{"name": "airbnb", "most": 4500, "most_training": 1000}]
-    results["left out"] = ["xing: no file"]
-    assert "Airbnb 4,500 records and 1,000 to learn from." in markdown(results)
+    run = results["runs"]["classification"]["compas"]
+    assert "| classification | COMPAS | smoke | 5 | 8 | 60.0 | x86_64 |" in markdown(results)
+    run["sources"] = [{"name": "compas", "most": 4500, "most_training": 1000}]
+    run["left out"] = ["xing: no file"]
+    assert "COMPAS, at most 4,500 records (1,000 to learn from), drawn at random" in markdown(results)
     assert "Left out: xing: no file." in markdown(results)
 
 

@@ -19,13 +19,30 @@ from ifair.report.blocks import (
     inlines,
     plain_table,
 )
-from ifair.report.evaluation import classification, names, obfuscation, parity, ranking, sensitivity, synthetic
+from ifair.report.evaluation import (
+    classification,
+    downstream,
+    landmarks,
+    names,
+    obfuscation,
+    options,
+    parity,
+    ranking,
+    rivals,
+    search,
+    sensitivity,
+    synthetic,
+)
 from ifair.report.evaluation.verdicts import FAILS, HOLDS, IN_PART, YES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SECTIONS: list[ModuleType] = [synthetic, classification, ranking, sensitivity, obfuscation, parity]
+SECTIONS: list[ModuleType] = [
+    *(synthetic, classification, ranking, sensitivity, obfuscation, parity),
+    # Beyond the paper.
+    *(search, rivals, options, downstream, landmarks),
+]
 """In the order of the page. A further section is one more name here."""
 
 DEVIATIONS = (
@@ -163,8 +180,8 @@ def _findings(results: Mapping[str, Any], everything: list[Block]) -> list[Block
             f"part and {counts[FAILS]} do not hold. Each verdict is computed by the rule beside it: a claim holds if "
             "all of its parts do, and in part if some do. Clearly above or below means by paired t-tests over the "
             "splits, p-values adjusted after Holm for all rivals, at 5 %. With "
-            f"{max(len(run['seeds']) for run in _runs(results))} splits small effects go unnoticed: a claim that does not hold here has "
-            "not been shown by these runs, which is less than being shown to be false."
+            f"{max(len(run['seeds']) for run in _runs(results))} splits small effects go unnoticed: a claim that does "
+            "not hold here has not been shown by these runs, which is less than being shown to be false."
         ),
         Table([["claim", "verdict", "parts that hold"], *([f.claim, f.verdict, _parts(f)] for f in found)]),
         *_agreement(everything),
