@@ -19,7 +19,7 @@ from ifair.report.blocks import (
     inlines,
     plain_table,
 )
-from ifair.report.evaluation import classification, names, obfuscation, parity, ranking, sensitivity, synthetic
+from ifair.report.evaluation import classification, names, obfuscation, parity, ranking, runs, sensitivity, synthetic
 from ifair.report.evaluation.verdicts import FAILS, HOLDS, IN_PART, YES
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ def page(results: Mapping[str, Any]) -> list[Block]:
         *(block for section in sections for block in section),
         Heading("Deviations of data and definitions"),
         Bullets(DEVIATIONS),
+        *runs.section(results),
     ]
 
 
@@ -90,18 +91,16 @@ def text(results: Mapping[str, Any]) -> str:
 
 
 def _about(results: Mapping[str, Any]) -> list[Block]:
-    environment, settings = results["environment"], results["settings"]
-    hours = sum(results["seconds"].values()) / 3600
-    versions = f"ifair {environment['ifair']}, NumPy {environment['numpy']}, scikit-learn {environment['scikit-learn']}"
-    left_out = "".join(f" Left out: {line}." for line in results["left out"])
     return [
         Text(
             (
                 "Written by ",
-                Code(f"ifair reproduce --profile {results['profile']}"),
-                f": {settings['n_splits']} random splits into thirds; settings chosen on validation, everything "
-                f"reported on test. {hours:.2f} processor hours on {environment['machine']} with {versions}. "
-                f"{_limits(settings)}{left_out}",
+                Code("ifair reproduce"),
+                ": random splits into thirds; settings chosen on validation, everything reported on test. ",
+                "The table at the end tells the profile, the time and the machine of every experiment."
+                if results.get("runs")
+                else "The results do not tell with which profile and on what machine they were found.",
+                *(f" Left out: {line}." for line in runs.left_out(results)),
             )
         ),
         Text(
@@ -118,17 +117,6 @@ def _about(results: Mapping[str, Any]) -> list[Block]:
     ]
 
 
-def _limits(settings: Mapping[str, Any]) -> str:
-    """Which datasets were cut down, in words."""
-    cut = [
-        f"{names.dataset(source['name'])} {source['most']:,} records"
-        + (f" and {source['most_training']:,} to learn from" if source["most_training"] else "")
-        for source in (*settings["classification"], *settings["ranking"])
-        if source["most"]
-    ]
-    return f"At most, drawn at random: {'; '.join(cut)}." if cut else "All records were used."
-
-
 def _findings(results: Mapping[str, Any], everything: list[Block]) -> list[Block]:
     found = claims(results)
     counts = Counter(finding.verdict for finding in found)
@@ -139,9 +127,9 @@ def _findings(results: Mapping[str, Any], everything: list[Block]) -> list[Block
             f"Of {len(found)} claims of the paper, in our words, {counts[HOLDS]} hold here, {counts[IN_PART]} hold in "
             f"part and {counts[FAILS]} do not hold. Each verdict is computed by the rule beside it: a claim holds if "
             "all of its parts do, and in part if some do. Clearly above or below means by paired t-tests over the "
-            "splits, p-values adjusted after Holm for all rivals, at 5 %. With "
-            f"{results['settings']['n_splits']} splits small effects go unnoticed: a claim that does not hold here has "
-            "not been shown by these runs, which is less than being shown to be false."
+            "splits, p-values adjusted after Holm for all rivals, at 5 %. With a handful of splits small "
+            "effects go unnoticed: a claim that does not hold here has not been shown by these runs, which is less "
+            "than being shown to be false."
         ),
         Table([["claim", "verdict", "parts that hold"], *([f.claim, f.verdict, _parts(f)] for f in found)]),
         *_agreement(everything),
