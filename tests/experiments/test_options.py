@@ -11,14 +11,6 @@ from ifair.experiments.profiles import PROFILES
 from ifair.experiments.protocol import load_subset, split
 
 
-@pytest.fixture(autouse=True)
-def nothing_kept():
-    """Splits of made-up datasets must not be found again by other tests."""
-    options.prepared.cache_clear()
-    yield
-    options.prepared.cache_clear()
-
-
 @pytest.fixture
 def parts():
     return split(load_subset("credit", {}, 180, 0), 0)
