@@ -17,8 +17,8 @@ Beyond the paper: inFairness's SenSeI (an individually fair classifier, not a re
 layer of 100 units, chosen on validation like its weight of fairness) and fairlearn's CorrelationRemover (protected
 columns and what is linear in them taken out, then logistic or linear regression). Splits, encoding, measures and rules
 of choice are those of the other methods. The adversary's AUC is how well a logistic regression, and after the slash
-gradient-boosted trees, tell the group from a representation; 0.5 is chance, far below it the group is told too, only
-the other way round, and SenSeI has no representation to attack. What the CorrelationRemover leaves of a column of two
+gradient-boosted trees, tell the group from a representation: 0.5 is chance, and far below it the group is told, too,
+only the other way round; SenSeI has no representation to attack. What the CorrelationRemover leaves of a column of two
 values is another pair of values in each group: nothing to a linear model, but trees can read the group off it.
 """.strip()
 
