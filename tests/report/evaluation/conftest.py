@@ -53,7 +53,7 @@ def classified(name):
     volumes = {m: spread(0.02 if m == "ifair-b" else 0.01) for m in methods}
     clear = {m: {"difference": 0.01, "p": 0.01, "adjusted": 0.02} for m in methods if m != "ifair-b"}
     settings, rival = dict.fromkeys(methods, 6), "svd-masked"
-    above = {"methods": volumes, "comparisons": clear, "settings": settings, "best rival": rival}
+    above = {"methods": volumes, "comparisons": clear, "settings": settings, "best rival": rival, "as few settings": {}}
     return {**summary(values, points), "hypervolume": {"coin": copy.deepcopy(above), "full data": above}}
 
 
