@@ -125,6 +125,7 @@ def test_the_summary_pairs_splits_with_the_papers_variant():
     compared = found["against paper"]["hypervolume"]["frozen"]
     assert compared["difference"] == pytest.approx(-0.1015 * 0.4)
     assert compared["adjusted"] < 0.001
+    assert found["ahead"] == {"paper": 0, "frozen": 4}
     assert set(found["variants"]) == {"paper", "frozen"}
     assert json.loads(json.dumps(found)) == found
 
