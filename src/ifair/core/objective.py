@@ -5,12 +5,12 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ifair.core.arrays import Array
+from ifair.core.arrays import Array, namespace
 from ifair.core.losses import Reconstruction
 from ifair.core.mapping import Mapping
 from ifair.core.parameters import Parameters
 from ifair.core.schedules import Schedule
-from ifair.engines.local import LocalEngine
+from ifair.engines.protocol import Engine
 
 Reduction = Literal["mean", "sum", "norm"]
 
@@ -29,7 +29,7 @@ class Objective:
 
     Parameters
     ----------
-    engine : LocalEngine
+    engine : Engine
     mapping : Mapping
     utility : Reconstruction
     pairs : Schedule
@@ -39,7 +39,7 @@ class Objective:
         Mean over records and over ordered pairs; the paper's sums; or square roots of the sums (the authors' code).
     """
 
-    engine: LocalEngine
+    engine: Engine
     mapping: Mapping
     utility: Reconstruction
     pairs: Schedule
@@ -48,7 +48,7 @@ class Objective:
     reduction: Reduction = "mean"
 
     def value_and_grad(self, parameters: Parameters) -> tuple[Losses, Parameters]:
-        """The losses at ``parameters`` and the gradient of their weighted total."""
+        """The losses at ``parameters`` and the gradient of their weighted total, all in NumPy arrays."""
         M = self.engine.n_records
         if self.reduction == "norm":
             # How strongly each sum counts is known only when both sums are: carry two gradients through the walk.
@@ -69,6 +69,7 @@ class Objective:
         self, parameters: Parameters, mixtures: tuple[tuple[float, float], ...]
     ) -> tuple[tuple[float, float], tuple[Parameters, ...]]:
         """The two sums, and for every mixture (a, b) the gradient of ``a * utility + b * fairness``."""
+        parameters = Parameters(*self.engine.send(parameters.prototypes, parameters.alpha))
         V = parameters.prototypes
         known = self.pairs.prepare(self.engine, self.mapping, parameters)
 
@@ -82,9 +83,12 @@ class Objective:
         utility, fairness, dV, *rest = self.engine.sum(block)
         gradients, sums = rest[: len(mixtures)], tuple(rest[len(mixtures) :])
         more, direct = self.pairs.finish(known, sums, parameters)
-        from_utility = Parameters(dV, np.zeros_like(parameters.alpha))
-        mixed = tuple(g + a * from_utility + b * direct for g, (a, b) in zip(gradients, mixtures))
-        return (utility, fairness + more), mixed
+        from_utility = Parameters(dV, namespace(dV).zeros_like(parameters.alpha))
+        mixed = [g + a * from_utility + b * direct for g, (a, b) in zip(gradients, mixtures)]
+        utility, fairness, *flat = self.engine.fetch(
+            utility, fairness + more, *(array for m in mixed for array in (m.prototypes, m.alpha))
+        )
+        return (float(utility), float(fairness)), tuple(map(Parameters, flat[::2], flat[1::2]))
 
 
 def _root_slope(rooted: float) -> float:
