@@ -31,17 +31,22 @@ def local(X, rows, threads=1):
     return LocalEngine(X, threads=threads, block_rows=rows, tile_rows=max(1, rows // 2))
 
 
-def on_torch(X, rows, device):
+def on_torch(X, rows, device, recorded=None):
     pytest.importorskip("torch", reason="torch is not installed: pip install 'ifair[torch]'")
     from ifair.engines.torch import TorchEngine
 
-    return TorchEngine(X, device=device, block_rows=rows, tile_rows=max(1, rows // 2))
+    return TorchEngine(X, device=device, block_rows=rows, tile_rows=max(1, rows // 2), recorded=recorded)
 
 
 ENGINES = {
     "local": local,
     "local on two threads": lambda X, rows: local(X, rows, threads=2),
     **{f"torch on {device}": lambda X, rows, device=device: on_torch(X, rows, device) for device in DEVICES},
+    **{
+        f"torch on {device}, not recorded": lambda X, rows, device=device: on_torch(X, rows, device, recorded=False)
+        for device in DEVICES
+        if device != "cpu"
+    },
 }
 
 
@@ -178,6 +183,16 @@ def test_repeats_are_bit_identical(rng, opened, pairs, dtype):
     for other in results[1:]:
         for a, b in zip(results[0], other):
             assert np.array_equal(a, b)
+
+
+@pytest.mark.parametrize("pairs", ["all", "landmarks", "moments", "none"])
+def test_one_objective_follows_its_parameters(rng, opened, pairs):
+    """What was recorded or kept from one evaluation must not show in the next."""
+    X, at = draw(rng)
+    _, elsewhere = draw(rng)
+    exact, ours = objective(reference(X), pairs), objective(opened(X), pairs)
+    for parameters in (at, elsewhere, at):
+        assert_same(ours.value_and_grad(parameters), exact.value_and_grad(parameters), 1e-10)
 
 
 def test_memory_maps_and_read_only_arrays_are_accepted(rng, opened, tmp_path):

@@ -154,7 +154,7 @@ def test_a_tensor_that_cannot_be_transformed_is_refused(X, device, tensor, messa
 @quietly
 @pytest.mark.parametrize("tensor", [torch.zeros(5), torch.full((9, 5), torch.nan)])
 def test_a_tensor_that_cannot_be_fitted_is_refused(device, tensor):
-    with pytest.raises(ValueError, match="Expected 2D array|contains NaN"):
+    with pytest.raises(ValueError, match=r"Expected 2D array|contains NaN"):
         IFair(3, **FEW).fit(tensor.to(device))
 
 

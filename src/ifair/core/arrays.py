@@ -44,6 +44,12 @@ def zeros(shape: tuple[int, ...], like: Array) -> Array:
     return xp.zeros(shape, dtype=xp.float64, device=like.device)
 
 
+def at_least(x: Array, bound: float) -> Array:
+    """``max(x, bound)``; ``clip`` of some namespaces waits for the device."""
+    xp = namespace(x)
+    return xp.maximum(x, xp.full_like(x, bound))
+
+
 def column_sums(a: Array, b: Array) -> Array:
     """``sum_i a_in b_in`` for every column n."""
     return namespace(a).sum(a * b, axis=0)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import expit, logit
 
-from ifair.core.arrays import Array, Indices, namespace
+from ifair.core.arrays import Array, Indices, at_least, namespace
 from ifair.core.losses import Reconstruction
 from ifair.core.mapping import Mapping
 from ifair.core.parameters import Packing, Parameters
@@ -98,11 +98,16 @@ class LFRObjective:
     rounding: float = ROUNDING
 
     def value_and_grad(self, parameters: LabelledParameters) -> tuple[LFRLosses, LabelledParameters]:
-        """The losses at ``parameters`` and the gradient of their weighted total."""
+        """The losses at ``parameters`` and the gradient of their weighted total, all in NumPy arrays."""
+        chances, mapped = expit(parameters.log_odds), parameters.parameters
+        *losses, dV, d_alpha, d_chances = self.engine.evaluate(self._sums, mapped.prototypes, mapped.alpha, chances)
+        gradient = LabelledParameters(Parameters(dV, d_alpha), d_chances * chances * (1.0 - chances))
+        return LFRLosses(*map(float, losses)), gradient
+
+    def _sums(self, V: Array, alpha: Array, w: Array) -> tuple[Array, ...]:
+        """Losses and gradients at prototypes, weights and chances of the label, in arrays of the engine's kind."""
         M = self.engine.n_records
         A_x, A_y, A_z = self.weights
-        chances = expit(parameters.log_odds)
-        V, alpha, w = self.engine.send(parameters.parameters.prototypes, parameters.parameters.alpha, chances)
         mapped, xp = Parameters(V, alpha), namespace(V)
 
         def sums(X: Array, rows: slice) -> tuple[Array]:
@@ -128,11 +133,8 @@ class LFRObjective:
         parity = self._parity(group_sums)
         total = A_x * reconstruct / M + A_y * target / M + A_z * parity.rounded
         gradient = gradient + Parameters(A_x / M * dV, xp.zeros_like(alpha))
-        *losses, dV, d_alpha, dw = self.engine.fetch(
-            total, reconstruct / M, target / M, parity.loss, gradient.prototypes, gradient.alpha, dw
-        )
-        d_log_odds = A_y / M * dw * chances * (1.0 - chances)
-        return LFRLosses(*map(float, losses)), LabelledParameters(Parameters(dV, d_alpha), d_log_odds)
+        losses = (total, reconstruct / M, target / M, parity.loss)
+        return *losses, gradient.prototypes, gradient.alpha, A_y / M * dw
 
     def _members(self, rows: slice) -> Array:
         """1.0 where a record is of a group, shape (rows, G): sums over groups are then matrix products."""
@@ -151,7 +153,7 @@ class LFRObjective:
         # Every pair of groups stands in the cube twice, and every group beside itself.
         n_pairs = max(self.n_groups * (self.n_groups - 1) / 2, 1)
         sizes = xp.sqrt(differences * differences + self.rounding**2)
-        slopes = differences / xp.clip(sizes, float(np.finfo(np.float64).tiny), None)
+        slopes = differences / at_least(sizes, float(np.finfo(np.float64).tiny))
         return Parity(
             0.5 * xp.sum(xp.abs(differences)) / n_pairs,
             0.5 * xp.sum(sizes - self.rounding) / n_pairs,
@@ -170,7 +172,8 @@ class Parity(NamedTuple):
 def cross_entropy(chance: Array, y: Array) -> tuple[Array, Array]:
     """Summed cross-entropy of predicted chances with labels, and its slope for every chance."""
     xp = namespace(chance)
-    chance = xp.clip(chance, LEAST_CHANCE, 1.0 - LEAST_CHANCE)
+    chance = at_least(chance, LEAST_CHANCE)
+    chance = xp.minimum(chance, xp.full_like(chance, 1.0 - LEAST_CHANCE))
     value = -(y @ xp.log(chance) + (1.0 - y) @ xp.log1p(-chance))
     return value, (chance - y) / (chance * (1.0 - chance))
 

@@ -12,7 +12,7 @@ live in K dimensions. The differences lose digits when the data lie far from the
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ifair.core.arrays import Array, Indices, column_sums, namespace, row_sums, zeros
+from ifair.core.arrays import Array, Indices, at_least, column_sums, namespace, row_sums, zeros
 from ifair.core.mapping import Mapping
 from ifair.core.parameters import Parameters
 from ifair.core.schedules import BlockPart
@@ -83,7 +83,7 @@ class Moments:
         products = xp.sum((UU @ Q) * (Q @ UU)) - 2.0 * xp.sum((Q @ UX) * (UX * w)) + w @ (self.input_products**2) @ w
         loss = 2.0 * engine.n_records * sum_qq + 2.0 * sum_q**2 - 8.0 * cross + 4.0 * products
         # Rounding may leave a sum of squares a hair below zero.
-        return KnownMoments(xp.clip(loss, 0.0, None), Q, w, sum_q, sum_u, sum_x, sum_qu, sum_qx, UU, UX)
+        return KnownMoments(at_least(loss, 0.0), Q, w, sum_q, sum_u, sum_x, sum_qu, sum_qx, UU, UX)
 
     def block(self, known: KnownMoments, X: Array, U: Array, rows: slice, parameters: Parameters) -> BlockPart:
         Q, w = known.gram, known.weights

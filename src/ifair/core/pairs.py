@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
-from ifair.core.arrays import Array, Indices, column_sums, namespace, precision, row_sums
+from ifair.core.arrays import Array, Indices, at_least, column_sums, namespace, precision, row_sums
 from ifair.core.distance import root
 from ifair.core.parameters import Parameters
 
@@ -149,7 +149,7 @@ class EuclideanPairs:
         limits = xp.finfo(dtype)
         least = xp.maximum(1e-4 * xp.mean(norms), 1e-10 * xp.mean(other_norms))
         least = xp.where(least > 0.0, least, xp.full_like(least, 1e-4))
-        floor = xp.clip(float(limits.eps) * xp.maximum(norms, least), float(limits.smallest_normal), None)
+        floor = at_least(float(limits.eps) * xp.maximum(norms, least), float(limits.smallest_normal))
         return xp.astype(floor, dtype)
 
     def tile(self, a: EuclideanSide, b: EuclideanSide, *, same: bool = False) -> TileSums:

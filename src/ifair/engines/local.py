@@ -82,6 +82,10 @@ class LocalEngine:
         """The arrays themselves."""
         return arrays
 
+    def evaluate(self, function: Callable[..., tuple[Any, ...]], *arrays: Any) -> tuple[Any, ...]:
+        """Call the function."""
+        return function(*arrays)
+
 
 def _keep_freed_memory() -> None:
     """Have the C library keep the memory of a tile for the next one, instead of asking the system for it anew.

@@ -46,6 +46,13 @@ class Engine(Protocol):
     def fetch(self, *arrays: Any) -> tuple[Any, ...]:
         """Arrays of the engine's kind, without dimensions or with, as NumPy arrays of doubles, all in one go."""
 
+    def evaluate(self, function: Callable[..., tuple[Any, ...]], *arrays: Any) -> tuple[Any, ...]:
+        """Send NumPy arrays, call ``function`` with them, and fetch the tuple of arrays that it returns.
+
+        For one function that is called over and over, with arrays of the same shapes. It must not look at their
+        values: what it does may be recorded in the first call and repeated in the others.
+        """
+
     def __enter__(self) -> Self: ...
     def __exit__(self, *exception: object) -> None: ...
 

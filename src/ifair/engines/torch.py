@@ -8,6 +8,8 @@ import torch
 from numpy.typing import NDArray
 
 from ifair.engines.protocol import add_in_order, blocks
+from ifair.engines.replay import Replay
+from ifair.engines.transfer import flatten, tensor, unflatten
 
 Result = TypeVar("Result")
 
@@ -27,6 +29,10 @@ class TorchEngine:
     block_rows, tile_rows : int, optional
         By default what fills the device: see :class:`ifair.engines.local.LocalEngine` for what they mean.
 
+    recorded : bool, optional
+        Record and replay what :meth:`evaluate` is given. By default on CUDA devices, for tables so small that asking
+        for operations takes longer than performing them.
+
     Notes
     -----
     Use as a context manager: inside, products of single precision are not rounded further (TF32), which would drown
@@ -37,16 +43,25 @@ class TorchEngine:
     """The device itself divides the work of a tile."""
 
     def __init__(
-        self, X: Any, *, device: Any = None, block_rows: int | None = None, tile_rows: int | None = None
+        self,
+        X: Any,
+        *,
+        device: Any = None,
+        block_rows: int | None = None,
+        tile_rows: int | None = None,
+        recorded: bool | None = None,
     ) -> None:
         if device is None:
             device = X.device if isinstance(X, torch.Tensor) else default_device()
         self.device = torch.device(device)
-        self.X = _tensor(X).to(self.device)
+        self.X = tensor(X).to(self.device)
         self.n_records = len(X)
         accelerated = self.device.type != "cpu"
         self.block_rows = block_rows or (ACCELERATOR_BLOCK_ROWS if accelerated else PROCESSOR_BLOCK_ROWS)
         self.tile_rows = tile_rows or (ACCELERATOR_TILE_ROWS if accelerated else PROCESSOR_TILE_ROWS)
+        small_on_cuda = self.device.type == "cuda" and self.n_records <= RECORDED_UP_TO
+        self.recorded = small_on_cuda if recorded is None else recorded
+        self._replays: dict[Callable[..., tuple[Any, ...]], Replay] = {}
         self._precision_before = ""
 
     def __enter__(self) -> Self:
@@ -55,6 +70,7 @@ class TorchEngine:
         return self
 
     def __exit__(self, *exception: object) -> None:
+        self._replays.clear()
         torch.set_float32_matmul_precision(self._precision_before)
 
     def run(self, function: Callable[[int], Result], n_tasks: int) -> Iterator[Result]:
@@ -71,22 +87,31 @@ class TorchEngine:
 
     def take(self, indices: NDArray[np.integer[Any]]) -> torch.Tensor:
         """The records at these positions."""
-        return self.X[_tensor(indices).to(self.device)].double()
+        return self.X[tensor(indices).to(self.device)].double()
 
     def send(self, *arrays: NDArray[Any]) -> tuple[torch.Tensor, ...]:
         """Tensors on the device."""
-        return tuple(_tensor(array).to(self.device) for array in arrays)
+        return tuple(tensor(array).to(self.device) for array in arrays)
 
     def fetch(self, *arrays: torch.Tensor) -> tuple[NDArray[np.float64], ...]:
         """NumPy arrays of doubles; everything comes in one transfer, the only one that waits for the device."""
-        flat = torch.cat([array.reshape(-1).double() for array in arrays]).cpu().numpy()
-        edges = np.cumsum([array.numel() for array in arrays])[:-1]
-        return tuple(part.reshape(tuple(a.shape)) for part, a in zip(np.split(flat, edges), arrays))
+        return unflatten(flatten(arrays), [tuple(array.shape) for array in arrays])
+
+    def evaluate(
+        self, function: Callable[..., tuple[Any, ...]], *arrays: NDArray[Any]
+    ) -> tuple[NDArray[np.float64], ...]:
+        """From NumPy arrays to NumPy arrays by way of the device; recorded in the first call, where that saves time."""
+        if not self.recorded:
+            return self.fetch(*function(*self.send(*arrays)))
+        if function not in self._replays:
+            self._replays[function] = Replay(function, self.device)
+        return self._replays[function](*arrays)
 
 
 # Chosen by measurement, see docs/performance.md.
 ACCELERATOR_BLOCK_ROWS, ACCELERATOR_TILE_ROWS = 65_536, 4096
 PROCESSOR_BLOCK_ROWS, PROCESSOR_TILE_ROWS = 4096, 512
+RECORDED_UP_TO = 32_768
 
 
 def default_device() -> str:
@@ -106,10 +131,3 @@ def check_device(name: str) -> torch.device:
             "plain 'torch' takes the first CUDA device, or the processor where there is none"
         ) from error
     return device
-
-
-def _tensor(array: Any) -> torch.Tensor:
-    if isinstance(array, torch.Tensor):
-        return array.detach()
-    # A tensor that shares memory with a read-only array would be a promise to write there; torch warns of it.
-    return torch.from_numpy(array if array.flags.writeable and array.flags.c_contiguous else array.copy(order="C"))
