@@ -111,7 +111,7 @@ class TorchEngine:
 # Chosen by measurement, see docs/performance.md.
 ACCELERATOR_BLOCK_ROWS, ACCELERATOR_TILE_ROWS = 65_536, 4096
 PROCESSOR_BLOCK_ROWS, PROCESSOR_TILE_ROWS = 4096, 512
-RECORDED_UP_TO = 32_768
+RECORDED_UP_TO = 65_536
 
 
 def default_device() -> str:
