@@ -50,6 +50,24 @@ def test_torch_opens_a_torch_engine_on_the_device_named():
     assert first.tile_rows < first.block_rows
 
 
+def test_what_cannot_be_recorded_is_computed_all_the_same(monkeypatch):
+    pytest.importorskip("torch", reason="torch is not installed: pip install 'ifair[torch]'")
+    from ifair.engines import torch as module
+
+    class Failing:
+        def __init__(self, function, device):
+            pass
+
+        def __call__(self, *arrays):
+            raise RuntimeError("operation not permitted when stream is capturing")
+
+    monkeypatch.setattr(module, "Replay", Failing)
+    with module.TorchEngine(X, device="cpu", recorded=True) as engine:
+        for _ in range(2):
+            (doubled,) = engine.evaluate(lambda a: (2 * a,), np.arange(3.0))
+            np.testing.assert_array_equal(doubled, [0.0, 2.0, 4.0])
+
+
 @pytest.mark.parametrize("device", ["nonsense", "cuda:99", "meta:x"])
 def test_a_device_that_is_not_there_is_refused(device):
     pytest.importorskip("torch", reason="torch is not installed: pip install 'ifair[torch]'")

@@ -28,7 +28,6 @@ class TorchEngine:
         By default that of X if it is a tensor, else the first CUDA device, or the processor without one.
     block_rows, tile_rows : int, optional
         By default what fills the device: see :class:`ifair.engines.local.LocalEngine` for what they mean.
-
     recorded : bool, optional
         Record and replay what :meth:`evaluate` is given. By default on CUDA devices, for tables so small that asking
         for operations takes longer than performing them.
@@ -101,11 +100,14 @@ class TorchEngine:
         self, function: Callable[..., tuple[Any, ...]], *arrays: NDArray[Any]
     ) -> tuple[NDArray[np.float64], ...]:
         """From NumPy arrays to NumPy arrays by way of the device; recorded in the first call, where that saves time."""
-        if not self.recorded:
-            return self.fetch(*function(*self.send(*arrays)))
-        if function not in self._replays:
-            self._replays[function] = Replay(function, self.device)
-        return self._replays[function](*arrays)
+        if self.recorded:
+            try:
+                return self._replays.setdefault(function, Replay(function, self.device))(*arrays)
+            except RuntimeError:
+                # Too little memory for a recording beside everything else, or an operation that cannot be recorded.
+                self.recorded = False
+                self._replays.clear()
+        return self.fetch(*function(*self.send(*arrays)))
 
 
 # Chosen by measurement, see docs/performance.md.
