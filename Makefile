@@ -9,7 +9,7 @@ WORKERS ?= auto
 PROFILE ?= smoke
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-slow lint types docs bench clean
+.PHONY: help demo reproduce test test-slow test-torch lint types docs bench clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -34,6 +34,9 @@ test: $(VENV)/.installed-test ## set up and run the test suite
 
 test-slow: $(VENV)/.installed-test ## the slow proofs: a hundred seeds of gradient checks and the like
 	@IFAIR_TEST_SEEDS=$${IFAIR_TEST_SEEDS:-100} $(PYTEST) -n $(WORKERS) -m slow
+
+test-torch: $(VENV)/.installed-test $(VENV)/.installed-torch ## the tests that need PyTorch; installs it (5 GB with CUDA)
+	@$(PYTEST) tests/engines tests/models/test_tensors.py
 
 lint: $(VENV)/.installed-lint ## style
 	@$(BIN)/ruff check .
