@@ -85,8 +85,6 @@ MOST, MOST_TRAINING, MOST_ITERATIONS = 2400, 300, 60
 MOST_CELLS = 10_000
 """Records x columns up to which an order p other than 2 is tried: it costs some fifty times more a pair."""
 
-LEVEL = 0.05
-
 
 def units(profile: Profile, earlier: Earlier) -> list[Unit]:
     """Every dataset, split, variant and mark; those of one split in a row, for they share its preparation."""
