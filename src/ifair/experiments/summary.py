@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ifair.experiments.fronts import hypervolumes
 from ifair.experiments.statistics import compare, spread
 from ifair.tune import RULES, choose
 
@@ -28,7 +29,8 @@ def summarise(
     dict
         ``rules``: for every rule and method the mean and spread of each test measure and the settings chosen;
         ``comparisons``: for every rule and each of the two measures ours against every rival;
-        ``points``: for every method the test means of all settings, for the plot of utility against fairness.
+        ``points``: for every method the test means of all settings, for the plot of utility against fairness;
+        ``hypervolume``: of every method's front, see :func:`ifair.experiments.fronts.hypervolumes`.
     """
     rules, comparisons = {}, {}
     for rule in RULES:
@@ -50,7 +52,12 @@ def summarise(
             )
             for measure in (utility, fairness)
         }
-    return {"rules": rules, "comparisons": comparisons, "points": _points(by_split)}
+    return {
+        "rules": rules,
+        "comparisons": comparisons,
+        "points": _points(by_split),
+        "hypervolume": hypervolumes(by_split, utility=utility, fairness=fairness, ours=ours),
+    }
 
 
 def _best(rows: Rows, rule: str, utility: str, fairness: str) -> int:

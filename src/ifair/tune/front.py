@@ -1,12 +1,7 @@
-"""Choosing among settings: the Pareto front, its hypervolume, and the paper's three rules."""
-
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+"""What settings reach together: the Pareto front, and the volume below it."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-
-Point = Mapping[str, float]
 
 
 def pareto_front(points: ArrayLike) -> NDArray[np.bool_]:
@@ -55,40 +50,3 @@ def hypervolume(points: ArrayLike, reference: ArrayLike) -> float:
     front = front[np.argsort(-front[:, 0], kind="stable")]
     heights = np.diff(front[:, 1], prepend=0.0)
     return float(np.round(np.sum(front[:, 0] * np.maximum(heights, 0.0)), 12))
-
-
-def harmonic_mean(a: float, b: float) -> float:
-    """2 a b / (a + b); 0 where either is 0 or less."""
-    return 2.0 * a * b / (a + b) if a > 0 and b > 0 else 0.0
-
-
-RULES: dict[str, Callable[[float, float], float]] = {
-    "max utility": lambda utility, _: utility,
-    "max fairness": lambda _, fairness: fairness,
-    "optimal": harmonic_mean,
-}
-"""The paper's rules (a), (b) and (c) by name; each rates a setting by its utility and its individual fairness."""
-
-
-def choose(rows: Sequence[Mapping[str, Any]], rule: str, *, utility: str, fairness: str) -> int:
-    """The row that a rule rates best; of equals the first.
-
-    Parameters
-    ----------
-    rows : sequence of mappings
-        What each setting reached, on validation data.
-    rule : str
-        A key of ``RULES``.
-    utility, fairness : str
-        Keys of the two measures in a row. A row with a NaN is never chosen unless all have one.
-
-    Examples
-    --------
-    >>> rows = [{"AUC": 0.8, "yNN": 0.7}, {"AUC": 0.7, "yNN": 0.9}]
-    >>> [choose(rows, rule, utility="AUC", fairness="yNN") for rule in RULES]
-    [0, 1, 1]
-    """
-    if not rows:
-        raise ValueError("there are no settings to choose from")
-    rated = [RULES[rule](float(row[utility]), float(row[fairness])) for row in rows]
-    return int(np.argmax(np.nan_to_num(rated, nan=-np.inf)))
