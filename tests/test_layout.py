@@ -19,9 +19,10 @@ MAY_IMPORT = {
     "models": {"core", "engines", "encode"},
     "persist": {"models", "encode"},
     "tune": {"models", "ranking", "metrics", "encode", "data"},
+    "audit": {"tune", "models", "ranking", "metrics", "encode", "data"},
     "experiments": {"tune", "models", "ranking", "metrics", "encode", "data"},
     "report": set(),
-    "cli": {"experiments", "tune", "persist", "report", "models", "ranking", "metrics", "encode", "data"},
+    "cli": {"audit", "experiments", "tune", "persist", "report", "models", "ranking", "metrics", "encode", "data"},
 }
 
 
