@@ -164,9 +164,11 @@ def check_roles(frame: pd.DataFrame, roles: Roles) -> list[str]:
             warnings.append(f"column {column!r} {doubt.reason}: left out of the attributes; --keep {column} keeps it")
         else:
             warnings.append(f"column {column!r} {doubt.reason}: kept as an attribute; --ignore {column} leaves it out")
-    for column in roles.protected:
-        if frame[column].nunique() < 2:
-            warnings.append(f"protected column {column!r} has one value: there is nothing to protect in it")
+    warnings += [
+        f"protected column {column!r} has one value: there is nothing to protect in it"
+        for column in roles.protected
+        if frame[column].nunique() < 2
+    ]
     if not attributes(frame, roles, without_protected=True):
         raise DataError("no attribute is left besides the protected columns: nothing would remain to represent")
     return warnings
@@ -274,8 +276,8 @@ def _check_target(values: pd.Series, roles: Roles) -> None:
     if values.isna().any():
         row = int(values.isna().to_numpy().argmax()) + 1
         raise DataError(
-            f"target {values.name!r} has {int(values.isna().sum())} missing values, the first in row {row}; leave those "
-            "records out"
+            f"target {values.name!r} has {int(values.isna().sum())} missing values, the first in row {row}; "
+            "leave those records out"
         )
     found = values.unique().tolist()
     if len(found) < 2:

@@ -15,14 +15,15 @@ def clear_errors(command: Callable[..., None]) -> Callable[..., None]:
     def wrapped(*args: Any, **kwargs: Any) -> None:
         from ifair.data.errors import DataError
 
-        # A model file can only have gone wrong once the package that reads it is there.
         try:
             command(*args, **kwargs)
         except DataError as error:
             raise click.ClickException(str(error)) from error
-        except Exception as error:
+        except (ValueError, ImportError) as error:
+            # A model file can only have gone wrong once the package that reads it is there.
             persist = sys.modules.get("ifair.persist")
-            if persist is None or not isinstance(error, persist.ModelFileError):
+            of_model = persist is not None and isinstance(error, persist.ModelFileError)
+            if not of_model and "pip install 'ifair[" not in str(error):
                 raise
             raise click.ClickException(str(error)) from error
 

@@ -20,7 +20,7 @@ _OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
         {
             "multiple": True,
             "metavar": "CONDITION",
-            "help": "Who is in the protected group, such as sex=Female or 'age<=35'; repeat to ask for several at once. "
+            "help": "Who is in the protected group, such as sex=Female or 'age<=35'; repeated, all must hold. "
             "By default whoever has another value than most in a protected column.",
         },
     ),
