@@ -18,11 +18,25 @@ MAY_IMPORT = {
     "ranking": {"metrics"},
     "models": {"core", "engines", "encode"},
     "persist": {"models", "encode"},
+    "roles": {"data"},
+    "interop": {"data", "encode"},
     "tune": {"models", "ranking", "metrics", "encode", "data"},
     "audit": {"tune", "models", "ranking", "metrics", "encode", "data"},
     "experiments": {"tune", "models", "ranking", "metrics", "encode", "data"},
     "report": set(),
-    "cli": {"audit", "experiments", "tune", "persist", "report", "models", "ranking", "metrics", "encode", "data"},
+    "cli": {
+        "audit",
+        "experiments",
+        "tune",
+        "persist",
+        "roles",
+        "report",
+        "models",
+        "ranking",
+        "metrics",
+        "encode",
+        "data",
+    },
 }
 
 

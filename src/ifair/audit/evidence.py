@@ -38,6 +38,7 @@ def evidence(
     resamples: int = 500,
     most_people: int = 10_000,
     solver: Mapping[str, Any] | None = None,
+    categorical: Sequence[str] = (),
     step: Step | None = None,
 ) -> dict[str, Any]:
     """Learn, decide and measure: a table before and after iFair, with its rivals.
@@ -64,6 +65,8 @@ def evidence(
         People who are judged and shown, at most.
     solver : mapping, optional
         Parameters of iFair's and LFR's solver.
+    categorical : sequence of str
+        Columns of numbers that are codes of categories.
     step : callable, optional
         Called as ``step(what, done, total)``.
 
@@ -78,7 +81,7 @@ def evidence(
     names = np.arange(len(dataset)) if ids is None else np.asarray(ids)
     tell = step or (lambda *_: None)
     tell("splitting and encoding", 0, 1)
-    parts = split(dataset, seed, most_people=most_people)
+    parts = split(dataset, seed, most_people=most_people, categorical=categorical)
     wanted = candidates(
         None if tuning is None else [point["setting"] for point in tuning["front"]],
         two_classes=parts.task == "classification" and len(set(parts.train.records.group)) == 2,
@@ -115,6 +118,7 @@ def evidence(
             "solver": options,
             "model": "logistic regression" if parts.task == "classification" else "linear regression",
             "tuned": tuning is not None,
+            "categorical": list(categorical),
         },
         "versions": {
             "ifair": __version__,

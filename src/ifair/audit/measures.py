@@ -63,9 +63,7 @@ class Scored:
     ) -> None:
         self.part, self.task, self.scores, self.decisions = part, task, scores, decisions
         self._consistency: dict[str, Any] = {"neighbours": part.neighbours, "query": part.query}
-        self._consistency |= (
-            {"kind": "label"} if task == "classification" else {"kind": "score", "score_range": scale}
-        )
+        self._consistency |= {"kind": "label"} if task == "classification" else {"kind": "score", "score_range": scale}
         self._resamples = resamples
 
     def _utility(self) -> tuple[Any, dict[str, Any]]:

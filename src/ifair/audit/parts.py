@@ -1,5 +1,6 @@
 """The three parts of a table, encoded alike: one to learn on, one to choose on, one to judge on."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -94,7 +95,7 @@ def task_of(dataset: Dataset) -> str:
     return "classification" if set(dataset.target.unique()) <= {0, 1} else "regression"
 
 
-def split(dataset: Dataset, seed: int, *, most_people: int = 10_000) -> Parts:
+def split(dataset: Dataset, seed: int, *, most_people: int = 10_000, categorical: Sequence[str] = ()) -> Parts:
     """Split at random into thirds and encode; categories and scales are learned on the training part alone.
 
     Parameters
@@ -103,6 +104,8 @@ def split(dataset: Dataset, seed: int, *, most_people: int = 10_000) -> Parts:
     seed : int
     most_people : int
         Of the validation and the test part at most so many are kept (of rankings, whole queries).
+    categorical : sequence of str
+        Columns of numbers that are codes of categories.
     """
     task = task_of(dataset)
     if dataset.query is not None:
@@ -116,7 +119,7 @@ def split(dataset: Dataset, seed: int, *, most_people: int = 10_000) -> Parts:
         raise DataError(f"{dataset.name} is too small: three parts need at least 33 records, or three queries")
     found = thirds(people, seed, by_query=True) if task == "ranking" else thirds(people, seed, stratify=True)
     judged = [_at_most(people, rows, most_people, seed) for rows in found[1:]]
-    encoder = Encoder().fit(people.frame.iloc[found.train])
+    encoder = Encoder(categorical=list(categorical) or "auto").fit(people.frame.iloc[found.train])
 
     def part(rows: NDArray[np.intp]) -> Part:
         records = people.take(rows)

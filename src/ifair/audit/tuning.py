@@ -33,6 +33,7 @@ def tune(
     journal: str | Path | None = None,
     most_people: int = 10_000,
     solver: Mapping[str, Any] | None = None,
+    categorical: Sequence[str] = (),
     observer: Callable[[Progress], None] | None = None,
 ) -> dict[str, Any]:
     """Search settings of iFair that are best in utility and consistency at once.
@@ -50,6 +51,8 @@ def tune(
         Of the split, the starts and the search.
     journal : path, optional
         Where trials are kept; the same search goes on from there.
+    categorical : sequence of str
+        Columns of numbers that are codes of categories.
     observer : callable, optional
         Told of every trial; see :func:`ifair.tune.search`.
 
@@ -62,7 +65,7 @@ def tune(
     if variant not in VARIANTS:
         raise ValueError(f"variant must be one of {', '.join(VARIANTS)}; got {variant!r}")
     options = dict(solver or SOLVER)
-    parts = split(dataset, seed, most_people=most_people)
+    parts = split(dataset, seed, most_people=most_people, categorical=categorical)
     scale = score_range(parts.train, parts.task)
 
     def objective(setting: dict[str, Any]) -> dict[str, Any]:
@@ -79,7 +82,13 @@ def tune(
         n_trials=n_trials,
         start=START[:n_trials],
         journal=journal,
-        about={"data": fingerprint(dataset), "variant": variant, "solver": options, "most": most_people},
+        about={
+            "data": fingerprint(dataset),
+            "categorical": list(categorical),
+            "variant": variant,
+            "solver": options,
+            "most": most_people,
+        },
         seed=seed,
         observer=observer,
     )
@@ -109,9 +118,7 @@ def named_choices(points: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     if not known:
         return {}
     rows = [point["validation"] for point in known]
-    return {
-        name: known[choose(rows, rule, utility="utility", fairness="yNN")]["id"] for name, rule in CHOICES.items()
-    }
+    return {name: known[choose(rows, rule, utility="utility", fairness="yNN")]["id"] for name, rule in CHOICES.items()}
 
 
 def fingerprint(dataset: Dataset) -> str:

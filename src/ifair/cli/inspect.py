@@ -1,0 +1,44 @@
+"""``ifair inspect``: what a model file says of itself."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ifair.cli.errors import clear_errors
+
+
+@click.command()
+@click.argument("model", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
+@clear_errors
+def inspect(model: Path, as_json: bool) -> None:
+    """Show what is in MODEL: versions, columns and their roles, settings, steps.
+
+    Nothing in the file is run or imported, so that a file from elsewhere can be looked at first.
+
+    \b
+    ifair inspect model.ifair
+    ifair inspect model.ifair --json | jq .about.roles
+    """
+    import ifair
+
+    facts = ifair.inspect(model)
+    click.echo(json.dumps(facts, indent=2) if as_json else "\n".join(_lines(facts)))
+
+
+def _lines(value: Any, indent: str = "") -> list[str]:
+    """Nested data as indented lines of ``key: value``; lists of plain values in one line."""
+    lines = []
+    for key, part in value.items() if isinstance(value, dict) else enumerate(value, 1):
+        if isinstance(part, dict | list) and part and not _plain(part):
+            lines += [f"{indent}{key}:", *_lines(part, indent + "  ")]
+        else:
+            shown = ", ".join(map(str, part)) if isinstance(part, list) else part
+            lines.append(f"{indent}{key}: {shown}")
+    return lines
+
+
+def _plain(part: Any) -> bool:
+    return isinstance(part, list) and not any(isinstance(item, dict | list) for item in part)
