@@ -21,10 +21,10 @@ RIVAL_NAMES = {
 DIMENSION = 10
 """Components of SVD and prototypes of LFR."""
 
-GRID = tuple({"K": k, "share": share} for k in (5, 10, 20) for share in (0.1, 0.9))
+GRID: tuple[dict[str, Any], ...] = tuple({"K": k, "share": share} for k in (5, 10, 20) for share in (0.1, 0.9))
 """What is tried where nobody tuned: prototypes, and the weight of fairness mu of lambda + mu = 1."""
 
-VARIANTS = {
+VARIANTS: dict[str, dict[str, Any]] = {
     "frozen": {"freeze_protected": True, "fairness_distance": "euclidean"},
     "paper": {"alpha_init": "masked"},
 }

@@ -193,7 +193,7 @@ def _cell(value: Any) -> Any:
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"
     if isinstance(value, (int, float, np.number)):
-        return None if pd.isna(value) else float(f"{float(value):.4g}")
+        return float(f"{float(value):.4g}") if np.isfinite(value) else None
     return "(missing)" if pd.isna(value) else str(value)
 
 

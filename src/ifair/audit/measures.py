@@ -193,7 +193,7 @@ def certificate(Z: NDArray[np.float64], part: Part) -> dict[str, Any]:
     }
 
 
-def plain(value: Any) -> float | int | str | None:
+def plain(value: Any) -> Any:
     """A number that JSON can hold, to six digits; None for one that is undefined or without limit."""
     if isinstance(value, (str, int)):
         return value

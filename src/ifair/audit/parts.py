@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ifair.data import Dataset, DataError, thirds
+from ifair.data import DataError, Dataset, thirds
 from ifair.encode import Encoder, columns_of
 from ifair.metrics import nearest_neighbours
 

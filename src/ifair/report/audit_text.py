@@ -9,7 +9,7 @@ from ifair.report.tables import aligned
 def audit_text(evidence: Mapping[str, Any]) -> str:
     """All points in one table, then before and after for each named choice."""
     about, points = evidence["data"], evidence["points"]
-    chosen = {id_: name for name, id_ in reversed(evidence["choices"].items())}
+    chosen = _by_point(evidence["choices"])
     before = points[0]
     lines = [
         f"{about['name']}: {about['records']:,} people, protected: {', '.join(about['protected'])}; measured on "
@@ -17,7 +17,7 @@ def audit_text(evidence: Mapping[str, Any]) -> str:
         "",
         aligned([_head(evidence), *(_row(evidence, point, chosen.get(point["id"], "")) for point in points)]),
     ]
-    for name, id_ in evidence["choices"].items():
+    for id_, name in chosen.items():
         after = next(point for point in points if point["id"] == id_)
         lines += ["", f"{name}: {after['name']}", *(f"  {line}" for line in before_after(evidence, before, after))]
     lines += [f"left out: {one['name']} ({one['why']})" for one in evidence["left_out"]]
@@ -51,22 +51,25 @@ def before_after(evidence: Mapping[str, Any], before: Mapping[str, Any], after: 
     one = after["certificate"]
     if one["epsilon"] is not None:
         lines.append(
-            f"certificate: with {one['confidence']:.0%} confidence at most {one['share']:.0%} of pairs exceed epsilon = "
-            f"{one['epsilon']:.3g} ({before['certificate']['epsilon']:.3g} before)"
+            f"certificate: with {one['confidence']:.0%} confidence at most {one['share']:.0%} of pairs exceed "
+            f"epsilon = {one['epsilon']:.3g} ({before['certificate']['epsilon']:.3g} before)"
         )
     return lines
 
 
 def tuning_text(tuning: Mapping[str, Any]) -> str:
     """The front and the three choices."""
-    names = {id_: [n for n, other in tuning["choices"].items() if other == id_] for id_ in tuning["choices"].values()}
+    names = _by_point(tuning["choices"])
     rows = [["", tuning["utility"], "yNN", "choice"]]
     for point in tuning["front"]:
         reached = point["validation"]
-        rows.append(
-            [point["name"], _number(reached["utility"]), _number(reached["yNN"]), ", ".join(names.get(point["id"], []))]
-        )
+        rows.append([point["name"], _number(reached["utility"]), _number(reached["yNN"]), names.get(point["id"], "")])
     return f"The front of {len(tuning['trials'])} settings, on validation people:\n\n{aligned(rows)}"
+
+
+def _by_point(choices: Mapping[str, str]) -> dict[str, str]:
+    """What each chosen point is called: one may be chosen by several rules."""
+    return {id_: ", ".join(name for name, other in choices.items() if other == id_) for id_ in choices.values()}
 
 
 def _head(evidence: Mapping[str, Any]) -> Sequence[str]:
