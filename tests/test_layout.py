@@ -10,6 +10,7 @@ PACKAGE = Path(ifair.__file__).parent
 # What each part of the house may import, besides itself and how files are written.
 MAY_IMPORT = {
     "files": set(),
+    "pareto": set(),
     "engines": set(),
     "core": {"engines"},
     "encode": set(),
@@ -20,10 +21,10 @@ MAY_IMPORT = {
     "persist": {"models", "encode"},
     "roles": {"data"},
     "interop": {"data", "encode"},
-    "tune": {"models", "ranking", "metrics", "encode", "data"},
-    "audit": {"tune", "models", "ranking", "metrics", "encode", "data"},
-    "experiments": {"tune", "models", "ranking", "metrics", "encode", "data"},
-    "report": set(),
+    "tune": {"pareto", "models", "ranking", "metrics", "encode", "data"},
+    "audit": {"tune", "pareto", "models", "ranking", "metrics", "encode", "data"},
+    "experiments": {"tune", "pareto", "models", "ranking", "metrics", "encode", "data"},
+    "report": {"pareto"},
     "cli": {
         "audit",
         "experiments",

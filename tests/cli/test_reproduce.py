@@ -1,6 +1,7 @@
 """``ifair reproduce``: from the command to the page, on settings of seconds."""
 
 import json
+import re
 from importlib import import_module
 
 import pytest
@@ -8,7 +9,7 @@ from click.testing import CliRunner
 
 from ifair.cli import main
 from ifair.experiments.profiles import PROFILES, Profile, Source
-from ifair.report.reproduce import markdown, text
+from ifair.report.evaluation.page import markdown, text
 
 TINY = Profile(
     n_splits=2,
@@ -31,13 +32,18 @@ def invoke(folder, *arguments):
 def test_a_run_ends_with_tables_a_page_and_the_numbers(tiny, tmp_path):
     outcome = invoke(tmp_path / "run")
     assert outcome.exit_code == 0, outcome.output
-    assert "credit, max utility" in outcome.stdout
+    assert "Credit, classification" in outcome.stdout
     results = json.loads((tmp_path / "run" / "results.json").read_text())
     page = (tmp_path / "run" / "results.md").read_text()
     assert page == markdown(results)
     assert text(results) in outcome.stdout
     figure = results["classification"]["credit"]["rules"]["optimal"]["ifair-b"]["test"]["yNN"]
-    assert f"{figure['mean']:.2f} ± {figure['sd']:.2f} (0.85)" in page  # the paper's number beside ours
+    assert f"0.85 → {figure['mean']:.2f} ± {figure['sd']:.2f} (" in page.replace(
+        "\N{NO-BREAK SPACE}", " "
+    )  # the paper's beside ours
+    drawn = {path.stem for path in (tmp_path / "run" / "figures").iterdir()}
+    assert drawn == set(re.findall(r"\(figures/([\w-]+)\.svg\)", page))
+    assert (tmp_path / "run" / "results.html").read_text().count("<svg") == len(drawn)
     assert results["runs"]["classification"]["credit"]["profile"] == "smoke"
     # Run again: nothing is left to do, and the results are the same but for nothing.
     again = invoke(tmp_path / "run")

@@ -37,19 +37,22 @@ def fits(monkeypatch):
 def test_there_is_a_search_for_every_dataset_and_split():
     units = experiment.units(PROFILES["quick"], {})
     assert len({unit.key for unit in units}) == len(units) == 25
-    assert {unit.arguments["n_trials"] for unit in units} == {6}
+    assert {unit.arguments["n_trials"] for unit in units} == {8}
     assert {unit.arguments["task"] for unit in units} == {"classification", "ranking"}
-    assert json.loads(json.dumps([unit.arguments["grid"] for unit in units]))
+    (fits,) = {unit.arguments["n_trials"] for unit in experiment.units(PROFILES["full"], {})}
+    assert fits == 13  # a quarter of 51
 
 
-def test_the_grid_is_taken_from_earlier_results_and_not_fitted_again(profile, grid, search, fits, monkeypatch):
+def test_the_grid_is_taken_from_earlier_results(profile, grid, search, fits):
     rows = classification.evaluate("credit", {}, None, None, 1, "ifair-b", grid, search)
     arguments = {"dataset": "credit", "seed": 1, "method": "ifair-b"}
     others = [{**arguments, "seed": 0, "method": "lfr"}, {**arguments, "method": "svd"}]
-    earlier = [{"arguments": other, "result": []} for other in others] + [{"arguments": arguments, "result": rows}]
+    earlier = [
+        *({"arguments": other, "result": []} for other in others),
+        *({"arguments": arguments, "result": [row]} for row in rows),  # a unit for every K
+    ]
     first, second = experiment.units(profile, {"classification": earlier})
-    assert first.arguments["known"] is None
-    monkeypatch.setattr(classification, "evaluate", None)
+    assert first.arguments["known"] == []
     found = second.run()
     assert found["grid"] == [
         {
@@ -70,12 +73,12 @@ def test_a_trial_measures_what_the_grid_measures_at_the_same_setting(grid, searc
     assert measured == {part: rows[1][part] for part in ("validation", "test")}
 
 
-def test_a_search_of_a_ranking_gives_plain_data(job_searches, grid, search):
-    found = experiment.explore("ranking", "xing", {}, None, None, 0, 3, None, grid, search)
+def test_a_search_of_a_ranking_gives_plain_data(job_searches, search):
+    found = experiment.explore("ranking", "xing", {}, None, None, 0, 3, [], search)
     assert json.loads(json.dumps(found)) == found
-    assert (len(found["search"]), len(found["grid"])) == (3, 2)
+    assert len(found["search"]) == 3
     assert set(found["search"][0]["test"]) == {"MAP", "yNN"}
-    assert found == experiment.explore("ranking", "xing", {}, None, None, 0, 3, found["grid"], grid, search)
+    assert found == experiment.explore("ranking", "xing", {}, None, None, 0, 3, [], search)
 
 
 def record(dataset, seed, searched, grid, task="classification"):

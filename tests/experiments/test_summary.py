@@ -35,6 +35,7 @@ def test_ours_is_compared_with_every_rival_split_by_split(summary):
     comparison = summary["comparisons"]["optimal"]["yNN"]["full"]
     assert comparison["difference"] == pytest.approx(0.2)
     assert 0 < comparison["p"] < 1
+    assert set(summary["comparisons"]["optimal"]) == {"AUC", "yNN"}  # every measure on test
 
 
 def test_points_are_means_over_splits_of_every_setting(summary):

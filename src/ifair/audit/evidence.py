@@ -19,7 +19,7 @@ from ifair.audit.tuning import SOLVER, named_choices
 from ifair.data import Dataset
 from ifair.encode import columns_of
 from ifair.models.ifair import IFair
-from ifair.tune import pareto_front
+from ifair.pareto import pareto_front
 
 FORMAT = "ifair-evidence"
 VERSION = 1
@@ -127,7 +127,7 @@ def evidence(
         },
         "points": points,
         "left_out": left_out,
-        "choices": named_choices([p for p in points if p["family"] == "ifair"]),
+        "choices": named_choices(_eligible(points)),
         "people": describe(parts.test, names[parts.test.rows]),
     }
 
@@ -195,6 +195,12 @@ def _cell(value: Any) -> Any:
     if isinstance(value, (int, float, np.number)):
         return float(f"{float(value):.4g}") if np.isfinite(value) else None
     return "(missing)" if pd.isna(value) else str(value)
+
+
+def _eligible(points: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The points of iFair to choose among: those that cannot see protected attributes, if there are any."""
+    fair = [point for point in points if point["family"] == "ifair"]
+    return [point for point in fair if point["blind"]] or fair
 
 
 def _mark_front(points: Sequence[dict[str, Any]]) -> None:

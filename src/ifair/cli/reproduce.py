@@ -53,13 +53,13 @@ def reproduce(
     """
     import json
 
-    from ifair.cli.files import write_text
+    from ifair.cli.page import write_page
     from ifair.cli.progress import LiveProgress
     from ifair.data.errors import DataError
     from ifair.experiments.profiles import PROFILES
     from ifair.experiments.reproduce import EXPERIMENTS, assemble, available, plan, with_needs
     from ifair.experiments.runner import RunError, read_json, run_units, write_json
-    from ifair.report.reproduce import markdown, text
+    from ifair.report.evaluation.page import text
 
     _known("experiment", only, list(EXPERIMENTS))
     _known("dataset", datasets, PROFILES[profile].datasets)
@@ -83,11 +83,11 @@ def reproduce(
                 records[name] = run_units(plan(name, settings, records), output, n_jobs=jobs, observer=observer)
         results = assemble(records, profile, settings, missing, read_json(output / "results.json"))
         write_json(output / "results.json", results)
-        write_text(output / "results.md", markdown(results))
+        written = write_page(output, results)
     except RunError as error:
         raise click.ClickException(str(error)) from error
     click.echo(json.dumps(results, indent=1) if as_json else text(results))
-    click.echo(f"\nPage: {(output / 'results.md').resolve()}\nNumbers: results.json beside it", err=as_json)
+    click.echo("\n" + "\n".join([*written, "Numbers: results.json beside it"]), err=as_json)
 
 
 def _known(what: str, given: tuple[str, ...], there_are: list[str]) -> None:

@@ -12,11 +12,14 @@ from ifair import __version__
 from ifair.data import DataError, load
 from ifair.experiments import (
     classification,
+    downstream,
     influence,
     landmarks,
     obfuscation,
     parity,
     ranking,
+    rivals,
+    search,
     sensitivity,
     synthetic,
 )
@@ -34,11 +37,14 @@ EXPERIMENTS: dict[str, ModuleType] = {
     "obfuscation": obfuscation,
     "parity": parity,
     "landmarks": landmarks,
+    "search": search,
+    "rivals": rivals,
+    "downstream": downstream,
 }
 """By name, in the order in which they are run. Each has ``units`` (what to run), ``summarise`` (what is kept of it)
 and, where it builds on others, ``NEEDS``."""
 
-BY_DATASET = ("classification", "ranking", "obfuscation", "parity", "landmarks")
+BY_DATASET = ("classification", "ranking", "obfuscation", "parity", "landmarks", "search")
 """Experiments whose results are kept by dataset, so that one dataset can be run anew without the others."""
 
 

@@ -1,36 +1,36 @@
 """Beyond the paper: iFair's settings found by a multi-objective search instead of a grid.
 
-The question is how many fits a front costs. The search tries half as many settings as the grid has, of a space around
-the grid; the grid is what classification and ranking have already measured. After every fit stands the hypervolume of
-the front so far, for the search, for the grid in its own order, and for the grid in random order, on average: what one
-gets by stopping a grid early, and by trying settings of it at random.
+The question is how many fits a front costs. The search tries a quarter as many settings as the grid has (at least
+eight), of a space around the grid; the grid is what classification and ranking have already measured. After every fit
+stands the hypervolume of the front so far, for the search, for the grid in its own order, and for the grid in random
+order, on average: what one gets by stopping a grid early, and by trying settings of it at random.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from math import ceil
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ifair.experiments import classification, ranking
+from ifair.experiments import ranking
 from ifair.experiments.fronts import COIN, volume_curves
+from ifair.experiments.plan import UTILITY, Earlier, Records, rows_by_split, source_arguments, unit
 from ifair.experiments.profiles import Profile, Source
-from ifair.experiments.protocol import Split, classification_measures, classify, learn, load_subset, split
+from ifair.experiments.protocol import Split, classification_measures, classify, learn, prepared
 from ifair.experiments.runner import Unit
 from ifair.experiments.statistics import spread
 from ifair.tune import Integer, Share, Space, search
 
+NEEDS = ("classification", "ranking")
 METHOD = "ifair-b"
-UTILITY = {"classification": "AUC", "ranking": "MAP"}
 FAIRNESS = "yNN"
 
 SPACE: Space = {"K": Integer(5, 40), "share": Share(0.01, 0.99)}
 """Prototypes, and mu / (lambda + mu): a little wider than the paper's grid in K, and with every ratio in between."""
 
-START: tuple[dict[str, Any], ...] = ({"K": 20, "share": 0.0}, {"K": 10, "share": 0.99})
-"""Tried first: two settings from the middle of the paper's grid, one for utility and one for fairness."""
+START: tuple[dict[str, Any], ...] = ({"K": 30, "share": 0.01}, {"K": 10, "share": 0.1}, {"K": 20, "share": 0.99})
+"""Tried first, all from the paper's grid: for utility many prototypes, few to even out, and nothing but fairness."""
 
 ORDERS = 100
 """Random orders of the grid to average over."""
@@ -38,26 +38,20 @@ ORDERS = 100
 ENOUGH = 0.95
 """The share of the whole grid's hypervolume for which fits are counted."""
 
-Record = Mapping[str, Any]
 
-
-def units(profile: Profile, earlier: Mapping[str, Sequence[Record]]) -> list[Unit]:
-    """One search for every dataset and split; the grid is taken from earlier results where there are any."""
+def units(profile: Profile, earlier: Earlier) -> list[Unit]:
+    """One search for every dataset and split, beside what the grid has found there."""
     n_grid = len(profile.grid["K"]) * len(profile.grid["ratios"])
     return [
-        Unit(
+        unit(
             f"{source.name}, split {seed + 1}",
-            "ifair.experiments.search:explore",
-            {
-                "task": task,
-                "dataset": source.name,
-                **{name: value for name, value in asdict(source).items() if name != "name"},
-                "seed": seed,
-                "n_trials": max(2, ceil(n_grid / 2)),
-                "known": _known(earlier.get(task, ()), source, seed, UTILITY[task]),
-                "grid": profile.grid,
-                "solver": profile.search,
-            },
+            explore,
+            task=task,
+            **source_arguments(source),
+            seed=seed,
+            n_trials=max(min(8, n_grid), ceil(n_grid / 4)),
+            known=_known(earlier.get(task, ()), source, seed, UTILITY[task]),
+            solver=profile.search,
         )
         for task, sources in (("classification", profile.classification), ("ranking", profile.ranking))
         for source in sources
@@ -65,13 +59,10 @@ def units(profile: Profile, earlier: Mapping[str, Sequence[Record]]) -> list[Uni
     ]
 
 
-def _known(records: Sequence[Record], source: Source, seed: int, utility: str) -> list[dict[str, Any]] | None:
-    """The grid's rows of one split, with the two measures that matter here."""
-    for record in records:
-        arguments = record["arguments"]
-        if (arguments["dataset"], arguments["seed"], arguments["method"]) == (source.name, seed, METHOD):
-            return [_short(row, utility) for row in record["result"]]
-    return None
+def _known(records: Records, source: Source, seed: int, utility: str) -> list[dict[str, Any]]:
+    """The grid's rows of one split, with the two measures that matter here; none before the grid was run."""
+    found = rows_by_split(records).get(source.name, {}).get(METHOD, {}).get(seed, [])
+    return [_short(row, utility) for row in found]
 
 
 def _short(row: Mapping[str, Any], utility: str) -> dict[str, Any]:
@@ -87,8 +78,7 @@ def explore(
     most_training: int | None,
     seed: int,
     n_trials: int,
-    known: list[dict[str, Any]] | None,
-    grid: dict[str, Any],
+    known: list[dict[str, Any]],
     solver: dict[str, Any],
 ) -> dict[str, Any]:
     """Search the settings of iFair-b on one split.
@@ -99,10 +89,8 @@ def explore(
     dataset, options, most, most_training, seed : as in ``classification.evaluate``
     n_trials : int
         Settings to try.
-    known : list of dict or None
-        Rows of the grid's settings on this split; None to fit them here.
-    grid : dict
-        ``K`` and ``ratios``.
+    known : list of dict
+        Rows of the grid's settings on this split.
     solver : dict
         Parameters of the solver: ``n_restarts``, ``max_iter``, ``tol``.
 
@@ -113,17 +101,13 @@ def explore(
         order in which they were tried.
     """
     utility = UTILITY[task]
-    parts = split(load_subset(dataset, options, most, seed), seed, most_training=most_training)
+    parts = prepared(dataset, options, most, most_training, seed)
 
     def objective(setting: dict[str, Any]) -> dict[str, Any]:
         letters = {"K": setting["K"], "lambda": 1.0 - setting["share"], "mu": setting["share"]}
         return _short({"setting": letters, **measure(task, parts, letters, solver, seed)}, utility)
 
     trials = search(objective, SPACE, measures=(utility, FAIRNESS), n_trials=n_trials, start=START, seed=seed)
-    if known is None:
-        evaluate = {"classification": classification.evaluate, "ranking": ranking.evaluate}[task]
-        rows = evaluate(dataset, options, most, most_training, seed, METHOD, grid, solver)
-        known = [_short(row, utility) for row in rows]
     return {"search": [trial.result for trial in trials], "grid": known}
 
 
@@ -131,13 +115,13 @@ def measure(
     task: str, parts: Split, setting: Mapping[str, Any], solver: Mapping[str, Any], seed: int
 ) -> dict[str, dict[str, float]]:
     """Fit on the training part; measures on validation and test, the same as the grid's."""
+    steps = learn(METHOD, setting, parts.train, parts.protected, solver, seed)
     if task == "ranking":
-        (validation, test), _ = ranking.score(parts, METHOD, setting, solver, seed)
+        validation, test = ranking.score(parts, steps)
         return {
             "validation": ranking.ranking_measures(parts.validation, validation),
             "test": ranking.ranking_measures(parts.test, test),
         }
-    steps = learn(METHOD, setting, parts.train, parts.protected, solver, seed)
     mapped = [steps.transform(part.X) for part in (parts.train, parts.validation, parts.test)]
     decided = classify(mapped[0], parts.train.y, *mapped[1:])
     return {
@@ -146,7 +130,7 @@ def measure(
     }
 
 
-def summarise(records: Sequence[Record]) -> dict[str, Any]:
+def summarise(records: Records) -> dict[str, Any]:
     """Hypervolumes against the number of fits, over the splits of every dataset.
 
     Returns
@@ -157,13 +141,13 @@ def summarise(records: Sequence[Record]) -> dict[str, Any]:
         spread for every number of fits; ``whole grid``, its hypervolume; ``at a tenth``, for each curve the share of
         that which a tenth of the fits reaches; and ``fits to 95 %`` of it, on average over splits, or None.
     """
-    by_dataset: dict[str, list[Record]] = {}
+    by_dataset: dict[str, list[Mapping[str, Any]]] = {}
     for record in records:
         by_dataset.setdefault(record["arguments"]["dataset"], []).append(record)
     return {dataset: _dataset(found) for dataset, found in by_dataset.items()}
 
 
-def _dataset(records: Sequence[Record]) -> dict[str, Any]:
+def _dataset(records: Records) -> dict[str, Any]:
     utility = UTILITY[records[0]["arguments"]["task"]]
     reference = {utility: COIN[utility], FAIRNESS: COIN[FAIRNESS]}
     found = [_curves(record["result"], reference) for record in records]

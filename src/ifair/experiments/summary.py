@@ -28,7 +28,7 @@ def summarise(
     -------
     dict
         ``rules``: for every rule and method the mean and spread of each test measure and the settings chosen;
-        ``comparisons``: for every rule and each of the two measures ours against every rival;
+        ``comparisons``: for every rule and every test measure of ours, ours against every rival;
         ``points``: for every method the test means of all settings, for the plot of utility against fairness;
         ``hypervolume``: of every method's front, see :func:`ifair.experiments.fronts.hypervolumes`.
     """
@@ -50,7 +50,7 @@ def summarise(
                 [row["test"][measure] for row in chosen[ours]],
                 {m: [row["test"][measure] for row in rows] for m, rows in chosen.items() if m != ours},
             )
-            for measure in (utility, fairness)
+            for measure in chosen[ours][0]["test"]
         }
     return {
         "rules": rules,

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-STARTS = {"alpha_init": ("masked", "random"), "init": ("k-means++", "uniform")}
+STARTS = {"alpha_init": ("masked", "random"), "init": ("k-means++", "uniform", "principal")}
 OUTPUTS = ("representation", "membership")
 
 
@@ -28,6 +28,8 @@ def check_parameters(estimator: Any) -> None:
 def check_lfr_parameters(estimator: Any) -> None:
     """Check the parameters of an LFR that need no data."""
     _check_common(estimator, weights=("reconstruct_weight", "target_weight", "fairness_weight"))
+    if isinstance(estimator.init, str):
+        one_of("init", estimator.init, ("k-means++", "uniform"))
 
 
 def _check_common(estimator: Any, weights: tuple[str, ...]) -> None:
@@ -44,6 +46,8 @@ def _check_common(estimator: Any, weights: tuple[str, ...]) -> None:
     for name, choices in STARTS.items():
         if isinstance(getattr(estimator, name), str):
             one_of(name, getattr(estimator, name), choices)
+    if isinstance(estimator.init, str) and estimator.init == "principal" and not isinstance(estimator.alpha_init, str):
+        raise ValueError("init='principal' chooses the first weights itself; leave alpha_init='masked' or 'random'")
     if estimator.callback is not None and not callable(estimator.callback):
         raise TypeError(f"callback must be callable, got {estimator.callback!r}")
 

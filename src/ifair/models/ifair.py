@@ -65,8 +65,10 @@ class IFair(PrototypeModel):
     alpha_init : {"masked", "random"} or array-like of shape (n_features,), default="masked"
         First attribute weights: uniform in (0, 1), with protected ones near zero (iFair-b) or without exception
         (iFair-a). A weight given as exactly 0 stays 0.
-    init : {"k-means++", "uniform"} or array-like of shape (n_prototypes, n_features), default="k-means++"
-        First prototypes: records far apart, or uniform in (0, 1) as in the paper.
+    init : {"k-means++", "uniform", "principal"} or array-like of shape (n_prototypes, n_features), default="k-means++"
+        First prototypes: records far apart; uniform in (0, 1) as in the paper; or, beyond the paper, around principal
+        components of the unprotected columns (of all with ``alpha_init="random"``), with small equal weights, so that
+        the search begins with nearly the projection on them and keeps more of the data.
     pairs : {"auto", "all", "moments"} or int, default="auto"
         Which pairs of records the fairness loss compares. "all": every pair, exactly. An int: every record with so
         many landmarks, records drawn at random, an unbiased estimate in linear time; from the number of records on
@@ -248,7 +250,16 @@ class IFair(PrototypeModel):
             starts = [Parameters(self.prototypes_.copy(), np.where(frozen, 0.0, self.alpha_))]
         else:
             starts = [
-                first_parameters(X, self.n_prototypes, self.init, self.alpha_init, protected, frozen, random_state)
+                first_parameters(
+                    X,
+                    self.n_prototypes,
+                    self.init,
+                    self.alpha_init,
+                    protected,
+                    frozen,
+                    random_state,
+                    bool(self.squared),
+                )
                 for _ in range(self.n_restarts)
             ]
         if self.freeze_protected and self.utility_columns == "unprotected":

@@ -13,8 +13,12 @@ from ifair.models.ifair import IFair
 from ifair.models.lfr import LFR
 from ifair.models.masking import Masked
 
-REPRESENTATIONS = ("full", "masked", "svd", "svd-masked", "lfr", "ifair-a", "ifair-b", "ifair-frozen")
-"""The paper's seven, and iFair with frozen protected weights."""
+REPRESENTATIONS = ("full", "masked", "svd", "svd-masked", "lfr", "ifair-a", "ifair-b", "ifair-frozen", "ifair-plus")
+"""The paper's seven, and two beyond it.
+
+``ifair-frozen`` holds the protected weights at 0. ``ifair-plus`` does so too, leaves protected columns out of the
+utility loss, compares pairs by plain Euclidean distances, and starts along principal components.
+"""
 
 
 def representation(name: str, *, protected: Any = None, k: int = 10, random_state: Any = None) -> Pipeline:
@@ -23,8 +27,8 @@ def representation(name: str, *, protected: Any = None, k: int = 10, random_stat
     Parameters
     ----------
     name : str
-        ``"full"``, ``"masked"``, ``"svd"``, ``"svd-masked"``, ``"lfr"``, ``"ifair-a"``, ``"ifair-b"`` or
-        ``"ifair-frozen"``; all of them are in ``REPRESENTATIONS``.
+        ``"full"``, ``"masked"``, ``"svd"``, ``"svd-masked"``, ``"lfr"``, ``"ifair-a"``, ``"ifair-b"``, or beyond the
+        paper ``"ifair-frozen"`` and ``"ifair-plus"``; all of them are in ``REPRESENTATIONS``.
     protected : as in :class:`ifair.IFair`, default=None
     k : int, default=10
         Dimension: prototypes of iFair and LFR, components of SVD.
@@ -56,5 +60,15 @@ def representation(name: str, *, protected: Any = None, k: int = 10, random_stat
         "ifair-a": [IFair(k, alpha_init="random", **common)],
         "ifair-b": [IFair(k, alpha_init="masked", **common)],
         "ifair-frozen": [IFair(k, freeze_protected=True, **common)],
+        "ifair-plus": [
+            IFair(
+                k,
+                init="principal",
+                fairness_distance="euclidean",
+                freeze_protected=True,
+                utility_columns="unprotected",
+                **common,
+            )
+        ],
     }
     return make_pipeline(*steps[name])

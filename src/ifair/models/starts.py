@@ -11,6 +11,10 @@ from ifair.core.parameters import Parameters
 NEAR_ZERO = 1e-4
 """First weight of a protected attribute in iFair-b: near zero, with room to move."""
 
+NEARLY_LINEAR = 0.25
+"""Spread of the softmax's arguments in a start along principal components: small enough for a nearly linear map, large
+enough for room to move."""
+
 
 def first_parameters(
     X: NDArray[np.floating[Any]],
@@ -20,6 +24,7 @@ def first_parameters(
     protected: NDArray[np.bool_],
     frozen: NDArray[np.bool_],
     random_state: np.random.RandomState,
+    squared: bool = False,
 ) -> Parameters:
     """Draw a start.
 
@@ -27,13 +32,22 @@ def first_parameters(
     ----------
     X : ndarray of shape (M, N)
     n_prototypes : int
-    init : {"k-means++", "uniform"} or ndarray of shape (K, N)
-        k-means++ picks records far apart under the first weights; uniform draws from (0, 1), as the paper.
+    init : {"k-means++", "uniform", "principal"} or ndarray of shape (K, N)
+        k-means++ picks records far apart under the first weights; uniform draws from (0, 1), as the paper; principal
+        begins with nearly the projection on principal components, see :func:`principal_parameters`.
     alpha_init : {"masked", "random"} or ndarray of shape (N,)
         Uniform in (0, 1), with protected attributes near zero (iFair-b) or without (iFair-a).
     protected, frozen : ndarray of bool, shape (N,)
     random_state : RandomState
+    squared : bool
+        Whether memberships are taken from squared distances.
     """
+    if isinstance(init, str) and init == "principal":
+        relative = np.ones(X.shape[1])
+        if alpha_init == "masked":
+            relative[protected] = NEAR_ZERO
+        relative[frozen] = 0.0
+        return principal_parameters(X, n_prototypes, relative, random_state, squared)
     n_features = X.shape[1]
     alpha: NDArray[np.float64]
     if isinstance(alpha_init, str):
@@ -51,3 +65,72 @@ def first_parameters(
         _, chosen = kmeans_plusplus(X * np.sqrt(alpha), n_prototypes, random_state=random_state)
         prototypes = X[chosen]
     return Parameters(prototypes, alpha)
+
+
+def principal_parameters(
+    X: NDArray[np.floating[Any]],
+    n_prototypes: int,
+    relative: NDArray[np.float64],
+    random_state: np.random.RandomState,
+    squared: bool = False,
+) -> Parameters:
+    """A start from which records are represented by nearly their projection on principal components.
+
+    Prototypes lie on a large sphere around the mean, evenly in the space of the first K - 1 principal components, and
+    weights are small: memberships are then nearly linear in the record ("What the utility loss can reach" in the
+    documentation). Not in the paper.
+
+    Parameters
+    ----------
+    X : ndarray of shape (M, N)
+    n_prototypes : int
+        K.
+    relative : ndarray of shape (N,)
+        First weights up to a common factor. Columns that weigh less than others are left out of the components, and
+        prototypes have their mean there.
+    random_state : RandomState
+        Turns the prototypes around the mean.
+    squared : bool
+        Whether memberships are taken from squared distances.
+    """
+    centre = X.mean(axis=0, dtype=np.float64)
+    counted = np.where(relative == relative.max(), X - centre, 0.0)
+    _, sizes, components = np.linalg.svd(counted, full_matrices=False)
+    directions = even_directions(n_prototypes, int(np.sum(sizes > 1e-9 * sizes[0])))
+    dimension = directions.shape[1]
+    if dimension == 0:
+        return Parameters(np.repeat(centre[None, :], n_prototypes, axis=0), relative.copy())
+    turn = np.linalg.qr(random_state.normal(size=(dimension, dimension)))[0]
+    # With this radius, as the weights measure it, the mixture of prototypes is as long as the projection itself.
+    radius, slope = (np.sqrt(dimension / 2), np.sqrt(2 * dimension)) if squared else (float(dimension), 1.0)
+    length = np.sqrt(np.sum(sizes[:dimension] ** 2) / len(X))
+    small = NEARLY_LINEAR * np.sqrt(dimension) / (slope * length)
+    return Parameters(
+        centre + radius / small * (directions @ turn @ components[:dimension]),
+        small**2 * relative,
+    )
+
+
+def even_directions(n_directions: int, most: int) -> NDArray[np.float64]:
+    """Unit vectors that sum to zero and favour no direction, in at most so many dimensions.
+
+    Rows of the real Fourier basis without its constant. In K - 1 dimensions they are the corners of a regular simplex.
+
+    Returns
+    -------
+    ndarray of shape (K, D)
+        ``S' S = K/D I``; D is the most possible, at most K - 1.
+
+    Examples
+    --------
+    >>> even_directions(3, most=2).round(3).tolist()
+    [[1.0, 0.0], [-0.5, 0.866], [-0.5, -0.866]]
+    """
+    dimension = min(most, n_directions - 1)
+    angles = 2 * np.pi / n_directions * np.outer(np.arange(n_directions), 1 + np.arange(dimension // 2))
+    waves = [np.sqrt(2) * np.cos(angles), np.sqrt(2) * np.sin(angles)]
+    if dimension % 2 == 1 and (n_directions % 2 == 0 or dimension == 1):
+        # An odd number of directions in one dimension cannot sum to zero; nearly has to do.
+        waves.append((-1.0) ** np.arange(n_directions)[:, None])
+    basis = np.hstack(waves)
+    return basis / np.sqrt(max(basis.shape[1], 1))

@@ -1,17 +1,12 @@
 """The page that ``ifair demo`` writes."""
 
-import io
 from importlib.resources import files
 from typing import Any
 
 import jinja2
-import matplotlib
 import numpy as np
 
-matplotlib.use("Agg")
-
-from matplotlib.figure import Figure
-
+from ifair.report.pictures import BLUE, GREEN, GREY, RED, new_figure, svg
 from ifair.report.tables import aligned
 
 MEASURES = {
@@ -22,9 +17,7 @@ MEASURES = {
     "flipped": "flipped",
 }
 
-# Okabe and Ito's palette, made to be told apart by colour-blind readers.
-BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#767676"
-STYLES = {"full data": (GREY, "s"), "masked data": (BLUE, "D"), "iFair frozen": (GREEN, "^"), "iFair": (ORANGE, "o")}
+STYLES = {"full data": (GREY, "s"), "masked data": (BLUE, "D"), "iFair frozen": (GREEN, "^"), "iFair": (RED, "o")}
 
 
 def summary(results: dict[str, Any]) -> list[dict[str, Any]]:
@@ -73,7 +66,7 @@ def page(results: dict[str, Any]) -> str:
 
 def _trade_off(results: dict[str, Any]) -> str:
     """Utility against individual fairness, every method a point with its spread over splits, as SVG."""
-    figure = Figure(figsize=(7.2, 4.6), layout="constrained")
+    figure = new_figure(4.6)
     axes = figure.add_subplot()
     fair = []
     for row in summary(results):
@@ -87,15 +80,9 @@ def _trade_off(results: dict[str, Any]) -> str:
         axes.annotate(row["method"], (x, y), offset, textcoords="offset points", fontsize=9, ha=ha, va=va)
         if kind == "iFair":
             fair.append((x, y))
-    axes.plot(*zip(*fair), color=ORANGE, linewidth=1, linestyle=":", zorder=0)
+    axes.plot(*zip(*fair), color=RED, linewidth=1, linestyle=":", zorder=0)
     axes.set_xlabel("utility: AUC (right is better)")
     axes.set_ylabel("individual fairness: yNN (up is better)")
     axes.grid(alpha=0.25)
     axes.margins(0.16)
-    svg = io.StringIO()
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "ifair"}):
-        figure.savefig(
-            svg, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")), transparent=True
-        )
-    text = svg.getvalue()
-    return text[text.index("<svg") :]
+    return svg(figure, "trade-off")

@@ -1,6 +1,6 @@
 """Choosing settings: search spaces, a multi-objective search, Pareto fronts, and the paper's three rules."""
 
-from ifair.tune.front import hypervolume, pareto_front
+from ifair.pareto import hypervolume, pareto_front
 from ifair.tune.rules import RULES, choose, harmonic_mean
 from ifair.tune.search import Progress, SearchError, Trial, front_of, search
 from ifair.tune.space import Choice, Integer, Share, Space

@@ -1,4 +1,4 @@
-"""What settings reach together: the Pareto front, and the volume below it."""
+"""Points that no other point beats, and how much they cover: for tuning, and for the pages that show it."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray

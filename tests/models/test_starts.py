@@ -1,0 +1,95 @@
+"""Where searches start: directions that favour none, and maps that are nearly projections on principal components."""
+
+import numpy as np
+import pytest
+from sklearn.decomposition import PCA
+
+from ifair import LFR, IFair
+from ifair.core.mapping import Mapping
+from ifair.models import starts
+from ifair.models.starts import NEAR_ZERO, even_directions, first_parameters, principal_parameters
+
+quietly = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+@pytest.fixture
+def X(rng):
+    return rng.normal(size=(80, 6)) * [3.0, 2.0, 1.5, 1.0, 0.7, 0.5] + rng.normal(size=6)
+
+
+@pytest.mark.parametrize(("n", "most"), [(2, 9), (3, 9), (8, 9), (9, 9), (9, 4), (8, 5), (8, 4), (30, 11), (12, 1)])
+def test_even_directions_are_of_length_one_sum_to_zero_and_favour_none(n, most):
+    S = even_directions(n, most)
+    np.testing.assert_allclose(np.linalg.norm(S, axis=1), 1.0)
+    np.testing.assert_allclose(S.sum(axis=0), 0.0, atol=1e-12)
+    np.testing.assert_allclose(S.T @ S, n / S.shape[1] * np.eye(S.shape[1]), atol=1e-12)
+    assert S.shape[1] == min(most, n - 1)
+
+
+def test_as_many_dimensions_as_corners_allow_make_a_regular_simplex():
+    S = even_directions(7, most=20)
+    np.testing.assert_allclose((S @ S.T)[~np.eye(7, dtype=bool)], -1 / 6, atol=1e-12)
+
+
+@pytest.mark.parametrize(("n", "most", "dimension"), [(9, 5, 4), (3, 1, 1), (1, 5, 0), (4, 0, 0)])
+def test_where_no_even_directions_exist_fewer_dimensions_do(n, most, dimension):
+    assert even_directions(n, most).shape == (n, dimension)
+
+
+@pytest.mark.parametrize("squared", [False, True])
+@pytest.mark.parametrize("n_prototypes", [2, 3, 4, 5, 7, 12])
+def test_the_map_at_the_start_tends_to_the_projection_on_principal_components(
+    X, rng, monkeypatch, squared, n_prototypes
+):
+    expected = PCA(min(n_prototypes - 1, 6)).fit(X)
+    expected = expected.inverse_transform(expected.transform(X))
+    errors = []
+    for step in (0.1, 0.001):
+        monkeypatch.setattr(starts, "NEARLY_LINEAR", step)
+        parameters = principal_parameters(X, n_prototypes, np.ones(6), np.random.RandomState(3), squared)
+        Z = Mapping(squared=squared).memberships(X, parameters) @ parameters.prototypes
+        errors.append(np.abs(Z - expected).max())
+    assert errors[1] < 0.02
+    assert errors[1] < 0.05 * errors[0]
+
+
+def test_protected_columns_are_left_out_of_the_components(X):
+    protected = np.array([True, False, False, False, False, False])
+    nothing = np.zeros(6, dtype=bool)
+    masked = first_parameters(X, 4, "principal", "masked", protected, nothing, np.random.RandomState(0))
+    frozen = first_parameters(X, 4, "principal", "masked", protected, protected, np.random.RandomState(0))
+    everything = first_parameters(X, 4, "principal", "random", protected, nothing, np.random.RandomState(0))
+    np.testing.assert_allclose(masked.prototypes[:, 0], X[:, 0].mean())
+    np.testing.assert_allclose(frozen.prototypes, masked.prototypes)
+    assert masked.alpha[0] == pytest.approx(NEAR_ZERO * masked.alpha[1])
+    assert frozen.alpha[0] == 0.0
+    assert np.ptp(everything.prototypes[:, 0]) > 1.0
+    assert np.ptp(everything.alpha) == 0.0
+
+
+def test_another_start_turns_the_prototypes_within_the_same_space(X):
+    one, other = (principal_parameters(X, 4, np.ones(6), np.random.RandomState(seed)) for seed in (0, 1))
+    assert np.abs(one.prototypes - other.prototypes).max() > 0.1
+    both = np.vstack([one.prototypes, other.prototypes]) - X.mean(axis=0)
+    assert np.linalg.matrix_rank(both, tol=1e-8) == 3
+
+
+@pytest.mark.parametrize("n_prototypes", [1, 3])
+def test_a_table_without_spread_has_a_start_too(n_prototypes):
+    parameters = principal_parameters(np.full((5, 2), 7.0), n_prototypes, np.ones(2), np.random.RandomState(0))
+    np.testing.assert_array_equal(parameters.prototypes, np.full((n_prototypes, 2), 7.0))
+
+
+@quietly
+def test_a_few_steps_from_principal_components_keep_nearly_all_that_prototypes_can(X):
+    """The least possible loss is that of principal components; random records are still far from it."""
+    least = np.sum(np.linalg.svd(X - X.mean(axis=0))[1][3:] ** 2) / len(X)
+    options = {"fairness_weight": 0.0, "n_restarts": 1, "max_iter": 3, "random_state": 0}
+    principal = IFair(4, init="principal", **options).fit(X)
+    assert least <= principal.utility_loss_ < 1.6 * least
+    assert IFair(4, **options).fit(X).utility_loss_ > 2.0 * least
+
+
+def test_lfr_has_no_start_along_principal_components(X, rng):
+    with pytest.raises(ValueError, match="init must be one of 'k-means\\+\\+', 'uniform'"):
+        LFR(2, init="principal").fit(X, rng.integers(0, 2, 80), sensitive_features=rng.integers(0, 2, 80))

@@ -1,0 +1,105 @@
+"""The pairwise ranker learns from who comes before whom within a query, and from nothing else."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression, LogisticRegression
+
+from ifair.ranking import PairwiseRanker
+
+
+@pytest.fixture
+def searches(rng):
+    """Ten searches of 8 to 17 candidates."""
+    query = np.repeat([f"q{i}" for i in range(10)], np.arange(8, 18))
+    X = rng.normal(size=(len(query), 3))
+    return X, X @ [2.0, -1.0, 0.0], query
+
+
+def test_it_equals_a_logistic_regression_on_all_pairs_both_ways(searches, rng):
+    X, y, query = searches
+    y = np.round(y + rng.normal(size=len(y)))
+    cases, classes = [], []
+    for i in range(len(y)):
+        for j in range(len(y)):
+            if query[i] == query[j] and y[i] != y[j]:
+                cases.append(X[i] - X[j])
+                classes.append(y[i] > y[j])
+    # Every pair is there twice: half the weight of each is the same problem.
+    expected = LogisticRegression(C=0.5, fit_intercept=False, max_iter=2000).fit(cases, classes).coef_[0]
+    ranker = PairwiseRanker().fit(X, y, query=query)
+    np.testing.assert_allclose(ranker.coef_, expected, rtol=2e-3, atol=2e-3)
+    assert ranker.n_pairs_ == len(cases) // 2
+
+
+def test_it_finds_an_order_that_levels_of_queries_hide_from_a_regression(searches):
+    X, y, query = searches
+    level = 30 * np.unique(query, return_inverse=True)[1]
+    # Where the targets are high the first column is low, so that across queries it seems to count against.
+    X = X - np.column_stack([level, 0 * level, 0 * level])
+    misled = LinearRegression().fit(X, y + level)
+    ranker = PairwiseRanker().fit(X, y + level, query=query)
+    assert misled.coef_[0] < 0
+    for one in np.unique(query):
+        rows = query == one
+        assert np.corrcoef(ranker.predict(X[rows]), y[rows])[0, 1] > 0.98
+
+
+def test_what_all_candidates_of_a_query_share_plays_no_part(searches, rng):
+    X, y, query = searches
+    code = np.unique(query, return_inverse=True)[1]
+    moved = PairwiseRanker().fit(X + rng.normal(size=(10, 3))[code], y + rng.normal(size=10)[code], query=query)
+    np.testing.assert_allclose(moved.coef_, PairwiseRanker().fit(X, y, query=query).coef_, rtol=1e-3, atol=1e-3)
+
+
+def test_records_in_no_query_are_left_out(searches):
+    X, y, query = searches
+    without = PairwiseRanker().fit(X, y, query=query)
+    more = PairwiseRanker().fit(
+        np.vstack([X, 9 * np.ones((2, 3))]),
+        np.append(y, [-99, 99]),
+        query=np.append(query.astype(object), [None, np.nan]),
+    )
+    np.testing.assert_array_equal(more.coef_, without.coef_)
+
+
+def test_without_queries_everybody_is_a_candidate_of_one(searches):
+    X, y, _ = searches
+    assert PairwiseRanker().fit(X, y).n_pairs_ == len(y) * (len(y) - 1) // 2
+
+
+def test_a_draw_of_pairs_is_about_as_large_as_asked_and_reproducible(searches):
+    X, y, query = searches
+    first, again, other = (PairwiseRanker(max_pairs=200, random_state=s).fit(X, y, query=query) for s in (0, 0, 1))
+    np.testing.assert_array_equal(first.coef_, again.coef_)
+    assert not np.array_equal(first.coef_, other.coef_)
+    assert abs(first.n_pairs_ - 200) <= 10
+    assert np.corrcoef(first.predict(X), y)[0, 1] > 0.95
+
+
+def test_drawn_pairs_are_of_two_people_of_one_query(searches):
+    query = searches[2]
+    codes = np.unique(query, return_inverse=True)[1]
+    i, j = PairwiseRanker(max_pairs=300, random_state=0)._pairs(codes)
+    assert (i != j).all()
+    assert (codes[i] == codes[j]).all()
+    assert set(codes[i]) == set(range(10))
+
+
+def test_one_pair_is_enough():
+    ranker = PairwiseRanker().fit([[0.0], [1.0]], [2.0, 1.0])
+    assert ranker.coef_[0] < 0
+    assert ranker.n_pairs_ == 1
+
+
+def test_bad_input_is_refused_in_words():
+    X = [[0.0], [1.0]]
+    with pytest.raises(ValueError, match="max_pairs must be at least 1"):
+        PairwiseRanker(max_pairs=0).fit(X, [0, 1])
+    with pytest.raises(ValueError, match="3 labels for 2 records"):
+        PairwiseRanker().fit(X, [0, 1], query=["a", "a", "b"])
+    for y, query in (([1, 1], ["a", "a"]), ([0, 1], ["a", "b"]), ([0, 1], [None, None])):
+        with pytest.raises(ValueError, match="nothing to learn from"):
+            PairwiseRanker().fit(X, y, query=query)
+    with pytest.raises(NotFittedError):
+        PairwiseRanker().predict(X)

@@ -1,0 +1,143 @@
+"""Made-up results of a whole evaluation, small and with round numbers, to be changed at will."""
+
+import copy
+
+import numpy as np
+import pytest
+
+from ifair.experiments.paper import CLASSIFICATION, RANKING, SENSITIVITY
+
+
+def spread(mean, sd=0.01):
+    return {"mean": mean, "sd": sd, "n": 5}
+
+
+def summary(values, points, rivals_of="ifair-b"):
+    """One dataset: for every method its measures, the same under every rule; ours clearly above by 0.1."""
+    rule = {
+        method: {"settings": [], "test": {name: spread(value) for name, value in measures.items()}}
+        for method, measures in values.items()
+    }
+    ours = values[rivals_of]
+    compared = {
+        measure: {
+            method: {"difference": ours[measure] - measures[measure], "p": 0.001, "adjusted": 0.01}
+            for method, measures in values.items()
+            if method != rivals_of
+        }
+        for measure in ours
+    }
+    rules = ("max utility", "max fairness", "optimal")
+    return {
+        "rules": {name: copy.deepcopy(rule) for name in rules},
+        "comparisons": {name: copy.deepcopy(compared) for name in rules},
+        "points": points,
+    }
+
+
+def classified(name):
+    methods = ("full", "masked", "svd", "svd-masked", "lfr", "ifair-a", "ifair-b", "ifair-frozen")
+    values = {m: {"Acc": 0.7, "AUC": 0.65, "EqOpp": 0.7, "Parity": 0.7, "yNN": 0.8} for m in methods}
+    values["ifair-b"] = {"Acc": 0.7, "AUC": 0.64, "EqOpp": 0.9, "Parity": 0.9, "yNN": 0.9}
+    rng = np.random.default_rng(len(name))
+    points = {
+        m: [
+            {"setting": {"K": 10}, "test": {"AUC": 0.5 + 0.1 * x, "yNN": 0.9 - 0.1 * x * y}}
+            for x, y in rng.random((n, 2))
+        ]
+        for m, n in zip(methods, (1, 1, 2, 2, 30, 6, 6, 6))
+    }
+    points["masked"][0]["setting"] = {}
+    points["full"] = [{"setting": {}, "test": {"AUC": 0.65, "yNN": 0.8}}]
+    points["ifair-b"].append({"setting": {}, "test": {"AUC": 0.64, "yNN": 0.95}})
+    return summary(values, points)
+
+
+def ranked():
+    methods = ("full", "masked", "svd", "svd-masked", "fair, p = 0.5", "fair, p = 0.7", "fair, p = 0.9", "ifair-b")
+    values = {m: {"MAP": 0.7, "KT": 0.6, "yNN": 0.8, "% protected": 30.0} for m in methods}
+    values["fair, p = 0.9"]["% protected"] = 50.0
+    values["ifair-b"] = {"MAP": 0.68, "KT": 0.6, "yNN": 0.9, "% protected": 31.0}
+    return summary(values, {m: [{"setting": {}, "test": dict(by)}] for m, by in values.items()})
+
+
+def panel():
+    rng = np.random.default_rng(0)
+    chosen = {
+        "measures": {"Acc": 0.9, "yNN": 0.95, "Parity": 0.5, "EqOpp": 0.6},
+        "positions": (3 + rng.standard_normal((20, 2))).tolist(),
+        "boundary": [1.0, 1.0, -6.0],
+    }
+    return {
+        "labels": [0, 1] * 10,
+        "groups": [0, 0, 1, 1] * 5,
+        "chosen": {rule: copy.deepcopy(chosen) for rule in ("max fairness", "optimal")},
+    }
+
+
+@pytest.fixture
+def results():
+    drawn = {name: spread(0.9) for name in ("Acc", "yNN", "Parity", "EqOpp")}
+    worse = {**{name: spread(0.8) for name in ("Acc", "yNN", "EqOpp")}, "Parity": spread(1.0)}
+    by = {"original": drawn, "ifair": drawn, "lfr": worse}
+    still = {"between variants": 0.03, "between starts": 0.04, "flip": 0.05, "worst flip": 0.2}
+    adversaries = {a: {"accuracy": spread(0.8), "AUC": spread(0.8)} for a in ("logistic", "boosting")}
+    hidden = {a: {"accuracy": spread(0.7), "AUC": spread(0.6)} for a in ("logistic", "boosting")}
+    whole = {
+        "profile": "smoke",
+        "settings": {"n_splits": 5, "classification": [], "ranking": []},
+        "left out": [],
+        "environment": {"machine": "x86_64", "ifair": "1.2", "numpy": "2.0", "scikit-learn": "1.6"},
+        "seconds": {"classification": 3600.0},
+        "synthetic": {
+            variant: {
+                method: {"measures": {"max fairness": measures, "optimal": measures}, "panel": panel()}
+                for method, measures in by.items()
+            }
+            for variant in ("random", "x1", "x2")
+        },
+        "influence": {
+            "ifair": {name: spread(value) for name, value in still.items()},
+            "lfr": {name: spread(10 * value) for name, value in still.items()},
+        },
+        "classification": {name: classified(name) for name in ("compas", "credit")},
+        "ranking": {"xing": ranked()},
+        "sensitivity": [
+            {
+                "weights": row["weights"],
+                "base rate": spread(32.0, 1.0),
+                "test": {"MAP": spread(0.75), "KT": spread(0.6), "yNN": spread(0.9), "% protected": spread(31.0, 2.0)},
+            }
+            for row in SENSITIVITY
+        ],
+        "obfuscation": {
+            "credit": {
+                "masked": {"majority": spread(0.6), **adversaries},
+                "lfr": {"majority": spread(0.6), **hidden},
+                "ifair-b": {"majority": spread(0.6), **hidden},
+            },
+            "xing": {
+                "masked": {"majority": spread(0.6), **adversaries},
+                "ifair-b": {"majority": spread(0.6), **hidden},
+            },
+        },
+        "parity": {
+            "xing": {
+                "without": {"MAP": spread(0.7), "% protected": spread(30.0), "yNN": spread(0.90)},
+                "rows": [
+                    {
+                        "p": p,
+                        "test": {
+                            "MAP": spread(0.7 - 0.1 * p),
+                            "% protected": spread(100 * p + 1),
+                            "yNN": spread(0.9 - 0.01 * p),
+                            "% held": spread(90.0),
+                        },
+                    }
+                    for p in (0.3, 0.6, 0.9)
+                ],
+            }
+        },
+        "paper": {"classification": CLASSIFICATION, "ranking": RANKING, "sensitivity": SENSITIVITY},
+    }
+    return copy.deepcopy(whole)
