@@ -9,7 +9,7 @@ WORKERS ?= auto
 PROFILE ?= smoke
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-slow lint types docs bench clean
+.PHONY: help demo reproduce test test-slow test-browser lint types docs bench clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -30,10 +30,13 @@ reproduce: $(VENV)/.installed-report ## set up and run the paper's evaluation: P
 	@$(BIN)/ifair reproduce --profile $(PROFILE)
 
 test: $(VENV)/.installed-test ## set up and run the test suite
-	@$(PYTEST) -n $(WORKERS) -m "not slow"
+	@$(PYTEST) -n $(WORKERS) -m "not slow and not browser"
 
 test-slow: $(VENV)/.installed-test ## the slow proofs: a hundred seeds of gradient checks and the like
 	@IFAIR_TEST_SEEDS=$${IFAIR_TEST_SEEDS:-100} $(PYTEST) -n $(WORKERS) -m slow
+
+test-browser: $(VENV)/.installed-browser ## the report in a real Chromium, which must be installed, with its driver
+	@$(PYTEST) -m browser tests/browser
 
 lint: $(VENV)/.installed-lint ## style
 	@$(BIN)/ruff check .

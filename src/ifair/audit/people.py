@@ -107,7 +107,8 @@ def _whose(part: Part, X: pd.DataFrame, names: list[str]) -> dict[str, str]:
 
 
 def rounded(scores: NDArray[np.float64]) -> list[float]:
-    """Scores as short as they can be shown."""
+    """Scores as short as they can be shown; a probability stays on its side of one half, as that decides."""
     if scores.min() >= 0 and scores.max() <= 1:
-        return np.round(scores, DIGITS).tolist()
+        short = np.round(scores, DIGITS)
+        return np.round(np.where((scores > 0.5) & (short <= 0.5), 0.5 + 10.0**-DIGITS, short), DIGITS).tolist()
     return [float(f"{score:.4g}") for score in scores]

@@ -29,12 +29,13 @@ function showTip(handler, event, item, value) {
 /** Draw into an element; `label` is what a screen reader says of the picture. */
 async function draw(id, label, spec) {
   const target = byId(id);
-  target.setAttribute("role", "img");
-  target.setAttribute("aria-label", label);
-  const whole = { $schema: "https://vega.github.io/schema/vega-lite/v6.json", width: "container", autosize: { type: "fit-x", contains: "padding" }, config: theme(), ...spec };
+  const whole = { description: label, $schema: "https://vega.github.io/schema/vega-lite/v6.json", width: "container", autosize: { type: "fit-x", contains: "padding" }, config: theme(), ...spec };
   // ast: expressions are interpreted, so that the page's policy need not allow to run strings as code.
   const result = await vegaEmbed(target, whole, { ast: true, actions: false, renderer: "svg", tooltip: showTip, defaultStyle: false, mode: "vega-lite" });
   target.vega?.finalize();
+  // After Vega, which gives the element a role and a name of its own.
+  target.setAttribute("role", "img");
+  target.setAttribute("aria-label", label);
   target.vega = result;
   return result.view;
 }
