@@ -9,7 +9,7 @@ WORKERS ?= auto
 PROFILE ?= smoke
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-slow test-browser lint types docs bench clean
+.PHONY: help demo reproduce test test-slow test-browser test-torch lint types docs bench clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -37,6 +37,9 @@ test-slow: $(VENV)/.installed-test ## the slow proofs: a hundred seeds of gradie
 
 test-browser: $(VENV)/.installed-browser ## the report in a real Chromium, which must be installed, with its driver
 	@$(PYTEST) -m browser tests/browser
+
+test-torch: $(VENV)/.installed-test $(VENV)/.installed-torch ## the tests that need PyTorch; installs it (5 GB with CUDA)
+	@$(PYTEST) tests/engines tests/models/test_tensors.py
 
 lint: $(VENV)/.installed-lint ## style
 	@$(BIN)/ruff check .

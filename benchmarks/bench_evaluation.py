@@ -20,7 +20,7 @@ import common
 import whole_matrix
 from ifair.core.objective import Objective
 from ifair.core.parameters import Parameters
-from ifair.core.schedules import STRIPES, tiles
+from ifair.core.schedules import tiles
 from ifair.engines.local import LocalEngine
 
 N, K, N_PROTECTED = 101, 10, 2
@@ -43,10 +43,10 @@ def products(engine: LocalEngine, dtype: Any) -> None:
     rng = np.random.default_rng(0)
     inputs = rng.normal(size=(engine.n_records, N - N_PROTECTED)).astype(dtype)
     shares = rng.random(size=(engine.n_records, K)).astype(dtype)
-    cut = tiles(engine.n_records)
+    cut = tiles(engine.n_records, engine.tile_rows)
 
     def stripe(first: int) -> None:
-        for i in range(first, len(cut), STRIPES):
+        for i in range(first, len(cut), engine.stripes):
             a, u = inputs[cut[i]], shares[cut[i]]
             for at in cut[i:]:
                 b, v = inputs[at], shares[at]
@@ -57,7 +57,7 @@ def products(engine: LocalEngine, dtype: Any) -> None:
                 _ = pairs.T @ u
 
     with threadpool_limits(1, user_api="blas"):
-        for _ in engine.run(stripe, STRIPES):
+        for _ in engine.run(stripe, engine.stripes):
             pass
 
 

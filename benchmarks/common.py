@@ -26,7 +26,7 @@ from ifair.core.pairs import EuclideanPairs
 from ifair.core.parameters import Parameters
 from ifair.core.schedules import AllPairs, Schedule
 from ifair.data import load_credit
-from ifair.engines.local import LocalEngine
+from ifair.engines.protocol import Engine
 from ifair.models.protected import protected_mask
 from ifair.models.starts import first_parameters
 
@@ -107,7 +107,7 @@ def start(X: np.ndarray, n_prototypes: int, protected: np.ndarray, seed: int, in
 
 
 def objective(
-    engine: LocalEngine,
+    engine: Engine,
     protected: np.ndarray,
     n_prototypes: int,
     *,
@@ -118,11 +118,12 @@ def objective(
     pairs: Schedule | None = None,
 ) -> Objective:
     """The paper's objective with means for sums; or, as the authors' code has it, squared, unweighted, with norms."""
-    kernel = EuclideanPairs(np.flatnonzero(~protected), n_prototypes, not authors, dtype)
+    unprotected, columns = engine.send(np.flatnonzero(~protected), np.ones(len(protected)))
+    kernel = EuclideanPairs(unprotected, n_prototypes, not authors, dtype)
     return Objective(
         engine,
         mapping.Mapping(2.0, squared=authors),
-        Reconstruction(np.ones(len(protected))),
+        Reconstruction(columns),
         AllPairs(kernel) if pairs is None else pairs,
         utility_weight,
         fairness_weight,

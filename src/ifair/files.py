@@ -1,10 +1,11 @@
-"""Writing files so that a reader never sees half of one."""
+"""Files that several may want: written whole or not at all, and held by one process at a time."""
 
 import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 
 @contextmanager
@@ -49,3 +50,15 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def hold(file: IO[str]) -> None:
+    """Lock an open file for this process, or raise an OSError; the system lets go when the process ends, however."""
+    if os.name == "nt":
+        import msvcrt
+
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+    else:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -49,7 +49,8 @@ def draw(rng, n_groups=2, n_records=M):
 def objective(X, y, groups, p=2.0, squared=True, weights=WEIGHTS, block_rows=1024, threads=1, **options):
     engine = LocalEngine(X, block_rows=block_rows, threads=threads)
     reconstruction = Reconstruction(np.ones(X.shape[1]))
-    return LFRObjective(engine, Mapping(p, squared), reconstruction, y, groups, weights, **options)
+    sizes = np.bincount(groups).astype(float)
+    return LFRObjective(engine, Mapping(p, squared), reconstruction, y, groups, sizes, weights, **options)
 
 
 def flat(gradient):
@@ -163,8 +164,10 @@ def test_certain_predictions_have_a_finite_cross_entropy():
 
 
 def test_the_first_log_odds_are_those_of_the_labels_around_each_prototype():
-    U = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0], [0.0, 1.0]])
-    chances = 1 / (1 + np.exp(-first_log_odds(U, np.array([1.0, 1.0, 0.0, 0.0, 1.0]))))
+    X, y = np.array([[0.0], [0.0], [9.0], [9.0], [9.0]]), np.array([1.0, 1.0, 0.0, 0.0, 1.0])
+    far_apart = Parameters(np.array([[0.0], [9.0]]), np.ones(1))
+    log_odds = first_log_odds(LocalEngine(X, block_rows=2), Mapping(squared=True), far_apart, y)
+    chances = 1 / (1 + np.exp(-log_odds))
     np.testing.assert_allclose(chances, [2.5 / 3, 1.5 / 4])
 
 

@@ -5,7 +5,6 @@ import itertools
 import numpy as np
 import pytest
 
-from ifair.core import schedules
 from ifair.core.losses import Reconstruction
 from ifair.core.mapping import Mapping
 from ifair.core.moments import Moments, input_products
@@ -31,12 +30,6 @@ COMBINATIONS = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def small_tiles(monkeypatch):
-    """Tiles so small that these few records need several, of uneven size."""
-    monkeypatch.setattr(schedules, "TILE_ROWS", 5)
-
-
 def kernel(p, weighted, dtype=np.float64, unprotected=UNPROTECTED, n_attributes=N, n_prototypes=K):
     if p == 2.0:
         return EuclideanPairs(unprotected, n_prototypes, weighted, dtype)
@@ -56,7 +49,8 @@ def objective(
     n_prototypes=K,
 ):
     landmarks = LANDMARKS if landmarks is None else landmarks
-    engine = LocalEngine(X, block_rows=6, threads=threads)
+    # Blocks and tiles so small that these few records need several, of uneven size.
+    engine = LocalEngine(X, block_rows=6, tile_rows=5, threads=threads)
     pair_kernel = kernel(p, weighted, unprotected=unprotected, n_attributes=X.shape[1], n_prototypes=n_prototypes)
     schedule = {
         "all": lambda: AllPairs(pair_kernel),

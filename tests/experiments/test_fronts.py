@@ -74,6 +74,15 @@ def test_above_the_full_data_only_what_is_fairer_counts(found):
     assert above["methods"]["ifair-b"]["mean"] == pytest.approx(0.02)
 
 
+def test_a_method_with_more_settings_is_also_measured_with_as_few_as_ours():
+    rival = [row((0.6, 0.9), (0.6, 0.9)), row((0.7, 0.7), (0.7, 0.7)), row((0.9, 0.6), (0.9, 0.6))]
+    found = hypervolumes({"ifair-b": [rival[:1]], "lfr": [rival], "svd": [rival[1:2]]}, utility="AUC", fairness="yNN")
+    assert list(found["coin"]["as few settings"]) == ["lfr"]
+    # Each of them alone covers 0.04.
+    assert found["coin"]["as few settings"]["lfr"]["mean"] == pytest.approx(0.04)
+    assert found["coin"]["methods"]["lfr"]["mean"] > 0.06
+
+
 def test_the_best_rival_is_no_ifair_and_ours_is_compared_with_all(found):
     assert found["coin"]["best rival"] == "full"
     assert found["full data"]["best rival"] == "svd"

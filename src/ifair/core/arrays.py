@@ -1,19 +1,53 @@
 """The array type of the mathematics, and which library it belongs to."""
 
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-# NumPy arrays as far as the type checker is concerned; every function of the core uses only operators and
+# NumPy arrays as far as the type checker is concerned; every function of the core uses only operators, indexing and
 # functions of the array API standard, so that arrays of another library can take their place.
 Array: TypeAlias = NDArray[np.floating[Any]]
 Mask: TypeAlias = NDArray[np.bool_]
+Indices: TypeAlias = NDArray[np.intp]
 
 
 def namespace(x: Array) -> Any:
-    """The array API namespace that ``x`` belongs to (NumPy's own for NumPy arrays)."""
-    return x.__array_namespace__()
+    """The array API namespace that ``x`` belongs to: NumPy for its own arrays, else what array-api-compat says."""
+    if isinstance(x, np.ndarray | np.generic):
+        return np
+    return _other_namespace(type(x), x)  # type: ignore[unreachable]
+
+
+def _other_namespace(kind: type, x: Any) -> Any:
+    if kind not in _NAMESPACES:
+        from array_api_compat import array_namespace
+
+        _NAMESPACES[kind] = array_namespace(x)
+    return _NAMESPACES[kind]
+
+
+_NAMESPACES: dict[type, Any] = {}
+"""The namespaces found so far: looking them up anew takes as long as a small operation on a device."""
+
+
+@lru_cache
+def precision(xp: Any, dtype: Any) -> Any:
+    """What the namespace calls a floating-point type of NumPy."""
+    return getattr(xp, np.dtype(dtype).name)
+
+
+def zeros(shape: tuple[int, ...], like: Array) -> Array:
+    """Zeros in double precision, to sum up in, of the kind and on the device of ``like``."""
+    xp = namespace(like)
+    return xp.zeros(shape, dtype=xp.float64, device=like.device)
+
+
+def at_least(x: Array, bound: float) -> Array:
+    """``max(x, bound)``; ``clip`` of some namespaces waits for the device."""
+    xp = namespace(x)
+    return xp.maximum(x, xp.full_like(x, bound))
 
 
 def column_sums(a: Array, b: Array) -> Array:

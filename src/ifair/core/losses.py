@@ -17,7 +17,7 @@ class Reconstruction:
 
     columns: Array
 
-    def value_and_grad(self, X: Array, U: Array, V: Array) -> tuple[float, Array, Array]:
+    def value_and_grad(self, X: Array, U: Array, V: Array) -> tuple[Array, Array, Array]:
         """The loss, and its gradients with respect to the memberships and the prototypes.
 
         Parameters
@@ -27,6 +27,6 @@ class Reconstruction:
         V : ndarray of shape (K, N)
         """
         residual = (U @ V - X) * self.columns
-        value = float(namespace(X).sum(residual * residual))
+        value = namespace(X).sum(residual * residual)
         residual *= 2.0
         return value, residual @ V.T, U.T @ residual

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from ifair.core.arrays import Array, namespace, row_sums
 from ifair.core.distance import Pullback, powered_distances, root
 from ifair.core.parameters import Parameters
+from ifair.engines.protocol import Engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +45,15 @@ def softmax(logits: Array) -> Array:
     xp = namespace(logits)
     weights = xp.exp(logits - xp.max(logits, axis=1, keepdims=True))
     return weights / xp.sum(weights, axis=1, keepdims=True)
+
+
+def mean_memberships(engine: Engine, mapping: Mapping, parameters: Parameters) -> Array:
+    """The mean membership in every prototype over all records of an engine, shape (K,); NumPy in, NumPy out."""
+    sent = Parameters(*engine.send(parameters.prototypes, parameters.alpha))
+
+    def sums(X: Array, _: slice) -> tuple[Array]:
+        U = mapping.memberships(X, sent)
+        return (namespace(U).sum(U, axis=0),)
+
+    (total,) = engine.fetch(*engine.sum(sums))
+    return total / engine.n_records

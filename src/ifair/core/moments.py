@@ -12,24 +12,22 @@ live in K dimensions. The differences lose digits when the data lie far from the
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from ifair.core.arrays import Array, column_sums, row_sums
+from ifair.core.arrays import Array, Indices, at_least, column_sums, namespace, row_sums, zeros
 from ifair.core.mapping import Mapping
 from ifair.core.parameters import Parameters
 from ifair.core.schedules import BlockPart
-from ifair.engines.local import LocalEngine
+from ifair.engines.protocol import Engine
 
 
 class KnownMoments(NamedTuple):
     """Sums over all records, and the values that the gradient of a record needs."""
 
-    loss: float
+    loss: Array
     gram: Array
     """Q = V diag(w) V', shape (K, K)."""
     weights: Array
     """Weights of the unprotected attributes, shape (N',)."""
-    sum_q: float
+    sum_q: Array
     sum_u: Array
     sum_x: Array
     sum_qu: Array
@@ -52,16 +50,17 @@ class Moments:
         Weight attributes by alpha (the paper) or not at all (the authors' code).
     """
 
-    unprotected: np.ndarray[Any, np.dtype[np.intp]]
+    unprotected: Indices
     input_products: Array
     weighted: bool = True
 
     def _weights(self, parameters: Parameters) -> tuple[Array, Array]:
-        w = parameters.alpha if self.weighted else np.ones_like(parameters.alpha)
-        V = parameters.prototypes
+        V, alpha = parameters.prototypes, parameters.alpha
+        w = alpha if self.weighted else namespace(alpha).ones_like(alpha)
         return (V * w) @ V.T, w[self.unprotected]
 
-    def prepare(self, engine: LocalEngine, mapping: Mapping, parameters: Parameters) -> KnownMoments:
+    def prepare(self, engine: Engine, mapping: Mapping, parameters: Parameters) -> KnownMoments:
+        xp = namespace(parameters.alpha)
         Q, w = self._weights(parameters)
 
         def moments(X: Array, _: slice) -> tuple[Any, ...]:
@@ -69,10 +68,10 @@ class Moments:
             inputs = X[:, self.unprotected]
             q = row_sums(U @ Q, U) - (inputs * inputs) @ w
             return (
-                float(q @ q),
-                float(q.sum()),
-                U.sum(0),
-                inputs.sum(0),
+                q @ q,
+                xp.sum(q),
+                xp.sum(U, axis=0),
+                xp.sum(inputs, axis=0),
                 q @ U,
                 q @ inputs,
                 U.T @ U,
@@ -81,14 +80,14 @@ class Moments:
 
         sum_qq, sum_q, sum_u, sum_x, sum_qu, sum_qx, UU, UX = engine.sum(moments)
         cross = sum_qu @ Q @ sum_u - (sum_qx * w) @ sum_x
-        products = np.sum((UU @ Q) * (Q @ UU)) - 2.0 * np.sum((Q @ UX) * (UX * w)) + w @ (self.input_products**2) @ w
+        products = xp.sum((UU @ Q) * (Q @ UU)) - 2.0 * xp.sum((Q @ UX) * (UX * w)) + w @ (self.input_products**2) @ w
         loss = 2.0 * engine.n_records * sum_qq + 2.0 * sum_q**2 - 8.0 * cross + 4.0 * products
         # Rounding may leave a sum of squares a hair below zero.
-        return KnownMoments(max(float(loss), 0.0), Q, w, sum_q, sum_u, sum_x, sum_qu, sum_qx, UU, UX)
+        return KnownMoments(at_least(loss, 0.0), Q, w, sum_q, sum_u, sum_x, sum_qu, sum_qx, UU, UX)
 
     def block(self, known: KnownMoments, X: Array, U: Array, rows: slice, parameters: Parameters) -> BlockPart:
         Q, w = known.gram, known.weights
-        n_records = float(known.sum_u.sum())  # memberships of a record sum to 1
+        n_records = namespace(U).sum(known.sum_u)  # memberships of a record sum to 1
         inputs = X[:, self.unprotected]
         UQ = U @ Q
         q = row_sums(UQ, U) - (inputs * inputs) @ w
@@ -98,16 +97,16 @@ class Moments:
             - 8.0 * (q[:, None] * (Q @ known.sum_u) + Q @ known.sum_qu)
             + 16.0 * (UQ @ known.UU @ Q - inputs @ ((w * known.UX).T @ Q))
         )
-        return BlockPart(0.0, dU, (U.T @ (dq[:, None] * U), dq @ (inputs * inputs)))
+        return BlockPart(zeros((), U), dU, (U.T @ (dq[:, None] * U), dq @ (inputs * inputs)))
 
-    def finish(self, known: KnownMoments, sums: tuple[Any, ...], parameters: Parameters) -> tuple[float, Parameters]:
+    def finish(self, known: KnownMoments, sums: tuple[Any, ...], parameters: Parameters) -> tuple[Array, Parameters]:
         dQ, squares = sums
         Q, w, V = known.gram, known.weights, parameters.prototypes
-        dQ = dQ - 8.0 * np.outer(known.sum_qu, known.sum_u)
+        dQ = dQ - 8.0 * known.sum_qu[:, None] * known.sum_u[None, :]
         dQ = dQ + 8.0 * (known.UU @ Q @ known.UU - known.UX @ (w * known.UX).T)
         both = (dQ + dQ.T) @ V
         if not self.weighted:
-            return known.loss, Parameters(both, np.zeros_like(parameters.alpha))
+            return known.loss, Parameters(both, namespace(V).zeros_like(parameters.alpha))
         d_alpha = 0.5 * column_sums(V, both)
         d_alpha[self.unprotected] += (
             -squares
@@ -117,7 +116,8 @@ class Moments:
         return known.loss, Parameters(both * parameters.alpha, d_alpha)
 
 
-def input_products(engine: LocalEngine, unprotected: np.ndarray[Any, np.dtype[np.intp]]) -> Array:
+def input_products(engine: Engine, unprotected: Indices) -> Array:
     """``sum_i x*_i x*_i'`` over all records, shape (N', N'); it does not change during a fit."""
     (total,) = engine.sum(lambda X, _: (X[:, unprotected].T @ X[:, unprotected],))
-    return np.asarray(total)
+    products: Array = total
+    return products

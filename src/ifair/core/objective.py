@@ -5,12 +5,12 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ifair.core.arrays import Array
+from ifair.core.arrays import Array, namespace
 from ifair.core.losses import Reconstruction
 from ifair.core.mapping import Mapping
 from ifair.core.parameters import Parameters
 from ifair.core.schedules import Schedule
-from ifair.engines.local import LocalEngine
+from ifair.engines.protocol import Engine
 
 Reduction = Literal["mean", "sum", "norm"]
 
@@ -29,7 +29,7 @@ class Objective:
 
     Parameters
     ----------
-    engine : LocalEngine
+    engine : Engine
     mapping : Mapping
     utility : Reconstruction
     pairs : Schedule
@@ -39,7 +39,7 @@ class Objective:
         Mean over records and over ordered pairs; the paper's sums; or square roots of the sums (the authors' code).
     """
 
-    engine: LocalEngine
+    engine: Engine
     mapping: Mapping
     utility: Reconstruction
     pairs: Schedule
@@ -48,28 +48,42 @@ class Objective:
     reduction: Reduction = "mean"
 
     def value_and_grad(self, parameters: Parameters) -> tuple[Losses, Parameters]:
-        """The losses at ``parameters`` and the gradient of their weighted total."""
-        M = self.engine.n_records
+        """The losses at ``parameters`` and the gradient of their weighted total, all in NumPy arrays."""
+        utility, fairness, *flat = self.engine.evaluate(self._sums, parameters.prototypes, parameters.alpha)
+        gradients = list(map(Parameters, flat[::2], flat[1::2]))
         if self.reduction == "norm":
-            # How strongly each sum counts is known only when both sums are: carry two gradients through the walk.
-            (utility, fairness), (by_utility, by_fairness) = self._sums(parameters, ((1.0, 0.0), (0.0, 1.0)))
             losses = self._losses(np.sqrt(utility), np.sqrt(fairness))
+            by_utility, by_fairness = gradients
             gradient = self.utility_weight * _root_slope(losses.utility) * by_utility
             return losses, gradient + self.fairness_weight * _root_slope(losses.fairness) * by_fairness
-        over_records, over_pairs = (1.0 / M, 1.0 / M**2) if self.reduction == "mean" else (1.0, 1.0)
-        weights = (self.utility_weight * over_records, self.fairness_weight * over_pairs)
-        (utility, fairness), (gradient,) = self._sums(parameters, (weights,))
-        return self._losses(over_records * utility, over_pairs * fairness), gradient
+        over_records, over_pairs = self._shares
+        return self._losses(over_records * utility, over_pairs * fairness), gradients[0]
+
+    @property
+    def _shares(self) -> tuple[float, float]:
+        """What one record and one ordered pair count."""
+        M = self.engine.n_records
+        return (1.0 / M, 1.0 / M**2) if self.reduction == "mean" else (1.0, 1.0)
+
+    @property
+    def _mixtures(self) -> tuple[tuple[float, float], ...]:
+        """For every gradient that is asked for, how much of the utility and of the fairness sum it holds."""
+        if self.reduction == "norm":
+            # How strongly each sum counts is known only when both sums are: carry two gradients through the walk.
+            return (1.0, 0.0), (0.0, 1.0)
+        over_records, over_pairs = self._shares
+        return ((self.utility_weight * over_records, self.fairness_weight * over_pairs),)
 
     def _losses(self, utility: float, fairness: float) -> Losses:
         total = self.utility_weight * utility + self.fairness_weight * fairness
         return Losses(float(total), float(utility), float(fairness))
 
-    def _sums(
-        self, parameters: Parameters, mixtures: tuple[tuple[float, float], ...]
-    ) -> tuple[tuple[float, float], tuple[Parameters, ...]]:
-        """The two sums, and for every mixture (a, b) the gradient of ``a * utility + b * fairness``."""
-        V = parameters.prototypes
+    def _sums(self, V: Array, alpha: Array) -> tuple[Array, ...]:
+        """The two sums, then for every mixture (a, b) the gradient of ``a * utility + b * fairness``, in two arrays.
+
+        All arrays are of the engine's kind.
+        """
+        parameters, mixtures = Parameters(V, alpha), self._mixtures
         known = self.pairs.prepare(self.engine, self.mapping, parameters)
 
         def block(X: Array, rows: slice) -> tuple[Any, ...]:
@@ -82,9 +96,9 @@ class Objective:
         utility, fairness, dV, *rest = self.engine.sum(block)
         gradients, sums = rest[: len(mixtures)], tuple(rest[len(mixtures) :])
         more, direct = self.pairs.finish(known, sums, parameters)
-        from_utility = Parameters(dV, np.zeros_like(parameters.alpha))
-        mixed = tuple(g + a * from_utility + b * direct for g, (a, b) in zip(gradients, mixtures))
-        return (utility, fairness + more), mixed
+        from_utility = Parameters(dV, namespace(dV).zeros_like(alpha))
+        mixed = [g + a * from_utility + b * direct for g, (a, b) in zip(gradients, mixtures)]
+        return utility, fairness + more, *(array for m in mixed for array in (m.prototypes, m.alpha))
 
 
 def _root_slope(rooted: float) -> float:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
-from ifair.core.arrays import Array, column_sums, namespace, row_sums
+from ifair.core.arrays import Array, Indices, at_least, column_sums, namespace, precision, row_sums
 from ifair.core.distance import root
 from ifair.core.parameters import Parameters
 
@@ -28,7 +28,7 @@ class TileSums(NamedTuple):
     that belongs to no record. What they mean is between a kernel's ``tile`` and its ``pull``.
     """
 
-    loss: float
+    loss: Array
     rows_a: Array
     rows_b: Array
     shared: Array
@@ -100,7 +100,7 @@ class EuclideanPairs:
         Precision inside a tile; sums over tiles are kept in double precision.
     """
 
-    unprotected: np.ndarray[Any, np.dtype[np.intp]]
+    unprotected: Indices
     n_prototypes: int
     weighted: bool = True
     dtype: Any = np.float64
@@ -134,19 +134,23 @@ class EuclideanPairs:
 
     def _factors(self, weighted: Array, features: Array, norms: Array) -> tuple[Array, Array]:
         xp = namespace(features)
+        dtype = precision(xp, self.dtype)
         norms = norms[:, None]
         one = xp.ones_like(norms)
-        left = xp.astype(xp.concat([-2.0 * weighted, norms, one], axis=1), self.dtype)
-        right = xp.astype(xp.concat([features, one, norms], axis=1), self.dtype)
+        left = xp.astype(xp.concat([-2.0 * weighted, norms, one], axis=1), dtype)
+        right = xp.astype(xp.concat([features, one, norms], axis=1), dtype)
         return left, right
 
     def _floor(self, norms: Array, other_norms: Array) -> Array:
         # Below this a squared distance is rounding noise. It also keeps 1/d finite where records coincide: there the
         # gradient multiplies it by a difference of zero. And it keeps d*/d within the range of single precision.
-        xp, precision = namespace(norms), np.finfo(self.dtype)
-        least = max(1e-4 * float(xp.mean(norms)), 1e-10 * float(xp.mean(other_norms))) or 1e-4
-        floor = xp.clip(float(precision.eps) * xp.clip(norms, least, None), float(precision.tiny), None)
-        return xp.astype(floor, self.dtype)
+        xp = namespace(norms)
+        dtype = precision(xp, self.dtype)
+        limits = xp.finfo(dtype)
+        least = xp.maximum(1e-4 * xp.mean(norms), 1e-10 * xp.mean(other_norms))
+        least = xp.where(least > 0.0, least, xp.full_like(least, 1e-4))
+        floor = at_least(float(limits.eps) * xp.maximum(norms, least), float(limits.smallest_normal))
+        return xp.astype(floor, dtype)
 
     def tile(self, a: EuclideanSide, b: EuclideanSide, *, same: bool = False) -> TileSums:
         # Tiles are worked on in place: the processor's cache holds two or three of them, not more.
@@ -156,18 +160,18 @@ class EuclideanPairs:
         ratio /= squared
         ratio **= 0.5
         if same:
-            ratio = xp.where(xp.eye(len(a), dtype=bool), xp.ones_like(ratio), ratio)
+            ratio = xp.where(xp.eye(len(a), dtype=xp.bool, device=ratio.device), xp.ones_like(ratio), ratio)
         # With e = d - d*: W = e / d = 1 - d*/d, and e^2 = W d^2 W.
         W = 1.0 - ratio
         squared *= W
-        loss = float(xp.reshape(squared, (-1,)) @ xp.reshape(W, (-1,)))
+        loss = xp.reshape(squared, (-1,)) @ xp.reshape(W, (-1,))
         del squared
 
         features_and_one = slice(0, self.n_prototypes + 1)
         rows_a = W @ b.right[:, features_and_one]
         rows_b = W.T @ a.right[:, features_and_one]
         if not self.weighted:
-            return TileSums(loss, rows_a, rows_b, xp.zeros((0,), dtype=rows_a.dtype))
+            return TileSums(loss, rows_a, rows_b, W[0, :0])
         W /= ratio  # e / d*
         product = W @ b.input_right[:, :-1]
         cross = column_sums(a.input_right[:, :-2], product[:, :-1])
@@ -221,7 +225,7 @@ class MinkowskiPairs:
     There is no matrix product to fall back on: a tile costs N passes over its pairs, one an attribute.
     """
 
-    unprotected: np.ndarray[Any, np.dtype[np.intp]]
+    unprotected: Indices
     n_attributes: int
     p: float
     weighted: bool = True
@@ -237,12 +241,13 @@ class MinkowskiPairs:
 
     def side(self, X: Array, U: Array, parameters: Parameters) -> MinkowskiSide:
         xp = namespace(X)
+        dtype = precision(xp, self.dtype)
         alpha = parameters.alpha if self.weighted else xp.ones_like(parameters.alpha)
         return MinkowskiSide(
-            xp.astype(U @ parameters.prototypes, self.dtype),
-            xp.astype(X[:, self.unprotected], self.dtype),
-            xp.astype(alpha, self.dtype),
-            xp.astype(alpha[self.unprotected], self.dtype),
+            xp.astype(U @ parameters.prototypes, dtype),
+            xp.astype(X[:, self.unprotected], dtype),
+            xp.astype(alpha, dtype),
+            xp.astype(alpha[self.unprotected], dtype),
         )
 
     def tile(self, a: MinkowskiSide, b: MinkowskiSide, *, same: bool = False) -> TileSums:
@@ -250,7 +255,7 @@ class MinkowskiPairs:
         distance, slope = root(self._powered(a.representation, b.representation, a.alpha), self.p, 1.0)
         input_distance, input_slope = root(self._powered(a.inputs, b.inputs, a.input_alpha), self.p, 1.0)
         error = distance - input_distance
-        loss = float(xp.sum(error * error))
+        loss = xp.sum(error * error)
         error *= 2.0
         slope *= error
         input_slope *= error
@@ -265,16 +270,18 @@ class MinkowskiPairs:
             signed = (self.p * a.alpha[n]) * below * xp.sign(difference)
             rows_a.append(xp.sum(signed, axis=1))
             rows_b.append(-xp.sum(signed, axis=0))
-        d_alpha = xp.stack(shared) if self.weighted else xp.zeros((0,), dtype=error.dtype)
-        if self.weighted:
-            for m, n in enumerate(self.unprotected):
+        d_alpha = xp.stack(shared) if self.weighted else error[0, :0]
+        if self.weighted and a.inputs.shape[1] > 0:
+            by_input = []
+            for m in range(a.inputs.shape[1]):
                 magnitude = xp.abs(a.inputs[:, m, None] - b.inputs[None, :, m])
-                d_alpha[n] -= xp.sum(input_slope * magnitude**self.p)
+                by_input.append(xp.sum(input_slope * magnitude**self.p))
+            d_alpha[self.unprotected] -= xp.stack(by_input)
         return TileSums(loss, xp.stack(rows_a, axis=1), xp.stack(rows_b, axis=1), d_alpha)
 
     def _powered(self, a: Array, b: Array, alpha: Array) -> Array:
         xp = namespace(a)
-        total = xp.zeros((a.shape[0], b.shape[0]), dtype=a.dtype)
+        total = xp.zeros((a.shape[0], b.shape[0]), dtype=a.dtype, device=a.device)
         for n in range(a.shape[1]):
             total += alpha[n] * xp.abs(a[:, n, None] - b[None, :, n]) ** self.p
         return total

@@ -9,20 +9,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
-import numpy as np
-
-from ifair.core.arrays import Array
+from ifair.core.arrays import Array, namespace, zeros
 from ifair.core.distance import Pullback
 from ifair.core.mapping import Mapping
 from ifair.core.pairs import PairKernel
 from ifair.core.parameters import Parameters
-from ifair.engines.local import LocalEngine, add_in_order
-
-TILE_ROWS = 256
-"""Records on each side of a tile: two tiles of doubles and their operands fit in a core's cache."""
-
-STRIPES = 8
-"""Independent shares of the tiles, fixed so that the order of summation never depends on the number of threads."""
+from ifair.engines.protocol import Engine, add_in_order
 
 STRIPE_BYTES = 128 * 2**20
 """What the stripes' own sums may take together."""
@@ -31,7 +23,7 @@ STRIPE_BYTES = 128 * 2**20
 class BlockPart(NamedTuple):
     """What a block of records adds: its loss, the gradient on its memberships, and sums for ``finish``."""
 
-    loss: float
+    loss: Array
     d_memberships: Array
     sums: tuple[Any, ...]
 
@@ -39,46 +31,41 @@ class BlockPart(NamedTuple):
 class Schedule(Protocol):
     """A way to sum over pairs."""
 
-    def prepare(self, engine: LocalEngine, mapping: Mapping, parameters: Parameters) -> Any: ...
+    def prepare(self, engine: Engine, mapping: Mapping, parameters: Parameters) -> Any: ...
     def block(self, known: Any, X: Array, U: Array, rows: slice, parameters: Parameters) -> BlockPart: ...
-    def finish(self, known: Any, sums: tuple[Any, ...], parameters: Parameters) -> tuple[float, Parameters]: ...
+    def finish(self, known: Any, sums: tuple[Any, ...], parameters: Parameters) -> tuple[Array, Parameters]: ...
 
 
-def tiles(n_records: int) -> list[slice]:
-    """Cut records into tiles of equal size, as far as that goes, and of at most ``TILE_ROWS``."""
-    n_tiles = -(-n_records // TILE_ROWS)
+def tiles(n_records: int, tile_rows: int) -> list[slice]:
+    """Cut records into tiles of equal size, as far as that goes, and of at most ``tile_rows``."""
+    n_tiles = -(-n_records // tile_rows)
     edges = [i * n_records // n_tiles for i in range(n_tiles + 1)]
     return [slice(start, stop) for start, stop in pairwise(edges)]
 
 
 def zero(parameters: Parameters) -> Parameters:
-    return Parameters(np.zeros_like(parameters.prototypes), np.zeros_like(parameters.alpha))
-
-
-def all_memberships(engine: LocalEngine, mapping: Mapping, parameters: Parameters) -> Array:
-    """Memberships of every record, shape (M, K)."""
-    blocks = engine.map(lambda X, _: mapping.memberships(X, parameters))
-    return np.concatenate(list(blocks))
+    xp = namespace(parameters.alpha)
+    return Parameters(xp.zeros_like(parameters.prototypes), xp.zeros_like(parameters.alpha))
 
 
 @dataclass(frozen=True, slots=True)
 class NoPairs:
     """The fairness loss left out, where its weight is zero."""
 
-    def prepare(self, engine: LocalEngine, mapping: Mapping, parameters: Parameters) -> None:
+    def prepare(self, engine: Engine, mapping: Mapping, parameters: Parameters) -> None:
         return None
 
     def block(self, known: None, X: Array, U: Array, rows: slice, parameters: Parameters) -> BlockPart:
-        return BlockPart(0.0, np.zeros_like(U), ())
+        return BlockPart(zeros((), U), namespace(U).zeros_like(U), ())
 
-    def finish(self, known: None, sums: tuple[Any, ...], parameters: Parameters) -> tuple[float, Parameters]:
-        return 0.0, zero(parameters)
+    def finish(self, known: None, sums: tuple[Any, ...], parameters: Parameters) -> tuple[Array, Parameters]:
+        return zeros((), parameters.alpha), zero(parameters)
 
 
 class PairSums(NamedTuple):
     """Sums over all pairs: the loss, how it moves with each record, and the part that belongs to no record."""
 
-    loss: float
+    loss: Array
     rows: Array
     shared: Array
 
@@ -92,26 +79,29 @@ class AllPairs:
 
     kernel: PairKernel
 
-    def prepare(self, engine: LocalEngine, mapping: Mapping, parameters: Parameters) -> PairSums:
+    def prepare(self, engine: Engine, mapping: Mapping, parameters: Parameters) -> PairSums:
         kernel = self.kernel
 
         def sides(X: Array, rows: slice) -> list[tuple[slice, Any]]:
             side = kernel.side(X, mapping.memberships(X, parameters), parameters)
-            return [(slice(rows.start + t.start, rows.start + t.stop), side[t]) for t in tiles(len(X))]
+            cut = tiles(X.shape[0], engine.tile_rows)
+            return [(slice(rows.start + t.start, rows.start + t.stop), side[t]) for t in cut]
 
         parts = [tile for block in engine.map(sides) for tile in block]
         bytes_each = 8 * engine.n_records * kernel.width
-        n_stripes = max(1, min(STRIPES, len(parts), STRIPE_BYTES // bytes_each))
+        n_stripes = max(1, min(engine.stripes, len(parts), STRIPE_BYTES // bytes_each))
 
-        def stripe(first: int) -> tuple[float, Array, Array]:
-            loss, rows, shared = 0.0, np.zeros((engine.n_records, kernel.width)), np.zeros(kernel.n_shared)
+        def stripe(first: int) -> tuple[Array, Array, Array]:
+            alpha = parameters.alpha
+            loss, rows = zeros((), alpha), zeros((engine.n_records, kernel.width), alpha)
+            shared = zeros((kernel.n_shared,), alpha)
             for i in range(first, len(parts), n_stripes):
                 at_i, a = parts[i]
                 for at_j, b in parts[i:]:
                     part = kernel.tile(a, b, same=a is b)
                     # Tile (i, j) stands for (j, i) too; a tile on the diagonal holds both orders already.
                     times = 1.0 if a is b else 2.0
-                    loss += times * part.loss
+                    loss = loss + times * part.loss
                     rows[at_i] += times * part.rows_a
                     rows[at_j] += times * part.rows_b
                     shared += times * part.shared
@@ -121,9 +111,9 @@ class AllPairs:
 
     def block(self, known: PairSums, X: Array, U: Array, rows: slice, parameters: Parameters) -> BlockPart:
         d_memberships, direct = self.kernel.pull(X, U, known.rows[rows], parameters)
-        return BlockPart(0.0, d_memberships, (direct,))
+        return BlockPart(zeros((), U), d_memberships, (direct,))
 
-    def finish(self, known: PairSums, sums: tuple[Any, ...], parameters: Parameters) -> tuple[float, Parameters]:
+    def finish(self, known: PairSums, sums: tuple[Any, ...], parameters: Parameters) -> tuple[Array, Parameters]:
         (direct,) = sums
         return known.loss, direct + self.kernel.pull_shared(known.shared, parameters)
 
@@ -132,6 +122,8 @@ class LandmarkSide(NamedTuple):
     U: Array
     pullback: Pullback
     side: Any
+    tiles: list[slice]
+    tile_rows: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,22 +147,23 @@ class Landmarks:
 
     @property
     def scale(self) -> float:
-        return self.n_records / len(self.X)
+        return self.n_records / self.X.shape[0]
 
-    def prepare(self, engine: LocalEngine, mapping: Mapping, parameters: Parameters) -> LandmarkSide:
+    def prepare(self, engine: Engine, mapping: Mapping, parameters: Parameters) -> LandmarkSide:
         U, pullback = mapping.with_pullback(self.X, parameters)
-        return LandmarkSide(U, pullback, self.kernel.side(self.X, U, parameters))
+        side, cut = self.kernel.side(self.X, U, parameters), tiles(self.X.shape[0], engine.tile_rows)
+        return LandmarkSide(U, pullback, side, cut, engine.tile_rows)
 
     def block(self, known: LandmarkSide, X: Array, U: Array, rows: slice, parameters: Parameters) -> BlockPart:
         kernel = self.kernel
         records, landmarks = kernel.side(X, U, parameters), known.side
-        loss, by_record = 0.0, np.zeros((len(X), kernel.width))
-        by_landmark, shared = np.zeros((len(self.X), kernel.width)), np.zeros(kernel.n_shared)
-        for at_i in tiles(len(X)):
+        loss, by_record = zeros((), U), zeros((X.shape[0], kernel.width), U)
+        by_landmark, shared = zeros((self.X.shape[0], kernel.width), U), zeros((kernel.n_shared,), U)
+        for at_i in tiles(X.shape[0], known.tile_rows):
             a = records[at_i]
-            for at_j in tiles(len(self.X)):
+            for at_j in known.tiles:
                 part = kernel.tile(a, landmarks[at_j])
-                loss += part.loss
+                loss = loss + part.loss
                 by_record[at_i] += part.rows_a
                 by_landmark[at_j] += part.rows_b
                 shared += part.shared
@@ -178,7 +171,8 @@ class Landmarks:
         direct = direct + kernel.pull_shared(shared, parameters)
         return BlockPart(self.scale * loss, self.scale * d_memberships, (by_landmark, direct))
 
-    def finish(self, known: LandmarkSide, sums: tuple[Any, ...], parameters: Parameters) -> tuple[float, Parameters]:
+    def finish(self, known: LandmarkSide, sums: tuple[Any, ...], parameters: Parameters) -> tuple[Array, Parameters]:
         by_landmark, direct = sums
-        d_memberships, more = self.kernel.pull(self.X, known.U, by_landmark, parameters)
-        return 0.0, self.scale * (direct + more + known.pullback(d_memberships))
+        U = known.U
+        d_memberships, more = self.kernel.pull(self.X, U, by_landmark, parameters)
+        return zeros((), U), self.scale * (direct + more + known.pullback(d_memberships))

@@ -7,6 +7,8 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ifair.engines.protocol import add_in_order, blocks
+
 Result = TypeVar("Result")
 
 
@@ -22,16 +24,23 @@ class LocalEngine:
     threads : int, default=1
     block_rows : int, default=1024
         Records handed to a function at a time: enough for full matrix products, few enough for the cache.
+    tile_rows : int, default=256
+        Records on each side of a tile: two tiles of doubles and their operands fit in a core's cache.
 
     Notes
     -----
     Use as a context manager, so that the threads end with the work.
     """
 
-    def __init__(self, X: NDArray[np.floating[Any]], *, threads: int = 1, block_rows: int = 1024) -> None:
+    stripes = 8
+    """Fixed, so that the order of summation never depends on the number of threads."""
+
+    def __init__(
+        self, X: NDArray[np.floating[Any]], *, threads: int = 1, block_rows: int = 1024, tile_rows: int = 256
+    ) -> None:
         self.X = X
         self.n_records = len(X)
-        self.block_rows = block_rows
+        self.block_rows, self.tile_rows = block_rows, tile_rows
         _keep_freed_memory()
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="ifair") if threads > 1 else None
 
@@ -50,17 +59,32 @@ class LocalEngine:
 
     def map(self, function: Callable[[NDArray[np.floating[Any]], slice], Result]) -> Iterator[Result]:
         """Results of ``function(block, rows)`` for every block of records, in the order of the records."""
-        starts = range(0, self.n_records, self.block_rows)
+        rows = blocks(self.n_records, self.block_rows)
 
         def on_block(i: int) -> Result:
-            rows = slice(starts[i], min(starts[i] + self.block_rows, self.n_records))
-            return function(np.asarray(self.X[rows], dtype=np.float64), rows)
+            return function(np.asarray(self.X[rows[i]], dtype=np.float64), rows[i])
 
-        return self.run(on_block, len(starts))
+        return self.run(on_block, len(rows))
 
     def sum(self, function: Callable[[NDArray[np.floating[Any]], slice], tuple[Any, ...]]) -> tuple[Any, ...]:
         """The sum of ``function(block, rows)``, a tuple of things that can be added, over all records."""
         return add_in_order(self.map(function))
+
+    def take(self, indices: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+        """The records at these positions."""
+        return np.asarray(self.X[indices], dtype=np.float64)
+
+    def send(self, *arrays: Any) -> tuple[Any, ...]:
+        """The arrays themselves: they are where they are needed."""
+        return arrays
+
+    def fetch(self, *arrays: Any) -> tuple[Any, ...]:
+        """The arrays themselves."""
+        return arrays
+
+    def evaluate(self, function: Callable[..., tuple[Any, ...]], *arrays: Any) -> tuple[Any, ...]:
+        """Call the function."""
+        return function(*arrays)
 
 
 def _keep_freed_memory() -> None:
@@ -70,11 +94,3 @@ def _keep_freed_memory() -> None:
     written to, is enough. Without it a fifth of an evaluation on 1,000 records goes into page faults.
     """
     np.empty(16 * 2**20, dtype=np.uint8)
-
-
-def add_in_order(parts: Iterator[tuple[Any, ...]]) -> tuple[Any, ...]:
-    """Element-wise sum of tuples, in the order in which they come."""
-    total = next(parts)
-    for part in parts:
-        total = tuple(a + b for a, b in zip(total, part))
-    return total

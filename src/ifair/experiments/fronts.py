@@ -9,10 +9,11 @@ The reference point is the worst that is worth anything, and the choice of it de
 
 A method that is ahead above both is ahead. Settings are chosen on validation data, all that are on the front there,
 and measured on test data, the same references for all methods and splits of a dataset. A method with more settings
-has more chances to be lucky; numbers of settings are reported for that.
+has more chances to be lucky: what it reaches with as many as ours, drawn at random, is reported beside it.
 """
 
 from collections.abc import Mapping, Sequence
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,9 @@ from ifair.tune import hypervolume, pareto_front
 
 COIN = {"AUC": 0.5, "MAP": 0.0, "yNN": 0.5}
 """What tossing a coin for everybody reaches, or in a ranking with long queries comes close to."""
+
+CHOICES = 100
+"""Random choices of settings to average over."""
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -50,16 +54,20 @@ def volume_curves(
     validation, test = points(rows, "validation", measures), points(rows, "test", measures)
     volumes = np.zeros((2, len(rows)))
     front: list[int] = []
-    for number, point in enumerate(validation):
-        beaten = np.isnan(point).any() or bool((validation[front] >= point).all(axis=1).any())
-        # A point that another one equals is on the front too, and may differ from it on test data.
-        if not beaten or bool((validation[front] == point).all(axis=1).any()):
-            candidates = np.array([*front, number])
-            front = candidates[pareto_front(validation[candidates])].tolist()
+    # Plain numbers: this runs for many orders of few settings, where arrays cost more than they save.
+    plain = [(utility, fairness) for utility, fairness in validation.tolist()]
+    for number, (utility, fairness) in enumerate(plain):
+        beaten = isnan(utility) or isnan(fairness) or any(_beats(plain[i], plain[number]) for i in front)
+        if not beaten:
+            front = [i for i in front if not _beats(plain[number], plain[i])] + [number]
             volumes[:, number] = hypervolume(validation[front], reference), hypervolume(test[front], reference)
         elif number:
             volumes[:, number] = volumes[:, number - 1]
     return volumes[0], volumes[1]
+
+
+def _beats(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    return one != other and one[0] >= other[0] and one[1] >= other[1]
 
 
 def hypervolumes(
@@ -81,7 +89,8 @@ def hypervolumes(
     -------
     dict
         For each reference: ``reference`` (its point), ``methods`` (mean and spread over splits), ``settings`` (their
-        number), ``comparisons`` (ours against each of the others) and ``best rival``, the best that is no iFair.
+        number), ``as few settings`` (methods with more settings than ours: the mean over random choices of as many),
+        ``comparisons`` (ours against each of the others) and ``best rival``, the best that is no iFair.
     """
     methods = _pooled(by_split)
     references = {"coin": {utility: COIN[utility], fairness: COIN[fairness]}}
@@ -94,14 +103,27 @@ def hypervolumes(
 def _above(methods: Mapping[str, Sequence[Rows]], reference: Mapping[str, float], ours: str) -> dict[str, Any]:
     measures, corner = list(reference), list(reference.values())
     volumes = {m: [front_volume(rows, measures, corner) for rows in splits] for m, splits in methods.items()}
+    n_ours = len(methods[ours][0])
     rivals = {method: float(np.mean(found)) for method, found in volumes.items() if not method.startswith("ifair")}
     return {
         "reference": dict(reference),
         "methods": {method: spread(found) for method, found in volumes.items()},
         "settings": {method: len(splits[0]) for method, splits in methods.items()},
+        "as few settings": {
+            method: spread([_volume_of_few(rows, n_ours, measures, corner) for rows in splits])
+            for method, splits in methods.items()
+            if len(splits[0]) > n_ours
+        },
         "comparisons": compare(volumes[ours], {m: found for m, found in volumes.items() if m != ours}),
         "best rival": max(rivals, key=lambda method: rivals[method]) if rivals else None,
     }
+
+
+def _volume_of_few(rows: Rows, n: int, measures: Sequence[str], reference: Sequence[float]) -> float:
+    """The mean over random choices of so many settings."""
+    rng = np.random.default_rng(20190408)
+    chosen = ([rows[i] for i in rng.choice(len(rows), n, replace=False)] for _ in range(CHOICES))
+    return float(np.mean([front_volume(few, measures, reference) for few in chosen]))
 
 
 def _pooled(by_split: Mapping[str, Sequence[Rows]]) -> dict[str, list[list[Mapping[str, Any]]]]:

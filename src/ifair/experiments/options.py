@@ -6,9 +6,8 @@ The last is there because a penalised classifier on smaller numbers gives more p
 consistency of labels rewards: what a representation reaches beyond that is its own merit.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.preprocessing import StandardScaler
 
 from ifair.data.registry import entry
+from ifair.experiments.plan import Earlier, Records, source_arguments, unit
 from ifair.experiments.profiles import Profile, Source
 from ifair.experiments.protocol import (
     Part,
@@ -25,9 +25,8 @@ from ifair.experiments.protocol import (
     classification_measures,
     classify,
     learn,
-    load_subset,
+    prepared,
     settings_of,
-    split,
 )
 from ifair.experiments.ranking import ranking_measures
 from ifair.experiments.runner import Unit
@@ -35,8 +34,6 @@ from ifair.experiments.statistics import compare, spread
 from ifair.metrics import auc
 from ifair.metrics.adversary import attacker
 from ifair.tune import harmonic_mean, hypervolume, pareto_front
-
-Records = Sequence[Mapping[str, Any]]
 
 BASE = "paper"
 
@@ -91,7 +88,7 @@ MOST_CELLS = 10_000
 LEVEL = 0.05
 
 
-def units(profile: Profile, earlier: Mapping[str, Records]) -> list[Unit]:
+def units(profile: Profile, earlier: Earlier) -> list[Unit]:
     """Every dataset, split, variant and mark; those of one split in a row, for they share its preparation."""
     dimensions = profile.grid["K"][:2]
     grid = {"K": dimensions, "ratios": RATIOS}
@@ -99,19 +96,20 @@ def units(profile: Profile, earlier: Mapping[str, Records]) -> list[Unit]:
     taste = len(profile.grid["K"]) == 1
     sources = profile.classification if taste else (*profile.classification, *profile.ranking)
     return [
-        Unit(
-            f"options: {source.name}, {variant}, split {seed}",
-            f"{__name__}:evaluate",
-            {
-                "dataset": source.name,
-                "options": source.options,
-                "most": min(source.most or MOST, MOST),
-                "most_training": min(source.most_training or MOST_TRAINING, MOST_TRAINING),
-                "seed": seed,
-                "variant": variant,
-                "grid": grid,
-                "search": search,
-            },
+        unit(
+            f"{source.name}, {variant}, split {seed + 1}",
+            evaluate,
+            **source_arguments(
+                replace(
+                    source,
+                    most=min(source.most or MOST, MOST),
+                    most_training=min(source.most_training or MOST_TRAINING, MOST_TRAINING),
+                )
+            ),
+            seed=seed,
+            variant=variant,
+            grid=grid,
+            search=search,
         )
         for source in sources
         for seed in range(profile.n_splits)
@@ -151,7 +149,7 @@ def evaluate(
         boosting that tells the group from the setting with the best harmonic mean on validation. Or ``skipped``, the
         reason why nothing was tried.
     """
-    parts = prepared(dataset, json.dumps(options), most, most_training, seed)
+    parts = prepared(dataset, options, most, most_training, seed)
     cells = parts.train.X.size
     if VARIANTS.get(variant, {}).get("p", 2.0) != 2.0 and cells > MOST_CELLS:
         return {"skipped": f"{cells:,} cells to learn from, more than {MOST_CELLS:,}"}
@@ -163,12 +161,6 @@ def evaluate(
     chosen = rows.index(best(rows, "optimal", utility=_utility(parts.train)))  # type: ignore[arg-type]
     model = attacker("boosting", seed).fit(seen[chosen][0], parts.train.group)
     return {"rows": rows, "adversary": auc(parts.test.group, model.predict_proba(seen[chosen][2])[:, 1])}
-
-
-@lru_cache(maxsize=1)
-def prepared(dataset: str, options: str, most: int | None, most_training: int | None, seed: int) -> Split:
-    """The split that all variants share, with the neighbours found in it; the last one is kept."""
-    return split(load_subset(dataset, json.loads(options), most, seed), seed, most_training=most_training)
 
 
 def representations(
@@ -215,8 +207,8 @@ def summarise(records: Records) -> dict[str, Any]:
     dict
         By dataset ``utility`` (the name of the measure), ``variants``, by name mean and spread of ``hypervolume``,
         ``harmonic mean``, utility, yNN, score AUC or tau, and ``adversary``; ``against paper``, for hypervolume and
-        harmonic mean the difference of the paper's less each other's, with p-values after Holm; ``skipped``, by
-        variant the reason.
+        harmonic mean the difference of the paper's less each other's, with p-values after Holm; ``ahead``, by variant
+        the number of splits with more hypervolume than the paper's; ``skipped``, by variant the reason.
     """
     found: dict[str, dict[str, dict[int, Any]]] = {}
     for record in records:
@@ -245,6 +237,7 @@ def _summary(by_variant: Mapping[str, Mapping[int, Any]]) -> dict[str, Any]:
         )
         for measure in ("hypervolume", "harmonic mean")
     }
+    paper = [row["hypervolume"] for row in reached[BASE]]
     return {
         "utility": "MAP" if "MAP" in reached[BASE][0] else "AUC",
         "variants": {
@@ -252,6 +245,9 @@ def _summary(by_variant: Mapping[str, Mapping[int, Any]]) -> dict[str, Any]:
             for name, rows in reached.items()
         },
         "against paper": against,
+        "ahead": {
+            name: sum(row["hypervolume"] > base for row, base in zip(rows, paper)) for name, rows in reached.items()
+        },
         "skipped": skipped,
     }
 

@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from importlib.util import find_spec
 from itertools import product
 from typing import Any
 
@@ -31,6 +32,9 @@ from ifair.models.representations import representation
 from ifair.tune import choose
 
 NEIGHBOURS = 10
+
+ON_GPU_FROM = 2000
+"""Records from which an evaluation on a GPU is faster than on a core, see docs/performance.md."""
 
 # The paper's letters, and what iFair and LFR call them.
 _PARAMETERS = {
@@ -213,7 +217,8 @@ def learn(
         width = (train.may_count if method == "svd-masked" else train.X).shape[1]
         steps[-1].set_params(n_components=min(setting["K"], width))
     elif setting:
-        steps[-1].set_params(**{_PARAMETERS[letter]: value for letter, value in setting.items()}, **search)
+        parameters = {_PARAMETERS[letter]: value for letter, value in setting.items()}
+        steps[-1].set_params(**parameters, engine=engine_for(len(train.y)), **search)
     if near is None or not _can_go_on(steps[-1], near[-1]):
         return _fitted(steps, train)
     fresh = clone(steps).set_params(**{f"{steps.steps[-1][0]}__n_restarts": search["n_restarts"] - 1})
@@ -222,6 +227,15 @@ def learn(
         if name.endswith("_"):
             setattr(steps[-1], name, value)
     return min(_fitted(fresh, train), _fitted(steps, train), key=lambda one: one[-1].loss_)
+
+
+def engine_for(n_records: int) -> str:
+    """A GPU where there is one and the table is large enough to keep it busy, else the processor."""
+    if n_records < ON_GPU_FROM or find_spec("torch") is None or find_spec("array_api_compat") is None:
+        return "local"
+    import torch
+
+    return "torch" if torch.cuda.is_available() else "local"
 
 
 def learn_again(

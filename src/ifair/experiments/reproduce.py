@@ -16,6 +16,7 @@ from ifair.experiments import (
     influence,
     landmarks,
     obfuscation,
+    options,
     parity,
     ranking,
     rivals,
@@ -39,12 +40,13 @@ EXPERIMENTS: dict[str, ModuleType] = {
     "landmarks": landmarks,
     "search": search,
     "rivals": rivals,
+    "options": options,
     "downstream": downstream,
 }
 """By name, in the order in which they are run. Each has ``units`` (what to run), ``summarise`` (what is kept of it)
 and, where it builds on others, ``NEEDS``."""
 
-BY_DATASET = ("classification", "ranking", "obfuscation", "parity", "landmarks", "search")
+BY_DATASET = ("classification", "ranking", "obfuscation", "parity", "landmarks", "search", "options")
 """Experiments whose results are kept by dataset, so that one dataset can be run anew without the others."""
 
 

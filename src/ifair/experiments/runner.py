@@ -8,7 +8,6 @@ way, and a changed setting makes other units, never a mixture.
 import hashlib
 import json
 import math
-import os
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -22,7 +21,7 @@ from typing import Any
 from joblib import Parallel, delayed, effective_n_jobs
 
 from ifair import __version__
-from ifair.files import write_whole
+from ifair.files import hold, write_whole
 
 UNDER_WAY = ".running"
 """Ending of the files that mark what is being worked on."""
@@ -207,18 +206,7 @@ def only_run(folder: Path) -> Iterator[None]:
         raise RunError(f"cannot use the folder {folder}: {error.strerror}") from error
     with file:
         try:
-            _lock(file)
+            hold(file)
         except OSError as error:
             raise RunError(f"another run is using {folder}; wait for it, or choose another folder") from error
         yield
-
-
-def _lock(file: Any) -> None:
-    if os.name == "nt":
-        import msvcrt
-
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-    else:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -6,6 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ifair.core.arrays import namespace
+from ifair.engines.choose import check_engine, require_torch
+
 STARTS = {"alpha_init": ("masked", "random"), "init": ("k-means++", "uniform", "principal")}
 OUTPUTS = ("representation", "membership")
 
@@ -43,6 +46,7 @@ def _check_common(estimator: Any, weights: tuple[str, ...]) -> None:
     if not _is_number(estimator.p) or not 1 <= estimator.p < np.inf:
         raise ValueError(f"p must be a finite number of at least 1 for d to be a distance, got {estimator.p!r}")
     one_of("output", estimator.output, OUTPUTS)
+    check_engine(estimator.engine)
     for name, choices in STARTS.items():
         if isinstance(getattr(estimator, name), str):
             one_of(name, getattr(estimator, name), choices)
@@ -73,6 +77,22 @@ def check_table(estimator: Any, X: NDArray[np.floating[Any]]) -> None:
         alpha = shaped("alpha_init", estimator.alpha_init, (n_features,))
         if alpha.min() < 0:
             raise ValueError(f"alpha_init must not be negative, got {alpha.min():.6g} in column {alpha.argmin()}")
+
+
+def check_tensor(estimator: Any, X: Any) -> Any:
+    """A tensor to transform, checked where it is, in single or double precision."""
+    require_torch("torch")
+    xp, name, wanted = namespace(X), type(estimator).__name__, estimator.n_features_in_
+    if X.ndim != 2:
+        raise ValueError(f"Expected 2D array, got {X.ndim}D tensor instead: one row a record, one column an attribute")
+    if X.shape[1] != wanted:
+        raise ValueError(f"X has {X.shape[1]} features, but {name} is expecting {wanted} features as input")
+    X = X.detach()
+    if X.dtype not in (xp.float64, xp.float32):
+        X = xp.astype(X, xp.float64)
+    if not bool(xp.all(xp.isfinite(X))):
+        raise ValueError("Input X contains NaN or infinity: fill or drop what is missing first (ifair.Encoder does)")
+    return X
 
 
 def check_warm_start(estimator: Any, n_features: int) -> None:

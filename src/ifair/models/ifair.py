@@ -5,23 +5,21 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
-from threadpoolctl import threadpool_limits
 
 from ifair.core.losses import Reconstruction
 from ifair.core.moments import Moments, input_products
 from ifair.core.objective import Objective
 from ifair.core.pairs import EuclideanPairs, MinkowskiPairs, PairKernel
 from ifair.core.parameters import Packing, Parameters
-from ifair.core.schedules import AllPairs, Landmarks, NoPairs, Schedule, all_memberships
-from ifair.core.solve import minimise
-from ifair.engines.local import LocalEngine
+from ifair.core.schedules import AllPairs, Landmarks, NoPairs, Schedule
+from ifair.engines.choose import on_host
+from ifair.engines.protocol import Engine
 from ifair.models.checks import check_parameters, check_table, check_warm_start
 from ifair.models.protected import protected_columns
-from ifair.models.prototypes import PrototypeModel, observed, warn_unless_converged
+from ifair.models.prototypes import PrototypeModel
 from ifair.models.starts import first_parameters
 
 # pairs="auto": all pairs up to this many records, beyond it this many landmarks. Other orders than p = 2 have no
@@ -94,8 +92,12 @@ class IFair(PrototypeModel):
     precision : {"auto", "single", "double"}, default="auto"
         Arithmetic inside tiles of pairs; sums are always kept in double precision. "auto": single from 2,000 records
         on, which is twice as fast and changes the loss in the eighth digit.
+    engine : {"auto", "local", "torch"} or str, default="auto"
+        Where the fit is computed. "local": this machine's processors. "torch": the first CUDA device, or the processor
+        without one; "torch:cuda:1" and the like name a device (needs the extra ``ifair[torch]``). "auto": local,
+        unless X is a tensor on an accelerator, which is then used. Results differ by rounding only.
     n_jobs : int, default=None
-        Threads; -1 for all cores. The result does not depend on it.
+        Threads of the local engine; -1 for all cores. The result does not depend on it.
     callback : callable, default=None
         Called as ``callback(iteration, loss, gradient_norm)`` after every iteration. Raising StopIteration ends the
         fit with the best solution so far.
@@ -169,6 +171,7 @@ class IFair(PrototypeModel):
         tol: float = 1e-3,
         warm_start: bool = False,
         precision: str = "auto",
+        engine: str = "auto",
         n_jobs: int | None = None,
         callback: Callable[[int, float, float], None] | None = None,
         verbose: bool = False,
@@ -193,6 +196,7 @@ class IFair(PrototypeModel):
         self.tol = tol
         self.warm_start = warm_start
         self.precision = precision
+        self.engine = engine
         self.n_jobs = n_jobs
         self.callback = callback
         self.verbose = verbose
@@ -203,7 +207,7 @@ class IFair(PrototypeModel):
 
         Parameters
         ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
+        X : array-like, DataFrame or Tensor of shape (n_samples, n_features)
             Numbers on comparable scales; :class:`ifair.Encoder` makes them of any table.
         y : None
             Ignored: the representation knows no outcome.
@@ -215,7 +219,7 @@ class IFair(PrototypeModel):
         """
         check_parameters(self)
         table = X
-        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        X = validate_data(self, on_host(X), dtype=[np.float64, np.float32], ensure_min_samples=2)
         check_table(self, X)
         check_warm_start(self, X.shape[1])
         protected = protected_columns(self, table)
@@ -227,18 +231,13 @@ class IFair(PrototypeModel):
                 UserWarning,
                 stacklevel=2,
             )
-        # Distances do not change when everything moves, but rounding errors do: work around the mean.
-        centre = X.mean(axis=0, dtype=np.float64)
-        with (
-            threadpool_limits(1, user_api="blas"),
-            LocalEngine(X - centre, threads=effective_n_jobs(self.n_jobs)) as engine,
-        ):
+        with self._opened(X, table) as (engine, centre):
             self._learn(engine, X, centre, protected)
         return self
 
     def _learn(
         self,
-        engine: LocalEngine,
+        engine: Engine,
         X: NDArray[np.floating[Any]],
         centre: NDArray[np.float64],
         protected: NDArray[np.bool_],
@@ -267,39 +266,30 @@ class IFair(PrototypeModel):
             for start in starts:
                 start.prototypes[:, protected] = centre[protected]
         starts = [Parameters(start.prototypes - centre, start.alpha) for start in starts]
-        packing = Packing(self.n_prototypes, X.shape[1], frozen)
-        with observed(self, len(starts)) as observer:
-            solution, restarts = minimise(
-                objective, starts, packing, max_iter=self.max_iter, tol=self.tol, observer=observer
-            )
+        solution, restarts = self._search(objective, starts, Packing(self.n_prototypes, X.shape[1], frozen))
         losses = solution.losses
         if self.fairness_weight == 0:
             # Left out of the search to save time, but worth knowing.
             reported = self._objective(engine, protected, random_state, report=True)
             losses = reported.value_and_grad(solution.parameters)[0]
 
-        self.prototypes_ = np.asarray(solution.parameters.prototypes + centre)
-        self.alpha_ = np.asarray(solution.parameters.alpha)
-        self.shares_ = all_memberships(engine, objective.mapping, solution.parameters).mean(axis=0)
         self.loss_, self.utility_loss_, self.fairness_loss_ = losses
-        self.n_iter_ = solution.n_iter
-        self.converged_ = solution.stopped == "converged"
         self.protected_mask_ = protected
-        self.restarts_ = np.array(restarts)
-        warn_unless_converged(self, solution, stacklevel=4)
+        self._keep(engine, solution.parameters, centre, solution, restarts)
 
     def _objective(
         self,
-        engine: LocalEngine,
+        engine: Engine,
         protected: NDArray[np.bool_],
         random_state: np.random.RandomState,
         report: bool = False,
     ) -> Objective:
         counts = ~protected if self.utility_columns == "unprotected" else np.ones_like(protected)
+        (columns,) = engine.send(counts.astype(np.float64))
         return Objective(
             engine,
             self._mapping(),
-            Reconstruction(counts.astype(np.float64)),
+            Reconstruction(columns),
             self._schedule(engine, protected, random_state, report),
             float(self.utility_weight),
             float(self.fairness_weight),
@@ -308,7 +298,7 @@ class IFair(PrototypeModel):
 
     def _schedule(
         self,
-        engine: LocalEngine,
+        engine: Engine,
         protected: NDArray[np.bool_],
         random_state: np.random.RandomState,
         report: bool,
@@ -316,7 +306,7 @@ class IFair(PrototypeModel):
         if self.fairness_weight == 0 and not report:
             return NoPairs()
         weighted, euclidean = self.fairness_distance == "weighted", self.p == 2
-        unprotected = np.flatnonzero(~protected)
+        (unprotected,) = engine.send(np.flatnonzero(~protected))
         if self.pairs == "moments":
             return Moments(unprotected, input_products(engine, unprotected), weighted)
         single = self.precision == "single" or (self.precision == "auto" and engine.n_records >= SINGLE_PRECISION_FROM)
@@ -332,4 +322,4 @@ class IFair(PrototypeModel):
         if n_landmarks == "all" or int(n_landmarks) >= engine.n_records:
             return AllPairs(kernel)
         drawn = random_state.choice(engine.n_records, int(n_landmarks), replace=False)
-        return Landmarks(kernel, np.asarray(engine.X[np.sort(drawn)], dtype=np.float64), engine.n_records)
+        return Landmarks(kernel, engine.take(np.sort(drawn)), engine.n_records)

@@ -6,24 +6,21 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
-from threadpoolctl import threadpool_limits
 
 from ifair.core.lfr import LabelledPacking, LabelledParameters, LFRObjective, first_log_odds
 from ifair.core.losses import Reconstruction
 from ifair.core.parameters import Packing, Parameters
-from ifair.core.schedules import all_memberships
-from ifair.core.solve import minimise
-from ifair.engines.local import LocalEngine
+from ifair.engines.choose import on_host
+from ifair.engines.protocol import Engine
 from ifair.models.checks import check_lfr_parameters, check_table
 from ifair.models.protected import protected_columns
-from ifair.models.prototypes import PrototypeModel, observed, warn_unless_converged
+from ifair.models.prototypes import PrototypeModel
 from ifair.models.starts import first_parameters
 
 
@@ -58,6 +55,7 @@ class LFR(ClassifierMixin, PrototypeModel):
     n_restarts : int, default=3
     max_iter : int, default=1000
     tol : float, default=1e-3
+    engine : {"auto", "local", "torch"} or str, default="auto"
     n_jobs : int, default=None
     callback : callable, default=None
     verbose : bool, default=False
@@ -140,6 +138,7 @@ class LFR(ClassifierMixin, PrototypeModel):
         n_restarts: int = 3,
         max_iter: int = 1000,
         tol: float = 1e-3,
+        engine: str = "auto",
         n_jobs: int | None = None,
         callback: Callable[[int, float, float], None] | None = None,
         verbose: bool = False,
@@ -158,6 +157,7 @@ class LFR(ClassifierMixin, PrototypeModel):
         self.n_restarts = n_restarts
         self.max_iter = max_iter
         self.tol = tol
+        self.engine = engine
         self.n_jobs = n_jobs
         self.callback = callback
         self.verbose = verbose
@@ -173,7 +173,7 @@ class LFR(ClassifierMixin, PrototypeModel):
 
         Parameters
         ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
+        X : array-like, DataFrame or Tensor of shape (n_samples, n_features)
             Numbers on comparable scales; :class:`ifair.Encoder` makes them of any table.
         y : array-like of shape (n_samples,)
             Two classes.
@@ -188,22 +188,18 @@ class LFR(ClassifierMixin, PrototypeModel):
         """
         check_lfr_parameters(self)
         table = X
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        X, y = validate_data(self, on_host(X), on_host(y), dtype=[np.float64, np.float32], ensure_min_samples=2)
         check_table(self, X)
         self.classes_, labels = _two_classes(y)
         protected = protected_columns(self, table)
-        self.group_labels_, groups = self._groups(X, protected, sensitive_features)
-        centre = X.mean(axis=0, dtype=np.float64)
-        with (
-            threadpool_limits(1, user_api="blas"),
-            LocalEngine(X - centre, threads=effective_n_jobs(self.n_jobs)) as engine,
-        ):
+        self.group_labels_, groups = self._groups(X, protected, on_host(sensitive_features))
+        with self._opened(X, table) as (engine, centre):
             self._learn(engine, X, centre, protected, labels, groups)
         return self
 
     def _learn(
         self,
-        engine: LocalEngine,
+        engine: Engine,
         X: NDArray[np.floating[Any]],
         centre: NDArray[np.float64],
         protected: NDArray[np.bool_],
@@ -214,30 +210,20 @@ class LFR(ClassifierMixin, PrototypeModel):
         free = np.zeros_like(protected)
         per_column = float(self.reconstruct_weight) / X.shape[1]
         weights = (per_column, float(self.target_weight), float(self.fairness_weight))
-        reconstruction = Reconstruction(np.ones(X.shape[1]))
-        objective = LFRObjective(engine, self._mapping(), reconstruction, labels, groups, weights)
+        sizes = np.bincount(groups).astype(np.float64)
+        columns, y, numbers, sizes = engine.send(np.ones(X.shape[1]), labels, groups, sizes)
+        objective = LFRObjective(engine, self._mapping(), Reconstruction(columns), y, numbers, sizes, weights)
         starts = []
         for _ in range(self.n_restarts):
             first = first_parameters(X, self.n_prototypes, self.init, self.alpha_init, protected, free, random_state)
             first = Parameters(first.prototypes - centre, first.alpha)
-            U = all_memberships(engine, objective.mapping, first)
-            starts.append(LabelledParameters(first, first_log_odds(U, labels)))
+            starts.append(LabelledParameters(first, first_log_odds(engine, objective.mapping, first, y)))
         packing = LabelledPacking(Packing(self.n_prototypes, X.shape[1], free))
-        with observed(self, len(starts)) as observer:
-            solution, restarts = minimise(
-                objective, starts, packing, max_iter=self.max_iter, tol=self.tol, observer=observer
-            )
-        learned = solution.parameters.parameters
-        self.prototypes_ = learned.prototypes + centre
-        self.alpha_ = learned.alpha
+        solution, restarts = self._search(objective, starts, packing)
         self.label_chances_ = expit(solution.parameters.log_odds)
-        self.shares_ = all_memberships(engine, objective.mapping, learned).mean(axis=0)
         self.loss_, summed, self.target_loss_, self.fairness_loss_ = solution.losses
         self.reconstruct_loss_ = summed / X.shape[1]
-        self.n_iter_ = solution.n_iter
-        self.converged_ = solution.stopped == "converged"
-        self.restarts_ = np.array(restarts)
-        warn_unless_converged(self, solution, stacklevel=4)
+        self._keep(engine, solution.parameters.parameters, centre, solution, restarts)
 
     def _groups(
         self, X: NDArray[np.floating[Any]], protected: NDArray[np.bool_], sensitive_features: ArrayLike | None
@@ -261,7 +247,7 @@ class LFR(ClassifierMixin, PrototypeModel):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Chance of either class, shape (n_samples, 2): memberships times the chances at the prototypes."""
         check_is_fitted(self)
-        chance = self.membership(X).astype(np.float64) @ self.label_chances_
+        chance = self.membership(on_host(X)).astype(np.float64) @ self.label_chances_
         return np.column_stack([1.0 - chance, chance])
 
     def predict(self, X: Any) -> NDArray[Any]:

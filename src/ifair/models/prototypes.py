@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -14,12 +14,18 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
-from ifair.core.mapping import Mapping
+from ifair.core.arrays import namespace
+from ifair.core.mapping import Mapping, mean_memberships
 from ifair.core.parameters import Parameters
-from ifair.core.solve import Progress, Solution
+from ifair.core.solve import Differentiable, Progress, Solution, Vectorised, minimise
 from ifair.encode import Encoder
+from ifair.engines.choose import is_tensor, on_host, open_engine, require_torch
 from ifair.engines.local import LocalEngine
+from ifair.engines.protocol import Engine
+from ifair.models.checks import check_tensor
 from ifair.models.progress import ProgressBar
+
+P = TypeVar("P")
 
 # Records that `transform` handles at a time: they stay in a core's cache.
 TRANSFORM_ROWS = 1024
@@ -28,12 +34,15 @@ TRANSFORM_ROWS = 1024
 class PrototypeModel(TransformerMixin, BaseEstimator):
     """A transformer that represents records as mixtures of learned prototypes.
 
-    Subclasses have the parameters `p`, `squared`, `output` and `n_jobs`, and set `prototypes_`, `alpha_` and `shares_`.
+    Subclasses have the parameters below; their `fit` opens an engine, searches, and keeps what was learned.
     """
 
     p: float
     squared: bool
     output: str
+    max_iter: int
+    tol: float
+    engine: str
     n_jobs: int | None
     prototypes_: NDArray[np.floating[Any]]
     alpha_: NDArray[np.floating[Any]]
@@ -47,57 +56,112 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
     def _mapping(self) -> Mapping:
         return Mapping(float(self.p), bool(self.squared))
 
-    def membership(self, X: Any) -> NDArray[np.floating[Any]]:
+    @contextmanager
+    def _opened(self, X: NDArray[np.floating[Any]], table: Any) -> Iterator[tuple[Engine, NDArray[np.float64]]]:
+        """An engine with the records less their mean, and the mean; ``X`` is ``table`` as validated.
+
+        Distances do not change when everything moves, but rounding errors do.
+        """
+        centre = X.mean(axis=0, dtype=np.float64)
+        with (
+            threadpool_limits(1, user_api="blas"),
+            open_engine(self.engine, X - centre, given=table, threads=effective_n_jobs(self.n_jobs)) as engine,
+        ):
+            yield engine, centre
+
+    def _search(
+        self, objective: Differentiable[P], starts: Sequence[P], packing: Vectorised[P]
+    ) -> tuple[Solution[P], list[float]]:
+        with observed(self, len(starts)) as observer:
+            return minimise(objective, starts, packing, max_iter=self.max_iter, tol=self.tol, observer=observer)
+
+    def _keep(
+        self,
+        engine: Engine,
+        learned: Parameters,
+        centre: NDArray[np.float64],
+        solution: Solution[Any],
+        restarts: list[float],
+    ) -> None:
+        """Set the attributes that every fit has; warn of a search that did not converge, on behalf of fit's caller."""
+        self.prototypes_ = np.asarray(learned.prototypes + centre)
+        self.alpha_ = np.asarray(learned.alpha)
+        self.shares_ = mean_memberships(engine, self._mapping(), learned)
+        self.n_iter_ = solution.n_iter
+        self.converged_ = solution.stopped == "converged"
+        self.restarts_ = np.array(restarts)
+        warn_unless_converged(self, solution, stacklevel=5)
+
+    def membership(self, X: Any) -> Any:
         """The share of every prototype in every record (Def. 8).
 
         Parameters
         ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
+        X : array-like, DataFrame or Tensor of shape (n_samples, n_features)
 
         Returns
         -------
         ndarray of shape (n_samples, n_prototypes)
-            Rows sum to 1.
+            Rows sum to 1. A tensor on the same device where X is one.
         """
         return self._map(X, as_membership=True)
 
-    def transform(self, X: Any) -> NDArray[np.floating[Any]]:
+    def transform(self, X: Any) -> Any:
         """Represent records (Def. 3).
 
         Parameters
         ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
+        X : array-like, DataFrame or Tensor of shape (n_samples, n_features)
 
         Returns
         -------
         ndarray of shape (n_samples, n_features), or (n_samples, n_prototypes) where `output` is "membership"
+            A tensor on the same device where X is one.
         """
         return self._map(X, as_membership=self.output == "membership")
 
-    def _map(self, X: Any, *, as_membership: bool) -> NDArray[np.floating[Any]]:
+    def _map(self, X: Any, *, as_membership: bool) -> Any:
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        if is_tensor(X):
+            X = check_tensor(self, X)
+        else:
+            X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         # Columns of weight 0 are not looked at, so that they cannot matter even by a rounding error.
-        seen = np.flatnonzero(self.alpha_) if not self.alpha_.all() else slice(None)
+        seen: Any = np.flatnonzero(self.alpha_) if not self.alpha_.all() else slice(None)
         centre = self.prototypes_.mean(axis=0)[seen]
-        parameters = Parameters(self.prototypes_[:, seen] - centre, self.alpha_[seen])
         mapping = self._mapping()
-        result = np.empty((len(X), len(self.prototypes_) if as_membership else X.shape[1]), dtype=X.dtype)
-
-        def represent(block: NDArray[np.floating[Any]], rows: slice) -> None:
-            U = mapping.memberships(block[:, seen] - centre, parameters)
-            result[rows] = U if as_membership else U @ self.prototypes_
+        shape = (X.shape[0], len(self.prototypes_) if as_membership else X.shape[1])
+        result = namespace(X).empty(shape, dtype=X.dtype, device=X.device)
 
         # Products of a block are too small to share among threads: whole blocks are shared instead. Setting that up
         # takes milliseconds, which a single block is not worth.
-        several = len(X) > TRANSFORM_ROWS
+        several = X.shape[0] > TRANSFORM_ROWS
         with (
             threadpool_limits(1, user_api="blas") if several else nullcontext(),
-            LocalEngine(X, threads=effective_n_jobs(self.n_jobs), block_rows=TRANSFORM_ROWS) as engine,
+            self._where_it_is(X) as engine,
         ):
+            V, alpha, prototypes, centre = engine.send(
+                self.prototypes_[:, seen] - centre, self.alpha_[seen], self.prototypes_, centre
+            )
+            if not isinstance(seen, slice):
+                (seen,) = engine.send(seen)
+
+            def represent(block: NDArray[np.floating[Any]], rows: slice) -> None:
+                U = mapping.memberships(block[:, seen] - centre, Parameters(V, alpha))
+                result[rows] = U if as_membership else U @ prototypes
+
             for _ in engine.map(represent):
                 pass
         return result
+
+    def _where_it_is(self, X: Any) -> Engine:
+        """An engine that reads records where they are: mapping them is less work than moving them."""
+        if is_tensor(X):
+            require_torch("torch")
+            from ifair.engines.torch import TorchEngine
+
+            return TorchEngine(X)
+        return LocalEngine(X, threads=effective_n_jobs(self.n_jobs), block_rows=TRANSFORM_ROWS)
 
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> NDArray[np.object_]:
         """Names of the columns of `transform`: those of the table, or ``prototype0``, ... for memberships."""
@@ -146,6 +210,7 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
             ``share``, the mean membership; ``followers``, how many records have more of this prototype than of any
             other; then the mean of every number, and the most frequent category, among them. Largest share first.
         """
+        X = on_host(X)
         U = self.membership(X)
         records = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         strongest = U.argmax(axis=1)

@@ -5,11 +5,12 @@ finished. Studies are named after all that may change their trials, so that a ch
 trials of another one, and both may share a file. One process at a time may use it.
 """
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from ifair.files import hold
 
 
 class SearchError(Exception):
@@ -29,7 +30,7 @@ def only_search(journal: Path | None) -> Iterator[None]:
         raise SearchError(f"cannot use the journal {journal}: {error.strerror}") from error
     with file:
         try:
-            _lock(file)
+            hold(file)
         except OSError as error:
             raise SearchError(f"another search is using {journal}; wait for it, or name another journal") from error
         _mend(journal)
@@ -70,14 +71,3 @@ def _mend(journal: Path) -> None:
                 file.truncate(whole)
     except OSError as error:
         raise SearchError(f"cannot use the journal {journal}: {error.strerror}") from error
-
-
-def _lock(file: Any) -> None:
-    if os.name == "nt":
-        import msvcrt
-
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-    else:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -22,9 +22,8 @@ from ifair.tune.space import Space, described, positions, values
 RANDOM_TRIALS = 2
 """Trials before the sampler begins to learn from them, start settings included.
 
-So few because fits are dear: on German Credit (five splits, eight searches each, measured settings looked up) six
-trials reach 88 % of the hypervolume of the paper's 51 settings with 2 random ones, 82 % with 5, 79 % with 10, which
-is Optuna's default; all of them random 79 %, NSGA-II 79 %, a Sobol sequence 84 %.
+So few because fits are dear: on measured settings of German Credit, learning at once covered more on validation data
+within 6 to 20 trials than Optuna's default of 10 random trials, NSGA-II and a Sobol sequence did.
 """
 
 REDRAWS = 20

@@ -12,7 +12,7 @@ def test_every_picture_of_the_page_is_drawn_and_every_drawing_shown(results):
 
 
 def test_sections_of_what_was_not_run_are_empty(results):
-    bare = {name: results[name] for name in ("profile", "settings", "left out", "environment", "seconds", "paper")}
+    bare = {"paper": results["paper"]}
     assert all(module.section(bare) == [] for module in SECTIONS)
     assert figures(bare) == {}
     assert "Nothing was run" in markdown(bare)
@@ -54,12 +54,15 @@ def test_fair_rankings_the_paper_does_not_print_are_only_drawn(results):
     assert "FA\\*IR, p = 0.7 |" in markdown(results)
 
 
-def test_limits_and_missing_data_are_told(results):
-    assert "All records were used." in markdown(results)
-    results["settings"]["ranking"] = [{"name": "airbnb", "most": 4500, "most_training": 1000}]
-    results["left out"] = ["xing: no file"]
-    assert "Airbnb 4,500 records and 1,000 to learn from." in markdown(results)
-    assert "Left out: xing: no file." in markdown(results)
+def test_the_page_tells_where_its_numbers_come_from(results):
+    page = markdown(results)
+    assert "Left out: xing: no file." in page
+    assert (
+        "| COMPAS (at most 4,500 records, 1,000 to learn from, drawn at random) | quick | 5 | 40 | 1.5 | x86_64" in page
+    )
+    assert "| synthetic | all | quick |" in page
+    assert "The results do not tell" in markdown({**results, "runs": {}})
+    assert "Versions: ifair 1.2, python 3.11, numpy 2.0, scipy 1.13, scikit-learn 1.6." in page
 
 
 def test_a_terminal_gets_tables_and_verdicts(results):

@@ -19,13 +19,31 @@ from ifair.report.blocks import (
     inlines,
     plain_table,
 )
-from ifair.report.evaluation import classification, names, obfuscation, parity, ranking, sensitivity, synthetic
+from ifair.report.evaluation import (
+    classification,
+    downstream,
+    landmarks,
+    names,
+    obfuscation,
+    options,
+    parity,
+    ranking,
+    rivals,
+    runs,
+    search,
+    sensitivity,
+    synthetic,
+)
 from ifair.report.evaluation.verdicts import FAILS, HOLDS, IN_PART, YES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SECTIONS: list[ModuleType] = [synthetic, classification, ranking, sensitivity, obfuscation, parity]
+SECTIONS: list[ModuleType] = [
+    *(synthetic, classification, ranking, sensitivity, obfuscation, parity),
+    # Beyond the paper.
+    *(search, rivals, options, downstream, landmarks),
+]
 """In the order of the page. A further section is one more name here."""
 
 DEVIATIONS = (
@@ -54,8 +72,7 @@ def page(results: Mapping[str, Any]) -> list[Block]:
         *(block for section in sections for block in section),
         Heading("Deviations of data and definitions"),
         Bullets(DEVIATIONS),
-        Heading("Profiles, time and machines"),
-        *_provenance(results),
+        *runs.section(results),
     ]
 
 
@@ -94,16 +111,16 @@ def text(results: Mapping[str, Any]) -> str:
 
 
 def _about(results: Mapping[str, Any]) -> list[Block]:
-    left_out = sorted({line for run in _runs(results) for line in run["left out"]})
     return [
         Text(
             (
                 "Written by ",
                 Code("ifair reproduce"),
-                ": random splits into thirds, the same for all methods; settings chosen on validation, everything "
-                "reported on test. The table at the end tells the profile, the data, the time and the machine of every "
-                "experiment.",
-                *(f" Left out: {line}." for line in left_out),
+                ": random splits into thirds; settings chosen on validation, everything reported on test. ",
+                "The table at the end tells the profile, the time and the machine of every experiment."
+                if results.get("runs")
+                else "The results do not tell with which profile and on what machine they were found.",
+                *(f" Left out: {line}." for line in runs.left_out(results)),
             )
         ),
         Text(
@@ -120,38 +137,6 @@ def _about(results: Mapping[str, Any]) -> list[Block]:
     ]
 
 
-def _runs(results: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [run for parts in results["runs"].values() for run in parts.values()]
-
-
-def _provenance(results: Mapping[str, Any]) -> list[Block]:
-    """Where every number comes from."""
-    rows = [["experiment", "data", "profile", "splits", "units", "processor minutes", "machine"]]
-    for experiment, parts in results["runs"].items():
-        for part, run in parts.items():
-            cut = [_limits(source) for source in run["sources"] if source["name"] == part and source["most"]]
-            rows.append(
-                [
-                    experiment,
-                    ", ".join([part if part == "all" else names.dataset(part), *cut]),
-                    run["profile"],
-                    str(len(run["seeds"])),
-                    str(run["units"]),
-                    f"{run['seconds'] / 60:.1f}",
-                    run["environment"]["machine"],
-                ]
-            )
-    packages = ("ifair", "python", "numpy", "scipy", "scikit-learn")
-    versions = {", ".join(f"{package} {run['environment'][package]}" for package in packages) for run in _runs(results)}
-    return [Table(rows), Text(f"Versions: {'; '.join(sorted(versions))}.")]
-
-
-def _limits(source: Mapping[str, Any]) -> str:
-    """How far a dataset was cut down, in words."""
-    learned = f" ({source['most_training']:,} to learn from)" if source["most_training"] else ""
-    return f"at most {source['most']:,} records{learned}, drawn at random"
-
-
 def _findings(results: Mapping[str, Any], everything: list[Block]) -> list[Block]:
     found = claims(results)
     counts = Counter(finding.verdict for finding in found)
@@ -162,9 +147,9 @@ def _findings(results: Mapping[str, Any], everything: list[Block]) -> list[Block
             f"Of {len(found)} claims of the paper, in our words, {counts[HOLDS]} hold here, {counts[IN_PART]} hold in "
             f"part and {counts[FAILS]} do not hold. Each verdict is computed by the rule beside it: a claim holds if "
             "all of its parts do, and in part if some do. Clearly above or below means by paired t-tests over the "
-            "splits, p-values adjusted after Holm for all rivals, at 5 %. With "
-            f"{max(len(run['seeds']) for run in _runs(results))} splits small effects go unnoticed: a claim that does not hold here has "
-            "not been shown by these runs, which is less than being shown to be false."
+            "splits, p-values adjusted after Holm for all rivals, at 5 %. With a handful of splits small "
+            "effects go unnoticed: a claim that does not hold here has not been shown by these runs, which is less "
+            "than being shown to be false."
         ),
         Table([["claim", "verdict", "parts that hold"], *([f.claim, f.verdict, _parts(f)] for f in found)]),
         *_agreement(everything),

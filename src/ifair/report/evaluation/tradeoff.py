@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ifair.pareto import hypervolume, pareto_front
+from ifair.pareto import pareto_front
 from ifair.report.evaluation import names
 from ifair.report.pictures import light_grid, new_figure
 
@@ -35,11 +35,6 @@ def front(points: NDArray[np.float64]) -> NDArray[np.float64]:
     """The points that no other beats, from the fairest to the most useful."""
     best = points[pareto_front(points)]
     return best[np.argsort(best[:, 0], kind="stable")]
-
-
-def areas(points: Points, reference: Sequence[float]) -> dict[str, float]:
-    """What each method's front covers above the reference point."""
-    return {method: hypervolume(values, reference) for method, values in points.items()}
 
 
 def draw(summary: Mapping[str, Any], utility: str, printed: Sequence[tuple[str, float, float]]) -> "Figure":

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ifair.report.tables import markdown_table
+from ifair.report.blocks import Block, Bullets, Code, Heading, Line, Number, Strong, Table, Text, signed
+from ifair.report.evaluation import names
 
 NAMES = {"sensei": "SenSeI", "correlation-remover": "CorrelationRemover"}
 BESIDE = ("full", "masked", "svd-masked", "ifair-b", "ifair-frozen")
@@ -16,25 +17,27 @@ Beyond the paper: inFairness's SenSeI (an individually fair classifier, not a re
 layer of 100 units, chosen on validation like its weight of fairness) and fairlearn's CorrelationRemover (protected
 columns and what is linear in them taken out, then logistic or linear regression). Splits, encoding, measures and rules
 of choice are those of the other methods. The adversary's AUC is how well a logistic regression, and after the slash
-gradient-boosted trees, tell the group from a representation; 0.5 is chance, far below it the group is told too, only
-the other way round, and SenSeI has no representation to attack. What the CorrelationRemover leaves of a column of two
+gradient-boosted trees, tell the group from a representation: 0.5 is chance, and far below it the group is told, too,
+only the other way round; SenSeI has no representation to attack. What the CorrelationRemover leaves of a column of two
 values is another pair of values in each group: nothing to a linear model, but trees can read the group off it.
 """.strip()
 
 
-def section(results: Mapping[str, Any]) -> list[str]:
-    """Markdown blocks; none where the experiment was not run."""
+def section(results: Mapping[str, Any]) -> list[Block]:
+    """The rivals beside our methods; nothing where the experiment was not run."""
     found = results.get("rivals") or {}
     if not any(found.values()):
         return []
-    missing = [f"{NAMES[rival]} was left out: `{hint}`." for rival, hint in found.get("left out", {}).items()]
-    blocks = ["## Outside rivals", ABOUT, *missing, *_sentences(results)]
+    missing = [
+        Text((f"{NAMES[rival]} was left out: ", Code(hint), ".")) for rival, hint in found.get("left out", {}).items()
+    ]
+    blocks: list[Block] = [Heading("Outside rivals"), Text(ABOUT), *missing, *_sentences(results)]
     for task, measures in (("classification", CLASSIFIED), ("ranking", RANKED)):
         for dataset, one in found.get(task, {}).items():
             ours = (results.get(task) or {}).get(dataset, {}).get("rules", {})
             blocks += [
-                f"### {dataset}",
-                markdown_table(list(_rows(one["rules"], ours, _told(results, dataset), measures))),
+                Heading(names.dataset(dataset), 3),
+                Table(list(_rows(one["rules"], ours, _told(results, dataset), measures))),
             ]
     return blocks
 
@@ -50,19 +53,20 @@ def _told(results: Mapping[str, Any], dataset: str) -> dict[str, dict[str, Any]]
 
 def _rows(
     rules: Mapping[str, Any], ours: Mapping[str, Any], told: Mapping[str, Any], measures: tuple[str, ...]
-) -> Iterator[list[str]]:
+) -> Iterator[list[Line]]:
     yield ["rule", "method", *measures, "adversary's AUC"]
     for rule, rivals in rules.items():
         beside = {name: ours[rule][name] for name in BESIDE if name in ours.get(rule, {})}
         for name, one in {**beside, **rivals}.items():
             attacks = one.get("adversaries") or (told.get(name, {}) if rule == "optimal" else {})
             adversary = " / ".join(f"{auc['mean']:.2f}" for auc in attacks.values())
-            yield [rule, NAMES.get(name, name), *(_figure(one["test"][m]) for m in measures), adversary]
+            cells = [Number.of(one["test"][m], digits=1 if m.startswith("%") else 2) for m in measures]
+            yield [rule, NAMES.get(name) or names.method(name), *cells, adversary]
 
 
-def _sentences(results: Mapping[str, Any]) -> list[str]:
+def _sentences(results: Mapping[str, Any]) -> list[Block]:
     """iFair-b against each rival in numbers, where both are there."""
-    lines = []
+    lines: list[Line] = []
     for dataset, one in results["rivals"].get("classification", {}).items():
         ours = (results.get("classification") or {}).get(dataset, {}).get("rules", {}).get("optimal", {}).get("ifair-b")
         if ours is None:
@@ -70,10 +74,13 @@ def _sentences(results: Mapping[str, Any]) -> list[str]:
         for rival, theirs in one["rules"]["optimal"].items():
             gap = {m: ours["test"][m]["mean"] - theirs["test"][m]["mean"] for m in ("AUC", "yNN")}
             lines.append(
-                f"- **{dataset}**, best harmonic mean: iFair-b less {NAMES[rival]} is {gap['AUC']:+.2f} in AUC and "
-                f"{gap['yNN']:+.2f} in yNN; {_verdict(gap['AUC'], gap['yNN'])}."
+                (
+                    Strong(names.dataset(dataset)),
+                    f", best harmonic mean: iFair-b less {NAMES[rival]} is {signed(gap['AUC'])} in AUC and "
+                    f"{signed(gap['yNN'])} in yNN; {_verdict(gap['AUC'], gap['yNN'])}.",
+                )
             )
-    return ["\n".join(lines)] if lines else []
+    return [Bullets(lines)] if lines else []
 
 
 def _verdict(utility: float, fairness: float) -> str:
@@ -84,7 +91,3 @@ def _verdict(utility: float, fairness: float) -> str:
     if -1 not in signs:
         return "iFair-b is ahead"
     return "a trade" if 1 in signs else "the rival is ahead"
-
-
-def _figure(value: Mapping[str, float]) -> str:
-    return f"{value['mean']:.2f} ± {value['sd']:.2f}"

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ifair.report.tables import markdown_table
+from ifair.report.blocks import Block, Bullets, Heading, Line, Number, Strong, Table, Text, signed
+from ifair.report.evaluation import names
 
 CLASSIFIED = ("AUC", "AUC of scores", "yNN", "EqOpp", "Parity")
 RANKED = ("MAP", "KT", "yNN", "% protected")
@@ -14,35 +15,35 @@ in it. All numbers are means over the splits on test.
 """.strip()
 
 
-def section(results: Mapping[str, Any]) -> list[str]:
-    """Markdown blocks; none where the experiment was not run."""
+def section(results: Mapping[str, Any]) -> list[Block]:
+    """One table a task, and what it says; nothing where the experiment was not run."""
     found = results.get("downstream") or {}
-    blocks = []
+    blocks: list[Block] = []
     for task, utility, measures in (("classification", "AUC", CLASSIFIED), ("ranking", "MAP", RANKED)):
         if found.get(task):
             blocks += [
-                f"### {task.capitalize()}: {utility} / yNN",
-                _overview(found[task], utility),
-                _kept(found[task], utility),
+                Heading(f"{task.capitalize()}: {utility} / yNN", 3),
+                Table(_overview(found[task], utility)),
+                Bullets(_kept(found[task], utility)),
                 *(block for dataset, models in found[task].items() for block in _details(dataset, models, measures)),
             ]
-    return ["## Other models on the same representations", ABOUT, *blocks] if blocks else []
+    return [Heading("Other models on the same representations"), Text(ABOUT), *blocks] if blocks else []
 
 
-def _overview(datasets: Mapping[str, Any], utility: str) -> str:
+def _overview(datasets: Mapping[str, Any], utility: str) -> list[list[str]]:
     """One row a dataset and model, one column a representation."""
     methods = list(next(iter(next(iter(datasets.values())).values())))
-    rows = [["dataset", "model", *methods]]
+    rows = [["dataset", "model", *map(names.method, methods)]]
     for dataset, models in datasets.items():
         for model, by_method in models.items():
             cells = [f"{by_method[m][utility]['mean']:.2f} / {by_method[m]['yNN']['mean']:.2f}" for m in methods]
-            rows.append([dataset, model, *cells])
-    return markdown_table(rows)
+            rows.append([names.dataset(dataset), model, *cells])
+    return rows
 
 
-def _kept(datasets: Mapping[str, Any], utility: str) -> str:
+def _kept(datasets: Mapping[str, Any], utility: str) -> list[Line]:
     """What iFair-b changes against the full data, model by model."""
-    lines = []
+    lines: list[Line] = []
     for dataset, models in datasets.items():
         changes = []
         for model, by_method in models.items():
@@ -50,21 +51,23 @@ def _kept(datasets: Mapping[str, Any], utility: str) -> str:
                 before, after = by_method["full"], by_method["ifair-b"]
                 fairer = after["yNN"]["mean"] - before["yNN"]["mean"]
                 dearer = after[utility]["mean"] - before[utility]["mean"]
-                changes.append((fairer, f"{model} {fairer:+.2f} (at {dearer:+.2f} {utility})"))
+                changes.append((fairer, f"{model} {signed(fairer)} (at {signed(dearer)} {utility})"))
         if changes:
             better = sum(fairer > 0 for fairer, _ in changes)
             told = ", ".join(words for _, words in changes)
             lines.append(
-                f"- **{dataset}**: iFair-b raises yNN above that of the full data for {better} of {len(changes)} "
-                f"models: {told}."
+                (
+                    Strong(names.dataset(dataset)),
+                    f": iFair-b raises yNN above that of the full data for {better} of {len(changes)} models: {told}.",
+                )
             )
-    return "\n".join(lines)
+    return lines
 
 
-def _details(dataset: str, models: Mapping[str, Any], measures: tuple[str, ...]) -> list[str]:
-    rows = [["model", "representation", *measures]]
+def _details(dataset: str, models: Mapping[str, Any], measures: tuple[str, ...]) -> list[Block]:
+    rows: list[list[Line]] = [["model", "representation", *measures]]
     for model, by_method in models.items():
         for method, found in by_method.items():
-            figures = (f"{found[name]['mean']:.2f} ± {found[name]['sd']:.2f}" for name in measures)
-            rows.append([model, method, *figures])
-    return [f"{dataset}, mean ± standard deviation:", markdown_table(rows)]
+            cells = [Number.of(found[name], digits=1 if name.startswith("%") else 2) for name in measures]
+            rows.append([model, names.method(method), *cells])
+    return [Text(f"{names.dataset(dataset)}, mean ± standard deviation:"), Table(rows)]

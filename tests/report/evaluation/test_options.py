@@ -4,7 +4,8 @@ import io
 
 import pytest
 
-from ifair.report.options import clear, figures, findings, section, table
+from ifair.report.blocks import Bullets, Heading, Picture, markdown
+from ifair.report.evaluation.options import clear, figures, findings, section, table
 
 
 def values(hypervolume, harmonic, adversary=0.6):
@@ -39,7 +40,8 @@ def results():
             "hypervolume": {"frozen": compared(-0.015, 0.01), "squared softmax": compared(0.02, 0.02)},
             "harmonic mean": {"frozen": compared(-0.01, 0.2), "squared softmax": compared(0.02, 0.03)},
         },
-        "skipped": {"p = 3": "19,800 cells"},
+        "ahead": {"paper": 0, "frozen": 5, "squared softmax": 1},
+        "skipped": {"p = 1": "19,800 cells", "p = 3": "19,800 cells"},
     }
     xing = {
         "utility": "MAP",
@@ -48,6 +50,7 @@ def results():
             "hypervolume": {"frozen": compared(-0.1, 0.06)},
             "harmonic mean": {"frozen": compared(-0.1, 0.04)},
         },
+        "ahead": {"paper": 0, "frozen": 3},
         "skipped": {},
     }
     return {"options": {"credit": credit, "xing": xing}}
@@ -65,29 +68,29 @@ def test_marks_point_the_way_of_the_variant(results):
 def test_the_table_has_all_variants_with_the_marks_to_beat_last(results):
     rows = {row[0]: row[1:] for row in table(results["options"])}
     assert list(rows) == ["variant", "paper", "frozen", "squared softmax", "masked", "svd-masked", "masked, scaled"]
-    assert rows["variant"] == ["credit", "xing"]
-    assert rows["frozen"] == ["0.045 ▲ / 0.69", "**0.400** / 0.90 ▲"]
+    assert rows["variant"] == ["Credit", "Xing"]
+    assert rows["frozen"] == ["0.045 ▲ / 0.69", "0.400* / 0.90 ▲"]
     assert rows["squared softmax"] == ["0.010 ▼ / 0.66 ▼", ""]
-    assert rows["masked, scaled"] == ["**0.060** / **0.72**", ""]
+    assert rows["masked, scaled"] == ["0.060* / 0.72*", ""]
 
 
 def test_findings_name_winners_gaps_and_leaks(results):
-    text = "\n".join(findings(results["options"]))
-    assert "**credit**: hypervolume 0.030 with the paper's options against masked 0.050" in text
-    assert "The best variant is *frozen* with 0.045, still below the best mark" in text
-    assert "The best variant is *frozen* with 0.400, which no mark beats" in text
-    assert "*frozen*: mean hypervolume above the paper's options on 2 of 2 datasets; clearly above on credit" in text
-    assert "*squared softmax*: mean hypervolume above the paper's options on 0 of 1 datasets" in text
+    text = markdown([Bullets(findings(results["options"]))])
+    assert "**Credit**: hypervolume 0.030 with the paper's options against masked 0.050" in text
+    assert "The best variant is “frozen” with 0.045, still below the best mark" in text
+    assert "The best variant is “frozen” with 0.400, which no mark beats" in text
+    assert "“frozen”: more hypervolume than the paper's options on 8 of 10 splits, in the mean on 2 of 2" in text
+    assert "in the mean on 0 of 1 datasets; clearly more on none, clearly less on Credit" in text
+    assert text.index("“frozen”: more") < text.index("“squared softmax”: more")
     assert "AUC of 0.90 from the paper's iFair-b, 0.60 from masked data, and 0.55" in text
     assert text.count("multiplying masked data") == 1
 
 
 def test_the_section_has_one_title_and_says_what_was_left_out(results):
     blocks = section(results)
-    assert blocks[0].startswith("## ")
-    assert not any(line.startswith("#") for block in blocks[1:] for line in block.splitlines())
-    assert any("p = 3 on credit: 19,800 cells" in block for block in blocks)
-    assert any("figures/options.svg" in block for block in blocks)
+    assert [block for block in blocks if isinstance(block, Heading)] == blocks[:1]
+    assert "p = 1 and p = 3 on Credit (19,800 cells)" in markdown(blocks)
+    assert [block.stem for block in blocks if isinstance(block, Picture)] == ["options"]
 
 
 def test_without_results_there_is_nothing_to_say():
@@ -98,7 +101,7 @@ def test_without_results_there_is_nothing_to_say():
 def test_the_picture_has_a_panel_for_every_dataset_and_a_line_for_every_mark(results):
     pytest.importorskip("matplotlib")
     figure = figures(results)["options"]
-    assert [panel.get_title() for panel in figure.axes] == ["credit", "xing"]
+    assert [panel.get_title() for panel in figure.axes] == ["Credit", "Xing"]
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["squared softmax", "frozen", "paper"]
     marked = [
         line.get_xdata()[0]

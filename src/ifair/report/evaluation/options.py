@@ -1,8 +1,10 @@
 """Which option of iFair helps: a table of variants and datasets, what it says in words, and a picture."""
 
+from collections.abc import Mapping
 from typing import Any
 
-from ifair.report.tables import markdown_table
+from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Strong, Table, Text
+from ifair.report.evaluation import names as named
 
 LEVEL = 0.05
 """Differences are called clear where the p-value after Holm is below this."""
@@ -15,8 +17,8 @@ _ORANGE, _BLUE, _GREEN, _VERMILION, _GREY = "#E69F00", "#0072B2", "#009E73", "#D
 _LINES = {"masked": (_ORANGE, "--"), "svd-masked": (_GREEN, "-."), "masked, scaled": (_VERMILION, ":")}
 
 
-def section(results: dict[str, Any]) -> list[str]:
-    """The section as blocks of Markdown; none where the experiment was not run.
+def section(results: Mapping[str, Any]) -> list[Block]:
+    """The table, the picture and the findings; nothing where the experiment was not run.
 
     Parameters
     ----------
@@ -27,16 +29,21 @@ def section(results: dict[str, Any]) -> list[str]:
     if not found:
         return []
     return [
-        "## Options beyond the paper",
-        "Hypervolume / harmonic mean on test, for settings chosen on validation: iFair-b as in the paper, with one or "
-        "more options changed, and below it the marks to beat, among them masked data multiplied by a factor of at "
-        f"most 1. ▲ and ▼: clearly above or below the paper's iFair-b (paired t-tests over the splits, after Holm, at "
-        f"{LEVEL:.0%}); {_splits(found)} splits. The best of each column is bold.",
-        markdown_table(table(found)),
+        Heading("Options beyond the paper"),
+        Text(
+            "Hypervolume / harmonic mean on test, for settings chosen on validation: iFair-b as in the paper, with one "
+            "or more options changed, and below it the marks to beat, among them masked data multiplied by a factor of "
+            "at most 1. ▲ and ▼: clearly above or below the paper's iFair-b (paired t-tests over the splits, after "
+            f"Holm, at {LEVEL:.0%}); {_splits(found)} splits. The best of each column has a star."
+        ),
+        Table(table(found)),
         *_skipped(found),
-        "![Hypervolume of every variant of iFair on every dataset, next to masked data and their principal "
-        "components](figures/options.svg)",
-        "\n".join(f"- {line}" for line in findings(found)),
+        Picture(
+            "options",
+            "Hypervolume of every variant of iFair on every dataset, next to masked data and their principal "
+            "components",
+        ),
+        Bullets(findings(found)),
     ]
 
 
@@ -52,7 +59,7 @@ def names(found: dict[str, Any]) -> list[str]:
 
 def table(found: dict[str, Any]) -> list[list[str]]:
     """Variants down, datasets across; each cell hypervolume / harmonic mean."""
-    rows = [["variant", *found]]
+    rows = [["variant", *map(named.dataset, found)]]
     best = {
         dataset: {
             measure: max(round(values[measure]["mean"], digits) for values in one["variants"].values())
@@ -70,7 +77,7 @@ def table(found: dict[str, Any]) -> list[list[str]]:
             for measure, digits in (("hypervolume", 3), ("harmonic mean", 2)):
                 value = one["variants"][name][measure]["mean"]
                 text = f"{value:.{digits}f}"
-                text = f"**{text}**" if round(value, digits) == best[dataset][measure] else text
+                text = f"{text}*" if round(value, digits) == best[dataset][measure] else text
                 parts.append(text + {1: " ▲", -1: " ▼", 0: ""}[clear(one, measure, name)])
             cells.append(" / ".join(parts))
         rows.append([name, *cells])
@@ -86,18 +93,22 @@ def clear(one: dict[str, Any], measure: str, name: str) -> int:
     return 1 if compared["difference"] < 0 else -1
 
 
-def _skipped(found: dict[str, Any]) -> list[str]:
-    lines = [f"{name} on {dataset}: {why}" for dataset, one in found.items() for name, why in one["skipped"].items()]
-    return [f"Left out, for an order p other than 2 is slow: {'; '.join(lines)}."] if lines else []
+def _skipped(found: dict[str, Any]) -> list[Block]:
+    reasons: dict[str, list[str]] = {}
+    for dataset, one in found.items():
+        for name, why in one["skipped"].items():
+            reasons.setdefault(f"{named.dataset(dataset)} ({why})", []).append(name)
+    lines = [f"{' and '.join(names)} on {where}" for where, names in reasons.items()]
+    return [Text(f"Left out, for an order p other than 2 is slow: {'; '.join(lines)}.")] if lines else []
 
 
-def findings(found: dict[str, Any]) -> list[str]:
+def findings(found: dict[str, Any]) -> list[Line]:
     """What the numbers say, a sentence each."""
     return [*_gaps(found), *_variants(found), *_scaling(found), *_leaks(found)]
 
 
-def _gaps(found: dict[str, Any]) -> list[str]:
-    lines = []
+def _gaps(found: dict[str, Any]) -> list[Line]:
+    lines: list[Line] = []
     for dataset, one in found.items():
         mean = {name: values["hypervolume"]["mean"] for name, values in one["variants"].items()}
         ours = {name: value for name, value in mean.items() if name not in MARKS}
@@ -106,54 +117,67 @@ def _gaps(found: dict[str, Any]) -> list[str]:
         verdict = "which no mark beats" if ours[top] >= rivals[rival] else "still below the best mark"
         marks = ", ".join(f"{name} {value:.3f}" for name, value in rivals.items())
         lines.append(
-            f"**{dataset}**: hypervolume {mean[BASE]:.3f} with the paper's options against {marks}. The best variant "
-            f"is *{top}* with {ours[top]:.3f}, {verdict}."
+            (
+                Strong(named.dataset(dataset)),
+                f": hypervolume {mean[BASE]:.3f} with the paper's options against {marks}. The best variant is "
+                f"“{top}” with {ours[top]:.3f}, {verdict}.",
+            )
         )
     return lines
 
 
-def _variants(found: dict[str, Any]) -> list[str]:
-    lines = []
+def _variants(found: dict[str, Any]) -> list[Line]:
+    rated = []
     for name in names(found):
-        tried = [dataset for dataset, one in found.items() if name in one["variants"]]
+        tried = {dataset: one for dataset, one in found.items() if name in one["variants"]}
         if name == BASE or name in MARKS:
             continue
-        above = [d for d in tried if _mean(found[d], name) > _mean(found[d], BASE)]
-        better = [d for d in tried if clear(found[d], "hypervolume", name) > 0]
-        worse = [d for d in tried if clear(found[d], "hypervolume", name) < 0]
-        lines.append(
-            f"*{name}*: mean hypervolume above the paper's options on {len(above)} of {len(tried)} datasets; clearly "
-            f"above on {_listed(better)}, clearly below on {_listed(worse)}."
+        above = [dataset for dataset, one in tried.items() if _mean(one, name) > _mean(one, BASE)]
+        better = [dataset for dataset, one in tried.items() if clear(one, "hypervolume", name) > 0]
+        worse = [dataset for dataset, one in tried.items() if clear(one, "hypervolume", name) < 0]
+        ahead = sum(one["ahead"][name] for one in tried.values())
+        splits = sum(one["variants"][name]["hypervolume"]["n"] for one in tried.values())
+        line = (
+            f"“{name}”: more hypervolume than the paper's options on {ahead} of {splits} splits, in the mean on "
+            f"{len(above)} of {len(tried)} datasets; clearly more on {_listed(better)}, clearly less on "
+            f"{_listed(worse)}."
         )
-    return lines
+        rated.append((ahead / splits, line))
+    return [line for _, line in sorted(rated, key=lambda pair: -pair[0])]
 
 
-def _scaling(found: dict[str, Any]) -> list[str]:
-    lines = []
+def _scaling(found: dict[str, Any]) -> list[Line]:
+    lines: list[Line] = []
     for dataset, one in found.items():
         masked, scaled = one["variants"].get("masked"), one["variants"].get("masked, scaled")
         if masked is None or scaled is None:
             continue
         lines.append(
-            f"**{dataset}**: multiplying masked data by a factor changes hypervolume from "
-            f"{masked['hypervolume']['mean']:.3f} to {scaled['hypervolume']['mean']:.3f}, and at the best harmonic "
-            f"mean yNN from {masked['yNN']['mean']:.2f} to {scaled['yNN']['mean']:.2f}, AUC from "
-            f"{masked['AUC']['mean']:.2f} to {scaled['AUC']['mean']:.2f} and AUC of scores from "
-            f"{masked['AUC of scores']['mean']:.2f} to {scaled['AUC of scores']['mean']:.2f}. This much a penalty of "
-            "the classifier does without any representation."
+            (
+                Strong(named.dataset(dataset)),
+                ": multiplying masked data by a factor changes hypervolume from "
+                f"{masked['hypervolume']['mean']:.3f} to {scaled['hypervolume']['mean']:.3f}, and at the best harmonic "
+                f"mean yNN from {masked['yNN']['mean']:.2f} to {scaled['yNN']['mean']:.2f}, AUC from "
+                f"{masked['AUC']['mean']:.2f} to {scaled['AUC']['mean']:.2f} and AUC of scores from "
+                f"{masked['AUC of scores']['mean']:.2f} to {scaled['AUC of scores']['mean']:.2f}. This much a penalty "
+                "of the classifier does without any representation.",
+            )
         )
     return lines
 
 
-def _leaks(found: dict[str, Any]) -> list[str]:
-    lines = []
+def _leaks(found: dict[str, Any]) -> list[Line]:
+    lines: list[Line] = []
     for dataset, one in found.items():
         leak = {name: values["adversary"]["mean"] for name, values in one["variants"].items() if name not in MARKS}
         least = min(leak, key=leak.__getitem__)
         lines.append(
-            f"**{dataset}**: an adversary tells the group with an AUC of {leak[BASE]:.2f} from the paper's iFair-b, "
-            f"{one['variants']['masked']['adversary']['mean']:.2f} from masked data, and {leak[least]:.2f} from the "
-            f"variant that shows least, *{least}*."
+            (
+                Strong(named.dataset(dataset)),
+                f": an adversary tells the group with an AUC of {leak[BASE]:.2f} from the paper's iFair-b, "
+                f"{one['variants']['masked']['adversary']['mean']:.2f} from masked data, and {leak[least]:.2f} from "
+                f"the variant that shows least, “{least}”.",
+            )
         )
     return lines
 
@@ -163,10 +187,10 @@ def _mean(one: dict[str, Any], name: str) -> float:
 
 
 def _listed(datasets: list[str]) -> str:
-    return ", ".join(datasets) if datasets else "none"
+    return ", ".join(map(named.dataset, datasets)) or "none"
 
 
-def figures(results: dict[str, Any]) -> dict[str, Any]:
+def figures(results: Mapping[str, Any]) -> dict[str, Any]:
     """One panel a dataset: hypervolume of every variant with its standard deviation; lines mark the rivals."""
     found = results.get("options")
     if not found:
@@ -185,7 +209,7 @@ def figures(results: dict[str, Any]) -> dict[str, Any]:
         for name, (colour, style) in _LINES.items():
             if name in one["variants"]:
                 panel.axvline(_mean(one, name), color=colour, linestyle=style, linewidth=1.3, label=name)
-        panel.set_title(dataset, fontsize=10)
+        panel.set_title(named.dataset(dataset), fontsize=10)
         panel.tick_params(labelsize=8)
         panel.grid(axis="y", alpha=0.3)
         panel.locator_params(axis="x", nbins=3)

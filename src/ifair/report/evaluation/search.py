@@ -1,9 +1,10 @@
 """The page's part about fronts: their hypervolume by method, and what a search needs to find iFair's."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ifair.report.tables import markdown_table
+from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Strong, Table, Text
+from ifair.report.evaluation import names
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,42 +22,47 @@ REFERENCES = {
 LEVEL = 0.05
 
 
-def section(results: dict[str, Any]) -> list[str]:
-    """Markdown blocks; none where neither fronts nor searches were measured."""
+def section(results: Mapping[str, Any]) -> list[Block]:
+    """Tables, picture and sentences; nothing where neither fronts nor searches were measured."""
     volumes = _volumes(results)
     searched = results.get("search") or {}
     if not volumes and not searched:
         return []
-    blocks = ["## Fronts, and what finding them costs"]
+    blocks: list[Block] = [Heading("Fronts, and what finding them costs")]
     if volumes:
         blocks += [
-            "### Hypervolume of every method's front",
-            "The area of the plane of utility and yNN that the settings of a method cover: those on the front on "
-            "validation data, measured on test data. The reference point decides what counts. Above a coin (AUC 0.5 or "
-            "MAP 0, and yNN 0.5) utility weighs most; above the full data's yNN only what is fairer than unchanged "
-            "data counts. Mean ± standard deviation over the splits, in hundredths; in brackets the number of "
-            "settings, for more settings have more chances. * differs from iFair-b (paired t-test, Holm, 5 %).",
-            *(_table(reference, volumes) for reference in REFERENCES if _having(reference, volumes)),
-            _list(_verdict(dataset, summary) for dataset, summary in volumes.items()),
+            Heading("Hypervolume of every method's front", 3),
+            Text(
+                "The area of the plane of utility and yNN that the settings of a method cover: those on the front on "
+                "validation data, measured on test data. The reference point decides what counts. Above a coin (AUC "
+                "0.5 or MAP 0, and yNN 0.5) utility weighs most; above the full data's yNN only what is fairer than "
+                "unchanged data counts. Mean ± standard deviation over the splits, in hundredths; in brackets the "
+                "number of settings, for more settings have more chances: what a rival reaches with a random choice of "
+                "as many as iFair-b has stands below. * differs from iFair-b (paired t-test, Holm, 5 %)."
+            ),
+            *(Table(_table(reference, volumes)) for reference in REFERENCES if _having(reference, volumes)),
+            Bullets([line for dataset, summary in volumes.items() for line in _verdict(dataset, summary)]),
         ]
     if searched:
         blocks += [
-            "### Search instead of a grid",
-            "Settings of iFair-b found by a multi-objective search (Optuna) against the grid's. A grid visited in "
-            "random order, averaged over many orders, is what any search has to beat. Hypervolumes are those above "
-            "a coin; the share is that of the whole grid's hypervolume, mean ± standard deviation over the splits.",
-            _shares(searched),
-            "![Hypervolume against the number of fits, for the search and for the grid](figures/search.svg)",
-            _list(_cost(dataset, found) for dataset, found in searched.items()),
+            Heading("Search instead of a grid", 3),
+            Text(
+                "Settings of iFair-b found by a multi-objective search (Optuna) against the grid's. A grid visited in "
+                "random order, averaged over many orders, is what any search has to beat. Hypervolumes are those above "
+                "a coin; the share is that of the whole grid's hypervolume, mean ± standard deviation over the splits."
+            ),
+            Table(_shares(searched)),
+            Picture("search", "Hypervolume against the number of fits, for the search and for the grid"),
+            Text(
+                "Band: standard deviation of the search over the splits. Horizontal line: the whole grid. Dotted: a "
+                "tenth of its fits."
+            ),
+            Bullets([_cost(dataset, found) for dataset, found in searched.items()]),
         ]
-    return [block for block in blocks if block]
+    return blocks
 
 
-def _list(lines: Iterable[str]) -> str:
-    return "\n".join(f"- {line}" for line in lines if line)
-
-
-def _volumes(results: dict[str, Any]) -> dict[str, Any]:
+def _volumes(results: Mapping[str, Any]) -> dict[str, Any]:
     summaries = {**results.get("classification", {}), **results.get("ranking", {})}
     return {dataset: found["hypervolume"] for dataset, found in summaries.items() if "hypervolume" in found}
 
@@ -65,12 +71,12 @@ def _having(reference: str, volumes: dict[str, Any]) -> dict[str, Any]:
     return {dataset: by[reference] for dataset, by in volumes.items() if reference in by}
 
 
-def _table(reference: str, volumes: dict[str, Any]) -> str:
+def _table(reference: str, volumes: dict[str, Any]) -> list[list[str]]:
     found = _having(reference, volumes)
     methods = list(dict.fromkeys(method for summary in found.values() for method in summary["methods"]))
-    rows = [[REFERENCES[reference], *found]]
-    rows += [[method, *(_cell(method, summary) for summary in found.values())] for method in methods]
-    return markdown_table(rows)
+    rows = [[REFERENCES[reference], *map(names.dataset, found)]]
+    rows += [[names.method(method), *(_cell(method, summary) for summary in found.values())] for method in methods]
+    return rows
 
 
 def _cell(method: str, summary: dict[str, Any]) -> str:
@@ -82,7 +88,7 @@ def _cell(method: str, summary: dict[str, Any]) -> str:
     return f"{100 * value['mean']:.2f} ± {100 * value['sd']:.2f}{star} ({summary['settings'][method]})"
 
 
-def _verdict(dataset: str, by_reference: dict[str, Any]) -> str:
+def _verdict(dataset: str, by_reference: dict[str, Any]) -> list[Line]:
     lines = []
     for reference, summary in by_reference.items():
         rival = summary["best rival"]
@@ -92,14 +98,16 @@ def _verdict(dataset: str, by_reference: dict[str, Any]) -> str:
         share = compared["difference"] / summary["methods"][rival]["mean"] if summary["methods"][rival]["mean"] else 0.0
         word = "ahead of" if compared["difference"] > 0 else "behind"
         clear = "clearly" if compared["adjusted"] < LEVEL else "not clearly"
+        few = summary["as few settings"].get(rival)
+        same = f"; with as few settings {names.method(rival)} has {100 * few['mean']:.2f}" if few else ""
         lines.append(
-            f"{REFERENCES[reference]} iFair-b is {word} the best rival, {rival}, by {abs(share):.0%}, {clear} "
-            f"(p = {compared['adjusted']:.2f} after Holm)"
+            f"{REFERENCES[reference]} iFair-b is {word} the best rival, {names.method(rival)}, by {abs(share):.0%}, "
+            f"{clear} (p = {compared['adjusted']:.2f} after Holm{same})"
         )
-    return f"**{dataset}**: {'; '.join(lines)}." if lines else ""
+    return [(Strong(names.dataset(dataset)), f": {'; '.join(lines)}.")] if lines else []
 
 
-def _shares(searched: dict[str, Any]) -> str:
+def _shares(searched: dict[str, Any]) -> list[list[str]]:
     rows = [["", "fits", *(f"{label}, {part}" for part in ("validation", "test") for label in _labels())]]
     for dataset, found in searched.items():
         cells = []
@@ -107,15 +115,15 @@ def _shares(searched: dict[str, Any]) -> str:
             for name in STYLES:
                 share = found[part]["at a tenth"][name]
                 cells.append("" if share is None else f"{100 * share['mean']:.0f} ± {100 * share['sd']:.0f} %")
-        rows.append([dataset, f"{found['fits']['tenth']} of {found['fits']['grid']}", *cells])
-    return markdown_table(rows)
+        rows.append([names.dataset(dataset), f"{found['fits']['tenth']} of {found['fits']['grid']}", *cells])
+    return rows
 
 
 def _labels() -> list[str]:
     return [label for _, _, label in STYLES.values()]
 
 
-def _cost(dataset: str, found: dict[str, Any]) -> str:
+def _cost(dataset: str, found: dict[str, Any]) -> Line:
     """How many fits lead to nearly the whole grid's hypervolume, in words."""
     words = []
     for part in ("validation", "test"):
@@ -123,10 +131,10 @@ def _cost(dataset: str, found: dict[str, Any]) -> str:
         search = f"{needed['search']} fits" if needed["search"] else f"more than its {found['fits']['search']} fits"
         grid = f"{needed['grid at random']}" if needed["grid at random"] else f"more than {found['fits']['grid']}"
         words.append(f"on {part} data the search needs {search}, the grid in random order {grid}")
-    return f"**{dataset}**, to 95 % of the grid's hypervolume: {'; '.join(words)}."
+    return (Strong(names.dataset(dataset)), f", to 95 % of the grid's hypervolume: {'; '.join(words)}.")
 
 
-def figures(results: dict[str, Any]) -> "dict[str, Figure]":
+def figures(results: Mapping[str, Any]) -> "dict[str, Figure]":
     """``search``: hypervolume on validation data and on test data against the number of fits, a row a dataset."""
     searched = results.get("search") or {}
     if not searched:
@@ -138,7 +146,7 @@ def figures(results: dict[str, Any]) -> "dict[str, Figure]":
     for row, (dataset, found) in zip(panels, searched.items()):
         for axes, part in zip(row, ("validation", "test")):
             _panel(axes, found[part], found["fits"]["tenth"])
-            axes.set_title(f"{dataset}, {part}", fontsize=10)
+            axes.set_title(f"{names.dataset(dataset)}, {part}", fontsize=10)
         row[0].set_ylabel("hypervolume")
     for axes in panels[-1]:
         axes.set_xlabel("fits")

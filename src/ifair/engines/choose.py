@@ -1,0 +1,72 @@
+"""From the name of an engine to an engine; packages that only some engines need are imported here, not before."""
+
+import sys
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ifair.engines.local import LocalEngine
+from ifair.engines.protocol import Engine
+
+NAMES = "'auto', 'local', 'torch' or 'torch:DEVICE' such as 'torch:cuda:0'"
+
+
+def check_engine(name: Any) -> None:
+    """Refuse what is no engine, or needs what is not installed or not there."""
+    family, _, device = name.partition(":") if isinstance(name, str) else ("", "", "")
+    if family not in ("auto", "local", "torch") or (device and family != "torch") or str(name).endswith(":"):
+        raise ValueError(f"engine must be one of {NAMES}, got {name!r}")
+    if family != "torch":
+        return
+    require_torch(name)
+    if device:
+        from ifair.engines.torch import check_device
+
+        check_device(device)
+
+
+def require_torch(name: str) -> None:
+    missing = [package for package in ("torch", "array_api_compat") if find_spec(package) is None]
+    if missing:
+        raise ImportError(
+            f"engine={name!r} needs {' and '.join(missing)}, not installed here: pip install 'ifair[torch]'"
+        )
+
+
+def open_engine(name: str, X: NDArray[np.floating[Any]], *, given: Any = None, threads: int = 1) -> Engine:
+    """An engine that holds ``X``.
+
+    Parameters
+    ----------
+    name : str
+        ``"local"``; ``"torch"``: the accelerator that ``given`` is on, else the first CUDA device, else the processor;
+        ``"torch:DEVICE"``; ``"auto"``: as torch if ``given`` is a tensor on an accelerator, else local.
+    X : ndarray of shape (M, N)
+    given : array-like, optional
+        The table from which X was made.
+    threads : int, default=1
+        Of the local engine.
+    """
+    family, _, device = name.partition(":")
+    accelerator = given.device if is_tensor(given) and given.device.type != "cpu" else None
+    if family == "auto":
+        family = "local" if accelerator is None else "torch"
+    if family == "local":
+        return LocalEngine(X, threads=threads)
+    require_torch(name)
+    from ifair.engines.torch import TorchEngine
+
+    return TorchEngine(X, device=device or accelerator)
+
+
+def is_tensor(x: Any) -> bool:
+    """Whether this is a tensor of PyTorch; does not import it."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(x, torch.Tensor)
+
+
+def on_host(x: Any) -> Any:
+    """A tensor as a NumPy array; anything else as it is."""
+    return x.detach().cpu().numpy() if is_tensor(x) else x

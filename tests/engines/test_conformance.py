@@ -1,0 +1,225 @@
+"""What every engine must do: the same loss and gradient as one block of NumPy, whatever the blocks, and every time.
+
+A new engine joins by one line in ``ENGINES``.
+"""
+
+import itertools
+import os
+
+import numpy as np
+import pytest
+
+from ifair.core.lfr import LabelledParameters, LFRObjective, first_log_odds
+from ifair.core.losses import Reconstruction
+from ifair.core.mapping import Mapping, mean_memberships
+from ifair.core.moments import Moments, input_products
+from ifair.core.objective import Objective
+from ifair.core.pairs import EuclideanPairs, MinkowskiPairs
+from ifair.core.parameters import Parameters
+from ifair.core.schedules import AllPairs, Landmarks, NoPairs
+from ifair.engines.local import LocalEngine
+
+M, N, K = 47, 6, 4
+UNPROTECTED = np.array([0, 1, 2, 4])
+LANDMARKS = np.array([3, 4, 11, 17, 25, 38, 46])
+
+# Devices besides the processor, to be tested where there are some: IFAIR_TEST_DEVICES=cuda:0,cuda:1
+DEVICES = ["cpu", *filter(None, os.environ.get("IFAIR_TEST_DEVICES", "").split(","))]
+
+
+def local(X, rows, threads=1):
+    return LocalEngine(X, threads=threads, block_rows=rows, tile_rows=max(1, rows // 2))
+
+
+def on_torch(X, rows, device, recorded=None):
+    pytest.importorskip("torch", reason="torch is not installed: pip install 'ifair[torch]'")
+    from ifair.engines.torch import TorchEngine
+
+    return TorchEngine(X, device=device, block_rows=rows, tile_rows=max(1, rows // 2), recorded=recorded)
+
+
+ENGINES = {
+    "local": local,
+    "local on two threads": lambda X, rows: local(X, rows, threads=2),
+    **{f"torch on {device}": lambda X, rows, device=device: on_torch(X, rows, device) for device in DEVICES},
+    **{
+        f"torch on {device}, not recorded": lambda X, rows, device=device: on_torch(X, rows, device, recorded=False)
+        for device in DEVICES
+        if device != "cpu"
+    },
+}
+
+
+@pytest.fixture(params=ENGINES)
+def opened(request):
+    """Open the engine under test on some records, cut into so many shards."""
+    engines = []
+
+    def open_engine(X, shards=3):
+        engines.append(ENGINES[request.param](X, -(-len(X) // shards)).__enter__())
+        return engines[-1]
+
+    yield open_engine
+    for engine in reversed(engines):
+        engine.__exit__(None, None, None)
+
+
+def reference(X):
+    """All records in one block and one tile of NumPy."""
+    return LocalEngine(X, block_rows=len(X), tile_rows=len(X))
+
+
+def draw(rng):
+    X = rng.normal(size=(M, N))
+    X[7] = X[8]  # twins
+    X -= X.mean(axis=0)
+    return X, Parameters(rng.normal(size=(K, N)), rng.uniform(0.1, 1.0, size=N))
+
+
+def objective(engine, pairs="all", p=2.0, *, weighted=True, squared=False, reduction="mean", dtype=np.float64):
+    unprotected, columns = engine.send(UNPROTECTED, np.array([1.0, 1, 1, 0, 1, 1]))
+    if p == 2.0:
+        kernel = EuclideanPairs(unprotected, K, weighted, dtype)
+    else:
+        kernel = MinkowskiPairs(unprotected, N, p, weighted, dtype)
+    schedule = {
+        "all": lambda: AllPairs(kernel),
+        "landmarks": lambda: Landmarks(kernel, engine.take(LANDMARKS), engine.n_records),
+        "moments": lambda: Moments(unprotected, input_products(engine, unprotected), weighted),
+        "none": NoPairs,
+    }[pairs]()
+    return Objective(engine, Mapping(p, squared), Reconstruction(columns), schedule, 1.3, 0.7, reduction)
+
+
+def lfr(engine, rng, n_groups=3):
+    y, groups = (rng.random(M) < 0.4).astype(float), rng.permutation(np.arange(M) % n_groups)
+    sent = engine.send(np.ones(N), y, groups, np.bincount(groups).astype(float))
+    return LFRObjective(engine, Mapping(2.0, True), Reconstruction(sent[0]), *sent[1:], (0.3, 1.1, 0.7))
+
+
+def flat(result):
+    """Losses and gradient as one vector of NumPy."""
+    losses, gradient = result
+    more = []
+    if isinstance(gradient, LabelledParameters):
+        gradient, more = gradient.parameters, [gradient.log_odds]
+    parts = [gradient.prototypes, gradient.alpha, *more]
+    assert all(isinstance(loss, float) for loss in losses)
+    assert all(type(part) is np.ndarray and part.dtype == np.float64 for part in parts)
+    return [np.array(losses), *parts]
+
+
+def assert_same(actual, expected, tolerance):
+    for a, b in zip(flat(actual), flat(expected)):
+        np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance * np.abs(b).max(initial=0.0))
+
+
+SETTINGS = [
+    pytest.param(pairs, p, weighted, reduction, id=f"{pairs}-p{p:g}-{'weighted' if weighted else 'plain'}-{reduction}")
+    for pairs, p, weighted, reduction in itertools.product(
+        ("all", "landmarks", "moments", "none"), (2.0, 1.0, 3.0), (True, False), ("mean", "sum", "norm")
+    )
+    if (pairs != "moments" or p == 2.0) and (pairs != "none" or weighted)
+]
+
+
+@pytest.mark.parametrize(("pairs", "p", "weighted", "reduction"), SETTINGS)
+def test_loss_and_gradient_are_those_of_one_block(rng, opened, pairs, p, weighted, reduction):
+    X, at = draw(rng)
+    options = {"pairs": pairs, "p": p, "weighted": weighted, "reduction": reduction}
+    expected = objective(reference(X), **options).value_and_grad(at)
+    assert_same(objective(opened(X), **options).value_and_grad(at), expected, 1e-10)
+
+
+@pytest.mark.parametrize("shards", range(1, 8))
+@pytest.mark.parametrize("pairs", ["all", "landmarks", "moments", "none"])
+def test_the_number_of_shards_does_not_matter(rng, opened, pairs, shards):
+    X, at = draw(rng)
+    expected = objective(reference(X), pairs, squared=True).value_and_grad(at)
+    assert_same(objective(opened(X, shards), pairs, squared=True).value_and_grad(at), expected, 1e-10)
+
+
+@pytest.mark.parametrize("p", [2.0, 3.0])
+@pytest.mark.parametrize("pairs", ["all", "landmarks"])
+def test_tiles_in_single_precision_agree_to_five_digits(rng, opened, pairs, p):
+    X, at = draw(rng)
+    expected = objective(reference(X), pairs, p).value_and_grad(at)
+    assert_same(objective(opened(X), pairs, p, dtype=np.float32).value_and_grad(at), expected, 1e-5)
+
+
+@pytest.mark.parametrize("pairs", ["all", "landmarks", "moments", "none"])
+def test_records_in_single_precision_are_computed_with_in_double(rng, opened, pairs):
+    X, at = draw(rng)
+    X = X.astype(np.float32)
+    expected = objective(reference(X.astype(np.float64)), pairs).value_and_grad(at)
+    assert_same(objective(opened(X), pairs).value_and_grad(at), expected, 1e-10)
+
+
+@pytest.mark.parametrize("shards", range(1, 8))
+@pytest.mark.parametrize("n_groups", [1, 3])
+def test_loss_and_gradient_of_lfr_are_those_of_one_block(seed, opened, n_groups, shards):
+    X, at = draw(np.random.default_rng(seed))
+    at = LabelledParameters(at, np.linspace(-1.0, 1.0, K))
+    expected = lfr(reference(X), np.random.default_rng(seed), n_groups).value_and_grad(at)
+    assert_same(lfr(opened(X, shards), np.random.default_rng(seed), n_groups).value_and_grad(at), expected, 1e-10)
+
+
+def test_sums_of_memberships_are_those_of_one_block(rng, opened):
+    X, at = draw(rng)
+    y = (rng.random(M) < 0.4).astype(float)
+    engine = opened(X)
+    shares = mean_memberships(engine, Mapping(), at)
+    np.testing.assert_allclose(shares, Mapping().memberships(X, at).mean(axis=0), rtol=1e-12)
+    log_odds = first_log_odds(engine, Mapping(), at, *engine.send(y))
+    np.testing.assert_allclose(log_odds, first_log_odds(reference(X), Mapping(), at, y), rtol=1e-10)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("pairs", ["all", "landmarks", "moments", "none"])
+def test_repeats_are_bit_identical(rng, opened, pairs, dtype):
+    X, at = draw(rng)
+    first, again = opened(X), opened(X)
+    results = [flat(objective(engine, pairs, dtype=dtype).value_and_grad(at)) for engine in (first, first, again)]
+    for other in results[1:]:
+        for a, b in zip(results[0], other):
+            assert np.array_equal(a, b)
+
+
+@pytest.mark.parametrize("pairs", ["all", "landmarks", "moments", "none"])
+def test_one_objective_follows_its_parameters(rng, opened, pairs):
+    """What was recorded or kept from one evaluation must not show in the next."""
+    X, at = draw(rng)
+    _, elsewhere = draw(rng)
+    exact, ours = objective(reference(X), pairs), objective(opened(X), pairs)
+    for parameters in (at, elsewhere, at):
+        assert_same(ours.value_and_grad(parameters), exact.value_and_grad(parameters), 1e-10)
+
+
+def test_memory_maps_and_read_only_arrays_are_accepted(rng, opened, tmp_path):
+    X, at = draw(rng)
+    np.save(tmp_path / "records.npy", X)
+    mapped = np.load(tmp_path / "records.npy", mmap_mode="r")
+    expected = objective(reference(X)).value_and_grad(at)
+    assert_same(objective(opened(mapped)).value_and_grad(at), expected, 1e-10)
+
+
+def test_arrays_come_back_from_the_engine_as_they_were_sent(opened):
+    engine = opened(np.zeros((5, 2)))
+    arrays = (np.arange(6.0).reshape(2, 3), np.array(2.5), np.zeros(0), np.arange(8.0).reshape(2, 2, 2).T)
+    for sent, fetched in zip(arrays, engine.fetch(*engine.send(*arrays)), strict=True):
+        np.testing.assert_array_equal(fetched, sent)
+        assert np.shape(fetched) == sent.shape
+
+
+def test_the_sum_over_blocks_visits_every_record_once(opened):
+    engine = opened(np.arange(34.0).reshape(17, 2), shards=5)
+    seen = []
+
+    def block(X, rows):
+        seen.extend(range(rows.start, rows.stop))
+        return (X[:, 0].sum(),)
+
+    (total,) = engine.sum(block)
+    assert sorted(seen) == list(range(17))
+    assert float(total) == np.arange(0, 34, 2).sum()
+    np.testing.assert_array_equal(engine.fetch(engine.take(np.array([16, 2])))[0], [[32.0, 33.0], [4.0, 5.0]])
