@@ -94,7 +94,8 @@ def test_a_click_on_the_picture_chooses_the_point(report):
         ActionChains(report.driver).move_to_element(mark).click().perform()
         seen.add(report.js("return document.querySelector('#point').value"))
     # Of points at the same place only the uppermost can be hit.
-    places = {p["id"]: (p["test"]["utility"]["estimate"], p["test"]["yNN"]["estimate"]) for p in small_evidence()["points"]}
+    measured = {p["id"]: p["test"] for p in small_evidence()["points"]}
+    places = {id_: (test["utility"]["estimate"], test["yNN"]["estimate"]) for id_, test in measured.items()}
     assert {places[id_] for id_ in seen} == set(places.values())
 
 

@@ -9,9 +9,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from ifair.models.ifair import IFair
 from ifair.models.representations import representation
 
-BEFORE = "full"
-"""The point that every other one is compared with: all attributes, nothing done about fairness."""
-
+# The first is what every other one is compared with: all attributes, nothing done about fairness.
 RIVAL_NAMES = {
     "full": "full data",
     "masked": "protected columns deleted",

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 
 from ifair import __version__
-from ifair.audit.candidates import BEFORE, Candidate, candidates
+from ifair.audit.candidates import Candidate, candidates
 from ifair.audit.decisions import Decider, learn, score_range
 from ifair.audit.measures import UTILITY, Scored, attack, certificate, plain
 from ifair.audit.parts import NEIGHBOURS, Parts, split
@@ -25,7 +26,7 @@ FORMAT = "ifair-evidence"
 VERSION = 1
 
 Step = Callable[[str, int, int], None]
-"""Told what is being done, how much is done and how much there is."""
+"""Told what was done last, how much is done and how much there is."""
 
 
 def evidence(
@@ -39,6 +40,7 @@ def evidence(
     most_people: int = 10_000,
     solver: Mapping[str, Any] | None = None,
     categorical: Sequence[str] = (),
+    n_jobs: int | None = None,
     step: Step | None = None,
 ) -> dict[str, Any]:
     """Learn, decide and measure: a table before and after iFair, with its rivals.
@@ -67,6 +69,8 @@ def evidence(
         Parameters of iFair's and LFR's solver.
     categorical : sequence of str
         Columns of numbers that are codes of categories.
+    n_jobs : int, optional
+        Processes; -1 for one a core. The result does not depend on it.
     step : callable, optional
         Called as ``step(what, done, total)``.
 
@@ -80,28 +84,28 @@ def evidence(
     options = dict(solver or (tuning or {}).get("solver") or SOLVER)
     names = np.arange(len(dataset)) if ids is None else np.asarray(ids)
     tell = step or (lambda *_: None)
-    tell("splitting and encoding", 0, 1)
     parts = split(dataset, seed, most_people=most_people, categorical=categorical)
     wanted = candidates(
         None if tuning is None else [point["setting"] for point in tuning["front"]],
         two_classes=parts.task == "classification" and len(set(parts.train.records.group)) == 2,
     )
-    points: list[dict[str, Any]] = []
-    left_out: list[dict[str, str]] = []
-    before: Scored | None = None
-    for done, candidate in enumerate(wanted):
+    first, before = _measured(
+        wanted[0], learn(wanted[0], parts, seed, options), parts, None, resamples, higher_is_better
+    )
+    tell(wanted[0].name, 1, len(wanted))
+    # Searched once, before the parts are handed to other processes.
+    assert len(parts.validation.neighbours) and len(parts.test.neighbours)
+    jobs = Parallel(n_jobs=n_jobs, return_as="generator")(
+        delayed(_tried)(candidate, parts, seed, options, before, resamples, higher_is_better)
+        for candidate in wanted[1:]
+    )
+    points, left_out = [first], []
+    for done, (candidate, found) in enumerate(zip(wanted[1:], jobs), start=2):
+        if isinstance(found, str):
+            left_out.append({"name": candidate.name, "why": found})
+        else:
+            points.append(found)
         tell(candidate.name, done, len(wanted))
-        try:
-            decider = learn(candidate, parts, seed, options)
-        except ValueError as error:
-            if candidate.id == BEFORE:
-                raise
-            left_out.append({"name": candidate.name, "why": str(error)})
-            continue
-        point, scored = _measured(candidate, decider, parts, before, resamples, higher_is_better)
-        before = before or scored
-        points.append(point)
-    tell("people", len(wanted), len(wanted))
     _mark_front(points)
     return {
         "format": FORMAT,
@@ -130,6 +134,15 @@ def evidence(
         "choices": named_choices(_eligible(points)),
         "people": describe(parts.test, names[parts.test.rows]),
     }
+
+
+def _tried(candidate: Candidate, parts: Parts, seed: int, options: dict[str, Any], *how: Any) -> dict[str, Any] | str:
+    """A point, or why there is none."""
+    try:
+        decider = learn(candidate, parts, seed, options)
+    except ValueError as error:
+        return str(error)
+    return _measured(candidate, decider, parts, *how)[0]
 
 
 def _measured(

@@ -23,6 +23,7 @@ OPTIONS = (
     click.option(
         "--people", type=click.IntRange(33), default=10_000, show_default=True, help="Most to judge and show."
     ),
+    click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 for one a core."),
 )
 
 
@@ -56,6 +57,7 @@ def gather(
     unfavourable: bool,
     resamples: int,
     people: int,
+    jobs: int,
 ) -> dict[str, Any]:
     """The evidence about a table, with progress on standard error."""
     records, ids = read_people(table, roles)
@@ -76,6 +78,7 @@ def gather(
         resamples=resamples,
         most_people=people,
         categorical=roles.categorical,
+        n_jobs=jobs,
         step=step,
     )
 
