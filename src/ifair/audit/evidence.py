@@ -89,12 +89,10 @@ def evidence(
         None if tuning is None else [point["setting"] for point in tuning["front"]],
         two_classes=parts.task == "classification" and len(set(parts.train.records.group)) == 2,
     )
-    first, before = _measured(
-        wanted[0], learn(wanted[0], parts, seed, options), parts, None, resamples, higher_is_better
-    )
+    full = learn(wanted[0], parts, seed, options)
+    first, before = _measured(wanted[0], full, parts, None, resamples, higher_is_better)
     tell(wanted[0].name, 1, len(wanted))
-    # Searched once, before the parts are handed to other processes.
-    assert len(parts.validation.neighbours) and len(parts.test.neighbours)
+    # By now the neighbours of both parts are known, and other processes get them with the parts.
     jobs = Parallel(n_jobs=n_jobs, return_as="generator")(
         delayed(_tried)(candidate, parts, seed, options, before, resamples, higher_is_better)
         for candidate in wanted[1:]

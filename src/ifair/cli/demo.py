@@ -59,7 +59,7 @@ def demo(output: Path, splits: int, jobs: int, as_json: bool) -> None:
     results = run(Settings(n_splits=splits, n_jobs=jobs), step)
     text = json.dumps(results, indent=2)
     write_text(output / "results.json", text)
-    click.echo("One of the splits in detail, for the report ...", err=True)
+    click.echo("Rivals, settings and people of one split in detail, for the report ...", err=True)
     found = evidence(load_credit(), resamples=RESAMPLES, n_jobs=jobs, step=step)
     write_text(output / "evidence.json", json.dumps(found, allow_nan=False))
     write_text(output / "report.html", page(found))
