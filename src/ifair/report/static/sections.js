@@ -1,9 +1,9 @@
 // The sections that follow the chosen point.
 
 function showShort(data, now, was) {
-  fill("cards", cardFacts(data, now, was).map(([what, value, before, write, up]) => {
-    const better = value === before ? "" : (value > before) === up ? "better" : "worse";
-    const arrow = { better: "better", worse: "worse", "": "the same" }[better];
+  fill("cards", cardFacts(data, now, was).map(([what, value, before, write, up, sure = true]) => {
+    const better = value === before || !sure ? "" : (value > before) === up ? "better" : "worse";
+    const arrow = { better: "better", worse: "worse", "": sure ? "the same" : "no clear difference" }[better];
     const said = now.id === was.id ? "the full data" : `before ${write(before)}: `;
     return el("div", { class: "card" }, el("div", { class: "what" }, what), el("div", { class: "value" }, write(value)),
       el("div", { class: "was" }, said, now.id === was.id ? null : el("span", { class: better || null }, arrow)));

@@ -70,10 +70,10 @@ function buyWords(data, now, was) {
   return [consistencyWords(data, now, was), flipWords(data, now, was), leakWords(now, was), groupWords(data, now, was)];
 }
 
-/** Four cards: title, value, what it was, whether higher is better. */
+/** The cards: title, value, what it was, how to write it, whether higher is better, and whether the difference is more than chance. */
 function cardFacts(data, now, was) {
   const facts = [
-    [`Utility (${data.utility.name})`, now.test.utility.estimate, was.test.utility.estimate, (v) => num(v), true],
+    [`Utility (${data.utility.name})`, now.test.utility.estimate, was.test.utility.estimate, (v) => num(v), true, clear(now.test.gain)],
     ["Consistency (yNN)", now.test.yNN.estimate, was.test.yNN.estimate, (v) => num(v), true],
   ];
   if (now.flip && was.flip) {
