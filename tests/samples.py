@@ -53,6 +53,13 @@ def small_evidence(task="classification"):
     return evidence(dataset(task), tuning=FRONT, resamples=20, solver=FAST, ids=[f"p{i:03d}" for i in range(240)])
 
 
+@cache
+def lonely_evidence():
+    """Evidence where everybody has the same protected attributes: nothing to compare, to guess or to change."""
+    people = dataset(protected=["sex"], frame=applicants().assign(sex="female"))
+    return evidence(people, tuning=FRONT, resamples=20, solver=FAST)
+
+
 HOSTILE = (
     "<script>alert(1)</script>",
     '"><img src=x onerror="document.title=\'broken\'">',

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from samples import HOSTILE, hostile_evidence, small_evidence
+from samples import HOSTILE, hostile_evidence, lonely_evidence, small_evidence
 
 
 def press(browser, *keys):
@@ -28,11 +28,15 @@ def point(id_):
     return next(p for p in small_evidence()["points"] if p["id"] == id_)
 
 
-@pytest.mark.parametrize("name", ["classification", "regression", "ranking", "hostile"])
+@pytest.mark.parametrize("name", ["classification", "regression", "ranking", "hostile", "lonely"])
 def test_a_page_opens_without_a_word_from_the_console_and_asks_for_nothing(chromium, pages, name):
     chromium.plain().open(pages[name])
-    for p in (small_evidence(name) if name != "hostile" else hostile_evidence())["points"]:
+    found = {"hostile": hostile_evidence, "lonely": lonely_evidence}.get(name, lambda: small_evidence(name))()
+    for p in found["points"]:
         choose(chromium, p["id"])
+    assert not {"NaN", "undefined", "null", "[object"} & set(
+        re.findall(r"NaN|undefined|null|\[object", chromium.text("main"))
+    )
     assert chromium.console() == []
     assert [url for url in chromium.requests() if not url.startswith(("file:", "data:"))] == []
 

@@ -17,7 +17,7 @@ from ifair.audit.measures import UTILITY, Scored, attack, certificate, plain
 from ifair.audit.parts import NEIGHBOURS, Parts, split
 from ifair.audit.people import describe, flips, rounded
 from ifair.audit.tuning import SOLVER, named_choices
-from ifair.data import Dataset
+from ifair.data import DataError, Dataset
 from ifair.encode import columns_of
 from ifair.models.ifair import IFair
 from ifair.pareto import pareto_front
@@ -89,7 +89,10 @@ def evidence(
         None if tuning is None else [point["setting"] for point in tuning["front"]],
         two_classes=parts.task == "classification" and len(set(parts.train.records.group)) == 2,
     )
-    full = learn(wanted[0], parts, seed, options)
+    try:
+        full = learn(wanted[0], parts, seed, options)
+    except ValueError as error:
+        raise DataError(f"no model can be trained on {dataset.name}: {error}") from error
     first, before = _measured(wanted[0], full, parts, None, resamples, higher_is_better)
     tell(wanted[0].name, 1, len(wanted))
     # By now the neighbours of both parts are known, and other processes get them with the parts.

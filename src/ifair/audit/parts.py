@@ -119,7 +119,11 @@ def split(dataset: Dataset, seed: int, *, most_people: int = 10_000, categorical
         raise DataError(f"{dataset.name} is too small: three parts need at least 33 records, or three queries")
     found = thirds(people, seed, by_query=True) if task == "ranking" else thirds(people, seed, stratify=True)
     judged = [_at_most(people, rows, most_people, seed) for rows in found[1:]]
-    encoder = Encoder(categorical=list(categorical) or "auto").fit(people.frame.iloc[found.train])
+    try:
+        encoder = Encoder(categorical=list(categorical) or "auto").fit(people.frame.iloc[found.train])
+    except (ValueError, TypeError) as error:
+        # The encoder refuses bad tables this way, in words.
+        raise DataError(str(error)) from error
 
     def part(rows: NDArray[np.intp]) -> Part:
         records = people.take(rows)

@@ -65,8 +65,9 @@ async function showGroups(data, now, was) {
   if (gap(now) != null) words.push(`Among the truly positive the difference is ${num(100 * gap(now), 1)} percentage points; with the full data ${num(100 * gap(was), 1)}.`);
   words.push("iFair aims at individuals, not at equal rates of groups: this is what follows for groups.");
   byId("groups-words").textContent = words.join(" ");
+  byId("groups-chart").parentElement.hidden = now.groups.length === 0;
   fill("groups-tables", now.groups.map((g, i) => groupTable(data, g, was.groups[i])));
-  await drawGroups(data, now, was);
+  if (now.groups.length) await drawGroups(data, now, was);
 }
 
 function showLeak(data, now, was) {
