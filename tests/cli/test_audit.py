@@ -136,3 +136,18 @@ def test_the_verbs_are_thin(monkeypatch, people):
     assert asked["records"] == 240
     assert (asked["seed"], asked["most_people"], asked["higher_is_better"]) == (5, 50, False)
     assert asked["ids"][3] == "p003"
+
+
+def test_a_card_is_written_beside_the_report(tmp_path):
+    pytest.importorskip("vl_convert")
+    evidence = tmp_path / "evidence.json"
+    evidence.write_text(json.dumps(small_evidence()))
+    done = run("report", evidence, "-o", tmp_path / "report.html", "--card", "--choice", "fairest")
+    assert done.exit_code == 0, done.output
+    fairest = next(p for p in small_evidence()["points"] if p["id"] == small_evidence()["choices"]["fairest"])
+    assert fairest["name"] in (tmp_path / "report.card.md").read_text(encoding="utf-8").splitlines()[0]
+    assert fairest["name"] in (tmp_path / "report.card.html").read_text(encoding="utf-8")
+    done = run("report", evidence, "-o", tmp_path / "other.html", "--card", "--choice", "finest")
+    assert done.exit_code == 1
+    assert "no point 'finest'" in done.stderr
+    assert not (tmp_path / "other.html").exists()
