@@ -64,10 +64,16 @@ class Part:
 
     @cached_property
     def partitions(self) -> dict[str, NDArray[Any]]:
-        """Who belongs together, by name: the protected group, each protected attribute, and their combinations."""
+        """Who belongs together, by name: the protected group, each protected attribute, and their combinations.
+
+        An attribute that tells the protected group from the others, and nothing else, stands for it.
+        """
         frame, names = self.records.frame, self.records.protected
         found = {"protected group": np.where(self.records.group, "protected", "others")}
         single = {name: _labels(frame[name]) for name in names if frame[name].nunique() <= SHOWN_VALUES}
+        same = [name for name, labels in single.items() if _same_partition(labels, self.records.group)]
+        if same:
+            found = {same[0]: single[same[0]]}
         found.update(single)
         if len(single) > 1:
             crossed = pd.DataFrame(single).agg(" · ".join, axis=1)
@@ -143,6 +149,12 @@ def _at_most(people: Dataset, rows: NDArray[np.intp], most: int, seed: int) -> N
     queries = people.query.iloc[rows]
     sizes = queries.value_counts().loc[rng.permutation(queries.unique())].cumsum()
     return rows[queries.isin(sizes.index[: max(1, int((sizes <= most).sum()))]).to_numpy()]
+
+
+def _same_partition(labels: NDArray[Any], group: NDArray[np.bool_]) -> bool:
+    """Whether labels are two names for those inside and outside of a group."""
+    inside, outside = set(labels[group]), set(labels[~group])
+    return len(inside) == len(outside) == 1 and inside != outside
 
 
 def _labels(column: pd.Series) -> NDArray[Any]:

@@ -12,16 +12,24 @@ async function unpackPeople() {
 const valueOf = (attribute, i) => (attribute.codes ? attribute.labels[attribute.codes[i]] : short(attribute.values[i]));
 const mean = (values) => values.reduce((sum, v) => sum + v, 0) / values.length;
 
+/** Whether a row's value of an attribute holds what was typed; labels are looked at once, not for everybody. */
+function attributeTest(attribute, wanted) {
+  if (!attribute.codes) return (i) => String(attribute.values[i] ?? "(missing)").includes(wanted);
+  const hits = attribute.labels.map((label) => label.toLowerCase().includes(wanted));
+  return (i) => hits[attribute.codes[i]];
+}
+
 /** Rows that fit what was typed: the id itself, ids that begin with it, then anything known of a person. */
 function findPeople(people, typed) {
   const wanted = typed.trim().toLowerCase();
   if (!wanted) return [];
   const ids = people.ids.map((id) => id.toLowerCase());
+  const fits = people.attributes.map((a) => attributeTest(a, wanted));
   const exact = [], starts = [], known = [];
   for (let i = 0; i < ids.length; i++) {
     if (ids[i] === wanted) exact.push(i);
     else if (ids[i].startsWith(wanted)) starts.push(i);
-    else if (people.attributes.some((a) => String(valueOf(a, i)).toLowerCase().includes(wanted))) known.push(i);
+    else if (fits.some((test) => test(i))) known.push(i);
   }
   return [...exact, ...starts, ...known];
 }
