@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 
-@click.command()
+@click.command(short_help="See it work on embedded data; writes a report.")
 @click.option(
     "-o",
     "--output",

@@ -7,7 +7,7 @@ import click
 from ifair.cli.errors import clear_errors
 
 
-@click.command()
+@click.command(short_help="Write a model as ONNX.")
 @click.argument("model", type=click.Path(path_type=Path))
 @click.option(
     "--onnx",

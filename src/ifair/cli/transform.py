@@ -8,7 +8,7 @@ import click
 from ifair.cli.errors import clear_errors
 
 
-@click.command()
+@click.command(short_help="Represent new records with a model; decide about them.")
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("table", type=click.Path(path_type=Path))
 @click.option(
@@ -90,6 +90,9 @@ def transform(
                 writer.write(added.join(result))
                 done += len(block)
                 click.echo(f"  {done:,} rows", err=True)
+    except BrokenPipeError:
+        # Whoever reads standard output has seen enough; click ends the command quietly.
+        raise
     except OSError as error:
         raise click.ClickException(f"cannot write {output}: {error.strerror}") from error
     fitted.tell_new_categories()
