@@ -86,7 +86,7 @@ print(audited.frame.iloc[[worst, *treated.neighbours[worst][:3]]].iloc[:, :6].T.
 # %%
 fig, axes = plt.subplots(figsize=(7, 3.5), layout="constrained")
 for group, name, colour in [(audited.group, "women", "#D55E00"), (~audited.group, "others", "#0072B2")]:
-    axes.hist(treated.gaps[group], bins=30, range=(-0.8, 0.8), density=True, histtype="step", color=colour, label=name)
+    axes.hist(treated.gaps[group], bins=30, range=(-0.5, 0.5), density=True, histtype="step", color=colour, label=name)
 axes.axvline(0, color="#999999", linewidth=1)
 axes.set_xlabel("own probability minus that of the nearest people")
 axes.legend()

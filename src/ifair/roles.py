@@ -11,7 +11,7 @@ import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from ifair.data.columns import Doubt, suspicion
-from ifair.data.conditions import group_of, matching
+from ifair.data.conditions import group_of, is_measure, matching, refuse_measures
 from ifair.data.dataset import Dataset
 from ifair.data.errors import DataError, nearest, unknown
 from ifair.data.tables import from_table, read_table
@@ -213,9 +213,9 @@ def dataset(table: Any, roles: Roles, *, name: str | None = None, needs_group: b
     chosen = frame[[*attributes(frame, roles), *(c for c in (roles.target, roles.query) if c is not None)]]
     positive = None if roles.target is None else matching(roles.positive, frame[roles.target])
     group: Any = group_of(frame, roles.group) if roles.group else None
-    if needs_group:
-        check_group(frame, roles)
-    elif group is None and any(_is_measure(frame[column]) for column in roles.protected):
+    if group is None and needs_group:
+        refuse_measures(frame, roles.protected)
+    elif group is None and any(is_measure(frame[column]) for column in roles.protected):
         group = np.zeros(len(frame), dtype=bool)
     return from_table(
         chosen,
@@ -226,20 +226,6 @@ def dataset(table: Any, roles: Roles, *, name: str | None = None, needs_group: b
         group=group,
         name=name,
     )
-
-
-def check_group(frame: pd.DataFrame, roles: Roles) -> None:
-    """Refuse roles that do not tell who is protected: numbers have no most frequent value to differ from."""
-    for column in roles.protected if not roles.group else ():
-        if _is_measure(frame[column]):
-            raise DataError(
-                f"protected column {column!r} holds numbers: say who is protected, "
-                f"such as --group '{column}<{frame[column].median():g}'"
-            )
-
-
-def _is_measure(values: pd.Series) -> bool:
-    return is_numeric_dtype(values) and not is_bool_dtype(values) and values.nunique() > 2
 
 
 def _named(roles: Roles) -> list[tuple[str, str]]:

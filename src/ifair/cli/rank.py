@@ -115,17 +115,16 @@ def _as_written(table: Path, frame: Any) -> Any:
 
 def _group(frame: Any, roles: Any) -> Any:
     """Who is protected, by the conditions of --group or by the values of the protected columns."""
-    from ifair.data.conditions import group_of
+    from ifair.data.conditions import group_of, refuse_measures
     from ifair.data.errors import unknown
     from ifair.data.tables import from_table
-    from ifair.roles import check_group
 
     for name in roles.protected:
         if name not in frame.columns:
             raise unknown("protected column", name, frame.columns)
     if roles.group:
         return group_of(frame, roles.group)
-    check_group(frame, roles)
+    refuse_measures(frame, roles.protected)
     group = from_table(frame[list(roles.protected)], protected=roles.protected).group
     meant = sorted({str(value) for name in roles.protected for value in frame.loc[group, name].unique()})
     click.echo(f"protected: {', '.join(meant[:10])} ({group.sum()} of {len(group)}); --group says otherwise", err=True)
