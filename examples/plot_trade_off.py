@@ -101,5 +101,6 @@ axes.legend()
 plt.show()
 
 # %%
+# A consistency near 1 at a low AUC means that nearly everybody gets the same decision: fair, and of little use.
 # On one split of a thousand people, differences of a few hundredths are noise: before deciding, repeat over splits,
 # and report what the chosen setting reaches on data that were not used to choose it.

@@ -1,11 +1,14 @@
 """Tables in blocks: what is read and written does not depend on where blocks end."""
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from ifair.data import DataError
 from ifair.data.blocks import BlockWriter, read_blocks, writable
+from ifair.data.tables import read_table
 
 ENDINGS = ["csv", "tsv", "csv.gz", "parquet"]
 
@@ -81,6 +84,15 @@ def test_files_that_cannot_be_read_are_refused_in_words(tmp_path, name, content,
     (tmp_path / name).write_bytes(content)
     with pytest.raises(DataError, match=message):
         list(read_blocks(tmp_path / name))
+
+
+def test_exact_decimals_are_numbers(tmp_path):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "pay.parquet"
+    pd.DataFrame({"pay": [Decimal("10.25"), None, Decimal("3.5")]}).to_parquet(path)
+    for table in (read_table(path), pd.concat(read_blocks(path, 2))):
+        assert table["pay"].dtype == float
+        assert table["pay"].fillna(-1).tolist() == [10.25, -1, 3.5]
 
 
 def test_where_nothing_can_be_written_is_known_before_any_work(tmp_path):

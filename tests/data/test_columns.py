@@ -1,11 +1,13 @@
 """Columns that hardly describe people, and conditions on columns."""
 
+from datetime import date
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from ifair.data import DataError
-from ifair.data.columns import suspicion
+from ifair.data.columns import cannot_count, suspicion
 from ifair.data.conditions import group_of, matching
 
 
@@ -54,6 +56,22 @@ def test_whole_numbers_that_may_be_incomes_stay_but_are_mentioned(rng):
     doubt = column(incomes, "income")
     assert not doubt.leave_out
     assert "may be an identifier" in doubt.reason
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ([date(2000, 1, 1), None, date(2001, 1, 1)], "dates or times"),
+        (pd.to_datetime(["2000-01-01", None]), "dates or times"),
+        ([[1, 2], [3]], "lists"),
+        ([np.arange(2), None], "lists"),
+        (["2000-01-01", "2001-01-01"], None),
+        ([1.5, None], None),
+    ],
+)
+def test_what_cannot_count_without_guessing_is_told(values, words):
+    held = cannot_count(pd.Series(values))
+    assert held is None if words is None else words in held
 
 
 @pytest.fixture
