@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = ["README.md", "docs/guide.md", "docs/mathematics.md", "docs/paper_and_code.md"]
+PAGES = ["README.md", "docs/guide.md", "docs/mathematics.md", "docs/paper_and_code.md", "docs/deployment.md"]
 
 BLOCK = re.compile(
     r"(?:^<!-- warns: (?P<warns>[\w ]+) -->\n)?"

@@ -78,7 +78,7 @@ def test_the_graph_of_ifair_agrees(options, precision):
 
 @pytest.mark.parametrize("options", [{}, {"squared": True}, {"p": 3.0}], ids=str)
 def test_numbers_far_from_zero_and_near_prototypes_agree_in_single_precision(options):
-    X = records() + 1000.0
+    X = records() + 30_000.0
     X = X.astype(np.float32).astype(np.float64)
     model = learned(output="membership", **options).fit(X[:300])
     X[:5] = model.prototypes_.astype(np.float32)
