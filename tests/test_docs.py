@@ -14,9 +14,16 @@ from typing import NamedTuple
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = ["README.md", "docs/guide.md", "docs/mathematics.md", "docs/paper_and_code.md", "docs/interop.md"]
+PAGES = [
+    "README.md",
+    "docs/guide.md",
+    "docs/mathematics.md",
+    "docs/paper_and_code.md",
+    "docs/deployment.md",
+    "docs/interop.md",
+]
 # Packages that a page is about; without them it cannot be run.
-NEEDS = {"docs/interop.md": ["fairlearn", "polars"]}
+NEEDS = {"docs/deployment.md": ["skops", "skl2onnx", "onnxruntime"], "docs/interop.md": ["fairlearn", "polars"]}
 
 BLOCK = re.compile(
     r"(?:^<!-- warns: (?P<warns>[\w ]+) -->\n)?"

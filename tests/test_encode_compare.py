@@ -22,6 +22,11 @@ def test_the_first_cell_that_cannot_be_read_is_named(encoder):
     assert unreadable(encoder, new) == [Cell("age", 2, "old"), Cell("owns", 3, "maybe")]
 
 
+def test_numbers_without_end_cannot_be_read(encoder):
+    new = pd.DataFrame({"age": [20, None, float("-inf")], "job": "clerk", "owns": True})
+    assert unreadable(encoder, new) == [Cell("age", 2, float("-inf"))]
+
+
 def test_records_as_in_fit_hold_nothing_new(encoder):
     same = pd.DataFrame({"age": [1.5], "job": ["clerk"], "owns": [True]})
     assert unreadable(encoder, same) == []

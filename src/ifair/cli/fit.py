@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from ifair.cli.errors import clear_errors, warn
+from ifair.cli.files import can_write
 from ifair.cli.roles_options import needs_protected, roles_options
 
 TOP_WEIGHTS = 5
@@ -65,8 +66,7 @@ def fit(
     needs_protected(roles)
     if find_spec("skops") is None:
         raise click.ClickException("a model file needs skops: pip install 'ifair[persist]'")
-    if not output.parent.is_dir():
-        raise click.ClickException(f"cannot write {output}: there is no folder {output.parent}")
+    can_write(output)
 
     import ifair
     from ifair.data.tables import read_table

@@ -64,10 +64,15 @@ def suspicion(column: pd.Series) -> Doubt | None:
 
 
 def cannot_count(column: pd.Series) -> str | None:
-    """What a column holds that no encoder could turn into numbers without guessing, in words, or None."""
+    """What a column holds that no encoder could turn into numbers without guessing, in words, or None.
+
+    Rows are counted from 1, by an index that counts them from 0.
+    """
     present = column.dropna()
     if infer_dtype(present) in _TIMES:
         return "dates or times, which have no natural scale: turn it into a number or text"
+    if is_float_dtype(present) and (infinite := np.isinf(present.to_numpy(dtype=np.float64))).any():
+        return f"an infinite number in row {int(present.index[infinite.argmax()]) + 1}: mend it"
     if is_object_dtype(present) and present.map(lambda c: isinstance(c, list | dict | set | np.ndarray)).any():
         return "lists or records instead of single values: spread it over several columns"
     return None

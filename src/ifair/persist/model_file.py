@@ -3,6 +3,7 @@
 import warnings
 import zipfile
 from collections.abc import Iterable, Mapping
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,10 @@ def save(model: Any, path: str | Path, *, about: Mapping[str, Any] | None = None
         By convention ending in ``.ifair``. An existing file is replaced whole, or on failure left as it was.
     about : mapping, optional
         Plain JSON data to keep with the model, such as the roles of columns; `inspect` returns it.
+
+    Notes
+    -----
+    What `set_fit_request` noted for scikit-learn's metadata routing matters to fitting only and is not kept.
 
     Warns
     -----
@@ -188,10 +193,23 @@ def _skops() -> Any:
 def _payload(model: Any) -> bytes:
     skops = _skops()
     try:
-        payload: bytes = skops.dumps(model, compression=zipfile.ZIP_DEFLATED)
+        payload: bytes = skops.dumps(_without_requests(model), compression=zipfile.ZIP_DEFLATED)
     except (TypeError, ValueError, AttributeError, RecursionError) as error:
         raise ModelFileError(f"this {type(model).__name__} cannot be saved: {error}") from error
     return payload
+
+
+def _without_requests(model: Any) -> Any:
+    """The same model without what metadata routing noted: it is for fitting only, and refers back to the model."""
+    from sklearn.pipeline import Pipeline
+
+    if not hasattr(model, "get_params"):  # "passthrough"
+        return model
+    bare = copy(model)
+    vars(bare).pop("_metadata_request", None)
+    if isinstance(bare, Pipeline):
+        bare.steps = [(name, _without_requests(step)) for name, step in bare.steps]
+    return bare
 
 
 def _rebuild(payload: bytes, trusted: Iterable[str | type]) -> Any:

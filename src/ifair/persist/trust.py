@@ -18,12 +18,11 @@ VETTED = frozenset(
         "ifair.models.masking.Masked",
         "ifair.ranking.fa_star_ir.FAStarIR",
         "numpy.dtype",
+        "pandas.Interval",
         "pandas._libs.interval.Interval",
         "decimal.Decimal",
         "sklearn.calibration._CalibratedClassifier",
         "sklearn.calibration._SigmoidCalibration",
-        "sklearn.utils._metadata_requests.MetadataRequest",
-        "sklearn.utils._metadata_requests.MethodMetadataRequest",
     }
 )
 _SAVED_BY_NAME = ("numpy.", "scipy.", "sklearn.")
