@@ -1,6 +1,7 @@
 """``ifair transform``: the same numbers as the library's, whatever the format and the size of blocks."""
 
 import json
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -73,6 +74,19 @@ def test_a_dash_prints_the_table(folder, classifier, tmp_path):
     assert done.exit_code == 0
     transform(classifier, folder / "people.csv", "-o", tmp_path / "out.csv")
     assert done.stdout == (tmp_path / "out.csv").read_text()
+
+
+def test_what_loading_warns_of_is_told_in_a_line(folder, classifier, tmp_path, monkeypatch):
+    load = ifair.load
+
+    def warns(path):
+        warnings.warn("written by another version", stacklevel=2)
+        return load(path)
+
+    monkeypatch.setattr(ifair, "load", warns, raising=False)
+    done = transform(classifier, folder / "people.csv", "-o", tmp_path / "out.csv")
+    assert done.exit_code == 0, done.output
+    assert "Warning: written by another version\n" in done.stderr
 
 
 def test_json_tells_what_was_written(folder, classifier, tmp_path):
