@@ -10,13 +10,11 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-from ifair.data.columns import Doubt, suspicion
-from ifair.data.conditions import group_of, matching
+from ifair.data.columns import Doubt, cannot_count, suspicion
+from ifair.data.conditions import group_of, is_measure, matching, refuse_measures
 from ifair.data.dataset import Dataset
 from ifair.data.errors import DataError, nearest, unknown
 from ifair.data.tables import from_table, read_table
-
-_TIMES = ("datetime", "timedelta", "period")
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +153,7 @@ def check_roles(frame: pd.DataFrame, roles: Roles) -> list[str]:
     """
     _check_names(frame.columns, roles)
     _check_one_role(roles)
-    _check_times(frame, roles)
+    _check_kinds(frame, roles)
     if roles.target is not None:
         _check_target(frame[roles.target], roles)
     warnings = []
@@ -213,7 +211,9 @@ def dataset(table: Any, roles: Roles, *, name: str | None = None, needs_group: b
     chosen = frame[[*attributes(frame, roles), *(c for c in (roles.target, roles.query) if c is not None)]]
     positive = None if roles.target is None else matching(roles.positive, frame[roles.target])
     group: Any = group_of(frame, roles.group) if roles.group else None
-    if group is None and not needs_group and any(_is_measure(frame[column]) for column in roles.protected):
+    if group is None and needs_group:
+        refuse_measures(frame, roles.protected)
+    elif group is None and any(is_measure(frame[column]) for column in roles.protected):
         group = np.zeros(len(frame), dtype=bool)
     return from_table(
         chosen,
@@ -224,10 +224,6 @@ def dataset(table: Any, roles: Roles, *, name: str | None = None, needs_group: b
         group=group,
         name=name,
     )
-
-
-def _is_measure(values: pd.Series) -> bool:
-    return is_numeric_dtype(values) and not is_bool_dtype(values) and values.nunique() > 2
 
 
 def _named(roles: Roles) -> list[tuple[str, str]]:
@@ -262,14 +258,11 @@ def _check_one_role(roles: Roles) -> None:
             raise DataError(f"column {name!r} cannot be both kept and ignored")
 
 
-def _check_times(frame: pd.DataFrame, roles: Roles) -> None:
-    out = {roles.target, roles.query, roles.score, roles.id, *roles.ignore}
+def _check_kinds(frame: pd.DataFrame, roles: Roles) -> None:
+    out = {roles.query, roles.score, roles.id, *roles.ignore}
     for column in frame.columns:
-        if column not in out and str(frame[column].dtype).startswith(_TIMES):
-            raise DataError(
-                f"column {column!r} holds dates or times, which have no natural scale: turn it into a number or text, "
-                f"or leave it out with --ignore {column}"
-            )
+        if column not in out and (held := cannot_count(frame[column])):
+            raise DataError(f"column {column!r} holds {held}, or leave it out with --ignore {column}")
 
 
 def _check_target(values: pd.Series, roles: Roles) -> None:

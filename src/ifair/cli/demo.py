@@ -9,7 +9,7 @@ RESAMPLES = 200
 """Of every interval in the report: enough for a demonstration."""
 
 
-@click.command()
+@click.command(short_help="See it work on embedded data; writes a report.")
 @click.option(
     "-o",
     "--output",

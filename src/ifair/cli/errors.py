@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterable
 from functools import wraps
+from pathlib import Path
 from typing import Any
 
 import click
@@ -19,6 +20,8 @@ def clear_errors(command: Callable[..., None]) -> Callable[..., None]:
             command(*args, **kwargs)
         except DataError as error:
             raise click.ClickException(str(error)) from error
+        except FileNotFoundError as error:
+            raise click.ClickException(_no_file(error)) from error
         except (ValueError, ImportError) as error:
             # A model file can only have gone wrong once the package that reads it is there.
             persist = sys.modules.get("ifair.persist")
@@ -28,6 +31,16 @@ def clear_errors(command: Callable[..., None]) -> Callable[..., None]:
             raise click.ClickException(str(error)) from error
 
     return wrapped
+
+
+def _no_file(error: FileNotFoundError) -> str:
+    from ifair.data.errors import nearest
+
+    if not error.filename:
+        return str(error)
+    path = Path(error.filename)
+    beside = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
+    return f"there is no file {path}{nearest(path.name, beside)}"
 
 
 def warn(lines: Iterable[str]) -> None:

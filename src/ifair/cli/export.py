@@ -5,9 +5,10 @@ from pathlib import Path
 import click
 
 from ifair.cli.errors import clear_errors
+from ifair.cli.files import can_write
 
 
-@click.command()
+@click.command(short_help="Write a model as ONNX.")
 @click.argument("model", type=click.Path(path_type=Path))
 @click.option(
     "--onnx",
@@ -31,6 +32,8 @@ def export(model: Path, onnx: Path, precision: str) -> None:
     ifair export model.ifair --onnx model.onnx
     ifair export model.ifair --onnx model.onnx --precision double
     """
+    can_write(onnx)
+
     import ifair
     from ifair.files import write_whole
     from ifair.persist import to_onnx

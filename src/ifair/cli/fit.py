@@ -8,13 +8,14 @@ from typing import Any
 import click
 
 from ifair.cli.errors import clear_errors, warn
+from ifair.cli.files import can_write
 from ifair.cli.roles_options import needs_protected, roles_options
 
 TOP_WEIGHTS = 5
 INTERRUPTED = 130
 
 
-@click.command()
+@click.command(short_help="Learn a fair representation of a table.")
 @click.argument("table", type=click.Path(path_type=Path))
 @roles_options("protected", "target", "positive", "id", "query", "score", "ignore", "keep", "categorical")
 @click.option("-k", "--prototypes", type=click.IntRange(1), default=10, show_default=True, help="How many prototypes.")
@@ -65,8 +66,7 @@ def fit(
     needs_protected(roles)
     if find_spec("skops") is None:
         raise click.ClickException("a model file needs skops: pip install 'ifair[persist]'")
-    if not output.parent.is_dir():
-        raise click.ClickException(f"cannot write {output}: there is no folder {output.parent}")
+    can_write(output)
 
     import ifair
     from ifair.data.tables import read_table
@@ -170,7 +170,7 @@ def _learned(fair: Any) -> dict[str, Any]:
 def _in_words(about: dict[str, Any]) -> str:
     learned, data, settings = about["training"], about["data"], about["settings"]
     weights = learned["weights"]
-    largest = [f"  {name:<30} {weight:.3f}" for name, weight in list(weights.items())[:TOP_WEIGHTS]]
+    largest = [f"  {weight:8.3f}  {name}" for name, weight in list(weights.items())[:TOP_WEIGHTS]]
     protected = sum(weights[name] for name in learned["protected_columns"])
     end = "converged" if learned["converged"] else "NOT converged; raise --max-iter"
     lines = [
@@ -184,7 +184,7 @@ def _in_words(about: dict[str, Any]) -> str:
         f"{sum(weights.values()):.3g} in all"
         + ("; frozen, so no influence at all" if settings["freeze_protected"] else "; --freeze would make it 0"),
     ]
-    lines += [f"left out: {name}, {why}" for name, why in data["left_out"].items()]
+    lines += [f"left out: {name!r} {why}" for name, why in data["left_out"].items()]
     if data["outcome"]:
         kind = {"classes": "a classifier (logistic regression)", "numbers": "a regression (linear)"}[data["outcome"]]
         lines.append(f"{kind} of {about['roles']['target']!r} is trained on the representation")

@@ -8,8 +8,10 @@ import click
 
 from ifair.cli.errors import clear_errors
 
+MOST_LINES = 10
 
-@click.command()
+
+@click.command(short_help="Show what is in a model file, without running it.")
 @click.argument("model", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
 @clear_errors
@@ -30,14 +32,24 @@ def inspect(model: Path, as_json: bool) -> None:
 
 def _lines(value: Any, indent: str = "") -> list[str]:
     """Nested data as indented lines of ``key: value``; lists of plain values in one line."""
+    items = list(value.items() if isinstance(value, dict) else enumerate(value, 1))
+    # Long lists of numbers, such as the weights of all columns, are for scripts.
+    numbers = len(items) > MOST_LINES and all(isinstance(part, float) for _, part in items)
     lines = []
-    for key, part in value.items() if isinstance(value, dict) else enumerate(value, 1):
+    for key, part in items[:MOST_LINES] if numbers else items:
         if isinstance(part, dict | list) and part and not _plain(part):
             lines += [f"{indent}{key}:", *_lines(part, indent + "  ")]
         else:
-            shown = ", ".join(map(str, part)) if isinstance(part, list) else part
-            lines.append(f"{indent}{key}: {shown}")
+            lines.append(f"{indent}{key}: {_shown(part)}")
+    if numbers:
+        lines.append(f"{indent}... and {len(items) - MOST_LINES} more (--json shows all)")
     return lines
+
+
+def _shown(part: Any) -> str:
+    if isinstance(part, list | dict):
+        return ", ".join(map(str, part)) or "none"
+    return f"{part:.6g}" if isinstance(part, float) else str(part)
 
 
 def _plain(part: Any) -> bool:

@@ -1,5 +1,6 @@
 """A saved pipeline at work on a table: what the verbs that take a MODEL share."""
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,10 @@ class Model:
         from ifair.roles import Roles
 
         self.path = path
-        self.pipeline = ifair.load(path)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            self.pipeline = ifair.load(path)
+        warn(str(w.message) for w in caught)
         steps = list(getattr(self.pipeline, "named_steps", {}).values())
         if len(steps) < 2 or not isinstance(steps[0], Encoder):
             raise DataError(f"{path} holds no pipeline that starts with an Encoder; `ifair fit` makes such files")

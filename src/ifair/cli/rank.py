@@ -14,7 +14,7 @@ NEW = ("rank", "fair_score", "moved")
 SHOWN_QUERIES = 20
 
 
-@click.command()
+@click.command(short_help="Rank candidates, protected ones with their share (FA*IR).")
 @click.argument("table", type=click.Path(path_type=Path))
 @roles_options("protected", "group", "query", "score", "id")
 @click.option(
@@ -85,7 +85,8 @@ def rank(
         found = FAStarIR(k=top, p=min_share, alpha=alpha).rank(scores, sensitive_features=group, query=query)
     warn(f"{w.message}; all there are stand as high as demanded, the places after them go by score" for w in caught)
     by_score = FAStarIR(p=0).rank(scores, sensitive_features=group, query=query).rank
-    ranked = frame.assign(rank=found.rank, fair_score=found.scores, moved=by_score - found.rank).iloc[found.order]
+    rows = _as_written(table, frame)
+    ranked = rows.assign(rank=found.rank, fair_score=found.scores, moved=by_score - found.rank).iloc[found.order]
     try:
         with BlockWriter(output) as writer:
             writer.write(ranked)
@@ -100,18 +101,34 @@ def rank(
         click.echo(f"\nRanking: {output}")
 
 
+def _as_written(table: Path, frame: Any) -> Any:
+    """The rows as they stand in the file: in a CSV, 007 stays 007."""
+    import pandas as pd
+
+    from ifair.data.blocks import read_blocks
+    from ifair.data.tables import PARQUET
+
+    if table.name.lower().endswith(PARQUET):
+        return frame
+    return pd.concat(list(read_blocks(table, text=list(frame.columns))))
+
+
 def _group(frame: Any, roles: Any) -> Any:
     """Who is protected, by the conditions of --group or by the values of the protected columns."""
+    from ifair.data.conditions import group_of, refuse_measures
     from ifair.data.errors import unknown
     from ifair.data.tables import from_table
-    from ifair.roles import group_of
 
     for name in roles.protected:
         if name not in frame.columns:
             raise unknown("protected column", name, frame.columns)
     if roles.group:
         return group_of(frame, roles.group)
-    return from_table(frame[list(roles.protected)], protected=roles.protected).group
+    refuse_measures(frame, roles.protected)
+    group = from_table(frame[list(roles.protected)], protected=roles.protected).group
+    meant = sorted({str(value) for name in roles.protected for value in frame.loc[group, name].unique()})
+    click.echo(f"protected: {', '.join(meant[:10])} ({group.sum()} of {len(group)}); --group says otherwise", err=True)
+    return group
 
 
 def _complete(frame: Any, column: str, role: str) -> Any:

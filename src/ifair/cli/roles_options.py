@@ -24,8 +24,11 @@ _OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
             "By default whoever has another value than most in a protected column.",
         },
     ),
-    "query": (("--query",), {"metavar": "COLUMN", "help": "Which ranking a row belongs to."}),
-    "score": (("--score",), {"metavar": "COLUMN", "help": "The score to rank by, higher is better."}),
+    "query": (("--query",), {"metavar": "COLUMN", "help": "Which ranking a row belongs to; it is no attribute."}),
+    "score": (
+        ("--score",),
+        {"metavar": "COLUMN", "help": "The score to rank by, no attribute; higher is better."},
+    ),
     "id": (("--id",), {"metavar": "COLUMN", "help": "Names a row; carried along, never an attribute."}),
     "ignore": (
         ("--ignore",),

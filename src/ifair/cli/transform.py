@@ -8,7 +8,7 @@ import click
 from ifair.cli.errors import clear_errors
 
 
-@click.command()
+@click.command(short_help="Represent new records with a model; decide about them.")
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("table", type=click.Path(path_type=Path))
 @click.option(
@@ -68,6 +68,9 @@ def transform(
     recorded = fitted.roles.id if id_ is None else None
     asked = [name for name in (id_, *carry) if name is not None]
     done, columns = 0, []
+    # On a terminal one line that is kept up to date, elsewhere a line a block.
+    terminal = sys.stderr.isatty()
+    start = "\r" if terminal else ""
     blocks = read_blocks(table, block_rows, text=[*fitted.text, *asked, *([recorded] if recorded else [])])
     try:
         with BlockWriter(output, sys.stdout if prints else None) as writer:
@@ -89,9 +92,14 @@ def transform(
                 columns = [*added.columns, *result.columns]
                 writer.write(added.join(result))
                 done += len(block)
-                click.echo(f"  {done:,} rows", err=True)
+                click.echo(f"{start}  {done:,} rows", err=True, nl=not terminal)
+    except BrokenPipeError:
+        # Whoever reads standard output has seen enough; click ends the command quietly.
+        raise
     except OSError as error:
         raise click.ClickException(f"cannot write {output}: {error.strerror}") from error
+    if terminal:
+        click.echo(err=True)
     fitted.tell_new_categories()
     if as_json:
         click.echo(json.dumps({"output": str(output), "rows": done, "columns": columns}, indent=2))

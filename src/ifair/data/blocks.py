@@ -11,7 +11,7 @@ from typing import Any, Self, TextIO
 import pandas as pd
 
 from ifair.data.errors import DataError
-from ifair.data.tables import CSV, PARQUET, readable, short
+from ifair.data.tables import CSV, PARQUET, plain_numbers, readable, short
 from ifair.files import replacing
 
 BLOCK_ROWS = 50_000
@@ -37,6 +37,7 @@ def read_blocks(path: Path, rows: int = BLOCK_ROWS, *, text: Collection[str] = (
     blocks = _parquet_blocks(path, rows) if _is(path, PARQUET) else _csv_blocks(path, rows, text)
     start = 0
     for block in blocks:
+        block = plain_numbers(block)
         block.columns = [str(c) for c in block.columns]
         yield block.set_axis(pd.RangeIndex(start, start + len(block)), axis=0)
         start += len(block)

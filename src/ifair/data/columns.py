@@ -3,8 +3,9 @@
 import re
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
-from pandas.api.types import is_bool_dtype, is_float_dtype, is_integer_dtype
+from pandas.api.types import infer_dtype, is_bool_dtype, is_float_dtype, is_integer_dtype, is_object_dtype
 
 # In fewer records, values are all different by chance.
 FEWEST_RECORDS = 10
@@ -12,6 +13,7 @@ FEWEST_RECORDS = 10
 MOST_DIFFERENT = 0.5
 LONG_TEXT = 30
 
+_TIMES = {"datetime", "datetime64", "date", "time", "timedelta", "timedelta64", "period"}
 _CALLED_AN_ID = re.compile(r"(^|[^a-z])(id|ids|uuid|guid|key|nr|no|number|index|row)([^a-z]|$)|[a-z]I[dD]$")
 
 
@@ -59,6 +61,21 @@ def suspicion(column: pd.Series) -> Doubt | None:
     if unique:
         return Doubt("is different in every row, like an identifier")
     return Doubt(f"has {different} different texts in {len(present)} rows, too many for categories")
+
+
+def cannot_count(column: pd.Series) -> str | None:
+    """What a column holds that no encoder could turn into numbers without guessing, in words, or None.
+
+    Rows are counted from 1, by an index that counts them from 0.
+    """
+    present = column.dropna()
+    if infer_dtype(present) in _TIMES:
+        return "dates or times, which have no natural scale: turn it into a number or text"
+    if is_float_dtype(present) and (infinite := np.isinf(present.to_numpy(dtype=np.float64))).any():
+        return f"an infinite number in row {int(present.index[infinite.argmax()]) + 1}: mend it"
+    if is_object_dtype(present) and present.map(lambda c: isinstance(c, list | dict | set | np.ndarray)).any():
+        return "lists or records instead of single values: spread it over several columns"
+    return None
 
 
 def _counts(column: pd.Series) -> bool:

@@ -53,6 +53,21 @@ def matching(value: Any, column: pd.Series) -> Any:
     return alike[0]
 
 
+def is_measure(values: pd.Series) -> bool:
+    """Whether a column holds numbers that measure something, so that no value of it names a group."""
+    return is_numeric_dtype(values) and not is_bool_dtype(values) and values.nunique() > 2
+
+
+def refuse_measures(frame: pd.DataFrame, protected: Iterable[str]) -> None:
+    """Refuse protected columns of numbers where nothing else says who is protected."""
+    for column in protected:
+        if is_measure(frame[column]):
+            raise DataError(
+                f"protected column {column!r} holds numbers: say who is protected, "
+                f"such as --group '{column}<{frame[column].median():g}'"
+            )
+
+
 def _written(value: Any) -> str:
     if isinstance(value, float) and value.is_integer():
         value = int(value)

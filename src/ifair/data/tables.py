@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from pandas.api.types import is_bool_dtype, is_numeric_dtype, is_object_dtype, is_string_dtype
+from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype, is_object_dtype, is_string_dtype
 
 from ifair.data.dataset import Dataset, GroupRule, group_mask
 from ifair.data.errors import DataError, nearest, unknown
@@ -106,12 +106,22 @@ def read_table(table: Any) -> pd.DataFrame:
             "a table must be a pandas or polars table, or the path of a CSV or Parquet file; "
             f"got {type(table).__name__}"
         )
+    frame = plain_numbers(frame)
     frame.columns = [str(c) for c in frame.columns]
     repeated = frame.columns[frame.columns.duplicated()]
     if len(repeated):
         raise DataError(f"column {repeated[0]!r} occurs more than once")
     if frame.empty:
         raise DataError("the table has no records")
+    return frame
+
+
+def plain_numbers(frame: pd.DataFrame) -> pd.DataFrame:
+    """The same table with exact decimals, which databases like to write, as floats."""
+    for i in range(frame.shape[1]):
+        column = frame.iloc[:, i]
+        if is_object_dtype(column) and infer_dtype(column) == "decimal":
+            frame.isetitem(i, column.to_numpy(dtype=np.float64, na_value=np.nan))
     return frame
 
 

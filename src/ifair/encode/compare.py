@@ -35,9 +35,11 @@ def unreadable(encoder: Encoder, frame: pd.DataFrame) -> list[Cell]:
     found = []
     for column, holds in columns_by_content(encoder).items():
         values = frame[column]
-        if holds not in ("numbers", "booleans") or is_numeric_dtype(values):
+        if holds not in ("numbers", "booleans"):
             continue
-        if holds == "numbers":
+        if is_numeric_dtype(values):
+            fits = ~values.isin([np.inf, -np.inf])
+        elif holds == "numbers":
             fits = pd.to_numeric(values, errors="coerce").notna()
         else:
             fits = values.astype(str).str.lower().isin(["true", "false", "1", "0"])
