@@ -14,6 +14,8 @@ PROFILE = Profile(
     search={"n_restarts": 1, "max_iter": 5, "tol": 0.1},
 )
 
+ENVIRONMENT = {"machine": "x86_64, 2 cores", "python": "3.12"}
+
 
 def measured(unit, auc):
     """A record of a unit that tried one setting, as the runner would keep it."""
@@ -24,7 +26,13 @@ def measured(unit, auc):
         "validation": measures,
         "test": measures,
     }
-    return {"label": unit.label, "arguments": unit.arguments, "result": [row], "seconds": 1.5}
+    return {
+        "label": unit.label,
+        "arguments": unit.arguments,
+        "result": [row],
+        "seconds": 1.5,
+        "environment": ENVIRONMENT,
+    }
 
 
 @pytest.fixture
@@ -71,6 +79,7 @@ def test_results_tell_where_each_part_comes_from_and_keep_what_was_not_run(recor
     first = assemble(records, "quick", PROFILE, [])
     assert first["runs"]["classification"]["credit"]["profile"] == "quick"
     assert first["runs"]["classification"]["credit"]["seeds"] == [0, 1]
+    assert first["runs"]["classification"]["credit"]["environment"] == ENVIRONMENT
     only_credit = {"classification": [r for r in records["classification"] if r["arguments"]["dataset"] == "credit"]}
     second = assemble(only_credit, "full", PROFILE, [], first)
     assert second["runs"]["classification"]["credit"]["profile"] == "full"

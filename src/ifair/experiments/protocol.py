@@ -218,7 +218,10 @@ def learn(
         steps[-1].set_params(n_components=min(setting["K"], width))
     elif setting:
         parameters = {_PARAMETERS[letter]: value for letter, value in setting.items()}
-        steps[-1].set_params(**parameters, engine=engine_for(len(train.y)), **search)
+        if method.startswith("ifair"):
+            # LFR's loss is linear in the records: there is little for a GPU to do.
+            parameters["engine"] = engine_for(len(train.y))
+        steps[-1].set_params(**parameters, **search)
     if near is None or not _can_go_on(steps[-1], near[-1]):
         return _fitted(steps, train)
     fresh = clone(steps).set_params(**{f"{steps.steps[-1][0]}__n_restarts": search["n_restarts"] - 1})

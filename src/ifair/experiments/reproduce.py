@@ -1,14 +1,10 @@
 """The paper's whole evaluation: which experiments there are, what they need, and what their results add up to."""
 
-import os
-import platform
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
-from importlib.metadata import version
 from types import ModuleType
 from typing import Any
 
-from ifair import __version__
 from ifair.data import DataError, load
 from ifair.experiments import (
     classification,
@@ -24,6 +20,7 @@ from ifair.experiments import (
     sensitivity,
     synthetic,
 )
+from ifair.experiments.environment import joined
 from ifair.experiments.paper import CLASSIFICATION, RANKING, SENSITIVITY
 from ifair.experiments.plan import Earlier, Records
 from ifair.experiments.profiles import Profile
@@ -130,16 +127,5 @@ def _run(part: str, records: Records, profile: str, settings: Profile, missing: 
         "grid": settings.grid,
         "search": settings.search,
         "left out": list(missing),
-        "environment": environment(),
-    }
-
-
-def environment() -> dict[str, str]:
-    """Kind of machine and versions."""
-    return {
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
-        "system": platform.system(),
-        "python": platform.python_version(),
-        "ifair": __version__,
-        **{name: version(name) for name in ("numpy", "scipy", "scikit-learn", "pandas")},
+        "environment": joined([record["environment"] for record in own]),
     }

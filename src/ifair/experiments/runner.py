@@ -21,6 +21,7 @@ from typing import Any
 from joblib import Parallel, delayed, effective_n_jobs
 
 from ifair import __version__
+from ifair.experiments.environment import environment
 from ifair.files import hold, write_whole
 
 UNDER_WAY = ".running"
@@ -96,7 +97,7 @@ def run_units(
     Returns
     -------
     list of dict
-        For each unit ``{"label": ..., "arguments": ..., "result": ..., "seconds": ...}``.
+        For each unit ``label``, ``arguments``, ``result``, ``seconds`` and ``environment``.
     """
     with only_run(folder):
         kept = folder / "units"
@@ -129,7 +130,13 @@ def _run_and_keep(unit: Unit, kept: Path) -> tuple[str, float]:
         mark.write_text(unit.label, encoding="utf-8")
         result = unit.run()
         took = round(time.perf_counter() - began, 3)
-        record = {"label": unit.label, "arguments": unit.arguments, "result": result, "seconds": took}
+        record = {
+            "label": unit.label,
+            "arguments": unit.arguments,
+            "result": result,
+            "seconds": took,
+            "environment": environment(),
+        }
         write_json(kept / f"{unit.key}.json", record)
     finally:
         mark.unlink(missing_ok=True)
