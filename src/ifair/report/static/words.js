@@ -39,7 +39,8 @@ function flipWords(data, now, was) {
 function leakWords(now, was) {
   const one = mainAttack(now), before = mainAttack(was);
   if (!one) return "The protected group is too small to be guessed at.";
-  return `Somebody who sees only the representation tells the protected group from the others with an AUC of ${num(one.auc)} (0.5 is a guess, 1 is certainty); from the full data with ${num(before.auc)}.`;
+  const guess = one.interval_of === "auc" && one.low <= 0.5 ? ` That is not clearly better than a guess (95 % interval ${range(one, 2)}).` : "";
+  return `Somebody who sees only the representation tells the protected group from the others with an AUC of ${num(one.auc)} (0.5 is a guess, 1 is certainty); from the full data with ${num(before.auc)}.${guess}`;
 }
 
 function groupWords(data, now, was) {
