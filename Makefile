@@ -9,7 +9,7 @@ WORKERS ?= auto
 PROFILE ?= smoke
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-slow test-torch lint types docs bench clean
+.PHONY: help demo reproduce test test-slow test-browser test-torch lint types docs bench clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -30,10 +30,13 @@ reproduce: $(VENV)/.installed-report ## set up and run the paper's evaluation: P
 	@$(BIN)/ifair reproduce --profile $(PROFILE)
 
 test: $(VENV)/.installed-test ## set up and run the test suite
-	@$(PYTEST) -n $(WORKERS) -m "not slow"
+	@$(PYTEST) -n $(WORKERS) -m "not slow and not browser"
 
 test-slow: $(VENV)/.installed-test ## the slow proofs: a hundred seeds of gradient checks and the like
 	@IFAIR_TEST_SEEDS=$${IFAIR_TEST_SEEDS:-100} $(PYTEST) -n $(WORKERS) -m slow
+
+test-browser: $(VENV)/.installed-browser ## the report in a real Chromium, which must be installed, with its driver
+	@$(PYTEST) -m browser tests/browser
 
 test-torch: $(VENV)/.installed-test $(VENV)/.installed-torch ## the tests that need PyTorch; installs it (5 GB with CUDA)
 	@$(PYTEST) tests/engines tests/models/test_tensors.py
@@ -53,4 +56,4 @@ bench: $(VENV)/.installed-test ## the benchmarks, each printing one table
 	@for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
 
 clean: ## remove the environment and everything built
-	rm -rf $(VENV) build dist docs/_build docs/api/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist docs/_build docs/api/generated docs/auto_examples docs/sg_execution_times.rst .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -19,10 +19,25 @@ MAY_IMPORT = {
     "ranking": {"metrics"},
     "models": {"core", "engines", "encode"},
     "persist": {"models", "encode"},
+    "roles": {"data"},
+    "interop": {"data", "encode"},
     "tune": {"pareto", "models", "ranking", "metrics", "encode", "data"},
+    "audit": {"tune", "pareto", "models", "ranking", "metrics", "encode", "data"},
     "experiments": {"tune", "pareto", "models", "ranking", "metrics", "encode", "data"},
     "report": {"pareto"},
-    "cli": {"experiments", "tune", "persist", "report", "models", "ranking", "metrics", "encode", "data"},
+    "cli": {
+        "audit",
+        "experiments",
+        "tune",
+        "persist",
+        "roles",
+        "report",
+        "models",
+        "ranking",
+        "metrics",
+        "encode",
+        "data",
+    },
 }
 
 

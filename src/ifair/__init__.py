@@ -7,10 +7,11 @@ if TYPE_CHECKING:
     from ifair.encode import Encoder
     from ifair.models.ifair import IFair
     from ifair.models.lfr import LFR
+    from ifair.persist import inspect, load, save, score
     from ifair.ranking import FAStarIR
 
 __version__ = "0.1.0"
-__all__ = ["LFR", "Encoder", "FAStarIR", "IFair", "__version__"]
+__all__ = ["LFR", "Encoder", "FAStarIR", "IFair", "__version__", "inspect", "load", "save", "score"]
 
 # Where each public name lives. Loaded on first use: `ifair --help` needs neither numpy nor scikit-learn.
 _HOME = {
@@ -18,6 +19,10 @@ _HOME = {
     "FAStarIR": "ifair.ranking",
     "IFair": "ifair.models.ifair",
     "LFR": "ifair.models.lfr",
+    "inspect": "ifair.persist",
+    "load": "ifair.persist",
+    "save": "ifair.persist",
+    "score": "ifair.persist",
 }
 
 

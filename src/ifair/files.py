@@ -2,8 +2,35 @@
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A place beside ``path`` to write to; moved into place at the end, or removed if something went wrong.
+
+    Parameters
+    ----------
+    path : Path
+        The file to make or to replace. A failure, an interrupt too, leaves it as it was.
+
+    Yields
+    ------
+    Path
+        An empty file in the same folder.
+    """
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    os.close(descriptor)
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.chmod(0o666 & ~_umask())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
@@ -15,16 +42,8 @@ def write_whole(path: Path, content: str | bytes) -> None:
     content : str or bytes
         Text is written as UTF-8.
     """
-    data = content.encode("utf-8") if isinstance(content, str) else content
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    temporary = Path(name)
-    try:
-        with open(descriptor, "wb") as file:
-            file.write(data)
-        temporary.chmod(0o666 & ~_umask())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replacing(path) as temporary:
+        temporary.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
 
 
 def _umask() -> int:

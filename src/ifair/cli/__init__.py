@@ -3,17 +3,59 @@
 import click
 
 from ifair import __version__
+from ifair.cli.audit import audit
 from ifair.cli.datasets import datasets
 from ifair.cli.demo import demo
+from ifair.cli.export import export
+from ifair.cli.fit import fit
+from ifair.cli.inspect import inspect
+from ifair.cli.rank import rank
+from ifair.cli.report import report
 from ifair.cli.reproduce import reproduce
+from ifair.cli.transform import transform
+from ifair.cli.tune import tune
+
+# In the order in which a newcomer needs them.
+SECTIONS = {
+    "First steps": ("demo", "fit", "transform", "rank"),
+    "Choosing and showing": ("tune", "audit", "report"),
+    "Files for production": ("inspect", "export"),
+    "The paper": ("datasets", "reproduce"),
+}
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class Overview(click.Group):
+    """A group that lists its commands by what they are for."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        width = max(len(name) for name in self.commands)
+        listed = [name for names in SECTIONS.values() for name in names]
+        others = tuple(name for name in self.commands if name not in listed)
+        for title, names in {**SECTIONS, "More": others}.items():
+            rows = [
+                (name.ljust(width), self.commands[name].get_short_help_str(formatter.width - width - 6))
+                for name in names
+                if name in self.commands
+            ]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
+@click.group(cls=Overview, context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
 @click.version_option(__version__, prog_name="ifair")
-def main() -> None:
-    """Learn representations in which people alike in what may count are alike."""
+@click.pass_context
+def main(ctx: click.Context) -> None:
+    """Learn representations in which people alike in what may count are alike.
+
+    \b
+    ifair demo
+    ifair fit people.csv --protected sex --target hired -o model.ifair
+    ifair transform model.ifair people.csv -o fair.parquet
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
 
 
-main.add_command(datasets)
-main.add_command(demo)
-main.add_command(reproduce)
+for verb in (audit, datasets, demo, export, fit, inspect, rank, report, reproduce, transform, tune):
+    main.add_command(verb)

@@ -26,7 +26,7 @@ def _clear_errors(command: Callable[..., None]) -> Callable[..., None]:
     return wrapped
 
 
-@click.group()
+@click.group(short_help="The datasets of the paper: list, read about, fetch.")
 def datasets() -> None:
     """The datasets of the paper: list them, read about them, fetch their files.
 

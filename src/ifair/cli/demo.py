@@ -5,15 +5,18 @@ from pathlib import Path
 
 import click
 
+RESAMPLES = 200
+"""Of every interval in the report: enough for a demonstration."""
 
-@click.command()
+
+@click.command(short_help="See it work on embedded data; writes a report.")
 @click.option(
     "-o",
     "--output",
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("ifair-demo"),
     show_default=True,
-    help="Folder for report.html and results.json; made if need be.",
+    help="Folder for report.html, evidence.json and results.json; made if need be.",
 )
 @click.option(
     "--splits", type=click.IntRange(2, 100), default=5, show_default=True, help="Random splits to average over."
@@ -31,7 +34,7 @@ def demo(output: Path, splits: int, jobs: int, as_json: bool) -> None:
     ifair demo --splits 10 --output credit
     ifair demo --json | jq '.measures | keys'
     """
-    missing = [name for name in ("matplotlib", "jinja2") if find_spec(name) is None]
+    missing = [name for name in ("jinja2", "vl_convert") if find_spec(name) is None]
     if missing:
         raise click.ClickException(f"the report needs {' and '.join(missing)}: pip install 'ifair[report]'")
     try:
@@ -41,9 +44,12 @@ def demo(output: Path, splits: int, jobs: int, as_json: bool) -> None:
 
     import json
 
+    from ifair.audit import evidence
     from ifair.cli.files import write_text
+    from ifair.data import load_credit
     from ifair.experiments.demo import Settings, run
-    from ifair.report.demo import as_text, page
+    from ifair.report.audit import page
+    from ifair.report.demo import as_text
 
     click.echo("German Credit: 1,000 people, age protected; comparing representations ...", err=True)
 
@@ -53,6 +59,9 @@ def demo(output: Path, splits: int, jobs: int, as_json: bool) -> None:
     results = run(Settings(n_splits=splits, n_jobs=jobs), step)
     text = json.dumps(results, indent=2)
     write_text(output / "results.json", text)
-    write_text(output / "report.html", page(results))
+    click.echo("Rivals, settings and people of one split in detail, for the report ...", err=True)
+    found = evidence(load_credit(), resamples=RESAMPLES, n_jobs=jobs, step=step)
+    write_text(output / "evidence.json", json.dumps(found, allow_nan=False))
+    write_text(output / "report.html", page(found))
     click.echo(text if as_json else f"\n{as_text(results)}")
     click.echo(f"\nReport: {(output / 'report.html').resolve()}", err=as_json)

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 
-@click.command()
+@click.command(short_help="The paper's experiments, its numbers next to ours.")
 @click.option(
     "--profile",
     type=click.Choice(["smoke", "quick", "full"]),

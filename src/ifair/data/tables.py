@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from pandas.api.types import is_bool_dtype, is_numeric_dtype, is_object_dtype, is_string_dtype
+from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype, is_object_dtype, is_string_dtype
 
 from ifair.data.dataset import Dataset, GroupRule, group_mask
 from ifair.data.errors import DataError, nearest, unknown
@@ -106,6 +106,7 @@ def read_table(table: Any) -> pd.DataFrame:
             "a table must be a pandas or polars table, or the path of a CSV or Parquet file; "
             f"got {type(table).__name__}"
         )
+    frame = plain_numbers(frame)
     frame.columns = [str(c) for c in frame.columns]
     repeated = frame.columns[frame.columns.duplicated()]
     if len(repeated):
@@ -115,30 +116,45 @@ def read_table(table: Any) -> pd.DataFrame:
     return frame
 
 
-def _read_file(path: Path) -> pd.DataFrame:
+def plain_numbers(frame: pd.DataFrame) -> pd.DataFrame:
+    """The same table with exact decimals, which databases like to write, as floats."""
+    for i in range(frame.shape[1]):
+        column = frame.iloc[:, i]
+        if is_object_dtype(column) and infer_dtype(column) == "decimal":
+            frame.isetitem(i, column.to_numpy(dtype=np.float64, na_value=np.nan))
+    return frame
+
+
+def readable(path: Path) -> None:
+    """Refuse a file that is not there, or of a kind that is not read."""
     if not path.is_file():
         beside = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
         raise DataError(f"there is no file {path}{nearest(path.name, beside)}")
+    if not path.name.lower().endswith((*CSV, *PARQUET)):
+        raise DataError(f"{path} is neither CSV ({', '.join(CSV)}) nor Parquet ({', '.join(PARQUET)})")
+
+
+def _read_file(path: Path) -> pd.DataFrame:
+    readable(path)
     if path.name.lower().endswith(PARQUET):
         try:
             return pd.read_parquet(path)
         except ImportError as error:
             raise DataError("reading Parquet needs pyarrow: pip install pyarrow") from error
         except Exception as error:  # pyarrow raises classes of its own, which cannot be named without it
-            raise DataError(f"{path} is not a Parquet table ({_short(error)})") from error
-    if not path.name.lower().endswith(CSV):
-        raise DataError(f"{path} is neither CSV ({', '.join(CSV)}) nor Parquet ({', '.join(PARQUET)})")
+            raise DataError(f"{path} is not a Parquet table ({short(error)})") from error
     separator = "\t" if ".tsv" in path.name.lower() else ","
     try:
         frame = pd.read_csv(path, sep=separator, encoding="utf-8-sig", on_bad_lines="error", low_memory=False)
     except (ValueError, OSError, EOFError, OverflowError) as error:
-        raise DataError(f"{path} is not a CSV table in UTF-8 ({_short(error)})") from error
+        raise DataError(f"{path} is not a CSV table in UTF-8 ({short(error)})") from error
     if not isinstance(frame.index, pd.RangeIndex):
         raise DataError(f"{path} has lines with more fields than its header")
     return frame
 
 
-def _short(error: BaseException) -> str:
+def short(error: BaseException) -> str:
+    """What an error of another library says, in one line."""
     return " ".join(str(error).split())[:200]
 
 

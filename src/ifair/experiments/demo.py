@@ -58,7 +58,7 @@ def run(settings: Settings | None = None, step: Step | None = None) -> dict[str,
     -------
     dict
         ``data``, ``settings``, ``measures`` (a list of values, one a split, for every method and measure),
-        ``prototypes``, ``environment``; nothing in it but numbers, strings, lists and dicts.
+        ``environment``; nothing in it but numbers, strings, lists and dicts.
     """
     settings = settings or Settings()
     began = time.perf_counter()
@@ -89,7 +89,6 @@ def run(settings: Settings | None = None, step: Step | None = None) -> dict[str,
         },
         "settings": asdict(settings),
         "measures": measures,
-        "prototypes": _prototypes(credit, settings),
         "environment": {
             "seconds": round(time.perf_counter() - began, 1),
             "python": platform.python_version(),
@@ -125,19 +124,3 @@ def _steps(representation: Pipeline, seed: int) -> Iterable[Any]:
         if isinstance(step, IFair):
             step.set_params(random_state=seed)
         yield step
-
-
-def _prototypes(credit: Dataset, settings: Settings) -> dict[str, Any]:
-    """The archetypes learned on all records, readable."""
-    encoder = Encoder()
-    model = IFair(settings.highlighted, protected=list(credit.protected), random_state=0)
-    encoded = encoder.fit_transform(credit.frame)
-    table = model.fit(encoded).archetypes(encoded, encoder)
-    return {
-        "columns": list(table.columns),
-        "rows": [[v if isinstance(v, str) else round(float(v), 3) for v in row] for row in table.to_numpy().tolist()],
-        "weights": {
-            attribute: float(model.alpha_[columns_of(attribute, model.feature_names_in_)].sum())
-            for attribute in encoder.attributes_
-        },
-    }

@@ -1,0 +1,255 @@
+"""Everything an audit finds about a table, as plain data that a report can be made of."""
+
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike
+
+from ifair import __version__
+from ifair.audit.candidates import Candidate, candidates
+from ifair.audit.decisions import Decider, learn, score_range
+from ifair.audit.measures import UTILITY, Scored, attack, certificate, plain
+from ifair.audit.parts import NEIGHBOURS, Parts, split
+from ifair.audit.people import describe, flips, rounded
+from ifair.audit.tuning import SOLVER, named_choices
+from ifair.data import DataError, Dataset
+from ifair.encode import columns_of
+from ifair.models.ifair import IFair
+from ifair.pareto import pareto_front
+
+FORMAT = "ifair-evidence"
+VERSION = 1
+
+Step = Callable[[str, int, int], None]
+"""Told what was done last, how much is done and how much there is."""
+
+
+def evidence(
+    dataset: Dataset,
+    *,
+    tuning: Mapping[str, Any] | None = None,
+    ids: ArrayLike | None = None,
+    seed: int | None = None,
+    higher_is_better: bool = True,
+    resamples: int = 500,
+    most_people: int = 10_000,
+    solver: Mapping[str, Any] | None = None,
+    categorical: Sequence[str] = (),
+    n_jobs: int | None = None,
+    step: Step | None = None,
+) -> dict[str, Any]:
+    """Learn, decide and measure: a table before and after iFair, with its rivals.
+
+    Everything is learned on one third of the records, settings are chosen on another, and all that is said about
+    people and decisions is measured on the last.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With a target; see :func:`ifair.data.from_table`.
+    tuning : mapping, optional
+        What :func:`ifair.audit.tune` found for this table: the points of its front are compared. Default: a small
+        grid of settings.
+    ids : array of shape (n_records,), optional
+        What people are found by. Default: the number of the row, from 0.
+    seed : int, optional
+        Of the split and of the starts. Default: that of the tuning, or 0.
+    higher_is_better : bool
+        Whether a high score, or the positive class, is good for the person.
+    resamples : int
+        Of every bootstrap interval.
+    most_people : int
+        People who are judged and shown, at most.
+    solver : mapping, optional
+        Parameters of iFair's and LFR's solver.
+    categorical : sequence of str
+        Columns of numbers that are codes of categories.
+    n_jobs : int, optional
+        Processes; -1 for one a core. The result does not depend on it.
+    step : callable, optional
+        Called as ``step(what, done, total)``.
+
+    Returns
+    -------
+    dict
+        Numbers, strings, lists and dicts only: ``data``, ``settings``, ``versions``, ``points``, ``choices``,
+        ``people``. ``ifair.report.page`` makes a page of it.
+    """
+    seed = seed if seed is not None else int((tuning or {}).get("seed", 0))
+    options = dict(solver or (tuning or {}).get("solver") or SOLVER)
+    names = np.arange(len(dataset)) if ids is None else np.asarray(ids)
+    tell = step or (lambda *_: None)
+    parts = split(dataset, seed, most_people=most_people, categorical=categorical)
+    wanted = candidates(
+        None if tuning is None else [point["setting"] for point in tuning["front"]],
+        two_classes=parts.task == "classification" and len(set(parts.train.records.group)) == 2,
+    )
+    try:
+        full = learn(wanted[0], parts, seed, options)
+    except ValueError as error:
+        raise DataError(f"no model can be trained on {dataset.name}: {error}") from error
+    first, before = _measured(wanted[0], full, parts, None, resamples, higher_is_better)
+    tell(wanted[0].name, 1, len(wanted))
+    # By now the neighbours of both parts are known, and other processes get them with the parts.
+    jobs = Parallel(n_jobs=n_jobs, return_as="generator")(
+        delayed(_tried)(candidate, parts, seed, options, before, resamples, higher_is_better)
+        for candidate in wanted[1:]
+    )
+    points, left_out = [first], []
+    for done, (candidate, found) in enumerate(zip(wanted[1:], jobs), start=2):
+        if isinstance(found, str):
+            left_out.append({"name": candidate.name, "why": found})
+        else:
+            points.append(found)
+        tell(candidate.name, done, len(wanted))
+    _mark_front(points)
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "task": parts.task,
+        "utility": dict(zip(("name", "explained"), UTILITY[parts.task])),
+        "higher_is_better": higher_is_better,
+        "data": _about(dataset, parts),
+        "settings": {
+            "seed": seed,
+            "neighbours": int(parts.test.neighbours.shape[1]),
+            "wanted_neighbours": NEIGHBOURS,
+            "resamples": resamples,
+            "solver": options,
+            "model": "logistic regression" if parts.task == "classification" else "linear regression",
+            "tuned": tuning is not None,
+            "categorical": list(categorical),
+        },
+        "versions": {
+            "ifair": __version__,
+            "python": platform.python_version(),
+            **{name: version(name) for name in ("numpy", "scipy", "scikit-learn", "pandas")},
+        },
+        "points": points,
+        "left_out": left_out,
+        "choices": named_choices(_eligible(points)),
+        "people": describe(parts.test, names[parts.test.rows]),
+    }
+
+
+def _tried(candidate: Candidate, parts: Parts, seed: int, options: dict[str, Any], *how: Any) -> dict[str, Any] | str:
+    """A point, or why there is none."""
+    try:
+        decider = learn(candidate, parts, seed, options)
+    except ValueError as error:
+        return str(error)
+    return _measured(candidate, decider, parts, *how)[0]
+
+
+def _measured(
+    candidate: Candidate,
+    decider: Decider,
+    parts: Parts,
+    before: Scored | None,
+    resamples: int,
+    higher_is_better: bool,
+) -> tuple[dict[str, Any], Scored]:
+    scale = score_range(parts.train, parts.task)
+    scored = {}
+    for name in ("validation", "test"):
+        part = getattr(parts, name)
+        scores = decider.scores(part.X)
+        scored[name] = Scored(part, parts.task, scores, decider.decisions(scores), scale, resamples)
+    test, Z = scored["test"], decider.represent(parts.test.X)
+    flipped = flips(parts.test, decider.scores, decider.decisions)
+    point = {
+        "id": candidate.id,
+        "name": candidate.name,
+        "family": candidate.family,
+        "setting": candidate.setting,
+        "blind": candidate.blind,
+        "validation": scored["validation"].brief(),
+        "test": test.intervals(before),
+        "groups": test.groups(),
+        "adversary": attack(Z, parts.test, resamples),
+        "certificate": certificate(Z, parts.test),
+        "flip": flipped["summary"],
+        "worst": test.worst(higher_is_better=higher_is_better),
+        "people": {
+            "score": rounded(test.scores),
+            "flip": flipped["people"],
+            "alternatives": flipped["alternatives"] if flipped["people"] else [],
+        },
+        **_learned(decider, parts),
+    }
+    return point, test
+
+
+def _learned(decider: Decider, parts: Parts) -> dict[str, Any]:
+    """The archetypes and the weights of the attributes, where the representation has any."""
+    model = decider.steps[-1]
+    if not isinstance(model, IFair):
+        return {"archetypes": None, "weights": None}
+    table = model.archetypes(parts.train.X, parts.encoder)
+    rows = [[_cell(value) for value in row] for row in table.to_numpy(dtype=object).tolist()]
+    weights = [
+        {"name": name, "weight": plain(model.alpha_[columns_of(name, parts.train.X.columns)].sum())}
+        for name in parts.encoder.attributes_
+    ]
+    return {
+        "archetypes": {"columns": [str(name) for name in table.columns], "rows": rows},
+        "weights": sorted(weights, key=lambda one: -float(one["weight"] or 0)),
+        "converged": bool(model.converged_),
+    }
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, (bool, np.bool_)):
+        return "yes" if value else "no"
+    if isinstance(value, (int, float, np.number)):
+        return float(f"{float(value):.4g}") if np.isfinite(value) else None
+    return "(missing)" if pd.isna(value) else str(value)
+
+
+def _eligible(points: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The points of iFair to choose among: those that cannot see protected attributes, if there are any."""
+    fair = [point for point in points if point["family"] == "ifair"]
+    return [point for point in fair if point["blind"]] or fair
+
+
+def _mark_front(points: Sequence[dict[str, Any]]) -> None:
+    """Say of every point whether no other one beats it on validation data."""
+    values = [
+        [np.nan if point["validation"][name] is None else point["validation"][name] for name in ("utility", "yNN")]
+        for point in points
+    ]
+    for point, on in zip(points, pareto_front(values)):
+        point["on_front"] = bool(on)
+
+
+def _about(dataset: Dataset, parts: Parts) -> dict[str, Any]:
+    y, group = dataset.target, dataset.group
+    return {
+        "name": dataset.name,
+        "description": dataset.description,
+        "source": dataset.source,
+        "licence": dataset.licence,
+        "records": len(dataset),
+        "target": str(y.name),
+        "protected": list(dataset.protected),
+        "ranked_by": None if dataset.query is None else "query",
+        "group_share": plain(group.mean()),
+        "base_protected": plain(y[group].mean()) if group.any() else None,
+        "base_others": plain(y[~group].mean()) if (~group).any() else None,
+        "parts": {name: len(getattr(parts, name)) for name in ("train", "validation", "test")},
+        "columns": [
+            {
+                "name": name,
+                "kind": "number" if pd.api.types.is_numeric_dtype(column) else "category",
+                "values": int(column.nunique()),
+                "missing": int(column.isna().sum()),
+                "protected": name in dataset.protected,
+            }
+            for name, column in dataset.frame.items()
+        ],
+    }

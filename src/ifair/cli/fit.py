@@ -1,0 +1,191 @@
+"""``ifair fit``: from a table to a fair representation in a file."""
+
+import warnings
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ifair.cli.errors import clear_errors, warn
+from ifair.cli.files import can_write
+from ifair.cli.roles_options import needs_protected, roles_options
+
+TOP_WEIGHTS = 5
+INTERRUPTED = 130
+
+
+@click.command(short_help="Learn a fair representation of a table.")
+@click.argument("table", type=click.Path(path_type=Path))
+@roles_options("protected", "target", "positive", "id", "query", "score", "ignore", "keep", "categorical")
+@click.option("-k", "--prototypes", type=click.IntRange(1), default=10, show_default=True, help="How many prototypes.")
+@click.option(
+    "--lambda", "utility", type=click.FloatRange(0), default=1.0, show_default=True, help="Weight of utility."
+)
+@click.option("--mu", "fairness", type=click.FloatRange(0), default=1.0, show_default=True, help="Weight of fairness.")
+@click.option("--freeze", is_flag=True, help="Guarantee that protected columns have no influence at all.")
+@click.option("--restarts", type=click.IntRange(1), default=3, show_default=True, help="Starts to try.")
+@click.option("--max-iter", type=click.IntRange(1), default=1000, show_default=True, help="Most iterations of a start.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same model.")
+@click.option("--jobs", type=int, default=-1, show_default=True, help="Threads; -1 for one a core.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    required=True,
+    help="The model file to write, such as model.ifair.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print what was learned as JSON, for scripts.")
+@clear_errors
+def fit(
+    table: Path,
+    roles: Any,
+    prototypes: int,
+    utility: float,
+    fairness: float,
+    freeze: bool,
+    restarts: int,
+    max_iter: int,
+    seed: int,
+    jobs: int,
+    output: Path,
+    as_json: bool,
+) -> None:
+    """Learn a fair representation of the people in TABLE (CSV or Parquet) and save it as a model.
+
+    With --target, a model of the outcome is trained on the representation and saved along: logistic regression for
+    two values, linear regression for more numbers. What cannot be an attribute (identifiers, constants, free text) is
+    left out, and said so.
+
+    \b
+    ifair fit people.csv --protected sex -o model.ifair
+    ifair fit people.csv -p race -p sex --target income --positive '>50K' -o model.ifair
+    ifair fit people.csv --columns roles.toml -k 20 --mu 10 --freeze -o model.ifair
+    ifair fit people.csv --columns roles.toml -o model.ifair --json | jq .training.loss
+    """
+    needs_protected(roles)
+    if find_spec("skops") is None:
+        raise click.ClickException("a model file needs skops: pip install 'ifair[persist]'")
+    can_write(output)
+
+    import ifair
+    from ifair.data.tables import read_table
+    from ifair.roles import check_roles, dataset, left_out
+
+    frame = read_table(table)
+    doubts = check_roles(frame, roles)
+    warn(doubts)
+    people = dataset(frame, roles, name=table.name, needs_group=False)
+    settings = {
+        "n_prototypes": prototypes,
+        "utility_weight": utility,
+        "fairness_weight": fairness,
+        "freeze_protected": freeze,
+        "n_restarts": restarts,
+        "max_iter": max_iter,
+        "random_state": seed,
+    }
+    click.echo(f"{table.name}: {len(people)} people, {people.frame.shape[1]} attributes; learning ...", err=True)
+    model = _learn(people, roles, settings, jobs)
+    about = {
+        "roles": roles.as_dict(),
+        "data": {
+            "table": table.name,
+            "records": len(people),
+            "attributes": list(people.frame.columns),
+            "left_out": left_out(frame, roles),
+            "outcome": _outcome(people),
+        },
+        "settings": settings,
+        "training": _learned(model["fair"]),
+    }
+    try:
+        ifair.save(model, output, about=about)
+    except OSError as error:
+        raise click.ClickException(f"cannot write {output}: {error.strerror}") from error
+    if as_json:
+        import json
+
+        click.echo(json.dumps({"model": str(output), **about, "warnings": doubts}, indent=2))
+    else:
+        click.echo(_in_words(about))
+        click.echo(f"\nModel: {output}")
+
+
+def _learn(people: Any, roles: Any, settings: dict[str, Any], jobs: int) -> Any:
+    """The fitted pipeline: encoder, representation, and with an outcome its model."""
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LinearRegression, LogisticRegression
+    from sklearn.pipeline import Pipeline
+
+    from ifair.data.errors import DataError
+    from ifair.encode import Encoder
+    from ifair.models.ifair import IFair
+
+    steps: list[tuple[str, Any]] = [
+        ("encode", Encoder(categorical=list(roles.categorical) or "auto")),
+        ("fair", IFair(**settings, protected=list(roles.protected), n_jobs=jobs, verbose=True)),
+    ]
+    if people.target is not None:
+        last = LogisticRegression(max_iter=1000) if _outcome(people) == "classes" else LinearRegression()
+        steps.append(("decide", last))
+    model = Pipeline(steps)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            model.fit(people.frame, people.target)
+        except (ValueError, TypeError) as error:
+            # The estimators refuse bad tables and settings this way, in words.
+            raise DataError(str(error)) from error
+    said = [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
+    if any("was interrupted" in text for text in said):
+        click.echo("Stopped; no model was written.", err=True)
+        raise click.exceptions.Exit(INTERRUPTED)
+    # What happened to convergence is part of what is printed about the model.
+    warn(str(w.message) for w in caught if not issubclass(w.category, ConvergenceWarning))
+    # How many threads learned it and how it was shown are no properties of the model.
+    return model.set_params(fair__n_jobs=None, fair__verbose=False)
+
+
+def _outcome(people: Any) -> str | None:
+    if people.target is None:
+        return None
+    return "classes" if set(people.target.unique()) <= {0, 1} else "numbers"
+
+
+def _learned(fair: Any) -> dict[str, Any]:
+    names = [str(name) for name in fair.feature_names_in_]
+    order = (-fair.alpha_).argsort(kind="stable")
+    return {
+        "loss": float(fair.loss_),
+        "utility_loss": float(fair.utility_loss_),
+        "fairness_loss": float(fair.fairness_loss_),
+        "iterations": int(fair.n_iter_),
+        "converged": bool(fair.converged_),
+        "weights": {names[j]: float(fair.alpha_[j]) for j in order},
+        "protected_columns": [name for name, is_so in zip(names, fair.protected_mask_) if is_so],
+    }
+
+
+def _in_words(about: dict[str, Any]) -> str:
+    learned, data, settings = about["training"], about["data"], about["settings"]
+    weights = learned["weights"]
+    largest = [f"  {weight:8.3f}  {name}" for name, weight in list(weights.items())[:TOP_WEIGHTS]]
+    protected = sum(weights[name] for name in learned["protected_columns"])
+    end = "converged" if learned["converged"] else "NOT converged; raise --max-iter"
+    lines = [
+        f"{data['records']} people, {len(data['attributes'])} attributes in {len(weights)} columns, "
+        f"{settings['n_prototypes']} prototypes",
+        f"loss {learned['loss']:.4g}: utility {learned['utility_loss']:.4g}, fairness {learned['fairness_loss']:.4g}; "
+        f"{end} after {learned['iterations']} iterations",
+        "columns that count most in distances:",
+        *largest,
+        f"protected columns ({', '.join(about['roles']['protected'])}): weight {protected:.3g} of "
+        f"{sum(weights.values()):.3g} in all"
+        + ("; frozen, so no influence at all" if settings["freeze_protected"] else "; --freeze would make it 0"),
+    ]
+    lines += [f"left out: {name!r} {why}" for name, why in data["left_out"].items()]
+    if data["outcome"]:
+        kind = {"classes": "a classifier (logistic regression)", "numbers": "a regression (linear)"}[data["outcome"]]
+        lines.append(f"{kind} of {about['roles']['target']!r} is trained on the representation")
+    return "\n".join(lines)

@@ -1,0 +1,56 @@
+"""``ifair inspect``: what a model file says of itself."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ifair.cli.errors import clear_errors
+
+MOST_LINES = 10
+
+
+@click.command(short_help="Show what is in a model file, without running it.")
+@click.argument("model", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
+@clear_errors
+def inspect(model: Path, as_json: bool) -> None:
+    """Show what is in MODEL: versions, columns and their roles, settings, steps.
+
+    Nothing in the file is run or imported, so that a file from elsewhere can be looked at first.
+
+    \b
+    ifair inspect model.ifair
+    ifair inspect model.ifair --json | jq .about.roles
+    """
+    import ifair
+
+    facts = ifair.inspect(model)
+    click.echo(json.dumps(facts, indent=2) if as_json else "\n".join(_lines(facts)))
+
+
+def _lines(value: Any, indent: str = "") -> list[str]:
+    """Nested data as indented lines of ``key: value``; lists of plain values in one line."""
+    items = list(value.items() if isinstance(value, dict) else enumerate(value, 1))
+    # Long lists of numbers, such as the weights of all columns, are for scripts.
+    numbers = len(items) > MOST_LINES and all(isinstance(part, float) for _, part in items)
+    lines = []
+    for key, part in items[:MOST_LINES] if numbers else items:
+        if isinstance(part, dict | list) and part and not _plain(part):
+            lines += [f"{indent}{key}:", *_lines(part, indent + "  ")]
+        else:
+            lines.append(f"{indent}{key}: {_shown(part)}")
+    if numbers:
+        lines.append(f"{indent}... and {len(items) - MOST_LINES} more (--json shows all)")
+    return lines
+
+
+def _shown(part: Any) -> str:
+    if isinstance(part, list | dict):
+        return ", ".join(map(str, part)) or "none"
+    return f"{part:.6g}" if isinstance(part, float) else str(part)
+
+
+def _plain(part: Any) -> bool:
+    return isinstance(part, list) and not any(isinstance(item, dict | list) for item in part)

@@ -1,0 +1,106 @@
+"""What the verbs that judge a table of people share: reading it, its options, and the audit itself."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ifair.cli.errors import warn
+
+ROLES = ("protected", "target", "positive", "group", "query", "id", "ignore", "keep", "categorical")
+
+OPTIONS = (
+    click.option(
+        "--tuning",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        help="What `ifair tune` wrote: its front is compared. Without it a small grid of settings.",
+    ),
+    click.option("--seed", type=int, help="Of the split and the starts; that of the tuning, or 0, by default."),
+    click.option("--unfavourable", is_flag=True, help="The positive outcome, or a high score, is bad for the person."),
+    click.option("--resamples", type=click.IntRange(10), default=500, show_default=True, help="For every interval."),
+    click.option(
+        "--people", type=click.IntRange(33), default=10_000, show_default=True, help="Most to judge and show."
+    ),
+    click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 for one a core."),
+)
+
+
+def audit_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of an audit."""
+    for option in reversed(OPTIONS):
+        command = option(command)
+    return command
+
+
+def read_people(table: Path, roles: Any) -> tuple[Any, Any]:
+    """The table as a Dataset, and the ids of its people or None; doubts about columns go to standard error."""
+    from ifair.cli.roles_options import needs_protected
+    from ifair.data.tables import read_table
+    from ifair.roles import check_roles, dataset
+
+    needs_protected(roles)
+    if roles.target is None:
+        raise click.UsageError("name the outcome that is decided about: --target COLUMN, or a file with --columns")
+    frame = read_table(table)
+    warn(check_roles(frame, roles))
+    people = dataset(frame, roles, name=table.name)
+    return people, None if roles.id is None else frame[roles.id].to_numpy()
+
+
+def gather(
+    table: Path,
+    roles: Any,
+    tuning: Path | None,
+    seed: int | None,
+    unfavourable: bool,
+    resamples: int,
+    people: int,
+    jobs: int,
+) -> dict[str, Any]:
+    """The evidence about a table, with progress on standard error."""
+    records, ids = read_people(table, roles)
+    found = None if tuning is None else read_tuning(tuning, records)
+
+    from ifair.audit import evidence
+
+    def step(what: str, done: int, of: int) -> None:
+        click.echo(f"  {done:3d}/{of}  {what}", err=True)
+
+    click.echo(f"{table.name}: {len(records)} people; learning, deciding and measuring ...", err=True)
+    return evidence(
+        records,
+        tuning=found,
+        ids=ids,
+        seed=seed,
+        higher_is_better=not unfavourable,
+        resamples=resamples,
+        most_people=people,
+        categorical=roles.categorical,
+        n_jobs=jobs,
+        step=step,
+    )
+
+
+def read_json(path: Path, format_: str, command: str) -> dict[str, Any]:
+    """Plain data that one of our commands wrote."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise click.ClickException(f"cannot read {path}: {error.strerror}") from error
+    except ValueError as error:
+        raise click.ClickException(f"{path} is not JSON ({error}); write it with `{command}`") from error
+    if not isinstance(content, dict) or content.get("format") != format_ or content.get("version") != 1:
+        raise click.ClickException(f"{path} is not what `{command}` writes (format {format_}, version 1)")
+    return content
+
+
+def read_tuning(path: Path, records: Any) -> dict[str, Any]:
+    """A tuning; a doubt whether it is of this table goes to standard error."""
+    from ifair.audit.tuning import fingerprint
+
+    found = read_json(path, "ifair-tuning", "ifair tune")
+    if found["data"]["fingerprint"] != fingerprint(records):
+        warn([f"{path} was tuned on other records or roles than these: its settings are used all the same"])
+    return found

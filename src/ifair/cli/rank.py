@@ -1,0 +1,211 @@
+"""``ifair rank``: rankings in which protected candidates get their share."""
+
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ifair.cli.errors import clear_errors, warn
+from ifair.cli.roles_options import needs_protected, roles_options
+
+NEW = ("rank", "fair_score", "moved")
+SHOWN_QUERIES = 20
+
+
+@click.command(short_help="Rank candidates, protected ones with their share (FA*IR).")
+@click.argument("table", type=click.Path(path_type=Path))
+@roles_options("protected", "group", "query", "score", "id")
+@click.option(
+    "--min-share",
+    type=click.FloatRange(0, 1),
+    required=True,
+    help="The share of protected candidates to aim for, at every position from the top.",
+)
+@click.option("--model", type=click.Path(path_type=Path), help="Rank by this model's prediction instead of --score.")
+@click.option("--top", type=click.IntRange(1), help="Positions that the share is guaranteed for; by default all.")
+@click.option(
+    "--alpha",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.1,
+    show_default=True,
+    help="How rarely a fair lottery would miss the minimum counts; higher demands more.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    required=True,
+    help="The ranked table to write, .csv or .parquet.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print what changed as JSON, for scripts.")
+@clear_errors
+def rank(
+    table: Path,
+    roles: Any,
+    min_share: float,
+    model: Path | None,
+    top: int | None,
+    alpha: float,
+    output: Path,
+    as_json: bool,
+) -> None:
+    """Rank the candidates in TABLE by score, with enough protected ones at every position (FA*IR).
+
+    Every query is a ranking of its own; without --query there is one. The output has the rows in ranked order with
+    three more columns: rank, fair_score (agrees with the rank) and moved (places gained against the ranking by score).
+
+    Where a query has fewer protected candidates than the minimum demands, all of them are ranked as high as
+    demanded, the places after them are filled by score, and a warning says which queries are short.
+
+    \b
+    ifair rank candidates.csv --query job --score score --protected sex --group sex=f --min-share 0.4 -o ranked.csv
+    ifair rank candidates.csv --protected sex --model model.ifair --min-share 0.4 --top 10 -o ranked.csv
+    """
+    needs_protected(roles)
+    if roles.score is None and model is None:
+        raise click.UsageError("say what to rank by: --score COLUMN or --model MODEL")
+
+    from ifair.data.blocks import BlockWriter, writable
+    from ifair.data.errors import DataError
+    from ifair.data.tables import read_table
+    from ifair.ranking import FAStarIR, ShortageWarning
+
+    writable(output)
+    frame = read_table(table)
+    taken = [name for name in NEW if name in frame.columns]
+    if taken:
+        raise DataError(f"the table has a column {taken[0]!r} already, which the result needs; rename it")
+    group = _group(frame, roles)
+    query = _complete(frame, roles.query, "query") if roles.query else None
+    scores = _numbers(frame, roles.score) if model is None else _predicted(model, frame)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ShortageWarning)
+        found = FAStarIR(k=top, p=min_share, alpha=alpha).rank(scores, sensitive_features=group, query=query)
+    warn(f"{w.message}; all there are stand as high as demanded, the places after them go by score" for w in caught)
+    by_score = FAStarIR(p=0).rank(scores, sensitive_features=group, query=query).rank
+    rows = _as_written(table, frame)
+    ranked = rows.assign(rank=found.rank, fair_score=found.scores, moved=by_score - found.rank).iloc[found.order]
+    try:
+        with BlockWriter(output) as writer:
+            writer.write(ranked)
+    except OSError as error:
+        raise click.ClickException(f"cannot write {output}: {error.strerror}") from error
+    changes = _changes(ranked, group[found.order], roles.query, found.satisfied, top)
+    if as_json:
+        facts = {"output": str(output), "min_share": min_share, "alpha": alpha, "top": top, "queries": changes}
+        click.echo(json.dumps(facts, indent=2))
+    else:
+        click.echo(_in_words(changes, int(group.sum())))
+        click.echo(f"\nRanking: {output}")
+
+
+def _as_written(table: Path, frame: Any) -> Any:
+    """The rows as they stand in the file: in a CSV, 007 stays 007."""
+    import pandas as pd
+
+    from ifair.data.blocks import read_blocks
+    from ifair.data.tables import PARQUET
+
+    if table.name.lower().endswith(PARQUET):
+        return frame
+    return pd.concat(list(read_blocks(table, text=list(frame.columns))))
+
+
+def _group(frame: Any, roles: Any) -> Any:
+    """Who is protected, by the conditions of --group or by the values of the protected columns."""
+    from ifair.data.conditions import group_of, refuse_measures
+    from ifair.data.errors import unknown
+    from ifair.data.tables import from_table
+
+    for name in roles.protected:
+        if name not in frame.columns:
+            raise unknown("protected column", name, frame.columns)
+    if roles.group:
+        return group_of(frame, roles.group)
+    refuse_measures(frame, roles.protected)
+    group = from_table(frame[list(roles.protected)], protected=roles.protected).group
+    meant = sorted({str(value) for name in roles.protected for value in frame.loc[group, name].unique()})
+    click.echo(f"protected: {', '.join(meant[:10])} ({group.sum()} of {len(group)}); --group says otherwise", err=True)
+    return group
+
+
+def _complete(frame: Any, column: str, role: str) -> Any:
+    from ifair.data.errors import DataError, unknown
+
+    if column not in frame.columns:
+        raise unknown(f"{role} column", column, frame.columns)
+    missing = frame[column].isna().to_numpy()
+    if missing.any():
+        raise DataError(f"{role} column {column!r} has no value in row {int(missing.argmax()) + 1}")
+    return frame[column].to_numpy()
+
+
+def _numbers(frame: Any, column: str) -> Any:
+    import numpy as np
+    import pandas as pd
+
+    from ifair.data.errors import DataError
+
+    given = _complete(frame, column, "score")
+    values = pd.to_numeric(pd.Series(given), errors="coerce").to_numpy(dtype=np.float64)
+    wrong = ~np.isfinite(values)
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise DataError(f"score column {column!r} holds {given[row]!r} in row {row + 1}, which is no finite number")
+    return values
+
+
+def _predicted(path: Path, frame: Any) -> Any:
+    from ifair.cli.model import Model
+
+    model = Model(path)
+    scores = model.score(model.records(frame))
+    model.tell_new_categories()
+    return scores
+
+
+def _changes(ranked: Any, protected: Any, query: str | None, satisfied: dict[Any, bool], top: int | None) -> list[Any]:
+    """What changed in each ranking: who moved up, and the share of protected candidates at the top."""
+    keys = ranked[query].to_numpy() if query else None
+    changes = []
+    for name, held in satisfied.items():
+        rows = slice(None) if keys is None else keys == name
+        part, ours = ranked.iloc[rows] if keys is None else ranked[rows], protected[rows]
+        k = min(top or max(1, len(part) // 2), len(part))
+        before = part["rank"] + part["moved"] <= k
+        changes.append(
+            {
+                "query": None if name is None else str(name),
+                "candidates": len(part),
+                "protected": int(ours.sum()),
+                "moved_up": int((part["moved"] > 0).sum()),
+                "top": k,
+                "share_before": float(ours[before.to_numpy()].mean()),
+                "share_after": float(ours[:k].mean()),
+                "minimum_held": bool(held),
+            }
+        )
+    return changes
+
+
+def _in_words(changes: list[Any], n_protected: int) -> str:
+    from ifair.report.tables import aligned
+
+    rows: list[tuple[str, ...]] = [("query", "candidates", "protected", "moved up", "top", "share before", "after", "")]
+    rows += [
+        (
+            change["query"] or "(one)",
+            *(str(change[key]) for key in ("candidates", "protected", "moved_up", "top")),
+            *(f"{change[key]:.0%}" for key in ("share_before", "share_after")),
+            "" if change["minimum_held"] else "too few protected candidates",
+        )
+        for change in changes[:SHOWN_QUERIES]
+    ]
+    more = len(changes) - SHOWN_QUERIES
+    text = aligned(rows)
+    if more > 0:
+        text += f"\n... and {more} more queries (--json shows all)"
+    moved = sum(change["moved_up"] > 0 for change in changes)
+    return f"{text}\n\n{moved} of {len(changes)} rankings changed; {n_protected} candidates are protected."

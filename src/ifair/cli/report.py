@@ -1,0 +1,76 @@
+"""``ifair report``: the page to show to somebody who must decide."""
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ifair.cli.errors import clear_errors
+from ifair.cli.people import ROLES, audit_options, gather, read_json
+from ifair.cli.roles_options import roles_options
+
+
+@click.command(short_help="Write a page to decide by: one HTML file.")
+@click.argument("source", type=click.Path(path_type=Path))
+@roles_options(*ROLES)
+@audit_options
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=Path("report.html"),
+    show_default=True,
+    help="The page to write.",
+)
+@click.option("--card", is_flag=True, help="Also write a model card beside it, as Markdown and as HTML.")
+@click.option(
+    "--choice", default="balanced", show_default=True, help="The point of the card: a named choice, or a point's id."
+)
+@clear_errors
+def report(source: Path, roles: Any, output: Path, card: bool, choice: str, **options: Any) -> None:
+    """Write a report about SOURCE: evidence that `ifair audit` wrote (.json), or a table, which is audited first.
+
+    The page is one HTML file that opens from disk, loads nothing, and shows what a fair representation costs and buys,
+    the trade-off of all settings and rivals, and the people behind the numbers. It holds records of people: treat it
+    like the table itself.
+
+    \b
+    ifair report evidence.json -o report.html
+    ifair report people.csv --protected sex --target hired --positive yes
+    ifair report people.csv --columns roles.toml --tuning tuning.json -o report.html
+    ifair report evidence.json --card --choice fairest
+    """
+    missing = [name for name in ("jinja2", "vl_convert") if find_spec(name) is None]
+    if missing:
+        raise click.ClickException(f"the report needs {' and '.join(missing)}: pip install 'ifair[report]'")
+    if not output.parent.is_dir():
+        raise click.ClickException(f"cannot write {output}: there is no folder {output.parent}")
+
+    from ifair.cli.files import write_text
+    from ifair.report.audit import ReportError, page
+
+    if source.suffix.lower() == ".json":
+        evidence = read_json(source, "ifair-evidence", "ifair audit --output")
+    else:
+        evidence = gather(source, roles, **options)
+    try:
+        cards = _cards(evidence, choice, output) if card else {}
+        write_text(output, page(evidence))
+    except ReportError as error:
+        raise click.ClickException(str(error)) from error
+    for path, text in cards.items():
+        write_text(path, text)
+    click.echo(f"Report: {output.resolve()}")
+    for path in cards:
+        click.echo(f"Card: {path.resolve()}")
+
+
+def _cards(evidence: dict[str, Any], choice: str, output: Path) -> dict[Path, str]:
+    """The model card in both forms, by where it goes."""
+    from ifair.report.blocks import markdown
+    from ifair.report.card import card
+    from ifair.report.html import html
+
+    blocks = card(evidence, choice)
+    return {output.with_suffix(".card.md"): markdown(blocks), output.with_suffix(".card.html"): html(blocks, {})}

@@ -1,0 +1,107 @@
+"""``ifair transform``: a table through a saved model, block by block."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from ifair.cli.errors import clear_errors
+
+
+@click.command(short_help="Represent new records with a model; decide about them.")
+@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("table", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path, allow_dash=True),
+    required=True,
+    help="The table to write, .csv or .parquet; - prints CSV.",
+)
+@click.option("--decide", is_flag=True, help="Add the columns decision and score of the model's outcome.")
+@click.option("--id", "id_", metavar="COLUMN", help="Names a row; carried along. By default as the model was fitted.")
+@click.option("--carry", multiple=True, metavar="COLUMN", help="Another column to carry along; repeat for several.")
+@click.option("--strict", is_flag=True, help="Refuse categories that the model never saw.")
+@click.option("--block-rows", type=click.IntRange(1), default=50_000, show_default=True, help="Rows held in memory.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON, for scripts.")
+@clear_errors
+def transform(
+    model: Path,
+    table: Path,
+    output: Path,
+    decide: bool,
+    id_: str | None,
+    carry: tuple[str, ...],
+    strict: bool,
+    block_rows: int,
+    as_json: bool,
+) -> None:
+    """Represent the people in TABLE (CSV or Parquet) as MODEL learned it.
+
+    Rows are read, represented and written in blocks: the table may be larger than memory. The output appears when it
+    is complete. With --decide, decision is 1 for the positive outcome and score its probability; of a regression
+    there is a score only.
+
+    \b
+    ifair transform model.ifair people.csv -o fair.parquet
+    ifair transform model.ifair new.parquet -o decisions.csv --decide --carry name
+    ifair transform model.ifair people.csv -o - | head
+    """
+    prints = str(output) == "-"
+    if prints and as_json:
+        raise click.UsageError("standard output cannot hold the table and JSON; give --output a file")
+    if not prints and output.exists() and table.exists() and output.samefile(table):
+        raise click.UsageError("the output would replace the table; give it another name")
+
+    import json
+
+    from ifair.cli.model import Model
+    from ifair.data.blocks import BlockWriter, read_blocks, writable
+    from ifair.data.errors import DataError, unknown
+
+    if not prints:
+        writable(output)
+    fitted = Model(model)
+    if decide and not fitted.decides:
+        raise DataError(f"{model} decides nothing: it was fitted without --target")
+    # The id that was recorded need not be in every later table; one that is asked for must be.
+    recorded = fitted.roles.id if id_ is None else None
+    asked = [name for name in (id_, *carry) if name is not None]
+    done, columns = 0, []
+    # On a terminal one line that is kept up to date, elsewhere a line a block.
+    terminal = sys.stderr.isatty()
+    start = "\r" if terminal else ""
+    blocks = read_blocks(table, block_rows, text=[*fitted.text, *asked, *([recorded] if recorded else [])])
+    try:
+        with BlockWriter(output, sys.stdout if prints else None) as writer:
+            for block in blocks:
+                for name in asked:
+                    if name not in block.columns:
+                        raise unknown("column to carry", name, block.columns)
+                carried = [recorded, *asked] if recorded in block.columns else asked
+                records = fitted.records(block, strict=strict)
+                result = fitted.represent(records)
+                added = block[carried].copy()
+                if decide:
+                    if fitted.classifies:
+                        added["decision"] = fitted.decide(records)
+                    added["score"] = fitted.score(records)
+                clash = sorted(set(added.columns) & set(result.columns))
+                if clash:
+                    raise DataError(f"the output would have two columns {clash[0]!r}; rename it, or do not carry it")
+                columns = [*added.columns, *result.columns]
+                writer.write(added.join(result))
+                done += len(block)
+                click.echo(f"{start}  {done:,} rows", err=True, nl=not terminal)
+    except BrokenPipeError:
+        # Whoever reads standard output has seen enough; click ends the command quietly.
+        raise
+    except OSError as error:
+        raise click.ClickException(f"cannot write {output}: {error.strerror}") from error
+    if terminal:
+        click.echo(err=True)
+    fitted.tell_new_categories()
+    if as_json:
+        click.echo(json.dumps({"output": str(output), "rows": done, "columns": columns}, indent=2))
+    elif not prints:
+        click.echo(f"{done:,} rows, {len(columns)} columns: {output}")

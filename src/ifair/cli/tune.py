@@ -1,0 +1,102 @@
+"""``ifair tune``: settings for a table of one's own."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ifair.cli.errors import clear_errors
+from ifair.cli.people import ROLES, read_people
+from ifair.cli.roles_options import roles_options
+
+
+@click.command(short_help="Search settings: useful, fair, or balanced.")
+@click.argument("table", type=click.Path(path_type=Path))
+@roles_options(*ROLES)
+@click.option("--trials", type=click.IntRange(1), default=20, show_default=True, help="Settings to try, in all.")
+@click.option(
+    "--variant",
+    type=click.Choice(["frozen", "paper"]),
+    default="frozen",
+    show_default=True,
+    help="Protected columns have no influence at all, or as the paper does it.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the split, the starts and the search.")
+@click.option("--people", type=click.IntRange(33), default=10_000, show_default=True, help="Most to judge on.")
+@click.option(
+    "--journal",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Where trials are kept; a search that was stopped goes on from there. Beside the output by default.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=Path("tuning.json"),
+    show_default=True,
+    help="Where to write what was found, for `ifair audit` and `ifair report`.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON instead of a table.")
+@clear_errors
+def tune(
+    table: Path,
+    roles: Any,
+    trials: int,
+    variant: str,
+    seed: int,
+    people: int,
+    journal: Path | None,
+    output: Path,
+    as_json: bool,
+) -> None:
+    """Search settings of iFair for TABLE: prototypes K, and the weights lambda and mu.
+
+    Learns on a third of the people and judges on another, by utility and consistency at once; the last third is left
+    for the audit. Ends with the front and three choices: most useful, fairest, balanced. Stopped at any moment, the
+    same command goes on.
+
+    \b
+    ifair tune people.csv --protected sex --target hired --positive yes
+    ifair tune people.csv --columns roles.toml --trials 60 -o tuning.json
+    ifair tune people.csv --columns roles.toml --json | jq .choices
+    """
+    import json
+
+    if not output.parent.is_dir():
+        raise click.ClickException(f"cannot write {output}: there is no folder {output.parent}")
+    records, _ = read_people(table, roles)
+
+    from ifair import audit
+    from ifair.cli.files import write_text
+    from ifair.report.audit_text import tuning_text
+    from ifair.tune import SearchError
+
+    try:
+        found = audit.tune(
+            records,
+            n_trials=trials,
+            variant=variant,
+            seed=seed,
+            journal=journal or output.with_suffix(".journal"),
+            most_people=people,
+            categorical=roles.categorical,
+            observer=_told,
+        )
+    except SearchError as error:
+        raise click.ClickException(str(error)) from error
+    text = json.dumps(found, indent=1)
+    write_text(output, text)
+    click.echo(text if as_json else tuning_text(found))
+    click.echo(f"\nTuning: {output}; give it to `ifair report` with --tuning", err=True)
+
+
+def _told(progress: Any) -> None:
+    if progress.done == progress.reused and progress.reused:
+        click.echo(f"  {progress.reused} of {progress.total} settings are known from before", err=True)
+    elif progress.trial is not None:
+        setting, reached = progress.trial.setting, progress.trial.result["validation"]
+        click.echo(
+            f"  {progress.done:3d}/{progress.total}  K = {setting['K']}, mu = {setting['share']:.3g}: "
+            f"utility {reached['utility']:.3f}, yNN {reached['yNN']:.3f}",
+            err=True,
+        )

@@ -1,0 +1,100 @@
+"""Reading zip archives from strangers: bounded memory, plain names, nothing written to disk."""
+
+import io
+import re
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Mapping
+
+from ifair.persist.errors import ModelFileError
+
+# A deflated stream can grow a thousandfold. Real models do not: random numbers hardly shrink.
+RATIO_LIMIT = 200
+# Small archives of many zeros are harmless whatever their ratio.
+RATIO_FROM = 16 * 2**20
+_CHUNK = 2**16
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_.-]+")
+_COPY = "get a fresh copy of the file"
+
+
+def pack(members: Mapping[str, bytes]) -> bytes:
+    """An archive of the members as they are, the same bytes for the same members."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
+        for name, content in members.items():
+            archive.writestr(zipfile.ZipInfo(name), content)
+    return buffer.getvalue()
+
+
+def unpack(data: bytes, limit: int) -> dict[str, bytes]:
+    """The members of an archive, all of them in memory.
+
+    Parameters
+    ----------
+    data : bytes
+    limit : int
+        Most bytes that all members may have together. What members declare is checked first; what they really hold is
+        counted while reading, so that a lie costs no memory either.
+
+    Returns
+    -------
+    dict of str to bytes
+    """
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(data))
+    except (zipfile.BadZipFile, ValueError, OverflowError, NotImplementedError) as error:
+        raise ModelFileError(f"the archive has no readable end; it was cut short or damaged: {_COPY}") from error
+    with archive:
+        infos = archive.infolist()
+        _check_names([info.filename for info in infos])
+        _check_size(sum(info.file_size for info in infos), len(data), limit)
+        members: dict[str, bytes] = {}
+        for info in infos:
+            members[info.filename] = _content(archive, info, limit - sum(map(len, members.values())))
+    _check_size(sum(map(len, members.values())), len(data), limit)
+    return members
+
+
+def _check_names(names: list[str]) -> None:
+    for name in names:
+        if not _PLAIN_NAME.fullmatch(name) or set(name) == {"."}:
+            raise ModelFileError(
+                f"it holds a member called {name!r}, which points out of the archive or is no plain name; "
+                "ifair writes no such files: do not use it"
+            )
+    if repeated := [name for name, count in Counter(names).items() if count > 1]:
+        raise ModelFileError(f"it holds {repeated[0]!r} more than once; ifair writes no such files: do not use it")
+
+
+def _check_size(unpacked: int, packed: int, limit: int) -> None:
+    if unpacked > limit:
+        raise ModelFileError(
+            f"it unpacks to {unpacked:,} bytes, more than the {limit:,} allowed; if you trust it, pass a larger "
+            "max_bytes"
+        )
+    if unpacked > RATIO_FROM and unpacked > RATIO_LIMIT * packed:
+        raise ModelFileError(
+            f"it unpacks to {unpacked:,} bytes from {packed:,}, as a zip bomb does and a model does not: do not use it"
+        )
+
+
+def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo, limit: int) -> bytes:
+    if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise ModelFileError(f"its member {info.filename!r} is encrypted or oddly compressed: do not use it")
+    parts, size = [], 0
+    try:
+        with archive.open(info) as member:
+            # In chunks: one large read would inflate everything before it looks at the declared size.
+            while part := member.read(_CHUNK):
+                size += len(part)
+                if size > limit:
+                    _check_size(size, 1, limit)
+                parts.append(part)
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError) as error:
+        if isinstance(error, ModelFileError):
+            raise
+        raise ModelFileError(f"its member {info.filename!r} is damaged ({error}): {_COPY}") from error
+    if size != info.file_size:
+        raise ModelFileError(f"its member {info.filename!r} is not as long as it says: {_COPY}")
+    return b"".join(parts)

@@ -1,0 +1,259 @@
+"""Model files: a zip of ``manifest.json`` and ``model.skops``, written whole and read with suspicion."""
+
+import warnings
+import zipfile
+from collections.abc import Iterable, Mapping
+from copy import copy
+from pathlib import Path
+from typing import Any
+
+from ifair.files import write_whole
+from ifair.persist.archive import pack, unpack
+from ifair.persist.errors import ModelFileError, ModelFileWarning, naming, refuse_without
+from ifair.persist.manifest import check_payload, installed, read_manifest, write_manifest
+from ifair.persist.schema import PIPELINE, describe, read_schema, types_in
+from ifair.persist.trust import check_savable, not_vetted
+
+# Most bytes a model may unpack to, unless the caller says otherwise.
+MAX_BYTES = 2**30
+MANIFEST, PAYLOAD = "manifest.json", "model.skops"
+
+
+def save(model: Any, path: str | Path, *, about: Mapping[str, Any] | None = None) -> None:
+    """Write a fitted model to a file that holds data only: no pickle, no code.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted estimator of this library or of scikit-learn, or a Pipeline of them. Functions among its parameters
+        (a `callback`, a callable `protected`) are refused before anything is written.
+    path : str or Path
+        By convention ending in ``.ifair``. An existing file is replaced whole, or on failure left as it was.
+    about : mapping, optional
+        Plain JSON data to keep with the model, such as the roles of columns; `inspect` returns it.
+
+    Notes
+    -----
+    What `set_fit_request` noted for scikit-learn's metadata routing matters to fitting only and is not kept.
+
+    Warns
+    -----
+    ModelFileWarning
+        If `load` will have to be told to trust a type, such as the trees of a random forest.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np, ifair
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> model = ifair.IFair(3, protected=[2], random_state=0).fit(X)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ifair.save(model, f"{folder}/model.ifair", about={"purpose": "an example"})
+    ...     again = ifair.load(f"{folder}/model.ifair")
+    ...     facts = ifair.inspect(f"{folder}/model.ifair")
+    >>> bool((again.transform(X) == model.transform(X)).all()), facts["about"]
+    (True, {'purpose': 'an example'})
+    """
+    path = Path(path)
+    with naming(path):
+        check_savable(model)
+        _check_fitted(model)
+        payload = _payload(model)
+        untrusted = not_vetted(_skops().get_untrusted_types(data=payload), ())
+        types = types_in(read_schema(unpack(payload, 2**63)))
+        manifest = write_manifest(payload, about or {}, types, untrusted)
+    if not path.absolute().parent.is_dir():
+        raise FileNotFoundError(f"{path}: the folder {path.parent} does not exist; create it first")
+    write_whole(path, pack({MANIFEST: manifest, PAYLOAD: payload}))
+    if untrusted:
+        warnings.warn(
+            f"{path}: to load this model, its reader must vouch for its file: ifair.load(path, trusted={untrusted})",
+            ModelFileWarning,
+            stacklevel=2,
+        )
+
+
+def load(path: str | Path, *, trusted: Iterable[str | type] = (), max_bytes: int = MAX_BYTES) -> Any:
+    """Read a model that `save` wrote.
+
+    Everything is checked before the first object is made: the form of the archive, its sizes, its checksum, its
+    version, and the types that it names. Types outside the list of those that are only data are refused without being
+    imported. The checksum finds damage, not forgery: whoever may replace the file may replace its checksum too.
+
+    Parameters
+    ----------
+    path : str or Path
+    trusted : iterable of str or type, optional
+        Further types that may be loaded, by full name. Name only what you know: making an object of a type may run its
+        code.
+    max_bytes : int, default=2**30
+        Most bytes that the model may unpack to.
+
+    Returns
+    -------
+    estimator
+
+    Raises
+    ------
+    ModelFileError
+        If the file is not a model file, or was damaged, altered, or written by a later version.
+
+    Warns
+    -----
+    ModelFileWarning
+        If another version of scikit-learn wrote the file.
+    """
+    path = Path(path)
+    with naming(path):
+        fields, members = _read(path, max_bytes)
+        types = types_in(read_schema(members))
+        if types != set(fields["types"]):
+            raise ModelFileError("its manifest lists other types than it holds; the file was altered: save it anew")
+        # What skops gets is packed anew from members that were checked.
+        model = _rebuild(pack(members), trusted)
+        if not hasattr(model, "get_params"):
+            raise ModelFileError(f"it holds a {type(model).__name__} and no estimator; ifair writes no such files")
+    _warn_of_versions(path, fields["packages"])
+    return model
+
+
+def inspect(path: str | Path, *, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
+    """What a model file says about itself; no model is made and nothing that the file names is imported.
+
+    Parameters
+    ----------
+    path : str or Path
+    max_bytes : int, default=2**30
+
+    Returns
+    -------
+    dict
+        ``format``, ``ifair`` (the version that wrote it), ``packages`` (other versions), ``created``, ``sha256``,
+        ``about``, ``types``, ``trust_needed`` (types for which `load` needs `trusted`, in the writer's words), and
+        ``steps``: a list with ``name``, ``type`` and ``parameters`` of every step of the pipeline, or of the one
+        estimator.
+    """
+    path = Path(path)
+    with naming(path):
+        fields, members = _read(path, max_bytes)
+        root = read_schema(members)
+        try:
+            found = describe(root, members)
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+            raise ModelFileError("its schema cannot be read; the file was altered: save the model anew") from error
+    name = found["type"].rpartition(".")[2]
+    steps = found["steps"] if found["type"] == PIPELINE and "steps" in found else [{"name": name, **found}]
+    facts = {field: value for field, value in fields.items() if field not in ("kind", "types")}
+    return {**facts, "types": sorted(types_in(root)), "steps": steps}
+
+
+def _read(path: Path, max_bytes: int) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """The manifest, and the members of the payload, as far as they can be checked without looking into objects."""
+    if path.stat().st_size > max_bytes:
+        raise ModelFileError(
+            f"it has {path.stat().st_size:,} bytes, more than the {max_bytes:,} allowed; if you trust it, pass a "
+            "larger max_bytes"
+        )
+    data = path.read_bytes()
+    if not data.startswith(b"PK\x03\x04"):
+        kind = "a pickle, which may run any code when loaded" if data.startswith(b"\x80") else "something else"
+        raise ModelFileError(f"this is not a model file but {kind}; models are written by ifair.save")
+    outer = unpack(data, max_bytes)
+    if MANIFEST not in outer:
+        raise ModelFileError(f"it has no {MANIFEST}, so ifair.save did not write it; save the model with ifair.save")
+    fields = read_manifest(outer[MANIFEST])
+    if PAYLOAD not in outer:
+        raise ModelFileError(f"it has no {PAYLOAD}; the file was altered: save the model anew")
+    if unexpected := sorted(outer.keys() - {MANIFEST, PAYLOAD}):
+        raise ModelFileError(f"it holds {unexpected[0]!r}, which does not belong there: do not use it")
+    check_payload(fields, outer[PAYLOAD])
+    return fields, _payload_members(outer[PAYLOAD], max_bytes)
+
+
+def _payload_members(payload: bytes, max_bytes: int) -> dict[str, bytes]:
+    members = unpack(payload, max_bytes)
+    room = max_bytes - sum(map(len, members.values()))
+    for name, content in members.items():
+        if name.endswith(".npz"):  # a sparse matrix: an archive again
+            inner = unpack(content, room)
+            room -= sum(map(len, inner.values()))
+            members[name] = pack(inner)
+        elif name != "schema.json" and not name.endswith((".npy", ".bin")):
+            raise ModelFileError(f"its model.skops holds {name!r}, which does not belong there: do not use it")
+    return members
+
+
+def _skops() -> Any:
+    try:
+        import skops.io
+    except ImportError as error:
+        refuse_without("skops", "persist", "saving and loading models", error)
+    return skops.io
+
+
+def _payload(model: Any) -> bytes:
+    skops = _skops()
+    try:
+        payload: bytes = skops.dumps(_without_requests(model), compression=zipfile.ZIP_DEFLATED)
+    except (TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise ModelFileError(f"this {type(model).__name__} cannot be saved: {error}") from error
+    return payload
+
+
+def _without_requests(model: Any) -> Any:
+    """The same model without what metadata routing noted: it is for fitting only, and refers back to the model."""
+    from sklearn.pipeline import Pipeline
+
+    if not hasattr(model, "get_params"):  # "passthrough"
+        return model
+    bare = copy(model)
+    vars(bare).pop("_metadata_request", None)
+    if isinstance(bare, Pipeline):
+        bare.steps = [(name, _without_requests(step)) for name, step in bare.steps]
+    return bare
+
+
+def _rebuild(payload: bytes, trusted: Iterable[str | type]) -> Any:
+    skops = _skops()
+    try:
+        untrusted = skops.get_untrusted_types(data=payload)
+    except Exception as error:
+        raise ModelFileError(f"its objects cannot be read ({error}); the file was altered: save it anew") from error
+    if unknown := not_vetted(untrusted, trusted):
+        raise ModelFileError(
+            f"it holds types that are not known to be safe: {', '.join(unknown)}. Nothing of them was loaded. If you "
+            f"know who wrote the file and what these are: ifair.load(path, trusted={unknown})"
+        )
+    try:
+        with warnings.catch_warnings(record=True):  # of versions: told once, by us
+            warnings.simplefilter("always")
+            return skops.loads(payload, trusted=untrusted)
+    except ImportError as error:
+        raise ModelFileError(f"it needs a package that is not installed ({error}): install it") from error
+    except Exception as error:
+        raise ModelFileError(
+            f"its objects cannot be rebuilt ({type(error).__name__}: {error}); the file was altered, or written with "
+            "versions that do not fit those installed: see ifair.inspect"
+        ) from error
+
+
+def _check_fitted(model: Any) -> None:
+    from sklearn.exceptions import NotFittedError
+    from sklearn.utils.validation import check_is_fitted
+
+    if not hasattr(model, "fit"):
+        return
+    try:
+        check_is_fitted(model)
+    except NotFittedError as error:
+        raise ModelFileError(f"this {type(model).__name__} is not fitted: fit it before saving") from error
+
+
+def _warn_of_versions(path: Path, packages: Mapping[str, Any]) -> None:
+    wrote, reads = str(packages.get("scikit-learn")), str(installed("scikit-learn"))
+    if wrote.split(".")[:2] != reads.split(".")[:2]:
+        warnings.warn(
+            f"{path}: written with scikit-learn {wrote}, read with {reads}; compare some predictions before relying on "
+            "it, and save the model anew",
+            ModelFileWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,1 @@
+"""Models as ONNX graphs: converters for skl2onnx."""

@@ -1,0 +1,67 @@
+"""What may be in a model file: types that are only data, and no functions of the user."""
+
+import types
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from ifair.persist.errors import ModelFileError
+
+# Beside what skops trusts (scikit-learn's estimators, NumPy's and SciPy's arrays, plain Python data). Each was looked
+# at: rebuilding it stores values and runs nothing that the file could choose.
+VETTED = frozenset(
+    {
+        "ifair.encode.attribute.Attribute",
+        "ifair.encode.encoder.Encoder",
+        "ifair.models.ifair.IFair",
+        "ifair.models.lfr.LFR",
+        "ifair.models.masking.Masked",
+        "ifair.ranking.fa_star_ir.FAStarIR",
+        "numpy.dtype",
+        "pandas.Interval",
+        "pandas._libs.interval.Interval",
+        "decimal.Decimal",
+        "sklearn.calibration._CalibratedClassifier",
+        "sklearn.calibration._SigmoidCalibration",
+    }
+)
+_SAVED_BY_NAME = ("numpy.", "scipy.", "sklearn.")
+
+
+def not_vetted(untrusted: Iterable[str], trusted: Iterable[str | type]) -> list[str]:
+    """The types that neither we nor the user vouch for."""
+    if isinstance(trusted, str | type):
+        trusted = [trusted]
+    names = {name if isinstance(name, str) else f"{name.__module__}.{name.__qualname__}" for name in trusted}
+    return sorted(set(untrusted) - VETTED - names)
+
+
+def check_savable(model: Any) -> None:
+    """Refuse a model with functions among its parameters: a file holds data, and code would have to be trusted."""
+    if not hasattr(model, "get_params"):
+        raise ModelFileError(
+            f"a {type(model).__name__} is no estimator; save a fitted scikit-learn estimator or Pipeline"
+        )
+    for name, value in model.get_params(deep=True).items():
+        for function in _functions(value):
+            called = getattr(function, "__name__", type(function).__name__)
+            raise ModelFileError(
+                f"parameter {name!r} holds the function {called!r}, and functions cannot be saved; fitting is over, so "
+                f"replace it by data first, for instance model.set_params({name}=None)"
+            )
+
+
+def _functions(value: Any) -> Iterator[Any]:
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        for item in value:
+            yield from _functions(item)
+    elif isinstance(value, types.FunctionType | types.BuiltinFunctionType | types.MethodType | partial):
+        # A function of the libraries themselves is saved as its name.
+        by_name = not isinstance(value, partial) and getattr(value, "__self__", None) is None
+        if not (by_name and str(value.__module__).startswith(_SAVED_BY_NAME)):
+            yield value
+    elif callable(value) and not isinstance(value, type) and not hasattr(value, "get_params"):
+        # NumPy's functions are no functions to Python; they too are saved by name.
+        yield from () if str(type(value).__module__).startswith("numpy") else (value,)

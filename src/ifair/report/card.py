@@ -1,0 +1,131 @@
+"""The model card of a point: what it is for, what it was made of, how it does, and where it ends."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ifair.report.audit import ReportError, check
+from ifair.report.audit_text import before_after
+from ifair.report.blocks import Block, Bullets, Heading, Line, Table, Text
+
+
+def card(evidence: Mapping[str, Any], choice: str = "balanced") -> list[Block]:
+    """The card, to be written as Markdown (``ifair.report.blocks.markdown``) or HTML (``ifair.report.html``).
+
+    Parameters
+    ----------
+    evidence : mapping
+        What :func:`ifair.audit.evidence` gathered.
+    choice : str
+        One of its named choices, or the id of a point.
+    """
+    check(evidence)
+    id_ = evidence["choices"].get(choice, choice)
+    point = next((one for one in evidence["points"] if one["id"] == id_), None)
+    if point is None:
+        known = ", ".join([*evidence["choices"], *(one["id"] for one in evidence["points"])])
+        raise ReportError(f"there is no point {choice!r} in the evidence; there are {known}")
+    about = evidence["data"]
+    return [
+        Heading(f"Model card: {point['name']} on {about['name']}", 1),
+        *_details(evidence, point),
+        *_use(evidence, point),
+        *_data(about),
+        *_measures(evidence, point),
+        *_limits(evidence, point),
+    ]
+
+
+def _details(evidence: Mapping[str, Any], point: Mapping[str, Any]) -> list[Block]:
+    settings, versions = evidence["settings"], evidence["versions"]
+    rows: list[Sequence[Line]] = [["what", "value"], ["representation", point["name"]]]
+    rows += [[f"setting {name}", str(value)] for name, value in point["setting"].items()]
+    rows += [["model trained on it", settings["model"]], ["seed", str(settings["seed"])]]
+    rows += [[f"solver {name}", str(value)] for name, value in settings["solver"].items()]
+    rows += [[f"version of {name}", value] for name, value in versions.items()]
+    return [Heading("Model"), Table(rows)]
+
+
+def _use(evidence: Mapping[str, Any], point: Mapping[str, Any]) -> list[Block]:
+    about = evidence["data"]
+    hidden = ", ".join(about["protected"])
+    decided = {"classification": "decides about", "regression": "scores people by", "ranking": "ranks people by"}
+    sees = (
+        f"It cannot see {hidden}: changing only that changes nothing, by construction."
+        if point["blind"]
+        else f"It can still see {hidden}; how much that matters was measured, see below."
+    )
+    return [
+        Heading("Intended use"),
+        Bullets(
+            [
+                f"To represent people like those of {about['name']} before a model {decided[evidence['task']]} "
+                f"{about['target']}, so that people who are alike in what may count are treated alike.",
+                sees,
+                "Not for other people, other outcomes or later years without auditing again; not as a proof of equal "
+                "rates of groups, which it does not aim at; not to decide without a person who answers for it.",
+            ]
+        ),
+    ]
+
+
+def _data(about: Mapping[str, Any]) -> list[Block]:
+    parts = about["parts"]
+    lines: list[Line] = [
+        line
+        for line in (
+            about["description"],
+            f"Source: {about['source']}" if about["source"] else "",
+            f"Licence: {about['licence']}" if about["licence"] else "",
+            f"{about['records']:,} records: {parts['train']:,} to learn on, {parts['validation']:,} to choose "
+            f"settings on, {parts['test']:,} to judge on.",
+            f"Protected attributes: {', '.join(about['protected'])}; {about['group_share']:.1%} of people are in the "
+            f"protected group.",
+        )
+        if line
+    ]
+    missing = [f"{column['name']} ({column['missing']})" for column in about["columns"] if column["missing"]]
+    if missing:
+        lines.append(f"Missing values: {', '.join(missing)}.")
+    return [Heading("Data"), Bullets(lines)]
+
+
+def _measures(evidence: Mapping[str, Any], point: Mapping[str, Any]) -> list[Block]:
+    before = evidence["points"][0]
+    blocks: list[Block] = [
+        Heading("Measures"),
+        Text("On people whom no model has seen; before is the full data. Brackets are 95 % bootstrap intervals."),
+        Bullets(before_after(evidence, before, point)),
+    ]
+    for was, now in zip(before["groups"], point["groups"]):
+        rows = [["group", "people", "true mean", "before", "after"]]
+        rows += [
+            [
+                group["label"],
+                str(group["n"]),
+                *(f"{value:.3f}" for value in (group["base"], old["rate"], group["rate"])),
+            ]
+            for old, group in zip(was["groups"], now["groups"])
+        ]
+        blocks += [Heading(f"Mean outcomes by {now['partition']}", 3), Table(rows)]
+    return blocks
+
+
+def _limits(evidence: Mapping[str, Any], point: Mapping[str, Any]) -> list[Block]:
+    lines: list[Line] = [
+        "One random split: intervals cover the choice of people to judge on, not the luck of the split.",
+        "The outcomes of the past are taken for the truth; where they are unfair, so is what is called useful here.",
+        "Which attributes may count, and how much they make people alike, was decided by whoever chose the columns.",
+    ]
+    leaks = [one for one in point["adversary"] if one["auc"] is not None and one["auc"] > 0.6]
+    lines += [
+        f"The representation still tells {one['partition']}: an adversary's AUC is {one['auc']:.2f} (a guess: 0.5)."
+        for one in leaks
+    ]
+    small = [f"{g['label']} ({g['n']})" for part in point["groups"] for g in part["groups"] if g["n"] < 30]
+    if small:
+        lines.append(f"Groups too small for firm words: {', '.join(small)}.")
+    if not evidence["settings"]["tuned"]:
+        lines.append("Settings come from a small grid; nobody has tuned them.")
+    if point.get("converged") is False:
+        lines.append("The search for the representation ended at its limit, before it had fully converged.")
+    return [Heading("Limits"), Bullets(lines)]

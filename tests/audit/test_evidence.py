@@ -1,0 +1,212 @@
+"""Evidence about a table: every number found again by other means."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import kendalltau
+from sklearn.metrics import roc_auc_score
+
+from ifair.audit import candidates, evidence
+from ifair.audit.decisions import learn
+from ifair.audit.parts import split
+from ifair.audit.people import flips
+from ifair.data import DataError
+
+from samples import FAST, FRONT, applicants, dataset, small_evidence
+
+
+@pytest.fixture(scope="module")
+def found():
+    return small_evidence()
+
+
+def point(found, id_):
+    return next(one for one in found["points"] if one["id"] == id_)
+
+
+def table_of(found):
+    """The people as a frame, from the columns of the evidence."""
+    columns = {
+        a["name"]: [a["labels"][c] for c in a["codes"]] if "codes" in a else a["values"]
+        for a in found["people"]["attributes"]
+    }
+    return pd.DataFrame(columns, index=found["people"]["ids"])
+
+
+@pytest.mark.parametrize("task", ["classification", "regression", "ranking"])
+def test_evidence_is_plain_data_without_gaps(task):
+    found = small_evidence(task)
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert found["task"] == task
+    assert not found["left_out"]
+
+
+def test_the_people_are_those_of_the_table(found):
+    people, table = table_of(found), applicants()
+    rows = [int(id_[1:]) for id_ in people.index]
+    assert len(set(rows)) == found["data"]["parts"]["test"] == 80
+    assert (people["sex"].to_numpy() == table["sex"].to_numpy()[rows]).all()
+    np.testing.assert_array_equal(
+        people["experience"].to_numpy(dtype=float), table["experience"].to_numpy(dtype=float)[rows]
+    )
+    assert found["people"]["truth"] == table["hired"].to_numpy()[rows].tolist()
+
+
+def test_utility_is_the_area_under_the_curve_of_the_scores_shown(found):
+    for one in found["points"]:
+        expected = roc_auc_score(found["people"]["truth"], one["people"]["score"])
+        assert one["test"]["utility"]["estimate"] == pytest.approx(expected, abs=2e-3)  # scores have three decimals
+        assert one["test"]["utility"]["low"] <= one["test"]["utility"]["estimate"] <= one["test"]["utility"]["high"]
+
+
+def test_consistency_is_what_plain_loops_over_the_people_give(found):
+    near = found["people"]["neighbours"]
+    for one in found["points"]:
+        decisions = [score > 0.5 for score in one["people"]["score"]]
+        alike = [np.mean([decisions[i] == decisions[j] for j in near[i]]) for i in range(len(near))]
+        assert one["test"]["yNN"]["estimate"] == pytest.approx(np.mean(alike), abs=1e-5)
+
+
+def test_the_gain_is_the_difference_of_the_utilities(found):
+    before = point(found, "full")
+    assert "gain" not in before["test"]
+    for one in found["points"][1:]:
+        expected = one["test"]["utility"]["estimate"] - before["test"]["utility"]["estimate"]
+        assert one["test"]["gain"]["estimate"] == pytest.approx(expected, abs=1e-5)
+
+
+def test_neighbours_are_nearest_on_what_may_count(found):
+    test = split(dataset(), 0).test
+    X = test.X.drop(columns=[c for c in test.X.columns if c.startswith(("sex=", "origin="))]).to_numpy()
+    apart = np.linalg.norm(X[:, None] - X[None], axis=2)
+    np.fill_diagonal(apart, np.inf)
+    for i, (near, distances) in enumerate(zip(found["people"]["neighbours"], found["people"]["distances"])):
+        assert i not in near
+        np.testing.assert_allclose(sorted(apart[i])[:10], distances, atol=0.006)
+        np.testing.assert_allclose(apart[i, near], distances, atol=0.006)
+
+
+def test_group_rates_are_those_of_the_people(found):
+    people = table_of(found)
+    for one in found["points"]:
+        people["decision"] = [int(score > 0.5) for score in one["people"]["score"]]
+        partitions = {g["partition"]: g for g in one["groups"]}
+        assert list(partitions) == ["protected group", "sex", "origin", "sex × origin"]
+        rates = people.groupby("sex")["decision"].mean()
+        shown = {g["label"]: g["rate"] for g in partitions["sex"]["groups"]}
+        assert shown == pytest.approx(rates.to_dict(), abs=1e-5)
+        assert partitions["sex"]["parity"] == pytest.approx(rates.max() - rates.min(), abs=1e-5)
+        assert sum(g["n"] for g in partitions["sex × origin"]["groups"]) == len(people)
+
+
+def test_who_cannot_see_the_protected_attributes_cannot_flip(found):
+    blind = [one for one in found["points"] if one["blind"]]
+    assert {one["family"] for one in blind} == {"masked", "svd-masked", "ifair"}
+    for one in blind:
+        assert one["flip"]["share_flipped"] == one["flip"]["worst"] == 0
+        assert one["people"]["flip"] is None
+
+
+def test_flips_are_what_the_model_says_about_changed_people():
+    parts = split(dataset(protected=["sex"]), 0)
+    full = learn(candidates([])[0], parts, 0, FAST)
+    found = flips(parts.test, full.scores, full.decisions)
+    other = parts.test.records.frame["sex"].map({"female": "male", "male": "female"}).astype("category")
+    changed = parts.encoder.transform(parts.test.records.frame.assign(sex=other))
+    before, after = full.scores(parts.test.X), full.scores(changed)
+    np.testing.assert_allclose(found["people"]["score"], after, atol=6e-4)
+    assert found["summary"]["share_flipped"] == pytest.approx(np.mean((before > 0.5) != (after > 0.5)), abs=1e-6)
+    assert found["summary"]["mean"] == pytest.approx(np.abs(after - before).mean(), rel=1e-5)
+    told = [found["alternatives"][i]["sex"] for i in found["people"]["to"]]
+    assert told == other.tolist()
+
+
+def test_who_is_treated_worst_has_the_lowest_score_against_the_neighbours(found):
+    for one in found["points"]:
+        score = np.array(one["people"]["score"])
+        gaps = score - score[np.array(found["people"]["neighbours"])].mean(axis=1)
+        assert one["worst"][0]["gap"] == pytest.approx(gaps.min(), abs=2e-3)
+        assert len(one["worst"]) == 10
+
+
+def test_an_unfavourable_outcome_turns_who_is_worst():
+    found = evidence(dataset(), tuning={"front": []}, resamples=10, solver=FAST, higher_is_better=False)
+    score = np.array(found["points"][0]["people"]["score"])
+    gaps = score - score[np.array(found["people"]["neighbours"])].mean(axis=1)
+    assert gaps[found["points"][0]["worst"][0]["person"]] == pytest.approx(gaps.max(), abs=2e-3)
+
+
+def test_a_second_run_in_several_processes_finds_the_same():
+    ids = [f"p{i:03d}" for i in range(240)]
+    again = evidence(dataset(), tuning=FRONT, resamples=20, solver=FAST, ids=ids, n_jobs=2)
+    assert again == small_evidence()
+
+
+def test_progress_names_every_candidate():
+    told = []
+    found = evidence(dataset(), tuning=FRONT, resamples=10, solver=FAST, step=lambda *what: told.append(what))
+    assert told == [(one["name"], i, 6) for i, one in enumerate(found["points"], start=1)]
+
+
+def test_choices_are_points_of_ifair(found):
+    fair = {one["id"] for one in found["points"] if one["family"] == "ifair"}
+    assert set(found["choices"]) == {"most useful", "fairest", "balanced"}
+    assert set(found["choices"].values()) <= fair
+
+
+def test_archetypes_and_weights_are_readable(found):
+    one = point(found, "ifair-3-0.1")
+    assert one["archetypes"]["columns"][:3] == ["share", "followers", "sex"]
+    assert sum(row[0] for row in one["archetypes"]["rows"]) == pytest.approx(1, abs=1e-3)
+    weights = {w["name"]: w["weight"] for w in one["weights"]}
+    assert weights["sex"] == weights["origin"] == 0
+    assert set(weights) == set(table_of(found).columns)
+    assert point(found, "full")["archetypes"] is None
+
+
+def test_a_score_is_judged_by_its_order():
+    found = small_evidence("regression")
+    assert "lfr" not in {one["family"] for one in found["points"]}
+    for one in found["points"]:
+        expected = kendalltau(found["people"]["truth"], one["people"]["score"]).statistic
+        assert one["test"]["utility"]["estimate"] == pytest.approx(expected, abs=5e-3)
+
+
+def test_rankings_are_split_by_query_and_compared_within_them():
+    found = small_evidence("ranking")
+    query = found["people"]["query"]
+    assert len(set(query)) == 2
+    for i, near in enumerate(found["people"]["neighbours"]):
+        assert {query[j] for j in near} == {query[i]}
+    for group in found["points"][0]["groups"][0]["groups"]:
+        assert 0 <= group["top"] <= 1
+
+
+def test_an_attribute_that_is_the_group_stands_for_it():
+    parts = split(dataset(protected=["sex"]), 0)
+    assert list(parts.test.partitions) == ["sex"]
+    assert (parts.test.partitions["sex"][parts.test.records.group] == "female").all()
+
+
+def test_a_missing_protected_value_is_a_group_of_its_own():
+    frame = applicants()
+    frame.loc[::7, "sex"] = None
+    found = evidence(dataset(protected=["sex"], frame=frame), tuning={"front": []}, resamples=10, solver=FAST)
+    groups = {g["partition"]: g for g in found["points"][0]["groups"]}
+    assert {g["label"] for g in groups["sex"]["groups"]} == {"(missing)", "female", "male"}
+    assert found["points"][0]["flip"]["alternatives"] == 3
+
+
+def test_a_table_without_outcome_or_with_too_few_people_is_refused():
+    from ifair.data import from_table
+
+    with pytest.raises(DataError, match="name the target column"):
+        evidence(from_table(applicants().drop(columns=["hired", "rating"]), protected=["sex"]))
+    with pytest.raises(DataError, match="no model can be trained on applicants"):
+        evidence(dataset(frame=applicants().assign(hired=1)))
+    with pytest.raises(DataError, match="rename one of the two"):
+        evidence(dataset(frame=applicants().rename(columns={"height": "job=clerk"})))
+    with pytest.raises(DataError, match="too small"):
+        evidence(dataset(frame=applicants().iloc[:20]))

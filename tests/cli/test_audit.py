@@ -1,0 +1,153 @@
+"""``ifair audit``, ``ifair report`` and ``ifair tune``: thin over what they call."""
+
+import json
+from importlib import import_module
+
+import pytest
+from click.testing import CliRunner
+
+from ifair.cli import main
+
+from samples import FAST, applicants, small_evidence
+
+ROLES = ["--protected", "sex", "--target", "hired", "--ignore", "rating", "--ignore", "team"]
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, [str(a) for a in arguments])
+
+
+@pytest.fixture
+def people(tmp_path):
+    path = tmp_path / "people.csv"
+    frame = applicants()
+    frame.insert(0, "person", [f"p{i:03d}" for i in range(len(frame))])
+    frame.to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture
+def fast(monkeypatch):
+    """Short searches and few candidates."""
+    # By import_module, since packages hold functions of the same names.
+    monkeypatch.setattr(import_module("ifair.audit.tuning"), "SOLVER", FAST)
+    monkeypatch.setattr(import_module("ifair.audit.evidence"), "SOLVER", FAST)
+    monkeypatch.setattr(import_module("ifair.audit.candidates"), "GRID", ({"K": 3, "share": 0.5},))
+
+
+@pytest.mark.usefixtures("fast")
+def test_from_a_table_to_a_tuning_an_audit_and_a_report(people, tmp_path):
+    pytest.importorskip("optuna")
+    pytest.importorskip("vl_convert")
+    tuning, evidence, html = tmp_path / "tuning.json", tmp_path / "evidence.json", tmp_path / "report.html"
+    done = run("tune", people, *ROLES, "--id", "person", "--trials", 2, "-o", tuning)
+    assert done.exit_code == 0, done.output
+    assert "most useful" in done.stdout
+    front = json.loads(tuning.read_text())["front"]
+
+    done = run("audit", people, *ROLES, "--id", "person", "--tuning", tuning, "--resamples", 10, "-o", evidence)
+    assert done.exit_code == 0, done.output
+    assert "full data" in done.stdout
+    assert "before" in done.stdout
+    assert "Warning" not in done.stderr
+    found = json.loads(evidence.read_text())
+    assert [p["id"] for p in found["points"] if p["family"] == "ifair"] == [p["id"] for p in front]
+    assert found["people"]["ids"][0].startswith("p")
+    assert "person" not in {a["name"] for a in found["people"]["attributes"]}
+
+    done = run("report", evidence, "-o", html)
+    assert done.exit_code == 0, done.output
+    assert done.stdout.strip() == f"Report: {html}"
+    assert html.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+@pytest.mark.usefixtures("fast")
+def test_json_alone_goes_to_standard_output(people):
+    done = run("audit", people, *ROLES, "--ignore", "person", "--resamples", 10, "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["format"] == "ifair-evidence"
+    assert "full data" in done.stderr
+
+
+@pytest.mark.usefixtures("fast")
+def test_a_tuning_of_another_table_is_doubted(people, tmp_path):
+    tuning = tmp_path / "tuning.json"
+    data = {"name": "x", "records": 1, "fingerprint": "other"}
+    tuning.write_text(json.dumps({"format": "ifair-tuning", "version": 1, "data": data, "front": []}))
+    done = run("audit", people, *ROLES, "--ignore", "person", "--resamples", 10, "--tuning", tuning)
+    assert done.exit_code == 0, done.output
+    assert "was tuned on other records" in done.stderr
+
+
+@pytest.mark.parametrize("verb", ["audit", "report", "tune"])
+def test_a_mistyped_column_suggests_the_right_one(verb, people):
+    done = run(verb, people, "--protected", "sxe", "--target", "hired")
+    assert done.exit_code == 1
+    assert "'sxe', did you mean 'sex'?" in done.stderr
+
+
+@pytest.mark.parametrize("verb", ["audit", "report", "tune"])
+def test_roles_that_are_needed_are_asked_for(verb, people):
+    assert "--protected" in run(verb, people, "--target", "hired").stderr
+    done = run(verb, people, "--protected", "sex")
+    assert done.exit_code == 2
+    assert "--target" in done.stderr
+
+
+@pytest.mark.parametrize("verb", ["audit", "report", "tune"])
+def test_a_place_that_cannot_be_written_is_named_before_any_work(verb, people, tmp_path, monkeypatch):
+    monkeypatch.setattr("ifair.data.tables.read_table", lambda *_: pytest.fail("work was done"))
+    done = run(verb, people, *ROLES, "-o", tmp_path / "none" / "file")
+    assert done.exit_code == 1
+    assert f"there is no folder {tmp_path / 'none'}" in done.stderr
+
+
+def test_a_file_that_is_no_evidence_is_refused(tmp_path):
+    pytest.importorskip("vl_convert")
+    for content, said in (("[1", "is not JSON"), ('{"format": "other"}', "is not what `ifair audit --output` writes")):
+        path = tmp_path / "evidence.json"
+        path.write_text(content)
+        done = run("report", path, "-o", tmp_path / "report.html")
+        assert done.exit_code == 1
+        assert said in done.stderr
+        assert not (tmp_path / "report.html").exists()
+
+
+def test_without_the_extra_the_report_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setattr(import_module("ifair.cli.report"), "find_spec", lambda _: None)
+    path = tmp_path / "evidence.json"
+    path.write_text(json.dumps(small_evidence()))
+    done = run("report", path)
+    assert done.exit_code == 1
+    assert "pip install 'ifair[report]'" in done.stderr
+
+
+def test_the_verbs_are_thin(monkeypatch, people):
+    """The command hands over what was asked for, and prints what came back."""
+    asked = {}
+
+    def evidence(records, **options):
+        asked.update(options, records=len(records))
+        return small_evidence()
+
+    monkeypatch.setattr("ifair.audit.evidence", evidence)
+    done = run("audit", people, *ROLES, "--id", "person", "--unfavourable", "--seed", 5, "--people", 50)
+    assert done.exit_code == 0, done.output
+    assert asked["records"] == 240
+    assert (asked["seed"], asked["most_people"], asked["higher_is_better"]) == (5, 50, False)
+    assert asked["ids"][3] == "p003"
+
+
+def test_a_card_is_written_beside_the_report(tmp_path):
+    pytest.importorskip("vl_convert")
+    evidence = tmp_path / "evidence.json"
+    evidence.write_text(json.dumps(small_evidence()))
+    done = run("report", evidence, "-o", tmp_path / "report.html", "--card", "--choice", "fairest")
+    assert done.exit_code == 0, done.output
+    fairest = next(p for p in small_evidence()["points"] if p["id"] == small_evidence()["choices"]["fairest"])
+    assert fairest["name"] in (tmp_path / "report.card.md").read_text(encoding="utf-8").splitlines()[0]
+    assert fairest["name"] in (tmp_path / "report.card.html").read_text(encoding="utf-8")
+    done = run("report", evidence, "-o", tmp_path / "other.html", "--card", "--choice", "finest")
+    assert done.exit_code == 1
+    assert "no point 'finest'" in done.stderr
+    assert not (tmp_path / "other.html").exists()

@@ -1,0 +1,58 @@
+"""The page about the command line: its commands run in order, as they stand."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from ifair.cli import main
+from ifair.roles import Roles, read_roles
+
+PAGE = Path(__file__).parents[2] / "docs" / "command_line.md"
+BLOCK = re.compile(r"^```(?P<kind>python|toml|console)\n(?P<content>.*?)^```$", flags=re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture
+def blocks():
+    if not PAGE.exists():
+        pytest.skip("docs/command_line.md is not here: this is not a checkout of the repository")
+    return [(found["kind"], found["content"]) for found in BLOCK.finditer(PAGE.read_text(encoding="utf-8"))]
+
+
+def test_the_commands_of_the_page_run_in_order(blocks, tmp_path, monkeypatch):
+    for package in ("skops", "pyarrow", "skl2onnx"):
+        pytest.importorskip(package)
+    monkeypatch.chdir(tmp_path)
+    commands = 0
+    for kind, content in blocks:
+        if kind == "python":
+            exec(content, {})
+        elif kind == "toml":
+            Path("roles.toml").write_text(content, encoding="utf-8")
+        else:
+            for line in content.splitlines():
+                assert line.startswith("$ ifair ")
+                done = CliRunner().invoke(main, shlex.split(line)[2:])
+                assert done.exit_code == 0, f"{line}\n{done.output}"
+                commands += 1
+    assert commands >= 6
+    decisions = pd.read_csv("decisions.csv", dtype={"person": str})
+    assert decisions["person"].iloc[0] == "0000"
+    assert set(decisions["decision"]) <= {0, 1}
+    assert (decisions["decision"] == (decisions["score"] > 0.5)).all()
+    assert Path("model.onnx").stat().st_size > 0
+
+
+def test_the_page_names_every_role(blocks):
+    named = set(re.findall(r"^\| (.*?) \|", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE))
+    roles = {name.strip("` ") for cell in named for name in cell.split(",") if "`" in name}
+    assert roles == set(Roles.__slots__)
+
+
+def test_the_roles_of_the_page_are_read(blocks, tmp_path):
+    content = next(content for kind, content in blocks if kind == "toml")
+    (tmp_path / "roles.toml").write_text(content)
+    assert read_roles(tmp_path / "roles.toml").protected == ("age",)

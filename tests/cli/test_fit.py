@@ -1,0 +1,148 @@
+"""``ifair fit``: from a table to a model file."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+import ifair
+from ifair import Encoder, IFair
+from ifair.cli import main
+
+pytest.importorskip("skops")
+
+FAST = ["-k", "3", "--restarts", "1", "--max-iter", "300", "--jobs", "1"]
+
+
+def fit(table, *arguments):
+    return CliRunner().invoke(main, ["fit", str(table), *FAST, *map(str, arguments)])
+
+
+def test_the_file_holds_what_the_library_learns(folder, applicants, classifier):
+    model = ifair.load(classifier)
+    assert list(model.named_steps) == ["encode", "fair", "decide"]
+    X = applicants[["sex", "age", "experience", "job", "owns_home"]]
+    fair = IFair(3, protected=["sex", "age"], n_restarts=1, max_iter=300, random_state=0)
+    ours = make_pipeline(Encoder(), fair, LogisticRegression(max_iter=1000)).fit(X, applicants["hired"] == "yes")
+    np.testing.assert_allclose(model.predict_proba(X), ours.predict_proba(X), rtol=1e-6)
+
+
+def test_the_file_records_roles_data_and_settings(classifier):
+    about = ifair.inspect(classifier)["about"]
+    assert about["roles"]["protected"] == ["sex", "age"]
+    assert about["roles"]["positive"] == "yes"
+    assert about["data"]["attributes"] == ["sex", "age", "experience", "job", "owns_home"]
+    assert about["data"]["left_out"] == {"team": "as asked", "rating": "as asked"}
+    assert about["settings"]["n_prototypes"] == 3
+
+
+def test_a_file_of_roles_does_what_the_flags_do(folder, classifier, tmp_path):
+    roles = tmp_path / "roles.toml"
+    roles.write_text(
+        '[roles]\nprotected = ["sex", "age"]\nid = "person"\nignore = ["team", "rating"]\n'
+        'target = "hired"\npositive = "no"\n'
+    )
+    out = tmp_path / "model.ifair"
+    # The flag comes before the file.
+    done = fit(folder / "people.csv", "--columns", roles, "--positive", "yes", "-o", out)
+    assert done.exit_code == 0, done.output
+    assert ifair.inspect(out)["about"] == ifair.inspect(classifier)["about"]
+
+
+def test_json_is_all_that_standard_output_holds(folder, tmp_path):
+    out = tmp_path / "model.ifair"
+    done = fit(folder / "people.csv", "-p", "sex", "--freeze", "-o", out, "--json")
+    facts = json.loads(done.stdout)
+    assert facts["model"] == str(out)
+    assert facts["training"]["weights"]["sex=f"] == 0
+    weights = list(facts["training"]["weights"].values())
+    assert weights == sorted(weights, reverse=True)
+    assert facts["training"]["loss"] == pytest.approx(
+        facts["training"]["utility_loss"] + facts["training"]["fairness_loss"]
+    )
+    assert list(facts["data"]["left_out"]) == ["person"]
+    assert any("'person'" in line for line in facts["warnings"])
+
+
+def test_words_tell_losses_convergence_weights_and_what_was_left_out(folder, tmp_path):
+    done = fit(folder / "people.csv", "-p", "sex", "--max-iter", "2", "-o", tmp_path / "model.ifair")
+    assert done.exit_code == 0, done.output
+    for part in (
+        "utility",
+        "fairness",
+        "NOT converged",
+        "count most",
+        "left out: 'person'",
+        "--freeze would make it 0",
+    ):
+        assert part in done.stdout
+    assert "Warning: column 'person' is different in every row" in done.stderr
+    assert "iteration" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-p", "sexx"], "no protected column 'sexx', did you mean 'sex'?"),
+        (["-p", "sex", "--target", "sex"], "both the target and protected"),
+        (["-p", "sex", "--target", "hired"], "--positive"),
+        (["-p", "sex", "--target", "hired", "--positive", "Yes"], "did you mean 'yes'?"),
+        (["-p", "sex", "-k", "500"], "n_prototypes=500 needs at least 500 records"),
+        (["-p", "sex", "--lambda", "0", "--mu", "0"], "there is nothing to learn"),
+    ],
+)
+def test_what_cannot_work_exits_with_1_and_says_why(folder, tmp_path, arguments, message):
+    done = fit(folder / "people.csv", *arguments, "-o", tmp_path / "model.ifair")
+    assert done.exit_code == 1
+    assert message in done.stderr
+    assert done.stdout == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_files_that_are_not_there_are_named(folder, tmp_path):
+    done = fit(folder / "peple.csv", "-p", "sex", "-o", tmp_path / "model.ifair")
+    assert done.exit_code == 1
+    assert "did you mean 'people.csv'?" in done.stderr
+    done = fit(folder / "people.csv", "-p", "sex", "-o", tmp_path / "no" / "model.ifair")
+    assert done.exit_code == 1
+    assert "there is no folder" in done.stderr
+
+
+def test_without_protected_columns_the_usage_is_wrong(folder, tmp_path):
+    done = fit(folder / "people.csv", "-o", tmp_path / "model.ifair")
+    assert done.exit_code == 2
+    assert "--protected" in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
+def test_ctrl_c_ends_it_and_leaves_no_file(folder, applicants, tmp_path):
+    import pandas as pd
+
+    # Enough people that it takes until it is stopped.
+    pd.concat([applicants.drop(columns="person")] * 20).to_csv(tmp_path / "many.csv", index=False)
+    code = "from ifair.cli import main; main(prog_name='ifair')"
+    arguments = ["fit", "many.csv", "-p", "sex", "-k", "40", "--restarts", "500", "-o", "out/model.ifair"]
+    (tmp_path / "out").mkdir()
+    environment = {**os.environ, "PYTHONPATH": str(Path(ifair.__file__).parents[1])}
+    running = subprocess.Popen(
+        [sys.executable, "-c", code, *arguments], cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        for line in running.stderr:
+            if "iteration" in line:
+                running.send_signal(signal.SIGINT)
+                break
+        said = running.communicate(timeout=60)[1]
+    finally:
+        running.kill()
+    assert running.returncode == 130
+    assert "no model was written" in said
+    assert list((tmp_path / "out").iterdir()) == []

@@ -1,0 +1,78 @@
+"""``ifair inspect`` and ``ifair export``: what a file says of itself, and its way into production."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import ifair
+from ifair.cli import main
+
+pytest.importorskip("skops")
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, list(map(str, arguments)))
+
+
+def test_json_is_what_the_library_says(classifier):
+    assert json.loads(run("inspect", classifier, "--json").stdout) == ifair.inspect(classifier)
+
+
+def test_words_name_roles_steps_and_versions(classifier):
+    text = run("inspect", classifier).stdout
+    for part in (
+        "protected: sex, age",
+        "target: hired",
+        "ifair.encode.encoder.Encoder",
+        "n_prototypes: 3",
+        "scikit-learn",
+    ):
+        assert part in text
+
+
+def test_inspecting_imports_no_estimator(classifier):
+    code = (
+        "import sys; from ifair.cli import main; main(sys.argv[1:], standalone_mode=False); "
+        "heavy = {'sklearn.linear_model', 'ifair.models.ifair', 'ifair.encode'} & set(sys.modules); "
+        "sys.exit(str(heavy) if heavy else 0)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(ifair.__file__).parents[1])}
+    arguments = [sys.executable, "-c", code, "inspect", str(classifier)]
+    done = subprocess.run(arguments, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("verb", [["inspect"], ["export", "--onnx", "out.onnx"]])
+def test_a_file_that_is_no_model_exits_with_1(folder, tmp_path, monkeypatch, verb):
+    monkeypatch.chdir(tmp_path)
+    for path in (folder / "people.csv", tmp_path / "missing.ifair"):
+        done = run(*verb, path)
+        assert done.exit_code == 1
+        assert path.name in done.stderr
+        assert isinstance(done.exception, SystemExit)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_exported_model_runs_in_onnxruntime(classifier, applicants, tmp_path):
+    pytest.importorskip("skl2onnx")
+    runtime = pytest.importorskip("onnxruntime")
+    done = run("export", classifier, "--onnx", tmp_path / "model.onnx", "--precision", "double")
+    assert done.exit_code == 0, done.output
+    session = runtime.InferenceSession(str(tmp_path / "model.onnx"), providers=["CPUExecutionProvider"])
+    model = ifair.load(classifier)
+    people = applicants[model["encode"].attributes_]
+    feeds = {}
+    for entry in session.get_inputs():
+        column = people[entry.name]
+        kind = np.str_ if "string" in entry.type else np.float64 if "double" in entry.type else np.float32
+        feeds[entry.name] = column.to_numpy().astype(kind).reshape(-1, 1)
+        if kind is np.str_:
+            feeds[entry.name] = feeds[entry.name].astype(object)
+    answers = session.run(None, feeds)
+    np.testing.assert_array_equal(np.asarray(answers[0]).ravel(), model.predict(people))

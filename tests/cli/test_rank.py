@@ -1,0 +1,106 @@
+"""``ifair rank``: FA*IR on a table's scores or on a model's."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import ifair
+from ifair.cli import main
+from ifair.ranking import FAStarIR
+
+
+def rank(*arguments):
+    return CliRunner().invoke(main, ["rank", *map(str, arguments)])
+
+
+@pytest.fixture
+def given(folder):
+    return [folder / "people.csv", "--query", "team", "--score", "rating", "--protected", "sex", "--min-share", "0.6"]
+
+
+def test_the_ranking_is_the_librarys(applicants, given, tmp_path):
+    done = rank(*given, "--group", "sex=f", "-o", tmp_path / "ranked.csv")
+    assert done.exit_code == 0, done.output
+    found = pd.read_csv(tmp_path / "ranked.csv", dtype={"person": str}).set_index("person").loc[applicants["person"]]
+    women = (applicants["sex"] == "f").to_numpy()
+    expected = FAStarIR(p=0.6, shortage="ignore").rank(
+        applicants["rating"], sensitive_features=women, query=applicants["team"]
+    )
+    np.testing.assert_array_equal(found["rank"], expected.rank)
+    np.testing.assert_allclose(found["fair_score"], expected.scores)
+    by_score = applicants.groupby("team")["rating"].rank(ascending=False, method="first")
+    np.testing.assert_array_equal(found["moved"], by_score - expected.rank)
+    assert (found["moved"] > 0).any()
+
+
+def test_rows_come_in_ranked_order_query_by_query(given, tmp_path):
+    rank(*given, "-o", tmp_path / "ranked.csv")
+    found = pd.read_csv(tmp_path / "ranked.csv")
+    for _, team in found.groupby("team"):
+        assert team["rank"].tolist() == list(range(1, len(team) + 1))
+        assert team["fair_score"].is_monotonic_decreasing
+        assert team.index.tolist() == list(range(team.index[0], team.index[0] + len(team)))
+
+
+def test_a_models_prediction_can_be_the_score(folder, applicants, regression, tmp_path):
+    done = rank(folder / "people.csv", "-p", "sex", "--model", regression, "--min-share", 0, "-o", tmp_path / "r.csv")
+    assert done.exit_code == 0, done.output
+    found = pd.read_csv(tmp_path / "r.csv", dtype={"person": str}).set_index("person").loc[applicants["person"]]
+    scores = ifair.load(regression).predict(applicants[["sex", "age", "experience", "job", "owns_home"]])
+    np.testing.assert_allclose(found["fair_score"], scores)
+    assert (found["moved"] == 0).all()
+
+
+def test_json_tells_what_changed_in_every_query(applicants, given, tmp_path):
+    done = rank(*given, "--top", 5, "-o", tmp_path / "ranked.csv", "--json")
+    facts = json.loads(done.stdout)
+    assert {q["query"] for q in facts["queries"]} == {"north", "south", "west"}
+    for query in facts["queries"]:
+        team = applicants[applicants["team"] == query["query"]]
+        best = team.sort_values("rating", ascending=False, kind="stable").head(5)
+        assert query["candidates"] == len(team)
+        assert query["share_before"] == pytest.approx((best["sex"] == "f").mean())
+        assert query["share_after"] >= query["share_before"]
+        assert query["minimum_held"]
+
+
+def test_a_shortage_is_explained(applicants, given, tmp_path):
+    done = rank(*given[:-1], "0.95", "-o", tmp_path / "ranked.csv")
+    assert done.exit_code == 0
+    assert "too few protected candidates" in done.stdout
+    assert "the places after them go by score" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: t.assign(rank=1), "a column 'rank' already"),
+        (lambda t: t.assign(rating=t["rating"].astype(object).where(t.index != 6, "good")), "'good' in row 7"),
+        (lambda t: t.assign(team=t["team"].where(t.index != 8)), "'team' has no value in row 9"),
+        (lambda t: t.rename(columns={"rating": "ratings"}), "did you mean 'ratings'?"),
+        (lambda t: t.rename(columns={"sex": "sexes"}), "did you mean 'sexes'?"),
+    ],
+)
+def test_a_table_that_cannot_be_ranked_is_refused_with_the_row(applicants, given, tmp_path, change, message):
+    change(applicants).to_csv(tmp_path / "people.csv", index=False)
+    done = rank(tmp_path / "people.csv", *given[1:], "-o", tmp_path / "ranked.csv")
+    assert done.exit_code == 1
+    assert message in done.stderr
+    assert not (tmp_path / "ranked.csv").exists()
+
+
+def test_a_protected_number_needs_to_be_told_who(folder, given, tmp_path):
+    arguments = [folder / "people.csv", "--score", "rating", "-p", "age", "--min-share", "0.5"]
+    done = rank(*arguments, "-o", tmp_path / "ranked.csv")
+    assert done.exit_code == 1
+    assert "--group" in done.stderr
+    assert rank(*arguments, "--group", "age<=30", "-o", tmp_path / "ranked.csv").exit_code == 0
+
+
+def test_something_must_be_ranked_by(folder, tmp_path):
+    done = rank(folder / "people.csv", "-p", "sex", "--min-share", "0.5", "-o", tmp_path / "ranked.csv")
+    assert done.exit_code == 2
+    assert "--score COLUMN or --model MODEL" in done.stderr

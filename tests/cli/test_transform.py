@@ -1,0 +1,151 @@
+"""``ifair transform``: the same numbers as the library's, whatever the format and the size of blocks."""
+
+import json
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import ifair
+from ifair.cli import main
+from ifair.data import blocks
+
+pytest.importorskip("skops")
+
+
+def transform(*arguments):
+    return CliRunner().invoke(main, ["transform", *map(str, arguments)])
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet"])
+@pytest.mark.parametrize("block_rows", [7, 1000])
+def test_the_output_is_what_the_pipeline_gives(folder, applicants, classifier, tmp_path, ending, block_rows):
+    pytest.importorskip("pyarrow")
+    out = tmp_path / f"fair.{ending}"
+    done = transform(classifier, folder / "people.csv", "-o", out, "--decide", "--block-rows", block_rows)
+    assert done.exit_code == 0, done.output
+    found = pd.read_parquet(out) if ending == "parquet" else pd.read_csv(out, dtype={"person": str})
+    model = ifair.load(classifier)
+    attributes = applicants[model["encode"].attributes_]
+    # The identifier keeps its zeros.
+    assert found["person"].tolist() == applicants["person"].tolist()
+    np.testing.assert_array_equal(found["decision"], model.predict(attributes))
+    np.testing.assert_allclose(found["score"], model.predict_proba(attributes)[:, 1])
+    names = list(model[:-1].get_feature_names_out())
+    assert list(found.columns) == ["person", "decision", "score", *names]
+    np.testing.assert_allclose(found[names], model[:-1].transform(attributes), atol=1e-12)
+
+
+def test_parquet_goes_in_as_well(folder, applicants, classifier, tmp_path):
+    pytest.importorskip("pyarrow")
+    # Columns in another order, and one more than needed.
+    applicants.iloc[:, ::-1].to_parquet(tmp_path / "people.parquet")
+    for table, out in [(folder / "people.csv", "a.csv"), (tmp_path / "people.parquet", "b.csv")]:
+        assert transform(classifier, table, "-o", tmp_path / out, "--block-rows", 50).exit_code == 0
+    assert (tmp_path / "a.csv").read_text() == (tmp_path / "b.csv").read_text()
+
+
+def test_no_more_than_a_block_is_read_at_a_time(folder, classifier, tmp_path, monkeypatch):
+    sizes = []
+    write = blocks.BlockWriter.write
+
+    def watched(self, block):
+        sizes.append(len(block))
+        write(self, block)
+
+    monkeypatch.setattr(blocks.BlockWriter, "write", watched)
+    transform(classifier, folder / "people.csv", "-o", tmp_path / "out.csv", "--block-rows", 50)
+    assert sizes == [50, 50, 20]
+
+
+def test_a_regression_gives_a_score_and_no_decision(folder, applicants, regression, tmp_path):
+    done = transform(regression, folder / "people.csv", "-o", tmp_path / "out.csv", "--decide", "--carry", "team")
+    assert done.exit_code == 0, done.output
+    found = pd.read_csv(tmp_path / "out.csv")
+    assert list(found.columns[:3]) == ["person", "team", "score"]
+    expected = ifair.load(regression).predict(applicants[["sex", "age", "experience", "job", "owns_home"]])
+    np.testing.assert_allclose(found["score"], expected)
+
+
+def test_a_dash_prints_the_table(folder, classifier, tmp_path):
+    done = transform(classifier, folder / "people.csv", "-o", "-", "--block-rows", 50)
+    assert done.exit_code == 0
+    transform(classifier, folder / "people.csv", "-o", tmp_path / "out.csv")
+    assert done.stdout == (tmp_path / "out.csv").read_text()
+
+
+def test_what_loading_warns_of_is_told_in_a_line(folder, classifier, tmp_path, monkeypatch):
+    load = ifair.load
+
+    def warns(path):
+        warnings.warn("written by another version", stacklevel=2)
+        return load(path)
+
+    monkeypatch.setattr(ifair, "load", warns, raising=False)
+    done = transform(classifier, folder / "people.csv", "-o", tmp_path / "out.csv")
+    assert done.exit_code == 0, done.output
+    assert "Warning: written by another version\n" in done.stderr
+
+
+def test_json_tells_what_was_written(folder, classifier, tmp_path):
+    done = transform(classifier, folder / "people.csv", "-o", tmp_path / "out.csv", "--json")
+    facts = json.loads(done.stdout)
+    assert facts["rows"] == 120
+    assert facts["columns"][0] == "person"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: t.drop(columns="job"), "no column (which hired.ifair needs) 'job'"),
+        (lambda t: t.rename(columns={"job": "jobb"}), "did you mean 'jobb'?"),
+        (
+            lambda t: t.astype({"age": object}).assign(age=lambda f: f["age"].where(f.index != 57, "old")),
+            "column 'age', row 58: 'old'",
+        ),
+        (
+            lambda t: t.astype({"owns_home": object}).assign(
+                owns_home=lambda f: f["owns_home"].where(f.index != 3, "so")
+            ),
+            "column 'owns_home', row 4: 'so'",
+        ),
+    ],
+)
+def test_a_table_that_does_not_fit_is_refused_with_column_and_row(applicants, classifier, tmp_path, change, message):
+    change(applicants).to_csv(tmp_path / "new.csv", index=False)
+    done = transform(classifier, tmp_path / "new.csv", "-o", tmp_path / "out.csv", "--block-rows", 10)
+    assert done.exit_code == 1
+    assert message in done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new.csv"]
+
+
+def test_a_new_category_is_told_with_its_row_or_refused(applicants, classifier, tmp_path):
+    jobs = applicants["job"].where(~applicants.index.isin([41, 80]), "pilot")
+    applicants.assign(job=jobs).to_csv(tmp_path / "new.csv", index=False)
+    arguments = [classifier, tmp_path / "new.csv", "-o", tmp_path / "out.csv", "--block-rows", 10]
+    done = transform(*arguments)
+    assert done.exit_code == 0
+    assert "column 'job': category 'pilot' is new to the model (2 rows, first in row 42)" in done.stderr
+    done = transform(*arguments, "--strict")
+    assert done.exit_code == 1
+    assert "row 42: new category 'pilot'" in done.stderr
+
+
+def test_mistakes_are_told_before_any_work(folder, classifier, tmp_path):
+    people = folder / "people.csv"
+    plain = tmp_path / "plain.ifair"
+    arguments = ["fit", str(people), "-p", "sex", "-k", "2", "--restarts", "1", "--jobs", "1", "-o", str(plain)]
+    assert CliRunner().invoke(main, arguments).exit_code == 0
+    for given, code, message in [
+        ([plain, people, "-o", tmp_path / "out.csv", "--decide"], 1, "fitted without --target"),
+        ([classifier, people, "-o", tmp_path / "out.xlsx"], 1, "cannot tell the format"),
+        ([classifier, people, "-o", people], 2, "would replace the table"),
+        ([classifier, people, "-o", tmp_path / "out.csv", "--carry", "persn"], 1, "did you mean 'person'?"),
+        ([people, people, "-o", tmp_path / "out.csv"], 1, "people.csv"),
+        ([classifier, people, "-o", "-", "--json"], 2, "cannot hold the table and JSON"),
+    ]:
+        done = transform(*given)
+        assert done.exit_code == code, done.output
+        assert message in done.stderr

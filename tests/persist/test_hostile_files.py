@@ -1,0 +1,351 @@
+"""Files that are not what they seem: each is refused with its name, and with what to do."""
+
+import io
+import json
+import pickle
+import struct
+import sys
+import textwrap
+import tracemalloc
+import zipfile
+import zlib
+
+import numpy as np
+import pytest
+import skops.io
+from sklearn.preprocessing import StandardScaler
+
+import ifair
+from ifair.persist import ModelFileError
+from ifair.persist.archive import pack, unpack
+from ifair.persist.manifest import write_manifest
+from ifair.persist.schema import read_schema, types_in
+
+
+def refused(path, message, **options):
+    """Both ways to open the file refuse it with its name."""
+    for use in (ifair.load, ifair.inspect):
+        with pytest.raises(ModelFileError, match=message) as caught:
+            use(path, **options)
+        assert str(caught.value).startswith(f"{path}: ")
+
+
+def members_of(path):
+    return unpack(path.read_bytes(), 2**30)
+
+
+def forge(path, payload_members, types=None):
+    """A file whose checksum fits whatever the payload holds."""
+    payload = pack(payload_members)
+    types = types_in(read_schema(payload_members)) if types is None else types
+    path.write_bytes(pack({"manifest.json": write_manifest(payload, {}, types, []), "model.skops": payload}))
+
+
+def edit_schema(path, edit):
+    """Change the tree of objects and make the file fit it."""
+    payload = unpack(members_of(path)["model.skops"], 2**30)
+    schema = json.loads(payload["schema.json"])
+    edit(schema)
+    forge(path, {**payload, "schema.json": json.dumps(schema).encode()})
+
+
+def deflated(members):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members:
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "not a model file"),
+        (b"age,income\n1,2\n", "not a model file but something else; models are written by ifair.save"),
+        (pickle.dumps({"a": 1}), "not a model file but a pickle, which may run any code"),
+        (b"PK\x03\x04", "cut short or damaged: get a fresh copy"),
+        (deflated([("a.txt", b"a")]), "has no manifest.json, so ifair.save did not write it"),
+    ],
+    ids=["empty", "csv", "pickle", "four bytes", "another zip"],
+)
+def test_what_is_no_model_file_is_told_so(tmp_path, content, message):
+    path = tmp_path / "m.ifair"
+    path.write_bytes(content)
+    refused(path, message)
+
+
+def test_a_file_of_skops_is_told_what_to_do(tmp_path):
+    path = tmp_path / "m.skops"
+    skops.io.dump(StandardScaler(), path)
+    refused(path, "save the model with ifair.save")
+
+
+@pytest.mark.parametrize("share", [0.05, 0.3, 0.6, 0.9, 0.999])
+def test_a_truncated_file_is_refused(model_file, share):
+    content = model_file.read_bytes()
+    model_file.write_bytes(content[: int(share * len(content))])
+    refused(model_file, "cut short or damaged")
+
+
+def test_any_altered_byte_of_the_payload_is_noticed(model_file, rng):
+    content = bytearray(model_file.read_bytes())
+    start = content.index(b"model.skops") + 11
+    end = content.rindex(b"PK\x01\x02", 0, content.rindex(b"model.skops"))
+    for position in rng.integers(start, end, 20):
+        altered = content.copy()
+        altered[position] ^= 0x55
+        model_file.write_bytes(altered)
+        refused(model_file, "damaged|altered")
+
+
+def test_a_payload_changed_together_with_its_crc_fails_the_checksum(model_file):
+    members = members_of(model_file)
+    model_file.write_bytes(pack({**members, "model.skops": members["model.skops"] + b"x"}))
+    refused(model_file, "does not have the checksum in the manifest; the file was altered")
+
+
+def change_manifest(path, **fields):
+    members = members_of(path)
+    manifest = json.loads(members["manifest.json"]) | fields
+    path.write_bytes(pack({**members, "manifest.json": json.dumps(manifest).encode()}))
+
+
+def test_a_future_version_asks_to_upgrade(model_file):
+    change_manifest(model_file, format=2, ifair="9.1.0", anything="new")
+    refused(model_file, r"has format 2, written by ifair 9\.1\.0; .* upgrade ifair")
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"format": "1"}, "no proper 'format'"),
+        ({"format": True}, "no proper 'format'"),
+        ({"format": 0}, "format 0, which never existed"),
+        ({"sha256": None}, "no proper 'sha256'"),
+        ({"kind": "other"}, "not that of an ifair model"),
+    ],
+)
+def test_a_strange_manifest_is_refused(model_file, fields, message):
+    change_manifest(model_file, **fields)
+    refused(model_file, message)
+
+
+@pytest.mark.parametrize("manifest", [b"{", b"[]", b"\xff\xfe", b"[" * 100_000])
+def test_a_manifest_that_is_no_object_is_refused(model_file, manifest):
+    model_file.write_bytes(pack({**members_of(model_file), "manifest.json": manifest}))
+    refused(model_file, "its manifest.json is not")
+
+
+def test_a_missing_payload_is_refused(model_file):
+    members = members_of(model_file)
+    model_file.write_bytes(pack({"manifest.json": members["manifest.json"]}))
+    refused(model_file, "has no model.skops")
+
+
+@pytest.mark.parametrize("name", ["../evil.py", "/etc/evil", "a/b", "..", "C:\\evil", "sub/", "new\nline"])
+def test_names_that_lead_out_of_the_archive_are_refused(model_file, name, tmp_path):
+    model_file.write_bytes(pack({**members_of(model_file), name: b"evil"}))
+    refused(model_file, "points out of the archive or is no plain name")
+    assert list(tmp_path.iterdir()) == [model_file]
+
+
+def test_members_that_do_not_belong_there_are_refused(model_file):
+    model_file.write_bytes(pack({**members_of(model_file), "evil.py": b"evil"}))
+    refused(model_file, "holds 'evil.py', which does not belong there")
+
+
+def test_payload_members_that_do_not_belong_there_are_refused(model_file):
+    payload = unpack(members_of(model_file)["model.skops"], 2**30)
+    forge(model_file, {**payload, "evil.py": b"evil"})
+    refused(model_file, "holds 'evil.py', which does not belong there")
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_members_that_come_twice_are_refused(model_file):
+    # Two readers may each take another one of them.
+    members = list(members_of(model_file).items())
+    model_file.write_bytes(deflated([*members, members[0]]))
+    refused(model_file, "holds 'manifest.json' more than once")
+
+
+def test_a_zip_bomb_is_refused(model_file):
+    model_file.write_bytes(deflated([("manifest.json", b"{}"), ("model.skops", bytes(40 * 2**20))]))
+    refused(model_file, "as a zip bomb does")
+
+
+def test_a_zip_bomb_within_the_payload_is_refused(model_file):
+    payload = deflated([("schema.json", b"{}"), ("1.npy", bytes(40 * 2**20))])
+    model_file.write_bytes(pack({"manifest.json": write_manifest(payload, {}, [], []), "model.skops": payload}))
+    refused(model_file, "as a zip bomb does")
+
+
+def test_a_zip_bomb_within_a_sparse_matrix_is_refused(model_file):
+    forge(model_file, {"schema.json": b"{}", "1.npz": deflated([("data.npy", bytes(40 * 2**20))])}, types=[])
+    refused(model_file, "as a zip bomb does")
+
+
+def test_a_zip_bomb_that_declares_to_be_small_takes_no_memory(tmp_path):
+    # 64 MB of zeros behind a declared size of 100 bytes, with the checksum of the first 100.
+    squeezer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    stream = b"".join(squeezer.compress(bytes(2**20)) for _ in range(64)) + squeezer.flush()
+    name, sizes = b"manifest.json", struct.pack("<LLL", zlib.crc32(bytes(100)), len(stream), 100)
+    local = b"PK\x03\x04" + struct.pack("<HHHHH", 20, 0, 8, 0, 0) + sizes + struct.pack("<HH", len(name), 0) + name
+    central = b"PK\x01\x02" + struct.pack("<HHHHHH", 20, 20, 0, 8, 0, 0) + sizes
+    central += struct.pack("<HHHHHLL", len(name), 0, 0, 0, 0, 0, 0) + name
+    end = b"PK\x05\x06" + struct.pack("<HHHHLLH", 0, 0, 1, 1, len(central), len(local) + len(stream), 0)
+    path = tmp_path / "m.ifair"
+    path.write_bytes(local + stream + central + end)
+    with zipfile.ZipFile(path) as archive:
+        assert archive.infolist()[0].file_size == 100
+    tracemalloc.start()
+    refused(path, "manifest.json is not JSON")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 4 * 2**20
+
+
+def test_a_file_larger_than_allowed_is_refused(model_file):
+    refused(model_file, "more than the 1,000 allowed; if you trust it, pass a larger max_bytes", max_bytes=1000)
+    size = model_file.stat().st_size
+    refused(model_file, "unpacks to .* more than the", max_bytes=size)
+
+
+def test_encrypted_members_are_refused(model_file):
+    content = bytearray(model_file.read_bytes())
+    content[content.rindex(b"PK\x01\x02") + 8] |= 1
+    model_file.write_bytes(content)
+    refused(model_file, "is encrypted or oddly compressed")
+
+
+EVIL = """
+    from pathlib import Path
+    Path(__file__).with_suffix(".ran").touch()
+
+    class Evil:
+        def __init__(self):
+            self.value = 1
+
+        def get_params(self, deep=True):
+            return {}
+"""
+
+
+@pytest.fixture
+def evil_file(tmp_path, monkeypatch):
+    """A file that names a type of a module which leaves a trace when it is imported."""
+    module = tmp_path / "evil_for_the_test.py"
+    module.write_text(textwrap.dedent(EVIL))
+    monkeypatch.syspath_prepend(tmp_path)
+    import evil_for_the_test
+
+    payload = skops.io.dumps(evil_for_the_test.Evil())
+    del sys.modules["evil_for_the_test"]
+    module.with_suffix(".ran").unlink()
+    path = tmp_path / "evil.ifair"
+    forge(path, unpack(payload, 2**30))
+    return path, module.with_suffix(".ran")
+
+
+def test_unknown_types_are_refused_before_they_are_imported(evil_file):
+    path, trace = evil_file
+    with pytest.raises(
+        ModelFileError, match=r"not known to be safe: evil_for_the_test\.Evil.*trusted=\['evil"
+    ) as caught:
+        ifair.load(path)
+    assert str(path) in str(caught.value)
+    assert not trace.exists()
+    assert ifair.inspect(path)["steps"][0]["type"] == "evil_for_the_test.Evil"
+    assert not trace.exists()
+    assert "evil_for_the_test" not in sys.modules
+
+
+def test_a_type_that_the_reader_vouches_for_is_loaded(evil_file):
+    path, trace = evil_file
+    assert ifair.load(path, trusted=["evil_for_the_test.Evil"]).value == 1
+    assert trace.exists()
+    del sys.modules["evil_for_the_test"]
+
+
+def test_a_type_whose_module_is_not_there_is_named(evil_file):
+    path, _ = evil_file
+    path.with_name("evil_for_the_test.py").unlink()
+    with pytest.raises(ModelFileError, match=r"needs a package that is not installed .*evil_for_the_test"):
+        ifair.load(path, trusted=["evil_for_the_test.Evil"])
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        {"__class__": "system", "__module__": "os", "__loader__": "FunctionNode"},
+        {"__class__": "eval", "__module__": "builtins", "__loader__": "TypeNode"},
+        {"__class__": "getenv", "__module__": "os", "__loader__": "ObjectNode"},
+        {"__class__": "PurePath", "__module__": "pathlib", "__loader__": "ObjectNode"},
+    ],
+    ids=lambda node: node["__class__"],
+)
+def test_a_smuggled_function_is_refused(model_file, node):
+    def smuggle(schema):
+        schema["content"]["content"]["verbose"] = node
+
+    edit_schema(model_file, smuggle)
+    with pytest.raises(ModelFileError, match=f"not known to be safe: {node['__module__']}.{node['__class__']}"):
+        ifair.load(model_file)
+
+
+def test_a_manifest_that_hides_types_is_refused(model_file):
+    change_manifest(model_file, types=["builtins.dict"])
+    with pytest.raises(ModelFileError, match="lists other types than it holds"):
+        ifair.load(model_file)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        b"",
+        b"[]",
+        b"{}",
+        b'{"__loader__": "ObjectNode"}',
+        b"[" * 10**5,
+        b'{"__loader__": "Nope", "__class__": "A", "__module__": "b"}',
+    ],
+    ids=["empty", "list", "no root", "no type", "deep", "unknown loader"],
+)
+def test_a_schema_that_makes_no_sense_is_refused(model_file, schema):
+    forge(model_file, {"schema.json": schema}, types=["b.A"] if b"Nope" in schema else [])
+    with pytest.raises(ModelFileError, match=r"altered|cannot be r"):
+        ifair.load(model_file)
+
+
+def test_a_payload_without_schema_is_refused(model_file):
+    forge(model_file, {"1.npy": b""}, types=[])
+    refused(model_file, "has no schema.json")
+
+
+def test_an_array_that_claims_to_be_huge_is_refused(model_file):
+    buffer = io.BytesIO()
+    np.lib.format.write_array_header_1_0(buffer, {"descr": "<f8", "fortran_order": False, "shape": (10**15,)})
+    payload = unpack(members_of(model_file)["model.skops"], 2**30)
+    forge(model_file, {name: buffer.getvalue() if name.endswith(".npy") else c for name, c in payload.items()})
+    with pytest.raises(ModelFileError, match="cannot be rebuilt"):
+        ifair.load(model_file)
+
+
+def test_a_pickle_within_an_array_is_refused(model_file):
+    buffer = io.BytesIO()
+    np.save(buffer, np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    payload = unpack(members_of(model_file)["model.skops"], 2**30)
+    forge(model_file, {name: buffer.getvalue() if name.endswith(".npy") else c for name, c in payload.items()})
+    with pytest.raises(ModelFileError, match="cannot be rebuilt"):
+        ifair.load(model_file)
+
+
+def test_something_that_is_no_estimator_is_refused(tmp_path):
+    path = tmp_path / "m.ifair"
+    forge(path, unpack(skops.io.dumps([1, 2]), 2**30))
+    with pytest.raises(ModelFileError, match="holds a list and no estimator"):
+        ifair.load(path)
+
+
+def test_a_file_that_is_not_there_is_an_error_of_the_system(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        ifair.load(tmp_path / "none.ifair")

@@ -1,0 +1,324 @@
+"""Saving, loading and inspecting models."""
+
+import decimal
+import functools
+import json
+import os
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import hypothesis.strategies as st
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from sklearn import config_context
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+import ifair
+from ifair.models.masking import Masked
+from ifair.persist import ModelFileError, ModelFileWarning
+from ifair.persist.archive import pack, unpack
+
+FILES = Path(__file__).parent / "files"
+
+
+def quietly(model, *arguments, **more):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(*arguments, **more)
+
+
+def again(model, tmp_path, **options):
+    """The model after a journey through a file."""
+    ifair.save(model, tmp_path / "m.ifair")
+    return ifair.load(tmp_path / "m.ifair", **options)
+
+
+def test_a_whole_pipeline_decides_as_before(pipeline, people, model_file):
+    loaded = ifair.load(model_file)
+    assert isinstance(loaded, Pipeline)
+    assert np.array_equal(loaded.predict_proba(people), pipeline.predict_proba(people))
+    assert loaded["fair"].get_params() == pipeline["fair"].get_params()
+    assert (
+        loaded["encode"]
+        .decode(loaded["fair"].prototypes_)
+        .equals(pipeline["encode"].decode(pipeline["fair"].prototypes_))
+    )
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    n_prototypes=st.integers(1, 5),
+    p=st.sampled_from([1.0, 1.5, 2, 2.0, np.float64(3.0)]),
+    squared=st.booleans(),
+    output=st.sampled_from(["representation", "membership"]),
+    freeze=st.booleans(),
+    missing=st.sampled_from(["flag", "impute", "ignore"]),
+    scale=st.sampled_from(["unit-variance", "numeric", "none"]),
+    min_frequency=st.sampled_from([None, 45, 0.4]),
+    random_state=st.integers(0, 2**32 - 1),
+    kind=st.sampled_from(["pandas", "polars"]),
+)
+def test_random_pipelines_transform_bit_by_bit_as_before(
+    people,
+    tmp_path_factory,
+    n_prototypes,
+    p,
+    squared,
+    output,
+    freeze,
+    missing,
+    scale,
+    min_frequency,
+    random_state,
+    kind,
+):
+    fair = ifair.IFair(
+        n_prototypes,
+        p=p,
+        squared=squared,
+        output=output,
+        protected="gender",
+        freeze_protected=freeze,
+        pairs=20,
+        n_restarts=1,
+        max_iter=2,
+        random_state=random_state,
+    )
+    model = make_pipeline(ifair.Encoder(missing=missing, scale=scale, min_frequency=min_frequency), fair)
+    table = people if kind == "pandas" else pl.from_dict(people.replace({np.nan: None}).to_dict("list"))
+    quietly(model, table)
+    loaded = again(model, tmp_path_factory.mktemp("files"))
+    before, after = np.asarray(model.transform(table)), np.asarray(loaded.transform(table))
+    assert before.dtype == after.dtype
+    assert before.tobytes() == after.tobytes()
+
+
+def test_lfr_comes_back_as_transformer_and_classifier(tmp_path, people):
+    X = ifair.Encoder().fit_transform(people)
+    y = np.where(people["income"] > 3000, "good", "bad")
+    model = ifair.LFR(3, max_iter=5, n_restarts=1, random_state=0)
+    with config_context(enable_metadata_routing=True):
+        model.set_fit_request(sensitive_features=True)
+    quietly(model, X, y, sensitive_features=people["gender"])
+    loaded = again(model, tmp_path)
+    assert np.array_equal(loaded.predict(X), model.predict(X))
+    assert np.array_equal(loaded.transform(X), model.transform(X))
+    assert loaded.group_labels_ == ["f", "m"]
+    assert model.get_metadata_routing().fit.requests == {"sensitive_features": True}
+
+
+def test_steps_that_do_nothing_come_back(tmp_path, people):
+    model = Pipeline([("encode", ifair.Encoder()), ("fair", "passthrough"), ("decide", LogisticRegression())])
+    model.fit(people, people["married"])
+    assert np.array_equal(again(model, tmp_path).predict(people), model.predict(people))
+    assert ifair.inspect(tmp_path / "m.ifair")["steps"][1] == {"name": "fair", "type": "passthrough", "parameters": {}}
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        LinearRegression(),
+        CalibratedClassifierCV(LogisticRegression(), cv=2),
+        make_pipeline(StandardScaler(), LogisticRegression()),
+    ],
+    ids=["regression", "calibrated", "nested pipeline"],
+)
+def test_other_last_steps_come_back(tmp_path, people, last):
+    target = (people["income"] > 3000).astype(int)
+    model = Pipeline([("encode", ifair.Encoder()), ("mask", Masked(["gender"])), ("decide", last)]).fit(people, target)
+    assert np.array_equal(again(model, tmp_path).predict(people), model.predict(people))
+
+
+def test_a_ranking_comes_back(tmp_path):
+    loaded = again(ifair.FAStarIR(k=4, p=0.5, alpha=0.1, protected="f"), tmp_path)
+    assert loaded.get_params() == ifair.FAStarIR(k=4, p=0.5, alpha=0.1, protected="f").get_params()
+
+
+def test_categories_of_every_kind_come_back(tmp_path):
+    bands = pd.cut(pd.Series([1, 5, 9, 3]), [0, 2, 6, 10])
+    table = pd.DataFrame(
+        {
+            "band": bands,
+            "code": [1, 2, 1, 3],
+            "size": pd.Categorical(["S", "L", "S", "M"], categories=["S", "M", "L"], ordered=True),
+            "price": pd.Series([decimal.Decimal("1.5"), decimal.Decimal(2)] * 2, dtype=object),
+        }
+    )
+    model = ifair.Encoder(categorical=["code", "price"]).fit(table)
+    loaded = again(model, tmp_path)
+    assert loaded.transform(table).equals(model.transform(table))
+    decoded = loaded.decode(loaded.transform(table))
+    assert decoded.equals(model.decode(model.transform(table)))
+    assert decoded["size"].cat.categories.tolist() == ["S", "M", "L"]
+
+
+def test_trees_need_the_readers_word(tmp_path, people):
+    # Their nodes are indices that scikit-learn follows unchecked.
+    target = (people["income"] > 3000).astype(int)
+    model = make_pipeline(ifair.Encoder(), RandomForestClassifier(3, random_state=0)).fit(people, target)
+    path = tmp_path / "forest.ifair"
+    with pytest.warns(ModelFileWarning, match=r"trusted=\['sklearn.tree._tree.Tree'\]"):
+        ifair.save(model, path)
+    assert ifair.inspect(path)["trust_needed"] == ["sklearn.tree._tree.Tree"]
+    with pytest.raises(ModelFileError, match=r"sklearn\.tree\._tree\.Tree"):
+        ifair.load(path)
+    loaded = ifair.load(path, trusted=["sklearn.tree._tree.Tree"])
+    assert np.array_equal(loaded.predict_proba(people), model.predict_proba(people))
+
+
+def protect_last(table):
+    return [table.shape[1] - 1]
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "shown"),
+    [
+        ("fair__protected", protect_last, "protect_last"),
+        ("fair__callback", lambda *_: None, "lambda"),
+        ("fair__callback", functools.partial(print, end=""), "partial"),
+        ("fair__callback", [].append, "append"),
+        ("fair__init", [[protect_last]], "protect_last"),
+    ],
+)
+def test_functions_among_the_parameters_are_named_and_nothing_is_written(pipeline, tmp_path, parameter, value, shown):
+    from sklearn.base import clone
+
+    model = clone(pipeline).set_params(**{parameter: value})
+    path = tmp_path / "m.ifair"
+    with pytest.raises(
+        ModelFileError, match=rf"parameter '{parameter}' holds the function '.*{shown}.*set_params"
+    ) as caught:
+        ifair.save(model, path)
+    assert str(path) in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_function_of_numpy_is_saved_by_name(tmp_path):
+    model = make_pipeline(FunctionTransformer(np.log1p), StandardScaler()).fit([[1.0], [3.0]])
+    assert np.array_equal(again(model, tmp_path).transform([[2.0]]), model.transform([[2.0]]))
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [(ifair.IFair(), "not fitted"), ({"a": 1}, "no estimator"), (ifair.IFair, "functions|estimator|get_params|type")],
+)
+def test_what_is_no_fitted_estimator_is_not_saved(model, message, tmp_path):
+    with pytest.raises((ModelFileError, TypeError), match=message):
+        ifair.save(model, tmp_path / "m.ifair")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("about", "message"),
+    [
+        ({"data": {"mean": float("nan")}}, r"about\['data'\]\['mean'\] is nan"),
+        ({"rows": [1, {2}]}, r"about\['rows'\]\[1\] is a set"),
+        ({"a": {1: 2}}, r"about\['a'\] has the key 1"),
+    ],
+)
+def test_what_json_cannot_hold_is_named(pipeline, tmp_path, about, message):
+    with pytest.raises(ModelFileError, match=message):
+        ifair.save(pipeline, tmp_path / "m.ifair", about=about)
+
+
+def test_a_failed_save_leaves_the_old_file(pipeline, model_file, monkeypatch):
+    before = model_file.read_bytes()
+
+    def fails(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(os, "replace", fails)
+    with pytest.raises(OSError, match="disk full"):
+        ifair.save(pipeline["fair"], model_file)
+    assert model_file.read_bytes() == before
+    assert list(model_file.parent.iterdir()) == [model_file]
+
+
+def test_a_folder_that_does_not_exist_is_named(pipeline, tmp_path):
+    with pytest.raises(FileNotFoundError, match="nowhere does not exist; create it"):
+        ifair.save(pipeline, tmp_path / "nowhere" / "m.ifair")
+
+
+def test_inspect_tells_versions_steps_and_parameters(pipeline, model_file):
+    facts = ifair.inspect(model_file)
+    assert facts["format"] == 1
+    assert facts["ifair"] == ifair.__version__
+    assert facts["about"] == {"roles": {"protected": ["gender"]}}
+    assert facts["packages"].keys() == {"python", "numpy", "scipy", "scikit-learn", "pandas", "skops"}
+    assert facts["packages"]["numpy"] == np.__version__
+    assert [step["name"] for step in facts["steps"]] == ["encode", "fair", "decide"]
+    assert facts["steps"][1]["type"] == "ifair.models.ifair.IFair"
+    # IFair's parameters are all plain data here: they read as they are.
+    assert facts["steps"][1]["parameters"] == pipeline["fair"].get_params()
+    assert facts["steps"][2]["parameters"].keys() == pipeline["decide"].get_params().keys()
+    assert json.loads(json.dumps(facts)) == facts
+
+
+def test_inspect_describes_arrays_numbers_and_estimators_within(tmp_path):
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    model = ifair.IFair(2, init=X[:2], p=np.float64(2.0), tol=np.float32(0.5), random_state=np.random.RandomState(0))
+    ifair.save(quietly(model, X), tmp_path / "m.ifair")
+    (step,) = ifair.inspect(tmp_path / "m.ifair")["steps"]
+    assert step["name"] == "IFair"
+    assert step["parameters"]["p"] == 2.0
+    assert step["parameters"]["tol"] == 0.5
+    assert step["parameters"]["init"] == "array of <f8, shape (2, 2)"
+    assert "RandomState" in step["parameters"]["random_state"]
+
+    calibrated = CalibratedClassifierCV(LogisticRegression(C=3.0), cv=2).fit(X, X[:, 0] > 0)
+    ifair.save(calibrated, tmp_path / "m.ifair")
+    (step,) = ifair.inspect(tmp_path / "m.ifair")["steps"]
+    assert step["parameters"]["estimator"]["parameters"]["C"] == 3.0
+
+
+def test_inspect_imports_neither_numpy_nor_scikit_learn_nor_skops(model_file):
+    program = (
+        "import sys, ifair; facts = ifair.inspect(sys.argv[1]); print(facts['steps'][1]['type']);"
+        "print(sorted({'numpy', 'sklearn', 'pandas', 'skops', 'pickle', 'ifair.models'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program, model_file], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["ifair.models.ifair.IFair", "[]"]
+
+
+@pytest.mark.filterwarnings("ignore::ifair.persist.ModelFileWarning")
+@pytest.mark.parametrize("path", sorted(FILES.glob("*.ifair")), ids=lambda path: path.stem)
+def test_files_of_every_format_can_still_be_read(path):
+    expected = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+    model, records = ifair.load(path), pd.DataFrame(expected["records"])
+    np.testing.assert_allclose(model.predict_proba(records)[:, 1], expected["probabilities"], rtol=0, atol=1e-10)
+    np.testing.assert_allclose(model[:-1].transform(records), expected["representation"], rtol=0, atol=1e-10)
+    assert ifair.inspect(path)["about"] == {"data": "German Credit"}
+
+
+def test_the_format_of_this_release_is_kept():
+    from ifair.persist.manifest import FORMAT
+
+    assert (FILES / f"format{FORMAT}.ifair").exists()
+
+
+def test_another_scikit_learn_is_warned_of(model_file):
+    members = unpack(model_file.read_bytes(), 2**30)
+    fields = json.loads(members["manifest.json"])
+    fields["packages"]["scikit-learn"] = "0.24.1"
+    model_file.write_bytes(pack({**members, "manifest.json": json.dumps(fields).encode()}))
+    with pytest.warns(ModelFileWarning, match=r"written with scikit-learn 0\.24\.1.*save the model anew"):
+        ifair.load(model_file)
+
+
+def test_without_skops_the_extra_is_named(pipeline, model_file, monkeypatch):
+    monkeypatch.setitem(sys.modules, "skops", None)
+    monkeypatch.setitem(sys.modules, "skops.io", None)
+    for use in (lambda: ifair.load(model_file), lambda: ifair.save(pipeline, model_file)):
+        with pytest.raises(ImportError, match=r"pip install 'ifair\[persist\]'"):
+            use()
+    assert ifair.inspect(model_file)["format"] == 1

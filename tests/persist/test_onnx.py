@@ -1,0 +1,271 @@
+"""ONNX graphs compute what the estimators do."""
+
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+import ifair
+from ifair.models.masking import Masked
+from ifair.persist import ConversionError, to_onnx
+
+onnxruntime = pytest.importorskip("onnxruntime")
+
+CLOSE = {"single": 1e-5, "double": 1e-10}
+DTYPE = {"single": np.float32, "double": np.float64}
+N = 10_000
+OPTIONS = [
+    {},
+    {"squared": True},
+    {"p": 1.0},
+    {"p": 1.0, "squared": True},
+    {"p": 1.5},
+    {"p": 3.0, "squared": True},
+    {"p": 60.0},
+    {"output": "membership"},
+    {"freeze_protected": True},
+]
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def evaluate(model, table, precision):
+    """What onnxruntime says, by name of output."""
+    session = onnxruntime.InferenceSession(to_onnx(model, precision=precision).SerializeToString())
+    names = [node.name for node in session.get_inputs()]
+    if names == ["X"]:
+        feed = {"X": np.asarray(table).astype(DTYPE[precision])}
+    else:
+        texts = {node.name for node in session.get_inputs() if node.type == "tensor(string)"}
+        feed = {}
+        for name, column in table.items():
+            values = column.fillna("").astype(object) if name in texts else column.astype(DTYPE[precision])
+            feed[name] = values.to_numpy().reshape(-1, 1)
+    outputs = [node.name for node in session.get_outputs()]
+    return dict(zip(outputs, session.run(None, feed)))
+
+
+def assert_close(result, expected, precision):
+    assert result.dtype == DTYPE[precision]
+    np.testing.assert_allclose(result, expected, rtol=CLOSE[precision], atol=CLOSE[precision])
+
+
+def records(seed=0, columns=8):
+    """Numbers that single precision holds exactly: rounding the input is not the graph's error."""
+    X = np.random.default_rng(seed).normal(size=(N, columns)) * np.linspace(0.5, 2, columns)
+    return X.astype(np.float32).astype(np.float64)
+
+
+def learned(**options):
+    options = {"protected": [7], "n_restarts": 1, "max_iter": 8, "pairs": 30, "random_state": 0} | options
+    return ifair.IFair(5, **options)
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_the_graph_of_ifair_agrees(options, precision):
+    X = records()
+    model = learned(**options).fit(X[:300])
+    assert_close(evaluate(model, X, precision)["variable"], model.transform(X), precision)
+
+
+@pytest.mark.parametrize("options", [{}, {"squared": True}, {"p": 3.0}], ids=str)
+def test_numbers_far_from_zero_and_near_prototypes_agree_in_single_precision(options):
+    X = records() + 30_000.0
+    X = X.astype(np.float32).astype(np.float64)
+    model = learned(output="membership", **options).fit(X[:300])
+    X[:5] = model.prototypes_.astype(np.float32)
+    assert_close(evaluate(model, X, "single")["variable"], model.transform(X), "single")
+
+
+def test_columns_of_weight_zero_are_not_looked_at():
+    X = records()
+    model = learned(freeze_protected=True).fit(X[:300])
+    other = X.copy()
+    other[:, 7] = np.nan
+    before, after = (evaluate(model, table, "single")["variable"] for table in (X, other))
+    assert np.array_equal(before, after)
+
+
+def test_large_powers_do_not_overflow_single_precision():
+    X = records() * 100
+    model = learned(p=25.0, output="membership").fit(X[:100] / 100)
+    result = evaluate(model, X, "single")["variable"]
+    assert np.isfinite(result).all()
+    np.testing.assert_allclose(result.sum(axis=1), 1.0, rtol=1e-5)
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("classes", [[0, 1], ["bad", "good"], [False, True]], ids=str)
+def test_the_graph_of_lfr_classifies_as_it_does(classes, precision):
+    X = records()
+    y = np.array(classes)[(X[:, 0] > 0).astype(int)]
+    model = ifair.LFR(4, n_restarts=1, max_iter=8, random_state=0)
+    model.fit(X[:300], y[:300], sensitive_features=X[:300, 1] > 0)
+    result = evaluate(model, X, precision)
+    assert_close(result["probabilities"], model.predict_proba(X), precision)
+    clear = np.abs(model.predict_proba(X)[:, 1] - 0.5) > 1e-5
+    assert np.array_equal(result["label"][clear], model.predict(X)[clear])
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("output", ["representation", "membership"])
+def test_lfr_transforms_before_a_classifier(output, precision):
+    X = records()
+    y = (X[:, 0] + X[:, 2] > 0).astype(int)
+    first = ifair.LFR(4, output=output, protected=[7], fairness_weight=0, n_restarts=1, max_iter=8, random_state=0)
+    model = make_pipeline(StandardScaler(), first, LogisticRegression()).fit(X[:300], y[:300])
+    assert_close(evaluate(model, X, precision)["probabilities"], model.predict_proba(X), precision)
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_pipelines_of_every_kind_agree(precision):
+    X = records()
+    target = X @ np.arange(8.0)
+    regression = make_pipeline(StandardScaler(), learned(), LinearRegression()).fit(X[:300], target[:300])
+    expected = regression.predict(X)[:, None]
+    result = evaluate(regression, X, precision)["variable"]
+    np.testing.assert_allclose(result, expected, rtol=CLOSE[precision], atol=10 * CLOSE[precision])
+    masked = make_pipeline(Masked([0, 7]), LogisticRegression()).fit(X[:300], target[:300] > 0)
+    assert_close(evaluate(masked, X, precision)["probabilities"], masked.predict_proba(X), precision)
+
+
+def table(seed=0):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(18, 80, N).astype(float),
+            "year": rng.integers(1990, 2026, N),
+            "job": rng.choice(["clerk", "nurse", "baker", "judge"], N, p=[0.6, 0.3, 0.07, 0.03]),
+            "code": rng.choice([1.0, 2.0, 7.0], N),
+            "married": rng.random(N) < 0.4,
+            "gender": rng.choice(["f", "m"], N),
+            "nothing": np.full(N, np.nan),
+        }
+    )
+    frame.loc[::9, "age"] = np.nan
+    frame.loc[::7, "job"] = None
+    frame.loc[::11, "code"] = np.nan
+    return frame
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"missing": "impute"},
+        {"missing": "ignore", "scale": "none"},
+        {"scale": "numeric"},
+        {"min_frequency": 40, "categorical": ["code"]},
+        {"missing": "impute", "max_categories": 2, "categorical": ["code", "married"]},
+    ],
+    ids=str,
+)
+def test_the_graph_of_the_encoder_agrees(options, precision):
+    people = table()
+    model = ifair.Encoder(**options).fit(people[:400])
+    people.loc[5:50, "job"] = "pilot"  # never seen in fit
+    people.loc[60:90, "code"] = 5.0
+    people.loc[100:120, "gender"] = None  # never missing in fit
+    people.loc[130:150, "nothing"] = 3.0
+    assert_close(evaluate(model, people, precision)["variable"], model.transform(people), precision)
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_the_whole_way_from_a_table_to_a_decision_agrees(precision):
+    people = table()
+    target = (people["year"] > 2005).astype(int)
+    model = make_pipeline(ifair.Encoder(), learned(protected=["gender"]), LogisticRegression())
+    model.fit(people[:400], target[:400])
+    result = evaluate(model, people, precision)
+    assert_close(result["probabilities"], model.predict_proba(people), precision)
+    clear = np.abs(model.predict_proba(people)[:, 1] - 0.5) > 1e-5
+    assert np.array_equal(result["label"][clear], model.predict(people)[clear])
+
+
+def test_an_encoder_of_numbers_without_names_takes_one_matrix():
+    X = records()
+    X[::5, 1] = np.nan
+    model = make_pipeline(ifair.Encoder(), learned(protected=[1])).fit(X[:300])
+    assert_close(evaluate(model, X, "single")["variable"], model.transform(X), "single")
+
+
+def test_the_file_of_onnx_says_where_it_comes_from():
+    properties = {p.key: p.value for p in to_onnx(learned().fit(records()[:50])).metadata_props}
+    assert properties == {"ifair": ifair.__version__, "precision": "single"}
+
+
+@pytest.mark.parametrize(
+    ("frame", "options", "message"),
+    [
+        ({"band": pd.cut(pd.Series([1, 5, 9]), [0, 4, 10])}, {}, "column 'band' holds intervals"),
+        ({"job": ["", "clerk", "nurse"]}, {}, "column 'job' has the empty text as a category"),
+        ({"code": [2**24, 2**24 + 1, 7]}, {"categorical": ["code"]}, "column 'code' has codes that single precision"),
+    ],
+)
+def test_columns_that_cannot_convert_are_named(frame, options, message):
+    model = ifair.Encoder(**options).fit(pd.DataFrame(frame))
+    with pytest.raises(ConversionError, match=message):
+        to_onnx(model)
+
+
+def test_codes_beyond_single_precision_convert_in_double():
+    people = pd.DataFrame({"code": [2**24, 2**24 + 1, 7]})
+    model = ifair.Encoder(categorical=["code"]).fit(people)
+    assert_close(evaluate(model, people, "double")["variable"], model.transform(people), "double")
+
+
+def test_a_step_without_converter_is_told():
+    model = make_pipeline(FunctionTransformer(np.log1p), learned()).fit(np.abs(records()[:50]))
+    with pytest.raises(ConversionError, match=r"skl2onnx cannot convert this Pipeline: .*FunctionTransformer"):
+        to_onnx(model)
+
+
+def test_an_lfr_within_a_union_is_refused():
+    X = records()[:60]
+    within = FeatureUnion([("lfr", ifair.LFR(3, fairness_weight=0, n_restarts=1, max_iter=3, random_state=0))])
+    model = Pipeline([("both", within), ("decide", LogisticRegression())]).fit(X, X[:, 0] > 0)
+    with pytest.raises(ConversionError, match="step 'both' holds an LFR within"):
+        to_onnx(model)
+
+
+@pytest.mark.parametrize(
+    ("model", "message"), [(ifair.IFair(), "not fitted"), (ifair.FAStarIR(), "a FAStarIR learns nothing")]
+)
+def test_what_is_not_fitted_is_refused(model, message):
+    with pytest.raises(ConversionError, match=message):
+        to_onnx(model)
+
+
+def test_an_unknown_precision_is_refused():
+    with pytest.raises(ValueError, match="precision must be 'single' or 'double', got 'half'"):
+        to_onnx(learned(), precision="half")
+
+
+def test_skl2onnx_can_be_called_directly_after_registering():
+    from skl2onnx.common.data_types import FloatTensorType
+
+    skl2onnx = ifair.persist.register_converters()
+    X = records()
+    model = ColumnTransformer([("fair", learned(protected=[1]), [0, 1, 2])]).fit(X[:300])
+    graph = skl2onnx.to_onnx(model, initial_types=[("X", FloatTensorType([None, 8]))], target_opset=17)
+    session = onnxruntime.InferenceSession(graph.SerializeToString())
+    (result,) = session.run(None, {"X": X.astype(np.float32)})
+    assert_close(result, model.transform(X), "single")
+
+
+def test_without_skl2onnx_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "skl2onnx", None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = learned().fit(records()[:50])
+    with pytest.raises(ImportError, match=r"pip install 'ifair\[onnx\]'"):
+        to_onnx(model)

@@ -1,0 +1,109 @@
+"""The score of one record."""
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
+from sklearn.pipeline import make_pipeline
+
+import ifair
+
+
+@pytest.fixture
+def record(people):
+    return {name: people[name].iloc[3] for name in people}
+
+
+def test_a_classifier_gives_the_probability_of_the_positive_class(pipeline, people):
+    expected = pipeline.predict_proba(people)[:, 1]
+    scores = [ifair.score(pipeline, people.iloc[i].to_dict()) for i in range(len(people))]
+    np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-12)
+    assert isinstance(scores[0], float)
+
+
+@pytest.mark.parametrize("i", [0, 3, 9])
+def test_every_form_of_a_record_has_the_same_score(pipeline, people, i):
+    row = people.iloc[i]
+    expected = ifair.score(pipeline, row.to_dict())
+    backwards = dict(reversed(row.to_dict().items()))
+    one_row = people.iloc[[i]]
+    cells = {name: [None if value != value else value] for name, value in row.items()}
+    for form in (row, backwards, one_row, one_row[one_row.columns[::-1]], pl.DataFrame(cells)):
+        assert ifair.score(pipeline, form) == expected
+
+
+def test_none_is_a_missing_value(pipeline, people):
+    row = people.iloc[3].to_dict()
+    assert ifair.score(pipeline, row | {"job": None}) == ifair.score(pipeline, row | {"job": np.nan})
+    assert ifair.score(pipeline, row | {"age": None}) == ifair.score(pipeline, row | {"age": float("nan")})
+
+
+def test_without_probabilities_the_decision_function_is_the_score(people, record):
+    model = make_pipeline(ifair.Encoder(), RidgeClassifier()).fit(people, people["income"] > 3000)
+    assert ifair.score(model, record) == pytest.approx(model.decision_function(people)[3])
+
+
+def test_a_regressor_gives_its_prediction(people, record):
+    model = make_pipeline(ifair.Encoder(), LinearRegression()).fit(people, people["income"] * 2)
+    assert ifair.score(model, record) == pytest.approx(2 * record["income"])
+
+
+def test_a_transformer_gives_the_representation(pipeline, people, record):
+    result = ifair.score(pipeline[:-1], record)
+    np.testing.assert_allclose(result, np.asarray(pipeline[:-1].transform(people))[3], rtol=0, atol=1e-12)
+
+
+def test_a_model_fitted_on_an_array_takes_numbers(rng):
+    X = rng.normal(size=(40, 3))
+    model = LogisticRegression().fit(X, X[:, 0] > 0)
+    expected = model.predict_proba(X)[5, 1]
+    assert ifair.score(model, X[5]) == ifair.score(model, list(X[5])) == pytest.approx(expected)
+    with pytest.raises(ValueError, match="one record of 3 numbers"):
+        ifair.score(model, X[:2])
+    with pytest.raises(ValueError, match="one record of 3 numbers"):
+        ifair.score(model, [1.0])
+
+
+def test_a_mistyped_attribute_is_named_with_a_suggestion(pipeline, record):
+    wrong = {("Gender" if name == "gender" else name): value for name, value in record.items()}
+    with pytest.raises(ValueError, match=r"has 'Gender', which the model does not know; did you mean 'gender'\?"):
+        ifair.score(pipeline, wrong)
+
+
+def test_an_unlike_attribute_is_answered_with_all_names(pipeline, record):
+    with pytest.raises(ValueError, match=r"'zzz', .* its attributes are 'age', 'income', 'job', 'married', 'gender'"):
+        ifair.score(pipeline, record | {"zzz": 1})
+
+
+def test_absent_attributes_are_named(pipeline, record):
+    del record["age"], record["job"]
+    with pytest.raises(ValueError, match=r"lacks 'age', 'job'; pass every attribute, with None"):
+        ifair.score(pipeline, record)
+
+
+def test_a_value_of_another_kind_is_refused_with_its_column(pipeline, record):
+    with pytest.raises(ValueError, match="column 'age' held numbers in fit and now holds text"):
+        ifair.score(pipeline, record | {"age": "forty"})
+
+
+def test_a_table_of_several_rows_is_refused(pipeline, people):
+    with pytest.raises(ValueError, match="one record, the table has 2"):
+        ifair.score(pipeline, people.iloc[:2])
+
+
+def test_a_bare_list_is_refused_where_names_are_known(pipeline):
+    with pytest.raises(TypeError, match="pass a mapping of names to values"):
+        ifair.score(pipeline, [1, 2, 3])
+
+
+def test_more_than_two_classes_are_refused(people, record):
+    model = make_pipeline(ifair.Encoder(), LogisticRegression()).fit(people, people["job"].fillna("none"))
+    with pytest.raises(ValueError, match="two classes, the model has 3: use its predict_proba"):
+        ifair.score(model, record)
+
+
+def test_what_has_no_score_says_so(record):
+    with pytest.raises(ValueError, match="not fitted"):
+        ifair.score(ifair.IFair(), record)
+    with pytest.raises(ValueError, match="not fitted"):
+        ifair.score(ifair.FAStarIR(), record)

@@ -1,0 +1,82 @@
+"""A small table of made-up people, and evidence about them."""
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+
+from ifair.audit import evidence
+from ifair.data import from_table
+
+FAST = {"n_restarts": 1, "max_iter": 40}
+FRONT = {"front": [{"setting": {"K": 3, "share": 0.1}}, {"setting": {"K": 4, "share": 0.9}}]}
+
+
+def applicants(n=240, seed=0):
+    """People whose outcome depends on their experience and, unfairly, on their sex; height gives the sex away."""
+    rng = np.random.default_rng(seed)
+    sex = rng.choice(["female", "male"], n, p=[0.4, 0.6])
+    experience = rng.gamma(3, 2, n).round(1)
+    frame = pd.DataFrame(
+        {
+            "sex": sex,
+            "origin": rng.choice(["north", "south"], n),
+            "experience": np.where(rng.random(n) < 0.1, np.nan, experience),
+            "height": (165 + 10 * (sex == "male") + rng.normal(0, 6, n)).round(),
+            "job": rng.choice(["clerk", "nurse", "welder"], n),
+            "owns home": rng.random(n) < 0.4,
+            "team": rng.choice([f"team {i}" for i in range(6)], n),
+        }
+    )
+    merit = experience + 2 * (sex == "male") + rng.normal(size=n)
+    frame["rating"] = merit.round(2)
+    frame["hired"] = (merit > np.median(merit)).astype(int)
+    return frame
+
+
+def dataset(task="classification", protected=("sex", "origin"), frame=None):
+    """The applicants with the roles of a task."""
+    people = applicants() if frame is None else frame
+    dropped = {"classification": ["rating", "team"], "regression": ["hired", "team"], "ranking": ["hired"]}[task]
+    return from_table(
+        people.drop(columns=dropped),
+        target="hired" if task == "classification" else "rating",
+        query="team" if task == "ranking" else None,
+        protected=protected,
+        name="applicants",
+    )
+
+
+@cache
+def small_evidence(task="classification"):
+    """Evidence about the applicants; do not change it."""
+    return evidence(dataset(task), tuning=FRONT, resamples=20, solver=FAST, ids=[f"p{i:03d}" for i in range(240)])
+
+
+@cache
+def lonely_evidence():
+    """Evidence where everybody has the same protected attributes: nothing to compare, to guess or to change."""
+    people = dataset(protected=["sex"], frame=applicants().assign(sex="female"))
+    return evidence(people, tuning=FRONT, resamples=20, solver=FAST)
+
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror="document.title=\'broken\'">',
+    "{{7*7}}",
+    "</script><script>document.title='broken'</script>",
+)
+"""What may stand in a table and must only ever be shown."""
+
+
+@cache
+def hostile_evidence():
+    """Evidence about people with hostile names of columns, values, outcome and ids."""
+    script, image, braces, ending = HOSTILE
+    frame = applicants().drop(columns=["rating", "team"])
+    frame["job"] = frame["job"].map({"clerk": script, "nurse": image, "welder": ending})
+    frame["sex"] = frame["sex"].map({"female": script, "male": braces})
+    frame = frame.rename(columns={"job": image, "height": script, "sex": braces, "hired": ending})
+    people = from_table(frame, target=ending, protected=[braces], name=script)
+    ids = [f"{HOSTILE[i % 4]} {i}" for i in range(len(frame))]
+    return evidence(people, tuning=FRONT, resamples=20, solver=FAST, ids=ids)

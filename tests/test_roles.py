@@ -1,0 +1,137 @@
+"""What each column is for: read from a file or given, checked before any work."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ifair.data import DataError
+from ifair.roles import Roles, attributes, check_roles, dataset, left_out, read_roles
+
+
+@pytest.fixture
+def people(rng):
+    n = 40
+    return pd.DataFrame(
+        {
+            "person": [f"p{i:03d}" for i in range(n)],
+            "sex": rng.choice(["f", "m"], n, p=[0.4, 0.6]),
+            "age": rng.integers(18, 70, n),
+            "experience": rng.normal(size=n),
+            "job": rng.choice(["clerk", "nurse"], n),
+            "country": "DE",
+            "letter": [f"Dear sirs, my name is number {i} and I would like to apply" for i in range(n)],
+            "income": rng.choice(["<=50K", ">50K"], n),
+        }
+    )
+
+
+ROLES = Roles(protected=("sex",), target="income", positive=">50K")
+
+
+def test_a_file_gives_the_roles_and_flags_come_before_it(tmp_path):
+    path = tmp_path / "roles.toml"
+    path.write_text('[roles]\nprotected = ["race", "sex"]\ntarget = "y"\npositive = ">50K"\nignore = "notes"\n')
+    roles = read_roles(path)
+    assert roles == Roles(protected=("race", "sex"), target="y", positive=">50K", ignore=("notes",))
+    assert roles.overridden(protected=("sex",), target=None, ignore=()).protected == ("sex",)
+    assert roles.overridden(target="z").target == "z"
+    assert Roles.from_dict(roles.as_dict()) == roles
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('[roles]\nprotekted = ["sex"]', "no role .* 'protekted', did you mean 'protected'"),
+        ("[roles]\nprotected = 3", "protected must be a name or a list of names, got 3"),
+        ("[roles]\ntarget = ['a', 'b']", "target must be the name of one column"),
+        ('protected = ["sex"]', r"unknown key 'protected'.*below a line \[roles\]"),
+        ("[rolls]\n", "unknown key 'rolls', did you mean 'roles'"),
+        ("", r"has no table \[roles\]"),
+        ("[roles", "is not a TOML file"),
+    ],
+)
+def test_a_file_with_a_mistake_is_refused_in_words(tmp_path, content, message):
+    path = tmp_path / "roles.toml"
+    path.write_text(content)
+    with pytest.raises(DataError, match=message):
+        read_roles(path)
+
+
+def test_a_file_that_is_not_there_is_an_error_of_data(tmp_path):
+    with pytest.raises(DataError, match="cannot read"):
+        read_roles(tmp_path / "roles.toml")
+
+
+def test_columns_that_describe_nobody_are_left_out_and_said_so(people):
+    warnings = check_roles(people, ROLES)
+    assert [line.split("'")[1] for line in warnings] == ["person", "country", "letter"]
+    assert all("left out of the attributes; --keep" in line for line in warnings)
+    assert "identifier" in warnings[0]
+    assert "one value, 'DE'" in warnings[1]
+    assert "free text" in warnings[2]
+    assert list(left_out(people, ROLES)) == ["person", "country", "letter"]
+    assert attributes(people, ROLES) == ["sex", "age", "experience", "job"]
+
+
+def test_columns_that_are_kept_stay_and_ignored_ones_go_unasked(people):
+    roles = Roles(protected=("sex",), keep=("country",), ignore=("letter", "income"), id="person")
+    assert check_roles(people, roles) == []
+    assert attributes(people, roles) == ["sex", "age", "experience", "job", "country"]
+    assert left_out(people, roles) == {"letter": "as asked", "income": "as asked"}
+
+
+@pytest.mark.parametrize(
+    ("roles", "message"),
+    [
+        (Roles(protected=("sexx",)), "no protected column 'sexx', did you mean 'sex'"),
+        (Roles(protected=("sex",), target="incom"), "no target column 'incom', did you mean 'income'"),
+        (Roles(protected=("sex",), ignore=("leter",)), "no ignore column 'leter', did you mean 'letter'"),
+        (Roles(protected=("sex",), target="sex"), "'sex' is both the target and protected"),
+        (Roles(protected=("sex", "sex")), "cannot be protected twice"),
+        (Roles(protected=("sex",), id="sex"), "cannot be both protected and id"),
+        (Roles(protected=("sex",), keep=("job",), ignore=("job",)), "both kept and ignored"),
+        (Roles(protected=("sex",), target="income"), "say which one is positive, such as --positive"),
+        (Roles(protected=("sex",), target="income", positive="50K"), "did you mean '.?.?50K'"),
+        (Roles(protected=("sex",), target="country"), "'DE' for everybody"),
+        (
+            Roles(protected=("sex", "age"), ignore=("experience", "job", "income")),
+            "no attribute is left besides the protected",
+        ),
+    ],
+)
+def test_roles_that_cannot_work_are_refused_before_any_work(people, roles, message):
+    with pytest.raises(DataError, match=message):
+        check_roles(people, roles)
+
+
+def test_missing_outcomes_are_named_by_row(people):
+    people["income"] = people["income"].where(people.index != 7)
+    with pytest.raises(DataError, match="1 missing values, the first in row 8"):
+        check_roles(people, ROLES)
+
+
+def test_times_are_refused_with_a_way_out(people):
+    people["born"] = pd.Timestamp("2000-01-01") + pd.to_timedelta(np.arange(len(people)), unit="D")
+    with pytest.raises(DataError, match=r"'born' holds dates or times.*--ignore born"):
+        check_roles(people, ROLES)
+    assert "born" not in attributes(people, ROLES.overridden(ignore=("born",)))
+
+
+def test_a_protected_column_with_one_value_protects_nobody(people):
+    assert any("nothing to protect" in line for line in check_roles(people.assign(sex="f"), ROLES))
+
+
+def test_a_table_with_roles_is_a_dataset_of_its_attributes(people):
+    data = dataset(people, ROLES.overridden(group=("sex=f",)))
+    assert list(data.frame.columns) == ["sex", "age", "experience", "job"]
+    np.testing.assert_array_equal(data.target, (people["income"] == ">50K").astype(int))
+    np.testing.assert_array_equal(data.group, people["sex"] == "f")
+
+
+def test_a_protected_number_needs_a_group_only_where_groups_are_compared(people):
+    roles = Roles(protected=("age",), target="income", positive=">50K")
+    assert not dataset(people, roles, needs_group=False).group.any()
+    with pytest.raises(DataError, match="say who is protected"):
+        dataset(people, roles)
+    young = dataset(people, roles.overridden(group=("age<=30", "sex=f"))).group
+    np.testing.assert_array_equal(young, (people["age"] <= 30) & (people["sex"] == "f"))
