@@ -15,6 +15,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PAGES = ["README.md", "docs/guide.md", "docs/mathematics.md", "docs/paper_and_code.md", "docs/deployment.md"]
+# Optional packages that the examples of a page use.
+NEEDS = {"docs/deployment.md": ("skops", "skl2onnx", "onnxruntime")}
 
 BLOCK = re.compile(
     r"(?:^<!-- warns: (?P<warns>[\w ]+) -->\n)?"
@@ -54,6 +56,8 @@ def run(example, namespace, page):
 def test_examples_run_and_print_what_the_page_says(page, tmp_path, monkeypatch):
     if not (ROOT / page).exists():
         pytest.skip(f"{page} is not here: this is not a checkout of the repository")
+    for package in NEEDS.get(page, ()):
+        pytest.importorskip(package)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
     namespace = {"__name__": "__main__"}
