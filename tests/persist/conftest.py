@@ -47,6 +47,7 @@ def pipeline(people):
 
 @pytest.fixture
 def model_file(pipeline, tmp_path):
+    pytest.importorskip("skops.io")
     path = tmp_path / "model.ifair"
     ifair.save(pipeline, path, about={"roles": {"protected": ["gender"]}})
     return path

@@ -12,7 +12,6 @@ import zlib
 
 import numpy as np
 import pytest
-import skops.io
 from sklearn.preprocessing import StandardScaler
 
 import ifair
@@ -20,6 +19,8 @@ from ifair.persist import ModelFileError
 from ifair.persist.archive import pack, unpack
 from ifair.persist.manifest import write_manifest
 from ifair.persist.schema import read_schema, types_in
+
+skops = pytest.importorskip("skops.io")
 
 
 def refused(path, message, **options):
@@ -76,7 +77,7 @@ def test_what_is_no_model_file_is_told_so(tmp_path, content, message):
 
 def test_a_file_of_skops_is_told_what_to_do(tmp_path):
     path = tmp_path / "m.skops"
-    skops.io.dump(StandardScaler(), path)
+    skops.dump(StandardScaler(), path)
     refused(path, "save the model with ifair.save")
 
 
@@ -238,7 +239,7 @@ def evil_file(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     import evil_for_the_test
 
-    payload = skops.io.dumps(evil_for_the_test.Evil())
+    payload = skops.dumps(evil_for_the_test.Evil())
     del sys.modules["evil_for_the_test"]
     module.with_suffix(".ran").unlink()
     path = tmp_path / "evil.ifair"
@@ -341,7 +342,7 @@ def test_a_pickle_within_an_array_is_refused(model_file):
 
 def test_something_that_is_no_estimator_is_refused(tmp_path):
     path = tmp_path / "m.ifair"
-    forge(path, unpack(skops.io.dumps([1, 2]), 2**30))
+    forge(path, unpack(skops.dumps([1, 2]), 2**30))
     with pytest.raises(ModelFileError, match="holds a list and no estimator"):
         ifair.load(path)
 

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import warnings
+from importlib import import_module
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -27,6 +28,9 @@ import ifair
 from ifair.models.masking import Masked
 from ifair.persist import ModelFileError, ModelFileWarning
 from ifair.persist.archive import pack, unpack
+from ifair.persist.trust import VETTED
+
+pytest.importorskip("skops.io")
 
 FILES = Path(__file__).parent / "files"
 
@@ -304,6 +308,12 @@ def test_the_format_of_this_release_is_kept():
     from ifair.persist.manifest import FORMAT
 
     assert (FILES / f"format{FORMAT}.ifair").exists()
+
+
+@pytest.mark.parametrize("name", sorted(name for name in VETTED if name.startswith("ifair.")))
+def test_types_of_ours_that_are_vetted_exist(name):
+    module, _, kind = name.rpartition(".")
+    assert isinstance(getattr(import_module(module), kind), type)
 
 
 def test_another_scikit_learn_is_warned_of(model_file):

@@ -16,6 +16,7 @@ import ifair
 from ifair.models.masking import Masked
 from ifair.persist import ConversionError, to_onnx
 
+pytest.importorskip("skl2onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
 
 CLOSE = {"single": 1e-5, "double": 1e-10}

@@ -32,6 +32,13 @@ def test_every_form_of_a_record_has_the_same_score(pipeline, people, i):
         assert ifair.score(pipeline, form) == expected
 
 
+def test_a_model_fitted_on_polars_scores_too(people, record):
+    cells = people.astype(object).where(people.notna(), None).to_dict("list")
+    model = make_pipeline(ifair.Encoder(), LogisticRegression()).fit(pl.DataFrame(cells), people["income"] > 3000)
+    expected = model.predict_proba(pl.DataFrame(cells))[3, 1]
+    assert ifair.score(model, record) == pytest.approx(expected, abs=1e-12)
+
+
 def test_none_is_a_missing_value(pipeline, people):
     row = people.iloc[3].to_dict()
     assert ifair.score(pipeline, row | {"job": None}) == ifair.score(pipeline, row | {"job": np.nan})

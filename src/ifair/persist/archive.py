@@ -49,10 +49,11 @@ def unpack(data: bytes, limit: int) -> dict[str, bytes]:
         infos = archive.infolist()
         _check_names([info.filename for info in infos])
         _check_size(sum(info.file_size for info in infos), len(data), limit)
-        members: dict[str, bytes] = {}
+        members, total = {}, 0
         for info in infos:
-            members[info.filename] = _content(archive, info, limit - sum(map(len, members.values())))
-    _check_size(sum(map(len, members.values())), len(data), limit)
+            members[info.filename] = _content(archive, info, limit - total)
+            total += len(members[info.filename])
+    _check_size(total, len(data), limit)
     return members
 
 
