@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from ifair.experiments.reproduce import EXPERIMENTS
 from ifair.report.evaluation.page import figures, markdown
 from ifair.report.pictures import svg
 
@@ -46,10 +47,26 @@ def test_the_pictures_are_what_the_results_give(results):
         assert len(committed[stem].encode()) < 150_000, stem
 
 
+DATASETS = {"compas", "census", "credit", "xing", "airbnb"}
+
+
+def test_the_evidence_is_of_all_experiments_and_datasets(results):
+    assert set(results["runs"]) == set(EXPERIMENTS)
+    assert set(results["classification"]) | set(results["ranking"]) == DATASETS
+    assert set(results["obfuscation"]) == set(results["search"]) == set(results["options"]) == DATASETS
+    assert set(results["parity"]) == {"xing", "airbnb"}
+    assert len(results["sensitivity"]) == 7
+
+
 def test_the_evidence_records_how_it_was_made(results):
-    assert results["settings"]["n_splits"] >= 5
-    assert {"machine", "python", "ifair", "numpy", "scikit-learn"} <= set(results["environment"])
-    assert set(results["classification"]) == {"compas", "census", "credit"}
-    for summary in results["classification"].values():
-        for methods in summary["rules"].values():
-            assert all(found["test"]["yNN"]["n"] == results["settings"]["n_splits"] for found in methods.values())
+    runs = [run for parts in results["runs"].values() for run in parts.values()]
+    for run in runs:
+        assert len(run["seeds"]) >= 5
+        assert run["profile"] in ("quick", "full")
+        assert {"machine", "python", "ifair", "numpy", "scikit-learn"} <= set(run["environment"])
+        assert run["seconds"] > 0
+    for experiment in ("classification", "ranking"):
+        for dataset, summary in results[experiment].items():
+            n_splits = len(results["runs"][experiment][dataset]["seeds"])
+            for methods in summary["rules"].values():
+                assert all(found["test"]["yNN"]["n"] == n_splits for found in methods.values())

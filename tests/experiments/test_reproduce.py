@@ -88,6 +88,13 @@ def test_results_tell_where_each_part_comes_from_and_keep_what_was_not_run(recor
     assert first["runs"]["classification"]["credit"]["profile"] == "quick"  # not changed by the second
 
 
+def test_results_keep_six_digits():
+    units = plan("classification", PROFILE, {})
+    results = assemble({"classification": [measured(unit, 2 / 3) for unit in units]}, "quick", PROFILE, [])
+    yNN = results["classification"]["credit"]["rules"]["optimal"]["ifair-b"]["test"]["yNN"]
+    assert yNN["mean"] == 0.666667
+
+
 def test_results_are_grouped_by_arguments():
     records = [{"arguments": {"a": a, "b": b}, "result": a + b} for a in "xy" for b in "pq"]
     assert grouped(records, "a", "b") == {"x": {"p": ["xp"], "q": ["xq"]}, "y": {"p": ["yp"], "q": ["yq"]}}
