@@ -212,7 +212,7 @@ def figures(results: Mapping[str, Any]) -> dict[str, Any]:
         panel.set_title(named.dataset(dataset), fontsize=10)
         panel.tick_params(labelsize=8)
         panel.grid(axis="y", alpha=0.3)
-        panel.locator_params(axis="x", nbins=3)
+        panel.locator_params(axis="x", nbins=2)
     panels[0].set_yticks(range(len(shown)), shown)
     handles, labels = panels[0].get_legend_handles_labels()
     for panel in panels[1:]:
