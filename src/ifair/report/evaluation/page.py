@@ -46,6 +46,25 @@ SECTIONS: list[ModuleType] = [
 ]
 """In the order of the page. A further section is one more name here."""
 
+REASONS = (
+    "The fairness loss with learned weights has an optimum that needs no fairness: weights that shrink with the "
+    "distances they measure make it as small as one likes, so that its weight mu moves little (the page about the "
+    "mathematics has the argument). With unweighted distances mu works; the options below show what that changes.",
+    "The utility loss covers the protected columns too. Whatever weight they start with, the search raises it to "
+    "reconstruct them, and the representation then tells the group. Frozen weights stop this by construction.",
+    "yNN of labels rewards every shrinkage: whoever gives more people the same answer is more consistent. "
+    "Multiplying masked data by a factor below 1 before a penalised classifier does so without any "
+    "representation, and is among the marks to beat below.",
+    "From k-means++ or random starts the search ends far from what as many principal components hold, which is "
+    "what SVD has from the beginning; a start along principal components closes part of that gap.",
+    "Representations are tuned with a linear model. What a nonlinear model makes of them is another matter: see "
+    "the other models below.",
+    "Scores of a ranking are scaled within its query, where somebody always has 0 and somebody 1: a yNN near 1 "
+    "with a useful order, as the paper prints for Xing, is out of reach under this reading; across queries it is "
+    "easy.",
+)
+"""Arguments, not results: each is measured in a section of the page or proved in the documentation."""
+
 DEVIATIONS = (
     "COMPAS has one record less than in the paper, Airbnb other cities and days, Xing 57 queries where the paper's "
     "numbers are those of 56; the documentation's page about datasets has the details.",
@@ -69,6 +88,8 @@ def page(results: Mapping[str, Any]) -> list[Block]:
         *_about(results),
         Heading("What holds and what does not"),
         *_findings(results, [block for section in sections for block in section]),
+        Heading("Why"),
+        Bullets(REASONS),
         *(block for section in sections for block in section),
         Heading("Deviations of data and definitions"),
         Bullets(DEVIATIONS),
