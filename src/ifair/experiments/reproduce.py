@@ -1,7 +1,6 @@
 """The paper's whole evaluation: which experiments there are, what they need, and what their results add up to."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict
 from types import ModuleType
 from typing import Any
 
@@ -115,6 +114,19 @@ def assemble(
     return rounded
 
 
+def _sources(records: Records) -> list[dict[str, Any]]:
+    """The datasets that units read, with the limits that they kept to, which may be tighter than the profile's."""
+    found = {
+        record["arguments"]["dataset"]: {
+            "name": record["arguments"]["dataset"],
+            **{name: record["arguments"][name] for name in ("most", "most_training", "options")},
+        }
+        for record in records
+        if "dataset" in record["arguments"]
+    }
+    return list(found.values())
+
+
 def _rounded(data: Any) -> Any:
     """Six digits say all that a measure has to say, in a third of the file."""
     if isinstance(data, dict):
@@ -127,13 +139,12 @@ def _rounded(data: Any) -> Any:
 def _run(part: str, records: Records, profile: str, settings: Profile, missing: Sequence[str]) -> dict[str, Any]:
     """What a reader needs to judge a result and to get it again."""
     own = [record for record in records if part in ("all", record["arguments"].get("dataset"))]
-    sources = [asdict(source) for source in (*settings.classification, *settings.ranking)]
     return {
         "profile": profile,
         "seeds": sorted({record["arguments"]["seed"] for record in own}),
         "units": len(own),
         "seconds": round(sum(record["seconds"] for record in own), 1),
-        "sources": [source for source in sources if part in ("all", source["name"])],
+        "sources": _sources(own),
         "grid": settings.grid,
         "search": settings.search,
         "left out": list(missing),
