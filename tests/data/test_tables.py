@@ -1,5 +1,7 @@
 """The user's own table: from pandas, polars, CSV and Parquet, with roles by name."""
 
+import gzip
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -142,12 +144,15 @@ def test_a_mask_must_fit():
     ("name", "content", "reason"),
     [
         ("people.xlsx", b"PK", "neither CSV"),
-        ("people.csv", b"", "not a CSV table"),
+        ("people.csv", b"", r"people\.csv is empty"),
+        ("people.csv", b"\xef\xbb\xbf \n\n", r"people\.csv is empty"),
+        ("people.csv.gz", gzip.compress(b""), r"people\.csv\.gz is empty"),
         ("people.csv", b"sex,age\n", "no records"),
         ("people.csv", b"sex,age\nf,1,2\n", "more fields than its header|not a CSV table"),
         ("people.csv", b"sex,age\nf,1\nm,1,2\n", "not a CSV table"),
-        ("people.csv", "sex,ag\xe9\nf,1\n".encode("latin-1"), "not a CSV table in UTF-8"),
+        ("people.csv", "sex,ag\xe9\nf,1\n".encode("latin-1"), "is not UTF-8"),
         ("people.csv.gz", b"no gzip", "not a CSV table"),
+        ("people.csv.gz", gzip.compress(b"sex,age\n" + b"f,1\n" * 99)[:20] + b"?" * 20, "not a CSV table"),
         ("people.parquet", b"PAR1 nonsense", "not a Parquet table|needs pyarrow"),
     ],
 )
