@@ -173,3 +173,18 @@ def test_other_objects_and_repeated_columns_are_refused():
         from_table([[1, 2]], protected="sex")
     with pytest.raises(DataError, match="'sex' occurs more than once"):
         from_table(pd.concat([PEOPLE, PEOPLE[["sex"]]], axis=1), protected="sex")
+
+
+def test_the_source_is_the_file_or_what_the_caller_says(tmp_path):
+    path = as_csv(tmp_path)
+    assert from_table(path, protected="sex").source == str(path)
+    assert from_table(PEOPLE, protected="sex").source == "a table in memory"
+    assert from_table(PEOPLE, protected="sex", source="staff.csv of May").source == "staff.csv of May"
+
+
+def test_values_are_shown_as_python_writes_them():
+    grades = PEOPLE.assign(grade=[3, 5, 3, 5, 5])
+    with pytest.raises(DataError, match=r"holds 3, 5: say which one is positive, such as positive=3$"):
+        from_table(grades, protected="sex", target="grade")
+    with pytest.raises(DataError, match=r"Known: 3, 5$"):
+        from_table(grades, protected="grade", group={"grade": 4})

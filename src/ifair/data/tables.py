@@ -28,6 +28,7 @@ def from_table(
     positive: Any = None,
     group: GroupRule | None = None,
     name: str | None = None,
+    source: str | None = None,
 ) -> Dataset:
     """Take a table of people as a Dataset.
 
@@ -50,6 +51,8 @@ def from_table(
         protected column of numbers, such as an age, has no such default.
     name : str, default=None
         A name for messages; the file's name by default.
+    source : str, default=None
+        Where the records come from; the path of the file by default.
 
     Returns
     -------
@@ -88,7 +91,7 @@ def from_table(
         group=_minority(frame, names) if group is None else group_mask(frame, group),
         query=ranking,
         description=f"{len(frame)} records of {label}",
-        source=str(table) if isinstance(table, (str, os.PathLike)) else "a table in memory",
+        source=source or (str(table) if isinstance(table, (str, os.PathLike)) else "a table in memory"),
     )
 
 
@@ -156,7 +159,7 @@ def _outcome(values: pd.Series, positive: Any) -> pd.Series:
     """0 and 1 for two values, numbers as they are."""
     if values.isna().any():
         raise DataError(f"target {values.name!r} has {values.isna().sum()} missing values; leave those records out")
-    found = list(values.unique())
+    found = values.unique().tolist()
     if positive is not None:
         if positive not in found:
             raise unknown(f"value of target {values.name!r}", positive, found)
