@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import json
 import shlex
 import zlib
 from collections import Counter
@@ -101,11 +102,10 @@ def _to_mend(path: Path, separator: str, rows: list[list[str]]) -> str:
         return f"let its name end with .tsv: cp {_quoted(path)} {_quoted(path.with_name(name + ending))}"
     cells = [cell.strip() for row in rows[1:] for cell in row]
     # 1,5 in a table of semicolons is one and a half.
-    decimal = ", decimal=','" if any(c.replace(",", "", 1).isdigit() and "," in c for c in cells) else ""
-    program = (
-        f"import pandas; pandas.read_csv({str(path)!r}, sep={separator!r}{decimal})"
-        f".to_csv({str(path.with_name(name + '-commas.csv'))!r}, index=False)"
-    )
+    decimal = ', decimal=","' if any(c.replace(",", "", 1).isdigit() and "," in c for c in cells) else ""
+    # In double quotes, so that the shell's single ones around them can be read.
+    old, new, sep = (json.dumps(text) for text in (str(path), str(path.with_name(name + "-commas.csv")), separator))
+    program = f"import pandas; pandas.read_csv({old}, sep={sep}{decimal}).to_csv({new}, index=False)"
     return f"convert it first, for example with: python -c {shlex.quote(program)}"
 
 
