@@ -39,6 +39,14 @@ def test_new_categories_are_named_with_their_first_row_and_counted(encoder):
     assert new_categories(encoder, new.astype({"job": "category"})) == new_categories(encoder, new)
 
 
+def test_cells_are_shown_as_python_writes_them():
+    codes = Encoder(categorical=["code"]).fit(pd.DataFrame({"code": [1, 2, 2], "x": [0.5, 1.0, 2.0]}))
+    new = pd.DataFrame({"code": [1, 7, 7], "x": [0.5, float("inf"), 1.0]})
+    (((_, _, code), _),) = new_categories(codes, new)
+    ((_, _, endless),) = unreadable(codes, new)
+    assert (repr(code), repr(endless)) == ("7", "inf")
+
+
 def test_categories_that_were_lumped_are_not_new():
     people = pd.DataFrame({"job": ["clerk"] * 5 + ["nurse"] * 5 + ["pilot"]})
     assert new_categories(Encoder(min_frequency=2).fit(people), people) == []

@@ -1,5 +1,7 @@
 """What each column is for: read from a file or given, checked before any work."""
 
+import shlex
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -135,3 +137,93 @@ def test_a_protected_number_needs_a_group_only_where_groups_are_compared(people)
         dataset(people, roles)
     young = dataset(people, roles.overridden(group=("age<=30", "sex=f"))).group
     np.testing.assert_array_equal(young, (people["age"] <= 30) & (people["sex"] == "f"))
+
+
+def test_hints_can_be_pasted_into_a_shell(people):
+    people["birth place; rm"] = [f"town {i}" for i in range(len(people))]
+    people["it's"] = 1
+    people["rounds won"] = np.random.default_rng(0).choice(10**6, len(people), replace=False)
+    people["day off"] = pd.Timestamp("2000-01-01")
+    warnings = check_roles(people, ROLES.overridden(ignore=("day off",)))
+    hints = [shlex.split(line[line.index("; --") + 2 :])[:2] for line in warnings]
+    assert ["--keep", "birth place; rm"] in hints
+    assert ["--keep", "it's"] in hints
+    assert ["--ignore", "rounds won"] in hints
+    with pytest.raises(DataError, match=r"--ignore 'day off'$"):
+        check_roles(people, ROLES)
+    with pytest.raises(DataError, match=r"--positive '[<>]=?50K'$"):
+        check_roles(people, Roles(protected=("sex",), target="income", ignore=("day off",)))
+    with pytest.raises(DataError, match=r"--group 'rounds won<[^']*'$"):
+        dataset(people, Roles(protected=("rounds won",), ignore=("day off",)))
+
+
+def test_numbers_in_warnings_are_plain_numbers(people):
+    line = next(line for line in check_roles(people.assign(floor=3), ROLES) if "floor" in line)
+    assert line == "column 'floor' has one value, 3, for everybody: left out of the attributes; --keep floor keeps it"
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        ("person", "'person' is different in every row, like an identifier: it names people, not groups"),
+        ("letter", "'letter' is free text .*: it names people, not groups"),
+        ("born", "'born' looks like dates.*give an age or a year"),
+    ],
+)
+def test_a_protected_column_that_names_people_is_refused_unless_it_is_kept(people, column, message):
+    people["born"] = [f"19{50 + i}-01-02" for i in range(len(people))]
+    roles = Roles(protected=("sex", column), target="income", positive=">50K")
+    with pytest.raises(DataError, match=f"protected column {message}.* --keep {column}$"):
+        check_roles(people, roles)
+    told = check_roles(people, roles.overridden(keep=(column,)))
+    assert f"column '{column}' has 40 categories, which make 40 columns: kept; lump rare ones first" in told
+
+
+def test_a_protected_number_that_is_different_in_every_row_is_protected_but_doubted(people):
+    people["number"] = np.arange(len(people))
+    told = check_roles(people, Roles(protected=("number",), target="income", positive=">50K"))
+    assert any(line.startswith("protected column 'number' is different in every row") for line in told)
+    assert any("protected all the same" in line for line in told)
+
+
+@pytest.mark.parametrize(
+    ("column", "positive", "message"),
+    [
+        ("person", None, "'person' is different in every row, like an identifier: nothing can be learned"),
+        ("person", "p001", "'person' is different in every row, like an identifier: nothing can be learned"),
+        ("letter", None, "'letter' is free text .*: nothing can be learned"),
+        ("pay", None, r"'pay' looks like numbers with signs.*write plain numbers"),
+    ],
+)
+def test_a_target_that_nothing_can_be_learned_about_is_refused(people, column, positive, message):
+    people["pay"] = [f"{i},000 €" for i in range(len(people))]
+    with pytest.raises(DataError, match=f"target {message}"):
+        check_roles(people, Roles(protected=("sex",), target=column, positive=positive))
+
+
+def test_a_target_that_counts_the_rows_is_predicted_but_doubted(people):
+    people["number"] = np.arange(len(people))
+    told = check_roles(people, Roles(protected=("sex",), target="number"))
+    assert any(
+        line.startswith("target 'number' is different in every row, like an identifier: it is predicted as a number")
+        for line in told
+    )
+    assert not any(line.startswith("target") for line in check_roles(people, Roles(protected=("sex",), target="age")))
+
+
+def test_very_many_categories_are_told_with_the_columns_they_make(people, rng):
+    many = pd.concat([people] * 10, ignore_index=True)
+    many["postcode"] = 10_000 + np.arange(len(many)) % 150
+    many["home town"] = [f"town {i % 120}" for i in range(len(many))]
+    told = check_roles(many, ROLES.overridden(categorical=("postcode",)))
+    assert any("'postcode' has 150 categories, which make 150 columns: kept" in line for line in told)
+    assert any("120 columns" in line and line.endswith("--ignore 'home town'") for line in told)
+    # As numbers they make one column.
+    assert not any("postcode" in line for line in check_roles(many, ROLES))
+
+
+def test_a_dataset_remembers_the_file_it_comes_from(people, tmp_path):
+    path = tmp_path / "people.csv"
+    people.to_csv(path, index=False)
+    assert (dataset(path, ROLES).name, dataset(path, ROLES).source) == ("people.csv", str(path))
+    assert dataset(people, ROLES, name="people.csv", source="people.csv").source == "people.csv"

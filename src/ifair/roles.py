@@ -1,5 +1,6 @@
 """What each column of a table is for: which are protected, which is the outcome, which must stay out."""
 
+import shlex
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -13,6 +14,7 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from ifair.data.columns import Doubt, cannot_count, suspicion
 from ifair.data.conditions import group_of, is_measure, matching, refuse_measures
 from ifair.data.dataset import Dataset
+from ifair.data.doubts import about_attribute, about_protected, about_target, about_width
 from ifair.data.errors import DataError, nearest, unknown
 from ifair.data.tables import from_table, read_table
 
@@ -156,17 +158,13 @@ def check_roles(frame: pd.DataFrame, roles: Roles) -> list[str]:
     _check_kinds(frame, roles)
     if roles.target is not None:
         _check_target(frame[roles.target], roles)
-    warnings = []
-    for column, doubt in _doubts(frame, roles).items():
-        if doubt.leave_out:
-            warnings.append(f"column {column!r} {doubt.reason}: left out of the attributes; --keep {column} keeps it")
-        else:
-            warnings.append(f"column {column!r} {doubt.reason}: kept as an attribute; --ignore {column} leaves it out")
-    warnings += [
-        f"protected column {column!r} has one value: there is nothing to protect in it"
-        for column in roles.protected
-        if frame[column].nunique() < 2
-    ]
+    doubts = _doubts(frame, roles)
+    warnings = [about_attribute(column, doubt) for column, doubt in doubts.items()]
+    warnings += about_protected(frame, roles.protected, roles.keep)
+    if roles.target is not None:
+        warnings += about_target(frame[roles.target], is_class=roles.positive is not None)
+    untold = [column for column in attributes(frame, roles) if column not in doubts]
+    warnings += about_width(frame, untold, categorical=roles.categorical, protected=roles.protected)
     if not attributes(frame, roles, without_protected=True):
         raise DataError("no attribute is left besides the protected columns: nothing would remain to represent")
     return warnings
@@ -187,7 +185,9 @@ def attributes(frame: pd.DataFrame, roles: Roles, *, without_protected: bool = F
     return [name for name in frame.columns if name not in out]
 
 
-def dataset(table: Any, roles: Roles, *, name: str | None = None, needs_group: bool = True) -> Dataset:
+def dataset(
+    table: Any, roles: Roles, *, name: str | None = None, source: str | None = None, needs_group: bool = True
+) -> Dataset:
     """A table with roles as a Dataset: attributes, outcome, protected group and queries.
 
     Parameters
@@ -196,6 +196,8 @@ def dataset(table: Any, roles: Roles, *, name: str | None = None, needs_group: b
     roles : Roles
     name : str, optional
         For messages; the file's name by default.
+    source : str, optional
+        Where the records come from; the path of the file by default.
     needs_group : bool, default=True
         False: where the roles do not say who the protected group is and it does not follow from the values (a
         protected age), nobody is in it, instead of an error.
@@ -206,8 +208,8 @@ def dataset(table: Any, roles: Roles, *, name: str | None = None, needs_group: b
     """
     frame = read_table(table)
     check_roles(frame, roles)
-    if name is None and isinstance(table, str | Path):
-        name = Path(table).name
+    if isinstance(table, str | Path):
+        name, source = name or Path(table).name, source or str(table)
     chosen = frame[[*attributes(frame, roles), *(c for c in (roles.target, roles.query) if c is not None)]]
     positive = None if roles.target is None else matching(roles.positive, frame[roles.target])
     group: Any = group_of(frame, roles.group) if roles.group else None
@@ -223,6 +225,7 @@ def dataset(table: Any, roles: Roles, *, name: str | None = None, needs_group: b
         positive=positive,
         group=group,
         name=name,
+        source=source,
     )
 
 
@@ -262,7 +265,7 @@ def _check_kinds(frame: pd.DataFrame, roles: Roles) -> None:
     out = {roles.query, roles.score, roles.id, *roles.ignore}
     for column in frame.columns:
         if column not in out and (held := cannot_count(frame[column])):
-            raise DataError(f"column {column!r} holds {held}, or leave it out with --ignore {column}")
+            raise DataError(f"column {column!r} holds {held}, or leave it out with --ignore {shlex.quote(column)}")
 
 
 def _check_target(values: pd.Series, roles: Roles) -> None:
@@ -275,13 +278,15 @@ def _check_target(values: pd.Series, roles: Roles) -> None:
     found = values.unique().tolist()
     if len(found) < 2:
         raise DataError(f"target {values.name!r} is {found[0]!r} for everybody: there is nothing to predict")
+    about_target(values, is_class=roles.positive is not None)  # before a positive value of it is asked for
     if roles.positive is not None:
         matching(roles.positive, values)
         return
     if is_bool_dtype(values) or set(found) == {0, 1} or (is_numeric_dtype(values) and len(found) > 2):
         return
     shown = ", ".join(map(repr, sorted(found, key=str)[:5]))
-    raise DataError(f"target {values.name!r} holds {shown}: say which one is positive, such as --positive {found[0]}")
+    such_as = shlex.quote(str(found[0]))
+    raise DataError(f"target {values.name!r} holds {shown}: say which one is positive, such as --positive {such_as}")
 
 
 def _doubts(frame: pd.DataFrame, roles: Roles) -> dict[str, Doubt]:

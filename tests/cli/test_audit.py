@@ -127,13 +127,14 @@ def test_the_verbs_are_thin(monkeypatch, people):
     asked = {}
 
     def evidence(records, **options):
-        asked.update(options, records=len(records))
+        asked.update(options, records=len(records), source=records.source)
         return small_evidence()
 
     monkeypatch.setattr("ifair.audit.evidence", evidence)
     done = run("audit", people, *ROLES, "--id", "person", "--unfavourable", "--seed", 5, "--people", 50)
     assert done.exit_code == 0, done.output
     assert asked["records"] == 240
+    assert asked["source"] == str(people)
     assert (asked["seed"], asked["most_people"], asked["higher_is_better"]) == (5, 50, False)
     assert asked["ids"][3] == "p003"
 

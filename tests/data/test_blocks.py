@@ -73,7 +73,9 @@ def test_a_block_with_other_columns_is_refused(tmp_path, people):
     [
         ("people.csv", b"a,b\n1,2\n3,4,5\n", "CSV"),
         ("people.csv", b"a,b\n", "no records"),
-        ("people.csv", b"", "is not a CSV"),
+        ("people.csv", b"", "is empty"),
+        ("people.csv", b"a,b,a\n1,2,3\n", "column 'a' occurs more than once"),
+        ("people.csv", b"a;b\n1;2\n", "separated by semicolons"),
         ("people.csv", b"a\n\xff\xfe\n", "UTF-8"),
         ("people.parquet", b"PAR1 not", "is not a Parquet"),
         ("people.xlsx", b"", "neither CSV"),
@@ -84,6 +86,16 @@ def test_files_that_cannot_be_read_are_refused_in_words(tmp_path, name, content,
     (tmp_path / name).write_bytes(content)
     with pytest.raises(DataError, match=message):
         list(read_blocks(tmp_path / name))
+
+
+def test_a_parquet_file_with_columns_of_the_same_name_is_refused(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    table = pyarrow.table([[1, 2], [3, 4]], names=["pay", "pay"])
+    parquet.write_table(table, tmp_path / "pay.parquet")
+    with pytest.raises(DataError, match="'pay'"):
+        list(read_blocks(tmp_path / "pay.parquet"))
 
 
 def test_exact_decimals_are_numbers(tmp_path):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from ifair.data import DataError
-from ifair.data.columns import cannot_count, suspicion
+from ifair.data.columns import cannot_count, many_categories, suspicion
 from ifair.data.conditions import group_of, matching
 
 
@@ -49,6 +49,57 @@ def test_identifiers_constants_and_free_text_are_doubted(values, name, word):
 )
 def test_what_may_describe_people_is_not_doubted(values):
     assert column(values) is None
+
+
+@pytest.mark.parametrize(
+    ("values", "leave_out", "word"),
+    [
+        ([f"{1950 + i}-07-{i % 28 + 1:02d}" for i in range(50)], True, "looks like dates, such as '1950-07-01'"),
+        ([f"{1950 + i}-07-01T12:30:00Z" for i in range(50)], True, "looks like dates"),
+        ([f"{i % 28 + 1}.7.{1950 + i}" for i in range(50)], True, "looks like dates"),
+        ([f"{i % 12 + 1}/28/{i % 99:02d}" for i in range(50)], True, "looks like dates"),
+        ([f"{1950 + i % 30}-07-01" for i in range(70)], False, "looks like dates"),
+        ([f"22,{305 + i} €" for i in range(50)], True, "numbers with signs or separators, such as '22,305 €'"),
+        ([f"$ {i},000.50" for i in range(50)], True, "numbers with signs"),
+        ([f"1'{300 + i % 5}.00 CHF" for i in range(50)], False, "numbers with signs"),
+        ([f"{i % 20} %" for i in range(50)], False, "numbers with signs"),
+    ],
+)
+def test_dates_and_numbers_in_disguise_are_told_with_what_to_do(values, leave_out, word):
+    doubt = column(values)
+    assert doubt is not None
+    assert word in doubt.reason
+    assert doubt.leave_out == leave_out
+    assert "instead" in doubt.advice
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["2024-03-31", "2024-06-30", "2024-09-30"] * 20,  # quarters are categories
+        ["18-24", "25-34", "65+"] * 20,
+        ["12B", "7", "9a"] * 20,
+        ["1.5", "2", "unknown"] * 20,
+        ["01234", "99999"] * 20,  # codes
+        ["<=50K", ">50K"] * 20,
+    ],
+)
+def test_categories_with_digits_are_not_numbers_in_disguise(values):
+    assert column(values) is None
+
+
+def test_one_value_is_shown_as_python_writes_it():
+    assert column(np.full(20, 3)).reason == "has one value, 3, for everybody"
+    assert column(np.full(20, 0.5)).reason == "has one value, 0.5, for everybody"
+    assert column(np.full(20, True)).reason == "has one value, True, for everybody"
+
+
+@pytest.mark.parametrize(
+    ("different", "records", "many"), [(101, 10_000, True), (100, 10_000, False), (25, 80, True), (20, 40, False)]
+)
+def test_very_many_categories_are_counted(different, records, many):
+    values = pd.Series([f"c{i % different}" for i in range(records)])
+    assert many_categories(values) == (different if many else None)
 
 
 def test_whole_numbers_that_may_be_incomes_stay_but_are_mentioned(rng):

@@ -1,5 +1,7 @@
 """The user's own table: from pandas, polars, CSV and Parquet, with roles by name."""
 
+import gzip
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -142,12 +144,15 @@ def test_a_mask_must_fit():
     ("name", "content", "reason"),
     [
         ("people.xlsx", b"PK", "neither CSV"),
-        ("people.csv", b"", "not a CSV table"),
+        ("people.csv", b"", r"people\.csv is empty"),
+        ("people.csv", b"\xef\xbb\xbf \n\n", r"people\.csv is empty"),
+        ("people.csv.gz", gzip.compress(b""), r"people\.csv\.gz is empty"),
         ("people.csv", b"sex,age\n", "no records"),
         ("people.csv", b"sex,age\nf,1,2\n", "more fields than its header|not a CSV table"),
         ("people.csv", b"sex,age\nf,1\nm,1,2\n", "not a CSV table"),
-        ("people.csv", "sex,ag\xe9\nf,1\n".encode("latin-1"), "not a CSV table in UTF-8"),
+        ("people.csv", "sex,ag\xe9\nf,1\n".encode("latin-1"), "is not UTF-8"),
         ("people.csv.gz", b"no gzip", "not a CSV table"),
+        ("people.csv.gz", gzip.compress(b"sex,age\n" + b"f,1\n" * 99)[:20] + b"?" * 20, "not a CSV table"),
         ("people.parquet", b"PAR1 nonsense", "not a Parquet table|needs pyarrow"),
     ],
 )
@@ -168,3 +173,18 @@ def test_other_objects_and_repeated_columns_are_refused():
         from_table([[1, 2]], protected="sex")
     with pytest.raises(DataError, match="'sex' occurs more than once"):
         from_table(pd.concat([PEOPLE, PEOPLE[["sex"]]], axis=1), protected="sex")
+
+
+def test_the_source_is_the_file_or_what_the_caller_says(tmp_path):
+    path = as_csv(tmp_path)
+    assert from_table(path, protected="sex").source == str(path)
+    assert from_table(PEOPLE, protected="sex").source == "a table in memory"
+    assert from_table(PEOPLE, protected="sex", source="staff.csv of May").source == "staff.csv of May"
+
+
+def test_values_are_shown_as_python_writes_them():
+    grades = PEOPLE.assign(grade=[3, 5, 3, 5, 5])
+    with pytest.raises(DataError, match=r"holds 3, 5: say which one is positive, such as positive=3$"):
+        from_table(grades, protected="sex", target="grade")
+    with pytest.raises(DataError, match=r"Known: 3, 5$"):
+        from_table(grades, protected="grade", group={"grade": 4})

@@ -14,7 +14,8 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import ifair
 from ifair.models.masking import Masked
-from ifair.persist import ConversionError, to_onnx
+from ifair.persist import ConversionError, onnx_inputs, to_onnx
+from ifair.persist.onnx.inputs import name_inputs
 
 pytest.importorskip("skl2onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -46,7 +47,8 @@ def evaluate(model, table, precision):
     else:
         texts = {node.name for node in session.get_inputs() if node.type == "tensor(string)"}
         feed = {}
-        for name, column in table.items():
+        for name, stands_for in onnx_inputs(session).items():
+            column = table[stands_for]
             values = column.fillna("").astype(object) if name in texts else column.astype(DTYPE[precision])
             feed[name] = values.to_numpy().reshape(-1, 1)
     outputs = [node.name for node in session.get_outputs()]
@@ -202,6 +204,58 @@ def test_an_encoder_of_numbers_without_names_takes_one_matrix():
 def test_the_file_of_onnx_says_where_it_comes_from():
     properties = {p.key: p.value for p in to_onnx(learned().fit(records()[:50])).metadata_props}
     assert properties == {"ifair": ifair.__version__, "precision": "single"}
+
+
+AWKWARD = ["is member", "is_member", "is-member", "is_member_2", "Größe (cm)", "größe", "1st", "label", "€", " ", "X"]
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("columns", [AWKWARD, AWKWARD[::-1]], ids=["as they are", "the other way round"])
+def test_every_input_stands_for_its_column_whatever_that_is_called(columns, precision):
+    rng = np.random.default_rng(3)
+    # Numbers of the same kind everywhere: only the values tell if two inputs were confused.
+    people = pd.DataFrame({name: rng.normal(size=400) for name in columns}).astype(np.float32).astype(np.float64)
+    people["is-member"] = rng.choice(["ja", "nein", "weiß nicht"], 400)
+    target = people[[c for c in columns if c != "is-member"]] @ np.arange(1.0, len(columns)) > 0
+    model = make_pipeline(ifair.Encoder(), LogisticRegression()).fit(people, target)
+    result = evaluate(model, people, precision)
+    assert_close(result["probabilities"], model.predict_proba(people), precision)
+
+
+def test_inputs_have_different_plain_names_and_plain_columns_keep_theirs():
+    names = name_inputs(AWKWARD)
+    assert len(set(names)) == len(AWKWARD)
+    assert all(name.isidentifier() for name in names)
+    kept = [name for name, column in zip(names, AWKWARD) if name == column]
+    assert kept == ["is_member", "is_member_2", "größe", "X"]
+    assert not {"label", "probabilities", "variable"} & set(names)
+
+
+def test_inputs_can_be_read_from_the_model_its_bytes_its_file_and_a_session(tmp_path):
+    people = pd.DataFrame({"is member": [1.0, 2.0, 4.0], "is_member": ["a", "b", "b"]})
+    graph = to_onnx(ifair.Encoder().fit(people))
+    content = graph.SerializeToString()
+    (tmp_path / "model.onnx").write_bytes(content)
+    session = onnxruntime.InferenceSession(content)
+    expected = {"is_member_2": "is member", "is_member": "is_member"}
+    for model in (graph, content, tmp_path / "model.onnx", str(tmp_path / "model.onnx"), session):
+        assert onnx_inputs(model) == expected
+    assert [node.name for node in session.get_inputs()] == list(expected)
+
+
+def test_a_model_of_one_matrix_has_no_columns_to_feed():
+    assert onnx_inputs(to_onnx(learned().fit(records()[:50]))) == {}
+
+
+def test_what_is_no_model_of_ours_does_not_say_what_its_inputs_are(tmp_path):
+    from onnx import helper
+
+    other = helper.make_model(helper.make_graph([], "other", [], []))
+    with pytest.raises(ConversionError, match="does not come from ifair"):
+        onnx_inputs(other)
+    (tmp_path / "model.onnx").write_bytes(b"\xff no model")
+    with pytest.raises(ConversionError, match=r"model\.onnx is not an ONNX model"):
+        onnx_inputs(tmp_path / "model.onnx")
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def fit(
     frame = read_table(table)
     doubts = check_roles(frame, roles)
     warn(doubts)
-    people = dataset(frame, roles, name=table.name, needs_group=False)
+    people = dataset(frame, roles, name=table.name, source=str(table), needs_group=False)
     settings = {
         "n_prototypes": prototypes,
         "utility_weight": utility,

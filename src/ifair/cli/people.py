@@ -45,7 +45,7 @@ def read_people(table: Path, roles: Any) -> tuple[Any, Any]:
         raise click.UsageError("name the outcome that is decided about: --target COLUMN, or a file with --columns")
     frame = read_table(table)
     warn(check_roles(frame, roles))
-    people = dataset(frame, roles, name=table.name)
+    people = dataset(frame, roles, name=table.name, source=str(table))
     return people, None if roles.id is None else frame[roles.id].to_numpy()
 
 

@@ -153,7 +153,8 @@ def _numbers(frame: Any, column: str) -> Any:
     wrong = ~np.isfinite(values)
     if wrong.any():
         row = int(wrong.argmax())
-        raise DataError(f"score column {column!r} holds {given[row]!r} in row {row + 1}, which is no finite number")
+        cell = given[[row]].tolist()[0]
+        raise DataError(f"score column {column!r} holds {cell!r} in row {row + 1}, which is no finite number")
     return values
 
 

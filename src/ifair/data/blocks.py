@@ -10,8 +10,9 @@ from typing import Any, Self, TextIO
 
 import pandas as pd
 
-from ifair.data.errors import DataError
-from ifair.data.tables import CSV, PARQUET, plain_numbers, readable, short
+from ifair.data.csv_files import ENCODING, UNREADABLE, check_csv, not_a_table, refuse_repeated, separator_of
+from ifair.data.errors import DataError, short
+from ifair.data.tables import CSV, PARQUET, plain_numbers, readable
 from ifair.files import replacing
 
 BLOCK_ROWS = 50_000
@@ -39,6 +40,7 @@ def read_blocks(path: Path, rows: int = BLOCK_ROWS, *, text: Collection[str] = (
     for block in blocks:
         block = plain_numbers(block)
         block.columns = [str(c) for c in block.columns]
+        refuse_repeated(block.columns, str(path))
         yield block.set_axis(pd.RangeIndex(start, start + len(block)), axis=0)
         start += len(block)
     if start == 0:
@@ -47,7 +49,8 @@ def read_blocks(path: Path, rows: int = BLOCK_ROWS, *, text: Collection[str] = (
 
 def _csv_blocks(path: Path, rows: int, text: Collection[str]) -> Iterator[pd.DataFrame]:
     # Names that the file lacks would be refused as dtypes: a default for all others is what pandas offers instead.
-    options: dict[str, Any] = {"sep": _separator(path), "encoding": "utf-8-sig", "on_bad_lines": "error"}
+    options: dict[str, Any] = {"sep": separator_of(path), "encoding": ENCODING, "on_bad_lines": "error"}
+    check_csv(path)
     try:
         header = pd.read_csv(path, nrows=0, **options)
         types: Any = {name: "object" for name in text if name in header.columns}
@@ -58,8 +61,8 @@ def _csv_blocks(path: Path, rows: int, text: Collection[str]) -> Iterator[pd.Dat
                 yield block
     except DataError:
         raise
-    except (ValueError, OSError, EOFError, OverflowError) as error:
-        raise DataError(f"{path} is not a CSV table in UTF-8 ({short(error)})") from error
+    except UNREADABLE as error:
+        raise not_a_table(path, error) from error
 
 
 def _parquet_blocks(path: Path, rows: int) -> Iterator[pd.DataFrame]:
@@ -121,7 +124,7 @@ class BlockWriter:
             raise DataError(f"a block has the columns {list(block.columns)}, the first had {self._columns}")
         first, self._columns = self._columns is None, list(block.columns)
         if self._stream is not None:
-            block.to_csv(self._stream, index=False, header=first, sep=_separator(self._path), lineterminator="\n")
+            block.to_csv(self._stream, index=False, header=first, sep=separator_of(self._path), lineterminator="\n")
             return
         pyarrow, parquet = _pyarrow()
         if first:
@@ -151,10 +154,6 @@ def writable(path: Path) -> None:
 
 def _is(path: Path, endings: tuple[str, ...]) -> bool:
     return path.name.lower().endswith(endings)
-
-
-def _separator(path: Path) -> str:
-    return "\t" if ".tsv" in path.name.lower() else ","
 
 
 def _pyarrow() -> tuple[Any, Any]:

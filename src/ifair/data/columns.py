@@ -1,7 +1,8 @@
-"""Columns that hardly describe people: identifiers, constants, free text."""
+"""Columns that hardly describe people: identifiers, constants, free text; and texts that should be numbers."""
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,17 +13,41 @@ FEWEST_RECORDS = 10
 # Text with more different values than this share of the records makes more columns than it has to tell.
 MOST_DIFFERENT = 0.5
 LONG_TEXT = 30
+# From here on the columns that categories make deserve a word: many at all, or many for so few records.
+MANY_CATEGORIES = 100
+MANY_FOR_FEW = 20
+# Of texts that look like dates or numbers nearly all do.
+NEARLY_ALL = 0.9
+LOOKED_AT = 1000
 
 _TIMES = {"datetime", "datetime64", "date", "time", "timedelta", "timedelta64", "period"}
 _CALLED_AN_ID = re.compile(r"(^|[^a-z])(id|ids|uuid|guid|key|nr|no|number|index|row)([^a-z]|$)|[a-z]I[dD]$")
+_DATE = r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})( .*)?"
+_CURRENCY = r"([€$£¥]|EUR|USD|GBP|CHF)"
+_SIGNED_NUMBER = rf"{_CURRENCY}?\s*[-+]?\s*{_CURRENCY}?\s*\d[\d.,'’\s]*\s*({_CURRENCY}|%)?"
+_PLAIN_NUMBER = r"-?\d+(\.\d+)?"
 
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """Why a column is hardly an attribute, and whether it is left out for it."""
+    """Why a column is hardly an attribute.
+
+    Attributes
+    ----------
+    reason : str
+        A half-sentence with the column as its subject.
+    leave_out : bool
+        Whether it is left out for it.
+    advice : str
+        What to do instead, where there is something.
+    names_people : bool
+        Whether it is text that names people rather than says something about them: no two share it, or hardly.
+    """
 
     reason: str
     leave_out: bool = True
+    advice: str = ""
+    names_people: bool = False
 
 
 def suspicion(column: pd.Series) -> Doubt | None:
@@ -43,7 +68,7 @@ def suspicion(column: pd.Series) -> Doubt | None:
     if different == 0:
         return Doubt("holds no value")
     if different == 1 and len(present) == len(column):
-        return Doubt(f"has one value, {present.iloc[0]!r}, for everybody")
+        return Doubt(f"has one value, {plain(present.iloc[0])!r}, for everybody")
     if is_float_dtype(column) or is_bool_dtype(column) or len(present) < FEWEST_RECORDS:
         return None
     unique = different == len(column)
@@ -53,14 +78,49 @@ def suspicion(column: pd.Series) -> Doubt | None:
         if _counts(column) or _CALLED_AN_ID.search(str(column.name)):
             return Doubt("is different in every row, like an identifier")
         return Doubt("is a whole number and different in every row, which may be an identifier", leave_out=False)
-    if different <= MOST_DIFFERENT * len(present):
+    few = different <= MOST_DIFFERENT * len(present)
+    texts = present.astype(str)
+    if meant := _meant(texts, leave_out=not few, unique=unique):
+        return meant
+    if few:
         return None
-    length = float(present.astype(str).str.len().mean())
+    length = float(texts.str.len().mean())
     if length >= LONG_TEXT:
-        return Doubt(f"is free text ({different} different texts of {length:.0f} characters on average)")
+        reason = f"is free text ({different} different texts of {length:.0f} characters on average)"
+        return Doubt(reason, names_people=True)
     if unique:
-        return Doubt("is different in every row, like an identifier")
+        return Doubt("is different in every row, like an identifier", names_people=True)
     return Doubt(f"has {different} different texts in {len(present)} rows, too many for categories")
+
+
+def many_categories(column: pd.Series) -> int | None:
+    """How many categories a column has, if they are very many: more than 100, or than a quarter of the records."""
+    different = int(column.nunique())
+    is_many = different > MANY_CATEGORIES or (different > MANY_FOR_FEW and different > len(column) / 4)
+    return different if is_many else None
+
+
+def plain(value: Any) -> Any:
+    """A cell as Python's own number or text: 3, not np.int64(3)."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _meant(texts: pd.Series, *, leave_out: bool, unique: bool) -> Doubt | None:
+    """The doubt about texts that are dates or numbers in disguise, or None."""
+    different = texts.unique()
+    shown = pd.Series(different[:LOOKED_AT]).str.strip()
+    if shown.str.fullmatch(_DATE).mean() >= NEARLY_ALL:
+        if not leave_out and many_categories(texts) is None:
+            return None  # a few dates, such as those of four quarters, may well be categories
+        reason = f"looks like dates, such as {shown.iloc[0]!r} ({len(different)} different ones)"
+        return Doubt(reason, leave_out, "give an age or a year, as a number, instead", names_people=unique)
+    in_disguise = shown.str.fullmatch(_SIGNED_NUMBER) & ~shown.str.fullmatch(_PLAIN_NUMBER)
+    if in_disguise.mean() >= NEARLY_ALL:
+        reason = (
+            f"looks like numbers with signs or separators, such as {shown.iloc[0]!r} ({len(different)} different texts)"
+        )
+        return Doubt(reason, leave_out, "write plain numbers, such as 22305 or 0.5, instead", names_people=unique)
+    return None
 
 
 def cannot_count(column: pd.Series) -> str | None:

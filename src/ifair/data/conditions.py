@@ -1,6 +1,7 @@
 """Who is meant: conditions on columns, and values as people write them."""
 
 import re
+import shlex
 from collections.abc import Iterable
 from typing import Any
 
@@ -64,7 +65,7 @@ def refuse_measures(frame: pd.DataFrame, protected: Iterable[str]) -> None:
         if is_measure(frame[column]):
             raise DataError(
                 f"protected column {column!r} holds numbers: say who is protected, "
-                f"such as --group '{column}<{frame[column].median():g}'"
+                f"such as --group {shlex.quote(f'{column}<{frame[column].median():g}')}"
             )
 
 

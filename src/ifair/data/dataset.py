@@ -156,7 +156,7 @@ def group_mask(frame: pd.DataFrame, rule: GroupRule) -> npt.NDArray[np.bool_]:
             if column not in frame.columns:
                 raise unknown("column", column, frame.columns)
             values = wanted if isinstance(wanted, Collection) and not isinstance(wanted, str) else [wanted]
-            present = frame[column].dropna().unique()
+            present = frame[column].dropna().unique().tolist()
             for value in values:
                 if value not in present:
                     raise unknown(f"value of column {column!r}", value, sorted(present, key=str))

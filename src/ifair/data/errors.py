@@ -24,3 +24,8 @@ def unknown(kind: str, name: object, known: Iterable[object]) -> DataError:
     known = list(known)
     listed = ", ".join(map(repr, known[:20])) + (f" and {len(known) - 20} more" if len(known) > 20 else "")
     return DataError(f"no {kind} {name!r}{nearest(name, known) or '.'} Known: {listed}")
+
+
+def short(error: BaseException) -> str:
+    """What an error of another library says, in one line."""
+    return " ".join(str(error).split())[:200]

@@ -11,8 +11,9 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype, is_object_dtype, is_string_dtype
 
+from ifair.data.csv_files import ENCODING, UNREADABLE, check_csv, not_a_table, refuse_repeated, separator_of
 from ifair.data.dataset import Dataset, GroupRule, group_mask
-from ifair.data.errors import DataError, nearest, unknown
+from ifair.data.errors import DataError, nearest, short, unknown
 
 CSV = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")
 PARQUET = (".parquet", ".pq")
@@ -27,6 +28,7 @@ def from_table(
     positive: Any = None,
     group: GroupRule | None = None,
     name: str | None = None,
+    source: str | None = None,
 ) -> Dataset:
     """Take a table of people as a Dataset.
 
@@ -49,6 +51,8 @@ def from_table(
         protected column of numbers, such as an age, has no such default.
     name : str, default=None
         A name for messages; the file's name by default.
+    source : str, default=None
+        Where the records come from; the path of the file by default.
 
     Returns
     -------
@@ -87,7 +91,7 @@ def from_table(
         group=_minority(frame, names) if group is None else group_mask(frame, group),
         query=ranking,
         description=f"{len(frame)} records of {label}",
-        source=str(table) if isinstance(table, (str, os.PathLike)) else "a table in memory",
+        source=source or (str(table) if isinstance(table, (str, os.PathLike)) else "a table in memory"),
     )
 
 
@@ -108,9 +112,7 @@ def read_table(table: Any) -> pd.DataFrame:
         )
     frame = plain_numbers(frame)
     frame.columns = [str(c) for c in frame.columns]
-    repeated = frame.columns[frame.columns.duplicated()]
-    if len(repeated):
-        raise DataError(f"column {repeated[0]!r} occurs more than once")
+    refuse_repeated(frame.columns, str(table) if isinstance(table, (str, os.PathLike)) else "the table")
     if frame.empty:
         raise DataError("the table has no records")
     return frame
@@ -143,26 +145,21 @@ def _read_file(path: Path) -> pd.DataFrame:
             raise DataError("reading Parquet needs pyarrow: pip install pyarrow") from error
         except Exception as error:  # pyarrow raises classes of its own, which cannot be named without it
             raise DataError(f"{path} is not a Parquet table ({short(error)})") from error
-    separator = "\t" if ".tsv" in path.name.lower() else ","
+    check_csv(path)
     try:
-        frame = pd.read_csv(path, sep=separator, encoding="utf-8-sig", on_bad_lines="error", low_memory=False)
-    except (ValueError, OSError, EOFError, OverflowError) as error:
-        raise DataError(f"{path} is not a CSV table in UTF-8 ({short(error)})") from error
+        frame = pd.read_csv(path, sep=separator_of(path), encoding=ENCODING, on_bad_lines="error", low_memory=False)
+    except UNREADABLE as error:
+        raise not_a_table(path, error) from error
     if not isinstance(frame.index, pd.RangeIndex):
         raise DataError(f"{path} has lines with more fields than its header")
     return frame
-
-
-def short(error: BaseException) -> str:
-    """What an error of another library says, in one line."""
-    return " ".join(str(error).split())[:200]
 
 
 def _outcome(values: pd.Series, positive: Any) -> pd.Series:
     """0 and 1 for two values, numbers as they are."""
     if values.isna().any():
         raise DataError(f"target {values.name!r} has {values.isna().sum()} missing values; leave those records out")
-    found = list(values.unique())
+    found = values.unique().tolist()
     if positive is not None:
         if positive not in found:
             raise unknown(f"value of target {values.name!r}", positive, found)

@@ -118,9 +118,8 @@ class Attribute:
         holds = _what_it_holds(column, self.name)
         if holds in ("nothing", self.holds) or {holds, self.holds} == {"numbers", "booleans"}:
             return
-        raise ValueError(
-            f"column {self.name!r} held {self.holds} in fit and now holds {holds}, such as {column.dropna().iloc[0]!r}"
-        )
+        example = column.dropna().iloc[:1].tolist()[0]
+        raise ValueError(f"column {self.name!r} held {self.holds} in fit and now holds {holds}, such as {example!r}")
 
 
 def _what_it_holds(column: pd.Series, name: str) -> str:

@@ -46,7 +46,7 @@ def unreadable(encoder: Encoder, frame: pd.DataFrame) -> list[Cell]:
         wrong = (values.notna() & ~fits).to_numpy()
         if wrong.any():
             row = int(wrong.argmax())
-            found.append(Cell(column, row, values.iloc[row]))
+            found.append(Cell(column, row, values.iloc[[row]].tolist()[0]))
     return found
 
 
@@ -69,7 +69,7 @@ def new_categories(encoder: Encoder, frame: pd.DataFrame) -> list[tuple[Cell, in
             continue
         known = set(next(one_hot))
         codes, values = pd.factorize(frame[attribute.name])
-        for code, value in enumerate(values):
+        for code, value in enumerate(values.tolist()):  # 3, not np.int64(3)
             if value not in known:
                 rows = np.flatnonzero(codes == code)
                 found.append((Cell(attribute.name, int(rows[0]), value), len(rows)))

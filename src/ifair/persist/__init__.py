@@ -3,6 +3,7 @@
 from ifair.persist.errors import ConversionError, ModelFileError, ModelFileWarning
 from ifair.persist.model_file import inspect, load, save
 from ifair.persist.onnx.export import register_converters, to_onnx
+from ifair.persist.onnx.inputs import onnx_inputs
 from ifair.persist.scoring import score
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "ModelFileWarning",
     "inspect",
     "load",
+    "onnx_inputs",
     "register_converters",
     "save",
     "score",

@@ -4,6 +4,7 @@ from typing import Any
 
 import ifair
 from ifair.persist.errors import ConversionError, refuse_without
+from ifair.persist.onnx.inputs import name_inputs, record_inputs
 
 # Old enough for every runtime in use, new enough for all that is needed.
 OPSETS = {"": 17, "ai.onnx.ml": 3}
@@ -30,9 +31,10 @@ def to_onnx(model: Any, *, precision: str = "single") -> Any:
 
     Notes
     -----
-    A model that begins with an :class:`ifair.Encoder` has one input of shape (n, 1) for each attribute, named like it:
-    text for text categories, numbers for all else, booleans as 0 and 1. A missing number is NaN, a missing text the
-    empty one. Other models, and an Encoder fitted on an array of numbers, have one input ``X`` of shape
+    A model that begins with an :class:`ifair.Encoder` has one input of shape (n, 1) for each attribute: text for text
+    categories, numbers for all else, booleans as 0 and 1. A missing number is NaN, a missing text the empty one. An
+    input is named like its attribute where that is a plain word; :func:`ifair.persist.onnx_inputs` says which attribute
+    each input stands for. Other models, and an Encoder fitted on an array of numbers, have one input ``X`` of shape
     (n, n_features).
 
     Transformers have the output ``variable``; classifiers ``label`` and ``probabilities``, of shape (n, n_classes). LFR
@@ -53,7 +55,7 @@ def to_onnx(model: Any, *, precision: str = "single") -> Any:
         check_is_fitted(model)
     except NotFittedError as error:
         raise ConversionError(f"this {type(model).__name__} is not fitted: fit it before converting") from error
-    inputs = _inputs(model, precision)
+    columns, inputs = _inputs(model, precision)
     model = with_transforming_lfr(model)
     try:
         graph = skl2onnx.to_onnx(
@@ -69,6 +71,8 @@ def to_onnx(model: Any, *, precision: str = "single") -> Any:
         raise ConversionError(f"skl2onnx cannot convert this {type(model).__name__}: {reason}") from error
     graph.metadata_props.add(key="ifair", value=ifair.__version__)
     graph.metadata_props.add(key="precision", value=precision)
+    if columns:
+        record_inputs(graph, columns)
     return graph
 
 
@@ -97,7 +101,8 @@ def register_converters() -> Any:
     return skl2onnx
 
 
-def _inputs(model: Any, precision: str) -> list[tuple[str, Any]]:
+def _inputs(model: Any, precision: str) -> tuple[list[str], list[tuple[str, Any]]]:
+    """Columns with an input of their own, if any, and the inputs with their types."""
     from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, StringTensorType
 
     from ifair.encode import Encoder
@@ -108,14 +113,13 @@ def _inputs(model: Any, precision: str) -> list[tuple[str, Any]]:
     while hasattr(first, "steps"):
         first = first.steps[0][1]
     if not isinstance(first, Encoder):
-        return [("X", numbers([None, model.n_features_in_]))]
+        return [], [("X", numbers([None, model.n_features_in_]))]
     is_array = not hasattr(first, "feature_names_in_")
     if is_array and not any(is_text(first, i) for i in range(first.n_features_in_)):
-        return [("X", numbers([None, first.n_features_in_]))]
-    return [
-        (name, StringTensorType([None, 1]) if is_text(first, i) else numbers([None, 1]))
-        for i, name in enumerate(first.attributes_)
-    ]
+        return [], [("X", numbers([None, first.n_features_in_]))]
+    columns = [str(name) for name in first.attributes_]
+    types = [StringTensorType([None, 1]) if is_text(first, i) else numbers([None, 1]) for i in range(len(columns))]
+    return columns, list(zip(name_inputs(columns), types, strict=True))
 
 
 def _parse_transformer(scope: Any, model: Any, inputs: list[Any], custom_parsers: Any = None) -> list[Any]:  # noqa: ARG001
