@@ -13,6 +13,7 @@ import pandas as pd
 from ifair.data.errors import DataError
 from ifair.data.tables import CSV, PARQUET, plain_numbers, readable, short
 from ifair.files import replacing
+from ifair.hints import install
 
 BLOCK_ROWS = 50_000
 
@@ -162,5 +163,5 @@ def _pyarrow() -> tuple[Any, Any]:
         import pyarrow
         from pyarrow import parquet
     except ImportError as error:
-        raise DataError("Parquet needs pyarrow: pip install 'ifair[parquet]'") from error
+        raise DataError(f"Parquet needs pyarrow: {install('parquet')}") from error
     return pyarrow, parquet
