@@ -4,7 +4,6 @@ from pathlib import Path
 
 import click
 
-from ifair.cli.errors import clear_errors
 from ifair.cli.files import can_write
 
 
@@ -24,7 +23,6 @@ from ifair.cli.files import can_write
     show_default=True,
     help="Numbers of 32 or of 64 bits.",
 )
-@clear_errors
 def export(model: Path, onnx: Path, precision: str) -> None:
     """Write MODEL as ONNX, to be run by onnxruntime in any language.
 

@@ -1,12 +1,11 @@
 """``ifair report``: the page to show to somebody who must decide."""
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ifair.cli.errors import clear_errors
+from ifair.cli.extras import needs, needs_for_tables
 from ifair.cli.people import ROLES, audit_options, gather, read_json
 from ifair.cli.roles_options import roles_options
 
@@ -27,7 +26,6 @@ from ifair.cli.roles_options import roles_options
 @click.option(
     "--choice", default="balanced", show_default=True, help="The point of the card: a named choice, or a point's id."
 )
-@clear_errors
 def report(source: Path, roles: Any, output: Path, card: bool, choice: str, **options: Any) -> None:
     """Write a report about SOURCE: evidence that `ifair audit` wrote (.json), or a table, which is audited first.
 
@@ -41,9 +39,8 @@ def report(source: Path, roles: Any, output: Path, card: bool, choice: str, **op
     ifair report people.csv --columns roles.toml --tuning tuning.json -o report.html
     ifair report evidence.json --card --choice fairest
     """
-    missing = [name for name in ("jinja2", "vl_convert") if find_spec(name) is None]
-    if missing:
-        raise click.ClickException(f"the report needs {' and '.join(missing)}: pip install 'ifair[report]'")
+    needs("the report", "jinja2", "vl_convert")
+    needs_for_tables(source)
     if not output.parent.is_dir():
         raise click.ClickException(f"cannot write {output}: there is no folder {output.parent}")
 
