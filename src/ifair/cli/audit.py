@@ -12,7 +12,7 @@ from ifair.cli.shown import printable
 
 
 @click.command(short_help="Measure decisions on a table, before and after.")
-@click.argument("table", type=click.Path(path_type=Path))
+@click.argument("table", type=click.Path(readable=False, path_type=Path))
 @roles_options(*ROLES)
 @audit_options
 @click.option(

@@ -28,7 +28,7 @@ def demo(output: Path, splits: int, jobs: int, as_json: bool) -> None:
     """Learn a fair representation of German Credit and write a report.
 
     Compares the records with all attributes, without the protected one, and as iFair represents them.
-    Needs no download and about a minute.
+    Needs no download; in all about 90 seconds of one core, split among the cores there are.
 
     \b
     ifair demo

@@ -16,7 +16,7 @@ TOP_WEIGHTS = 5
 
 
 @click.command(short_help="Learn a fair representation of a table.")
-@click.argument("table", type=click.Path(path_type=Path))
+@click.argument("table", type=click.Path(readable=False, path_type=Path))
 @roles_options("protected", "target", "positive", "id", "query", "score", "ignore", "keep", "categorical")
 @click.option("-k", "--prototypes", type=click.IntRange(1), default=10, show_default=True, help="How many prototypes.")
 @click.option(

@@ -15,7 +15,7 @@ ROLES = ("protected", "target", "positive", "group", "query", "id", "ignore", "k
 OPTIONS = (
     click.option(
         "--tuning",
-        type=click.Path(path_type=Path),
+        type=click.Path(readable=False, path_type=Path),
         help="What `ifair tune` wrote: its front is compared. Without it a small grid of settings.",
     ),
     click.option("--seed", type=int, help="Of the split and the starts; that of the tuning, or 0, by default."),

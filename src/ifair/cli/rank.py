@@ -18,7 +18,7 @@ SHOWN_QUERIES = 20
 
 
 @click.command(short_help="Rank candidates, protected ones with their share (FA*IR).")
-@click.argument("table", type=click.Path(path_type=Path))
+@click.argument("table", type=click.Path(readable=False, path_type=Path))
 @roles_options("protected", "group", "query", "score", "id")
 @click.option(
     "--min-share",
@@ -26,7 +26,11 @@ SHOWN_QUERIES = 20
     required=True,
     help="The share of protected candidates to aim for, at every position from the top.",
 )
-@click.option("--model", type=click.Path(path_type=Path), help="Rank by this model's prediction instead of --score.")
+@click.option(
+    "--model",
+    type=click.Path(readable=False, path_type=Path),
+    help="Rank by this model's prediction instead of --score.",
+)
 @click.option("--top", type=click.IntRange(1), help="Positions that the share is guaranteed for; by default all.")
 @click.option(
     "--alpha",

@@ -72,7 +72,7 @@ def roles_options(*names: str) -> Callable[[Callable[..., None]], Callable[..., 
 
         wrapped = click.option(
             "--columns",
-            type=click.Path(path_type=Path),
+            type=click.Path(readable=False, path_type=Path),
             metavar="ROLES.TOML",
             help="The roles of the columns, in a file; options on the command line come before it.",
         )(wrapped)

@@ -9,8 +9,8 @@ from ifair.cli.extras import needs, needs_for_tables
 
 
 @click.command(short_help="Represent new records with a model; decide about them.")
-@click.argument("model", type=click.Path(path_type=Path))
-@click.argument("table", type=click.Path(path_type=Path))
+@click.argument("model", type=click.Path(readable=False, path_type=Path))
+@click.argument("table", type=click.Path(readable=False, path_type=Path))
 @click.option(
     "-o",
     "--output",

@@ -12,7 +12,7 @@ from ifair.cli.shown import printable
 
 
 @click.command(short_help="Search settings: useful, fair, or balanced.")
-@click.argument("table", type=click.Path(path_type=Path))
+@click.argument("table", type=click.Path(readable=False, path_type=Path))
 @roles_options(*ROLES)
 @click.option("--trials", type=click.IntRange(1), default=20, show_default=True, help="Settings to try, in all.")
 @click.option(
