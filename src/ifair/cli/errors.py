@@ -20,8 +20,7 @@ def clear_errors() -> Iterator[None]:
         # Click's own words about the command line that was typed.
         raise
     except click.ClickException as error:
-        error.message = one_line(error.message)
-        raise
+        raise click.ClickException(one_line(error.format_message())) from error
     except BrokenPipeError:
         # Whoever reads standard output has seen enough; click ends the command quietly.
         raise
