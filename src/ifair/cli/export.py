@@ -68,6 +68,10 @@ def _facts(path: Path, precision: str, content: Any, fitted: Any) -> dict[str, A
     for key, values in (("inputs", content.graph.input), ("outputs", content.graph.output)):
         kinds = [TensorProto.DataType.Name(value.type.tensor_type.elem_type).lower() for value in values]
         ports[key] = [{"name": value.name, "type": kind} for value, kind in zip(values, kinds)]
+    recorded = {entry.key: entry.value for entry in content.metadata_props}.get("inputs")
+    if recorded is not None:
+        meant = json.loads(recorded)
+        columns = [meant[port["name"]] for port in ports["inputs"]]
     # One input of all numbers stands for no column of its own.
     if len(columns) == len(ports["inputs"]):
         ports["inputs"] = [{**port, "column": column} for port, column in zip(ports["inputs"], columns)]
