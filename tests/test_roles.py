@@ -60,7 +60,7 @@ def test_a_file_with_a_mistake_is_refused_in_words(tmp_path, content, message):
 
 
 def test_a_file_that_is_not_there_is_an_error_of_data(tmp_path):
-    with pytest.raises(DataError, match="cannot read"):
+    with pytest.raises(DataError, match="there is no file"):
         read_roles(tmp_path / "roles.toml")
 
 

@@ -114,12 +114,50 @@ def test_a_file_that_is_no_evidence_is_refused(tmp_path):
 
 
 def test_without_the_extra_the_report_says_what_to_install(tmp_path, monkeypatch):
-    monkeypatch.setattr(import_module("ifair.cli.report"), "find_spec", lambda _: None)
+    monkeypatch.setattr(import_module("ifair.cli.extras"), "find_spec", lambda _: None)
     path = tmp_path / "evidence.json"
     path.write_text(json.dumps(small_evidence()))
     done = run("report", path)
     assert done.exit_code == 1
     assert "pip install 'ifair[report]'" in done.stderr
+
+
+def test_json_of_a_report_names_files_sizes_and_the_chosen_point(tmp_path):
+    pytest.importorskip("vl_convert")
+    evidence, html = tmp_path / "evidence.json", tmp_path / "report.html"
+    evidence.write_text(json.dumps(small_evidence()))
+    done = run("report", evidence, "-o", html, "--card", "--choice", "fairest", "--json")
+    assert done.exit_code == 0, done.output
+    facts = json.loads(done.stdout)
+    assert facts["report"] == {"path": str(html), "bytes": html.stat().st_size}
+    assert [entry["path"] for entry in facts["cards"]] == [
+        str(tmp_path / "report.card.md"),
+        str(tmp_path / "report.card.html"),
+    ]
+    assert facts["choice"]["id"] == small_evidence()["choices"]["fairest"]
+
+
+def test_a_mistyped_choice_suggests_the_near_one_before_any_work(people, monkeypatch):
+    pytest.importorskip("vl_convert")
+    monkeypatch.setattr("ifair.data.tables.read_table", lambda *_: pytest.fail("work was done"))
+    done = run("report", people, *ROLES, "--card", "--choice", "fairst")
+    assert done.exit_code == 1
+    assert "did you mean 'fairest'?" in done.stderr
+
+
+def test_a_choice_like_none_is_answered_with_all(tmp_path):
+    pytest.importorskip("vl_convert")
+    evidence = tmp_path / "evidence.json"
+    evidence.write_text(json.dumps(small_evidence()))
+    done = run("report", evidence, "--card", "--choice", "zzz", "-o", tmp_path / "report.html")
+    assert done.exit_code == 1
+    assert all(name in done.stderr for name in small_evidence()["choices"])
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_the_choices_that_the_command_knows_are_those_of_a_tuning():
+    named = import_module("ifair.audit.tuning").CHOICES
+    assert tuple(named) == import_module("ifair.cli.report").CHOICES
 
 
 def test_the_verbs_are_thin(monkeypatch, people):

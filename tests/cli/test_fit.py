@@ -144,5 +144,5 @@ def test_ctrl_c_ends_it_and_leaves_no_file(folder, applicants, tmp_path):
     finally:
         running.kill()
     assert running.returncode == 130
-    assert "no model was written" in said
+    assert "nothing half-written is left" in said
     assert list((tmp_path / "out").iterdir()) == []

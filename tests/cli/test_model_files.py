@@ -59,6 +59,20 @@ def test_a_file_that_is_no_model_exits_with_1(folder, tmp_path, monkeypatch, ver
     assert list(tmp_path.iterdir()) == []
 
 
+def test_json_of_an_export_says_which_column_each_input_stands_for(classifier, tmp_path):
+    onnx = pytest.importorskip("onnx")
+    pytest.importorskip("skl2onnx")
+    done = run("export", classifier, "--onnx", tmp_path / "model.onnx", "--json")
+    assert done.exit_code == 0, done.output
+    facts = json.loads(done.stdout)
+    graph = onnx.load(tmp_path / "model.onnx").graph
+    assert facts["bytes"] == (tmp_path / "model.onnx").stat().st_size
+    assert [port["name"] for port in facts["inputs"]] == [port.name for port in graph.input]
+    assert [port["name"] for port in facts["outputs"]] == [port.name for port in graph.output]
+    types = {port["column"]: port["type"] for port in facts["inputs"]}
+    assert types == {"sex": "string", "age": "float", "experience": "float", "job": "string", "owns_home": "float"}
+
+
 def test_the_exported_model_runs_in_onnxruntime(classifier, applicants, tmp_path):
     pytest.importorskip("skl2onnx")
     runtime = pytest.importorskip("onnxruntime")

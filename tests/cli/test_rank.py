@@ -36,6 +36,15 @@ def test_the_ranking_is_the_librarys(applicants, given, tmp_path):
     assert (found["moved"] > 0).any()
 
 
+def test_a_dash_prints_the_table_alone_to_standard_output(given, tmp_path):
+    rank(*given, "-o", tmp_path / "ranked.csv")
+    done = rank(*given, "-o", "-")
+    assert done.exit_code == 0, done.output
+    assert done.stdout == (tmp_path / "ranked.csv").read_text(encoding="utf-8")
+    assert "rankings changed" in done.stderr
+    assert rank(*given, "-o", "-", "--json").exit_code == 2
+
+
 def test_rows_come_in_ranked_order_query_by_query(given, tmp_path):
     rank(*given, "-o", tmp_path / "ranked.csv")
     found = pd.read_csv(tmp_path / "ranked.csv")

@@ -1,5 +1,7 @@
 """The score of one record."""
 
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
@@ -107,6 +109,12 @@ def test_more_than_two_classes_are_refused(people, record):
     model = make_pipeline(ifair.Encoder(), LogisticRegression()).fit(people, people["job"].fillna("none"))
     with pytest.raises(ValueError, match="two classes, the model has 3: use its predict_proba"):
         ifair.score(model, record)
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+def test_the_name_of_a_file_is_no_model(record, kind):
+    with pytest.raises(TypeError, match=r"model = ifair\.load\('model\.ifair'\) first"):
+        ifair.score(kind("model.ifair"), record)
 
 
 def test_what_has_no_score_says_so(record):

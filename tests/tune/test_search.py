@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from contextlib import nullcontext
 
 import pytest
 
@@ -49,6 +50,14 @@ def test_a_search_that_was_interrupted_goes_on_as_if_it_had_not_been(objective, 
     assert search(again, space, measures=MEASURES, n_trials=14, journal=journal, seed=3) == whole
     assert len(broken.calls) == after
     assert len(again.calls) == 14 - after
+
+
+@pytest.mark.parametrize("after", [2, 99])
+def test_a_search_that_ended_leaves_its_journal_and_nothing_else(objective, space, tmp_path, after):
+    measured = interrupting(objective, after)
+    with pytest.raises(Interrupted) if after < 3 else nullcontext():
+        search(measured, space, measures=MEASURES, n_trials=3, journal=tmp_path / "journal.log", seed=3)
+    assert [path.name for path in tmp_path.iterdir()] == ["journal.log"]
 
 
 def test_a_finished_search_is_read_and_can_be_extended(objective, space, whole, tmp_path):

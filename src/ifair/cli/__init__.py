@@ -1,17 +1,21 @@
 """The command line: one file a verb; heavy imports live inside the commands."""
 
+from typing import Any
+
 import click
 
 from ifair import __version__
 from ifair.cli.audit import audit
 from ifair.cli.datasets import datasets
 from ifair.cli.demo import demo
+from ifair.cli.errors import clear_errors
 from ifair.cli.export import export
 from ifair.cli.fit import fit
 from ifair.cli.inspect import inspect
 from ifair.cli.rank import rank
 from ifair.cli.report import report
 from ifair.cli.reproduce import reproduce
+from ifair.cli.stopping import clean_stop
 from ifair.cli.transform import transform
 from ifair.cli.tune import tune
 
@@ -26,6 +30,11 @@ SECTIONS = {
 
 class Overview(click.Group):
     """A group that lists its commands by what they are for."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; signals and errors are dealt with here, for all verbs alike."""
+        with clean_stop(ctx), clear_errors():
+            return super().invoke(ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(len(name) for name in self.commands)

@@ -5,13 +5,14 @@ from typing import Any
 
 import click
 
-from ifair.cli.errors import clear_errors
+from ifair.cli.extras import needs_for_tables
 from ifair.cli.people import ROLES, audit_options, gather
 from ifair.cli.roles_options import roles_options
+from ifair.cli.shown import printable
 
 
 @click.command(short_help="Measure decisions on a table, before and after.")
-@click.argument("table", type=click.Path(path_type=Path))
+@click.argument("table", type=click.Path(readable=False, path_type=Path))
 @roles_options(*ROLES)
 @audit_options
 @click.option(
@@ -21,7 +22,6 @@ from ifair.cli.roles_options import roles_options
     help="Also write the evidence, for `ifair report`.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the evidence as JSON instead of a table.")
-@clear_errors
 def audit(table: Path, roles: Any, output: Path | None, as_json: bool, **options: Any) -> None:
     """Measure what decisions about the people in TABLE are worth and how fair they are, before and after iFair.
 
@@ -33,6 +33,7 @@ def audit(table: Path, roles: Any, output: Path | None, as_json: bool, **options
     ifair audit people.csv --columns roles.toml --tuning tuning.json -o evidence.json
     ifair audit people.csv -p sex --target hired --json | jq '.points[] | {name, flip}'
     """
+    needs_for_tables(table)
     import json
 
     from ifair.cli.files import write_text
@@ -44,6 +45,6 @@ def audit(table: Path, roles: Any, output: Path | None, as_json: bool, **options
     text = json.dumps(found, allow_nan=False)
     if output is not None:
         write_text(output, text)
-    click.echo(text if as_json else audit_text(found))
+    click.echo(text if as_json else printable(audit_text(found), lines=True))
     if output is not None:
         click.echo(f"\nEvidence: {output}; `ifair report {output}` makes a page of it", err=as_json)

@@ -2,28 +2,11 @@
 
 import json
 import textwrap
-from collections.abc import Callable
 from dataclasses import asdict
-from functools import wraps
 from pathlib import Path
 from typing import Any
 
 import click
-
-
-def _clear_errors(command: Callable[..., None]) -> Callable[..., None]:
-    """Show a DataError as a message and exit with 1."""
-
-    @wraps(command)
-    def wrapped(*args: Any, **kwargs: Any) -> None:
-        from ifair.data.errors import DataError
-
-        try:
-            command(*args, **kwargs)
-        except DataError as error:
-            raise click.ClickException(str(error)) from error
-
-    return wrapped
 
 
 @click.group(short_help="The datasets of the paper: list, read about, fetch.")
@@ -41,7 +24,6 @@ def datasets() -> None:
 @datasets.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print the table of the documentation.")
-@_clear_errors
 def list_(as_json: bool, as_markdown: bool) -> None:
     """List the datasets, with their figures and whether their files are on this machine.
 
@@ -71,7 +53,6 @@ def list_(as_json: bool, as_markdown: bool) -> None:
 @click.argument("name")
 @click.option("--check", is_flag=True, help="Load the dataset and compare its figures with those recorded.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
-@_clear_errors
 def info(name: str, check: bool, as_json: bool) -> None:
     """Show what is known of a dataset: figures next to the paper's, deviations, licence, citation.
 
@@ -111,7 +92,6 @@ def info(name: str, check: bool, as_json: bool) -> None:
 @click.argument("names", nargs=-1)
 @click.option("--all", "every", is_flag=True, help="Fetch all datasets.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
-@_clear_errors
 def fetch(names: tuple[str, ...], every: bool, as_json: bool) -> None:
     """Download the files of datasets, unless they are on this machine.
 
@@ -158,7 +138,6 @@ def fetch(names: tuple[str, ...], every: bool, as_json: bool) -> None:
 @datasets.command()
 @click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
-@_clear_errors
 def path(name: str | None, as_json: bool) -> None:
     """Print where the files of a dataset are, or without a name the folders that are searched.
 

@@ -1,9 +1,10 @@
 """``ifair demo``: the main job on the embedded data."""
 
-from importlib.util import find_spec
 from pathlib import Path
 
 import click
+
+from ifair.cli.extras import needs
 
 RESAMPLES = 200
 """Of every interval in the report: enough for a demonstration."""
@@ -27,16 +28,14 @@ def demo(output: Path, splits: int, jobs: int, as_json: bool) -> None:
     """Learn a fair representation of German Credit and write a report.
 
     Compares the records with all attributes, without the protected one, and as iFair represents them.
-    Needs no download and about a minute.
+    Needs no download; in all about 90 seconds of one core, split among the cores there are.
 
     \b
     ifair demo
     ifair demo --splits 10 --output credit
     ifair demo --json | jq '.measures | keys'
     """
-    missing = [name for name in ("jinja2", "vl_convert") if find_spec(name) is None]
-    if missing:
-        raise click.ClickException(f"the report needs {' and '.join(missing)}: pip install 'ifair[report]'")
+    needs("the report", "jinja2", "vl_convert")
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -1,49 +1,56 @@
 """What the user did wrong, as a message and an exit code: 1 for data and models, 2 for usage."""
 
 import sys
-from collections.abc import Callable, Iterable
-from functools import wraps
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import click
 
-
-def clear_errors(command: Callable[..., None]) -> Callable[..., None]:
-    """Show errors of data and of model files as a message, and exit with 1."""
-
-    @wraps(command)
-    def wrapped(*args: Any, **kwargs: Any) -> None:
-        from ifair.data.errors import DataError
-
-        try:
-            command(*args, **kwargs)
-        except DataError as error:
-            raise click.ClickException(str(error)) from error
-        except FileNotFoundError as error:
-            raise click.ClickException(_no_file(error)) from error
-        except (ValueError, ImportError) as error:
-            # A model file can only have gone wrong once the package that reads it is there.
-            persist = sys.modules.get("ifair.persist")
-            of_model = persist is not None and isinstance(error, persist.ModelFileError)
-            if not of_model and "pip install 'ifair[" not in str(error):
-                raise
-            raise click.ClickException(str(error)) from error
-
-    return wrapped
+from ifair.cli.shown import one_line, printable
+from ifair.hints import no_file
 
 
-def _no_file(error: FileNotFoundError) -> str:
-    from ifair.data.errors import nearest
+@contextmanager
+def clear_errors() -> Iterator[None]:
+    """Show errors of data, of model files and of files at large as one line, and exit with 1."""
+    try:
+        yield
+    except click.UsageError:
+        # Click's own words about the command line that was typed.
+        raise
+    except click.ClickException as error:
+        raise click.ClickException(one_line(error.format_message())) from error
+    except BrokenPipeError:
+        # Whoever reads standard output has seen enough; click ends the command quietly.
+        raise
+    except OSError as error:
+        raise click.ClickException(one_line(_about_file(error))) from error
+    except (ValueError, ImportError) as error:
+        if not _is_told(error):
+            raise
+        raise click.ClickException(one_line(error)) from error
 
+
+def _is_told(error: Exception) -> bool:
+    """Whether an error speaks to the user; all others are mistakes of this program and keep their trace."""
+    # The classes can only have been raised once the modules that define them are there.
+    homes = {"ifair.data.errors": "DataError", "ifair.persist.errors": "ModelFileError"}
+    told = tuple(getattr(sys.modules[home], name) for home, name in homes.items() if home in sys.modules)
+    return isinstance(error, told) or "pip install 'ifair[" in str(error)
+
+
+def _about_file(error: OSError) -> str:
     if not error.filename:
-        return str(error)
-    path = Path(error.filename)
-    beside = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
-    return f"there is no file {path}{nearest(path.name, beside)}"
+        return error.strerror or str(error)
+    path = Path(str(error.filename))
+    if isinstance(error, FileNotFoundError | IsADirectoryError):
+        return no_file(path)
+    reason = "permission denied" if isinstance(error, PermissionError) else error.strerror
+    return f"cannot use {path}: {reason}"
 
 
-def warn(lines: Iterable[str]) -> None:
+def warn(lines: Iterable[object]) -> None:
     """Say on standard error what the user should know."""
     for line in lines:
-        click.echo(f"Warning: {line}", err=True)
+        click.echo(f"Warning: {printable(line)}", err=True)

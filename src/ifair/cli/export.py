@@ -1,15 +1,17 @@
 """``ifair export``: a model for production that needs no Python."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import click
 
-from ifair.cli.errors import clear_errors
+from ifair.cli.extras import needs
 from ifair.cli.files import can_write
 
 
 @click.command(short_help="Write a model as ONNX.")
-@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("model", type=click.Path(readable=False, path_type=Path))
 @click.option(
     "--onnx",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -24,14 +26,17 @@ from ifair.cli.files import can_write
     show_default=True,
     help="Numbers of 32 or of 64 bits.",
 )
-@clear_errors
-def export(model: Path, onnx: Path, precision: str) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON, for scripts.")
+def export(model: Path, onnx: Path, precision: str, as_json: bool) -> None:
     """Write MODEL as ONNX, to be run by onnxruntime in any language.
 
     \b
     ifair export model.ifair --onnx model.onnx
     ifair export model.ifair --onnx model.onnx --precision double
+    ifair export model.ifair --onnx model.onnx --json | jq '.inputs[] | {name, column}'
     """
+    needs("a model file", "skops")
+    needs("ONNX", "skl2onnx", "onnx")
     can_write(onnx)
 
     import ifair
@@ -45,7 +50,37 @@ def export(model: Path, onnx: Path, precision: str) -> None:
         # A package that is missing, or a step or option that has no ONNX form.
         raise click.ClickException(str(error)) from error
     try:
-        write_whole(onnx, content if isinstance(content, bytes) else content.SerializeToString())
+        write_whole(onnx, content.SerializeToString())
     except OSError as error:
         raise click.ClickException(f"cannot write {onnx}: {error.strerror}") from error
-    click.echo(f"{onnx.stat().st_size:,} bytes: {onnx}")
+    if as_json:
+        click.echo(json.dumps(_facts(onnx, precision, content, fitted), indent=2))
+    else:
+        click.echo(f"{onnx.stat().st_size:,} bytes: {onnx}")
+
+
+def _facts(path: Path, precision: str, content: Any, fitted: Any) -> dict[str, Any]:
+    """What a program that runs the model must know: its inputs, with the column that each stands for, and outputs."""
+    from onnx import TensorProto
+
+    columns = _columns(fitted)
+    ports: dict[str, list[dict[str, Any]]] = {}
+    for key, values in (("inputs", content.graph.input), ("outputs", content.graph.output)):
+        kinds = [TensorProto.DataType.Name(value.type.tensor_type.elem_type).lower() for value in values]
+        ports[key] = [{"name": value.name, "type": kind} for value, kind in zip(values, kinds)]
+    recorded = {entry.key: entry.value for entry in content.metadata_props}.get("inputs")
+    if recorded is not None:
+        meant = json.loads(recorded)
+        columns = [meant[port["name"]] for port in ports["inputs"]]
+    # One input of all numbers stands for no column of its own.
+    if len(columns) == len(ports["inputs"]):
+        ports["inputs"] = [{**port, "column": column} for port, column in zip(ports["inputs"], columns)]
+    return {"output": str(path), "bytes": path.stat().st_size, "precision": precision, **ports}
+
+
+def _columns(fitted: Any) -> list[str]:
+    """The columns of the table that a model takes, in the order of its inputs; none if it takes an array."""
+    first = fitted
+    while hasattr(first, "steps"):
+        first = first.steps[0][1]
+    return list(getattr(first, "attributes_", []))

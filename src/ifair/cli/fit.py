@@ -1,22 +1,22 @@
 """``ifair fit``: from a table to a fair representation in a file."""
 
 import warnings
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ifair.cli.errors import clear_errors, warn
+from ifair.cli.errors import warn
+from ifair.cli.extras import needs, needs_for_tables
 from ifair.cli.files import can_write
 from ifair.cli.roles_options import needs_protected, roles_options
+from ifair.cli.shown import printable
 
 TOP_WEIGHTS = 5
-INTERRUPTED = 130
 
 
 @click.command(short_help="Learn a fair representation of a table.")
-@click.argument("table", type=click.Path(path_type=Path))
+@click.argument("table", type=click.Path(readable=False, path_type=Path))
 @roles_options("protected", "target", "positive", "id", "query", "score", "ignore", "keep", "categorical")
 @click.option("-k", "--prototypes", type=click.IntRange(1), default=10, show_default=True, help="How many prototypes.")
 @click.option(
@@ -36,7 +36,6 @@ INTERRUPTED = 130
     help="The model file to write, such as model.ifair.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print what was learned as JSON, for scripts.")
-@clear_errors
 def fit(
     table: Path,
     roles: Any,
@@ -64,8 +63,8 @@ def fit(
     ifair fit people.csv --columns roles.toml -o model.ifair --json | jq .training.loss
     """
     needs_protected(roles)
-    if find_spec("skops") is None:
-        raise click.ClickException("a model file needs skops: pip install 'ifair[persist]'")
+    needs("a model file", "skops")
+    needs_for_tables(table)
     can_write(output)
 
     import ifair
@@ -85,7 +84,9 @@ def fit(
         "max_iter": max_iter,
         "random_state": seed,
     }
-    click.echo(f"{table.name}: {len(people)} people, {people.frame.shape[1]} attributes; learning ...", err=True)
+    click.echo(
+        f"{printable(table.name)}: {len(people)} people, {people.frame.shape[1]} attributes; learning ...", err=True
+    )
     model = _learn(people, roles, settings, jobs)
     about = {
         "roles": roles.as_dict(),
@@ -137,10 +138,6 @@ def _learn(people: Any, roles: Any, settings: dict[str, Any], jobs: int) -> Any:
         except (ValueError, TypeError) as error:
             # The estimators refuse bad tables and settings this way, in words.
             raise DataError(str(error)) from error
-    said = [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
-    if any("was interrupted" in text for text in said):
-        click.echo("Stopped; no model was written.", err=True)
-        raise click.exceptions.Exit(INTERRUPTED)
     # What happened to convergence is part of what is printed about the model.
     warn(str(w.message) for w in caught if not issubclass(w.category, ConvergenceWarning))
     # How many threads learned it and how it was shown are no properties of the model.
@@ -170,7 +167,7 @@ def _learned(fair: Any) -> dict[str, Any]:
 def _in_words(about: dict[str, Any]) -> str:
     learned, data, settings = about["training"], about["data"], about["settings"]
     weights = learned["weights"]
-    largest = [f"  {weight:8.3f}  {name}" for name, weight in list(weights.items())[:TOP_WEIGHTS]]
+    largest = [f"  {weight:8.3f}  {printable(name)}" for name, weight in list(weights.items())[:TOP_WEIGHTS]]
     protected = sum(weights[name] for name in learned["protected_columns"])
     end = "converged" if learned["converged"] else "NOT converged; raise --max-iter"
     lines = [
@@ -180,11 +177,11 @@ def _in_words(about: dict[str, Any]) -> str:
         f"{end} after {learned['iterations']} iterations",
         "columns that count most in distances:",
         *largest,
-        f"protected columns ({', '.join(about['roles']['protected'])}): weight {protected:.3g} of "
+        f"protected columns ({printable(', '.join(about['roles']['protected']))}): weight {protected:.3g} of "
         f"{sum(weights.values()):.3g} in all"
         + ("; frozen, so no influence at all" if settings["freeze_protected"] else "; --freeze would make it 0"),
     ]
-    lines += [f"left out: {name!r} {why}" for name, why in data["left_out"].items()]
+    lines += [f"left out: {name!r} {printable(why)}" for name, why in data["left_out"].items()]
     if data["outcome"]:
         kind = {"classes": "a classifier (logistic regression)", "numbers": "a regression (linear)"}[data["outcome"]]
         lines.append(f"{kind} of {about['roles']['target']!r} is trained on the representation")

@@ -6,15 +6,14 @@ from typing import Any
 
 import click
 
-from ifair.cli.errors import clear_errors
+from ifair.cli.shown import printable
 
 MOST_LINES = 10
 
 
 @click.command(short_help="Show what is in a model file, without running it.")
-@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("model", type=click.Path(readable=False, path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
-@clear_errors
 def inspect(model: Path, as_json: bool) -> None:
     """Show what is in MODEL: versions, columns and their roles, settings, steps.
 
@@ -38,9 +37,9 @@ def _lines(value: Any, indent: str = "") -> list[str]:
     lines = []
     for key, part in items[:MOST_LINES] if numbers else items:
         if isinstance(part, dict | list) and part and not _plain(part):
-            lines += [f"{indent}{key}:", *_lines(part, indent + "  ")]
+            lines += [f"{indent}{printable(key)}:", *_lines(part, indent + "  ")]
         else:
-            lines.append(f"{indent}{key}: {_shown(part)}")
+            lines.append(f"{indent}{printable(key)}: {printable(_shown(part))}")
     if numbers:
         lines.append(f"{indent}... and {len(items) - MOST_LINES} more (--json shows all)")
     return lines

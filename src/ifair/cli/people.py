@@ -8,13 +8,14 @@ from typing import Any
 import click
 
 from ifair.cli.errors import warn
+from ifair.cli.shown import printable
 
 ROLES = ("protected", "target", "positive", "group", "query", "id", "ignore", "keep", "categorical")
 
 OPTIONS = (
     click.option(
         "--tuning",
-        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        type=click.Path(readable=False, path_type=Path),
         help="What `ifair tune` wrote: its front is compared. Without it a small grid of settings.",
     ),
     click.option("--seed", type=int, help="Of the split and the starts; that of the tuning, or 0, by default."),
@@ -66,9 +67,9 @@ def gather(
     from ifair.audit import evidence
 
     def step(what: str, done: int, of: int) -> None:
-        click.echo(f"  {done:3d}/{of}  {what}", err=True)
+        click.echo(f"  {done:3d}/{of}  {printable(what)}", err=True)
 
-    click.echo(f"{table.name}: {len(records)} people; learning, deciding and measuring ...", err=True)
+    click.echo(f"{printable(table.name)}: {len(records)} people; learning, deciding and measuring ...", err=True)
     return evidence(
         records,
         tuning=found,
@@ -87,8 +88,6 @@ def read_json(path: Path, format_: str, command: str) -> dict[str, Any]:
     """Plain data that one of our commands wrote."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise click.ClickException(f"cannot read {path}: {error.strerror}") from error
     except ValueError as error:
         raise click.ClickException(f"{path} is not JSON ({error}); write it with `{command}`") from error
     if not isinstance(content, dict) or content.get("format") != format_ or content.get("version") != 1:

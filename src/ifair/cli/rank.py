@@ -1,21 +1,24 @@
 """``ifair rank``: rankings in which protected candidates get their share."""
 
 import json
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ifair.cli.errors import clear_errors, warn
+from ifair.cli.errors import warn
+from ifair.cli.extras import needs, needs_for_tables
 from ifair.cli.roles_options import needs_protected, roles_options
+from ifair.cli.shown import printable
 
 NEW = ("rank", "fair_score", "moved")
 SHOWN_QUERIES = 20
 
 
 @click.command(short_help="Rank candidates, protected ones with their share (FA*IR).")
-@click.argument("table", type=click.Path(path_type=Path))
+@click.argument("table", type=click.Path(readable=False, path_type=Path))
 @roles_options("protected", "group", "query", "score", "id")
 @click.option(
     "--min-share",
@@ -23,7 +26,11 @@ SHOWN_QUERIES = 20
     required=True,
     help="The share of protected candidates to aim for, at every position from the top.",
 )
-@click.option("--model", type=click.Path(path_type=Path), help="Rank by this model's prediction instead of --score.")
+@click.option(
+    "--model",
+    type=click.Path(readable=False, path_type=Path),
+    help="Rank by this model's prediction instead of --score.",
+)
 @click.option("--top", type=click.IntRange(1), help="Positions that the share is guaranteed for; by default all.")
 @click.option(
     "--alpha",
@@ -35,12 +42,11 @@ SHOWN_QUERIES = 20
 @click.option(
     "-o",
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=click.Path(dir_okay=False, path_type=Path, allow_dash=True),
     required=True,
-    help="The ranked table to write, .csv or .parquet.",
+    help="The ranked table to write, .csv or .parquet; - prints CSV.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print what changed as JSON, for scripts.")
-@clear_errors
 def rank(
     table: Path,
     roles: Any,
@@ -62,17 +68,25 @@ def rank(
     \b
     ifair rank candidates.csv --query job --score score --protected sex --group sex=f --min-share 0.4 -o ranked.csv
     ifair rank candidates.csv --protected sex --model model.ifair --min-share 0.4 --top 10 -o ranked.csv
+    ifair rank candidates.csv --score score --protected sex --min-share 0.4 -o - | head
     """
     needs_protected(roles)
     if roles.score is None and model is None:
         raise click.UsageError("say what to rank by: --score COLUMN or --model MODEL")
+    prints = str(output) == "-"
+    if prints and as_json:
+        raise click.UsageError("standard output cannot hold the table and JSON; give --output a file")
+    if model is not None:
+        needs("a model file", "skops")
+    needs_for_tables(table, None if prints else output)
 
     from ifair.data.blocks import BlockWriter, writable
     from ifair.data.errors import DataError
     from ifair.data.tables import read_table
     from ifair.ranking import FAStarIR, ShortageWarning
 
-    writable(output)
+    if not prints:
+        writable(output)
     frame = read_table(table)
     taken = [name for name in NEW if name in frame.columns]
     if taken:
@@ -88,8 +102,10 @@ def rank(
     rows = _as_written(table, frame)
     ranked = rows.assign(rank=found.rank, fair_score=found.scores, moved=by_score - found.rank).iloc[found.order]
     try:
-        with BlockWriter(output) as writer:
+        with BlockWriter(output, sys.stdout if prints else None) as writer:
             writer.write(ranked)
+    except BrokenPipeError:
+        raise
     except OSError as error:
         raise click.ClickException(f"cannot write {output}: {error.strerror}") from error
     changes = _changes(ranked, group[found.order], roles.query, found.satisfied, top)
@@ -97,8 +113,10 @@ def rank(
         facts = {"output": str(output), "min_share": min_share, "alpha": alpha, "top": top, "queries": changes}
         click.echo(json.dumps(facts, indent=2))
     else:
-        click.echo(_in_words(changes, int(group.sum())))
-        click.echo(f"\nRanking: {output}")
+        # Where the table itself is printed, what changed is told beside it.
+        click.echo(_in_words(changes, int(group.sum())), err=prints)
+        if not prints:
+            click.echo(f"\nRanking: {output}")
 
 
 def _as_written(table: Path, frame: Any) -> Any:
@@ -127,7 +145,10 @@ def _group(frame: Any, roles: Any) -> Any:
     refuse_measures(frame, roles.protected)
     group = from_table(frame[list(roles.protected)], protected=roles.protected).group
     meant = sorted({str(value) for name in roles.protected for value in frame.loc[group, name].unique()})
-    click.echo(f"protected: {', '.join(meant[:10])} ({group.sum()} of {len(group)}); --group says otherwise", err=True)
+    click.echo(
+        f"protected: {printable(', '.join(meant[:10]))} ({group.sum()} of {len(group)}); --group says otherwise",
+        err=True,
+    )
     return group
 
 
@@ -197,7 +218,7 @@ def _in_words(changes: list[Any], n_protected: int) -> str:
     rows: list[tuple[str, ...]] = [("query", "candidates", "protected", "moved up", "top", "share before", "after", "")]
     rows += [
         (
-            change["query"] or "(one)",
+            printable(change["query"] or "(one)"),
             *(str(change[key]) for key in ("candidates", "protected", "moved_up", "top")),
             *(f"{change[key]:.0%}" for key in ("share_before", "share_after")),
             "" if change["minimum_held"] else "too few protected candidates",

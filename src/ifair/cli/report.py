@@ -1,18 +1,21 @@
 """``ifair report``: the page to show to somebody who must decide."""
 
-from importlib.util import find_spec
+import json
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ifair.cli.errors import clear_errors
+from ifair.cli.extras import needs, needs_for_tables
 from ifair.cli.people import ROLES, audit_options, gather, read_json
 from ifair.cli.roles_options import roles_options
+from ifair.hints import nearest_name
+
+CHOICES = ("most useful", "fairest", "balanced")
 
 
 @click.command(short_help="Write a page to decide by: one HTML file.")
-@click.argument("source", type=click.Path(path_type=Path))
+@click.argument("source", type=click.Path(readable=False, path_type=Path))
 @roles_options(*ROLES)
 @audit_options
 @click.option(
@@ -27,8 +30,8 @@ from ifair.cli.roles_options import roles_options
 @click.option(
     "--choice", default="balanced", show_default=True, help="The point of the card: a named choice, or a point's id."
 )
-@clear_errors
-def report(source: Path, roles: Any, output: Path, card: bool, choice: str, **options: Any) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON, for scripts.")
+def report(source: Path, roles: Any, output: Path, card: bool, choice: str, as_json: bool, **options: Any) -> None:
     """Write a report about SOURCE: evidence that `ifair audit` wrote (.json), or a table, which is audited first.
 
     The page is one HTML file that opens from disk, loads nothing, and shows what a fair representation costs and buys,
@@ -40,30 +43,62 @@ def report(source: Path, roles: Any, output: Path, card: bool, choice: str, **op
     ifair report people.csv --protected sex --target hired --positive yes
     ifair report people.csv --columns roles.toml --tuning tuning.json -o report.html
     ifair report evidence.json --card --choice fairest
+    ifair report evidence.json --json | jq .report.bytes
     """
-    missing = [name for name in ("jinja2", "vl_convert") if find_spec(name) is None]
-    if missing:
-        raise click.ClickException(f"the report needs {' and '.join(missing)}: pip install 'ifair[report]'")
+    needs("the report", "jinja2", "vl_convert")
+    needs_for_tables(source)
     if not output.parent.is_dir():
         raise click.ClickException(f"cannot write {output}: there is no folder {output.parent}")
 
     from ifair.cli.files import write_text
-    from ifair.report.audit import ReportError, page
+    from ifair.report.audit import ReportError, check, page
 
+    _refuse_misspelt(choice)
     if source.suffix.lower() == ".json":
         evidence = read_json(source, "ifair-evidence", "ifair audit --output")
     else:
         evidence = gather(source, roles, **options)
     try:
+        check(evidence)
+        point = _chosen(evidence, choice, needed=card)
         cards = _cards(evidence, choice, output) if card else {}
         write_text(output, page(evidence))
     except ReportError as error:
         raise click.ClickException(str(error)) from error
     for path, text in cards.items():
         write_text(path, text)
+    if as_json:
+        facts = {"report": _written(output), "cards": [_written(path) for path in cards], "choice": point}
+        click.echo(json.dumps(facts, indent=2))
+        return
     click.echo(f"Report: {output.resolve()}")
     for path in cards:
         click.echo(f"Card: {path.resolve()}")
+
+
+def _written(path: Path) -> dict[str, Any]:
+    return {"path": str(path.resolve()), "bytes": path.stat().st_size}
+
+
+def _refuse_misspelt(choice: str) -> None:
+    """Refuse what is nearly a named choice before an audit of minutes; whether a point has this id is known after."""
+    near = nearest_name(choice, CHOICES, 0.8)
+    if near is not None and near != choice:
+        raise click.ClickException(f"there is no choice {choice!r}, did you mean {near!r}?")
+
+
+def _chosen(evidence: dict[str, Any], choice: str, *, needed: bool) -> dict[str, str] | None:
+    """The point that a choice means, by what was asked, its id and its name; None where there is none or need be."""
+    id_ = evidence["choices"].get(choice, choice)
+    names = {point["id"]: point["name"] for point in evidence["points"]}
+    if id_ in names:
+        return {"asked": choice, "id": id_, "name": names[id_]}
+    if not needed:
+        return None
+    known = [*evidence["choices"], *names]
+    near = nearest_name(choice, known)
+    hint = f", did you mean {near!r}?" if near else ";"
+    raise click.ClickException(f"there is no point {choice!r} in the evidence{hint} There are {', '.join(known)}")
 
 
 def _cards(evidence: dict[str, Any], choice: str, output: Path) -> dict[Path, str]:

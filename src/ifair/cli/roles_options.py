@@ -72,7 +72,7 @@ def roles_options(*names: str) -> Callable[[Callable[..., None]], Callable[..., 
 
         wrapped = click.option(
             "--columns",
-            type=click.Path(exists=True, dir_okay=False, path_type=Path),
+            type=click.Path(readable=False, path_type=Path),
             metavar="ROLES.TOML",
             help="The roles of the columns, in a file; options on the command line come before it.",
         )(wrapped)
@@ -85,13 +85,9 @@ def roles_options(*names: str) -> Callable[[Callable[..., None]], Callable[..., 
 
 
 def _roles(path: Path | None, flags: dict[str, Any]) -> Any:
-    from ifair.data.errors import DataError
     from ifair.roles import Roles, read_roles
 
-    try:
-        return (Roles() if path is None else read_roles(path)).overridden(**flags)
-    except DataError as error:
-        raise click.ClickException(str(error)) from error
+    return (Roles() if path is None else read_roles(path)).overridden(**flags)
 
 
 def needs_protected(roles: Any) -> None:

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import click
 
-from ifair.cli.errors import clear_errors
+from ifair.cli.extras import needs, needs_for_tables
 
 
 @click.command(short_help="Represent new records with a model; decide about them.")
-@click.argument("model", type=click.Path(path_type=Path))
-@click.argument("table", type=click.Path(path_type=Path))
+@click.argument("model", type=click.Path(readable=False, path_type=Path))
+@click.argument("table", type=click.Path(readable=False, path_type=Path))
 @click.option(
     "-o",
     "--output",
@@ -24,7 +24,6 @@ from ifair.cli.errors import clear_errors
 @click.option("--strict", is_flag=True, help="Refuse categories that the model never saw.")
 @click.option("--block-rows", type=click.IntRange(1), default=50_000, show_default=True, help="Rows held in memory.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON, for scripts.")
-@clear_errors
 def transform(
     model: Path,
     table: Path,
@@ -53,6 +52,8 @@ def transform(
     if not prints and output.exists() and table.exists() and output.samefile(table):
         raise click.UsageError("the output would replace the table; give it another name")
 
+    needs("a model file", "skops")
+    needs_for_tables(table, None if prints else output)
     import json
 
     from ifair.cli.model import Model

@@ -5,13 +5,14 @@ from typing import Any
 
 import click
 
-from ifair.cli.errors import clear_errors
+from ifair.cli.extras import needs, needs_for_tables
 from ifair.cli.people import ROLES, read_people
 from ifair.cli.roles_options import roles_options
+from ifair.cli.shown import printable
 
 
 @click.command(short_help="Search settings: useful, fair, or balanced.")
-@click.argument("table", type=click.Path(path_type=Path))
+@click.argument("table", type=click.Path(readable=False, path_type=Path))
 @roles_options(*ROLES)
 @click.option("--trials", type=click.IntRange(1), default=20, show_default=True, help="Settings to try, in all.")
 @click.option(
@@ -37,7 +38,6 @@ from ifair.cli.roles_options import roles_options
     help="Where to write what was found, for `ifair audit` and `ifair report`.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON instead of a table.")
-@clear_errors
 def tune(
     table: Path,
     roles: Any,
@@ -60,6 +60,8 @@ def tune(
     ifair tune people.csv --columns roles.toml --trials 60 -o tuning.json
     ifair tune people.csv --columns roles.toml --json | jq .choices
     """
+    needs("the search", "optuna")
+    needs_for_tables(table)
     import json
 
     if not output.parent.is_dir():
@@ -86,7 +88,7 @@ def tune(
         raise click.ClickException(str(error)) from error
     text = json.dumps(found, indent=1)
     write_text(output, text)
-    click.echo(text if as_json else tuning_text(found))
+    click.echo(text if as_json else printable(tuning_text(found), lines=True))
     click.echo(f"\nTuning: {output}; give it to `ifair report` with --tuning", err=True)
 
 

@@ -14,6 +14,7 @@ from ifair.data.csv_files import ENCODING, UNREADABLE, check_csv, not_a_table, r
 from ifair.data.errors import DataError, short
 from ifair.data.tables import CSV, PARQUET, plain_numbers, readable
 from ifair.files import replacing
+from ifair.hints import install
 
 BLOCK_ROWS = 50_000
 
@@ -161,5 +162,5 @@ def _pyarrow() -> tuple[Any, Any]:
         import pyarrow
         from pyarrow import parquet
     except ImportError as error:
-        raise DataError("Parquet needs pyarrow: pip install 'ifair[parquet]'") from error
+        raise DataError(f"Parquet needs pyarrow: {install('parquet')}") from error
     return pyarrow, parquet

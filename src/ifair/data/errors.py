@@ -1,7 +1,8 @@
 """The one error that reading data raises."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
+
+from ifair.hints import nearest_name
 
 
 class DataError(ValueError):
@@ -14,9 +15,8 @@ class DataError(ValueError):
 
 def nearest(name: object, known: Iterable[object]) -> str:
     """Return ``", did you mean 'age'?"`` for the known name nearest to ``name``, or nothing."""
-    by_lower = {str(k).lower(): str(k) for k in known}
-    close = get_close_matches(str(name).lower(), by_lower, n=1, cutoff=0.6)
-    return f", did you mean {by_lower[close[0]]!r}?" if close else ""
+    near = nearest_name(name, known)
+    return "" if near is None else f", did you mean {near!r}?"
 
 
 def unknown(kind: str, name: object, known: Iterable[object]) -> DataError:

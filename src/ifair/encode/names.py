@@ -1,11 +1,12 @@
 """Names of columns: what encoded ones are called, and how to find an attribute by them."""
 
-import difflib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+
+from ifair.hints import nearest_name
 
 MISSING = "missing"
 INFREQUENT = "infrequent"
@@ -89,8 +90,8 @@ def positions_of(categorical: Any, names: list[str]) -> set[int]:
         if isinstance(column, str) and column in names:
             positions.add(names.index(column))
         elif isinstance(column, str):
-            near = difflib.get_close_matches(column, names, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"the columns are {names}"
+            near = nearest_name(column, names)
+            hint = f"did you mean {near!r}?" if near else f"the columns are {names}"
             raise ValueError(f"categorical names {column!r}, which is not a column; {hint}")
         elif isinstance(column, (int, np.integer)) and not isinstance(column, bool) and column in range(len(names)):
             positions.add(int(column))

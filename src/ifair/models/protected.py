@@ -1,13 +1,13 @@
 """Which columns are protected: names, indices, a mask or a function, made into one boolean mask."""
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ifair.encode import columns_of
+from ifair.hints import nearest_name
 
 
 def protected_columns(estimator: Any, table: Any) -> NDArray[np.bool_]:
@@ -70,8 +70,8 @@ def _columns_of_names(wanted: list[str], names: Sequence[str] | None) -> list[in
         found = columns_of(name, names)
         if not found:
             attributes = list(dict.fromkeys([*names, *(n.partition("=")[0] for n in names)]))
-            close = get_close_matches(name, attributes, n=1, cutoff=0.5)
-            hint = f"; did you mean {close[0]!r}?" if close else f"; the columns are {_shortened(names)}"
+            close = nearest_name(name, attributes, cutoff=0.5)
+            hint = f"; did you mean {close!r}?" if close else f"; the columns are {_shortened(names)}"
             raise ValueError(f"protected column {name!r} is not in the table{hint}")
         columns += found
     return columns

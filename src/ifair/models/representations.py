@@ -3,12 +3,12 @@
 All take encoded records (:class:`ifair.Encoder`) and give what a classifier or ranker is trained on.
 """
 
-from difflib import get_close_matches
 from typing import Any
 
 from sklearn.decomposition import TruncatedSVD
 from sklearn.pipeline import Pipeline, make_pipeline
 
+from ifair.hints import nearest_name
 from ifair.models.ifair import IFair
 from ifair.models.lfr import LFR
 from ifair.models.masking import Masked
@@ -45,8 +45,8 @@ def representation(name: str, *, protected: Any = None, k: int = 10, random_stat
     'masked'
     """
     if name not in REPRESENTATIONS:
-        close = get_close_matches(name, REPRESENTATIONS, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(map(repr, REPRESENTATIONS))}"
+        close = nearest_name(name, REPRESENTATIONS)
+        hint = f"did you mean {close!r}?" if close else f"there are {', '.join(map(repr, REPRESENTATIONS))}"
         raise ValueError(f"there is no representation called {name!r}; {hint}")
     masked = Masked(protected)
     svd = TruncatedSVD(k, random_state=random_state)

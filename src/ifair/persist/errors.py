@@ -5,6 +5,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
+from ifair.hints import install
+
 
 class ModelFileError(ValueError):
     """A model cannot be written to, or read from, a file; the message names the file and says what to do."""
@@ -29,4 +31,4 @@ def naming(path: Path) -> Iterator[None]:
 
 def refuse_without(package: str, extra: str, purpose: str, error: ImportError) -> NoReturn:
     """Say which extra to install for an optional package."""
-    raise ImportError(f"{purpose} needs {package}; install it with: pip install 'ifair[{extra}]'") from error
+    raise ImportError(f"{purpose} needs {package}; install it with: {install(extra)}") from error

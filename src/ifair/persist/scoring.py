@@ -1,8 +1,10 @@
 """One record in, one decision out."""
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
+
+from ifair.hints import nearest_name
 
 
 def score(model: Any, record: Any) -> Any:
@@ -37,6 +39,8 @@ def score(model: Any, record: Any) -> Any:
         ...
     ValueError: the record has 'aeg', which the model does not know; did you mean 'age'?
     """
+    if isinstance(model, str | Path):
+        raise TypeError(f"score takes a model, not the name of a file: model = ifair.load({str(model)!r}) first")
     from sklearn.base import is_classifier, is_regressor
 
     row = _row(model, record)
@@ -100,8 +104,8 @@ def _check_names(given: Sequence[Any], known: Sequence[str]) -> None:
     for name in given:
         if name not in set(known):
             # A name that is absent is the likelier meaning.
-            near = get_close_matches(str(name), absent, n=1) or get_close_matches(str(name), known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"its attributes are {', '.join(map(repr, known))}"
+            near = nearest_name(name, absent) or nearest_name(name, known)
+            hint = f"did you mean {near!r}?" if near else f"its attributes are {', '.join(map(repr, known))}"
             raise ValueError(f"the record has {name!r}, which the model does not know; {hint}")
     if absent:
         raise ValueError(

@@ -5,10 +5,11 @@ finished. Studies are named after all that may change their trials, so that a ch
 trials of another one, and both may share a file. One process at a time may use it.
 """
 
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from ifair.files import hold
 
@@ -23,18 +24,37 @@ def only_search(journal: Path | None) -> Iterator[None]:
     if journal is None:
         yield
         return
+    place = journal.with_name(f"{journal.name}.in-use")
     try:
         journal.parent.mkdir(parents=True, exist_ok=True)
-        file = journal.with_name(f"{journal.name}.in-use").open("a+")
+        file = place.open("a+")
     except OSError as error:
         raise SearchError(f"cannot use the journal {journal}: {error.strerror}") from error
-    with file:
-        try:
-            hold(file)
-        except OSError as error:
-            raise SearchError(f"another search is using {journal}; wait for it, or name another journal") from error
-        _mend(journal)
-        yield
+    try:
+        with file:
+            _hold(file, place, journal)
+            try:
+                _mend(journal)
+                yield
+            finally:
+                # While it is held, so that nobody else's is taken away; Windows removes no open file.
+                if os.name != "nt":
+                    place.unlink(missing_ok=True)
+    finally:
+        if os.name == "nt":
+            with suppress(OSError):  # held by another search
+                place.unlink(missing_ok=True)
+
+
+def _hold(file: IO[str], place: Path, journal: Path) -> None:
+    try:
+        hold(file)
+        # Whoever ended between opening and holding took the file away: another search may hold the next one.
+        is_there = os.name == "nt" or os.path.samestat(os.fstat(file.fileno()), place.stat())
+    except OSError:
+        is_there = False
+    if not is_there:
+        raise SearchError(f"another search is using {journal}; wait for it, or name another journal")
 
 
 def open_study(journal: Path | None, name: str, n_measures: int, about: Any) -> Any:
