@@ -31,7 +31,9 @@ def point(id_):
 @pytest.mark.parametrize("name", ["classification", "regression", "ranking", "hostile", "lonely", "cautious"])
 def test_a_page_opens_without_a_word_from_the_console_and_asks_for_nothing(chromium, pages, name):
     chromium.plain().open(pages[name])
-    found = {"hostile": hostile_evidence, "lonely": lonely_evidence}.get(name, lambda: small_evidence(name))()
+    found = {"hostile": hostile_evidence, "lonely": lonely_evidence, "cautious": small_evidence}.get(
+        name, lambda: small_evidence(name)
+    )()
     for p in found["points"]:
         choose(chromium, p["id"])
     assert not {"NaN", "undefined", "null", "[object"} & set(
