@@ -41,7 +41,7 @@ def test_nearly_one_decision_for_all_is_told(share):
     assert said["tag"] == "nearly one decision"
     assert "consistency is easy" in said["text"]
     assert f"yNN of {share * share + (1 - share) * (1 - share):.3f}" in said["text"]
-    assert "(full data: 40.0%)" in said["text"]
+    assert "(full data: 40.0 %)" in said["text"]
 
 
 def test_nearly_one_score_for_all_is_told():

@@ -50,8 +50,8 @@ def _one_decision(point: Mapping[str, Any], before: Mapping[str, Any]) -> tuple[
     share, was = one["estimate"], before["test"]["positive"]["estimate"]
     lot = share**2 + (1 - share) ** 2
     return "nearly one decision", (
-        f"{share:.1%} of people get a positive decision (full data: {was:.1%}): consistency is easy when nearly all "
-        f"get the same decision. Drawing lots at this rate would give a yNN of {lot:.3f}."
+        f"{_percent(share)} of people get a positive decision (full data: {_percent(was)}): consistency is easy when "
+        f"nearly all get the same decision. Drawing lots at this rate would give a yNN of {lot:.3f}."
     )
 
 
@@ -63,3 +63,8 @@ def _one_score(point: Mapping[str, Any], before: Mapping[str, Any]) -> tuple[str
         f"Scores spread by {spread:.3g} (standard deviation; full data: {was:.3g}): consistency is easy when nearly "
         f"all get the same score."
     )
+
+
+def _percent(share: float) -> str:
+    # Halves upwards, as the page's own script rounds.
+    return f"{100 * share + 1e-9:.1f} %"

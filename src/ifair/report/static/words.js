@@ -64,7 +64,7 @@ function shareWords(now, was) {
     ? `${percent(one.estimate, 1)} of people get a positive decision (95 % interval ${percent(one.low, 1)} to ${percent(one.high, 1)}).`
     : `${percent(one.estimate, 1)} of people get a positive decision (95 % interval ${percent(one.low, 1)} to ${percent(one.high, 1)}); with the full data ${percent(before.estimate, 1)}.`;
   if (Math.abs(change) <= A_FEW_POINTS) return said;
-  return `${said} That is ${num(100 * Math.abs(change), 1)} percentage points ${change > 0 ? "more" : "fewer"}: who decides must want that too.`;
+  return `${said} That is ${num(100 * Math.abs(change), 1)} percentage points ${change > 0 ? "more" : "fewer"}: none of the measures of fairness shows that.`;
 }
 
 /** The certificate, where it got worse. */
