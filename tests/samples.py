@@ -1,11 +1,13 @@
 """A small table of made-up people, and evidence about them."""
 
+import copy
 from functools import cache
 
 import numpy as np
 import pandas as pd
 
 from ifair.audit import evidence
+from ifair.audit.cautions import cautions
 from ifair.data import from_table
 
 FAST = {"n_restarts": 1, "max_iter": 40}
@@ -58,6 +60,19 @@ def lonely_evidence():
     """Evidence where everybody has the same protected attributes: nothing to compare, to guess or to change."""
     people = dataset(protected=["sex"], frame=applicants().assign(sex="female"))
     return evidence(people, tuning=FRONT, resamples=20, solver=FAST)
+
+
+@cache
+def cautious_evidence():
+    """Evidence with a point that looks fair and is worth nothing: one decision for nearly everybody, at chance."""
+    found = copy.deepcopy(small_evidence())
+    before = found["points"][0]
+    one = next(point for point in found["points"] if point["id"] == "ifair-3-0.1")
+    one["test"]["utility"] = {"estimate": 0.51, "low": 0.44, "high": 0.58}
+    one["test"]["yNN"] = {"estimate": 0.99, "low": 0.98, "high": 1.0}
+    one["test"]["positive"] = {"estimate": 0.01, "low": 0.0, "high": 0.02}
+    one["cautions"] = cautions("classification", "AUC", one, before)
+    return found
 
 
 HOSTILE = (

@@ -101,6 +101,29 @@ def test_group_rates_are_those_of_the_people(found):
         assert sum(g["n"] for g in partitions["sex × origin"]["groups"]) == len(people)
 
 
+def test_measures_of_groups_and_flips_lie_in_their_intervals(found):
+    for one in found["points"]:
+        for partition in one["groups"]:
+            for group in partition["groups"]:
+                low, high = group["rate_interval"]
+                assert 0 <= low <= high <= 1
+            if len(partition["groups"]) == 2:
+                low, high = partition["parity_interval"]
+                assert low <= partition["parity"] <= high
+        low, high = one["flip"]["interval"]
+        assert low <= one["flip"]["share_flipped"] <= high
+        assert high > 0
+    full = point(found, "full")
+    assert any(
+        group["rate_interval"][0] < group["rate"] < group["rate_interval"][1] for group in full["groups"][0]["groups"]
+    )
+
+
+def test_moves_of_scores_have_an_interval_around_their_mean():
+    one = point(small_evidence("regression"), "full")["flip"]
+    assert one["interval"][0] < one["mean"] < one["interval"][1]
+
+
 def test_who_cannot_see_the_protected_attributes_cannot_flip(found):
     blind = [one for one in found["points"] if one["blind"]]
     assert {one["family"] for one in blind} == {"masked", "svd-masked", "ifair"}

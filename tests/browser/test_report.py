@@ -28,10 +28,12 @@ def point(id_):
     return next(p for p in small_evidence()["points"] if p["id"] == id_)
 
 
-@pytest.mark.parametrize("name", ["classification", "regression", "ranking", "hostile", "lonely"])
+@pytest.mark.parametrize("name", ["classification", "regression", "ranking", "hostile", "lonely", "cautious"])
 def test_a_page_opens_without_a_word_from_the_console_and_asks_for_nothing(chromium, pages, name):
     chromium.plain().open(pages[name])
-    found = {"hostile": hostile_evidence, "lonely": lonely_evidence}.get(name, lambda: small_evidence(name))()
+    found = {"hostile": hostile_evidence, "lonely": lonely_evidence, "cautious": small_evidence}.get(
+        name, lambda: small_evidence(name)
+    )()
     for p in found["points"]:
         choose(chromium, p["id"])
     assert not {"NaN", "undefined", "null", "[object"} & set(
@@ -97,10 +99,75 @@ def test_a_click_on_the_picture_chooses_the_point(report):
         report.js("arguments[0].scrollIntoView({block: 'center'})", mark)
         ActionChains(report.driver).move_to_element(mark).click().perform()
         seen.add(report.js("return document.querySelector('#point').value"))
-    # Of points at the same place only the uppermost can be hit.
-    measured = {p["id"]: p["test"] for p in small_evidence()["points"]}
-    places = {id_: (test["utility"]["estimate"], test["yNN"]["estimate"]) for id_, test in measured.items()}
-    assert {places[id_] for id_ in seen} == set(places.values())
+    # Also of points at the same place: two of them are.
+    assert seen == {p["id"] for p in small_evidence()["points"]}
+
+
+def test_points_that_coincide_are_drawn_apart_and_named(report):
+    same = [p for p in small_evidence()["points"] if p["family"] in ("masked", "svd-masked")]
+    assert same[0]["test"]["utility"] == same[1]["test"]["utility"]
+    assert same[0]["test"]["yNN"] == same[1]["test"]["yNN"]
+    assert f"“{same[0]['name']}” and “{same[1]['name']}”" in report.text("#coincide")
+    boxes = report.js(
+        """
+        return [...document.querySelectorAll('#trade-off-chart svg .mark-symbol path[aria-roledescription="point"]')]
+          .filter((e) => e.getAttribute("fill") !== "transparent").map((e) => {
+            const box = e.getBoundingClientRect();
+            return [box.x + box.width / 2, box.y + box.height / 2];
+          })
+        """
+    )
+    assert len(boxes) >= len(small_evidence()["points"])
+    apart = [((a - c) ** 2 + (b - d) ** 2) ** 0.5 for i, (a, b) in enumerate(boxes) for c, d in boxes[:i]]
+    assert min(apart) > 10
+
+
+def test_the_line_joins_all_points_that_are_counted_on_the_front(report):
+    front = sum(p["on_front"] for p in small_evidence()["points"])
+    assert {p["family"] for p in small_evidence()["points"] if p["on_front"]} > {"ifair"}
+    assert f"the {front} points on the front, which the dashed line joins" in report.text("#trade-off-words")
+    drawn = report.js("return document.querySelector('#trade-off-chart svg .mark-line path').getAttribute('d')")
+    assert len(re.findall("[ML]", drawn)) == front
+    tags = report.js("return [...document.querySelectorAll('#points .tag')].map(t => t.textContent)")
+    assert tags.count("on the front") == front
+
+
+@pytest.mark.parametrize("name", ["classification", "regression", "ranking", "cautious"])
+def test_the_table_of_points_shows_all_its_columns_on_a_desk(chromium, pages, name):
+    chromium.plain().open(pages[name])
+    wide = "const t = document.querySelector('#points'); return [t.scrollWidth, t.clientWidth]"
+    whole, seen = chromium.js(wide)
+    assert whole <= seen
+
+
+def test_costs_tell_the_share_of_positive_decisions_and_a_weaker_certificate(report):
+    choose(report, "ifair-4-0.9")
+    now, was = point("ifair-4-0.9"), point("full")
+    share, before = (p["test"]["positive"]["estimate"] for p in (now, was))
+    said = report.text("#costs")
+    assert f"{100 * share:.1f} % of people get a positive decision" in said
+    assert abs(share - before) > 0.03
+    assert f"{100 * abs(share - before):.1f} percentage points {'more' if share > before else 'fewer'}" in said
+    assert now["certificate"]["epsilon"] > was["certificate"]["epsilon"]
+    assert "The certificate is weaker" in said
+    choose(report, "masked")
+    assert point("masked")["certificate"]["epsilon"] < was["certificate"]["epsilon"]
+    assert "certificate" not in report.text("#costs")
+
+
+def test_a_point_at_chance_is_not_praised(chromium, pages):
+    chromium.plain().open(pages["cautious"])
+    choose(chromium, "ifair-3-0.1")
+    first = chromium.js("return document.querySelector('#short h2').nextElementSibling.textContent")
+    assert "not clearly better than chance" in first
+    assert "consistency is easy when nearly all get the same decision" in first
+    assert chromium.js("return document.querySelectorAll('#cards .better').length") == 0
+    assert "not clearly better than chance" in chromium.text("#cards .card")
+    tags = chromium.js("return [...document.querySelectorAll('#points .tag')].map(t => t.textContent)")
+    assert tags.count("at chance") == tags.count("nearly one decision") == 1
+    choose(chromium, "masked")
+    assert chromium.text("#cautions") == ""
+    assert chromium.js("return document.querySelectorAll('#cards .better').length") > 0
 
 
 def test_every_point_of_the_picture_is_a_row_of_the_table(report):

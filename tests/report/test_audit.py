@@ -16,8 +16,9 @@ from samples import HOSTILE, hostile_evidence, small_evidence
 
 pytest.importorskip("vl_convert")
 
-from ifair.report.audit import ReportError, apart, as_data, packed, page
+from ifair.report.audit import ReportError, apart, as_data, page
 from ifair.report.audit_text import audit_text
+from ifair.report.fit import fitted, packed
 
 
 class Page(HTMLParser):
@@ -96,16 +97,13 @@ def test_data_in_a_script_element_cannot_end_it(text):
     assert json.loads(zlib.decompress(base64.b64decode(packed(text)))) == text
 
 
-def test_ten_thousand_people_fit_into_three_megabytes():
+def crowded(attributes, n=10_000):
+    """Evidence with so many people of such attributes, and twelve points."""
     rng = np.random.default_rng(0)
-    n, found = 10_000, copy.deepcopy(small_evidence())
+    found = copy.deepcopy(small_evidence())
     people = found["people"]
     people["ids"] = [f"person {i}" for i in range(n)]
-    people["attributes"] = [
-        {"name": f"number {i}", "values": rng.integers(0, 10_000, n).tolist()} for i in range(6)
-    ] + [
-        {"name": f"choice {i}", "labels": list("abcdefgh"), "codes": rng.integers(0, 8, n).tolist()} for i in range(14)
-    ]
+    people["attributes"] = attributes(rng, n)
     people["group"] = people["truth"] = rng.integers(0, 2, n).tolist()
     people["neighbours"] = rng.integers(0, n, (n, 10)).tolist()
     people["distances"] = np.sort(rng.gamma(9, 0.5, (n, 10)).round(2)).tolist()
@@ -117,7 +115,68 @@ def test_ten_thousand_people_fit_into_three_megabytes():
     ]
     for point in found["points"][:4]:
         point["people"]["flip"] = flip
-    assert len(page(found).encode()) < 3_000_000
+    return found
+
+
+def short_attributes(rng, n):
+    numbers = [{"name": f"number {i}", "values": rng.integers(0, 10_000, n).tolist()} for i in range(6)]
+    return numbers + [choice(f"choice {i}", list("abcdefgh"), rng, n) for i in range(14)]
+
+
+def long_attributes(rng, n):
+    letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))
+    texts = [["".join(row) for row in rng.choice(letters, (n, 40))] for _ in range(6)]
+    floats = [{"name": f"float {i}", "values": (1000 * rng.normal(size=n)).round(6).tolist()} for i in range(8)]
+    return [
+        *(choice(f"text <{i}>", labels, rng, n) for i, labels in enumerate(texts)),
+        *floats,
+        *(choice(f"choice {i}", list("abcdefgh"), rng, n) for i in range(6)),
+    ]
+
+
+def choice(name, labels, rng, n):
+    return {"name": name, "labels": labels, "codes": rng.integers(0, len(labels), n).tolist()}
+
+
+def test_ten_thousand_people_fit_into_three_megabytes():
+    html = page(crowded(short_attributes))
+    assert len(html.encode()) < 3_000_000
+    assert 'id="not-shown"' not in html
+
+
+def test_long_texts_are_cut_and_what_is_left_out_is_said():
+    html = page(crowded(long_attributes))
+    assert len(html.encode()) < 3_000_000
+    said = unescape(re.search(r'id="not-shown">(.*?)</p>', html, re.S)[1])
+    assert "Texts are cut to 12 characters" in said
+    blocks = {a["id"]: text for a, text in Page(html).scripts if "id" in a}
+    people = json.loads(zlib.decompress(base64.b64decode(blocks["people-data"])))
+    shown = {a["name"]: a for a in people["attributes"]}
+    missing = {f"text <{i}>" for i in range(6)} - set(shown)
+    assert missing
+    assert all(name in said for name in missing)
+    assert not any(name in said for name in shown)
+    assert all(len(label) <= 12 for a in shown.values() for label in a.get("labels", []))
+    assert len(people["ids"]) == len(people["neighbours"]) == 10_000
+
+
+def test_numbers_keep_the_four_digits_that_are_shown():
+    people = {"attributes": [{"name": "n", "values": [1234.5678, -0.000123456, 1234567, 1234567.0, None]}]}
+    text, said = fitted(people, 10_000)
+    kept = json.loads(zlib.decompress(base64.b64decode(text)))["attributes"][0]["values"]
+    assert kept == [1235.0, -0.0001235, 1234567, 1234567.0, None]
+    assert said == ""
+
+
+def test_texts_are_cut_no_more_than_room_demands():
+    labels = [f"{i:03d}" + "abcdefghij" * 9 for i in range(200)]
+    people = {"attributes": [{"name": "t", "labels": labels, "codes": list(range(200))}]}
+    whole = packed(people)
+    assert fitted(people, len(whole)) == (whole, "")
+    text, said = fitted(people, len(whole) - 1)
+    cut = json.loads(zlib.decompress(base64.b64decode(text)))["attributes"][0]["labels"]
+    assert cut == [label[:39] + "…" for label in labels]
+    assert said == "Texts are cut to 40 characters to keep this page small."
 
 
 def test_what_is_not_evidence_is_refused():

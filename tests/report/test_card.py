@@ -1,5 +1,7 @@
 """The model card: what must be on it, as Markdown and as HTML."""
 
+import copy
+
 import pytest
 
 from ifair.report.audit import ReportError
@@ -53,3 +55,62 @@ def test_hostile_strings_are_text_on_a_card():
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert "<script" not in markdown(card(hostile_evidence())).replace("\\<script", "")
     assert HOSTILE[2] in page
+
+
+def test_settings_are_words():
+    text = markdown(card(small_evidence(), "ifair-3-0.1"))
+    assert "| prototypes K | 3 |" in text
+    assert "weight λ of utility, of staying close to the records | 0.9 |" in text
+    assert "weight μ of fairness" in text
+    assert "held at zero" in text
+    assert "share | 0.1" not in text
+
+
+def test_a_card_names_the_source_or_at_least_the_table():
+    found = copy.deepcopy(small_evidence())
+    found["data"]["source"] = "people.csv"
+    assert "Source: people.csv" in markdown(card(found))
+    found["data"]["source"] = ""
+    assert "Source: applicants" in markdown(card(found))
+
+
+def test_measures_stand_with_their_intervals():
+    found = small_evidence()
+    text = markdown(card(found, "full")).replace("\\", "")
+    full = found["points"][0]
+
+    def said(value, ends):
+        return f"{value:.3f} [{ends[0]:.3f}, {ends[1]:.3f}]"
+
+    assert said(full["flip"]["share_flipped"], full["flip"]["interval"]) in text
+    for one in full["adversary"]:
+        assert said(one["auc"], (one["low"], one["high"])) in text
+    for partition in full["groups"]:
+        assert said(partition["parity"], partition["parity_interval"]) in text
+        assert said(partition["opportunity"], partition["opportunity_interval"]) in text
+        for group in partition["groups"]:
+            assert said(group["rate"], group["rate_interval"]) in text
+
+
+def test_cautions_stand_before_the_measures():
+    found = copy.deepcopy(small_evidence())
+    found["points"][0]["cautions"] = [{"tag": "at chance", "text": "Worth nothing."}]
+    text = markdown(card(found, "full"))
+    assert text.index("### Caution") < text.index("Worth nothing.") < text.index("- AUC: ")
+    assert "Caution" not in markdown(card(small_evidence(), "full"))
+
+
+def test_evidence_of_an_earlier_release_still_makes_a_card():
+    found = copy.deepcopy(small_evidence())
+    for point in found["points"]:
+        point.pop("cautions")
+        point["test"].pop("positive")
+        point["flip"].pop("interval")
+        for one in point["adversary"]:
+            one.pop("reversed")
+        for partition in point["groups"]:
+            for key in ("parity_interval", "opportunity_interval"):
+                partition.pop(key)
+            for group in partition["groups"]:
+                group.pop("rate_interval")
+    assert "Limits" in markdown(card(found))

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from ifair import __version__
 from ifair.audit.candidates import Candidate, candidates
+from ifair.audit.cautions import CHANCE, cautions
 from ifair.audit.decisions import Decider, learn, score_range
 from ifair.audit.measures import UTILITY, Scored, attack, certificate, plain
 from ifair.audit.parts import NEIGHBOURS, Parts, split
@@ -108,11 +109,13 @@ def evidence(
             points.append(found)
         tell(candidate.name, done, len(wanted))
     _mark_front(points)
+    for point in points:
+        point["cautions"] = cautions(parts.task, UTILITY[parts.task][0], point, first)
     return {
         "format": FORMAT,
         "version": VERSION,
         "task": parts.task,
-        "utility": dict(zip(("name", "explained"), UTILITY[parts.task])),
+        "utility": {**dict(zip(("name", "explained"), UTILITY[parts.task])), "chance": CHANCE.get(parts.task)},
         "higher_is_better": higher_is_better,
         "data": _about(dataset, parts),
         "settings": {
@@ -161,7 +164,7 @@ def _measured(
         scores = decider.scores(part.X)
         scored[name] = Scored(part, parts.task, scores, decider.decisions(scores), scale, resamples)
     test, Z = scored["test"], decider.represent(parts.test.X)
-    flipped = flips(parts.test, decider.scores, decider.decisions)
+    flipped = flips(parts.test, decider.scores, decider.decisions, resamples)
     point = {
         "id": candidate.id,
         "name": candidate.name,

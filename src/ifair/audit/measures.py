@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
+from ifair.audit.intervals import between, drawn_counts, gap_between, rates
 from ifair.audit.parts import Part
 from ifair.metrics import (
     accuracy,
@@ -94,35 +95,46 @@ class Scored:
         }
         if self.task == "classification":
             found["accuracy"] = bootstrap(accuracy, y, self.decisions, n_resamples=n)
+            found["positive"] = bootstrap(lambda made: float(made.mean()), self.decisions, n_resamples=n)
         if before is not None:
 
             def gain(truth: Any, mine: Any, theirs: Any, **some: Any) -> float:
                 return float(measure(truth, mine, **some) - measure(truth, theirs, **some))
 
             found["gain"] = bootstrap(gain, y, self.scores, before.scores, n_resamples=n, **options)
-        return {
+        measured: dict[str, Any] = {
             name: {"estimate": plain(one.estimate), "low": plain(one.low), "high": plain(one.high)}
             for name, one in found.items()
         }
+        return measured if self.task == "classification" else {**measured, "spread": plain(self.scores.std())}
 
     def groups(self) -> list[dict[str, Any]]:
-        """For every partition of the people the rates of its groups, and the largest gaps between them."""
-        return [self._groups(name, labels) for name, labels in self.part.partitions.items()]
+        """For every partition of the people the rates of its groups, and the largest gaps between them.
 
-    def _groups(self, name: str, labels: NDArray[Any]) -> dict[str, Any]:
+        ``rate``, ``tpr``, ``parity`` and ``opportunity`` have 95 % intervals, under the same name with ``_interval``.
+        """
+        counts = drawn_counts(len(self.part), self.part.query, self._resamples)
+        return [self._groups(name, labels, counts) for name, labels in self.part.partitions.items()]
+
+    def _groups(self, name: str, labels: NDArray[Any], counts: NDArray[np.float64]) -> dict[str, Any]:
         y, outcome = self.part.y, self.decisions
+        names, codes = np.unique(labels, return_inverse=True)
+        drawn = {"rate": rates(outcome, codes, len(names), counts)}
+        if self.task == "classification":
+            drawn["tpr"] = rates(outcome, np.where(y == 1, codes, -1), len(names), counts)
         rows = []
-        for label in sorted(set(labels)):
+        for i, label in enumerate(names):
             members = labels == label
             row = {"label": label, "n": int(members.sum()), "base": y[members].mean(), "rate": outcome[members].mean()}
             if self.task == "classification" and y[members].any():
                 row["tpr"] = outcome[members & (y == 1)].mean()
+            intervals = {f"{key}_interval": _pair(between(found[:, i])) for key, found in drawn.items() if key in row}
             if self.task == "ranking":
                 row["top"] = share_at_k(
                     None, self.scores, sensitive_features=labels, protected=label, query=self.part.query
                 )
                 row["share"] = members.mean()
-            rows.append({key: plain(value) for key, value in row.items()})
+            rows.append({**{key: plain(value) for key, value in row.items()}, **intervals})
         gaps: dict[str, Any] = {}
         if self.task == "classification":
             with warnings.catch_warnings():
@@ -131,7 +143,11 @@ class Scored:
                 gaps["opportunity"] = equal_opportunity_difference(y, outcome, sensitive_features=labels)
         else:
             gaps["parity"] = np.ptp([row["rate"] for row in rows])
-        return {"partition": name, "groups": rows, **{key: plain(value) for key, value in gaps.items()}}
+        measured = {key: plain(value) for key, value in gaps.items()}
+        for key, found in zip(("parity", "opportunity"), drawn.values()):
+            # A group without truly positive people has no true positive rate, and takes no part in the gap.
+            measured[f"{key}_interval"] = _pair(gap_between(found[:, ~np.isnan(found).all(axis=0)]))
+        return {"partition": name, "groups": rows, **measured}
 
     def worst(self, n: int = 10, *, higher_is_better: bool = True) -> list[dict[str, Any]]:
         """Who is treated worst compared with the people most like them."""
@@ -140,7 +156,11 @@ class Scored:
 
 
 def attack(Z: NDArray[np.float64], part: Part, resamples: int) -> list[dict[str, Any]]:
-    """How well the protected group, and each protected attribute, is guessed from representations."""
+    """How well the protected group, and each protected attribute, is guessed from representations.
+
+    An AUC below one half gives the group away as much as one above it, with the sign reversed: shown is the larger of
+    ``auc`` and ``1 - auc``, and ``reversed`` says which.
+    """
     rows = np.random.default_rng(len(part)).permutation(len(part))[:MOST_ATTACKED]
     found = []
     for name, labels in part.partitions.items():
@@ -154,15 +174,19 @@ def attack(Z: NDArray[np.float64], part: Part, resamples: int) -> list[dict[str,
             continue  # nobody to guess
         measure = "auc" if guess.chances.shape[1] == 2 else "accuracy"
         interval = guess.interval(measure, n_resamples=resamples)
+        low, high = interval.low, interval.high
+        if guess.auc < 0.5 and measure == "auc":
+            low, high = 1 - high, 1 - low
         found.append(
             {
                 "partition": name,
-                "auc": plain(guess.auc),
+                "auc": plain(max(guess.auc, 1 - guess.auc)),
+                "reversed": guess.auc < 0.5,
                 "accuracy": plain(guess.accuracy),
                 "majority": plain(guess.majority),
                 "interval_of": measure,
-                "low": plain(interval.low),
-                "high": plain(interval.high),
+                "low": plain(low),
+                "high": plain(high),
             }
         )
     return found
@@ -191,6 +215,10 @@ def certificate(Z: NDArray[np.float64], part: Part) -> dict[str, Any]:
         "mean": plain(found.mean),
         "typical_distance": plain(apart.mean()),
     }
+
+
+def _pair(interval: tuple[float, float]) -> list[float | None]:
+    return [plain(end) for end in interval]
 
 
 def plain(value: Any) -> Any:

@@ -8,6 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
+from ifair.audit.intervals import mean_between
 from ifair.audit.measures import plain
 from ifair.audit.parts import Part, shown
 from ifair.metrics import flip_test
@@ -46,7 +47,9 @@ def _column(name: str, column: pd.Series) -> dict[str, Any]:
     return {"name": name, "labels": [str(label) for label in labels], "codes": codes.tolist()}
 
 
-def flips(part: Part, scores: Callable[[Any], Any], decisions: Callable[[Any], Any]) -> dict[str, Any]:
+def flips(
+    part: Part, scores: Callable[[Any], Any], decisions: Callable[[Any], Any], resamples: int = 500
+) -> dict[str, Any]:
     """What changes for everybody if only the protected attributes do.
 
     Parameters
@@ -56,13 +59,16 @@ def flips(part: Part, scores: Callable[[Any], Any], decisions: Callable[[Any], A
         From encoded records (M, N) to scores (M,).
     decisions : callable
         From scores to decisions.
+    resamples : int
+        Of the bootstrap interval.
 
     Returns
     -------
     dict
-        ``summary``: the flip test. ``people``: None where nothing changes for anybody; otherwise ``score``, with other
-        protected attributes; ``to``, which ones, a number in ``alternatives``: those that change the decision if any
-        do, else those that move the score most. ``alternatives`` is a list of ``{attribute: value}``.
+        ``summary``: the flip test, with a 95 % interval of the share flipped (of the mean, where decisions are scores).
+        ``people``: None where nothing changes for anybody; otherwise ``score``, with other protected attributes;
+        ``to``, which ones, a number in ``alternatives``: those that change the decision if any do, else those that
+        move the score most. ``alternatives`` is a list of ``{attribute: value}``.
     """
     names = [str(part.X.columns[i]) for i in part.hidden]
     seen: list[tuple[dict[str, str], NDArray[np.float64]]] = []
@@ -85,11 +91,15 @@ def flips(part: Part, scores: Callable[[Any], Any], decisions: Callable[[Any], A
     chosen = most.argmax(axis=0)
     two_valued = set(np.unique(decisions(own))) <= {0, 1}
     assert found.probability is not None
+    flipped = np.asarray((~same).any(axis=0))
+    # Everybody has as many alternatives as the others, so the mean of people's means is the mean over all.
+    extent = flipped if two_valued else moved.sum(axis=0) / max(len(moved) - 1, 1)
     summary = {
         "mean": plain(found.probability.mean),
         "worst": plain(found.probability.worst),
         "worst_person": found.probability.worst_person,
-        "share_flipped": plain(float((~same).any(axis=0).mean())) if two_valued else None,
+        "share_flipped": plain(float(flipped.mean())) if two_valued else None,
+        "interval": [plain(end) for end in mean_between(extent, part.query, resamples)],
         "alternatives": found.n_alternatives,
     }
     if not moved.any():

@@ -3,11 +3,12 @@
 import base64
 import hashlib
 import json
-import zlib
 from collections.abc import Mapping
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any
+
+from ifair.report.fit import MOST_BYTES, fitted
 
 SCRIPTS = ("dom.js", "words.js", "charts.js", "explorer.js", "people.js", "sections.js", "main.js")
 """The page's own scripts, in order; they share one scope."""
@@ -32,7 +33,7 @@ def page(evidence: Mapping[str, Any]) -> str:
     str
         HTML that needs neither a server nor a network. Its security policy forbids to load anything and to run any
         script but its own. All names and values of the data are kept in two blocks of data, the people packed, and the
-        scripts show them as text.
+        scripts show them as text. It stays under 3 MB: see :mod:`ifair.report.fit`.
     """
     check(evidence)
     import jinja2
@@ -44,15 +45,19 @@ def page(evidence: Mapping[str, Any]) -> str:
     markup = jinja2.utils.markupsafe.Markup
     library, program = charts_library(), script()
     summary, people = apart(evidence)
-    return environment.from_string(_text("templates/audit.html.jinja")).render(
+    style, about = _text("static/report.css"), as_data(summary)
+    template = _text("templates/audit.html.jinja")
+    shown, not_shown = fitted(people, MOST_BYTES - len((template + style + about + library + program).encode()))
+    return environment.from_string(template).render(
         name=str(evidence["data"]["name"]),
         policy=f"default-src 'none'; script-src {_hash(library)} {_hash(program)}; style-src 'unsafe-inline'; "
         "img-src data:; base-uri 'none'; form-action 'none'",
-        style=markup(_text("static/report.css")),
+        style=markup(style),
         library=markup(library),
         program=markup(program),
-        summary=markup(as_data(summary)),
-        people=markup(packed(people)),
+        summary=markup(about),
+        people=markup(shown),
+        not_shown=not_shown,
     )
 
 
@@ -77,12 +82,6 @@ def as_data(value: Any) -> str:
     """JSON that may stand inside a script element whatever it holds: no ``<``, so no tag ends or begins."""
     text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def packed(value: Any) -> str:
-    """The same, deflated and in base64: ten thousand people would be several MB otherwise."""
-    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
 
 def script() -> str:

@@ -19,7 +19,8 @@ def audit_text(evidence: Mapping[str, Any]) -> str:
     ]
     for id_, name in chosen.items():
         after = next(point for point in points if point["id"] == id_)
-        lines += ["", f"{name}: {after['name']}", *(f"  {line}" for line in before_after(evidence, before, after))]
+        lines += ["", f"{name}: {after['name']}", *(f"  CAUTION: {said}" for said in cautions_of(after))]
+        lines += [f"  {line}" for line in before_after(evidence, before, after)]
     lines += [f"left out: {one['name']} ({one['why']})" for one in evidence["left_out"]]
     return "\n".join(lines)
 
@@ -31,30 +32,60 @@ def before_after(evidence: Mapping[str, Any], before: Mapping[str, Any], after: 
         + (f", difference {_gain(after)}" if "gain" in after["test"] else ""),
         f"consistency yNN: {_interval(before, 'yNN')} before, {_interval(after, 'yNN')} after",
     ]
-    if before["flip"] and after["flip"]:
-        key = "share_flipped" if evidence["task"] == "classification" else "mean"
-        what = "decisions that flip" if key == "share_flipped" else "mean move of scores"
-        surely = " (cannot, by construction)" if after["blind"] else ""
-        lines.append(
-            f"{what} if only protected attributes change: {_number(before['flip'][key])} before, "
-            f"{_number(after['flip'][key])} after{surely}"
-        )
+    lines += [*_decided(before, after), *_flipped(evidence, before, after)]
     for was, now in zip(before["adversary"], after["adversary"]):
-        lines.append(
-            f"adversary's AUC for {was['partition']}: {_number(was['auc'])} before, {_number(now['auc'])} after"
-        )
+        lines.append(f"adversary's AUC for {was['partition']}: {_attack(was)} before, {_attack(now)} after")
     for was, now in zip(before["groups"], after["groups"]):
-        gaps = [f"gap in outcomes {_number(was['parity'])} before, {_number(now['parity'])} after"]
+        gaps = [f"gap in outcomes {measured(was, 'parity')} before, {measured(now, 'parity')} after"]
         if "opportunity" in now:
-            gaps.append(f"in true positive rates {_number(was['opportunity'])} and {_number(now['opportunity'])}")
+            gaps.append(f"in true positive rates {measured(was, 'opportunity')} and {measured(now, 'opportunity')}")
         lines.append(f"{was['partition']}: {'; '.join(gaps)}")
-    one = after["certificate"]
-    if one["epsilon"] is not None:
-        lines.append(
-            f"certificate: with {one['confidence']:.0%} confidence at most {one['share']:.0%} of pairs exceed "
-            f"epsilon = {one['epsilon']:.3g} ({before['certificate']['epsilon']:.3g} before)"
-        )
-    return lines
+    return [*lines, *_certified(before, after)]
+
+
+def cautions_of(point: Mapping[str, Any]) -> list[str]:
+    """What to know before praising a point; evidence of earlier releases has none."""
+    return [one["text"] for one in point.get("cautions", [])]
+
+
+def _decided(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    if "positive" not in after["test"]:
+        return []
+    return [f"positive decisions: {_interval(before, 'positive')} before, {_interval(after, 'positive')} after"]
+
+
+def _flipped(evidence: Mapping[str, Any], before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    if not (before["flip"] and after["flip"]):
+        return []
+    key = "share_flipped" if evidence["task"] == "classification" else "mean"
+    what = "decisions that flip" if key == "share_flipped" else "mean move of scores"
+
+    def said(point: Mapping[str, Any]) -> str:
+        one = point["flip"]
+        # What cannot happen needs no interval.
+        return _number(one[key]) + ("" if point["blind"] else _ends(one.get("interval")))
+
+    surely = " (cannot, by construction)" if after["blind"] else ""
+    return [f"{what} if only protected attributes change: {said(before)} before, {said(after)} after{surely}"]
+
+
+def _attack(one: Mapping[str, Any]) -> str:
+    """The AUC, with its interval if there is one of the AUC and otherwise with the accuracy and its interval."""
+    turned = " (from the opposite of its guesses)" if one.get("reversed") and one["auc"] >= 0.6 else ""
+    ends = _ends([one["low"], one["high"]])
+    if one["interval_of"] == "auc":
+        return f"{_number(one['auc'])}{ends}{turned}"
+    return f"{_number(one['auc'])}{turned} with accuracy {_number(one['accuracy'])}{ends}"
+
+
+def _certified(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    one, was = after["certificate"], before["certificate"]
+    if one["epsilon"] is None:
+        return []
+    return [
+        f"certificate: with {one['confidence']:.0%} confidence at most {one['share']:.0%} of pairs exceed "
+        f"epsilon = {one['epsilon']:.3g} ({'none' if was['epsilon'] is None else format(was['epsilon'], '.3g')} before)"
+    ]
 
 
 def tuning_text(tuning: Mapping[str, Any]) -> str:
@@ -74,7 +105,7 @@ def _by_point(choices: Mapping[str, str]) -> dict[str, str]:
 
 def _head(evidence: Mapping[str, Any]) -> Sequence[str]:
     flips = "flips" if evidence["task"] == "classification" else "moves"
-    return ["", evidence["utility"]["name"], "yNN", flips, "adversary", "group gap", "epsilon", "choice"]
+    return ["", evidence["utility"]["name"], "yNN", flips, "adversary", "group gap", "epsilon", "choice, caution"]
 
 
 def _row(evidence: Mapping[str, Any], point: Mapping[str, Any], choice: str) -> list[str]:
@@ -87,13 +118,22 @@ def _row(evidence: Mapping[str, Any], point: Mapping[str, Any], choice: str) -> 
         _number(point["adversary"][0]["auc"] if point["adversary"] else None),
         _number(point["groups"][0]["parity"] if point["groups"] else None),
         _number(point["certificate"]["epsilon"]),
-        choice,
+        ", ".join([*filter(None, [choice]), *(one["tag"] for one in point.get("cautions", []))]),
     ]
 
 
 def _interval(point: Mapping[str, Any], measure: str) -> str:
     one = point["test"][measure]
-    return f"{_number(one['estimate'])} [{_number(one['low'])}, {_number(one['high'])}]"
+    return _number(one["estimate"]) + _ends([one["low"], one["high"]])
+
+
+def measured(one: Mapping[str, Any], key: str) -> str:
+    """A measure of a group or of groups and, where it was taken, its interval."""
+    return _number(one[key]) + _ends(one.get(f"{key}_interval"))
+
+
+def _ends(interval: Sequence[float | None] | None) -> str:
+    return "" if interval is None else f" [{_number(interval[0])}, {_number(interval[1])}]"
 
 
 def _gain(point: Mapping[str, Any]) -> str:

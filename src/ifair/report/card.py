@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ifair.report.audit import ReportError, check
-from ifair.report.audit_text import before_after
+from ifair.report.audit_text import before_after, cautions_of, measured
 from ifair.report.blocks import Block, Bullets, Heading, Line, Table, Text
 
 
@@ -38,11 +38,30 @@ def card(evidence: Mapping[str, Any], choice: str = "balanced") -> list[Block]:
 def _details(evidence: Mapping[str, Any], point: Mapping[str, Any]) -> list[Block]:
     settings, versions = evidence["settings"], evidence["versions"]
     rows: list[Sequence[Line]] = [["what", "value"], ["representation", point["name"]]]
-    rows += [[f"setting {name}", str(value)] for name, value in point["setting"].items()]
+    rows += _setting(point["setting"])
     rows += [["model trained on it", settings["model"]], ["seed", str(settings["seed"])]]
     rows += [[f"solver {name}", str(value)] for name, value in settings["solver"].items()]
     rows += [[f"version of {name}", value] for name, value in versions.items()]
     return [Heading("Model"), Table(rows)]
+
+
+PROTECTED_WEIGHTS = {
+    "frozen": "held at zero: the representation cannot look at them",
+    "paper": "begun near zero and learned, as in the paper's iFair-b",
+}
+
+
+def _setting(setting: Mapping[str, Any]) -> list[Sequence[Line]]:
+    """iFair's setting in words; other representations have none."""
+    if not setting:
+        return []
+    share = setting["share"]
+    return [
+        ["prototypes K", str(setting["K"])],
+        ["weight λ of utility, of staying close to the records", f"{1 - share:.3g}"],
+        ["weight μ of fairness, of keeping alike who is alike in what may count (λ + μ = 1)", f"{share:.3g}"],
+        ["weights of protected attributes", PROTECTED_WEIGHTS.get(setting["variant"], setting["variant"])],
+    ]
 
 
 def _use(evidence: Mapping[str, Any], point: Mapping[str, Any]) -> list[Block]:
@@ -74,7 +93,7 @@ def _data(about: Mapping[str, Any]) -> list[Block]:
         line
         for line in (
             about["description"],
-            f"Source: {about['source']}" if about["source"] else "",
+            f"Source: {about['source'] or about['name']}",
             f"Licence: {about['licence']}" if about["licence"] else "",
             f"{about['records']:,} records: {parts['train']:,} to learn on, {parts['validation']:,} to choose "
             f"settings on, {parts['test']:,} to judge on.",
@@ -94,15 +113,18 @@ def _measures(evidence: Mapping[str, Any], point: Mapping[str, Any]) -> list[Blo
     blocks: list[Block] = [
         Heading("Measures"),
         Text("On people whom no model has seen; before is the full data. Brackets are 95 % bootstrap intervals."),
-        Bullets(before_after(evidence, before, point)),
     ]
+    if cautions_of(point):
+        blocks += [Heading("Caution", 3), Bullets(cautions_of(point))]
+    blocks.append(Bullets(before_after(evidence, before, point)))
     for was, now in zip(before["groups"], point["groups"]):
         rows = [["group", "people", "true mean", "before", "after"]]
         rows += [
             [
                 group["label"],
                 str(group["n"]),
-                *(f"{value:.3f}" for value in (group["base"], old["rate"], group["rate"])),
+                f"{group['base']:.3f}",
+                *(measured(one, "rate") for one in (old, group)),
             ]
             for old, group in zip(was["groups"], now["groups"])
         ]
@@ -118,7 +140,8 @@ def _limits(evidence: Mapping[str, Any], point: Mapping[str, Any]) -> list[Block
     ]
     leaks = [one for one in point["adversary"] if one["auc"] is not None and one["auc"] > 0.6]
     lines += [
-        f"The representation still tells {one['partition']}: an adversary's AUC is {one['auc']:.2f} (a guess: 0.5)."
+        f"The representation still tells {one['partition']}: an adversary's AUC is {one['auc']:.2f} (a guess: 0.5)"
+        + (", from the opposite of its guesses." if one.get("reversed") else ".")
         for one in leaks
     ]
     small = [f"{g['label']} ({g['n']})" for part in point["groups"] for g in part["groups"] if g["n"] < 30]

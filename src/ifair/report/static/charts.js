@@ -44,30 +44,78 @@ const FAMILIES = { full: "full data", masked: "protected deleted", "svd-masked":
 const SHAPES = { full: "square", masked: "diamond", "svd-masked": "triangle-up", lfr: "cross", ifair: "circle" };
 const familyColours = () => ({ full: css("--before"), masked: css("--blue"), "svd-masked": css("--purple"), lfr: css("--green"), ifair: css("--orange") });
 
+const MARKER = 15; // pixels between the centres of two markers, so that neither hides the other
+
+/** From one end to the other of some numbers, with a margin. */
+function domainOf(values) {
+  const low = Math.min(...values), high = Math.max(...values), margin = 0.06 * (high - low) || 0.01;
+  return [low - margin, high + margin];
+}
+
+/** Push markers that would hide each other apart: adds `dx` and `dy`, in pixels, to every value. */
+function spread(values, domains, size) {
+  const pixel = (v, [low, high], length) => (length * (v - low)) / (high - low);
+  const places = values.map((v) => [pixel(v.x, domains.x, size.width), size.height - pixel(v.y, domains.y, size.height)]);
+  const moved = places.map((place) => [...place]);
+  for (let round = 0, busy = true; busy && round < 200; round++) {
+    busy = false;
+    for (let i = 0; i < moved.length; i++) for (let j = 0; j < i; j++) {
+      let dx = moved[i][0] - moved[j][0], dy = moved[i][1] - moved[j][1];
+      const apart = Math.hypot(dx, dy);
+      if (apart >= MARKER - 0.5) continue;
+      busy = true;
+      // At the very same place any direction will do; sideways first, as there is most room.
+      if (apart < 0.01) [dx, dy] = [Math.cos(i + j - 1), Math.sin(i + j - 1)];
+      const push = (MARKER - apart) / 2 / Math.hypot(dx, dy);
+      moved[i][0] += dx * push; moved[i][1] += dy * push;
+      moved[j][0] -= dx * push; moved[j][1] -= dy * push;
+    }
+  }
+  return values.map((v, i) => ({ ...v, dx: moved[i][0] - places[i][0], dy: moved[i][1] - places[i][1] }));
+}
+
+/** Which points have the same numbers, in words. */
+function coincidenceWords(data, values) {
+  const places = new Map();
+  for (const p of data.points) places.set(placeOf(p), [...(places.get(placeOf(p)) ?? []), p]);
+  const same = [...places.values()].filter((found) => found.length > 1).map((found) => listed(found.map((p) => `“${p.name}”`)));
+  const aside = values.filter((v) => Math.hypot(v.dx, v.dy) > 1).length;
+  return [aside ? `${aside} markers are moved a little aside so that none hides another; the table has their numbers.` : "",
+    same.length ? `The same to three decimals: ${same.join("; ")}.` : ""].filter(Boolean).join(" ");
+}
+
+const placeOf = (p) => `${num(p.test.utility.estimate)} ${num(p.test.yNN.estimate)}`;
+
 async function drawTradeOff(data, chosen, choose) {
   const present = Object.keys(FAMILIES).filter((f) => data.points.some((p) => p.family === f));
   const colours = familyColours();
-  const values = data.points.map((p) => ({
+  const plain = data.points.map((p) => ({
     id: p.id, family: FAMILIES[p.family], x: p.test.utility.estimate, y: p.test.yNN.estimate,
     x1: p.test.utility.low, x2: p.test.utility.high, y1: p.test.yNN.low, y2: p.test.yNN.high,
-    chosen: p.id === chosen, front: p.on_front && p.family === "ifair",
+    chosen: p.id === chosen, front: p.on_front,
     tip: `${p.name}\n${data.utility.name} ${num(p.test.utility.estimate)}, yNN ${num(p.test.yNN.estimate)}`,
-  }));
-  const x = { field: "x", type: "quantitative", scale: { zero: false, padding: 24 }, title: `${data.utility.name} (right is better)` };
-  const y = { field: "y", type: "quantitative", scale: { zero: false, padding: 24 }, title: "consistency yNN (up is better)" };
+  })).filter((v) => v.x != null && v.y != null);
+  const now = plain.find((v) => v.chosen);
+  const domains = { x: domainOf([...plain.map((v) => v.x), ...(now ? [now.x1, now.x2] : [])].filter((v) => v != null)), y: domainOf([...plain.map((v) => v.y), ...(now ? [now.y1, now.y2] : [])].filter((v) => v != null)) };
+  const height = innerWidth < 600 ? 260 : 300;
+  const values = spread(plain, domains, { width: Math.max(100, byId("trade-off-chart").clientWidth - 60), height });
+  byId("coincide").textContent = coincidenceWords(data, values);
+  const x = { field: "x", type: "quantitative", scale: { zero: false, nice: false, domain: domains.x }, title: `${data.utility.name} (right is better)` };
+  const y = { field: "y", type: "quantitative", scale: { zero: false, nice: false, domain: domains.y }, title: "consistency yNN (up is better)" };
   const colour = { field: "family", type: "nominal", title: null, scale: { domain: present.map((f) => FAMILIES[f]), range: present.map((f) => colours[f]) } };
   const shape = { ...colour, scale: { domain: present.map((f) => FAMILIES[f]), range: present.map((f) => SHAPES[f]) } };
   const whisker = { type: "rule", opacity: 0.45 };
-  const now = values.find((v) => v.chosen);
-  const view = await draw("trade-off-chart", `Trade-off of ${values.length} points; chosen: ${now.tip.replace("\n", ", ")}. The table below holds the numbers.`, {
-    height: innerWidth < 600 ? 260 : 300,
+  const aside = { xOffset: { expr: "datum.dx" }, yOffset: { expr: "datum.dy" } };
+  const said = now ? `; chosen: ${now.tip.replace("\n", ", ")}` : "";
+  const view = await draw("trade-off-chart", `Trade-off of ${values.length} points${said}. The table below holds the numbers.`, {
+    height,
     data: { values },
     layer: [
-      { transform: [{ filter: "datum.front" }], mark: { type: "line", strokeDash: [3, 4], color: colours.ifair, strokeWidth: 1.2 }, encoding: { x, y, order: { field: "x" } } },
+      { transform: [{ filter: "datum.front" }], mark: { type: "line", strokeDash: [3, 4], color: css("--quiet"), strokeWidth: 1.2, ...aside }, encoding: { x, y, order: { field: "x" } } },
       { transform: [{ filter: "datum.chosen" }], mark: whisker, encoding: { x: { ...x, field: "x1" }, x2: { field: "x2" }, y, color: colour } },
       { transform: [{ filter: "datum.chosen" }], mark: whisker, encoding: { y: { ...y, field: "y1" }, y2: { field: "y2" }, x, color: colour } },
-      { transform: [{ filter: "datum.chosen" }], mark: { type: "point", size: 420, shape: "circle", stroke: css("--ink"), strokeWidth: 2, filled: false }, encoding: { x, y } },
-      { mark: { type: "point", size: 130, filled: true, opacity: 1, cursor: "pointer" }, encoding: { x, y, color: colour, shape, tooltip: { field: "tip" } } },
+      { transform: [{ filter: "datum.chosen" }], mark: { type: "point", size: 420, shape: "circle", stroke: css("--ink"), strokeWidth: 2, filled: false, ...aside }, encoding: { x, y } },
+      { mark: { type: "point", size: 130, filled: true, opacity: 1, cursor: "pointer", ...aside }, encoding: { x, y, color: colour, shape, tooltip: { field: "tip" } } },
     ],
   });
   view.addEventListener("click", (_, item) => {

@@ -27,7 +27,9 @@ const isNumber = (value) => typeof value === "number" || value == null || (typeo
 /** A table with a caption; cells are text, numbers or elements; `chosen` says which rows are highlighted. */
 function table(caption, head, rows, chosen = () => false) {
   const kinds = head.map((_, n) => (rows.every((row) => isNumber(row[n])) ? "number" : rows.some((row) => String(row[n]).length > 60) ? "word long" : "word"));
-  const cell = (value, n) => (n === 0 ? el("th", { scope: "row" }, value) : el("td", { class: kinds[n] }, value ?? "–"));
+  // A number stays with its per cent sign.
+  const joined = (value, n) => (kinds[n] === "number" && typeof value === "string" ? value.replace(" %", "\u00a0%") : value);
+  const cell = (value, n) => (n === 0 ? el("th", { scope: "row" }, value) : el("td", { class: kinds[n] }, joined(value, n) ?? "–"));
   return el(
     "table",
     {},

@@ -24,18 +24,21 @@ function markChoice(data, now) {
   byId("print-choice").textContent = `Shown for: ${now.name}${roles.length ? ` (${roles.join(", ")})` : ""}, compared with the full data.`;
 }
 
+/** An estimate and its interval, which may stand below it but is not broken itself. */
+const withRange = (one) => `${num(one.estimate)} (${range(one, 2).replaceAll(" ", "\u00a0")})`;
+
 /** One row a point, each with a radio button: arrows move through them. */
 function pointRows(data, now, choose) {
   return data.points.map((p) => {
     const radio = el("input", { type: "radio", name: "row", value: p.id, onchange: () => choose(p.id) });
     radio.checked = p.id === now.id;
-    const tags = [...rolesOf(data, p.id), ...(p.on_front ? ["on the front"] : [])];
+    const tags = [...rolesOf(data, p.id), ...(p.on_front ? ["on the front"] : []), ...cautionsOf(p).map((one) => one.tag)];
     const name = el("label", { class: "pick" }, radio, el("span", {}, p.name, tags.map((tag) => el("span", { class: "tag" }, tag))));
     const attack = mainAttack(p);
     return [
       name,
-      `${num(p.test.utility.estimate)} (${range(p.test.utility, 2)})`,
-      `${num(p.test.yNN.estimate)} (${range(p.test.yNN, 2)})`,
+      withRange(p.test.utility),
+      withRange(p.test.yNN),
       isClassification(data) ? percent(p.flip?.share_flipped) : num(p.flip?.mean),
       num(attack?.auc, 2),
       isClassification(data) ? percent(mainGroups(p)?.parity, 1) : num(mainGroups(p)?.parity),
@@ -54,6 +57,8 @@ function showPoints(data, now, choose) {
   const front = data.points.filter((p) => p.on_front).length;
   byId("trade-off-words").textContent =
     `Every point is a way to represent people before the same model decides about them. More useful and more consistent is better; ` +
-    `the ${front} points on the front are those that no other one beats in both (on validation people).` +
+    (front === 1
+      ? "the one point on the front is better in both than all others (on validation people)."
+      : `the ${front} points on the front, which the dashed line joins, are those that no other one beats in both (on validation people; shown is what became of them on test people).`) +
     (data.settings.tuned ? "" : " Settings come from a small grid: nobody has tuned them yet.");
 }

@@ -41,9 +41,12 @@ function decided(data, score) {
 
 const personButton = (people, i, show) => el("button", { type: "button", class: "link", onclick: () => show(i, true) }, people.ids[i]);
 
+/** Whether two people have the same value, also where the page shows texts cut short. */
+const alike = (attribute, i, j) => (attribute.codes ? attribute.codes[i] === attribute.codes[j] : valueOf(attribute, i) === valueOf(attribute, j));
+
 /** Unprotected attributes in which two people differ, as text. */
 function differences(data, people, i, j) {
-  const found = people.attributes.filter((a) => !data.data.protected.includes(a.name) && valueOf(a, i) !== valueOf(a, j));
+  const found = people.attributes.filter((a) => !data.data.protected.includes(a.name) && !alike(a, i, j));
   const said = found.slice(0, 4).map((a) => `${a.name}: ${valueOf(a, j)}`);
   if (found.length > 4) said.push(`${found.length - 4} more`);
   return said.length ? said.join("; ") : "nothing that may count";

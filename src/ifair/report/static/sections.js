@@ -1,12 +1,20 @@
 // The sections that follow the chosen point.
 
+/** How a card compares with the full data: a class for its colour, and a word. Nothing is praised without its caution. */
+function verdict(data, now, value, before, up, sure, isUtility) {
+  const better = value === before || !sure ? "" : (value > before) === up ? "better" : "worse";
+  if (isUtility && atChance(data, now)) return ["worse", "not clearly better than chance"];
+  if (better === "better" && cautionsOf(now).length) return ["", "better, but see the caution above"];
+  return [better, better || (sure ? "the same" : "no clear difference")];
+}
+
 function showShort(data, now, was) {
-  fill("cards", cardFacts(data, now, was).map(([what, value, before, write, up, sure = true]) => {
-    const better = value === before || !sure ? "" : (value > before) === up ? "better" : "worse";
-    const arrow = { better: "better", worse: "worse", "": sure ? "the same" : "no clear difference" }[better];
+  fill("cautions", cautionsOf(now).map((one) => el("p", { class: "caution" }, el("strong", {}, "Caution. "), one.text)));
+  fill("cards", cardFacts(data, now, was).map(([what, value, before, write, up, sure = true], i) => {
+    const [kind, word] = verdict(data, now, value, before, up, sure, i === 0);
     const said = now.id === was.id ? "the full data" : `before ${write(before)}: `;
     return el("div", { class: "card" }, el("div", { class: "what" }, what), el("div", { class: "value" }, write(value)),
-      el("div", { class: "was" }, said, now.id === was.id ? null : el("span", { class: better || null }, arrow)));
+      el("div", { class: "was" }, said, now.id === was.id ? null : el("span", { class: kind || null }, word)));
   }));
   fill("buys", buyWords(data, now, was).map((said) => el("li", {}, said)));
   fill("costs", costWords(data, now, was).map((said) => el("li", {}, said)));
@@ -46,17 +54,22 @@ async function showLearned(data, now) {
 
 function groupTable(data, g, before) {
   const rate = (value) => (isClassification(data) ? percent(value, 1) : num(value));
+  const within = (group, key) => {
+    const ends = group[`${key}_interval`];
+    if (group[key] == null || !ends) return rate(group[key]);
+    return `${rate(group[key])} (${ends.map((end) => (isClassification(data) ? num(100 * end, 0) : num(end))).join(" to ")})`.replace(" to ", "\u00a0to\u00a0");
+  };
   const head = ["group", "people", `true mean of “${data.data.target}”`, isClassification(data) ? "positive decisions before" : "mean score before", "after"];
   if (isClassification(data)) head.push("of the truly positive, before", "after");
   if (data.task === "ranking") head.push("share of people", "share of the first ten, before", "after");
   const rows = g.groups.map((group, i) => {
     const was = before?.groups[i] ?? {};
-    const row = [group.n < 10 ? `${group.label} (few people)` : group.label, count(group.n), rate(group.base), rate(was.rate), rate(group.rate)];
-    if (isClassification(data)) row.push(rate(was.tpr), rate(group.tpr));
+    const row = [group.n < 10 ? `${group.label} (few people)` : group.label, count(group.n), rate(group.base), within(was, "rate"), within(group, "rate")];
+    if (isClassification(data)) row.push(within(was, "tpr"), within(group, "tpr"));
     if (data.task === "ranking") row.push(percent(group.share, 1), percent(was.top, 1), percent(group.top, 1));
     return row;
   });
-  return el("div", {}, el("h3", {}, g.partition), el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": g.partition }, table("Before: full data. After: the chosen point.", head, rows)));
+  return el("div", {}, el("h3", {}, g.partition), el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": g.partition }, table("Before: full data. After: the chosen point. In brackets 95 % intervals.", head, rows)));
 }
 
 async function showGroups(data, now, was) {
@@ -74,7 +87,7 @@ function showLeak(data, now, was) {
   byId("leak-words").textContent = leakWords(now, was) + " Whoever can guess the group can also treat it differently; other columns that go with the protected ones give it away.";
   const rows = data.points.flatMap((p) => p.adversary.map((a) => [p.name, a.partition, num(a.auc), percent(a.accuracy, 1), percent(a.majority, 1),
     `${a.interval_of === "auc" ? "AUC" : "accuracy"} ${range(a)}`, p.id]));
-  fill("leak-table", table("Logistic regression, on people it has not seen. Accuracy means little unless it beats naming the largest group every time.",
+  fill("leak-table", table("Logistic regression, on people it has not seen. An AUC below 0.5 tells as much as one above it, so the larger of AUC and 1 − AUC is shown. Accuracy means little unless it beats naming the largest group every time.",
     ["point", "guessed", "AUC", "accuracy", "largest group", "95 % interval"], rows.map((row) => row.slice(0, 6)), (i) => rows[i][6] === now.id));
 }
 

@@ -40,7 +40,8 @@ function leakWords(now, was) {
   const one = mainAttack(now), before = mainAttack(was);
   if (!one) return "The protected group is too small to be guessed at.";
   const guess = one.interval_of === "auc" && one.low <= 0.5 ? ` That is not clearly better than a guess (95 % interval ${range(one, 2)}).` : "";
-  return `Somebody who sees only the representation tells the protected group from the others with an AUC of ${num(one.auc)} (0.5 is a guess, 1 is certainty); from the full data with ${num(before.auc)}.${guess}`;
+  const turned = one.reversed && !guess ? " The guesses were wrong more often than right, which tells as much: the AUC is that of their opposite." : "";
+  return `Somebody who sees only the representation tells the protected group from the others with an AUC of ${num(one.auc)} (0.5 is a guess, 1 is certainty); from the full data with ${num(before.auc)}.${guess}${turned}`;
 }
 
 function groupWords(data, now, was) {
@@ -50,6 +51,27 @@ function groupWords(data, now, was) {
     return `The share of positive decisions differs between the protected group and the others by ${num(100 * gap(now), 1)} percentage points; with the full data by ${num(100 * gap(was), 1)}.`;
   }
   return `Mean scores of the protected group and the others differ by ${num(gap(now))}; with the full data by ${num(gap(was))}.`;
+}
+
+const A_FEW_POINTS = 0.03;
+
+/** The overall share of positive decisions, and what to make of it. */
+function shareWords(now, was) {
+  const one = now.test.positive, before = was.test.positive;
+  if (!one || !before) return null;
+  const change = one.estimate - before.estimate;
+  const said = now.id === was.id
+    ? `${percent(one.estimate, 1)} of people get a positive decision (95 % interval ${percent(one.low, 1)} to ${percent(one.high, 1)}).`
+    : `${percent(one.estimate, 1)} of people get a positive decision (95 % interval ${percent(one.low, 1)} to ${percent(one.high, 1)}); with the full data ${percent(before.estimate, 1)}.`;
+  if (Math.abs(change) <= A_FEW_POINTS) return said;
+  return `${said} That is ${num(100 * Math.abs(change), 1)} percentage points ${change > 0 ? "more" : "fewer"}: none of the measures of fairness shows that.`;
+}
+
+/** The certificate, where it got worse. */
+function certificateWords(now, was) {
+  const one = now.certificate.epsilon, before = was.certificate.epsilon;
+  if (one == null || before == null || one <= before) return null;
+  return `The certificate is weaker: distances between people are kept within ${num(one, 2)}, with the full data within ${num(before, 2)} (smaller is better).`;
 }
 
 function costWords(data, now, was) {
@@ -63,13 +85,20 @@ function costWords(data, now, was) {
     said.push(`The difference to the full data is ${signed(gain.estimate)} (95 % interval ${range(gain)}): ${verdict}.`);
   }
   if (now.test.accuracy) said.push(`${percent(now.test.accuracy.estimate, 1)} of decisions agree with the outcome; with the full data ${percent(was.test.accuracy.estimate, 1)}.`);
-  return said;
+  said.push(shareWords(now, was), certificateWords(now, was));
+  return said.filter(Boolean);
 }
 
 function buyWords(data, now, was) {
   if (now.id === was.id) return ["Nothing: these are the full data, what everything else is compared with.", consistencyWords(data, now, was), flipWords(data, now, was)];
   return [consistencyWords(data, now, was), flipWords(data, now, was), leakWords(now, was), groupWords(data, now, was)];
 }
+
+/** What must be known before the cards are read; evidence of earlier releases has none. */
+const cautionsOf = (point) => point.cautions ?? [];
+
+/** Whether the utility is not clearly above that of a model that knows nothing. */
+const atChance = (data, point) => data.utility.chance != null && point.test.utility.low <= data.utility.chance;
 
 /** The cards: title, value, what it was, how to write it, whether higher is better, and whether the difference is more than chance. */
 function cardFacts(data, now, was) {

@@ -1,0 +1,70 @@
+"""When good numbers mean little: decisions no better than chance, or nearly the same for everybody."""
+
+from collections.abc import Mapping
+from typing import Any
+
+CHANCE = {"classification": 0.5, "regression": 0.0}
+"""The utility of a model that knows nothing; there is no one number for rankings."""
+
+NEARLY_ALL = 0.95
+"""Of people with the same decision."""
+
+NARROW = 0.1
+"""Of the spread of the scores on the full data."""
+
+
+def cautions(task: str, utility: str, point: Mapping[str, Any], before: Mapping[str, Any]) -> list[dict[str, str]]:
+    """What a reader must know before praising a point.
+
+    Parameters
+    ----------
+    task : str
+    utility : str
+        The name of its measure.
+    point, before : mappings
+        Of the evidence; ``before`` is the full data.
+
+    Returns
+    -------
+    list of dict
+        ``tag``, a word or two, and ``text``, a sentence or two; none where all is well.
+    """
+    found = [_at_chance(task, utility, point), _one_decision(point, before), _one_score(point, before)]
+    return [{"tag": tag, "text": text} for tag, text in filter(None, found)]
+
+
+def _at_chance(task: str, utility: str, point: Mapping[str, Any]) -> tuple[str, str] | None:
+    chance, one = CHANCE.get(task), point["test"]["utility"]
+    if chance is None or one["low"] is None or one["low"] > chance:
+        return None
+    return "at chance", (
+        f"These decisions are not clearly better than chance: {utility} {one['estimate']:.3f}, 95 % interval "
+        f"{one['low']:.3f} to {one['high']:.3f}; chance is {chance:g}. What is worth nothing is easily consistent."
+    )
+
+
+def _one_decision(point: Mapping[str, Any], before: Mapping[str, Any]) -> tuple[str, str] | None:
+    one = point["test"].get("positive")
+    if one is None or max(one["estimate"], 1 - one["estimate"]) < NEARLY_ALL:
+        return None
+    share, was = one["estimate"], before["test"]["positive"]["estimate"]
+    lot = share**2 + (1 - share) ** 2
+    return "nearly one decision", (
+        f"{_percent(share)} of people get a positive decision (full data: {_percent(was)}): consistency is easy when "
+        f"nearly all get the same decision. Drawing lots at this rate would give a yNN of {lot:.3f}."
+    )
+
+
+def _one_score(point: Mapping[str, Any], before: Mapping[str, Any]) -> tuple[str, str] | None:
+    spread, was = point["test"].get("spread"), before["test"].get("spread")
+    if spread is None or not was or spread > NARROW * was:
+        return None
+    return "nearly one score", (
+        f"Scores spread by {spread:.3g} (standard deviation; full data: {was:.3g}): consistency is easy when nearly "
+        f"all get the same score."
+    )
+
+
+def _percent(share: float) -> str:
+    # Halves upwards, as the page's own script rounds.
+    return f"{100 * share + 1e-9:.1f} %"

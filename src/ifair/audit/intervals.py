@@ -1,0 +1,69 @@
+"""Bootstrap intervals of many groups at once: one draw of people serves all rates and gaps."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ifair.metrics import bootstrap
+
+TAILS = (0.025, 0.975)
+
+
+def drawn_counts(n: int, query: NDArray[Any] | None, resamples: int, seed: int = 0) -> NDArray[np.float64]:
+    """How often everybody is drawn in each resample, shape (B, M); with queries, whole queries are drawn."""
+    rng = np.random.default_rng(seed)
+    units = np.arange(n) if query is None else np.unique(query, return_inverse=True)[1]
+    size = int(units.max()) + 1
+    counts = [np.bincount(rng.integers(size, size=size), minlength=size)[units] for _ in range(resamples)]
+    return np.array(counts, dtype=np.float64).reshape(resamples, n)
+
+
+def rates(
+    outcome: NDArray[Any], codes: NDArray[np.intp], n_groups: int, counts: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The mean outcome of every group in every resample, shape (B, G); NaN where nobody of the group was drawn.
+
+    Parameters
+    ----------
+    outcome : array of shape (M,)
+    codes : int array of shape (M,)
+        Everybody's group; -1 for those to be left out.
+    n_groups : int
+    counts : array of shape (B, M)
+    """
+    member = (codes[:, None] == np.arange(n_groups)).astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        return (counts @ (member * np.asarray(outcome, dtype=np.float64)[:, None])) / (counts @ member)
+
+
+def between(values: NDArray[np.float64]) -> tuple[float, float]:
+    """The middle 95 % of what resamples gave, undefined ones left out."""
+    defined = values[~np.isnan(values)]
+    if not len(defined):
+        return float("nan"), float("nan")
+    low, high = np.quantile(defined, TAILS)
+    return float(low), float(high)
+
+
+def gap_between(found: NDArray[np.float64]) -> tuple[float, float]:
+    """An interval of the largest gap between groups, from their rates of shape (B, G).
+
+    Of two groups the signed difference is taken, so that the interval begins at zero where its sign is open. Chance
+    can only widen the largest gap among several groups: their interval lies high rather than low.
+    """
+    kept = found[~np.isnan(found).any(axis=1)]
+    if found.shape[1] != 2 or not len(kept):
+        return between(np.ptp(kept, axis=1)) if len(kept) else (float("nan"), float("nan"))
+    low, high = between(kept[:, 0] - kept[:, 1])
+    nearest = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
+    return nearest, max(abs(low), abs(high))
+
+
+def mean_between(values: NDArray[Any], query: NDArray[Any] | None, resamples: int) -> tuple[float, float]:
+    """An interval of a mean over people; of a share that was not once met, an exact one (Clopper and Pearson)."""
+    numbers = np.asarray(values, dtype=np.float64)
+    if query is None and not numbers.any():
+        return 0.0, float(1 - TAILS[0] ** (1 / len(numbers)))
+    found = bootstrap(lambda v, **_: float(v.mean()), numbers, query=query, n_resamples=resamples)
+    return found.low, found.high
