@@ -130,9 +130,7 @@ def timed(n_records: int, rounds: int, kinds: list[tuple[int, str]], whole: bool
 
 
 def main(arguments: list[str] | None = None) -> common.Rows:
-    parser = common.options(__doc__)
-    parser.add_argument("--quick", action="store_true", help="3,000 records only")
-    chosen = parser.parse_args(arguments)
+    chosen = common.options(__doc__).parse_args(arguments)
     machine = common.Machine()
     check(*problem(1000))
     rows = timed(3000, 7, [(1, "double"), (1, "single"), (2, "double"), (2, "single")], whole=True)

@@ -89,12 +89,13 @@ def rows_of(name: str, X: np.ndarray, protected: np.ndarray) -> common.Rows:
 
 def main(arguments: list[str] | None = None) -> common.Rows:
     parser = common.options(__doc__)
-    parser.add_argument("--records", type=int, default=6000)
+    parser.add_argument("--records", type=int, help="6,000; quick: 2,000")
     chosen = parser.parse_args(arguments)
+    n_records = chosen.records or (2000 if chosen.quick else 6000)
     machine = common.Machine()
     N = 101
-    rows = rows_of("made up", common.made_up(chosen.records, N), np.arange(N) >= N - 2)
-    real = compas(chosen.records)
+    rows = rows_of("made up", common.made_up(n_records, N), np.arange(N) >= N - 2)
+    real = compas(n_records)
     if real is not None:
         rows = rows_of("Compas", *real) + rows
     title = f"Which pairs: {ITERATIONS} iterations from one start, K = {K}, single precision, two threads"

@@ -135,6 +135,7 @@ def options(description: str | None) -> argparse.ArgumentParser:
     """The options that every benchmark has."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the rows and the machine here")
+    parser.add_argument("--quick", action="store_true", help="small sizes, as `make bench` has them: a minute at most")
     return parser
 
 

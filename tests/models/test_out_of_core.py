@@ -91,8 +91,9 @@ def test_records_on_disk_are_represented_as_those_in_memory(X, on_disk, form):
     model = fitted(on_disk[form])
     named = pd.DataFrame(X, columns=list("abcde")) if form in ("path of a folder", "reader") else X
     expected = model.transform(named)
-    np.testing.assert_array_equal(model.transform(on_disk[form]), expected)
-    np.testing.assert_array_equal(model.membership(on_disk[form]), model.membership(named))
+    # A frame lies in memory column by column, which changes the rounding of products.
+    np.testing.assert_allclose(model.transform(on_disk[form]), expected, rtol=0 if named is X else 1e-12)
+    np.testing.assert_allclose(model.membership(on_disk[form]), model.membership(named), rtol=1e-12)
     parts = list(model.transform_blocks(on_disk[form], rows=8192))
     assert [len(part) for part in parts] == [8192, 8192, 8192, M - 3 * 8192]
     np.testing.assert_allclose(np.vstack(parts), expected, rtol=1e-12)
@@ -229,9 +230,9 @@ def test_a_table_on_disk_takes_a_fraction_of_its_size_in_memory(tmp_path):
     sizes = {where: measured(tmp_path / "x.npy", "moments", n_records, where) for where in ("disk", "memory")}
     sizes["parquet"] = measured(tmp_path / "parquet", "moments", n_records)
     above = {name: size["peak"] - size["before"] for name, size in sizes.items()}
-    assert above["memory"] > 320
-    assert above["disk"] < 160, above
-    assert above["parquet"] < 160, above
+    assert above["memory"] > 320, above
+    assert above["disk"] < 150, above
+    assert above["parquet"] < 250, above  # pages of every column are decoded at a time
     assert len({size["loss"] for size in sizes.values()}) == 1
 
 

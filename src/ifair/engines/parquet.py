@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ifair.engines.protocol import blocks
 from ifair.engines.records import chunk_rows
 
-BUFFER_BYTES = 2**20
+BUFFER_BYTES = 2**16
 """Of every column that is being read; without a buffer the whole row group would be in memory."""
 
 

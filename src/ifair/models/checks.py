@@ -58,7 +58,7 @@ def _check_common(estimator: Any, weights: tuple[str, ...]) -> None:
 
 def check_table(estimator: Any, X: NDArray[np.floating[Any]]) -> None:
     """Check the table, and parameters that must fit it."""
-    check_largest(estimator, X.shape[0], np.abs(X).max(axis=0), X.dtype)
+    check_largest(estimator, X.shape[0], np.maximum(X.max(axis=0), -X.min(axis=0)), X.dtype)
 
 
 def check_largest(estimator: Any, n_records: int, largest: NDArray[np.floating[Any]], dtype: np.dtype[Any]) -> None:

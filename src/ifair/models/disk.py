@@ -49,7 +49,7 @@ def check_finite(chunk: NDArray[np.floating[Any]], start: int, columns: list[str
     wrong = np.argwhere(~np.isfinite(chunk))
     if len(wrong):
         row, column = wrong[0]
-        name = columns[column] if columns is not None else column
+        name = columns[column] if columns is not None else int(column)
         raise ValueError(
             f"Input X contains NaN or infinity: {chunk[row, column]} in record {start + row}, column {name!r}; "
             "fill or drop what is missing first (ifair.Encoder does)"

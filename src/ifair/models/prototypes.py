@@ -132,14 +132,14 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
         """
         return self._map(X, as_membership=self.output == "membership")
 
-    def transform_blocks(self, X: Any, rows: int = 65_536) -> Iterator[Any]:
+    def transform_blocks(self, X: Any, rows: int = 16_384) -> Iterator[Any]:
         """Represent records so many at a time, for results too large to hold.
 
         Parameters
         ----------
         X : array-like or DataFrame of shape (n_samples, n_features), or path
             As for `transform`.
-        rows : int, default=65,536
+        rows : int, default=16,384
             Records at a time.
 
         Yields
