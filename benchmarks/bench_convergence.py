@@ -98,6 +98,7 @@ class Results:
                     "worst, %": round(float(above.max()), 2),
                     "iterations": round(float(iterations.mean())),
                     "seconds": float(seconds.mean()),
+                    "s/iteration": float(seconds.mean() / iterations.mean()),
                 }
             )
         return sorted(rows, key=lambda row: row["question"])
