@@ -1,6 +1,6 @@
 """Times of two runs, each in units of a reference operation of its own run, and what got slower.
 
-A machine that is twice as slow, or busy, is twice as slow at the reference operation too: the ratio stays, more or less.
+A machine that is twice as slow, or busy, is twice as slow at the reference operation too: the ratio stays, roughly.
 """
 
 from collections.abc import Mapping
