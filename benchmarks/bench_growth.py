@@ -1,14 +1,14 @@
 """How time and memory of a fit grow with records M, prototypes K and attributes N; LFR and its peers beside it.
 
-    python benchmarks/bench_growth.py [--json FILE] [--plot FILE.svg] [--largest] [--peer-seconds 20]
+    python benchmarks/bench_growth.py [--json FILE] [--plot FILE.svg] [--largest] [--seconds 600] [--peer-seconds 20]
 
 Fits of made-up records on one thread, one start and three iterations each: IFair with 100 landmarks and with moments,
-and LFR by ifair, fairlearn and AIF360 where these are installed, up to the size at which a fit takes a share of
+and LFR by ifair, fairlearn and AIF360 where these are installed, as far as a fit takes no longer than
 --peer-seconds. M grows from 1,000 to 1,000,000 (10,000,000 with ``--largest``) at N = 20, K = 10; K and N grow at
 M = 20,000. Measured exponents are slopes of log time against log size, of processor seconds: of the evaluations
 within the fit, and of the whole fit, in which small tables pay for checks and start-up as large ones do.
 
-Every fit runs in a process of its own. Peak memory is that above the table itself.
+Every series of fits runs in a process of its own. Peak memory is that above the table itself.
 """
 
 import os
@@ -34,12 +34,14 @@ ATTRIBUTES = (10, 20, 40, 80, 160, 320)
 QUICK = {"records": (1000, 10_000, 100_000), "prototypes": (10, 40), "attributes": (20, 80)}
 OURS = {f"{LANDMARKS} landmarks": LANDMARKS, "moments": "moments"}
 PEERS = {"LFR, ifair": "ifair", "LFR, AIF360": "aif360", "LFR, fairlearn": "fairlearn"}
+STEP = 3.2
+"""How much longer the next size takes, at the least."""
 LEAST_SECONDS = 0.5
 """Fits are repeated for so long, and the best is taken."""
 
 
 def one_fit(pairs: Any, n_records: int, n_attributes: int, n_prototypes: int) -> dict[str, float]:
-    """Seconds of a fit and of one of its evaluations, and the peak of memory; in a fresh process."""
+    """Seconds of a fit and of one of its evaluations, and the peak of memory."""
     X = common.made_up(n_records, n_attributes)
     evaluations: list[float] = []
     original = Objective.value_and_grad
@@ -77,7 +79,7 @@ def one_fit(pairs: Any, n_records: int, n_attributes: int, n_prototypes: int) ->
 
 
 def peer_fit(package: str, n_records: int) -> dict[str, float]:
-    """The same for an LFR; in a fresh process."""
+    """The same for an LFR."""
     X = common.made_up(n_records, N)
     rng = np.random.default_rng(0)
     group = X[:, -1] > 0
@@ -124,17 +126,20 @@ def with_exponents(rows: common.Rows) -> common.Rows:
     return [row | slopes for row in rows]
 
 
-def grown(name: str, pairs: Any, along: str, sizes: tuple[int, ...]) -> common.Rows:
+def grown(name: str, pairs: Any, along: str, sizes: tuple[int, ...], longest: float) -> common.Rows:
     rows: common.Rows = []
-    for size in sizes:
-        shape = {"M": M, "N": N, "K": K} | {along: size}
-        took = common.in_fresh_process(one_fit, pairs, shape["M"], shape["N"], shape["K"])
-        rows.append({"what": name, "along": along, "size": size, **took})
-        print(common.table(rows[-1:]).splitlines()[-1], flush=True)
+    with common.fresh_process() as process:
+        for size in sizes:
+            shape = {"M": M, "N": N, "K": K} | {along: size}
+            took = process.submit(one_fit, pairs, shape["M"], shape["N"], shape["K"]).result()
+            rows.append({"what": name, "along": along, "size": size, **took})
+            print(common.table(rows[-1:]).splitlines()[-1], flush=True)
+            if took["fit s"] > longest / STEP:
+                break
     return with_exponents(rows)
 
 
-def peers(sizes: tuple[int, ...], budget: float) -> tuple[common.Rows, list[str]]:
+def peers(sizes: tuple[int, ...], longest: float) -> tuple[common.Rows, list[str]]:
     rows: common.Rows = []
     missing = []
     for name, package in PEERS.items():
@@ -142,12 +147,13 @@ def peers(sizes: tuple[int, ...], budget: float) -> tuple[common.Rows, list[str]
             missing.append(package)
             continue
         found: common.Rows = []
-        for size in sizes:
-            took = common.in_fresh_process(peer_fit, package, size)
-            found.append({"what": name, "along": "M", "size": size, **took})
-            print(common.table(found[-1:]).splitlines()[-1], flush=True)
-            if took["fit s"] > budget / 4:  # the next is three to ten times larger
-                break
+        with common.fresh_process() as process:
+            for size in sizes:
+                took = process.submit(peer_fit, package, size).result()
+                found.append({"what": name, "along": "M", "size": size, **took})
+                print(common.table(found[-1:]).splitlines()[-1], flush=True)
+                if took["fit s"] > longest / STEP:
+                    break
         rows += with_exponents(found)
     return rows, missing
 
@@ -184,6 +190,7 @@ def main(arguments: list[str] | None = None) -> common.Rows:
     parser = common.options(__doc__)
     parser.add_argument("--largest", action="store_true", help="up to ten million records instead of one")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="also draw time and memory against records, as SVG")
+    parser.add_argument("--seconds", type=float, default=600.0, help="longest fit: larger sizes are left out")
     parser.add_argument("--peer-seconds", type=float, default=20.0, help="longest fit of an LFR; 0: no LFR at all")
     chosen = parser.parse_args(arguments)
     machine = common.Machine()
@@ -193,7 +200,7 @@ def main(arguments: list[str] | None = None) -> common.Rows:
     rows: common.Rows = []
     for along, steps in sizes.items():
         for name, pairs in OURS.items():
-            rows += grown(name, pairs, along, steps)
+            rows += grown(name, pairs, along, steps, chosen.seconds)
     missing: list[str] = []
     if chosen.peer_seconds > 0 and not chosen.quick:
         more, missing = peers(tuple(size for size in sizes["M"] if size <= 1_000_000), chosen.peer_seconds)

@@ -55,8 +55,13 @@ def best_times(works: Mapping[str, Callable[[], object]], rounds: int) -> dict[s
 
 def in_fresh_process(function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a module's function in a process of its own, whose peak memory is its own too."""
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        return pool.submit(function, *arguments).result()
+    with fresh_process() as process:
+        return process.submit(function, *arguments).result()
+
+
+def fresh_process() -> ProcessPoolExecutor:
+    """A process of its own, to which functions of modules can be submitted."""
+    return ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
 
 
 def megabytes_above(work: Callable[[], object]) -> float:
