@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -82,7 +82,13 @@ def ratios(bench: Bench, rows: common.Rows, took: common.Time) -> Iterator[tuple
         yield from relative(measures(name, rows, bench.keys, field), getattr(took, clock)).items()
 
 
-def run_all(chosen: tuple[Bench, ...]) -> dict[str, Any]:
+def belongs_to(measure: str) -> str:
+    """The benchmark that a measure, by its name, is of."""
+    return measure.partition(":")[0].partition(",")[0]
+
+
+def run_all(chosen: tuple[Bench, ...], done: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+    """Run these benchmarks; ``done`` is told of the result so far after each."""
     machine, found, seconds, failed = common.Machine(), {}, {}, {}
     before = reference()
     for bench in chosen:
@@ -97,8 +103,10 @@ def run_all(chosen: tuple[Bench, ...]) -> dict[str, Any]:
         said = problem or f"{len(rows)} rows"
         print(f"{bench.name:<12} {seconds[bench.name]:6.1f} s  {said}", flush=True)
         before = after
-    about = {**machine.describe(), "reference s": before.wall, "seconds": seconds}
-    return {"machine": about, "failed": failed, "ratios": found}
+        about = {**machine.describe(), "reference s": after.wall, "seconds": seconds}
+        result = {"machine": about, "failed": failed, "ratios": found}
+        done(result)
+    return result
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -106,21 +114,29 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--output", type=Path, default=OUTPUT, help="where the results go")
     parser.add_argument("--baseline", type=Path, default=BASELINE, help="what they are compared with")
     parser.add_argument("--only", nargs="+", choices=[bench.name for bench in BENCHES], metavar="NAME")
-    parser.add_argument("--write-baseline", action="store_true", help="make this run the baseline")
+    parser.add_argument("--write-baseline", action="store_true", help="make this run the baseline, as far as it goes")
     parser.add_argument("--fail", action="store_true", help="end with an error where something is slower")
     chosen = parser.parse_args(arguments)
     os.environ.setdefault("OMP_NUM_THREADS", str(len(os.sched_getaffinity(0))))
-    result = run_all(tuple(bench for bench in BENCHES if not chosen.only or bench.name in chosen.only))
     target = chosen.baseline if chosen.write_baseline else chosen.output
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(json.dumps(result, indent=1) + "\n")
+    benches = tuple(bench for bench in BENCHES if not chosen.only or bench.name in chosen.only)
+    # A baseline keeps what it says of benchmarks that were not run.
+    known = json.loads(target.read_text()) if chosen.write_baseline and target.exists() else {}
+
+    def write(result: dict[str, Any]) -> None:
+        ran = result["machine"]["seconds"]
+        kept = {name: ratio for name, ratio in known.get("ratios", {}).items() if belongs_to(name) not in ran}
+        target.write_text(json.dumps(result | {"ratios": kept | result["ratios"]}, indent=1) + "\n")
+
+    result = run_all(benches, write)
     total = sum(result["machine"]["seconds"].values())
     print(f"\n{len(result['ratios'])} times in {total / 60:.1f} minutes: {target}")
     if chosen.write_baseline or not chosen.baseline.exists():
         return int(bool(result["failed"]))
     known = json.loads(chosen.baseline.read_text())
     names = {bench for bench in result["machine"]["seconds"] if bench not in result["failed"]}
-    baseline = {name: value for name, value in known["ratios"].items() if name.split(":")[0].split(",")[0] in names}
+    baseline = {name: value for name, value in known["ratios"].items() if belongs_to(name) in names}
     comparison = compare(baseline, result["ratios"])
     print(f"\nAgainst {chosen.baseline.name}, in units of a reference operation of each run:\n{told(comparison)}")
     load = result["machine"]["load_before"], known["machine"]["load_before"]
