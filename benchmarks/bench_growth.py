@@ -99,11 +99,11 @@ def peer_fit(package: str, n_records: int) -> dict[str, float]:
 
     def fit() -> None:
         nonlocal took
-        warnings.simplefilter("ignore")
         wall, cpu = time.perf_counter(), time.process_time()
         make(X, y, group)
         took = common.Time(time.perf_counter() - wall, time.process_time() - cpu)
 
+    warnings.simplefilter("ignore")
     with threadpool_limits(1):
         make(X[:200], y[:200], group[:200])  # the first call imports and sets up
         megabytes = common.megabytes_above(fit)
