@@ -34,7 +34,7 @@ DROPS = (25, 50, 100, 200)
 TOLERANCES = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 1e-5)
 
 
-def losses_with_variable(objective: Objective, first: Parameters, kind: str, scale: float) -> np.ndarray:
+def losses_with_variable(objective: Objective, first: Parameters, kind: str, scale: float, n_iter: int) -> np.ndarray:
     """The best loss after every iteration, with the given variable for the weights."""
     K, N = first.prototypes.shape
     history: list[float] = []
@@ -56,17 +56,17 @@ def losses_with_variable(objective: Objective, first: Parameters, kind: str, sca
         method="L-BFGS-B",
         bounds=[(None, None)] * (K * N) + [(0.0, None)] * N if kind == "alpha" else None,
         callback=lambda _: history.append(best),
-        options={"maxiter": SHORT, "maxfun": 20 * SHORT, "ftol": 0.0, "gtol": 0.0},
+        options={"maxiter": n_iter, "maxfun": 20 * n_iter, "ftol": 0.0, "gtol": 0.0},
     )
     return np.array(history)
 
 
-def losses_to_the_end(objective: Objective, first: Parameters) -> tuple[np.ndarray, float]:
+def losses_to_the_end(objective: Objective, first: Parameters, n_iter: int) -> tuple[np.ndarray, float]:
     """The loss after every iteration of our solver, and seconds an iteration."""
     history: list[float] = []
     packing = Packing(*first.prototypes.shape, np.zeros(len(first.alpha), dtype=bool))
     began = time.perf_counter()
-    descend(objective, first, packing, max_iter=LONG, tol=0.0, observer=lambda p: history.append(p.loss))
+    descend(objective, first, packing, max_iter=n_iter, tol=0.0, observer=lambda p: history.append(p.loss))
     return np.array(history), (time.perf_counter() - began) / len(history)
 
 
@@ -98,21 +98,27 @@ class Results:
                     "worst, %": round(float(above.max()), 2),
                     "iterations": round(float(iterations.mean())),
                     "seconds": float(seconds.mean()),
+                    "s/iteration": float(seconds.mean() / iterations.mean()),
                 }
             )
         return sorted(rows, key=lambda row: row["question"])
 
 
-def one_setting(objective: Objective, X: np.ndarray, protected: np.ndarray, K: int, results: Results) -> None:
+def one_setting(
+    objective: Objective, X: np.ndarray, protected: np.ndarray, K: int, results: Results, iterations: tuple[int, int]
+) -> None:
+    to_compare, to_the_end = iterations
     starts = {
         init: [common.start(X, K, protected, seed, init) for seed in range(N_STARTS)]
         for init in ("uniform", "k-means++")
     }
-    long = [losses_to_the_end(objective, first) for first in starts["k-means++"]]
+    long = [losses_to_the_end(objective, first, to_the_end) for first in starts["k-means++"]]
     per_iteration = float(np.median([seconds for _, seconds in long]))
     histories = [history for history, _ in long]
     short = {
-        (init, kind, scale): [losses_with_variable(objective, first, kind, scale) for first in starts[init][:3]]
+        (init, kind, scale): [
+            losses_with_variable(objective, first, kind, scale, to_compare) for first in starts[init][:3]
+        ]
         for init in starts
         for kind, scale in VARIABLES
     }
@@ -150,16 +156,17 @@ def main(arguments: list[str] | None = None) -> common.Rows:
     X = X[np.random.default_rng(0).permutation(len(X))[: len(X) // 3]]
     X = X - X.mean(axis=0)
     results = Results()
+    settings, iterations = (SETTINGS[:1], (30, 100)) if chosen.quick else (SETTINGS, (SHORT, LONG))
     with threadpool_limits(1, user_api="blas"), LocalEngine(X) as engine:
-        for utility_weight, fairness_weight, K in SETTINGS:
+        for utility_weight, fairness_weight, K in settings:
             objective = common.objective(
                 engine, protected, K, utility_weight=utility_weight, fairness_weight=fairness_weight
             )
-            one_setting(objective, X, protected, K, results)
-    title = f"What converges faster: German Credit, {X.shape[0]} x {X.shape[1]}, (lambda, mu, K) in {SETTINGS}"
+            one_setting(objective, X, protected, K, results, iterations)
+    title = f"What converges faster: German Credit, {X.shape[0]} x {X.shape[1]}, (lambda, mu, K) in {settings}"
     notes = (
-        f"Runs to the end are {LONG} iterations. Seconds: iterations times the median seconds of one, on one thread;\n"
-        "2 counts the iterations of all three starts."
+        f"Runs to the end are {iterations[1]} iterations. Seconds: iterations times the median seconds of one,\n"
+        "on one thread; 2 counts the iterations of all three starts."
     )
     return common.report(title, results.rows(), machine, chosen.json, notes)
 

@@ -1,10 +1,11 @@
 """How long it takes to load each dataset from local files (IFAIR_DATA or the cache), checksums included.
 
-python benchmarks/bench_datasets.py
+python benchmarks/bench_datasets.py [--json FILE]
 """
 
 import time
 
+import common
 from ifair.data import DataError, dataset_names, load
 
 REPEATS = 3
@@ -22,19 +23,21 @@ def seconds_to_load(name: str) -> float:
     return best
 
 
-def main() -> None:
-    """Print one table."""
-    took = {}
-    print(f"{'dataset':<12}{'seconds':>8}{'limit':>8}")
+def main(arguments: list[str] | None = None) -> common.Rows:
+    chosen = common.options(__doc__).parse_args(arguments)
+    machine = common.Machine()
+    rows: common.Rows = []
+    missing = []
     for name in dataset_names():
         try:
-            took[name] = seconds_to_load(name)
+            rows.append({"dataset": name, "seconds": seconds_to_load(name), "limit": LIMITS.get(name)})
         except DataError:
-            print(f"{name:<12}{'-':>8}  its files are not on this machine")
-            continue
-        print(f"{name:<12}{took[name]:>8.2f}{LIMITS.get(name, ''):>8}")
-    five = sum(seconds for name, seconds in took.items() if name != "synthetic")
-    print(f"{'all five':<12}{five:>8.2f}{LIMITS['all five']:>8}")
+            missing.append(name)
+    if not missing:
+        five = sum(row["seconds"] for row in rows if row["dataset"] != "synthetic")
+        rows.append({"dataset": "all five", "seconds": five, "limit": LIMITS["all five"]})
+    notes = f"Best of {REPEATS}." + (f" Not on this machine: {', '.join(missing)}." if missing else "")
+    return common.report("Loading datasets from local files", rows, machine, chosen.json, notes)
 
 
 if __name__ == "__main__":

@@ -113,23 +113,24 @@ def fits(n_records: int, n_attributes: int, pairs: str, engine: str, n_iter: int
 
 def main(arguments: list[str] | None = None) -> common.Rows:
     parser = common.options(__doc__)
-    parser.add_argument("--quick", action="store_true", help="the two small tables only")
     parser.add_argument(
         "--tiles", type=int, nargs="*", default=[], help="also time torch with tiles of so many records"
     )
-    parser.add_argument("--local-iterations", type=int, default=200, help="iterations of fits on the local engine")
+    parser.add_argument("--local-iterations", type=int, help="iterations of fits on the local engine; 200, quick: 20")
     chosen = parser.parse_args(arguments)
+    rounds = 3 if chosen.quick else 5
+    local_iterations = chosen.local_iterations or (20 if chosen.quick else 200)
     machine = common.Machine()
     rows: common.Rows = []
     for n_records, n_attributes in SIZES[:2] if chosen.quick else SIZES:
         for pairs in ("all", "landmarks") if n_records > LANDMARKS else ("all",):
-            rows += evaluations(n_records, n_attributes, pairs, chosen.tiles, rounds=5)
+            rows += evaluations(n_records, n_attributes, pairs, chosen.tiles, rounds)
             if find_spec("torch") is not None:
                 rows += fits(n_records, n_attributes, pairs, "torch")
             if n_records <= LOCAL_UP_TO:
-                rows += fits(n_records, n_attributes, pairs, "local", chosen.local_iterations)
+                rows += fits(n_records, n_attributes, pairs, "local", local_iterations)
     return common.report(
-        f"Evaluations and fits, K = {K}", rows, machine, chosen.json, "Best of 5 evaluations; one fit."
+        f"Evaluations and fits, K = {K}", rows, machine, chosen.json, f"Best of {rounds} evaluations; one fit."
     )
 
 

@@ -43,7 +43,7 @@ def compas(n_records: int) -> tuple[np.ndarray, np.ndarray] | None:
     return X - X.mean(axis=0), protected
 
 
-def rows_of(name: str, X: np.ndarray, protected: np.ndarray) -> common.Rows:
+def rows_of(name: str, X: np.ndarray, protected: np.ndarray, iterations: int) -> common.Rows:
     unprotected = np.flatnonzero(~protected)
     kernel = EuclideanPairs(unprotected, K, True, np.float32)
     packing = Packing(K, X.shape[1], np.zeros_like(protected))
@@ -55,7 +55,7 @@ def rows_of(name: str, X: np.ndarray, protected: np.ndarray) -> common.Rows:
         def fit(pairs: Schedule) -> tuple[float, float]:
             objective = common.objective(engine, protected, K, pairs=pairs)
             began = time.perf_counter()
-            solution = descend(objective, first, packing, max_iter=ITERATIONS, tol=0.0)
+            solution = descend(objective, first, packing, max_iter=iterations, tol=0.0)
             took = time.perf_counter() - began
             return exact.value_and_grad(solution.parameters)[0].total, took
 
@@ -89,15 +89,17 @@ def rows_of(name: str, X: np.ndarray, protected: np.ndarray) -> common.Rows:
 
 def main(arguments: list[str] | None = None) -> common.Rows:
     parser = common.options(__doc__)
-    parser.add_argument("--records", type=int, default=6000)
+    parser.add_argument("--records", type=int, help="6,000; quick: 2,000")
     chosen = parser.parse_args(arguments)
+    n_records = chosen.records or (2000 if chosen.quick else 6000)
+    iterations = 15 if chosen.quick else ITERATIONS
     machine = common.Machine()
     N = 101
-    rows = rows_of("made up", common.made_up(chosen.records, N), np.arange(N) >= N - 2)
-    real = compas(chosen.records)
+    rows = rows_of("made up", common.made_up(n_records, N), np.arange(N) >= N - 2, iterations)
+    real = compas(n_records)
     if real is not None:
-        rows = rows_of("Compas", *real) + rows
-    title = f"Which pairs: {ITERATIONS} iterations from one start, K = {K}, single precision, two threads"
+        rows = rows_of("Compas", *real, iterations) + rows
+    title = f"Which pairs: {iterations} iterations from one start, K = {K}, single precision, two threads"
     notes = "" if real is not None else "Compas left out: IFAIR_DATA names no folder with it."
     return common.report(title, rows, machine, chosen.json, notes)
 

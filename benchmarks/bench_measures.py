@@ -1,12 +1,11 @@
 """How long the measures take at the size of Census, and FA*IR at k = 1,500.
 
-    python benchmarks/bench_measures.py [--jobs 2] [--small]
+    python benchmarks/bench_measures.py [--jobs 2] [--quick]
 
 Census is read from ``$IFAIR_DATA/census`` when that is set (adult.data and adult.test, one-hot encoded,
 standardised, without race, sex and the duplicate of education), otherwise made up with the same shape.
 """
 
-import argparse
 import os
 import time
 from pathlib import Path
@@ -14,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+import common
 from ifair.metrics import certify, consistency, consistency_interval, nearest_neighbours
 from ifair.ranking import FAStarIR, failure_probability, minimum_counts
 from ifair.ranking.tables import _tables
@@ -52,18 +52,18 @@ def timed(work):
     return time.perf_counter() - wall, time.process_time() - cpu, result
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(arguments=None):
+    parser = common.options(__doc__)
     parser.add_argument("--jobs", type=int, default=2, help="threads of the neighbour search")
-    parser.add_argument("--small", action="store_true", help="a tenth of the records")
-    options = parser.parse_args()
-    X, source = census(4_884 if options.small else 48_842)
+    options = parser.parse_args(arguments)
+    machine = common.Machine()
+    X, source = census(4_884 if options.quick else 48_842)
     y = (X[:, 0] > 0).astype(int)
     rows = []
 
     def row(what, work):
         wall, cpu, result = timed(work)
-        rows.append((what, wall, cpu))
+        rows.append({"what": what, "seconds": wall, "CPU s": cpu})
         return result
 
     size = f"{X.shape[0]:,} x {X.shape[1]}"
@@ -94,10 +94,7 @@ def main():
     ranker = FAStarIR(p=0.5, shortage="ignore")
     row("FAStarIR, 57 queries of 40", lambda: ranker.rank(scores, sensitive_features=protected, query=query))
 
-    width = max(len(what) for what, _, _ in rows)
-    print(f"{'what':<{width}}  seconds  of processors")
-    for what, wall, cpu in rows:
-        print(f"{what:<{width}}  {wall:7.3f}  {cpu:13.3f}")
+    return common.report("Measures and rankers", rows, machine, options.json)
 
 
 if __name__ == "__main__":

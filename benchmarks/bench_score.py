@@ -63,8 +63,9 @@ class Session:
 
 def main(arguments: list[str] | None = None) -> common.Rows:
     parser = common.options(__doc__)
-    parser.add_argument("--records", type=int, default=10_000)
+    parser.add_argument("--records", type=int, help="in a batch: 10,000; quick: 2,000")
     chosen = parser.parse_args(arguments)
+    n_records = chosen.records or (2000 if chosen.quick else 10_000)
     machine = common.Machine()
     model, people = fitted()
     with tempfile.TemporaryDirectory() as folder:
@@ -76,7 +77,7 @@ def main(arguments: list[str] | None = None) -> common.Rows:
     graphs = {precision: to_onnx(model, precision=precision).SerializeToString() for precision in DTYPE}
     sessions = {precision: Session(content, precision) for precision, content in graphs.items()}
 
-    many = people.iloc[np.resize(np.arange(len(people)), chosen.records)].reset_index(drop=True)
+    many = people.iloc[np.resize(np.arange(len(people)), n_records)].reset_index(drop=True)
     record = people.iloc[0].to_dict()
     one: dict[str, Callable[[], Any]] = {
         "pipeline": lambda: ifair.score(model, record),
@@ -108,14 +109,14 @@ def main(arguments: list[str] | None = None) -> common.Rows:
             "what": name,
             "one record, ms": 1000 * single[name].wall / CALLS,
             "CPU ms": 1000 * single[name].cpu / CALLS,
-            "batch, records/s": chosen.records / whole[name].wall,
-            "per CPU s": chosen.records / whole[name].cpu,
+            "batch, records/s": n_records / whole[name].wall,
+            "per CPU s": n_records / whole[name].cpu,
             "to open, ms": 1000 * opening[name].wall if name in opening else None,
             "KB": kilobytes.get(name),
         }
         for name in one
     ]
-    title = f"Scores of German Credit, 20 attributes; batches of {chosen.records:,}"
+    title = f"Scores of German Credit, 20 attributes; batches of {n_records:,}"
     notes = f"Best of 5 rounds taken in turns, one record {CALLS} times a round. All agree: ONNX to 1e-5 and 1e-10."
     return common.report(title, rows, machine, chosen.json, notes)
 

@@ -39,12 +39,13 @@ def peak(n_records: int, dtype: str, n_jobs: int) -> float:
 
 def main(arguments: list[str] | None = None) -> common.Rows:
     parser = common.options(__doc__)
-    parser.add_argument("--records", type=int, default=1_000_000)
+    parser.add_argument("--records", type=int, help="1,000,000; quick: 200,000")
     chosen = parser.parse_args(arguments)
+    n_records = chosen.records or (200_000 if chosen.quick else 1_000_000)
     machine = common.Machine()
     rows: common.Rows = []
     for dtype in ("float64", "float32"):
-        X = table(chosen.records, dtype)
+        X = table(n_records, dtype)
         models = {n_jobs: fitted(X, n_jobs) for n_jobs in (1, 2)}
         V = models[1].prototypes_.astype(dtype)
         works = {"bare product": lambda X=X, V=V: (X @ V.T) @ V}
@@ -63,14 +64,14 @@ def main(arguments: list[str] | None = None) -> common.Rows:
                     "dtype": dtype,
                     "seconds": took.wall,
                     "CPU s": took.cpu,
-                    "million records/s": chosen.records / took.wall / 1e6,
+                    "million records/s": n_records / took.wall / 1e6,
                     "transform/bare": took.wall / bare.wall,
                     "same, CPU": took.cpu / bare.cpu,
-                    "extra peak MB": common.in_fresh_process(peak, chosen.records, dtype, n_jobs),
+                    "extra peak MB": common.in_fresh_process(peak, n_records, dtype, n_jobs),
                 }
             )
         del X, works
-    title = f"transform of {chosen.records:,} x {N}, K = {K}"
+    title = f"transform of {n_records:,} x {N}, K = {K}"
     notes = "Best of 4 rounds taken in turns. Extra peak: resident memory above the table and the result."
     return common.report(title, rows, machine, chosen.json, notes)
 

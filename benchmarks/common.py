@@ -6,6 +6,8 @@ machine that is busy for a while does not fall on one row only; processor second
 """
 
 import argparse
+import contextlib
+import ctypes
 import json
 import multiprocessing
 import os
@@ -55,12 +57,18 @@ def best_times(works: Mapping[str, Callable[[], object]], rounds: int) -> dict[s
 
 def in_fresh_process(function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a module's function in a process of its own, whose peak memory is its own too."""
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        return pool.submit(function, *arguments).result()
+    with fresh_process() as process:
+        return process.submit(function, *arguments).result()
+
+
+def fresh_process() -> ProcessPoolExecutor:
+    """A process of its own, to which functions of modules can be submitted."""
+    return ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
 
 
 def megabytes_above(work: Callable[[], object]) -> float:
     """Peak resident memory during the work above that before it, in MB (Linux)."""
+    _give_back_freed_memory()
     try:
         Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
     except OSError:
@@ -68,6 +76,12 @@ def megabytes_above(work: Callable[[], object]) -> float:
     before = _status("VmRSS")
     work()
     return (_status("VmHWM") - before) / 1024
+
+
+def _give_back_freed_memory() -> None:
+    """What the C library keeps of earlier work would hide what this work takes."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _status(field: str) -> int:
@@ -135,6 +149,7 @@ def options(description: str | None) -> argparse.ArgumentParser:
     """The options that every benchmark has."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the rows and the machine here")
+    parser.add_argument("--quick", action="store_true", help="small sizes, as `make bench` has them: a minute at most")
     return parser
 
 

@@ -5,8 +5,11 @@ A new engine joins by one line in ``ENGINES``.
 
 import itertools
 import os
+import tempfile
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from ifair.core.lfr import LabelledParameters, LFRObjective, first_log_odds
@@ -18,6 +21,9 @@ from ifair.core.pairs import EuclideanPairs, MinkowskiPairs
 from ifair.core.parameters import Parameters
 from ifair.core.schedules import AllPairs, Landmarks, NoPairs
 from ifair.engines.local import LocalEngine
+from ifair.engines.parquet import ParquetRecords
+from ifair.engines.records import MappedRecords
+from ifair.engines.streamed import StreamedEngine
 
 M, N, K = 47, 6, 4
 UNPROTECTED = np.array([0, 1, 2, 4])
@@ -31,6 +37,30 @@ def local(X, rows, threads=1):
     return LocalEngine(X, threads=threads, block_rows=rows, tile_rows=max(1, rows // 2))
 
 
+def from_map(X, rows, threads=1):
+    with tempfile.TemporaryFile() as file:
+        np.asarray(X).tofile(file)
+        file.flush()
+        mapped = np.memmap(file, X.dtype, "r", shape=X.shape)
+    return StreamedEngine(MappedRecords(mapped), threads=threads, block_rows=rows, tile_rows=max(1, rows // 2))
+
+
+class FromParquet(StreamedEngine):
+    """Two files, cut into row groups that have nothing to do with the blocks."""
+
+    def __init__(self, X, rows):
+        pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install 'ifair[parquet]'")
+        self.folder = tempfile.TemporaryDirectory()
+        frame = pd.DataFrame(np.asarray(X), columns=[f"c{j}" for j in range(X.shape[1])])
+        frame[:10].to_parquet(Path(self.folder.name) / "a.parquet", row_group_size=4)
+        frame[10:].to_parquet(Path(self.folder.name) / "b.parquet", row_group_size=7)
+        super().__init__(ParquetRecords(self.folder.name), block_rows=rows, tile_rows=max(1, rows // 2))
+
+    def __exit__(self, *exception):
+        super().__exit__(*exception)
+        self.folder.cleanup()
+
+
 def on_torch(X, rows, device, recorded=None):
     pytest.importorskip("torch", reason="torch is not installed: pip install 'ifair[torch]'")
     from ifair.engines.torch import TorchEngine
@@ -41,6 +71,9 @@ def on_torch(X, rows, device, recorded=None):
 ENGINES = {
     "local": local,
     "local on two threads": lambda X, rows: local(X, rows, threads=2),
+    "from a memory map": from_map,
+    "from a memory map on two threads": lambda X, rows: from_map(X, rows, threads=2),
+    "from Parquet files": FromParquet,
     **{f"torch on {device}": lambda X, rows, device=device: on_torch(X, rows, device) for device in DEVICES},
     **{
         f"torch on {device}, not recorded": lambda X, rows, device=device: on_torch(X, rows, device, recorded=False)

@@ -1,5 +1,6 @@
 """From the name of an engine to an engine; packages that only some engines need are imported here, not before."""
 
+import os
 import sys
 from importlib.util import find_spec
 from typing import Any
@@ -8,7 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ifair.engines.local import LocalEngine
+from ifair.engines.parquet import ParquetRecords
 from ifair.engines.protocol import Engine
+from ifair.engines.records import MappedRecords, Records, is_mapped, records_at
+from ifair.engines.streamed import StreamedEngine
 
 NAMES = "'auto', 'local', 'torch' or 'torch:DEVICE' such as 'torch:cuda:0'"
 
@@ -59,6 +63,29 @@ def open_engine(name: str, X: NDArray[np.floating[Any]], *, given: Any = None, t
     from ifair.engines.torch import TorchEngine
 
     return TorchEngine(X, device=device or accelerator)
+
+
+def on_disk(X: Any, engine: str) -> Records | None:
+    """The records, where ``X`` says where on disk they are: a path, a memory map, a reader; else None."""
+    streams = engine in ("auto", "local")
+    if is_mapped(X):
+        return MappedRecords(X) if streams else None
+    if isinstance(X, str | os.PathLike):
+        X = records_at(X)
+    elif not isinstance(X, MappedRecords | ParquetRecords):
+        return None
+    if not streams:
+        raise ValueError(
+            f"engine={engine!r} keeps all records on the device and cannot read them from disk as it goes; "
+            "use engine='local', or load the table into memory and pass that"
+        )
+    records: Records = X
+    return records
+
+
+def open_streamed(records: Records, centre: NDArray[np.float64] | None, *, threads: int = 1) -> Engine:
+    """An engine that reads records from disk as it goes, less ``centre``."""
+    return StreamedEngine(records, centre, threads=threads)
 
 
 def is_tensor(x: Any) -> bool:

@@ -15,17 +15,22 @@ from ifair.core.objective import Objective
 from ifair.core.pairs import EuclideanPairs, MinkowskiPairs, PairKernel
 from ifair.core.parameters import Packing, Parameters
 from ifair.core.schedules import AllPairs, Landmarks, NoPairs, Schedule
-from ifair.engines.choose import on_host
+from ifair.engines.choose import on_disk, on_host
 from ifair.engines.protocol import Engine
+from ifair.engines.records import Records
 from ifair.models.checks import check_parameters, check_table, check_warm_start
+from ifair.models.disk import check_records
 from ifair.models.protected import protected_columns
 from ifair.models.prototypes import PrototypeModel
-from ifair.models.starts import first_parameters
+from ifair.models.starts import first_parameters, sampled
 
 # pairs="auto": all pairs up to this many records, beyond it this many landmarks. Other orders than p = 2 have no
 # matrix products to lean on and cost some fifty times more a pair.
 ALL_PAIRS_UP_TO = {True: 3000, False: 400}
 AUTO_LANDMARKS = {True: 1000, False: 100}
+
+# Of records on disk; more than this neither time nor memory would allow.
+ALL_PAIRS_ON_DISK_UP_TO = 50_000
 
 # precision="auto": single precision inside tiles from this many records on; below, speed is no concern.
 SINGLE_PRECISION_FROM = 2000
@@ -207,8 +212,9 @@ class IFair(PrototypeModel):
 
         Parameters
         ----------
-        X : array-like, DataFrame or Tensor of shape (n_samples, n_features)
-            Numbers on comparable scales; :class:`ifair.Encoder` makes them of any table.
+        X : array-like, DataFrame or Tensor of shape (n_samples, n_features), or path
+            Numbers on comparable scales; :class:`ifair.Encoder` makes them of any table. A memory map is read block by
+            block and never copied; so is the table at a path: a ``.npy`` file, a Parquet file or a folder of them.
         y : None
             Ignored: the representation knows no outcome.
 
@@ -219,8 +225,13 @@ class IFair(PrototypeModel):
         """
         check_parameters(self)
         table = X
-        X = validate_data(self, on_host(X), dtype=[np.float64, np.float32], ensure_min_samples=2)
-        check_table(self, X)
+        records, centre = on_disk(X, self.engine), None
+        if records is None:
+            X = validate_data(self, on_host(X), dtype=[np.float64, np.float32], ensure_min_samples=2)
+            check_table(self, X)
+        else:
+            X, centre = records, check_records(self, records)
+            self._refuse_all_pairs(len(records))
         check_warm_start(self, X.shape[1])
         protected = protected_columns(self, table)
         if self.utility_weight == 0 and self.fairness_distance == "weighted":
@@ -231,14 +242,24 @@ class IFair(PrototypeModel):
                 UserWarning,
                 stacklevel=2,
             )
-        with self._opened(X, table) as (engine, centre):
+        with self._opened(X, table, centre) as (engine, centre):
             self._learn(engine, X, centre, protected)
         return self
+
+    def _refuse_all_pairs(self, n_records: int) -> None:
+        """All pairs hold something of every record, which records on disk are there to avoid."""
+        all_pairs = self.pairs == "all" or (not isinstance(self.pairs, str) and self.pairs >= n_records)
+        if all_pairs and n_records > ALL_PAIRS_ON_DISK_UP_TO:
+            raise ValueError(
+                f"pairs={self.pairs!r} means {n_records:,} x {n_records:,} pairs, which must be held and visited in "
+                f"memory: of records on disk that is done for up to {ALL_PAIRS_ON_DISK_UP_TO:,}. Use pairs=1000 "
+                "(landmarks) or pairs='moments', which are linear in the records, or load the table into memory."
+            )
 
     def _learn(
         self,
         engine: Engine,
-        X: NDArray[np.floating[Any]],
+        X: NDArray[np.floating[Any]] | Records,
         centre: NDArray[np.float64],
         protected: NDArray[np.bool_],
     ) -> None:
@@ -248,9 +269,10 @@ class IFair(PrototypeModel):
         if self.warm_start and hasattr(self, "prototypes_"):
             starts = [Parameters(self.prototypes_.copy(), np.where(frozen, 0.0, self.alpha_))]
         else:
+            sample = sampled(engine, X, self.n_prototypes, centre, random_state)
             starts = [
                 first_parameters(
-                    X,
+                    sample,
                     self.n_prototypes,
                     self.init,
                     self.alpha_init,

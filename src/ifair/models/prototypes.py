@@ -11,6 +11,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
@@ -19,10 +20,13 @@ from ifair.core.mapping import Mapping, mean_memberships
 from ifair.core.parameters import Parameters
 from ifair.core.solve import Differentiable, Progress, Solution, Vectorised, minimise
 from ifair.encode import Encoder
-from ifair.engines.choose import is_tensor, on_host, open_engine, require_torch
+from ifair.engines.choose import is_tensor, on_disk, on_host, open_engine, open_streamed, require_torch
 from ifair.engines.local import LocalEngine
-from ifair.engines.protocol import Engine
-from ifair.models.checks import check_tensor
+from ifair.engines.protocol import Engine, blocks
+from ifair.engines.records import Records
+from ifair.engines.streamed import StreamedEngine, prefetched
+from ifair.models.checks import check_tensor, positive_integer
+from ifair.models.disk import check_columns, check_finite
 from ifair.models.progress import ProgressBar
 
 P = TypeVar("P")
@@ -57,17 +61,24 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
         return Mapping(float(self.p), bool(self.squared))
 
     @contextmanager
-    def _opened(self, X: NDArray[np.floating[Any]], table: Any) -> Iterator[tuple[Engine, NDArray[np.float64]]]:
+    def _opened(
+        self, X: NDArray[np.floating[Any]] | Records, table: Any, centre: NDArray[np.float64] | None = None
+    ) -> Iterator[tuple[Engine, NDArray[np.float64]]]:
         """An engine with the records less their mean, and the mean; ``X`` is ``table`` as validated.
 
-        Distances do not change when everything moves, but rounding errors do.
+        Distances do not change when everything moves, but rounding errors do. The mean of records on disk, which is
+        known from their check, is given.
         """
-        centre = X.mean(axis=0, dtype=np.float64)
-        with (
-            threadpool_limits(1, user_api="blas"),
-            open_engine(self.engine, X - centre, given=table, threads=effective_n_jobs(self.n_jobs)) as engine,
-        ):
-            yield engine, centre
+        threads = effective_n_jobs(self.n_jobs)
+        with threadpool_limits(1, user_api="blas"):
+            if isinstance(X, np.ndarray):
+                centre = X.mean(axis=0, dtype=np.float64)
+                opened = open_engine(self.engine, X - centre, given=table, threads=threads)
+            else:
+                assert centre is not None
+                opened = open_streamed(X, centre, threads=threads)
+            with opened as engine:
+                yield engine, centre
 
     def _search(
         self, objective: Differentiable[P], starts: Sequence[P], packing: Vectorised[P]
@@ -111,7 +122,8 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, DataFrame or Tensor of shape (n_samples, n_features)
+        X : array-like, DataFrame or Tensor of shape (n_samples, n_features), or path
+            Of a table on disk, as in `fit`. `transform_blocks` is for results that do not fit in memory either.
 
         Returns
         -------
@@ -120,9 +132,49 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
         """
         return self._map(X, as_membership=self.output == "membership")
 
+    def transform_blocks(self, X: Any, rows: int = 16_384) -> Iterator[Any]:
+        """Represent records so many at a time, for results too large to hold.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features), or path
+            As for `transform`.
+        rows : int, default=16,384
+            Records at a time.
+
+        Yields
+        ------
+        ndarray of shape (at most ``rows``, n_features), or (..., n_prototypes) where `output` is "membership"
+            What `transform` returns, for one part of the records after the other.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from ifair import IFair
+        >>> X = np.random.default_rng(0).normal(size=(60, 3))
+        >>> model = IFair(n_prototypes=4, random_state=0).fit(X)
+        >>> [len(block) for block in model.transform_blocks(X, rows=25)]
+        [25, 25, 10]
+        """
+        check_is_fitted(self)
+        positive_integer("rows", rows)
+        records = on_disk(X, "local")
+        if records is None:
+            for part in blocks(len(X), rows):
+                yield self.transform(_safe_indexing(X, part))
+            return
+        check_columns(self, records, reset=False)
+        for chunk in prefetched(records.chunks(rows)):
+            block = chunk.astype(records.dtype, copy=False)
+            yield self.transform(block if records.columns is None else pd.DataFrame(block, columns=records.columns))
+
     def _map(self, X: Any, *, as_membership: bool) -> Any:
         check_is_fitted(self)
-        if is_tensor(X):
+        records = on_disk(X, "local")
+        if records is not None:
+            check_columns(self, records, reset=False)
+            X = records
+        elif is_tensor(X):
             X = check_tensor(self, X)
         else:
             X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
@@ -131,7 +183,8 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
         centre = self.prototypes_.mean(axis=0)[seen]
         mapping = self._mapping()
         shape = (X.shape[0], len(self.prototypes_) if as_membership else X.shape[1])
-        result = namespace(X).empty(shape, dtype=X.dtype, device=X.device)
+        on_device = {} if records is not None else {"device": X.device}
+        result = (np if records is not None else namespace(X)).empty(shape, dtype=X.dtype, **on_device)
 
         # Products of a block are too small to share among threads: whole blocks are shared instead. Setting that up
         # takes milliseconds, which a single block is not worth.
@@ -147,6 +200,8 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
                 (seen,) = engine.send(seen)
 
             def represent(block: NDArray[np.floating[Any]], rows: slice) -> None:
+                if records is not None:
+                    check_finite(block, rows.start, records.columns)
                 U = mapping.memberships(block[:, seen] - centre, Parameters(V, alpha))
                 result[rows] = U if as_membership else U @ prototypes
 
@@ -161,7 +216,10 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
             from ifair.engines.torch import TorchEngine
 
             return TorchEngine(X)
-        return LocalEngine(X, threads=effective_n_jobs(self.n_jobs), block_rows=TRANSFORM_ROWS)
+        threads = effective_n_jobs(self.n_jobs)
+        if isinstance(X, np.ndarray):
+            return LocalEngine(X, threads=threads, block_rows=TRANSFORM_ROWS)
+        return StreamedEngine(X, threads=threads, block_rows=TRANSFORM_ROWS)
 
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> NDArray[np.object_]:
         """Names of the columns of `transform`: those of the table, or ``prototype0``, ... for memberships."""

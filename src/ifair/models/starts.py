@@ -5,8 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import kmeans_plusplus
+from sklearn.utils.random import sample_without_replacement
 
 from ifair.core.parameters import Parameters
+from ifair.engines.protocol import Engine
+from ifair.engines.records import Records
 
 NEAR_ZERO = 1e-4
 """First weight of a protected attribute in iFair-b: near zero, with room to move."""
@@ -14,6 +17,37 @@ NEAR_ZERO = 1e-4
 NEARLY_LINEAR = 0.25
 """Spread of the softmax's arguments in a start along principal components: small enough for a nearly linear map, large
 enough for room to move."""
+
+
+SAMPLED = 50_000
+"""Records that starts are drawn from: of larger tables a sample has to do, which every place can hold."""
+
+
+def sampled(
+    engine: Engine,
+    X: NDArray[np.floating[Any]] | Records,
+    n_prototypes: int,
+    centre: NDArray[np.float64],
+    random_state: np.random.RandomState,
+) -> NDArray[np.floating[Any]]:
+    """The records to draw starts from: all, or so many of the engine's as can be held, drawn at random.
+
+    Parameters
+    ----------
+    engine : Engine
+        Holds the records less ``centre``.
+    X : ndarray of shape (M, N), or Records
+    n_prototypes : int
+    centre : ndarray of shape (N,)
+    random_state : RandomState
+    """
+    most = max(SAMPLED, n_prototypes)
+    if len(X) <= most:
+        return X if isinstance(X, np.ndarray) else X.take(np.arange(len(X)))
+    drawn = np.sort(sample_without_replacement(len(X), most, random_state=random_state))
+    (rows,) = engine.fetch(engine.take(drawn))
+    sample: NDArray[np.float64] = rows + centre
+    return sample
 
 
 def first_parameters(

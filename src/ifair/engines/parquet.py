@@ -1,0 +1,123 @@
+"""Records in Parquet files, decoded chunk by chunk."""
+
+import os
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ifair.engines.protocol import blocks
+from ifair.engines.records import chunk_rows
+
+BUFFER_BYTES = 2**16
+"""Of every column that is being read; without a buffer the whole row group would be in memory."""
+
+
+class ParquetRecords:
+    """The rows of a Parquet file, or of all Parquet files in a folder in the order of their names.
+
+    Parameters
+    ----------
+    path : str or path-like
+    columns : sequence of str, optional
+        The columns to read, in this order; by default all. They must hold numbers.
+
+    Notes
+    -----
+    Memory is bounded by row groups of moderate size: what is held is a chunk, and the compressed pages being read.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], columns: Sequence[str] | None = None) -> None:
+        if find_spec("pyarrow") is None:
+            raise ImportError("Parquet files need pyarrow, not installed here: pip install 'ifair[parquet]'")
+        self.files = _files(Path(path))
+        opened = [_opened(file) for file in self.files]
+        schema = opened[0].schema_arrow
+        self.columns: list[str] = list(schema.names) if columns is None else list(columns)
+        kinds = [self._kind(schema, name) for name in self.columns]
+        for file, parquet in zip(self.files, opened):
+            _refuse_other_columns(file, parquet.schema_arrow, self.columns)
+        self.shape: tuple[int, int] = (sum(parquet.metadata.num_rows for parquet in opened), len(self.columns))
+        for parquet in opened:
+            parquet.close()
+        single = bool(kinds) and all(kind == "float" for kind in kinds)
+        self.dtype = np.dtype(np.float32 if single else np.float64)
+
+    def _kind(self, schema: Any, name: str) -> str:
+        import pyarrow.types as kinds
+
+        if name not in schema.names:
+            raise ValueError(f"{self.files[0].name} has no column {name!r}; it has {', '.join(schema.names)}")
+        kind = schema.field(name).type
+        if not (kinds.is_floating(kind) or kinds.is_integer(kind) or kinds.is_boolean(kind)):
+            raise ValueError(
+                f"column {name!r} of {self.files[0].name} holds {kind}, not numbers: encode the table first "
+                "(ifair.Encoder does), or name the columns to read: ParquetRecords(path, columns=[...])"
+            )
+        return str(kind)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def chunks(self, rows: int) -> Iterator[NDArray[np.float64]]:
+        """All records in order, so many at a time; what is missing is NaN."""
+        batches = self._batches(rows)
+        batch, used = next(batches, None), 0
+        for part in blocks(len(self), rows):
+            chunk = np.empty((part.stop - part.start, self.shape[1]))
+            filled = 0
+            while filled < len(chunk):
+                if batch is None:
+                    raise OSError(f"{self.files[0].parent} lost records while it was read: do not write to it")
+                n = min(len(chunk) - filled, batch.num_rows - used)
+                for j, column in enumerate(batch.slice(used, n).columns):
+                    chunk[filled : filled + n, j] = column.to_numpy(zero_copy_only=False)
+                filled, used = filled + n, used + n
+                if used == batch.num_rows:
+                    batch, used = next(batches, None), 0
+            yield chunk
+
+    def _batches(self, rows: int) -> Iterator[Any]:
+        for file in self.files:
+            with _opened(file) as parquet:
+                for batch in parquet.iter_batches(rows, columns=self.columns, use_threads=False):
+                    # Whatever the file's own order is.
+                    yield batch.select(self.columns)
+
+    def take(self, indices: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+        """The records at these positions, found in one walk through the files."""
+        taken = np.empty((len(indices), self.shape[1]))
+        order = np.argsort(indices, kind="stable")
+        ordered, rows = indices[order], chunk_rows(self.shape[1])
+        for part, chunk in zip(blocks(len(self), rows), self.chunks(rows)):
+            first, last = np.searchsorted(ordered, [part.start, part.stop])
+            taken[order[first:last]] = chunk[ordered[first:last] - part.start]
+        return taken
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file or folder {str(path)!r} to read records from")
+    files = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
+    if not files:
+        raise ValueError(f"the folder {str(path)!r} holds no files that end in .parquet")
+    return files
+
+
+def _opened(file: Path) -> Any:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.ParquetFile(file, buffer_size=BUFFER_BYTES, pre_buffer=False)
+    except pa.ArrowInvalid as error:
+        raise ValueError(f"{str(file)!r} is no Parquet file ({error}); tables on disk are .npy or Parquet") from error
+
+
+def _refuse_other_columns(file: Path, schema: Any, columns: list[str]) -> None:
+    missing = [name for name in columns if name not in schema.names]
+    if missing:
+        raise ValueError(f"{file.name} lacks {missing}, which other files of the folder have")
