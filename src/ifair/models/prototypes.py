@@ -65,9 +65,15 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
         centre = X.mean(axis=0, dtype=np.float64)
         with (
             threadpool_limits(1, user_api="blas"),
-            open_engine(self.engine, X - centre, given=table, threads=effective_n_jobs(self.n_jobs)) as engine,
+            open_engine(
+                self.engine, X - centre, given=table, threads=effective_n_jobs(self.n_jobs), workers=self._workers()
+            ) as engine,
         ):
             yield engine, centre
+
+    def _workers(self) -> int | None:
+        """Processes of a cluster on this machine: unlike threads, as many as there are cores unless asked otherwise."""
+        return None if self.n_jobs is None else effective_n_jobs(self.n_jobs)
 
     def _search(
         self, objective: Differentiable[P], starts: Sequence[P], packing: Vectorised[P]
