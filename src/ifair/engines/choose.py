@@ -78,7 +78,9 @@ def open_engine(
         from ifair.engines.dask import DaskEngine, from_array
 
         client, resources = open_client(device, workers)
-        return DaskEngine(from_array(X, client), client, resources=resources)
+        with resources:
+            shards = from_array(X, client)
+            return DaskEngine(shards, client, resources=resources.pop_all())
     require_torch(name)
     from ifair.engines.torch import TorchEngine
 
@@ -96,8 +98,10 @@ def is_collection(x: Any) -> bool:
     return "dask" in sys.modules and sys.modules["dask"].is_dask_collection(x)
 
 
-def is_path(x: Any) -> bool:
-    return isinstance(x, str | os.PathLike)
+def is_elsewhere(name: str, x: Any) -> bool:
+    """Whether the engine of this name leaves the table where it is: a collection of Dask, or a path given to Dask."""
+    on_dask = name.partition(":")[0] == "dask"
+    return (is_collection(x) and (on_dask or name == "auto")) or (on_dask and isinstance(x, str | os.PathLike))
 
 
 def on_host(x: Any) -> Any:

@@ -81,7 +81,7 @@ class DaskEngine:
         # A block never reaches over the end of a shard.
         self.block_rows, self.tile_rows = min(block_rows, max(shards.rows)), tile_rows
         self._starts = np.concatenate([[0], np.cumsum(shards.rows)])
-        self._kept, self._kept_futures = Kept(), list[Any]()
+        self._kept, self._kept_futures = Kept(), dict[int, Any]()
         self._resources = resources or ExitStack()
 
     def __enter__(self) -> Self:
@@ -151,13 +151,15 @@ class DaskEngine:
         return function(*arrays)
 
     def _keep(self, array: NDArray[Any]) -> NDArray[Any]:
-        if array.nbytes >= KEPT_BYTES and self._kept.add(array) is not None:
-            # A task, not scattered data: it can be done again when the only worker that held the result has died.
-            self._kept_futures.append(_sent(self.client, array))
+        if array.nbytes >= KEPT_BYTES:
+            self._kept.add(array)
         return array
 
     def _message(self, function: Callable[..., Any]) -> tuple[Any, dict[int, Any]]:
         message, used = dumps((function, self.centre), self._kept)
+        for number in used - self._kept_futures.keys():
+            # A task, not scattered data: it can be done again when the only worker that held the result has died.
+            self._kept_futures[number] = _sent(self.client, self._kept.arrays[number])
         kept = {number: self._kept_futures[number] for number in sorted(used)}
         return message if len(message) < MESSAGE_BYTES else _sent(self.client, message), kept
 

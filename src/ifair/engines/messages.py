@@ -19,13 +19,11 @@ class Kept:
         self.arrays: list[NDArray[Any]] = []
         self._numbers: dict[int, int] = {}
 
-    def add(self, array: NDArray[Any]) -> int | None:
-        """Number an array; None where it has a number already."""
-        if id(array) in self._numbers:
-            return None
-        self._numbers[id(array)] = len(self.arrays)
-        self.arrays.append(array)
-        return len(self.arrays) - 1
+    def add(self, array: NDArray[Any]) -> None:
+        """Number an array that has no number yet."""
+        if id(array) not in self._numbers:
+            self._numbers[id(array)] = len(self.arrays)
+            self.arrays.append(array)
 
     def number(self, thing: Any) -> int | None:
         return self._numbers.get(id(thing)) if isinstance(thing, np.ndarray) else None

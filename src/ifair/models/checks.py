@@ -58,13 +58,16 @@ def _check_common(estimator: Any, weights: tuple[str, ...]) -> None:
 
 def check_table(estimator: Any, X: NDArray[np.floating[Any]]) -> None:
     """Check the table, and parameters that must fit it."""
-    n_records, n_features = X.shape
-    K = estimator.n_prototypes
+    check_sizes(estimator, len(X), np.abs(X).max(axis=0), X.dtype)
+
+
+def check_sizes(estimator: Any, n_records: int, largest: NDArray[np.floating[Any]], dtype: Any) -> None:
+    """Check how many records there are, their largest values by column, and parameters that must fit them."""
+    n_features, K = len(largest), estimator.n_prototypes
     if n_records < K:
         raise ValueError(f"n_prototypes={K} needs at least {K} records, the table has n_samples={n_records}")
     # Squares are summed over records, pairs and attributes, and squared again for moments.
-    largest = np.abs(X).max(axis=0)
-    if largest.max() > (1e60 if X.dtype == np.float64 else 1e30):
+    if largest.max() > (1e60 if dtype == np.float64 else 1e30):
         column = int(largest.argmax())
         name = getattr(estimator, "feature_names_in_", range(n_features))[column]
         raise ValueError(

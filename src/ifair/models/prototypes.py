@@ -19,10 +19,11 @@ from ifair.core.mapping import Mapping, mean_memberships
 from ifair.core.parameters import Parameters
 from ifair.core.solve import Differentiable, Progress, Solution, Vectorised, minimise
 from ifair.encode import Encoder
-from ifair.engines.choose import is_tensor, on_host, open_engine, require_torch
+from ifair.engines.choose import is_elsewhere, is_tensor, on_host, open_engine, require_torch
 from ifair.engines.local import LocalEngine
 from ifair.engines.protocol import Engine
 from ifair.models.checks import check_tensor
+from ifair.models.elsewhere import mapped_elsewhere, workers_of
 from ifair.models.progress import ProgressBar
 
 P = TypeVar("P")
@@ -66,14 +67,10 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
         with (
             threadpool_limits(1, user_api="blas"),
             open_engine(
-                self.engine, X - centre, given=table, threads=effective_n_jobs(self.n_jobs), workers=self._workers()
+                self.engine, X - centre, given=table, threads=effective_n_jobs(self.n_jobs), workers=workers_of(self)
             ) as engine,
         ):
             yield engine, centre
-
-    def _workers(self) -> int | None:
-        """Processes of a cluster on this machine: unlike threads, as many as there are cores unless asked otherwise."""
-        return None if self.n_jobs is None else effective_n_jobs(self.n_jobs)
 
     def _search(
         self, objective: Differentiable[P], starts: Sequence[P], packing: Vectorised[P]
@@ -117,17 +114,21 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, DataFrame or Tensor of shape (n_samples, n_features)
+        X : array-like, DataFrame, Tensor, or Array or DataFrame of Dask, of shape (n_samples, n_features)
+            With ``engine="dask"`` also the path of a Parquet file or folder.
 
         Returns
         -------
         ndarray of shape (n_samples, n_features), or (n_samples, n_prototypes) where `output` is "membership"
-            A tensor on the same device where X is one.
+            A tensor on the same device where X is one. For a collection of Dask a collection, array or data frame,
+            that is computed when it is asked for.
         """
         return self._map(X, as_membership=self.output == "membership")
 
     def _map(self, X: Any, *, as_membership: bool) -> Any:
         check_is_fitted(self)
+        if is_elsewhere(self.engine, X):
+            return mapped_elsewhere(self, X, as_membership=as_membership)
         if is_tensor(X):
             X = check_tensor(self, X)
         else:

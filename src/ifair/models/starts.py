@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import kmeans_plusplus
+from sklearn.utils.random import sample_without_replacement
 
 from ifair.core.parameters import Parameters
 
@@ -14,6 +15,17 @@ NEAR_ZERO = 1e-4
 NEARLY_LINEAR = 0.25
 """Spread of the softmax's arguments in a start along principal components: small enough for a nearly linear map, large
 enough for room to move."""
+
+
+SHUFFLED_UP_TO = 10_000_000
+"""Records that are shuffled to draw some of them; beyond, shuffling takes longer than the rest of a start."""
+
+
+def drawn(n_records: int, n_wanted: int, random_state: np.random.RandomState) -> NDArray[np.intp]:
+    """Positions of different records drawn at random, in their order."""
+    if n_records <= SHUFFLED_UP_TO:
+        return np.sort(random_state.choice(n_records, n_wanted, replace=False))
+    return np.sort(sample_without_replacement(n_records, n_wanted, random_state=random_state))
 
 
 def first_parameters(
