@@ -10,7 +10,7 @@ def two_workers():
     """A client of two workers in this process, shared by all tests."""
     from distributed import Client, LocalCluster
 
-    cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None, silence_logs=50)
+    cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0", silence_logs=50)
     client = Client(cluster, set_as_default=False)
     atexit.register(cluster.close)
     atexit.register(client.close)
@@ -25,7 +25,7 @@ def processes(n_workers, allowed_failures=3):
 
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": allowed_failures}),
-        LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None, silence_logs=60) as cluster,
+        LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=":0", silence_logs=60) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
         yield client

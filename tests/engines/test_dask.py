@@ -68,9 +68,12 @@ def test_a_worker_killed_in_mid_fit_changes_nothing_nor_does_the_number_of_worke
 
 
 def test_workers_that_keep_dying_end_the_fit_with_a_reason(X):
-    with processes(1, allowed_failures=1) as client, DaskEngine(from_array(X, client), client) as engine:
-        with pytest.raises(RuntimeError, match="workers died again and again .* memory .* smaller partitions"):
-            engine.sum(lambda block, rows: os.kill(os.getpid(), signal.SIGKILL))
+    with (
+        processes(1, allowed_failures=1) as client,
+        DaskEngine(from_array(X, client), client) as engine,
+        pytest.raises(RuntimeError, match=r"workers died again and again .* memory .* smaller partitions"),
+    ):
+        engine.sum(lambda block, rows: os.kill(os.getpid(), signal.SIGKILL))
 
 
 def test_a_cluster_without_workers_is_not_waited_for_for_ever(X, monkeypatch):
@@ -79,7 +82,7 @@ def test_a_cluster_without_workers_is_not_waited_for_for_ever(X, monkeypatch):
     from distributed import Client, LocalCluster
 
     with (
-        LocalCluster(n_workers=0, processes=False, dashboard_address=None, silence_logs=50) as empty,
+        LocalCluster(n_workers=0, processes=False, dashboard_address=":0", silence_logs=50) as empty,
         Client(empty, set_as_default=False) as client,
         DaskEngine(from_array(X, client), client) as engine,
         pytest.raises(TimeoutError, match=r"no worker for 0.3 seconds; start some with 'dask worker"),
@@ -128,7 +131,7 @@ def test_errors_of_a_function_come_back_as_they_are(X):
 def test_no_scheduler_at_the_address_is_said_at_once(monkeypatch):
     monkeypatch.setattr(cluster, "CONNECT_SECONDS", 1)
     with pytest.raises(ConnectionError, match=r"no Dask scheduler answers at 'tcp://127.0.0.1:9'"):
-        model(engine="dask:tcp://127.0.0.1:9").fit(np.zeros((9, 2)))
+        model(engine="dask:tcp://127.0.0.1:9").fit(np.zeros((9, N)))
 
 
 def test_an_existing_scheduler_is_used_by_its_address_and_left_alone(X):

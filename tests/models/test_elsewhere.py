@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ifair import IFair
+from ifair import LFR, IFair
+from ifair.models import elsewhere
 
 from clusters import two_workers
 
@@ -12,9 +13,10 @@ pytest.importorskip("distributed", reason="Dask is not installed: pip install 'i
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 
-from ifair.models import elsewhere
+# A few iterations: rounding differs by the order of summation, and long searches end apart where the loss is flat.
+SETTINGS = {"protected": ["d"], "pairs": 40, "n_restarts": 2, "max_iter": 5, "random_state": 0}
 
-SETTINGS = {"protected": ["d"], "pairs": 40, "n_restarts": 2, "tol": 1e-2, "random_state": 0}
+pytestmark = pytest.mark.filterwarnings("ignore:.*max_iter=5:sklearn.exceptions.ConvergenceWarning")
 
 
 @pytest.fixture
@@ -29,9 +31,9 @@ def frame(rng):
 
 
 def assert_same_model(one, other):
-    np.testing.assert_allclose(one.prototypes_, other.prototypes_, rtol=1e-4, atol=1e-4)
-    np.testing.assert_allclose(one.alpha_, other.alpha_, rtol=1e-3, atol=1e-5)
-    assert one.loss_ == pytest.approx(other.loss_, rel=1e-6)
+    np.testing.assert_allclose(one.prototypes_, other.prototypes_, rtol=1e-7, atol=1e-7)
+    np.testing.assert_allclose(one.alpha_, other.alpha_, rtol=1e-7, atol=1e-10)
+    assert one.loss_ == pytest.approx(other.loss_, rel=1e-9)
     assert one.n_features_in_ == other.n_features_in_
 
 
@@ -41,8 +43,9 @@ def table_of(kind, frame, folder):
     if kind == "frame":
         return dd.from_pandas(frame, npartitions=4)
     if kind == "folder":
-        dd.from_pandas(frame, npartitions=3).to_parquet(folder / "table")
-        return folder / "table"
+        for i in range(3):
+            frame[100 * i : 100 * (i + 1)].to_parquet(folder / f"part{i}.parquet")
+        return folder
     frame.to_parquet(folder / "table.parquet")
     return str(folder / "table.parquet")
 
@@ -51,15 +54,16 @@ def table_of(kind, frame, folder):
 def test_a_table_elsewhere_gives_the_model_of_the_same_table_here(client, frame, tmp_path, kind):
     protected = [3] if kind == "array" else ["d"]
     settings = SETTINGS | {"protected": protected}
-    here = IFair(4, **settings).fit(frame.to_numpy() if kind == "array" else frame)
+    plain = frame.to_numpy() if kind == "array" else frame
+    here = IFair(4, **settings).fit(plain)
     table = table_of(kind, frame, tmp_path)
     there = IFair(4, engine="dask", **settings).fit(table)
     assert_same_model(there, here)
     assert hasattr(there, "feature_names_in_") == (kind != "array")
-    np.testing.assert_allclose(there.shares_, here.shares_, rtol=1e-3)
+    np.testing.assert_allclose(there.shares_, here.shares_, rtol=1e-7)
     represented = there.transform(table)
     assert not isinstance(represented, np.ndarray | pd.DataFrame)
-    np.testing.assert_allclose(np.asarray(represented), there.transform(frame.to_numpy()), rtol=1e-12)
+    np.testing.assert_allclose(np.asarray(represented), there.transform(plain), rtol=1e-12)
 
 
 def test_collections_are_fitted_where_they_are_without_being_asked(client, frame, monkeypatch):
@@ -113,24 +117,25 @@ def test_what_cannot_be_fitted_is_refused_by_name(client, frame):
     with pytest.raises(ValueError, match="contains NaN or infinity"):
         IFair(4, **SETTINGS).fit(dd.from_pandas(missing, npartitions=3))
     words = frame.assign(job="nurse")
-    with pytest.raises(ValueError, match="column 'job' holds .*: encode it first"):
+    with pytest.raises(ValueError, match=r"column 'job' holds .*: encode it first"):
         IFair(4, **SETTINGS).fit(dd.from_pandas(words, npartitions=3))
     with pytest.raises(ValueError, match="n_prototypes=400 needs at least 400 records"):
         IFair(400, **SETTINGS).fit(dd.from_pandas(frame, npartitions=3))
     with pytest.raises(ValueError, match="column 'b' holds values as large as 1e\\+70"):
         IFair(4, **SETTINGS).fit(dd.from_pandas(frame.assign(b=1e70), npartitions=3))
-    with pytest.raises(ValueError, match="two-dimensional .* of Dask, got Array"):
+    with pytest.raises(ValueError, match=r"two-dimensional .* of Dask, got Array"):
         IFair(4, **SETTINGS).fit(da.zeros(5))
     with pytest.raises(ValueError, match="no records: all its partitions are empty"):
         IFair(4, **SETTINGS).fit(dd.from_pandas(frame, npartitions=2).query("a > 1e9"))
     model = IFair(4, **SETTINGS).fit(frame)
-    with pytest.raises(ValueError, match="X has 3 features, but IFair is expecting 4"):
-        model.transform(da.zeros((5, 3)))
+    with pytest.raises(ValueError, match="feature names should match those that were passed"):
+        model.transform(dd.from_pandas(frame[["a", "b", "c"]], npartitions=2))
 
 
 def test_lfr_runs_on_the_workers_too(client, frame):
-    from ifair import LFR
-
     y, group = frame["a"] > 5, frame["d"] > 5
-    fits = [LFR(3, engine=e, random_state=0).fit(frame, y, sensitive_features=group) for e in ("local", "dask")]
-    np.testing.assert_allclose(fits[1].prototypes_, fits[0].prototypes_, rtol=1e-3, atol=1e-3)
+    here, there = (
+        LFR(3, engine=engine, max_iter=5, random_state=0).fit(frame, y, sensitive_features=group)
+        for engine in ("local", "dask")
+    )
+    np.testing.assert_allclose(there.prototypes_, here.prototypes_, rtol=1e-7, atol=1e-7)

@@ -42,7 +42,7 @@ def open_client(address: str = "", workers: int | None = None) -> tuple[Any, Exi
     if current is not None:
         return current, resources
     cluster = resources.enter_context(
-        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs=50)
+        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0", silence_logs=50)
     )
     return resources.enter_context(Client(cluster, set_as_default=False)), resources
 
@@ -63,7 +63,7 @@ def results_of(client: Any, futures: list[Any]) -> list[Any]:
     except ModuleNotFoundError as error:
         raise ImportError(f"engine='dask': the workers need what this process has: {error}", name=error.name) from error
     except BaseException:
-        _cancel(client, futures)
+        cancel(client, futures)
         raise
 
 
@@ -88,7 +88,20 @@ def _wait(client: Any, futures: list[Any]) -> None:
             )
 
 
-def _cancel(client: Any, futures: list[Any]) -> None:
-    """Leave no task behind, as far as there is anybody to tell."""
-    if client.status == "running":
-        client.cancel(futures, force=True)
+def cancel(client: Any, futures: list[Any], name: str | None = None) -> None:
+    """Leave no task behind, as far as there is anybody to tell.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    futures : list of Future
+    name : str, optional
+        Cancel what else the client still holds under names that begin like this.
+    """
+    from distributed import Future
+
+    if client.status != "running":
+        return
+    if name is not None:
+        futures = futures + [Future(key, client) for key in list(client.futures) if str(key).startswith(name)]
+    client.cancel(futures, force=True)

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any, NamedTuple, Self, TypeVar
+from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ifair.engines.cluster import results_of
+from ifair.engines.cluster import cancel, results_of
 from ifair.engines.messages import Kept, dumps, loads
 from ifair.engines.protocol import add_in_order, blocks
 
@@ -83,15 +84,17 @@ class DaskEngine:
         self._starts = np.concatenate([[0], np.cumsum(shards.rows)])
         self._kept, self._kept_futures = Kept(), dict[int, Any]()
         self._resources = resources or ExitStack()
+        self._name = f"ifair-{uuid4().hex}"
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        # Futures that nobody holds are forgotten by the cluster.
-        self.shards = Shards([], self.shards.rows)
-        self._kept_futures.clear()
-        self._resources.close()
+        # The cluster forgets what nobody holds, but an interrupt may have left somebody holding a part of its traces.
+        with self._resources:
+            cancel(self.client, [*self.shards.futures, *self._kept_futures.values()], self._name)
+            self.shards = Shards([], self.shards.rows)
+            self._kept_futures.clear()
 
     def __reduce__(self) -> tuple[Any, ...]:
         """On a worker, functions that mention the engine see its sizes only."""
@@ -100,7 +103,8 @@ class DaskEngine:
     def run(self, function: Callable[[int], Result], n_tasks: int) -> Iterator[Result]:
         """Results of ``function(0), ..., function(n_tasks - 1)``, in this order, computed on any workers."""
         message, kept = self._message(function)
-        return iter(self._results(self.client.map(_call, range(n_tasks), message=message, kept=kept, pure=False)))
+        futures = self.client.map(_call, range(n_tasks), message=message, kept=kept, pure=False, key=self._name)
+        return iter(self._results(futures))
 
     def map(self, function: Callable[[Any, slice], Result]) -> Iterator[Result]:
         """Results of ``function(block, rows)`` for every block of records, in the order of the records."""
@@ -118,7 +122,7 @@ class DaskEngine:
         futures = self._on_shards(_sum_shard, function)
         while len(futures) > FAN_IN:
             groups = [futures[i : i + FAN_IN] for i in range(0, len(futures), FAN_IN)]
-            futures = self.client.map(add_in_order, groups, pure=False)
+            futures = self.client.map(add_in_order, groups, pure=False, key=self._name)
         return add_in_order(self._results(futures))
 
     def take(self, indices: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
@@ -127,7 +131,9 @@ class DaskEngine:
         shard = np.searchsorted(self._starts, indices, side="right") - 1
         wanted = np.unique(shard)
         futures = [
-            self.client.submit(_rows, self.shards.futures[s], indices[shard == s] - self._starts[s], pure=False)
+            self.client.submit(
+                _rows, self.shards.futures[s], indices[shard == s] - self._starts[s], key=f"{self._name}-{uuid4()}"
+            )
             for s in wanted
         ]
         first = self._results(futures)
@@ -159,15 +165,22 @@ class DaskEngine:
         message, used = dumps((function, self.centre), self._kept)
         for number in used - self._kept_futures.keys():
             # A task, not scattered data: it can be done again when the only worker that held the result has died.
-            self._kept_futures[number] = _sent(self.client, self._kept.arrays[number])
+            self._kept_futures[number] = _sent(self.client, self._kept.arrays[number], self._name)
         kept = {number: self._kept_futures[number] for number in sorted(used)}
-        return message if len(message) < MESSAGE_BYTES else _sent(self.client, message), kept
+        return message if len(message) < MESSAGE_BYTES else _sent(self.client, message, self._name), kept
 
     def _on_shards(self, task: Callable[..., Any], function: Callable[..., Any]) -> list[Any]:
         message, kept = self._message(function)
         starts = [int(start) for start in self._starts[:-1]]
         futures: list[Any] = self.client.map(
-            task, self.shards.futures, starts, message=message, kept=kept, block_rows=self.block_rows, pure=False
+            task,
+            self.shards.futures,
+            starts,
+            message=message,
+            kept=kept,
+            block_rows=self.block_rows,
+            pure=False,
+            key=self._name,
         )
         return futures
 
@@ -192,13 +205,13 @@ def from_array(X: NDArray[Any], client: Any, shard_rows: int | None = None) -> S
     return Shards([_sent(client, np.ascontiguousarray(X[rows])) for rows in parts], [p.stop - p.start for p in parts])
 
 
-def _sent(client: Any, thing: Any) -> Any:
+def _sent(client: Any, thing: Any, name: str = "ifair") -> Any:
     """A future of a thing of this process, by way of a task, which can be repeated."""
     import dask
 
     # The warning advises to leave the data in files: so does the documentation.
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
-        return client.submit(_itself, thing, pure=False)
+        return client.submit(_itself, thing, key=f"{name}-{uuid4()}")
 
 
 def _itself(thing: Any) -> Any:

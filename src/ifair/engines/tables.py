@@ -60,7 +60,7 @@ def load(client: Any, table: Any) -> tuple[Shards, Totals]:
     from dask import delayed
 
     parts = np.ravel(table.to_delayed())
-    as_block = delayed(_block, pure=True)
+    as_block = delayed(_block, pure=False)
     futures = client.compute([as_block(part) for part in parts])
     looks = results_of(client, client.map(_look, futures, pure=False))
     filled = [i for i, look in enumerate(looks) if look is not None]
