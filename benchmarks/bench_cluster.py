@@ -17,7 +17,7 @@ from typing import Any
 
 import dask.array as da
 import numpy as np
-from distributed import Client, LocalCluster
+from distributed import Client
 
 import common
 from ifair.core.moments import Moments, input_products
@@ -26,6 +26,7 @@ from ifair.core.parameters import Parameters
 from ifair.core.schedules import Landmarks, Schedule
 from ifair.engines import dask as engines
 from ifair.engines import tables
+from ifair.engines.cluster import local_cluster
 
 K, N = 10, 50
 PROTECTED = np.arange(N) >= N - 2
@@ -35,7 +36,7 @@ PROTECTED = np.arange(N) >= N - 2
 def opened(workers: int, records: int, shards: int) -> Iterator[engines.DaskEngine]:
     """An engine on a cluster of its own, whose workers make up the records."""
     with (
-        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as cluster,
+        local_cluster(workers) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
         table = da.random.default_rng(0).normal(size=(records, N), chunks=(-(-records // shards), N))
@@ -53,8 +54,8 @@ class Traffic:
         self.message, self.results = engine._message, engine._results
         engine._message, engine._results = self._send, self._receive  # type: ignore[method-assign]
 
-    def _send(self, function: Any) -> Any:
-        message, kept = self.message(function)
+    def _send(self, function: Any, n_tasks: int) -> Any:
+        message, kept = self.message(function, n_tasks)
         self.sent += len(message)
         self.passes += 1
         return message, kept
@@ -122,7 +123,7 @@ def rows_of(engines_by_workers: dict[int, engines.DaskEngine], n_landmarks: int,
 def main(arguments: list[str] | None = None) -> common.Rows:
     parser = common.options(__doc__)
     parser.add_argument("--records", type=int, default=200_000)
-    parser.add_argument("--landmarks", type=int, nargs="*", default=[100, 1000])
+    parser.add_argument("--landmarks", type=int, nargs="*", default=[100])
     parser.add_argument("--shards", type=int, default=16)
     parser.add_argument("--rounds", type=int, default=3)
     chosen = parser.parse_args(arguments)

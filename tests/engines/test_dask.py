@@ -157,6 +157,18 @@ def test_many_shards_are_added_up_on_the_workers_first(X, monkeypatch):
     np.testing.assert_allclose(total, X.sum(axis=0), rtol=1e-12)
 
 
+def test_a_message_too_large_to_repeat_travels_once(X, monkeypatch):
+    client = two_workers()
+    with DaskEngine(from_array(X, client, 100), client) as engine:
+        inline, _ = engine._message(np.sum, 6)
+        expected = engine.sum(lambda block, rows: (block.sum(axis=0),))
+        monkeypatch.setattr(dask, "MESSAGE_BYTES", 0)
+        once, _ = engine._message(np.sum, 6)
+        assert isinstance(inline, bytes)
+        assert once.result() == inline
+        assert same(engine.sum(lambda block, rows: (block.sum(axis=0),)), expected)
+
+
 def test_all_pairs_of_too_many_records_are_refused_with_what_to_do(X, monkeypatch):
     monkeypatch.setattr(dask, "ALL_PAIRS_UP_TO", 599)
     with pytest.raises(ValueError, match=r"at most 599 records, .* such as pairs=1000, or pairs='moments'"):

@@ -81,10 +81,10 @@ def test_representations_keep_names_index_and_precision_and_wait_to_be_asked_for
     assert (lazy.dtypes == np.float32).all()
     assert (computed.dtypes == np.float32).all()
     assert computed.index.equals(frame.index)
-    np.testing.assert_array_equal(computed.to_numpy(), model.transform(single))
+    np.testing.assert_allclose(computed.to_numpy(), model.transform(single), rtol=1e-6)
     members = model.membership(dd.from_pandas(frame, npartitions=3))
     assert list(members.columns) == [f"prototype{k}" for k in range(4)]
-    np.testing.assert_array_equal(members.compute().to_numpy(), model.membership(frame))
+    np.testing.assert_allclose(members.compute().to_numpy(), model.membership(frame), rtol=1e-12)
 
 
 def test_partitions_without_records_do_not_matter(client, frame):
@@ -139,3 +139,14 @@ def test_lfr_runs_on_the_workers_too(client, frame):
         for engine in ("local", "dask")
     )
     np.testing.assert_allclose(there.prototypes_, here.prototypes_, rtol=1e-7, atol=1e-7)
+
+
+def test_what_needs_the_table_here_says_so(client, frame):
+    y = (frame["a"] > 5).to_numpy()
+    classifier = LFR(3, protected=["d"], max_iter=5, random_state=0).fit(frame.assign(d=frame["d"] > 5), y)
+    table = dd.from_pandas(frame, npartitions=2)
+    for method in (classifier.predict_proba, classifier.predict, classifier.archetypes):
+        with pytest.raises(
+            TypeError, match="takes tables of this process, got DataFrame: call it partition by partition"
+        ):
+            method(table)

@@ -26,8 +26,8 @@ FAN_IN = 32
 KEPT_BYTES = 4096
 """Arrays from this size on go to a worker once, not with every message."""
 
-MESSAGE_BYTES = 65_536
-"""Messages from this size on travel from worker to worker instead of to each by way of the scheduler."""
+MESSAGE_BYTES = 2**20
+"""What the same message to all tasks may take in all; beyond, it travels once, and from worker to worker."""
 
 ALL_PAIRS_UP_TO = 20_000
 """Records of which all pairs are compared: that takes something of every record on every worker, every time."""
@@ -102,7 +102,7 @@ class DaskEngine:
 
     def run(self, function: Callable[[int], Result], n_tasks: int) -> Iterator[Result]:
         """Results of ``function(0), ..., function(n_tasks - 1)``, in this order, computed on any workers."""
-        message, kept = self._message(function)
+        message, kept = self._message(function, n_tasks)
         futures = self.client.map(_call, range(n_tasks), message=message, kept=kept, pure=False, key=self._name)
         return iter(self._results(futures))
 
@@ -161,16 +161,17 @@ class DaskEngine:
             self._kept.add(array)
         return array
 
-    def _message(self, function: Callable[..., Any]) -> tuple[Any, dict[int, Any]]:
+    def _message(self, function: Callable[..., Any], n_tasks: int) -> tuple[Any, dict[int, Any]]:
+        """What tells tasks of a function, and the arrays on the workers that it needs."""
         message, used = dumps((function, self.centre), self._kept)
         for number in used - self._kept_futures.keys():
             # A task, not scattered data: it can be done again when the only worker that held the result has died.
             self._kept_futures[number] = _sent(self.client, self._kept.arrays[number], self._name)
         kept = {number: self._kept_futures[number] for number in sorted(used)}
-        return message if len(message) < MESSAGE_BYTES else _sent(self.client, message, self._name), kept
+        return message if n_tasks * len(message) < MESSAGE_BYTES else _sent(self.client, message, self._name), kept
 
     def _on_shards(self, task: Callable[..., Any], function: Callable[..., Any]) -> list[Any]:
-        message, kept = self._message(function)
+        message, kept = self._message(function, len(self.shards.rows))
         starts = [int(start) for start in self._starts[:-1]]
         futures: list[Any] = self.client.map(
             task,

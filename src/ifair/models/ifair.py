@@ -99,7 +99,7 @@ class IFair(PrototypeModel):
     precision : {"auto", "single", "double"}, default="auto"
         Arithmetic inside tiles of pairs; sums are always kept in double precision. "auto": single from 2,000 records
         on, which is twice as fast and changes the loss in the eighth digit.
-    engine : {"auto", "local", "torch"} or str, default="auto"
+    engine : {"auto", "local", "torch", "dask"} or str, default="auto"
         Where the fit is computed. "local": this machine's processors. "torch": the first CUDA device, or the processor
         without one; "torch:cuda:1" and the like name a device (needs the extra ``ifair[torch]``). "dask": the Dask
         cluster of the current client, else one of processes on this machine; "dask:tcp://10.0.0.1:8786" and the like

@@ -22,7 +22,7 @@ from ifair.encode import Encoder
 from ifair.engines.choose import is_elsewhere, is_tensor, on_host, open_engine, require_torch
 from ifair.engines.local import LocalEngine
 from ifair.engines.protocol import Engine
-from ifair.models.checks import check_tensor
+from ifair.models.checks import check_is_here, check_tensor
 from ifair.models.elsewhere import mapped_elsewhere, workers_of
 from ifair.models.progress import ProgressBar
 
@@ -217,6 +217,7 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
             ``share``, the mean membership; ``followers``, how many records have more of this prototype than of any
             other; then the mean of every number, and the most frequent category, among them. Largest share first.
         """
+        check_is_here(self, X, "archetypes")
         X = on_host(X)
         U = self.membership(X)
         records = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
