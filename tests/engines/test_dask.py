@@ -128,6 +128,16 @@ def test_errors_of_a_function_come_back_as_they_are(X):
         engine.sum(lambda block, rows: (1 / 0,))
 
 
+def test_tasks_cancelled_by_others_are_not_waited_for(X):
+    client = two_workers()
+    with DaskEngine(from_array(X, client, 100), client) as engine:
+        futures = client.map(time.sleep, [5.0] * 4, pure=False)
+        threading.Timer(0.3, client.cancel, (futures[2:],), {"force": True}).start()
+        with pytest.raises(ConnectionError, match="were cancelled, or the scheduler was lost"):
+            engine._results(futures[2:])
+        client.cancel(futures, force=True)
+
+
 def test_no_scheduler_at_the_address_is_said_at_once(monkeypatch):
     monkeypatch.setattr(cluster, "CONNECT_SECONDS", 1)
     with pytest.raises(ConnectionError, match=r"no Dask scheduler answers at 'tcp://127.0.0.1:9'"):

@@ -1,6 +1,7 @@
 """Which Dask cluster to compute on, and how to wait for it without waiting for ever."""
 
 import time
+from concurrent.futures import CancelledError
 from contextlib import ExitStack
 from typing import Any
 
@@ -14,7 +15,7 @@ CONNECT_SECONDS = 15
 """How long to wait for a scheduler to answer."""
 
 REUSED_BYTES = 2**25
-"""Arrays up to this size take memory freed before. Dask has the C library give it back to the system and ask for it anew
+"""Arrays up to this size take memory freed before. Dask has the C library give it back to the system and ask for more
 from 128 KB on, which costs a third of an evaluation in page faults."""
 
 
@@ -70,6 +71,10 @@ def results_of(client: Any, futures: list[Any]) -> list[Any]:
         raise RuntimeError(
             "engine='dask': workers died again and again over the same part of the records, most likely for want of "
             f"memory ({error}); give them more, or cut the table into smaller partitions"
+        ) from error
+    except CancelledError as error:
+        raise ConnectionError(
+            f"engine='dask': the tasks of this fit were cancelled, or the scheduler was lost ({error})"
         ) from error
     except ModuleNotFoundError as error:
         raise ImportError(f"engine='dask': the workers need what this process has: {error}", name=error.name) from error
