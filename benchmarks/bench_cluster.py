@@ -56,7 +56,7 @@ class Traffic:
 
     def _send(self, function: Any, n_tasks: int) -> Any:
         message, kept = self.message(function, n_tasks)
-        self.sent += len(message)
+        self.sent += len(message if isinstance(message, bytes) else message.result())
         self.passes += 1
         return message, kept
 
