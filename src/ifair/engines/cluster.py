@@ -16,7 +16,7 @@ CONNECT_SECONDS = 15
 
 REUSED_BYTES = 2**25
 """Arrays up to this size take memory freed before. Dask has the C library give it back to the system and ask for more
-from 128 KB on, which costs a third of an evaluation in page faults."""
+from 128 KB on, which costs over a quarter of an evaluation in page faults."""
 
 
 def open_client(address: str = "", workers: int | None = None) -> tuple[Any, ExitStack]:
