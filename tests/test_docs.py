@@ -21,9 +21,14 @@ PAGES = [
     "docs/paper_and_code.md",
     "docs/deployment.md",
     "docs/interop.md",
+    "docs/cluster.md",
 ]
 # Packages that a page is about; without them it cannot be run.
-NEEDS = {"docs/deployment.md": ["skops", "skl2onnx", "onnxruntime"], "docs/interop.md": ["fairlearn", "polars"]}
+NEEDS = {
+    "docs/deployment.md": ["skops", "skl2onnx", "onnxruntime"],
+    "docs/interop.md": ["fairlearn", "polars"],
+    "docs/cluster.md": ["distributed"],
+}
 
 BLOCK = re.compile(
     r"(?:^<!-- warns: (?P<warns>[\w ]+) -->\n)?"

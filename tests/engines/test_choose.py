@@ -11,10 +11,14 @@ from ifair.engines.local import LocalEngine
 X = np.zeros((4, 2))
 
 
-@pytest.mark.parametrize("name", ["gpu", "", "torch:", "local:2", "auto:cuda", None, 3, "Torch"])
+@pytest.mark.parametrize("name", ["gpu", "", "torch:", "local:2", "auto:cuda", "dask:", None, 3, "Torch"])
 @pytest.mark.parametrize("estimator", [IFair, LFR])
 def test_an_unknown_engine_is_refused_with_the_names_there_are(estimator, name):
-    expected = f"engine must be one of 'auto', 'local', 'torch' or 'torch:DEVICE' such as 'torch:cuda:0', got {name!r}"
+    names = (
+        "'auto', 'local', 'torch' or 'torch:DEVICE' such as 'torch:cuda:0', "
+        "'dask' or 'dask:ADDRESS' such as 'dask:tcp://10.0.0.1:8786'"
+    )
+    expected = f"engine must be one of {names}, got {name!r}"
     with pytest.raises(ValueError) as error:
         estimator(2, engine=name).fit(X, np.array([0, 0, 1, 1]))
     assert str(error.value) == expected
@@ -24,6 +28,13 @@ def test_an_unknown_engine_is_refused_with_the_names_there_are(estimator, name):
 def test_without_torch_the_error_names_the_extra(monkeypatch, name):
     monkeypatch.setattr(choose, "find_spec", lambda package: None)
     with pytest.raises(ImportError, match=r"needs torch and array_api_compat, .* pip install 'ifair\[torch\]"):
+        IFair(2, engine=name).fit(X)
+
+
+@pytest.mark.parametrize("name", ["dask", "dask:tcp://10.0.0.1:8786"])
+def test_without_dask_the_error_names_the_extra(monkeypatch, name):
+    monkeypatch.setattr(choose, "find_spec", lambda package: None)
+    with pytest.raises(ImportError, match=r"needs dask and distributed, .* pip install 'ifair\[dask\]"):
         IFair(2, engine=name).fit(X)
 
 

@@ -25,6 +25,8 @@ from ifair.engines.parquet import ParquetRecords
 from ifair.engines.records import MappedRecords
 from ifair.engines.streamed import StreamedEngine
 
+from clusters import two_workers
+
 M, N, K = 47, 6, 4
 UNPROTECTED = np.array([0, 1, 2, 4])
 LANDMARKS = np.array([3, 4, 11, 17, 25, 38, 46])
@@ -68,6 +70,14 @@ def on_torch(X, rows, device, recorded=None):
     return TorchEngine(X, device=device, block_rows=rows, tile_rows=max(1, rows // 2), recorded=recorded)
 
 
+def on_dask(X, rows):
+    pytest.importorskip("distributed", reason="Dask is not installed: pip install 'ifair[dask]'")
+    from ifair.engines.dask import DaskEngine, from_array
+
+    client = two_workers()
+    return DaskEngine(from_array(X, client, rows), client, block_rows=rows, tile_rows=max(1, rows // 2))
+
+
 ENGINES = {
     "local": local,
     "local on two threads": lambda X, rows: local(X, rows, threads=2),
@@ -80,6 +90,7 @@ ENGINES = {
         for device in DEVICES
         if device != "cpu"
     },
+    "dask": on_dask,
 }
 
 
@@ -246,13 +257,8 @@ def test_arrays_come_back_from_the_engine_as_they_were_sent(opened):
 
 def test_the_sum_over_blocks_visits_every_record_once(opened):
     engine = opened(np.arange(34.0).reshape(17, 2), shards=5)
-    seen = []
-
-    def block(X, rows):
-        seen.extend(range(rows.start, rows.stop))
-        return (X[:, 0].sum(),)
-
-    (total,) = engine.sum(block)
-    assert sorted(seen) == list(range(17))
+    seen = [i for block in engine.map(lambda X, rows: list(range(rows.start, rows.stop))) for i in block]
+    (total,) = engine.sum(lambda X, rows: (X[:, 0].sum(),))
+    assert seen == list(range(17))
     assert float(total) == np.arange(0, 34, 2).sum()
     np.testing.assert_array_equal(engine.fetch(engine.take(np.array([16, 2])))[0], [[32.0, 33.0], [4.0, 5.0]])

@@ -118,12 +118,24 @@ class AllPairs:
         return known.loss, direct + self.kernel.pull_shared(known.shared, parameters)
 
 
-class LandmarkSide(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class LandmarkSide:
+    """What is known of the landmarks at given parameters.
+
+    Another process makes it anew, instead of being sent arrays that are larger than what they are made of.
+    """
+
+    schedule: "Landmarks"
+    mapping: Mapping
+    parameters: Parameters
+    tile_rows: int
     U: Array
     pullback: Pullback
     side: Any
     tiles: list[slice]
-    tile_rows: int
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self.schedule.known, (self.mapping, self.parameters, self.tile_rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +162,12 @@ class Landmarks:
         return self.n_records / self.X.shape[0]
 
     def prepare(self, engine: Engine, mapping: Mapping, parameters: Parameters) -> LandmarkSide:
+        return self.known(mapping, parameters, engine.tile_rows)
+
+    def known(self, mapping: Mapping, parameters: Parameters, tile_rows: int) -> LandmarkSide:
         U, pullback = mapping.with_pullback(self.X, parameters)
-        side, cut = self.kernel.side(self.X, U, parameters), tiles(self.X.shape[0], engine.tile_rows)
-        return LandmarkSide(U, pullback, side, cut, engine.tile_rows)
+        side, cut = self.kernel.side(self.X, U, parameters), tiles(self.X.shape[0], tile_rows)
+        return LandmarkSide(self, mapping, parameters, tile_rows, U, pullback, side, cut)
 
     def block(self, known: LandmarkSide, X: Array, U: Array, rows: slice, parameters: Parameters) -> BlockPart:
         kernel = self.kernel

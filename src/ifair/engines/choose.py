@@ -14,14 +14,20 @@ from ifair.engines.protocol import Engine
 from ifair.engines.records import MappedRecords, Records, is_mapped, records_at
 from ifair.engines.streamed import StreamedEngine
 
-NAMES = "'auto', 'local', 'torch' or 'torch:DEVICE' such as 'torch:cuda:0'"
+NAMES = (
+    "'auto', 'local', 'torch' or 'torch:DEVICE' such as 'torch:cuda:0', "
+    "'dask' or 'dask:ADDRESS' such as 'dask:tcp://10.0.0.1:8786'"
+)
 
 
 def check_engine(name: Any) -> None:
     """Refuse what is no engine, or needs what is not installed or not there."""
     family, _, device = name.partition(":") if isinstance(name, str) else ("", "", "")
-    if family not in ("auto", "local", "torch") or (device and family != "torch") or str(name).endswith(":"):
+    known, placed = ("auto", "local", "torch", "dask"), ("torch", "dask")
+    if family not in known or (device and family not in placed) or str(name).endswith(":"):
         raise ValueError(f"engine must be one of {NAMES}, got {name!r}")
+    if family == "dask":
+        require_dask(name)
     if family != "torch":
         return
     require_torch(name)
@@ -32,26 +38,37 @@ def check_engine(name: Any) -> None:
 
 
 def require_torch(name: str) -> None:
-    missing = [package for package in ("torch", "array_api_compat") if find_spec(package) is None]
+    _require(f"engine={name!r}", ("torch", "array_api_compat"), "torch")
+
+
+def require_dask(name: str) -> None:
+    _require(f"engine={name!r}", ("dask", "distributed"), "dask")
+
+
+def _require(what: str, packages: tuple[str, ...], extra: str) -> None:
+    missing = [package for package in packages if find_spec(package) is None]
     if missing:
-        raise ImportError(
-            f"engine={name!r} needs {' and '.join(missing)}, not installed here: pip install 'ifair[torch]'"
-        )
+        raise ImportError(f"{what} needs {' and '.join(missing)}, not installed here: pip install 'ifair[{extra}]'")
 
 
-def open_engine(name: str, X: NDArray[np.floating[Any]], *, given: Any = None, threads: int = 1) -> Engine:
+def open_engine(
+    name: str, X: NDArray[np.floating[Any]], *, given: Any = None, threads: int = 1, workers: int | None = None
+) -> Engine:
     """An engine that holds ``X``.
 
     Parameters
     ----------
     name : str
         ``"local"``; ``"torch"``: the accelerator that ``given`` is on, else the first CUDA device, else the processor;
-        ``"torch:DEVICE"``; ``"auto"``: as torch if ``given`` is a tensor on an accelerator, else local.
+        ``"torch:DEVICE"``; ``"dask"``: the current client, else a cluster of processes on this machine;
+        ``"dask:ADDRESS"``; ``"auto"``: as torch if ``given`` is a tensor on an accelerator, else local.
     X : ndarray of shape (M, N)
     given : array-like, optional
         The table from which X was made.
     threads : int, default=1
         Of the local engine.
+    workers : int, optional
+        Processes of a cluster on this machine; by default one a core.
     """
     family, _, device = name.partition(":")
     accelerator = given.device if is_tensor(given) and given.device.type != "cpu" else None
@@ -59,6 +76,14 @@ def open_engine(name: str, X: NDArray[np.floating[Any]], *, given: Any = None, t
         family = "local" if accelerator is None else "torch"
     if family == "local":
         return LocalEngine(X, threads=threads)
+    if family == "dask":
+        from ifair.engines.cluster import open_client
+        from ifair.engines.dask import DaskEngine, from_array
+
+        client, resources = open_client(device, workers)
+        with resources:
+            shards = from_array(X, client)
+            return DaskEngine(shards, client, resources=resources.pop_all())
     require_torch(name)
     from ifair.engines.torch import TorchEngine
 
@@ -92,6 +117,17 @@ def is_tensor(x: Any) -> bool:
     """Whether this is a tensor of PyTorch; does not import it."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(x, torch.Tensor)
+
+
+def is_collection(x: Any) -> bool:
+    """Whether this is an array or a data frame of Dask; does not import it."""
+    return "dask" in sys.modules and sys.modules["dask"].is_dask_collection(x)
+
+
+def is_elsewhere(name: str, x: Any) -> bool:
+    """Whether the engine of this name leaves the table where it is: a collection of Dask, or a path given to Dask."""
+    on_dask = name.partition(":")[0] == "dask"
+    return (is_collection(x) and (on_dask or name == "auto")) or (on_dask and isinstance(x, str | os.PathLike))
 
 
 def on_host(x: Any) -> Any:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ifair.metrics.arrays import Floats, Ints, by_query
+from ifair.metrics.lazily import is_lazy, lazy_consistency_per_person
 from ifair.metrics.neighbours import nearest_neighbours
 
 
@@ -52,12 +53,24 @@ def consistency(
     n_jobs : int or None
         Threads of the neighbour search.
 
+    Returns
+    -------
+    float
+        Where ``y`` and ``X`` are collections of Dask, cut alike, an array of Dask without dimensions: nothing is
+        computed before it is asked for.
+
     Examples
     --------
     >>> from ifair.metrics import consistency
     >>> consistency([1, 1, 0, 0], [[0.0], [0.1], [0.2], [5.0]], k=1)  # the third differs from its neighbour
     0.75
     """
+    if is_lazy(y) or is_lazy(X):
+        lazy: Any = consistency_per_person(
+            y, X, k=k, neighbours=neighbours, kind=kind, score_range=score_range, query=query
+        )
+        mean: float = lazy.mean()
+        return mean
     options: Any = {"k": k, "neighbours": neighbours, "query": query, "n_jobs": n_jobs}
     person = consistency_per_person(y, X, kind=kind, score_range=score_range, **options)
     return mean_of_queries(person, query=query)
@@ -79,6 +92,11 @@ def consistency_per_person(
     Averaged by group (for instance in fairlearn's MetricFrame, as ``y_pred``) it tells which group is
     treated less consistently.
     """
+    if is_lazy(y) or is_lazy(X):
+        if neighbours is not None or query is not None:
+            raise ValueError("neighbours and query are not for collections of Dask: give X, or compute them first")
+        lazy: Floats = lazy_consistency_per_person(y, X, k, kind, score_range)
+        return lazy
     near = checked_neighbours(len(np.asarray(y)), X, k, neighbours, query, n_jobs)
     return np.asarray(1 - outcome_distances(y, near, kind, score_range).mean(axis=1))
 

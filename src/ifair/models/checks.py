@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ifair.core.arrays import namespace
-from ifair.engines.choose import check_engine, require_torch
+from ifair.engines.choose import check_engine, is_elsewhere, require_torch
 
 STARTS = {"alpha_init": ("masked", "random"), "init": ("k-means++", "uniform", "principal")}
 OUTPUTS = ("representation", "membership")
@@ -97,6 +97,15 @@ def check_tensor(estimator: Any, X: Any) -> Any:
     if not bool(xp.all(xp.isfinite(X))):
         raise ValueError("Input X contains NaN or infinity: fill or drop what is missing first (ifair.Encoder does)")
     return X
+
+
+def check_is_here(estimator: Any, X: Any, method: str) -> None:
+    """Refuse a table elsewhere, for methods that need it in this process."""
+    if is_elsewhere(estimator.engine, X):
+        raise TypeError(
+            f"{method} takes tables of this process, got {type(X).__name__}: call it partition by partition "
+            "(map_blocks or map_partitions of the collection), or on a sample"
+        )
 
 
 def check_warm_start(estimator: Any, n_features: int) -> None:

@@ -15,14 +15,15 @@ from ifair.core.objective import Objective
 from ifair.core.pairs import EuclideanPairs, MinkowskiPairs, PairKernel
 from ifair.core.parameters import Packing, Parameters
 from ifair.core.schedules import AllPairs, Landmarks, NoPairs, Schedule
-from ifair.engines.choose import on_disk, on_host
+from ifair.engines.choose import is_elsewhere, on_disk, on_host
 from ifair.engines.protocol import Engine
 from ifair.engines.records import Records
 from ifair.models.checks import check_parameters, check_table, check_warm_start
 from ifair.models.disk import check_records
+from ifair.models.elsewhere import opened_elsewhere
 from ifair.models.protected import protected_columns
 from ifair.models.prototypes import PrototypeModel
-from ifair.models.starts import first_parameters, sampled
+from ifair.models.starts import drawn, first_parameters, sampled
 
 # pairs="auto": all pairs up to this many records, beyond it this many landmarks. Other orders than p = 2 have no
 # matrix products to lean on and cost some fifty times more a pair.
@@ -34,6 +35,12 @@ ALL_PAIRS_ON_DISK_UP_TO = 50_000
 
 # precision="auto": single precision inside tiles from this many records on; below, speed is no concern.
 SINGLE_PRECISION_FROM = 2000
+
+TRIVIAL_OPTIMUM = (
+    "utility_weight=0 with fairness_distance='weighted' has a trivial optimum: all attribute weights go to 0, every "
+    "distance with them, and what the representation shows is arbitrary. Use a positive utility_weight, or "
+    "fairness_distance='euclidean'."
+)
 
 
 class IFair(PrototypeModel):
@@ -97,12 +104,15 @@ class IFair(PrototypeModel):
     precision : {"auto", "single", "double"}, default="auto"
         Arithmetic inside tiles of pairs; sums are always kept in double precision. "auto": single from 2,000 records
         on, which is twice as fast and changes the loss in the eighth digit.
-    engine : {"auto", "local", "torch"} or str, default="auto"
+    engine : {"auto", "local", "torch", "dask"} or str, default="auto"
         Where the fit is computed. "local": this machine's processors. "torch": the first CUDA device, or the processor
-        without one; "torch:cuda:1" and the like name a device (needs the extra ``ifair[torch]``). "auto": local,
-        unless X is a tensor on an accelerator, which is then used. Results differ by rounding only.
+        without one; "torch:cuda:1" and the like name a device (needs the extra ``ifair[torch]``). "dask": the Dask
+        cluster of the current client, else one of processes on this machine; "dask:tcp://10.0.0.1:8786" and the like
+        name a scheduler (needs the extra ``ifair[dask]``). "auto": local, unless X is a tensor on an accelerator or a
+        Dask collection, which is then used where it is. Results differ by rounding only.
     n_jobs : int, default=None
-        Threads of the local engine; -1 for all cores. The result does not depend on it.
+        Threads of the local engine; -1 for all cores. Workers of a Dask cluster made for a fit; None for all cores.
+        The result does not depend on it.
     callback : callable, default=None
         Called as ``callback(iteration, loss, gradient_norm)`` after every iteration. Raising StopIteration ends the
         fit with the best solution so far.
@@ -212,9 +222,10 @@ class IFair(PrototypeModel):
 
         Parameters
         ----------
-        X : array-like, DataFrame or Tensor of shape (n_samples, n_features), or path
+        X : array-like, DataFrame, Tensor, or Array or DataFrame of Dask, of shape (n_samples, n_features), or path
             Numbers on comparable scales; :class:`ifair.Encoder` makes them of any table. A memory map is read block by
-            block and never copied; so is the table at a path: a ``.npy`` file, a Parquet file or a folder of them.
+            block and never copied; so is the table at a path: a ``.npy`` file, a Parquet file or a folder of them. What
+            Dask holds, or reads with ``engine="dask"``, is not loaded into this process.
         y : None
             Ignored: the representation knows no outcome.
 
@@ -224,25 +235,24 @@ class IFair(PrototypeModel):
             The estimator itself.
         """
         check_parameters(self)
+        if self.utility_weight == 0 and self.fairness_distance == "weighted":
+            warnings.warn(TRIVIAL_OPTIMUM, UserWarning, stacklevel=2)
+        if is_elsewhere(self.engine, X):
+            with opened_elsewhere(self, X) as (engine, sample, centre):
+                self._learn(engine, sample, centre, protected_columns(self, X))
+            return self
         table = X
-        records, centre = on_disk(X, self.engine), None
+        records = on_disk(X, self.engine)
+        known: NDArray[np.float64] | None = None
         if records is None:
             X = validate_data(self, on_host(X), dtype=[np.float64, np.float32], ensure_min_samples=2)
             check_table(self, X)
         else:
-            X, centre = records, check_records(self, records)
+            X, known = records, check_records(self, records)
             self._refuse_all_pairs(len(records))
         check_warm_start(self, X.shape[1])
         protected = protected_columns(self, table)
-        if self.utility_weight == 0 and self.fairness_distance == "weighted":
-            warnings.warn(
-                "utility_weight=0 with fairness_distance='weighted' has a trivial optimum: all attribute weights go to "
-                "0, every distance with them, and what the representation shows is arbitrary. Use a positive "
-                "utility_weight, or fairness_distance='euclidean'.",
-                UserWarning,
-                stacklevel=2,
-            )
-        with self._opened(X, table, centre) as (engine, centre):
+        with self._opened(X, table, known) as (engine, centre):
             self._learn(engine, X, centre, protected)
         return self
 
@@ -343,5 +353,4 @@ class IFair(PrototypeModel):
             n_landmarks = AUTO_LANDMARKS[euclidean] if engine.n_records > ALL_PAIRS_UP_TO[euclidean] else "all"
         if n_landmarks == "all" or int(n_landmarks) >= engine.n_records:
             return AllPairs(kernel)
-        drawn = random_state.choice(engine.n_records, int(n_landmarks), replace=False)
-        return Landmarks(kernel, engine.take(np.sort(drawn)), engine.n_records)
+        return Landmarks(kernel, engine.take(drawn(engine.n_records, int(n_landmarks), random_state)), engine.n_records)

@@ -18,7 +18,7 @@ from ifair.core.losses import Reconstruction
 from ifair.core.parameters import Packing, Parameters
 from ifair.engines.choose import on_host
 from ifair.engines.protocol import Engine
-from ifair.models.checks import check_lfr_parameters, check_table
+from ifair.models.checks import check_is_here, check_lfr_parameters, check_table
 from ifair.models.protected import protected_columns
 from ifair.models.prototypes import PrototypeModel
 from ifair.models.starts import first_parameters
@@ -55,7 +55,7 @@ class LFR(ClassifierMixin, PrototypeModel):
     n_restarts : int, default=3
     max_iter : int, default=1000
     tol : float, default=1e-3
-    engine : {"auto", "local", "torch"} or str, default="auto"
+    engine : {"auto", "local", "torch", "dask"} or str, default="auto"
     n_jobs : int, default=None
     callback : callable, default=None
     verbose : bool, default=False
@@ -247,6 +247,7 @@ class LFR(ClassifierMixin, PrototypeModel):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Chance of either class, shape (n_samples, 2): memberships times the chances at the prototypes."""
         check_is_fitted(self)
+        check_is_here(self, X, "predict_proba")
         chance = self.membership(on_host(X)).astype(np.float64) @ self.label_chances_
         return np.column_stack([1.0 - chance, chance])
 

@@ -20,13 +20,14 @@ from ifair.core.mapping import Mapping, mean_memberships
 from ifair.core.parameters import Parameters
 from ifair.core.solve import Differentiable, Progress, Solution, Vectorised, minimise
 from ifair.encode import Encoder
-from ifair.engines.choose import is_tensor, on_disk, on_host, open_engine, open_streamed, require_torch
+from ifair.engines.choose import is_elsewhere, is_tensor, on_disk, on_host, open_engine, open_streamed, require_torch
 from ifair.engines.local import LocalEngine
 from ifair.engines.protocol import Engine, blocks
 from ifair.engines.records import Records
 from ifair.engines.streamed import StreamedEngine, prefetched
-from ifair.models.checks import check_tensor, positive_integer
+from ifair.models.checks import check_is_here, check_tensor, positive_integer
 from ifair.models.disk import check_columns, check_finite
+from ifair.models.elsewhere import mapped_elsewhere, workers_of
 from ifair.models.progress import ProgressBar
 
 P = TypeVar("P")
@@ -73,7 +74,7 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
         with threadpool_limits(1, user_api="blas"):
             if isinstance(X, np.ndarray):
                 centre = X.mean(axis=0, dtype=np.float64)
-                opened = open_engine(self.engine, X - centre, given=table, threads=threads)
+                opened = open_engine(self.engine, X - centre, given=table, threads=threads, workers=workers_of(self))
             else:
                 assert centre is not None
                 opened = open_streamed(X, centre, threads=threads)
@@ -122,13 +123,14 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, DataFrame or Tensor of shape (n_samples, n_features), or path
+        X : array-like, DataFrame, Tensor, or Array or DataFrame of Dask, of shape (n_samples, n_features), or path
             Of a table on disk, as in `fit`. `transform_blocks` is for results that do not fit in memory either.
 
         Returns
         -------
         ndarray of shape (n_samples, n_features), or (n_samples, n_prototypes) where `output` is "membership"
-            A tensor on the same device where X is one.
+            A tensor on the same device where X is one. For a collection of Dask a collection, array or data frame,
+            that is computed when it is asked for.
         """
         return self._map(X, as_membership=self.output == "membership")
 
@@ -170,6 +172,8 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
 
     def _map(self, X: Any, *, as_membership: bool) -> Any:
         check_is_fitted(self)
+        if is_elsewhere(self.engine, X):
+            return mapped_elsewhere(self, X, as_membership=as_membership)
         records = on_disk(X, "local")
         if records is not None:
             check_columns(self, records, reset=False)
@@ -268,6 +272,7 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
             ``share``, the mean membership; ``followers``, how many records have more of this prototype than of any
             other; then the mean of every number, and the most frequent category, among them. Largest share first.
         """
+        check_is_here(self, X, "archetypes")
         X = on_host(X)
         U = self.membership(X)
         records = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)

@@ -50,6 +50,17 @@ def sampled(
     return sample
 
 
+SHUFFLED_UP_TO = 10_000_000
+"""Records that are shuffled to draw some of them; beyond, shuffling takes longer than the rest of a start."""
+
+
+def drawn(n_records: int, n_wanted: int, random_state: np.random.RandomState) -> NDArray[np.intp]:
+    """Positions of different records drawn at random, in their order."""
+    if n_records <= SHUFFLED_UP_TO:
+        return np.sort(random_state.choice(n_records, n_wanted, replace=False))
+    return np.sort(sample_without_replacement(n_records, n_wanted, random_state=random_state))
+
+
 def first_parameters(
     X: NDArray[np.floating[Any]],
     n_prototypes: int,

@@ -1,0 +1,123 @@
+"""Which Dask cluster to compute on, and how to wait for it without waiting for ever."""
+
+import time
+from concurrent.futures import CancelledError
+from contextlib import ExitStack
+from typing import Any
+
+NO_WORKER_SECONDS = 60.0
+"""How long a cluster may be without any worker before a fit gives up."""
+
+LOOK_SECONDS = 5.0
+"""How often to look whether there still is a worker."""
+
+CONNECT_SECONDS = 15
+"""How long to wait for a scheduler to answer."""
+
+REUSED_BYTES = 2**25
+"""Arrays up to this size take memory freed before. Dask has the C library give it back to the system and ask for more
+from 128 KB on, which costs over a quarter of an evaluation in page faults."""
+
+
+def open_client(address: str = "", workers: int | None = None) -> tuple[Any, ExitStack]:
+    """A client, and what to close when it is no longer needed.
+
+    Parameters
+    ----------
+    address : str
+        Of a scheduler. Empty: the client that is current in this process, if there is one, else a cluster of
+        processes on this machine, which ends with the fit.
+    workers : int, optional
+        Processes of such a cluster; by default as many as there are cores.
+    """
+    from distributed import Client
+    from distributed.client import _get_global_client
+
+    resources = ExitStack()
+    if address:
+        try:
+            client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+        except (OSError, ValueError, TypeError) as error:
+            raise ConnectionError(
+                f"engine='dask:{address}': no Dask scheduler answers at {address!r} ({error}); start one with "
+                "'dask scheduler', or use plain 'dask' for a cluster on this machine"
+            ) from error
+        return resources.enter_context(client), resources
+    current = _get_global_client()
+    if current is not None:
+        return current, resources
+    cluster = resources.enter_context(local_cluster(workers))
+    return resources.enter_context(Client(cluster, set_as_default=False)), resources
+
+
+def local_cluster(workers: int | None = None) -> Any:
+    """A cluster of processes of one thread each on this machine; by default as many as there are cores."""
+    import dask
+    from distributed import LocalCluster
+
+    with dask.config.set({"distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": REUSED_BYTES}):
+        return LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0", silence_logs=50)
+
+
+def results_of(client: Any, futures: list[Any]) -> list[Any]:
+    """The results of tasks, in their order; tasks are cancelled when waiting for them ends otherwise."""
+    from distributed.scheduler import KilledWorker
+
+    try:
+        _wait(client, futures)
+        results: list[Any] = client.gather(futures)
+        return results
+    except KilledWorker as error:
+        raise RuntimeError(
+            "engine='dask': workers died again and again over the same part of the records, most likely for want of "
+            f"memory ({error}); give them more, or cut the table into smaller partitions"
+        ) from error
+    except CancelledError as error:
+        raise ConnectionError(
+            f"engine='dask': the tasks of this fit were cancelled, or the scheduler was lost ({error})"
+        ) from error
+    except ModuleNotFoundError as error:
+        raise ImportError(f"engine='dask': the workers need what this process has: {error}", name=error.name) from error
+    except BaseException:
+        cancel(client, futures)
+        raise
+
+
+def _wait(client: Any, futures: list[Any]) -> None:
+    from distributed import wait
+
+    last_seen = time.monotonic()
+    while True:
+        try:
+            with client.as_current():
+                wait(futures, timeout=LOOK_SECONDS)
+            return
+        except TimeoutError:
+            if client.status != "running":
+                raise ConnectionError("engine='dask': the scheduler no longer answers") from None
+            if client.scheduler_info()["workers"]:
+                last_seen = time.monotonic()
+        if time.monotonic() - last_seen > NO_WORKER_SECONDS:
+            raise TimeoutError(
+                f"engine='dask': the cluster has had no worker for {NO_WORKER_SECONDS:g} seconds; start some with "
+                "'dask worker ADDRESS', or look why they end"
+            )
+
+
+def cancel(client: Any, futures: list[Any], name: str | None = None) -> None:
+    """Leave no task behind, as far as there is anybody to tell.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    futures : list of Future
+    name : str, optional
+        Cancel what else the client still holds under names that begin like this.
+    """
+    from distributed import Future
+
+    if client.status != "running":
+        return
+    if name is not None:
+        futures = futures + [Future(key, client) for key in list(client.futures) if str(key).startswith(name)]
+    client.cancel(futures, force=True)

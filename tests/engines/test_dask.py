@@ -1,0 +1,203 @@
+"""The Dask engine where things go wrong, and what travels; that it is right is shown in test_conformance.py."""
+
+import os
+import signal
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from ifair import IFair
+from ifair.core.mapping import Mapping
+from ifair.core.pairs import EuclideanPairs
+from ifair.core.parameters import Parameters
+from ifair.core.schedules import Landmarks
+
+from clusters import processes, tasks_left, two_workers
+
+pytest.importorskip("distributed", reason="Dask is not installed: pip install 'ifair[dask]'")
+
+from ifair.engines import cluster, dask
+from ifair.engines.cluster import open_client
+from ifair.engines.dask import DaskEngine, from_array
+from ifair.engines.messages import Kept, dumps, loads
+
+K, N = 3, 5
+
+
+@pytest.fixture
+def X(rng):
+    return rng.normal(size=(600, N))
+
+
+def model(**changes):
+    settings = {"protected": [4], "pairs": 50, "n_restarts": 1, "max_iter": 12, "engine": "dask", "random_state": 0}
+    return IFair(K, **settings | changes)
+
+
+def fitted(client, X, **changes):
+    """Prototypes and weights of a short fit on a client."""
+    with client.as_current(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        learned = model(**changes).fit(X)
+    return learned.prototypes_, learned.alpha_, np.array([learned.loss_, learned.n_iter_])
+
+
+def same(a, b):
+    return all(np.array_equal(one, other) for one, other in zip(a, b, strict=True))
+
+
+def test_a_worker_killed_in_mid_fit_changes_nothing_nor_does_the_number_of_workers(X, monkeypatch):
+    monkeypatch.setattr(dask, "SHARD_ROWS", 100)
+    with processes(2) as client:
+        undisturbed = fitted(client, X)
+        before = set(client.run(os.getpid).values())
+
+        def kill_one(iteration, loss, gradient_norm):
+            if iteration == 4:
+                os.kill(min(before), signal.SIGKILL)
+
+        assert same(fitted(client, X, callback=kill_one), undisturbed)
+        client.wait_for_workers(2, timeout=30)
+        assert min(before) not in client.run(os.getpid).values()
+        assert tasks_left(client) == []
+    assert same(fitted(two_workers(), X), undisturbed)
+
+
+def test_workers_that_keep_dying_end_the_fit_with_a_reason(X):
+    with (
+        processes(1, allowed_failures=1) as client,
+        DaskEngine(from_array(X, client), client) as engine,
+        pytest.raises(RuntimeError, match=r"workers died again and again .* memory .* smaller partitions"),
+    ):
+        engine.sum(lambda block, rows: os.kill(os.getpid(), signal.SIGKILL))
+
+
+def test_a_cluster_without_workers_is_not_waited_for_for_ever(X, monkeypatch):
+    monkeypatch.setattr(cluster, "NO_WORKER_SECONDS", 0.3)
+    monkeypatch.setattr(cluster, "LOOK_SECONDS", 0.1)
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(n_workers=0, processes=False, dashboard_address=":0", silence_logs=50) as empty,
+        Client(empty, set_as_default=False) as client,
+        DaskEngine(from_array(X, client), client) as engine,
+        pytest.raises(TimeoutError, match=r"no worker for 0.3 seconds; start some with 'dask worker"),
+    ):
+        engine.sum(lambda block, rows: (block.sum(),))
+
+
+def test_a_slow_task_is_waited_for(X, monkeypatch):
+    monkeypatch.setattr(cluster, "NO_WORKER_SECONDS", 0.2)
+    monkeypatch.setattr(cluster, "LOOK_SECONDS", 0.05)
+    client = two_workers()
+    with DaskEngine(from_array(X, client), client) as engine:
+        (total,) = engine.sum(lambda block, rows: (time.sleep(0.6) or len(block),))
+    assert total == len(X)
+
+
+def test_an_interrupt_leaves_no_task_behind_and_keeps_the_best_so_far(X):
+    client = two_workers()
+
+    def interrupt_soon(iteration, loss, gradient_norm):
+        if iteration == 3:
+            threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+    with client.as_current(), pytest.warns(ConvergenceWarning, match="was interrupted after"):
+        learned = model(max_iter=10_000, tol=0.0, callback=interrupt_soon).fit(X)
+    assert np.isfinite(learned.loss_)
+    assert tasks_left(client) == []
+
+
+def test_an_interrupt_cancels_what_is_under_way(X):
+    client = two_workers()
+    with DaskEngine(from_array(X, client, 10), client) as engine:
+        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+        with pytest.raises(KeyboardInterrupt):
+            engine.sum(lambda block, rows: (time.sleep(0.1) or 0.0,))
+    # Sixty tasks of a tenth of a second on two workers, of which only those already running may end.
+    assert tasks_left(client) == []
+
+
+def test_errors_of_a_function_come_back_as_they_are(X):
+    client = two_workers()
+    with DaskEngine(from_array(X, client), client) as engine, pytest.raises(ZeroDivisionError):
+        engine.sum(lambda block, rows: (1 / 0,))
+
+
+def test_tasks_cancelled_by_others_are_not_waited_for(X):
+    client = two_workers()
+    with DaskEngine(from_array(X, client, 100), client) as engine:
+        futures = client.map(time.sleep, [5.0] * 4, pure=False)
+        threading.Timer(0.3, client.cancel, (futures[2:],), {"force": True}).start()
+        with pytest.raises(ConnectionError, match="were cancelled, or the scheduler was lost"):
+            engine._results(futures[2:])
+        client.cancel(futures, force=True)
+
+
+def test_no_scheduler_at_the_address_is_said_at_once(monkeypatch):
+    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 1)
+    with pytest.raises(ConnectionError, match=r"no Dask scheduler answers at 'tcp://127.0.0.1:9'"):
+        model(engine="dask:tcp://127.0.0.1:9").fit(np.zeros((9, N)))
+
+
+def test_an_existing_scheduler_is_used_by_its_address_and_left_alone(X):
+    client = two_workers()
+    expected = fitted(client, X)
+    address = client.scheduler.address
+    other, resources = open_client(address)
+    with resources:
+        assert other is not client
+        assert other.scheduler.address == address
+    assert same(fitted(client, X, engine=f"dask:{address}"), expected)
+    assert client.status == "running"
+
+
+def test_many_shards_are_added_up_on_the_workers_first(X, monkeypatch):
+    client = two_workers()
+    arrived = []
+    gather = client.gather
+    monkeypatch.setattr(client, "gather", lambda futures: arrived.append(len(futures)) or gather(futures))
+    with DaskEngine(from_array(X, client, 10), client) as engine:
+        (total,) = engine.sum(lambda block, rows: (block.sum(axis=0),))
+    assert arrived == [2]  # sixty shards in groups of 32
+    np.testing.assert_allclose(total, X.sum(axis=0), rtol=1e-12)
+
+
+def test_a_message_too_large_to_repeat_travels_once(X, monkeypatch):
+    client = two_workers()
+    with DaskEngine(from_array(X, client, 100), client) as engine:
+        inline, _ = engine._message(np.sum, 6)
+        expected = engine.sum(lambda block, rows: (block.sum(axis=0),))
+        monkeypatch.setattr(dask, "MESSAGE_BYTES", 0)
+        once, _ = engine._message(np.sum, 6)
+        assert isinstance(inline, bytes)
+        assert once.result() == inline
+        assert same(engine.sum(lambda block, rows: (block.sum(axis=0),)), expected)
+
+
+def test_all_pairs_of_too_many_records_are_refused_with_what_to_do(X, monkeypatch):
+    monkeypatch.setattr(dask, "ALL_PAIRS_UP_TO", 599)
+    with pytest.raises(ValueError, match=r"at most 599 records, .* such as pairs=1000, or pairs='moments'"):
+        fitted(two_workers(), X, pairs="all")
+
+
+def test_landmarks_go_to_the_workers_once(rng):
+    """What is sent for an evaluation does not grow with the landmarks."""
+    sizes = []
+    for n_landmarks in (200, 2000):
+        kept, drawn = Kept(), rng.normal(size=(n_landmarks, N))
+        kept.add(drawn)
+        schedule = Landmarks(EuclideanPairs(np.arange(N), K), drawn, 10_000)
+        parameters = Parameters(rng.normal(size=(K, N)), np.ones(N))
+        known = schedule.known(Mapping(), parameters, 256)
+        message, used = dumps(lambda block, known=known, schedule=schedule: (schedule, known), kept)
+        assert used == {0}
+        sizes.append(len(message))
+        there = loads(message, {0: drawn})(None)[1]
+        assert np.array_equal(there.U, known.U)
+        assert np.array_equal(there.side.left, known.side.left)
+    assert sizes[0] == sizes[1] < 4000
