@@ -22,11 +22,11 @@ $(VENV)/.installed-%: pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$*]'
 	@touch $@
 
-demo: $(VENV)/.installed-report ## set up, learn a fair representation of German Credit, write a report; then the paper's evaluation in small
+demo: $(VENV)/.installed-report,tune ## set up, learn a fair representation of German Credit, write a report; then the paper's evaluation in small
 	@$(BIN)/ifair demo
 	@$(BIN)/ifair reproduce --profile smoke --output ifair-demo/reproduce
 
-reproduce: $(VENV)/.installed-report ## set up and run the paper's evaluation: PROFILE=smoke (default), quick or full
+reproduce: $(VENV)/.installed-report,tune ## set up and run the paper's evaluation: PROFILE=smoke (default), quick or full
 	@$(BIN)/ifair reproduce --profile $(PROFILE)
 
 test: $(VENV)/.installed-test ## set up and run the test suite

@@ -75,3 +75,15 @@ def test_missing_data_are_left_out_of_a_taste_and_refused_otherwise(tmp_path, mo
     whole = invoke(tmp_path / "run", "--dry-run", "--profile", "quick")
     assert whole.exit_code == 1
     assert "compas" in whole.stderr
+
+
+def test_without_optuna_its_experiment_is_left_out_and_said_so(monkeypatch):
+    monkeypatch.setattr(import_module("ifair.cli.reproduce"), "find_spec", lambda name: None)
+    monkeypatch.setattr("ifair.cli.extras.find_spec", lambda name: None)
+    done = CliRunner().invoke(main, ["reproduce", "--dry-run"])
+    assert done.exit_code == 0, done.output
+    assert "search" not in done.stdout
+    assert "left out: the experiment search, which needs optuna: pip install 'ifair[tune]'" in done.stderr
+    done = CliRunner().invoke(main, ["reproduce", "--dry-run", "--only", "search"])
+    assert done.exit_code == 1
+    assert "pip install 'ifair[tune]'" in done.stderr

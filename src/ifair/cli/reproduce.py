@@ -1,9 +1,13 @@
 """``ifair reproduce``: the paper's evaluation, end to end."""
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import click
+
+from ifair.cli.extras import needs
+from ifair.hints import install
 
 
 @click.command(short_help="The paper's experiments, its numbers next to ours.")
@@ -69,6 +73,11 @@ def reproduce(
     except DataError as error:
         raise click.ClickException(str(error)) from error
     names = with_needs(only)
+    if "search" in only:
+        needs("the experiment search", "optuna")
+    if "search" in names and find_spec("optuna") is None:
+        names = [name for name in names if name != "search"]
+        click.echo(f"left out: the experiment search, which needs optuna: {install('tune')}", err=True)
     for line in missing:
         click.echo(f"left out: {line}", err=True)
     if dry_run:
