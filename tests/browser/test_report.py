@@ -148,6 +148,7 @@ def test_costs_tell_the_share_of_positive_decisions_and_a_weaker_certificate(rep
     assert f"{100 * share:.1f} % of people get a positive decision" in said
     assert abs(share - before) > 0.03
     assert f"{100 * abs(share - before):.1f} percentage points {'more' if share > before else 'fewer'}" in said
+    assert f"lots at this rate would give a yNN of {share**2 + (1 - share) ** 2:.3f}" in said
     assert now["certificate"]["epsilon"] > was["certificate"]["epsilon"]
     assert "The certificate is weaker" in said
     choose(report, "masked")

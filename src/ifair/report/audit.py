@@ -33,7 +33,7 @@ def page(evidence: Mapping[str, Any]) -> str:
     str
         HTML that needs neither a server nor a network. Its security policy forbids to load anything and to run any
         script but its own. All names and values of the data are kept in two blocks of data, the people packed, and the
-        scripts show them as text. It stays under 3 MB: see :mod:`ifair.report.fit`.
+        scripts show them as text. Attributes are cut to keep it under 3 MB: see :mod:`ifair.report.fit`.
     """
     check(evidence)
     import jinja2

@@ -60,11 +60,14 @@ function shareWords(now, was) {
   const one = now.test.positive, before = was.test.positive;
   if (!one || !before) return null;
   const change = one.estimate - before.estimate;
-  const said = now.id === was.id
-    ? `${percent(one.estimate, 1)} of people get a positive decision (95 % interval ${percent(one.low, 1)} to ${percent(one.high, 1)}).`
-    : `${percent(one.estimate, 1)} of people get a positive decision (95 % interval ${percent(one.low, 1)} to ${percent(one.high, 1)}); with the full data ${percent(before.estimate, 1)}.`;
-  if (Math.abs(change) <= A_FEW_POINTS) return said;
-  return `${said} That is ${num(100 * Math.abs(change), 1)} percentage points ${change > 0 ? "more" : "fewer"}: none of the measures of fairness shows that.`;
+  const same = now.id === was.id;
+  const lots = (p) => p.test.positive.estimate ** 2 + (1 - p.test.positive.estimate) ** 2;
+  const said = [
+    `${percent(one.estimate, 1)} of people get a positive decision (95 % interval ${percent(one.low, 1)} to ${percent(one.high, 1)})${same ? "" : `; with the full data ${percent(before.estimate, 1)}`}.`,
+    Math.abs(change) <= A_FEW_POINTS ? "" : `That is ${num(100 * Math.abs(change), 1)} percentage points ${change > 0 ? "more" : "fewer"}; none of the measures of fairness shows that.`,
+    `Drawing lots at this rate would give a yNN of ${num(lots(now))}${same ? "" : `; at that of the full data ${num(lots(was))}`}.`,
+  ];
+  return said.filter(Boolean).join(" ");
 }
 
 /** The certificate, where it got worse. */
