@@ -9,7 +9,7 @@ WORKERS ?= auto
 PROFILE ?= smoke
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-slow test-browser test-torch lint types docs bench clean
+.PHONY: help demo reproduce test test-slow test-browser test-torch test-dask lint types docs bench clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -40,6 +40,9 @@ test-browser: $(VENV)/.installed-browser ## the report in a real Chromium, which
 
 test-torch: $(VENV)/.installed-test $(VENV)/.installed-torch ## the tests that need PyTorch; installs it (5 GB with CUDA)
 	@$(PYTEST) tests/engines tests/models/test_tensors.py
+
+test-dask: $(VENV)/.installed-test $(VENV)/.installed-dask ## the tests that need Dask; installs it
+	@$(PYTEST) tests/engines tests/models/test_elsewhere.py tests/metrics/test_lazily.py
 
 lint: $(VENV)/.installed-lint ## style
 	@$(BIN)/ruff check .

@@ -1,6 +1,7 @@
 """Fixtures shared by all tests."""
 
 import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,10 @@ import pytest
 
 # Test processes share the cores already: one BLAS thread each, set before the first numerical call.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# Shells start background jobs with interrupts ignored, and children inherit it: tests of Ctrl-C need the default.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_generate_tests(metafunc):

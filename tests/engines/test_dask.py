@@ -50,6 +50,7 @@ def same(a, b):
     return all(np.array_equal(one, other) for one, other in zip(a, b, strict=True))
 
 
+@pytest.mark.slow
 def test_a_worker_killed_in_mid_fit_changes_nothing_nor_does_the_number_of_workers(X, monkeypatch):
     monkeypatch.setattr(dask, "SHARD_ROWS", 100)
     with processes(2) as client:
@@ -67,6 +68,7 @@ def test_a_worker_killed_in_mid_fit_changes_nothing_nor_does_the_number_of_worke
     assert same(fitted(two_workers(), X), undisturbed)
 
 
+@pytest.mark.slow
 def test_workers_that_keep_dying_end_the_fit_with_a_reason(X):
     with (
         processes(1, allowed_failures=1) as client,
@@ -90,6 +92,7 @@ def test_a_cluster_without_workers_is_not_waited_for_for_ever(X, monkeypatch):
         engine.sum(lambda block, rows: (block.sum(),))
 
 
+@pytest.mark.slow
 def test_a_slow_task_is_waited_for(X, monkeypatch):
     monkeypatch.setattr(cluster, "NO_WORKER_SECONDS", 0.2)
     monkeypatch.setattr(cluster, "LOOK_SECONDS", 0.05)

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from inspect import Parameter, signature
 from typing import Any, TypeVar
 
 import numpy as np
@@ -52,6 +53,12 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
     prototypes_: NDArray[np.floating[Any]]
     alpha_: NDArray[np.floating[Any]]
     shares_: NDArray[np.floating[Any]]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a model; parameters that are younger than it get their defaults."""
+        parameters = signature(type(self).__init__).parameters.values()
+        defaults = {one.name: one.default for one in parameters if one.default is not Parameter.empty}
+        super().__setstate__({**defaults, **state})
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

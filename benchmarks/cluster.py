@@ -1,6 +1,6 @@
 """An evaluation of loss and gradient on Dask clusters of one and of two workers on this machine, and what travels.
 
-    python benchmarks/bench_cluster.py [--json FILE] [--records 200000] [--landmarks 100]
+    python benchmarks/cluster.py [--json FILE] [--records 200000] [--landmarks 100]
 
 Records are made up on the workers, 50 columns, 10 prototypes, tiles in single precision. Both clusters hold all records
 and take turns; the workers are processes with one thread each. Losses and gradients must be identical to the last bit.
