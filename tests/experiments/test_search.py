@@ -25,9 +25,9 @@ def fits(monkeypatch):
     """Settings that were fitted, in place of fitting them: measures that only depend on the setting."""
     made = []
 
-    def measure(task, parts, setting, solver, seed):
+    def measure(parts, setting, solver, seed):
         made.append(setting)
-        point = {experiment.UTILITY[task]: 0.5 + setting["K"] / 100, "yNN": 0.6 + setting["mu"] / 4}
+        point = {"AUC": 0.5 + setting["K"] / 100, "yNN": 0.6 + setting["mu"] / 4}
         return {"validation": point, "test": point}
 
     monkeypatch.setattr(experiment, "measure", measure)
@@ -69,7 +69,7 @@ def test_a_trial_measures_what_the_grid_measures_at_the_same_setting(grid, searc
     from ifair.data import load
 
     parts = split(load("credit"), 0)
-    measured = experiment.measure("classification", parts, rows[1]["setting"], search, 0)
+    measured = experiment.measure(parts, rows[1]["setting"], search, 0)
     assert measured == {part: rows[1][part] for part in ("validation", "test")}
 
 

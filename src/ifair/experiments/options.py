@@ -6,33 +6,27 @@ The last is there because a penalised classifier on smaller numbers gives more p
 consistency of labels rewards: what a representation reaches beyond that is its own merit.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.linear_model import LinearRegression
 from sklearn.preprocessing import StandardScaler
 
 from ifair.data.registry import entry
+from ifair.experiments.outcomes import group_told, measured, utility_of
 from ifair.experiments.plan import Earlier, Records, source_arguments, unit
 from ifair.experiments.profiles import Profile, Source
 from ifair.experiments.protocol import (
-    Part,
     Split,
     best,
-    classification_measures,
-    classify,
     learn,
     prepared,
     settings_of,
 )
-from ifair.experiments.ranking import ranking_measures
 from ifair.experiments.runner import Unit
-from ifair.experiments.statistics import compare, spread
-from ifair.metrics import auc
-from ifair.metrics.adversary import attacker
+from ifair.experiments.statistics import compare, spreads
 from ifair.tune import harmonic_mean, hypervolume, pareto_front
 
 BASE = "paper"
@@ -156,9 +150,8 @@ def evaluate(
         validation, test = measured(parts, mapped)
         rows.append({"setting": setting, "validation": validation, "test": test})
         seen.append(mapped)
-    chosen = rows.index(best(rows, "optimal", utility=_utility(parts.train)))  # type: ignore[arg-type]
-    model = attacker("boosting", seed).fit(seen[chosen][0], parts.train.group)
-    return {"rows": rows, "adversary": auc(parts.test.group, model.predict_proba(seen[chosen][2])[:, 1])}
+    chosen = rows.index(best(rows, "optimal", utility=utility_of(parts.train)))  # type: ignore[arg-type]
+    return {"rows": rows, "adversary": group_told(parts, seen[chosen][0], seen[chosen][2], "boosting", seed)}
 
 
 def representations(
@@ -181,20 +174,6 @@ def representations(
             scaler = StandardScaler().fit(mapped[0])
             mapped = [scaler.transform(Z) for Z in mapped]
         yield setting, mapped
-
-
-def measured(parts: Split, mapped: Sequence[NDArray[np.float64]]) -> list[dict[str, float]]:
-    """What the paper's classifier, or ranker, reaches on validation and test."""
-    held_out = (parts.validation, parts.test)
-    if _utility(parts.train) == "MAP":
-        model = LinearRegression().fit(mapped[0], parts.train.y)
-        return [ranking_measures(part, model.predict(Z)) for part, Z in zip(held_out, mapped[1:])]
-    answers = classify(mapped[0], parts.train.y, *mapped[1:])
-    return [classification_measures(part, *answer) for part, answer in zip(held_out, answers)]
-
-
-def _utility(part: Part) -> str:
-    return "AUC" if part.query is None else "MAP"
 
 
 def summarise(records: Records) -> dict[str, Any]:
@@ -238,10 +217,7 @@ def _summary(by_variant: Mapping[str, Mapping[int, Any]]) -> dict[str, Any]:
     paper = [row["hypervolume"] for row in reached[BASE]]
     return {
         "utility": "MAP" if "MAP" in reached[BASE][0] else "AUC",
-        "variants": {
-            name: {measure: spread([row[measure] for row in rows]) for measure in rows[0]}
-            for name, rows in reached.items()
-        },
+        "variants": {name: spreads(rows) for name, rows in reached.items()},
         "against paper": against,
         "ahead": {
             name: sum(row["hypervolume"] > base for row, base in zip(rows, paper)) for name, rows in reached.items()

@@ -15,6 +15,7 @@ from sklearn.linear_model import LinearRegression
 
 from ifair.encode import columns_of
 from ifair.experiments import outside, summary
+from ifair.experiments.outcomes import group_told
 from ifair.experiments.outside import HINT, PACKAGES, installed
 from ifair.experiments.plan import Earlier, Records, source_arguments, unit
 from ifair.experiments.profiles import Profile, Source
@@ -22,8 +23,6 @@ from ifair.experiments.protocol import Split, best, classification_measures, cla
 from ifair.experiments.ranking import ranking_measures
 from ifair.experiments.runner import Unit
 from ifair.experiments.statistics import spread
-from ifair.metrics import auc
-from ifair.metrics.adversary import attacker
 from ifair.tune import RULES
 
 RHO = (5.0, 20.0, 1.0, 50.0, 0.0, 100.0)
@@ -202,8 +201,5 @@ def _removed(parts: Split, alpha: float) -> list[Any]:
 
 
 def _attack(parts: Split, seen: Any, unseen: Any, seed: int) -> dict[str, float]:
-    """The AUC with which each adversary, trained on one part, tells the group in another; 1/2 is chance."""
-    return {
-        name: auc(parts.test.group, attacker(name, seed).fit(seen, parts.train.group).predict_proba(unseen)[:, 1])
-        for name in ADVERSARIES
-    }
+    """The AUC with which each adversary tells the group."""
+    return {name: group_told(parts, seen, unseen, name, seed) for name in ADVERSARIES}

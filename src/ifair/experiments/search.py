@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ifair.experiments import ranking
 from ifair.experiments.fronts import COIN, volume_curves
+from ifair.experiments.outcomes import measured
 from ifair.experiments.plan import UTILITY, Earlier, Records, rows_by_split, source_arguments, unit
 from ifair.experiments.profiles import Profile, Source
-from ifair.experiments.protocol import Split, classification_measures, classify, learn, prepared
+from ifair.experiments.protocol import Split, learn, prepared
 from ifair.experiments.runner import Unit
 from ifair.experiments.statistics import spread
 from ifair.tune import Integer, Share, Space, search
@@ -105,29 +105,19 @@ def explore(
 
     def objective(setting: dict[str, Any]) -> dict[str, Any]:
         letters = {"K": setting["K"], "lambda": 1.0 - setting["share"], "mu": setting["share"]}
-        return _short({"setting": letters, **measure(task, parts, letters, solver, seed)}, utility)
+        return _short({"setting": letters, **measure(parts, letters, solver, seed)}, utility)
 
     trials = search(objective, SPACE, measures=(utility, FAIRNESS), n_trials=n_trials, start=START, seed=seed)
     return {"search": [trial.result for trial in trials], "grid": known}
 
 
 def measure(
-    task: str, parts: Split, setting: Mapping[str, Any], solver: Mapping[str, Any], seed: int
+    parts: Split, setting: Mapping[str, Any], solver: Mapping[str, Any], seed: int
 ) -> dict[str, dict[str, float]]:
     """Fit on the training part; measures on validation and test, the same as the grid's."""
     steps = learn(METHOD, setting, parts.train, parts.protected, solver, seed)
-    if task == "ranking":
-        validation, test = ranking.score(parts, steps)
-        return {
-            "validation": ranking.ranking_measures(parts.validation, validation),
-            "test": ranking.ranking_measures(parts.test, test),
-        }
-    mapped = [steps.transform(part.X) for part in (parts.train, parts.validation, parts.test)]
-    decided = classify(mapped[0], parts.train.y, *mapped[1:])
-    return {
-        "validation": classification_measures(parts.validation, *decided[0]),
-        "test": classification_measures(parts.test, *decided[1]),
-    }
+    mapped = [np.asarray(steps.transform(part.X)) for part in (parts.train, parts.validation, parts.test)]
+    return dict(zip(("validation", "test"), measured(parts, mapped)))
 
 
 def summarise(records: Records) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ifair.pareto import pareto_front
-from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Strong, Table, Text, signed
+from ifair.report.blocks import Block, Finding, Heading, Number, Strong, Table, Text, signed
 from ifair.report.evaluation import names, tradeoff
 from ifair.report.evaluation.verdicts import clearly_above, judged, number, p_value
 
@@ -32,14 +32,9 @@ def section(results: Mapping[str, Any]) -> list[Block]:
         return []
     blocks: list[Block] = [Heading("Classification")]
     for dataset, summary in found.items():
-        name = names.dataset(dataset)
         blocks += [
-            Heading(name, 3),
-            Picture(
-                f"tradeoff-{dataset}",
-                f"{name}: AUC against yNN for every setting of every method, means over the test parts. Dashed lines "
-                "join the settings that no other setting of the method beats; hollow markers are the paper's numbers.",
-            ),
+            Heading(names.dataset(dataset), 3),
+            tradeoff.picture(dataset, "AUC"),
             table(results, dataset),
             Text("iFair-b less each rival, both tuned for the best harmonic mean; p-values are adjusted after Holm."),
             comparisons(summary, ("AUC", "yNN")),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table, Text, signed
+from ifair.report.blocks import Block, Finding, Heading, Number, Table, Text, signed
 from ifair.report.evaluation import names, tradeoff
 from ifair.report.evaluation.classification import comparisons
 from ifair.report.evaluation.verdicts import clearly_above, judged, number, p_value
@@ -23,14 +23,9 @@ def section(results: Mapping[str, Any]) -> list[Block]:
         return []
     blocks: list[Block] = [Heading("Ranking")]
     for dataset, summary in found.items():
-        name = names.dataset(dataset)
         blocks += [
-            Heading(name, 3),
-            Picture(
-                f"tradeoff-{dataset}",
-                f"{name}: MAP against yNN for every setting of every method, means over the test parts. Dashed lines "
-                "join the settings that no other setting of the method beats; hollow markers are the paper's numbers.",
-            ),
+            Heading(names.dataset(dataset), 3),
+            tradeoff.picture(dataset, "MAP"),
             Text(
                 "Tuned for the best harmonic mean of MAP and yNN. FA*IR is shown at the paper's values of p; the "
                 "picture has them all."

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ifair.pareto import pareto_front
+from ifair.report.blocks import Picture
 from ifair.report.evaluation import names
 from ifair.report.pictures import light_grid, new_figure
 
@@ -35,6 +36,16 @@ def front(points: NDArray[np.float64]) -> NDArray[np.float64]:
     """The points that no other beats, from the fairest to the most useful."""
     best = points[pareto_front(points)]
     return best[np.argsort(best[:, 0], kind="stable")]
+
+
+def picture(dataset: str, utility: str) -> Picture:
+    """Where the picture of a dataset stands on the page, in words."""
+    return Picture(
+        f"tradeoff-{dataset}",
+        f"{names.dataset(dataset)}: {utility} against yNN for every setting of every method, means over the test "
+        "parts. Dashed lines join the settings that no other setting of the method beats; hollow markers are the "
+        "paper's numbers.",
+    )
 
 
 def draw(summary: Mapping[str, Any], utility: str, printed: Sequence[tuple[str, float, float]]) -> "Figure":
