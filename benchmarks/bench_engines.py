@@ -21,10 +21,10 @@ from threadpoolctl import threadpool_limits
 import common
 from ifair import IFair
 from ifair.core.objective import Objective
-from ifair.core.pairs import EuclideanPairs
 from ifair.core.schedules import AllPairs, Landmarks, Schedule
 from ifair.engines.local import LocalEngine
 from ifair.engines.protocol import Engine
+from ifair.models.kernels import pair_kernel
 
 SIZES = [(333, 67), (2300, 431), (16_281, 101), (48_842, 101)]
 CORES = len(os.sched_getaffinity(0))
@@ -45,6 +45,7 @@ def engines(n_records: int, tiles: list[int]) -> dict[str, Callable[[np.ndarray]
     found[f"torch, {default_device()}"] = TorchEngine
     if default_device() == "cuda":
         found["torch, cuda, not recorded"] = lambda X: TorchEngine(X, recorded=False)
+        found["torch, cuda, not fused"] = lambda X: TorchEngine(X, fused=False)
     for rows in tiles:
         found[f"torch, {default_device()}, tiles of {rows}"] = lambda X, rows=rows: TorchEngine(X, tile_rows=rows)
     return found
@@ -52,8 +53,7 @@ def engines(n_records: int, tiles: list[int]) -> dict[str, Callable[[np.ndarray]
 
 @contextmanager
 def objective(engine: Engine, protected: np.ndarray, pairs: str, dtype: Any) -> Iterator[Objective]:
-    (unprotected,) = engine.send(np.flatnonzero(~protected))
-    kernel = EuclideanPairs(unprotected, K, True, dtype)
+    kernel = pair_kernel(engine, ~protected, K, weighted=True, single=dtype == np.float32)
     drawn = np.sort(np.random.default_rng(0).choice(engine.n_records, min(LANDMARKS, engine.n_records), replace=False))
     schedule: Schedule = AllPairs(kernel)
     if pairs == "landmarks":

@@ -17,15 +17,16 @@ from ifair.core.losses import Reconstruction
 from ifair.core.mapping import Mapping, mean_memberships
 from ifair.core.moments import Moments, input_products
 from ifair.core.objective import Objective
-from ifair.core.pairs import EuclideanPairs, MinkowskiPairs
 from ifair.core.parameters import Parameters
 from ifair.core.schedules import AllPairs, Landmarks, NoPairs
 from ifair.engines.local import LocalEngine
 from ifair.engines.parquet import ParquetRecords
 from ifair.engines.records import MappedRecords
 from ifair.engines.streamed import StreamedEngine
+from ifair.models.kernels import pair_kernel
 
 from clusters import two_workers
+from devices import interpret_triton
 
 M, N, K = 47, 6, 4
 UNPROTECTED = np.array([0, 1, 2, 4])
@@ -63,11 +64,23 @@ class FromParquet(StreamedEngine):
         self.folder.cleanup()
 
 
-def on_torch(X, rows, device, recorded=None):
+def on_torch(X, rows, device, recorded=None, fused=None):
     pytest.importorskip("torch", reason="torch is not installed: pip install 'ifair[torch]'")
     from ifair.engines.torch import TorchEngine
 
-    return TorchEngine(X, device=device, block_rows=rows, tile_rows=max(1, rows // 2), recorded=recorded)
+    tile_rows = max(1, rows // 2)
+    return TorchEngine(X, device=device, block_rows=rows, tile_rows=tile_rows, recorded=recorded, fused=fused)
+
+
+def in_steps(X, rows, device):
+    """Nothing recorded, nothing fused: what every device falls back on."""
+    return on_torch(X, rows, device, recorded=False, fused=False)
+
+
+def interpreted(X, rows):
+    """The kernel of fused tiles without a device, as its interpreter understands it."""
+    interpret_triton()
+    return on_torch(X, rows, "cpu", fused=True)
 
 
 def on_dask(X, rows):
@@ -86,10 +99,11 @@ ENGINES = {
     "from Parquet files": FromParquet,
     **{f"torch on {device}": lambda X, rows, device=device: on_torch(X, rows, device) for device in DEVICES},
     **{
-        f"torch on {device}, not recorded": lambda X, rows, device=device: on_torch(X, rows, device, recorded=False)
+        f"torch on {device}, in steps": lambda X, rows, device=device: in_steps(X, rows, device)
         for device in DEVICES
         if device != "cpu"
     },
+    "torch on cpu, fused": interpreted,
     "dask": on_dask,
 }
 
@@ -122,10 +136,8 @@ def draw(rng):
 
 def objective(engine, pairs="all", p=2.0, *, weighted=True, squared=False, reduction="mean", dtype=np.float64):
     unprotected, columns = engine.send(UNPROTECTED, np.array([1.0, 1, 1, 0, 1, 1]))
-    if p == 2.0:
-        kernel = EuclideanPairs(unprotected, K, weighted, dtype)
-    else:
-        kernel = MinkowskiPairs(unprotected, N, p, weighted, dtype)
+    counts = np.isin(np.arange(N), UNPROTECTED)
+    kernel = pair_kernel(engine, counts, K, p, weighted=weighted, single=dtype == np.float32)
     schedule = {
         "all": lambda: AllPairs(kernel),
         "landmarks": lambda: Landmarks(kernel, engine.take(LANDMARKS), engine.n_records),

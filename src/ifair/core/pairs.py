@@ -38,6 +38,10 @@ class PairKernel(Protocol):
     """How a tile of pairs is evaluated."""
 
     @property
+    def tile_rows(self) -> int | None:
+        """Most records on each side of a tile; None for what suits the engine."""
+
+    @property
     def width(self) -> int:
         """Columns of ``rows_a`` and ``rows_b``."""
 
@@ -98,12 +102,15 @@ class EuclideanPairs:
         Weight attributes by alpha (the paper) or not at all (the authors' code).
     dtype : numpy dtype
         Precision inside a tile; sums over tiles are kept in double precision.
+    tile_rows : int, optional
+        Most records on each side of a tile, if not what suits the engine.
     """
 
     unprotected: Indices
     n_prototypes: int
     weighted: bool = True
     dtype: Any = np.float64
+    tile_rows: int | None = None
 
     @property
     def width(self) -> int:
@@ -230,6 +237,7 @@ class MinkowskiPairs:
     p: float
     weighted: bool = True
     dtype: Any = np.float64
+    tile_rows: int | None = None
 
     @property
     def width(self) -> int:

@@ -84,7 +84,7 @@ class AllPairs:
 
         def sides(X: Array, rows: slice) -> list[tuple[slice, Any]]:
             side = kernel.side(X, mapping.memberships(X, parameters), parameters)
-            cut = tiles(X.shape[0], engine.tile_rows)
+            cut = tiles(X.shape[0], kernel.tile_rows or engine.tile_rows)
             return [(slice(rows.start + t.start, rows.start + t.stop), side[t]) for t in cut]
 
         parts = [tile for block in engine.map(sides) for tile in block]
@@ -162,7 +162,7 @@ class Landmarks:
         return self.n_records / self.X.shape[0]
 
     def prepare(self, engine: Engine, mapping: Mapping, parameters: Parameters) -> LandmarkSide:
-        return self.known(mapping, parameters, engine.tile_rows)
+        return self.known(mapping, parameters, self.kernel.tile_rows or engine.tile_rows)
 
     def known(self, mapping: Mapping, parameters: Parameters, tile_rows: int) -> LandmarkSide:
         U, pullback = mapping.with_pullback(self.X, parameters)

@@ -31,6 +31,8 @@ class TorchEngine:
     recorded : bool, optional
         Record and replay what :meth:`evaluate` is given. By default on CUDA devices, for tables so small that asking
         for operations takes longer than performing them.
+    fused : bool, optional
+        Compare pairs by one kernel a tile, in single precision, where Triton is installed. By default on CUDA devices.
 
     Notes
     -----
@@ -49,6 +51,7 @@ class TorchEngine:
         block_rows: int | None = None,
         tile_rows: int | None = None,
         recorded: bool | None = None,
+        fused: bool | None = None,
     ) -> None:
         if device is None:
             device = X.device if isinstance(X, torch.Tensor) else default_device()
@@ -60,6 +63,8 @@ class TorchEngine:
         self.tile_rows = tile_rows or (ACCELERATOR_TILE_ROWS if accelerated else PROCESSOR_TILE_ROWS)
         small_on_cuda = self.device.type == "cuda" and self.n_records <= RECORDED_UP_TO
         self.recorded = small_on_cuda if recorded is None else recorded
+        self.fused = self.device.type == "cuda" if fused is None else fused
+        self.fused_tile_rows = tile_rows or FUSED_TILE_ROWS
         self._replays: dict[Callable[..., tuple[Any, ...]], Replay] = {}
         self._precision_before = ""
 
@@ -114,6 +119,9 @@ class TorchEngine:
 ACCELERATOR_BLOCK_ROWS, ACCELERATOR_TILE_ROWS = 65_536, 4096
 PROCESSOR_BLOCK_ROWS, PROCESSOR_TILE_ROWS = 4096, 512
 RECORDED_UP_TO = 65_536
+
+FUSED_TILE_ROWS = 16_384
+"""Records on each side of a fused tile: so many that handing out tiles takes no time, so few that its sums fit."""
 
 
 def default_device() -> str:

@@ -12,7 +12,6 @@ from sklearn.utils.validation import validate_data
 from ifair.core.losses import Reconstruction
 from ifair.core.moments import Moments, input_products
 from ifair.core.objective import Objective
-from ifair.core.pairs import EuclideanPairs, MinkowskiPairs, PairKernel
 from ifair.core.parameters import Packing, Parameters
 from ifair.core.schedules import AllPairs, Landmarks, NoPairs, Schedule
 from ifair.engines.choose import is_elsewhere, on_disk, on_host
@@ -21,6 +20,7 @@ from ifair.engines.records import Records
 from ifair.models.checks import check_parameters, check_table, check_warm_start
 from ifair.models.disk import check_records
 from ifair.models.elsewhere import opened_elsewhere
+from ifair.models.kernels import pair_kernel
 from ifair.models.protected import protected_columns
 from ifair.models.prototypes import PrototypeModel
 from ifair.models.starts import drawn, first_parameters, sampled
@@ -338,16 +338,11 @@ class IFair(PrototypeModel):
         if self.fairness_weight == 0 and not report:
             return NoPairs()
         weighted, euclidean = self.fairness_distance == "weighted", self.p == 2
-        (unprotected,) = engine.send(np.flatnonzero(~protected))
         if self.pairs == "moments":
+            (unprotected,) = engine.send(np.flatnonzero(~protected))
             return Moments(unprotected, input_products(engine, unprotected), weighted)
         single = self.precision == "single" or (self.precision == "auto" and engine.n_records >= SINGLE_PRECISION_FROM)
-        dtype = np.float32 if single else np.float64
-        kernel: PairKernel
-        if euclidean:
-            kernel = EuclideanPairs(unprotected, self.n_prototypes, weighted, dtype)
-        else:
-            kernel = MinkowskiPairs(unprotected, len(protected), float(self.p), weighted, dtype)
+        kernel = pair_kernel(engine, ~protected, self.n_prototypes, float(self.p), weighted=weighted, single=single)
         n_landmarks = self.pairs
         if n_landmarks == "auto":
             n_landmarks = AUTO_LANDMARKS[euclidean] if engine.n_records > ALL_PAIRS_UP_TO[euclidean] else "all"
