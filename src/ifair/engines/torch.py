@@ -61,7 +61,11 @@ class TorchEngine:
         small_on_cuda = self.device.type == "cuda" and self.n_records <= RECORDED_UP_TO
         self.recorded = small_on_cuda if recorded is None else recorded
         self._replays: dict[Callable[..., tuple[Any, ...]], Replay] = {}
+        self._pool: Any = None
         self._precision_before = ""
+        total = torch.cuda.get_device_properties(self.device).total_memory if self.device.type == "cuda" else 2**32
+        self.batch_bytes = total // 16 if accelerated else 0
+        """What the arrays of many fits, evaluated at once, may take; 0 where they would only crowd the cache."""
 
     def __enter__(self) -> Self:
         self._precision_before = torch.get_float32_matmul_precision()
@@ -102,7 +106,10 @@ class TorchEngine:
         """From NumPy arrays to NumPy arrays by way of the device; recorded in the first call, where that saves time."""
         if self.recorded:
             try:
-                return self._replays.setdefault(function, Replay(function, self.device))(*arrays)
+                if function not in self._replays:
+                    self._pool = self._pool or torch.cuda.graph_pool_handle()
+                    self._replays[function] = Replay(function, self.device, self._pool)
+                return self._replays[function](*arrays)
             except RuntimeError:
                 # Too little memory for a recording beside everything else, or an operation that cannot be recorded.
                 self.recorded = False
