@@ -230,3 +230,9 @@ def test_an_interrupt_before_the_first_value_is_an_interrupt(X, monkeypatch):
     monkeypatch.setattr(Objective, "value_and_grad", interrupted)
     with pytest.raises(KeyboardInterrupt):
         fit_many(grid(), X)
+
+
+def test_searches_in_other_processes_end_the_same(X, batched):
+    models = fit_many(grid(max_iter=30, n_jobs=2), X)
+    others = fit_many([clone(model).set_params(n_jobs=1) for model in models], X)
+    assert_alike(models, others, 0.0)

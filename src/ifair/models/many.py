@@ -1,14 +1,17 @@
 """Many fits of one table at once: a grid of weights and prototypes, with all restarts, as one batched problem."""
 
+import os
 import warnings
 from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from ifair.core.batch import Batch, can_be_batched, most_at_once
+from ifair.core.crew import Crew
 from ifair.core.lockstep import Lockstep, Problem, Question
 from ifair.core.objective import Losses
 from ifair.core.parameters import Parameters
@@ -131,7 +134,18 @@ def _solved(engine: Engine, models: list[IFair], tasks: list[Task]) -> list[Any]
         Problem(form, task.starts, task.packing, model.max_iter, model.tol, _observer(model))
         for form, model, task in zip(forms, models, tasks)
     ]
-    return Lockstep(problems, evaluate).run()
+    n_processes = _processes(models, batches)
+    return (Crew(problems, evaluate, n_processes) if n_processes > 1 else Lockstep(problems, evaluate)).run()
+
+
+def _processes(models: list[IFair], batches: dict[Hashable, Batch]) -> int:
+    """Processes for the searches: as many as asked for where evaluations are made on a device, else this one alone.
+
+    Callbacks live in this process, and so do searches that have one.
+    """
+    if not batches or os.name != "posix" or any(model.callback is not None for model in models):
+        return 1
+    return int(effective_n_jobs(models[0].n_jobs))
 
 
 def _observer(model: IFair) -> Observer | None:
