@@ -100,12 +100,13 @@ def test_a_process_that_is_killed_is_an_error(processes):
 
 
 def interrupted(n_calls, how):
+    """Solve until so many questions of either form were answered; processes begin when they can."""
     calls = []
 
     def evaluate(form, questions):
-        calls.append(form)
-        if len(calls) == n_calls:
+        if min(calls.count(0), calls.count(1)) >= n_calls:
             how()
+        calls.append(form)
         return answered(form, questions)
 
     return Crew(problems(), evaluate, 3).run()
@@ -117,12 +118,14 @@ def interrupt():
 
 @pytest.mark.parametrize("how", [interrupt, lambda: signal.raise_signal(signal.SIGINT)], ids=["raised", "signal"])
 def test_an_interrupt_keeps_the_best_so_far(how):
-    before = signal.getsignal(signal.SIGINT)
-    for solution, restarts in interrupted(8, how):
-        assert solution.stopped == "interrupted"
+    before, stopped = signal.getsignal(signal.SIGINT), []
+    for solution, restarts in interrupted(3, how):
         assert solution.losses.total == min(restarts)
+        stopped.append(solution.stopped)
+    assert "interrupted" in stopped
+    assert set(stopped) <= {"interrupted", "converged", "stalled"}
     assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_an_interrupt_before_the_first_value_leaves_nothing():
-    assert interrupted(1, interrupt) == [None] * 5
+    assert interrupted(0, interrupt) == [None] * 5

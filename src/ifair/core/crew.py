@@ -1,42 +1,101 @@
 """Searches in step in several processes: SciPy's L-BFGS holds Python's lock, so that threads alone take turns.
 
 Every process has some problems of one form, which it solves in step; what its searches ask for comes here in one
-message. When all processes of a form wait, their questions are answered in one call, as in
-:class:`ifair.core.lockstep.Lockstep`, and the same ones come together.
+message, with the numbers in memory that both share. When all processes of a form wait, their questions are answered in
+one call, as in :class:`ifair.core.lockstep.Lockstep`, and the same ones come together.
 """
 
+import mmap
 import os
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from collections import deque
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection, wait
-from typing import Any, Generic
+from typing import Any
 
+import numpy as np
+
+from ifair.core.arrays import Array
 from ifair.core.lockstep import Evaluate, Lockstep, Problem, Question
-from ifair.core.solve import P, Solution
+from ifair.core.parameters import Parameters
+from ifair.core.solve import Solution
+
+Result = tuple[Solution[Parameters], list[float]]
 
 
-class _Worker(Generic[P]):
-    """A process, the problems it solves, and what it is asking."""
+class Slots:
+    """Room for the parameters of every search of a process, and for the gradients that come back, in shared memory.
 
-    def __init__(self, form: Hashable, numbers: list[int]) -> None:
+    Parameters
+    ----------
+    descriptor : int
+        Of a file, which is made large enough.
+    n_slots : int
+    shape : tuple of int
+        (K, N).
+    """
+
+    def __init__(self, descriptor: int, n_slots: int, shape: tuple[int, int]) -> None:
+        K, N = self.shape = shape
+        self.n_values = K * N
+        size = 8 * 2 * n_slots * (K + 1) * N
+        os.truncate(descriptor, size)
+        both = np.frombuffer(mmap.mmap(descriptor, size), np.float64).reshape(2, n_slots, (K + 1) * N)
+        self.parameters, self.gradients = both
+
+    def put(self, into: Array, slot: int, what: Parameters) -> None:
+        into[slot, : self.n_values] = what.prototypes.ravel()
+        into[slot, self.n_values :] = what.alpha
+
+    def get(self, of: Array, slot: int) -> Parameters:
+        """A view: good until the next message."""
+        return Parameters(of[slot, : self.n_values].reshape(self.shape), of[slot, self.n_values :])
+
+
+class _Worker:
+    """A process, the problems it solves, and which of them are asking."""
+
+    def __init__(self, form: Hashable, numbers: list[int], problems: Sequence[Problem[Parameters]]) -> None:
         self.form, self.numbers = form, numbers
-        self.questions: list[Question[P]] | None = None
+        self.asking: list[int] | None = None
+        given = [problems[number] for number in numbers]
+        n_slots, shape = sum(len(problem.starts) for problem in given), given[0].starts[0].prototypes.shape
         ours, theirs = socket.socketpair()
-        # Only what the searches need is loaded there, and nothing of the program that called.
-        program = f"from ifair.core.crew import work; work({theirs.fileno()})"
-        environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-        environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
-        with theirs:
+        memory = _memory()
+        try:
+            self.slots = Slots(memory, n_slots, shape)
+            # Only what the searches need is loaded there, and nothing of the program that called.
+            program = f"from ifair.core.crew import work; work({theirs.fileno()}, {memory}, {n_slots}, {shape})"
+            environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+            environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
             self.process = subprocess.Popen(  # noqa: S603 - this interpreter, this package
-                [sys.executable, "-c", program], pass_fds=[theirs.fileno()], env=environment, stdin=subprocess.DEVNULL
+                [sys.executable, "-c", program],
+                pass_fds=[theirs.fileno(), memory],
+                env=environment,
+                stdin=subprocess.DEVNULL,
             )
+        finally:
+            theirs.close()
+            os.close(memory)
         self.connection = Connection(ours.detach())
+        self.connection.send(given)
+
+    def questions(self) -> list[Question[Parameters]]:
+        slots = self.slots
+        asking = enumerate(self.asking or ())
+        return [(self.numbers[number], slots.get(slots.parameters, slot)) for slot, number in asking]
+
+    def answer(self, answers: Sequence[tuple[Any, Parameters]]) -> None:
+        self.asking = None
+        for slot, (_, gradient) in enumerate(answers):
+            self.slots.put(self.slots.gradients, slot, gradient)
+        self.connection.send([losses for losses, _ in answers])
 
     def end(self) -> None:
         self.process.terminate()
@@ -44,7 +103,15 @@ class _Worker(Generic[P]):
         self.connection.close()
 
 
-class Crew(Generic[P]):
+def _memory() -> int:
+    """The descriptor of a file that is in memory, where there is such a thing."""
+    if hasattr(os, "memfd_create"):
+        return os.memfd_create("ifair")
+    with tempfile.TemporaryFile() as file:
+        return os.dup(file.fileno())
+
+
+class Crew:
     """Solve many problems in step, in several processes.
 
     Parameters
@@ -52,23 +119,24 @@ class Crew(Generic[P]):
     problems : sequence of Problem
         Without observers, which live in this process.
     evaluate : callable
-        As for :class:`ifair.core.lockstep.Lockstep`.
+        As for :class:`ifair.core.lockstep.Lockstep`; it must not keep the parameters that it is given.
     n_processes : int
         At least one a form is taken, and no more than there are problems.
     """
 
-    def __init__(self, problems: Sequence[Problem[P]], evaluate: Evaluate[P], n_processes: int) -> None:
+    def __init__(
+        self, problems: Sequence[Problem[Parameters]], evaluate: Evaluate[Parameters], n_processes: int
+    ) -> None:
         self.problems, self.evaluate, self.n_processes = problems, evaluate, n_processes
-        self._results: list[tuple[Solution[P], list[float]] | None] = [None] * len(problems)
+        self._results: list[Result | None] = [None] * len(problems)
 
-    def run(self) -> list[tuple[Solution[P], list[float]] | None]:
+    def run(self) -> list[Result | None]:
         """What :meth:`ifair.core.lockstep.Lockstep.run` returns."""
-        workers: list[_Worker[P]] = []
+        workers: list[_Worker] = []
         with _noticed_interrupts() as interrupts:
             try:
                 for form, numbers in shares(self.problems, self.n_processes):
-                    workers.append(_Worker(form, numbers))
-                    workers[-1].connection.send([self.problems[number] for number in numbers])
+                    workers.append(_Worker(form, numbers, self.problems))
                 try:
                     self._serve(workers, interrupts)
                 except KeyboardInterrupt:
@@ -78,7 +146,7 @@ class Crew(Generic[P]):
                     worker.end()
         return self._results
 
-    def _serve(self, workers: list[_Worker[P]], interrupts: list[int]) -> None:
+    def _serve(self, workers: list[_Worker], interrupts: list[int]) -> None:
         running = {id(worker.connection): worker for worker in workers}
         heard: deque[Any] = deque()
         while running:
@@ -91,11 +159,11 @@ class Crew(Generic[P]):
             if self._hear(worker):
                 del running[id(worker.connection)]
             alike = [other for other in running.values() if other.form == worker.form]
-            if alike and all(other.questions is not None for other in alike):
+            if alike and all(other.asking is not None for other in alike):
                 self._answer(alike)
 
-    def _hear(self, worker: _Worker[P]) -> bool:
-        """Take what a process says: questions, or its results, which end it."""
+    def _hear(self, worker: _Worker) -> bool:
+        """Take what a process says: who asks, or its results, which end it."""
         try:
             kind, said = worker.connection.recv()
         except (EOFError, ConnectionError) as error:
@@ -106,28 +174,24 @@ class Crew(Generic[P]):
         if kind == "failed":
             raise said
         if kind == "asks":
-            worker.questions = said
+            worker.asking = said
             return False
         for number, result in zip(worker.numbers, said, strict=True):
             self._results[number] = result
         return True
 
-    def _answer(self, workers: list[_Worker[P]]) -> None:
-        asked = [(worker.numbers[number], at, worker) for worker in workers for number, at in worker.questions or ()]
+    def _answer(self, workers: list[_Worker]) -> None:
+        asked = [(*question, worker) for worker in workers for question in worker.questions()]
         asked.sort(key=lambda one: one[0])  # stable: starts of a problem stay in order
         answers = self.evaluate(workers[0].form, [(number, at) for number, at, _ in asked])
         for worker in workers:
-            worker.questions = None
-        for worker in workers:
-            worker.connection.send(
-                [answer for (*_, owner), answer in zip(asked, answers, strict=True) if owner is worker]
-            )
+            worker.answer([answer for (*_, asker), answer in zip(asked, answers, strict=True) if asker is worker])
 
-    def _interrupt(self, workers: list[_Worker[P]]) -> None:
+    def _interrupt(self, workers: list[_Worker]) -> None:
         """Have every process end with the best so far."""
         running = [worker for worker in workers if any(self._results[number] is None for number in worker.numbers)]
         for worker in running:
-            if worker.questions is not None:
+            if worker.asking is not None:
                 worker.connection.send(KeyboardInterrupt)
         for worker in running:
             while not self._hear(worker):
@@ -162,19 +226,21 @@ def shares(problems: Sequence[Problem[Any]], n_processes: int) -> list[tuple[Has
     return dealt
 
 
-def work(descriptor: int) -> None:
+def work(descriptor: int, memory: int, n_slots: int, shape: tuple[int, int]) -> None:
     """What a process of the crew does: solve the problems that come, asking for every value."""
     # An interrupt at the keyboard reaches all processes; the one that evaluates tells the others.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    slots = Slots(memory, n_slots, shape)
     with Connection(descriptor) as connection:
 
-        def evaluate(_: Hashable, questions: list[Question[Any]]) -> Sequence[tuple[Any, Any]]:
-            connection.send(("asks", questions))
-            answers: Any = connection.recv()
-            if isinstance(answers, type):
-                raise answers
-            replies: Sequence[tuple[Any, Any]] = answers
-            return replies
+        def evaluate(_: Hashable, questions: list[Question[Parameters]]) -> list[tuple[Any, Parameters]]:
+            for slot, (_, parameters) in enumerate(questions):
+                slots.put(slots.parameters, slot, parameters)
+            connection.send(("asks", [number for number, _ in questions]))
+            losses: Any = connection.recv()
+            if isinstance(losses, type):
+                raise losses
+            return [(one, slots.get(slots.gradients, slot)) for slot, one in enumerate(losses)]
 
         try:
             results = Lockstep(connection.recv(), evaluate).run()
