@@ -12,6 +12,7 @@ from ifair import LFR, IFair, fit_many
 from ifair.core.batch import Batch
 from ifair.core.objective import Objective
 from ifair.engines.local import LocalEngine
+from ifair.models.starts import first_parameters
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -236,3 +237,17 @@ def test_searches_in_other_processes_end_the_same(X, batched):
     models = fit_many(grid(max_iter=30, n_jobs=2), X)
     others = fit_many([clone(model).set_params(n_jobs=1) for model in models], X)
     assert_alike(models, others, 0.0)
+
+
+def test_starts_that_models_share_are_drawn_once(X, monkeypatch):
+    drawn = []
+
+    def watched(*arguments):
+        drawn.append(arguments)
+        return first_parameters(*arguments)
+
+    monkeypatch.setattr("ifair.models.ifair.first_parameters", watched)
+    models = fit_many(grid(max_iter=2, pairs=12), X)
+    assert len(drawn) == 2 * 2 * 2  # starts of either number of prototypes, with landmarks drawn before and without
+    monkeypatch.undo()
+    assert_alike(models, [clone(model).fit(X) for model in models], 0.0)

@@ -3,6 +3,9 @@
 import os
 import warnings
 from collections.abc import Hashable, Sequence
+from copy import deepcopy
+from dataclasses import replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -66,17 +69,16 @@ def fit_many(models: Sequence[IFair], X: Any) -> list[IFair]:
     _check_models(models)
     if any(is_elsewhere(model.engine, X) or on_disk(X, model.engine) is not None for model in models):
         return [model.fit(X) for model in models]
-    tables = []
     for model in models:
         check_parameters(model)
         if model.utility_weight == 0 and model.fairness_distance == "weighted":
             warnings.warn(TRIVIAL_OPTIMUM, UserWarning, stacklevel=2)
-        tables.append(validate_data(model, on_host(X), dtype=[np.float64, np.float32], ensure_min_samples=2))
-        check_table(model, tables[-1])
-        check_warm_start(model, tables[-1].shape[1])
+        validated = validate_data(model, on_host(X), dtype=[np.float64, np.float32], ensure_min_samples=2)
+        check_table(model, validated)
+        check_warm_start(model, validated.shape[1])
     places = [(model.engine, model.n_jobs) for model in models]
     for place in dict.fromkeys(places):
-        _fit_there([model for model, other in zip(models, places) if other == place], tables[0], X)
+        _fit_there([model for model, other in zip(models, places) if other == place], validated, X)
     return models
 
 
@@ -91,7 +93,7 @@ def _check_models(models: list[IFair]) -> None:
 def _fit_there(models: list[IFair], X: NDArray[np.floating[Any]], table: Any) -> None:
     """Fit models of one engine; ``X`` is ``table`` as validated."""
     with models[0]._opened(X, table) as (engine, centre):
-        tasks = [_task(model, engine, X, centre, protected_columns(model, table)) for model in models]
+        tasks = _tasks(models, engine, X, centre, table)
         found = _solved(engine, models, tasks)
         for model, task, one in zip(models, tasks, found):
             if one is not None:
@@ -100,15 +102,59 @@ def _fit_there(models: list[IFair], X: NDArray[np.floating[Any]], table: Any) ->
         raise KeyboardInterrupt
 
 
-def _task(model: IFair, engine: Engine, X: Any, centre: NDArray[np.float64], protected: NDArray[np.bool_]) -> Task:
-    """The model's own task; where batches pay and nothing is drawn, with a fairness loss also where it does not count.
+def _tasks(
+    models: list[IFair], engine: Engine, X: NDArray[np.floating[Any]], centre: NDArray[np.float64], table: Any
+) -> list[Task]:
+    """The tasks of the models; what only depends on their common parameters and seed is drawn once."""
+    tasks: list[Task] = []
+    known: dict[Hashable, Task] = {}
+    for model in models:
+        protected = protected_columns(model, table)
+        same = _draws(model, protected)
+        if same is not None and same in known:
+            task = known[same]
+            lam, mu = float(model.utility_weight), float(model.fairness_weight)
+            objective = replace(task.objective, utility_weight=lam, fairness_weight=mu)
+            task = task._replace(objective=objective, random_state=deepcopy(task.random_state))
+        else:
+            task = model._task(engine, X, centre, protected)
+            known[same] = task
+        tasks.append(_with_others(model, engine, task))
+    return tasks
+
+
+def _draws(model: IFair, protected: NDArray[np.bool_]) -> Hashable | None:
+    """What two models must share to have the same starts and landmarks; None where that cannot be told."""
+    parameters = model.get_params(deep=False)
+    told = isinstance(model.init, str) and isinstance(model.alpha_init, str) and not model.warm_start
+    if not told or not isinstance(model.random_state, Integral):
+        return None
+    own = {name: value for name, value in parameters.items() if name not in MAY_DIFFER}
+    return tuple(own.items()), protected.tobytes(), model.fairness_weight > 0
+
+
+# Parameters that change neither starts nor landmarks; protected columns are looked at by themselves.
+MAY_DIFFER = (
+    "utility_weight",
+    "fairness_weight",
+    "protected",
+    "output",
+    "max_iter",
+    "tol",
+    "callback",
+    "verbose",
+    "n_jobs",
+)
+
+
+def _with_others(model: IFair, engine: Engine, task: Task) -> Task:
+    """The task with a fairness loss also where it does not count, if batches pay and nothing is drawn for it.
 
     Without it a fit is evaluated apart from the others, which takes longer than to evaluate the loss in vain.
     """
-    task = model._task(engine, X, centre, protected)
     if model.fairness_weight > 0 or _most(task) == 1:
         return task
-    objective = model._objective(engine, protected, np.random.RandomState(0), report=True)
+    objective = model._objective(engine, task.protected, np.random.RandomState(0), report=True)
     return task if isinstance(objective.pairs, Landmarks) else task._replace(objective=objective)
 
 
@@ -126,7 +172,7 @@ def _solved(engine: Engine, models: list[IFair], tasks: list[Task]) -> list[Any]
     def evaluate(form: Hashable, questions: list[Question[Parameters]]) -> list[tuple[Losses, Parameters]]:
         objectives = [tasks[number].objective for number, _ in questions]
         points = [parameters for _, parameters in questions]
-        if form in batches and len(questions) > 1:
+        if form in batches:
             return batches[form].value_and_grads(objectives, points)
         return [objective.value_and_grad(at) for objective, at in zip(objectives, points)]
 
