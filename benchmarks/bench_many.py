@@ -33,8 +33,8 @@ from ifair.data import load, thirds
 from ifair.experiments.profiles import COEFFICIENTS, DIMENSIONS, ratios
 
 SEARCH = {"n_restarts": 3, "max_iter": 1000, "tol": 1e-3}
-SIZES = {"credit": (334, 67), "compas": (2405, 431)}
-STATES = [(10, 67), (30, 67), (20, 431), (30, 431)]
+SIZES = {"credit": (334, 66), "compas": (2300, 265)}
+STATES = [(10, 66), (30, 66), (30, 265), (20, 431)]
 MANY = 51
 
 

@@ -16,9 +16,10 @@ from sklearn.utils.validation import validate_data
 from ifair.core.batch import Batch, can_be_batched, most_at_once
 from ifair.core.crew import Crew
 from ifair.core.lockstep import Lockstep, Problem, Question
-from ifair.core.objective import Losses
+from ifair.core.objective import Losses, Objective
+from ifair.core.pairs import EuclideanPairs
 from ifair.core.parameters import Parameters
-from ifair.core.schedules import Landmarks
+from ifair.core.schedules import AllPairs, Landmarks
 from ifair.core.solve import Observer, Progress
 from ifair.engines.choose import is_elsewhere, on_disk, on_host
 from ifair.engines.protocol import Engine
@@ -119,7 +120,7 @@ def _tasks(
         else:
             task = model._task(engine, X, centre, protected)
             known[same] = task
-        tasks.append(_with_others(model, engine, task))
+        tasks.append(_with_others(model, engine, task) if _most(task) > 1 else task)
     return tasks
 
 
@@ -148,14 +149,33 @@ MAY_DIFFER = (
 
 
 def _with_others(model: IFair, engine: Engine, task: Task) -> Task:
-    """The task with a fairness loss also where it does not count, if batches pay and nothing is drawn for it.
+    """The task such that it can be evaluated with others.
 
-    Without it a fit is evaluated apart from the others, which takes longer than to evaluate the loss in vain.
+    With a fairness loss also where it does not count, if nothing is drawn for it: a fit without would be evaluated
+    apart, which takes longer than to evaluate the loss in vain.
     """
-    if model.fairness_weight > 0 or _most(task) == 1:
-        return task
-    objective = model._objective(engine, task.protected, np.random.RandomState(0), report=True)
-    return task if isinstance(objective.pairs, Landmarks) else task._replace(objective=objective)
+    objective = task.objective
+    if model.fairness_weight == 0:
+        objective = model._objective(engine, task.protected, np.random.RandomState(0), report=True)
+        if isinstance(objective.pairs, Landmarks):
+            return task
+    return task._replace(objective=plain(objective))
+
+
+def plain(objective: Objective) -> Objective:
+    """The objective with formulas that take many fits, in place of a kernel that takes one at a time and is faster.
+
+    Where the pairs of one fit fill a tile of the engine they keep it busy by themselves: there it stays as it is.
+    """
+    pairs, engine = objective.pairs, objective.engine
+    kernel = getattr(pairs, "kernel", None)
+    if not isinstance(pairs, AllPairs | Landmarks) or type(kernel) is EuclideanPairs:
+        return objective
+    partners = pairs.X.shape[0] if isinstance(pairs, Landmarks) else engine.n_records
+    if not isinstance(kernel, EuclideanPairs) or engine.n_records * partners > engine.tile_rows**2:
+        return objective
+    simple = EuclideanPairs(kernel.unprotected, kernel.n_prototypes, kernel.weighted, kernel.dtype)
+    return replace(objective, pairs=replace(pairs, kernel=simple))
 
 
 def _most(task: Task) -> int:
