@@ -63,9 +63,9 @@ class TorchEngine:
         self._replays: dict[Callable[..., tuple[Any, ...]], Replay] = {}
         self._pool: Any = None
         self._precision_before = ""
+        # What the arrays of many fits, evaluated at once, may take; nothing where they would only crowd the cache.
         total = torch.cuda.get_device_properties(self.device).total_memory if self.device.type == "cuda" else 2**32
         self.batch_bytes = total // 16 if accelerated else 0
-        """What the arrays of many fits, evaluated at once, may take; 0 where they would only crowd the cache."""
 
     def __enter__(self) -> Self:
         self._precision_before = torch.get_float32_matmul_precision()
