@@ -7,11 +7,12 @@ if TYPE_CHECKING:
     from ifair.encode import Encoder
     from ifair.models.ifair import IFair
     from ifair.models.lfr import LFR
+    from ifair.models.many import fit_many
     from ifair.persist import inspect, load, save, score
     from ifair.ranking import FAStarIR
 
 __version__ = "0.1.0"
-__all__ = ["LFR", "Encoder", "FAStarIR", "IFair", "__version__", "inspect", "load", "save", "score"]
+__all__ = ["LFR", "Encoder", "FAStarIR", "IFair", "__version__", "fit_many", "inspect", "load", "save", "score"]
 
 # Where each public name lives. Loaded on first use: `ifair --help` needs neither numpy nor scikit-learn.
 _HOME = {
@@ -19,6 +20,7 @@ _HOME = {
     "FAStarIR": "ifair.ranking",
     "IFair": "ifair.models.ifair",
     "LFR": "ifair.models.lfr",
+    "fit_many": "ifair.models.many",
     "inspect": "ifair.persist",
     "load": "ifair.persist",
     "save": "ifair.persist",

@@ -52,9 +52,38 @@ def at_least(x: Array, bound: float) -> Array:
 
 def column_sums(a: Array, b: Array) -> Array:
     """``sum_i a_in b_in`` for every column n."""
-    return namespace(a).sum(a * b, axis=0)
+    return namespace(a).sum(a * b, axis=-2)
 
 
 def row_sums(a: Array, b: Array) -> Array:
     """``sum_n a_in b_in`` for every row i."""
     return namespace(a).linalg.vecdot(a, b)
+
+
+# Of one fit the operators say it best; of many at once, with a dimension in front, they would mean something else.
+
+
+def each(factor: Any, like: Array) -> Any:
+    """A number as it is; one number a fit, shape (B,), in the shape that multiplies arrays like ``like`` fit by fit."""
+    return factor if isinstance(factor, float) else factor[(..., *(None,) * (like.ndim - 1))]
+
+
+def dot(a: Array, b: Array) -> Array:
+    """``sum_n a_n b_n``, a number for every vector."""
+    return a @ b if a.ndim == 1 else row_sums(a, b)
+
+
+def vector_times(v: Array, A: Array) -> Array:
+    """``sum_i v_i A_in``, a vector for every vector."""
+    return v @ A if v.ndim == 1 else (v[..., None, :] @ A)[..., 0, :]
+
+
+def times_vector(A: Array, v: Array) -> Array:
+    """``sum_n A_in v_n``, a vector for every vector."""
+    return A @ v if v.ndim == 1 else (A @ v[..., None])[..., 0]
+
+
+def total_products(a: Array, b: Array) -> Array:
+    """``sum_ij a_ij b_ij``, a number for every matrix."""
+    xp, flat = namespace(a), (*a.shape[:-2], -1)
+    return dot(xp.reshape(a, flat), xp.reshape(b, flat))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ifair.core.arrays import Array, namespace, row_sums
+from ifair.core.arrays import Array, namespace, row_sums, times_vector
 from ifair.core.parameters import Parameters
 
 Pullback = Callable[[Array], Parameters]
@@ -33,19 +33,19 @@ def _squared_euclidean(X: Array, parameters: Parameters) -> tuple[Array, Pullbac
     # Expanding the square turns everything into matrix products.
     V, alpha = parameters.prototypes, parameters.alpha
     xp = namespace(X)
-    weighted = V * alpha
-    D = X @ weighted.T
+    weighted = V * alpha[..., None, :]
+    D = X @ weighted.mT
     D *= -2.0
     squares = X * X
-    D += (squares @ alpha)[:, None]
-    D += row_sums(weighted, V)[None, :]
+    D += times_vector(squares, alpha)[..., :, None]
+    D += row_sums(weighted, V)[..., None, :]
     D = xp.maximum(D, xp.zeros_like(D))
 
     def pullback(C: Array) -> Parameters:
-        CX = C.T @ X
-        per_prototype = xp.sum(C, axis=0)[:, None]
-        d_prototypes = 2.0 * alpha * (per_prototype * V - CX)
-        d_alpha = xp.sum(C, axis=1) @ squares + xp.sum((per_prototype * V - 2.0 * CX) * V, axis=0)
+        CX = C.mT @ X
+        per_prototype = xp.sum(C, axis=-2)[..., :, None]
+        d_prototypes = 2.0 * alpha[..., None, :] * (per_prototype * V - CX)
+        d_alpha = xp.sum(C, axis=-1) @ squares + xp.sum((per_prototype * V - 2.0 * CX) * V, axis=-2)
         return Parameters(d_prototypes, d_alpha)
 
     return D, pullback

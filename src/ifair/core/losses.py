@@ -27,6 +27,6 @@ class Reconstruction:
         V : ndarray of shape (K, N)
         """
         residual = (U @ V - X) * self.columns
-        value = namespace(X).sum(residual * residual)
+        value = namespace(X).sum(residual * residual, axis=(-2, -1))
         residual *= 2.0
-        return value, residual @ V.T, U.T @ residual
+        return value, residual @ V.mT, U.mT @ residual

@@ -34,7 +34,7 @@ class Mapping:
         U = softmax(-distance)
 
         def pullback(dU: Array) -> Parameters:
-            d_logits = U * (dU - row_sums(U, dU)[:, None])
+            d_logits = U * (dU - row_sums(U, dU)[..., None])
             return pull_distance(-d_logits * slope)
 
         return U, pullback
@@ -43,8 +43,8 @@ class Mapping:
 def softmax(logits: Array) -> Array:
     """Row-wise softmax that neither overflows nor underflows to a zero row."""
     xp = namespace(logits)
-    weights = xp.exp(logits - xp.max(logits, axis=1, keepdims=True))
-    return weights / xp.sum(weights, axis=1, keepdims=True)
+    weights = xp.exp(logits - xp.max(logits, axis=-1, keepdims=True))
+    return weights / xp.sum(weights, axis=-1, keepdims=True)
 
 
 def mean_memberships(engine: Engine, mapping: Mapping, parameters: Parameters) -> Array:

@@ -12,7 +12,18 @@ live in K dimensions. The differences lose digits when the data lie far from the
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ifair.core.arrays import Array, Indices, at_least, column_sums, namespace, row_sums, zeros
+from ifair.core.arrays import (
+    Array,
+    Indices,
+    at_least,
+    column_sums,
+    dot,
+    namespace,
+    row_sums,
+    times_vector,
+    vector_times,
+    zeros,
+)
 from ifair.core.mapping import Mapping
 from ifair.core.parameters import Parameters
 from ifair.core.schedules import BlockPart
@@ -57,7 +68,7 @@ class Moments:
     def _weights(self, parameters: Parameters) -> tuple[Array, Array]:
         V, alpha = parameters.prototypes, parameters.alpha
         w = alpha if self.weighted else namespace(alpha).ones_like(alpha)
-        return (V * w) @ V.T, w[self.unprotected]
+        return (V * w[..., None, :]) @ V.mT, w[..., self.unprotected]
 
     def prepare(self, engine: Engine, mapping: Mapping, parameters: Parameters) -> KnownMoments:
         xp = namespace(parameters.alpha)
@@ -66,54 +77,58 @@ class Moments:
         def moments(X: Array, _: slice) -> tuple[Any, ...]:
             U = mapping.memberships(X, parameters)
             inputs = X[:, self.unprotected]
-            q = row_sums(U @ Q, U) - (inputs * inputs) @ w
+            q = row_sums(U @ Q, U) - times_vector(inputs * inputs, w)
             return (
-                q @ q,
-                xp.sum(q),
-                xp.sum(U, axis=0),
+                dot(q, q),
+                xp.sum(q, axis=-1),
+                xp.sum(U, axis=-2),
                 xp.sum(inputs, axis=0),
-                q @ U,
+                vector_times(q, U),
                 q @ inputs,
-                U.T @ U,
-                U.T @ inputs,
+                U.mT @ U,
+                U.mT @ inputs,
             )
 
         sum_qq, sum_q, sum_u, sum_x, sum_qu, sum_qx, UU, UX = engine.sum(moments)
-        cross = sum_qu @ Q @ sum_u - (sum_qx * w) @ sum_x
-        products = xp.sum((UU @ Q) * (Q @ UU)) - 2.0 * xp.sum((Q @ UX) * (UX * w)) + w @ (self.input_products**2) @ w
+        cross = dot(vector_times(sum_qu, Q), sum_u) - (sum_qx * w) @ sum_x
+        inputs_and_shares = xp.sum((Q @ UX) * (UX * w[..., None, :]), axis=(-2, -1))
+        of_inputs = dot(w @ (self.input_products**2), w)
+        products = xp.sum((UU @ Q) * (Q @ UU), axis=(-2, -1)) - 2.0 * inputs_and_shares + of_inputs
         loss = 2.0 * engine.n_records * sum_qq + 2.0 * sum_q**2 - 8.0 * cross + 4.0 * products
         # Rounding may leave a sum of squares a hair below zero.
         return KnownMoments(at_least(loss, 0.0), Q, w, sum_q, sum_u, sum_x, sum_qu, sum_qx, UU, UX)
 
     def block(self, known: KnownMoments, X: Array, U: Array, rows: slice, parameters: Parameters) -> BlockPart:
         Q, w = known.gram, known.weights
-        n_records = namespace(U).sum(known.sum_u)  # memberships of a record sum to 1
+        n_records = namespace(U).sum(known.sum_u, axis=-1)[..., None]  # memberships of a record sum to 1
         inputs = X[:, self.unprotected]
         UQ = U @ Q
-        q = row_sums(UQ, U) - (inputs * inputs) @ w
-        dq = 4.0 * n_records * q + 4.0 * known.sum_q - 8.0 * (UQ @ known.sum_u - inputs @ (w * known.sum_x))
+        q = row_sums(UQ, U) - times_vector(inputs * inputs, w)
+        to_mean = times_vector(UQ, known.sum_u) - times_vector(inputs, w * known.sum_x)
+        dq = 4.0 * n_records * q + 4.0 * known.sum_q[..., None] - 8.0 * to_mean
+        Qu, Qqu = times_vector(Q, known.sum_u)[..., None, :], times_vector(Q, known.sum_qu)[..., None, :]
         dU = (
-            2.0 * dq[:, None] * UQ
-            - 8.0 * (q[:, None] * (Q @ known.sum_u) + Q @ known.sum_qu)
-            + 16.0 * (UQ @ known.UU @ Q - inputs @ ((w * known.UX).T @ Q))
+            2.0 * dq[..., None] * UQ
+            - 8.0 * (q[..., None] * Qu + Qqu)
+            + 16.0 * (UQ @ known.UU @ Q - inputs @ ((w[..., None, :] * known.UX).mT @ Q))
         )
-        return BlockPart(zeros((), U), dU, (U.T @ (dq[:, None] * U), dq @ (inputs * inputs)))
+        return BlockPart(zeros(parameters.batch, U), dU, (U.mT @ (dq[..., None] * U), dq @ (inputs * inputs)))
 
     def finish(self, known: KnownMoments, sums: tuple[Any, ...], parameters: Parameters) -> tuple[Array, Parameters]:
         dQ, squares = sums
         Q, w, V = known.gram, known.weights, parameters.prototypes
-        dQ = dQ - 8.0 * known.sum_qu[:, None] * known.sum_u[None, :]
-        dQ = dQ + 8.0 * (known.UU @ Q @ known.UU - known.UX @ (w * known.UX).T)
-        both = (dQ + dQ.T) @ V
+        dQ = dQ - 8.0 * known.sum_qu[..., :, None] * known.sum_u[..., None, :]
+        dQ = dQ + 8.0 * (known.UU @ Q @ known.UU - known.UX @ (w[..., None, :] * known.UX).mT)
+        both = (dQ + dQ.mT) @ V
         if not self.weighted:
             return known.loss, Parameters(both, namespace(V).zeros_like(parameters.alpha))
         d_alpha = 0.5 * column_sums(V, both)
-        d_alpha[self.unprotected] += (
+        d_alpha[..., self.unprotected] += (
             -squares
             + 8.0 * known.sum_qx * known.sum_x
-            + 8.0 * (self.input_products**2 @ w - column_sums(known.UX, Q @ known.UX))
+            + 8.0 * (times_vector(self.input_products**2, w) - column_sums(known.UX, Q @ known.UX))
         )
-        return known.loss, Parameters(both * parameters.alpha, d_alpha)
+        return known.loss, Parameters(both * parameters.alpha[..., None, :], d_alpha)
 
 
 def input_products(engine: Engine, unprotected: Indices) -> Array:

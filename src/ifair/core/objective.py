@@ -1,11 +1,12 @@
 """The objective (Def. 6 and 9): weighted utility and fairness losses, with the gradient, in one walk over records."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ifair.core.arrays import Array, namespace
+from ifair.core.arrays import Array, each, namespace
 from ifair.core.losses import Reconstruction
 from ifair.core.mapping import Mapping
 from ifair.core.parameters import Parameters
@@ -49,7 +50,10 @@ class Objective:
 
     def value_and_grad(self, parameters: Parameters) -> tuple[Losses, Parameters]:
         """The losses at ``parameters`` and the gradient of their weighted total, all in NumPy arrays."""
-        utility, fairness, *flat = self.engine.evaluate(self._sums, parameters.prototypes, parameters.alpha)
+        return self.reduced(*self.engine.evaluate(self._sums, parameters.prototypes, parameters.alpha))
+
+    def reduced(self, utility: Any, fairness: Any, *flat: Array) -> tuple[Losses, Parameters]:
+        """The losses and the gradient of their total, from what :meth:`sums` says of one fit."""
         gradients = list(map(Parameters, flat[::2], flat[1::2]))
         if self.reduction == "norm":
             losses = self._losses(np.sqrt(utility), np.sqrt(fairness))
@@ -66,7 +70,7 @@ class Objective:
         return (1.0 / M, 1.0 / M**2) if self.reduction == "mean" else (1.0, 1.0)
 
     @property
-    def _mixtures(self) -> tuple[tuple[float, float], ...]:
+    def mixtures(self) -> tuple[tuple[float, float], ...]:
         """For every gradient that is asked for, how much of the utility and of the fairness sum it holds."""
         if self.reduction == "norm":
             # How strongly each sum counts is known only when both sums are: carry two gradients through the walk.
@@ -79,25 +83,28 @@ class Objective:
         return Losses(float(total), float(utility), float(fairness))
 
     def _sums(self, V: Array, alpha: Array) -> tuple[Array, ...]:
+        return self.sums(V, alpha, self.mixtures)
+
+    def sums(self, V: Array, alpha: Array, mixtures: Sequence[tuple[Any, Any]]) -> tuple[Array, ...]:
         """The two sums, then for every mixture (a, b) the gradient of ``a * utility + b * fairness``, in two arrays.
 
-        All arrays are of the engine's kind.
+        All arrays are of the engine's kind, of one fit or of many at once; a and b are numbers, or one number a fit.
         """
-        parameters, mixtures = Parameters(V, alpha), self._mixtures
+        parameters = Parameters(V, alpha)
         known = self.pairs.prepare(self.engine, self.mapping, parameters)
 
         def block(X: Array, rows: slice) -> tuple[Any, ...]:
             U, pullback = self.mapping.with_pullback(X, parameters)
             utility, dU, dV = self.utility.value_and_grad(X, U, V)
             part = self.pairs.block(known, X, U, rows, parameters)
-            gradients = [pullback(a * dU + b * part.d_memberships) for a, b in mixtures]
+            gradients = [pullback(each(a, dU) * dU + each(b, dU) * part.d_memberships) for a, b in mixtures]
             return utility, part.loss, dV, *gradients, *part.sums
 
         utility, fairness, dV, *rest = self.engine.sum(block)
         gradients, sums = rest[: len(mixtures)], tuple(rest[len(mixtures) :])
         more, direct = self.pairs.finish(known, sums, parameters)
         from_utility = Parameters(dV, namespace(dV).zeros_like(alpha))
-        mixed = [g + a * from_utility + b * direct for g, (a, b) in zip(gradients, mixtures)]
+        mixed = [g + from_utility.times(a) + direct.times(b) for g, (a, b) in zip(gradients, mixtures)]
         return utility, fairness + more, *(array for m in mixed for array in (m.prototypes, m.alpha))
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
-from ifair.core.arrays import Array, Indices, at_least, column_sums, namespace, precision, row_sums
+from ifair.core.arrays import Array, Indices, at_least, column_sums, namespace, precision, row_sums, total_products
 from ifair.core.distance import root
 from ifair.core.parameters import Parameters
 
@@ -73,16 +73,16 @@ class EuclideanSide:
     input_floor: Array
 
     def __len__(self) -> int:
-        return len(self.left)
+        return self.left.shape[-2]
 
     def __getitem__(self, rows: slice) -> "EuclideanSide":
         return EuclideanSide(
-            self.left[rows],
-            self.right[rows],
-            self.input_left[rows],
-            self.input_right[rows],
-            self.floor[rows],
-            self.input_floor[rows],
+            self.left[..., rows, :],
+            self.right[..., rows, :],
+            self.input_left[..., rows, :],
+            self.input_right[..., rows, :],
+            self.floor[..., rows],
+            self.input_floor[..., rows],
         )
 
 
@@ -122,7 +122,7 @@ class EuclideanPairs:
 
     def side(self, X: Array, U: Array, parameters: Parameters) -> EuclideanSide:
         inputs = X[:, self.unprotected]
-        weighted_inputs = inputs * parameters.alpha[self.unprotected] if self.weighted else inputs
+        weighted_inputs = inputs * parameters.alpha[..., None, self.unprotected] if self.weighted else inputs
         U = self._centred(U)
         weighted = U @ self._gram(parameters)
         norms, input_norms = row_sums(weighted, U), row_sums(weighted_inputs, inputs)
@@ -137,15 +137,17 @@ class EuclideanPairs:
 
     def _gram(self, parameters: Parameters) -> Array:
         V = parameters.prototypes
-        return (V * parameters.alpha if self.weighted else V) @ V.T
+        return (V * parameters.alpha[..., None, :] if self.weighted else V) @ V.mT
 
     def _factors(self, weighted: Array, features: Array, norms: Array) -> tuple[Array, Array]:
         xp = namespace(features)
         dtype = precision(xp, self.dtype)
-        norms = norms[:, None]
+        norms = norms[..., None]
         one = xp.ones_like(norms)
-        left = xp.astype(xp.concat([-2.0 * weighted, norms, one], axis=1), dtype)
-        right = xp.astype(xp.concat([features, one, norms], axis=1), dtype)
+        if features.ndim < norms.ndim:
+            features = xp.broadcast_to(features, (*norms.shape[:-1], features.shape[-1]))
+        left = xp.astype(xp.concat([-2.0 * weighted, norms, one], axis=-1), dtype)
+        right = xp.astype(xp.concat([features, one, norms], axis=-1), dtype)
         return left, right
 
     def _floor(self, norms: Array, other_norms: Array) -> Array:
@@ -154,7 +156,8 @@ class EuclideanPairs:
         xp = namespace(norms)
         dtype = precision(xp, self.dtype)
         limits = xp.finfo(dtype)
-        least = xp.maximum(1e-4 * xp.mean(norms), 1e-10 * xp.mean(other_norms))
+        mean, other_mean = (xp.mean(of, axis=-1, keepdims=True) for of in (norms, other_norms))
+        least = xp.maximum(1e-4 * mean, 1e-10 * other_mean)
         least = xp.where(least > 0.0, least, xp.full_like(least, 1e-4))
         floor = at_least(float(limits.eps) * xp.maximum(norms, least), float(limits.smallest_normal))
         return xp.astype(floor, dtype)
@@ -162,8 +165,8 @@ class EuclideanPairs:
     def tile(self, a: EuclideanSide, b: EuclideanSide, *, same: bool = False) -> TileSums:
         # Tiles are worked on in place: the processor's cache holds two or three of them, not more.
         xp = namespace(a.left)
-        squared = xp.maximum(a.left @ b.right.T, b.floor[None, :])
-        ratio = xp.maximum(a.input_left @ b.input_right.T, b.input_floor[None, :])
+        squared = xp.maximum(a.left @ b.right.mT, b.floor[..., None, :])
+        ratio = xp.maximum(a.input_left @ b.input_right.mT, b.input_floor[..., None, :])
         ratio /= squared
         ratio **= 0.5
         if same:
@@ -171,19 +174,19 @@ class EuclideanPairs:
         # With e = d - d*: W = e / d = 1 - d*/d, and e^2 = W d^2 W.
         W = 1.0 - ratio
         squared *= W
-        loss = xp.reshape(squared, (-1,)) @ xp.reshape(W, (-1,))
+        loss = total_products(squared, W)
         del squared
 
         features_and_one = slice(0, self.n_prototypes + 1)
-        rows_a = W @ b.right[:, features_and_one]
-        rows_b = W.T @ a.right[:, features_and_one]
+        rows_a = W @ b.right[..., features_and_one]
+        rows_b = W.mT @ a.right[..., features_and_one]
         if not self.weighted:
-            return TileSums(loss, rows_a, rows_b, W[0, :0])
+            return TileSums(loss, rows_a, rows_b, W[..., 0, :0])
         W /= ratio  # e / d*
-        product = W @ b.input_right[:, :-1]
-        cross = column_sums(a.input_right[:, :-2], product[:, :-1])
-        rows_a = xp.concat([rows_a, product[:, -1:]], axis=1)
-        rows_b = xp.concat([rows_b, xp.sum(W, axis=0)[:, None]], axis=1)
+        product = W @ b.input_right[..., :-1]
+        cross = column_sums(a.input_right[..., :-2], product[..., :-1])
+        rows_a = xp.concat([rows_a, product[..., -1:]], axis=-1)
+        rows_b = xp.concat([rows_b, xp.sum(W, axis=-2)[..., None]], axis=-1)
         return TileSums(loss, rows_a, rows_b, cross)
 
     def pull(self, X: Array, U: Array, rows: Array, parameters: Parameters) -> tuple[Array, Parameters]:
@@ -192,22 +195,22 @@ class EuclideanPairs:
         K = self.n_prototypes
         V = parameters.prototypes
         U = self._centred(U)
-        laplacian = rows[:, K : K + 1] * U - rows[:, :K]
+        laplacian = rows[..., K : K + 1] * U - rows[..., :K]
         dU = 2.0 * laplacian @ self._gram(parameters)
-        dQ = U.T @ laplacian
-        both = (dQ + dQ.T) @ V
+        dQ = U.mT @ laplacian
+        both = (dQ + dQ.mT) @ V
         if not self.weighted:
             return dU, Parameters(both, xp.zeros_like(parameters.alpha))
         d_alpha = 0.5 * column_sums(V, both)
         inputs = X[:, self.unprotected]
-        d_alpha[self.unprotected] -= rows[:, K + 1] @ (inputs * inputs)
-        return dU, Parameters(both * parameters.alpha, d_alpha)
+        d_alpha[..., self.unprotected] -= rows[..., K + 1] @ (inputs * inputs)
+        return dU, Parameters(both * parameters.alpha[..., None, :], d_alpha)
 
     def pull_shared(self, shared: Array, parameters: Parameters) -> Parameters:
         xp = namespace(parameters.alpha)
         d_alpha = xp.zeros_like(parameters.alpha)
         if self.weighted:
-            d_alpha[self.unprotected] = 2.0 * shared
+            d_alpha[..., self.unprotected] = 2.0 * shared
         return Parameters(xp.zeros_like(parameters.prototypes), d_alpha)
 
 

@@ -1,11 +1,11 @@
 """What is learned: prototypes and attribute weights, and their way into one flat vector and back."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
-from ifair.core.arrays import Array, Mask
+from ifair.core.arrays import Array, Mask, each
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,16 +18,30 @@ class Parameters:
         V of the paper, one prototype a row (Def. 2).
     alpha : ndarray of shape (N,)
         Weights of the attributes in the distance (Def. 7).
+
+    Notes
+    -----
+    Those of B fits at once have one dimension more in front, (B, K, N) and (B, N), and so has all that is computed
+    from them; records have not, for they are the same for all fits.
     """
 
     prototypes: Array
     alpha: Array
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        """``(B,)`` of the parameters of B fits; ``()`` of one."""
+        return self.alpha.shape[:-1]
 
     def __add__(self, other: Self) -> "Parameters":
         return Parameters(self.prototypes + other.prototypes, self.alpha + other.alpha)
 
     def __rmul__(self, factor: float) -> "Parameters":
         return Parameters(factor * self.prototypes, factor * self.alpha)
+
+    def times(self, factor: Any) -> "Parameters":
+        """Multiplied by a number, or by one number a fit, shape (B,)."""
+        return Parameters(each(factor, self.prototypes) * self.prototypes, each(factor, self.alpha) * self.alpha)
 
 
 WEIGHT_SCALE = 0.1

@@ -7,6 +7,7 @@ all blocks are summed (``finish``). The loss is a sum over ordered pairs.
 
 from dataclasses import dataclass
 from itertools import pairwise
+from math import prod
 from typing import Any, NamedTuple, Protocol
 
 from ifair.core.arrays import Array, namespace, zeros
@@ -18,6 +19,9 @@ from ifair.engines.protocol import Engine, add_in_order
 
 STRIPE_BYTES = 128 * 2**20
 """What the stripes' own sums may take together."""
+
+LEAST_TILE_ROWS = 64
+"""Products of smaller tiles are not worth asking for."""
 
 
 class BlockPart(NamedTuple):
@@ -43,6 +47,11 @@ def tiles(n_records: int, tile_rows: int) -> list[slice]:
     return [slice(start, stop) for start, stop in pairwise(edges)]
 
 
+def tile_rows_of(engine_rows: int, batch: tuple[int, ...]) -> int:
+    """Of many fits at once, a tile holds as many pairs as of one: what fills a cache or a device is the same."""
+    return max(min(LEAST_TILE_ROWS, engine_rows), int(engine_rows / prod(batch) ** 0.5)) if batch else engine_rows
+
+
 def zero(parameters: Parameters) -> Parameters:
     xp = namespace(parameters.alpha)
     return Parameters(xp.zeros_like(parameters.prototypes), xp.zeros_like(parameters.alpha))
@@ -56,10 +65,10 @@ class NoPairs:
         return None
 
     def block(self, known: None, X: Array, U: Array, rows: slice, parameters: Parameters) -> BlockPart:
-        return BlockPart(zeros((), U), namespace(U).zeros_like(U), ())
+        return BlockPart(zeros(U.shape[:-2], U), namespace(U).zeros_like(U), ())
 
     def finish(self, known: None, sums: tuple[Any, ...], parameters: Parameters) -> tuple[Array, Parameters]:
-        return zeros((), parameters.alpha), zero(parameters)
+        return zeros(parameters.batch, parameters.alpha), zero(parameters)
 
 
 class PairSums(NamedTuple):
@@ -84,17 +93,18 @@ class AllPairs:
 
         def sides(X: Array, rows: slice) -> list[tuple[slice, Any]]:
             side = kernel.side(X, mapping.memberships(X, parameters), parameters)
-            cut = tiles(X.shape[0], kernel.tile_rows or engine.tile_rows)
+            cut = tiles(X.shape[0], tile_rows_of(kernel.tile_rows or engine.tile_rows, parameters.batch))
             return [(slice(rows.start + t.start, rows.start + t.stop), side[t]) for t in cut]
 
         parts = [tile for block in engine.map(sides) for tile in block]
-        bytes_each = 8 * engine.n_records * kernel.width
+        batch = parameters.batch
+        bytes_each = 8 * engine.n_records * kernel.width * prod(batch)
         n_stripes = max(1, min(engine.stripes, len(parts), STRIPE_BYTES // bytes_each))
 
         def stripe(first: int) -> tuple[Array, Array, Array]:
             alpha = parameters.alpha
-            loss, rows = zeros((), alpha), zeros((engine.n_records, kernel.width), alpha)
-            shared = zeros((kernel.n_shared,), alpha)
+            loss, rows = zeros(batch, alpha), zeros((*batch, engine.n_records, kernel.width), alpha)
+            shared = zeros((*batch, kernel.n_shared), alpha)
             for i in range(first, len(parts), n_stripes):
                 at_i, a = parts[i]
                 for at_j, b in parts[i:]:
@@ -102,16 +112,16 @@ class AllPairs:
                     # Tile (i, j) stands for (j, i) too; a tile on the diagonal holds both orders already.
                     times = 1.0 if a is b else 2.0
                     loss = loss + times * part.loss
-                    rows[at_i] += times * part.rows_a
-                    rows[at_j] += times * part.rows_b
+                    rows[..., at_i, :] += times * part.rows_a
+                    rows[..., at_j, :] += times * part.rows_b
                     shared += times * part.shared
             return loss, rows, shared
 
         return PairSums(*add_in_order(engine.run(stripe, n_stripes)))
 
     def block(self, known: PairSums, X: Array, U: Array, rows: slice, parameters: Parameters) -> BlockPart:
-        d_memberships, direct = self.kernel.pull(X, U, known.rows[rows], parameters)
-        return BlockPart(zeros((), U), d_memberships, (direct,))
+        d_memberships, direct = self.kernel.pull(X, U, known.rows[..., rows, :], parameters)
+        return BlockPart(zeros(parameters.batch, U), d_memberships, (direct,))
 
     def finish(self, known: PairSums, sums: tuple[Any, ...], parameters: Parameters) -> tuple[Array, Parameters]:
         (direct,) = sums
@@ -162,7 +172,8 @@ class Landmarks:
         return self.n_records / self.X.shape[0]
 
     def prepare(self, engine: Engine, mapping: Mapping, parameters: Parameters) -> LandmarkSide:
-        return self.known(mapping, parameters, self.kernel.tile_rows or engine.tile_rows)
+        rows = self.kernel.tile_rows or engine.tile_rows
+        return self.known(mapping, parameters, tile_rows_of(rows, parameters.batch))
 
     def known(self, mapping: Mapping, parameters: Parameters, tile_rows: int) -> LandmarkSide:
         U, pullback = mapping.with_pullback(self.X, parameters)
@@ -172,15 +183,17 @@ class Landmarks:
     def block(self, known: LandmarkSide, X: Array, U: Array, rows: slice, parameters: Parameters) -> BlockPart:
         kernel = self.kernel
         records, landmarks = kernel.side(X, U, parameters), known.side
-        loss, by_record = zeros((), U), zeros((X.shape[0], kernel.width), U)
-        by_landmark, shared = zeros((self.X.shape[0], kernel.width), U), zeros((kernel.n_shared,), U)
+        batch = parameters.batch
+        loss, by_record = zeros(batch, U), zeros((*batch, X.shape[0], kernel.width), U)
+        by_landmark = zeros((*batch, self.X.shape[0], kernel.width), U)
+        shared = zeros((*batch, kernel.n_shared), U)
         for at_i in tiles(X.shape[0], known.tile_rows):
             a = records[at_i]
             for at_j in known.tiles:
                 part = kernel.tile(a, landmarks[at_j])
                 loss = loss + part.loss
-                by_record[at_i] += part.rows_a
-                by_landmark[at_j] += part.rows_b
+                by_record[..., at_i, :] += part.rows_a
+                by_landmark[..., at_j, :] += part.rows_b
                 shared += part.shared
         d_memberships, direct = kernel.pull(X, U, by_record, parameters)
         direct = direct + kernel.pull_shared(shared, parameters)
@@ -190,4 +203,4 @@ class Landmarks:
         by_landmark, direct = sums
         U = known.U
         d_memberships, more = self.kernel.pull(self.X, U, by_landmark, parameters)
-        return zeros((), U), self.scale * (direct + more + known.pullback(d_memberships))
+        return zeros(parameters.batch, U), self.scale * (direct + more + known.pullback(d_memberships))

@@ -18,6 +18,9 @@ TRIAL_ITERATIONS = 100
 FLAT = 1e-5
 """Largest slope, relative to the loss, at which a search that can go no further counts as converged."""
 
+ENDED_EARLY = ("interrupted", "callback")
+"""Why a descent stopped, where somebody asked for it: then nothing else is begun."""
+
 MEMORY = 10
 """Past steps that L-BFGS remembers; 30 gained nothing on the datasets tried."""
 
@@ -200,18 +203,40 @@ def minimise(
     restarts : list of float
         The loss that each start reached; starts that were never begun are NaN.
     """
-    trial = max_iter if len(starts) == 1 else min(TRIAL_ITERATIONS, max_iter)
-    tried: list[Solution[P]] = []
+    trial = trial_iterations(len(starts), max_iter)
+    tried: list[Solution[P] | None] = [None] * len(starts)
     for i, start in enumerate(starts):
-        tried.append(descend(objective, start, packing, max_iter=trial, tol=tol, restart=i, observer=observer))
-        if tried[-1].stopped in ("interrupted", "callback"):
+        tried[i] = one = descend(objective, start, packing, max_iter=trial, tol=tol, restart=i, observer=observer)
+        if one.stopped in ENDED_EARLY:
             break
-    restarts = [t.losses.total for t in tried] + [np.nan] * (len(starts) - len(tried))
+    return go_on(objective, tried, packing, max_iter=max_iter, tol=tol, observer=observer)
+
+
+def trial_iterations(n_starts: int, max_iter: int) -> int:
+    """Iterations that every start gets before the best is known."""
+    return max_iter if n_starts == 1 else min(TRIAL_ITERATIONS, max_iter)
+
+
+def go_on(
+    objective: Differentiable[P],
+    tried: Sequence[Solution[P] | None],
+    packing: Vectorised[P],
+    *,
+    max_iter: int,
+    tol: float,
+    observer: Observer | None = None,
+) -> tuple[Solution[P], list[float]]:
+    """Go on with the best of the starts, tried for a while; None is one that was never begun.
+
+    Returns what :func:`minimise` returns.
+    """
+    restarts = [np.nan if one is None else one.losses.total for one in tried]
     best = int(np.nanargmin(restarts))
     solution = tried[best]
-    ended_early = tried[-1].stopped if tried[-1].stopped in ("interrupted", "callback") else ""
+    assert solution is not None
+    ended_early = [one.stopped for one in tried if one is not None and one.stopped in ENDED_EARLY]
     if ended_early:
-        return replace(solution, stopped=ended_early), restarts
+        return replace(solution, stopped=ended_early[0]), restarts
     if solution.stopped == "max_iter" and solution.n_iter < max_iter:
         try:
             solution = descend(

@@ -35,6 +35,9 @@ class LocalEngine:
     stripes = 8
     """Fixed, so that the order of summation never depends on the number of threads."""
 
+    batch_bytes = 0
+    """Evaluations of many fits at once take as long as one after the other, or longer: they leave the cache."""
+
     def __init__(
         self, X: NDArray[np.floating[Any]], *, threads: int = 1, block_rows: int = 1024, tile_rows: int = 256
     ) -> None:

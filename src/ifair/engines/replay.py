@@ -21,10 +21,13 @@ class Replay:
     function : callable
         From tensors to a tuple of tensors. It must neither wait for the device nor choose by values computed there.
     device : torch.device
+    pool : optional
+        Memory that recordings share (``torch.cuda.graph_pool_handle()``): only one of them is replayed at a time, and
+        what it leaves there is fetched at once.
     """
 
-    def __init__(self, function: Callable[..., tuple[Any, ...]], device: torch.device) -> None:
-        self.function, self.device = function, device
+    def __init__(self, function: Callable[..., tuple[Any, ...]], device: torch.device, pool: Any = None) -> None:
+        self.function, self.device, self.pool = function, device, pool
         self.graph: Any = None
 
     def __call__(self, *arrays: NDArray[Any]) -> tuple[NDArray[np.float64], ...]:
@@ -46,7 +49,7 @@ class Replay:
                 self.function(*self.inputs)
             torch.cuda.current_stream().wait_stream(apart)
             graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+            with torch.cuda.graph(graph, pool=self.pool, capture_error_mode="thread_local"):
                 results = self.function(*self.inputs)
                 self.output = flatten(results)
         self.shapes = [tuple(result.shape) for result in results]

@@ -66,7 +66,11 @@ class TorchEngine:
         self.fused = self.device.type == "cuda" if fused is None else fused
         self.fused_tile_rows = tile_rows or FUSED_TILE_ROWS
         self._replays: dict[Callable[..., tuple[Any, ...]], Replay] = {}
+        self._pool: Any = None
         self._precision_before = ""
+        # What the arrays of many fits, evaluated at once, may take; nothing where they would only crowd the cache.
+        total = torch.cuda.get_device_properties(self.device).total_memory if self.device.type == "cuda" else 2**32
+        self.batch_bytes = total // 16 if accelerated else 0
 
     def __enter__(self) -> Self:
         self._precision_before = torch.get_float32_matmul_precision()
@@ -107,7 +111,10 @@ class TorchEngine:
         """From NumPy arrays to NumPy arrays by way of the device; recorded in the first call, where that saves time."""
         if self.recorded:
             try:
-                return self._replays.setdefault(function, Replay(function, self.device))(*arrays)
+                if function not in self._replays:
+                    self._pool = self._pool or torch.cuda.graph_pool_handle()
+                    self._replays[function] = Replay(function, self.device, self._pool)
+                return self._replays[function](*arrays)
             except RuntimeError:
                 # Too little memory for a recording beside everything else, or an operation that cannot be recorded.
                 self.recorded = False

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from ifair.core.moments import Moments, input_products
 from ifair.core.objective import Objective
 from ifair.core.parameters import Packing, Parameters
 from ifair.core.schedules import AllPairs, Landmarks, NoPairs, Schedule
+from ifair.core.solve import Solution
 from ifair.engines.choose import is_elsewhere, on_disk, on_host
 from ifair.engines.protocol import Engine
 from ifair.engines.records import Records
@@ -41,6 +42,16 @@ TRIVIAL_OPTIMUM = (
     "distance with them, and what the representation shows is arbitrary. Use a positive utility_weight, or "
     "fairness_distance='euclidean'."
 )
+
+
+class Task(NamedTuple):
+    """A search: what is minimised, from which starts; which columns are protected; what is drawn next."""
+
+    objective: Objective
+    starts: list[Parameters]
+    packing: Packing
+    protected: NDArray[np.bool_]
+    random_state: np.random.RandomState
 
 
 class IFair(PrototypeModel):
@@ -273,6 +284,17 @@ class IFair(PrototypeModel):
         centre: NDArray[np.float64],
         protected: NDArray[np.bool_],
     ) -> None:
+        task = self._task(engine, X, centre, protected)
+        self._conclude(engine, centre, task, *self._search(task.objective, task.starts, task.packing))
+
+    def _task(
+        self,
+        engine: Engine,
+        X: NDArray[np.floating[Any]] | Records,
+        centre: NDArray[np.float64],
+        protected: NDArray[np.bool_],
+    ) -> "Task":
+        """What is to be minimised, and from where."""
         random_state = check_random_state(self.random_state)
         frozen = protected if self.freeze_protected else np.zeros_like(protected)
         objective = self._objective(engine, protected, random_state)
@@ -298,16 +320,26 @@ class IFair(PrototypeModel):
             for start in starts:
                 start.prototypes[:, protected] = centre[protected]
         starts = [Parameters(start.prototypes - centre, start.alpha) for start in starts]
-        solution, restarts = self._search(objective, starts, Packing(self.n_prototypes, X.shape[1], frozen))
+        return Task(objective, starts, Packing(self.n_prototypes, X.shape[1], frozen), protected, random_state)
+
+    def _conclude(
+        self,
+        engine: Engine,
+        centre: NDArray[np.float64],
+        task: "Task",
+        solution: Solution[Parameters],
+        restarts: list[float],
+    ) -> None:
+        """Keep what a search has found."""
         losses = solution.losses
         if self.fairness_weight == 0:
             # Left out of the search to save time, but worth knowing.
-            reported = self._objective(engine, protected, random_state, report=True)
+            reported = self._objective(engine, task.protected, task.random_state, report=True)
             losses = reported.value_and_grad(solution.parameters)[0]
 
         self.loss_, self.utility_loss_, self.fairness_loss_ = losses
-        self.protected_mask_ = protected
-        self._keep(engine, solution.parameters, centre, solution, restarts)
+        self.protected_mask_ = task.protected
+        self._keep(engine, solution.parameters, centre, solution, restarts, stacklevel=6)
 
     def _objective(
         self,

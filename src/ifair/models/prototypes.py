@@ -101,6 +101,7 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
         centre: NDArray[np.float64],
         solution: Solution[Any],
         restarts: list[float],
+        stacklevel: int = 5,
     ) -> None:
         """Set the attributes that every fit has; warn of a search that did not converge, on behalf of fit's caller."""
         self.prototypes_ = np.asarray(learned.prototypes + centre)
@@ -109,7 +110,7 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
         self.n_iter_ = solution.n_iter
         self.converged_ = solution.stopped == "converged"
         self.restarts_ = np.array(restarts)
-        warn_unless_converged(self, solution, stacklevel=5)
+        warn_unless_converged(self, solution, stacklevel)
 
     def membership(self, X: Any) -> Any:
         """The share of every prototype in every record (Def. 8).

@@ -1,0 +1,283 @@
+"""Many models at once: each ends as its own fit would leave it."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from ifair import LFR, IFair, fit_many
+from ifair.core.batch import Batch
+from ifair.core.losses import Reconstruction
+from ifair.core.mapping import Mapping
+from ifair.core.objective import Objective
+from ifair.core.pairs import EuclideanPairs, MinkowskiPairs
+from ifair.core.schedules import AllPairs, Landmarks, NoPairs
+from ifair.engines.local import LocalEngine
+from ifair.models.many import plain
+from ifair.models.starts import first_parameters
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+WEIGHTS = [(1.0, 0.0), (1.0, 0.1), (1.0, 1.0), (0.1, 1.0)]
+LEARNED = ("prototypes_", "alpha_", "shares_", "loss_", "utility_loss_", "fairness_loss_", "restarts_", "n_iter_")
+
+
+@pytest.fixture
+def X(rng):
+    table = rng.normal(size=(50, 5))
+    table[:, 4] = rng.integers(0, 2, size=50)
+    return table
+
+
+def grid(dimensions=(3, 4), **options):
+    options = {"protected": [4], "n_restarts": 2, "max_iter": 30, "random_state": 0, **options}
+    return [IFair(k, utility_weight=lam, fairness_weight=mu, **options) for k in dimensions for lam, mu in WEIGHTS]
+
+
+@pytest.fixture
+def batched(monkeypatch):
+    """Have the local engine evaluate many fits at once, as a device does; the sizes of the batches."""
+    sizes, evaluate = [], Batch.value_and_grads
+
+    def watched(self, objectives, parameters):
+        sizes.append(len(objectives))
+        return evaluate(self, objectives, parameters)
+
+    monkeypatch.setattr(LocalEngine, "batch_bytes", 10**9)
+    monkeypatch.setattr(Batch, "value_and_grads", watched)
+    return sizes
+
+
+def assert_alike(models, others, tolerance):
+    for model, other in zip(models, others, strict=True):
+        for name in LEARNED:
+            np.testing.assert_allclose(getattr(model, name), getattr(other, name), rtol=tolerance, atol=tolerance)
+        assert model.converged_ == other.converged_
+        np.testing.assert_array_equal(model.protected_mask_, other.protected_mask_)
+        assert model.n_features_in_ == other.n_features_in_
+
+
+def test_on_the_processor_every_model_ends_bit_by_bit_as_alone(X):
+    models = grid()
+    assert fit_many(models, X) == models
+    assert_alike(models, [clone(model).fit(X) for model in models], 0.0)
+    np.testing.assert_array_equal(models[0].transform(X), clone(models[0]).fit(X).transform(X))
+
+
+# Searches that differ by rounding drift apart, as far as tol allows: a few steps tell whether they are the same.
+FEW_STEPS = [
+    pytest.param({}, id="all pairs"),
+    pytest.param({"pairs": 12}, id="landmarks"),
+    pytest.param({"pairs": "moments"}, id="moments"),
+    pytest.param({"fairness_distance": "euclidean", "freeze_protected": True}, id="plain distances, frozen"),
+    pytest.param({"reduction": "norm", "squared": True}, id="norms, squared"),
+    pytest.param({"p": 3.0}, id="p = 3"),
+    pytest.param({"init": "principal", "utility_columns": "unprotected"}, id="principal components"),
+]
+
+
+@pytest.mark.parametrize("options", FEW_STEPS)
+def test_evaluated_at_once_every_model_takes_the_steps_that_it_takes_alone(X, batched, options):
+    models = fit_many(grid(max_iter=4, **options), X)
+    assert_alike(models, [clone(model).fit(X) for model in models], 1e-8)
+    assert (max(batched, default=0) > 1) == ("p" not in options)
+
+
+def test_evaluated_at_once_models_end_about_as_low_as_alone(X, batched):
+    models = fit_many(grid(max_iter=300, tol=1e-5), X)
+    alone = [clone(model).fit(X) for model in models]
+    np.testing.assert_allclose([one.loss_ for one in models], [one.loss_ for one in alone], rtol=0.05)
+
+
+def test_all_weights_and_starts_of_one_number_of_prototypes_come_in_one_call(X, batched):
+    fit_many(grid(max_iter=3), X)
+    starts = len(WEIGHTS) * 2
+    assert batched[:2] == [starts, starts]
+    assert max(batched) == starts
+
+
+def test_without_a_fairness_weight_nothing_is_evaluated_in_vain_where_batches_do_not_pay(X, monkeypatch):
+    prepared = []
+    sums = Objective.sums
+
+    def watched(self, *arguments):
+        prepared.append(type(self.pairs).__name__)
+        return sums(self, *arguments)
+
+    monkeypatch.setattr(Objective, "sums", watched)
+    fit_many([IFair(3, fairness_weight=0.0, n_restarts=2, max_iter=5, random_state=0)], X)
+    assert prepared[-1] == "AllPairs"  # the loss that is reported
+    assert set(prepared[:-1]) == {"NoPairs"}
+
+
+def test_models_with_different_landmarks_do_not_share_them(X, batched):
+    models = [IFair(3, pairs=12, n_restarts=1, max_iter=4, random_state=seed) for seed in (0, 0, 1)]
+    fit_many(models, X)
+    assert max(batched) == 2
+    assert_alike(models, [clone(model).fit(X) for model in models], 1e-8)
+
+
+def test_models_may_differ_in_everything(X, batched):
+    models = [
+        IFair(3, random_state=0, max_iter=4),
+        IFair(3, random_state=1, max_iter=4, protected=[4]),
+        IFair(3, random_state=2, max_iter=3, tol=0.1, precision="single", output="membership"),
+        IFair(3, random_state=3, max_iter=4, p=1.0, n_restarts=1),
+        IFair(5, random_state=4, max_iter=4, engine="local", n_jobs=2),
+        IFair(2, random_state=5, max_iter=4, init=X[:2], alpha_init=np.full(5, 0.3), n_restarts=1),
+    ]
+    fit_many(models, X)
+    assert_alike(models, [clone(model).fit(X) for model in models], 1e-4)
+
+
+def test_on_torch_models_take_the_same_steps(X):
+    pytest.importorskip("torch", reason="torch is not installed: pip install 'ifair[torch]'")
+    models = fit_many(grid(max_iter=4, engine="torch:cpu"), X)
+    assert_alike(models, [clone(model).set_params(engine="local").fit(X) for model in models], 1e-8)
+
+
+def test_batches_on_torch_take_the_same_steps(X, monkeypatch):
+    pytest.importorskip("torch", reason="torch is not installed: pip install 'ifair[torch]'")
+    from ifair.engines.torch import TorchEngine
+
+    class Roomy(TorchEngine):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options)
+            self.batch_bytes = 10**9
+
+    monkeypatch.setattr("ifair.engines.torch.TorchEngine", Roomy)
+    models = fit_many(grid(max_iter=4, engine="torch:cpu"), X)
+    assert_alike(models, [clone(model).set_params(engine="local").fit(X) for model in models], 1e-8)
+
+
+def test_names_of_columns_are_kept(X):
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    models = fit_many(grid(protected=["e"], max_iter=3), frame)
+    assert [list(model.feature_names_in_) for model in models] == [list("abcde")] * len(models)
+    assert_alike(models, [clone(model).fit(frame) for model in models], 0.0)
+
+
+def test_a_table_on_disk_is_fitted_model_by_model(X, tmp_path):
+    np.save(tmp_path / "table.npy", X)
+    models = fit_many(grid(max_iter=3), tmp_path / "table.npy")
+    assert_alike(models, [clone(model).fit(tmp_path / "table.npy") for model in models], 0.0)
+
+
+def test_a_warm_start_goes_on_from_the_solution_before(X):
+    models = fit_many(grid(max_iter=5, warm_start=True), X)
+    others = [clone(model).fit(X) for model in models]
+    fit_many(models, X)
+    assert_alike(models, [other.fit(X) for other in others], 0.0)
+    assert all(len(model.restarts_) == 1 for model in models)
+
+
+def test_no_models_are_no_work(X):
+    assert fit_many([], X) == []
+
+
+def test_bad_models_are_refused_before_any_work(X):
+    models = grid()
+    with pytest.raises(ValueError, match="the same model twice"):
+        fit_many([*models, models[2]], X)
+    with pytest.raises(TypeError, match="fit_many fits IFair models, got LFR"):
+        fit_many([*models, LFR()], X)
+    with pytest.raises(ValueError, match="n_prototypes=51 needs at least 51 records"):
+        fit_many([*models, IFair(51)], X)
+    with pytest.raises(ValueError, match="utility_weight must be"):
+        fit_many([*models, IFair(utility_weight=-1.0)], X)
+    assert not any(hasattr(model, "prototypes_") for model in models)
+
+
+def test_warnings_point_at_the_caller(X):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fit_many([IFair(3, utility_weight=0.0, max_iter=2, random_state=0)], X)
+    assert [warning.category for warning in caught] == [UserWarning, ConvergenceWarning]
+    assert {warning.filename for warning in caught} == {__file__}
+
+
+def test_a_callback_may_call_off_its_model(X):
+    def callback(iteration, loss, gradient_norm):
+        if iteration == 2:
+            raise StopIteration
+
+    models = [IFair(3, callback=callback, random_state=0), IFair(3, random_state=0, max_iter=20)]
+    with pytest.warns(ConvergenceWarning, match="ended by its callback after"):
+        fit_many(models, X)
+    assert models[0].n_iter_ <= 2 < models[1].n_iter_
+
+
+def test_an_error_of_a_callback_is_raised(X):
+    def callback(iteration, loss, gradient_norm):
+        raise RuntimeError("not today")
+
+    with pytest.raises(RuntimeError, match="not today"):
+        fit_many([*grid(), IFair(3, callback=callback)], X)
+
+
+def test_an_interrupt_keeps_what_was_found(X):
+    def callback(iteration, loss, gradient_norm):
+        if iteration == 3:
+            raise KeyboardInterrupt
+
+    models = [IFair(3, callback=callback, n_restarts=1, random_state=0), *grid(max_iter=20)]
+    with pytest.warns(ConvergenceWarning, match="was interrupted after 3 iterations"):
+        fit_many(models, X)
+    assert all(hasattr(model, "prototypes_") for model in models)
+
+
+def test_an_interrupt_before_the_first_value_is_an_interrupt(X, monkeypatch):
+    def interrupted(self, parameters):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Objective, "value_and_grad", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        fit_many(grid(), X)
+
+
+def test_searches_in_other_processes_end_the_same(X, batched):
+    models = fit_many(grid(max_iter=30, n_jobs=2), X)
+    others = fit_many([clone(model).set_params(n_jobs=1) for model in models], X)
+    assert_alike(models, others, 0.0)
+
+
+def test_starts_that_models_share_are_drawn_once(X, monkeypatch):
+    drawn = []
+
+    def watched(*arguments):
+        drawn.append(arguments)
+        return first_parameters(*arguments)
+
+    monkeypatch.setattr("ifair.models.ifair.first_parameters", watched)
+    models = fit_many(grid(max_iter=2, pairs=12), X)
+    assert len(drawn) == 2 * 2 * 2  # starts of either number of prototypes, with landmarks drawn before and without
+    monkeypatch.undo()
+    assert_alike(models, [clone(model).fit(X) for model in models], 0.0)
+
+
+class OneAtATime(EuclideanPairs):
+    """A kernel that is faster, and takes one fit only."""
+
+
+@pytest.mark.parametrize(
+    ("n_landmarks", "tile_rows", "kept"), [(None, 50, False), (None, 49, True), (10, 23, False), (10, 22, True)]
+)
+def test_a_kernel_of_one_fit_is_kept_where_one_fit_fills_a_tile(X, n_landmarks, tile_rows, kept):
+    engine = LocalEngine(X, tile_rows=tile_rows)
+    kernel = OneAtATime(np.arange(4), 3, False, np.float32)
+    pairs = AllPairs(kernel) if n_landmarks is None else Landmarks(kernel, X[:n_landmarks], len(X))
+    objective = plain(Objective(engine, Mapping(), Reconstruction(np.ones(5)), pairs, 1.0, 1.0))
+    assert type(objective.pairs) is type(pairs)
+    assert (type(objective.pairs.kernel) is OneAtATime) == kept
+    for name in ("unprotected", "n_prototypes", "weighted", "dtype"):
+        assert getattr(objective.pairs.kernel, name) is getattr(kernel, name)
+
+
+def test_formulas_that_take_many_fits_stay_as_they_are(X):
+    engine = LocalEngine(X)
+    for pairs in (NoPairs(), AllPairs(EuclideanPairs(np.arange(4), 3)), AllPairs(MinkowskiPairs(np.arange(4), 5, 1.0))):
+        objective = Objective(engine, Mapping(), Reconstruction(np.ones(5)), pairs, 1.0, 1.0)
+        assert plain(objective) is objective
