@@ -70,7 +70,7 @@ def test_an_error_in_an_evaluation_ends_everything():
         return answered(form, questions)
 
     with pytest.raises(ZeroDivisionError, match="out of luck"):
-        Crew(problems(), evaluate, 3).run()
+        Crew(problems(), evaluate, 2).run()
 
 
 def test_an_error_in_a_process_is_raised_here():
@@ -96,7 +96,7 @@ def test_a_process_that_is_killed_is_an_error(processes):
         return answered(form, questions)
 
     with pytest.raises(RuntimeError, match="ended without a result"):
-        Crew(problems(), evaluate, 3).run()
+        Crew(problems(), evaluate, 2).run()
 
 
 def interrupted(n_calls, how):
@@ -109,7 +109,7 @@ def interrupted(n_calls, how):
         calls.append(form)
         return answered(form, questions)
 
-    return Crew(problems(), evaluate, 3).run()
+    return Crew(problems(), evaluate, 2).run()
 
 
 def interrupt():
