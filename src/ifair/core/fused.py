@@ -47,11 +47,11 @@ class FusedSide:
 
     As in :class:`ifair.core.pairs.EuclideanSide` a product of left and right is one of vectors less half the squared
     norm of the right one: two columns on the right hold that, and the left ones what they are to be multiplied by.
+    The right ones also have a column of ones, which sums up what they are multiplied by.
     """
 
     left: torch.Tensor
     right: torch.Tensor
-    """Also has a column of ones, which sums up what it is multiplied by."""
     input_left: torch.Tensor
     input_right: torch.Tensor
     numbers: torch.Tensor
@@ -95,10 +95,9 @@ class FusedPairs(EuclideanPairs):
         # Memberships lie between 0 and 1, so that those that are centred make at most twice the largest of the matrix.
         scale, input_scale = _scale(2.0 * gram.abs().max()), _scale((roots * self.largest).max())
         right_scale = torch.full_like(scale, 1.0 / HALF_RANGE)
-        narrow, wide = _padded(self.n_prototypes + 3), _padded(inputs.shape[1] + 2)
-        left, right, norms = _factors(weighted / scale, U / right_scale, narrow, ones=True)
+        left, right, norms = _factors(weighted / scale, U / right_scale)
         inputs = inputs / input_scale
-        input_left, input_right, input_norms = _factors(inputs, inputs, wide)
+        input_left, input_right, input_norms = _factors(inputs, inputs)
         norms, input_norms = norms * (scale * right_scale), input_norms * input_scale**2
         floors = NOISE * self._floor(norms, input_norms), NOISE * self._floor(input_norms, norms)
         numbers = torch.stack([norms.float(), input_norms.float(), *floors], dim=1)
@@ -145,6 +144,7 @@ class FusedPairs(EuclideanPairs):
             len(a),
             len(b),
             int(same),
+            ONES=len(self.unprotected),
             WIDE=wide,
             NARROW=narrow,
             BLOCK=block,
@@ -193,13 +193,9 @@ def _scale(largest: torch.Tensor) -> torch.Tensor:
     return torch.exp2(torch.ceil(torch.log2(torch.clamp(largest, min=1e-200) / HALF_RANGE)))
 
 
-def _factors(
-    left: torch.Tensor, right: torch.Tensor, width: int, *, ones: bool = False
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Both factors in parts, with columns for half the squared norm of the right one, and the squared norms."""
+def _factors(left: torch.Tensor, right: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Both factors in parts, with a column of ones, columns for half the squared norm, and the squared norms."""
     zeros = left.new_zeros((len(left), 1))
-    if ones:
-        left, right = torch.cat([left, zeros], dim=1), torch.cat([right, zeros + 1.0], dim=1)
     # The norms of numbers as split, so that records that coincide are at a distance of zero but for rounding.
     (a, a_low), (b, b_low) = _split_in_two(left), _split_in_two(right)
     norms = ((a + a_low) * b + a * b_low).sum(1)
@@ -207,8 +203,10 @@ def _factors(
     times = float(triton.next_power_of_2(max(1, int(left.shape[1] * HALF_RANGE**2 / 2**16))))
     half = (-0.5 / times) * norms[:, None]
     rest = half - sum(_split_in_two(half))
-    left = torch.cat([left, zeros + times, zeros + times], dim=1)
-    return _parts(left, width), _parts(torch.cat([right, half, rest], dim=1), width), norms
+    left = torch.cat([left, zeros, zeros + times, zeros + times], dim=1)
+    right = torch.cat([right, zeros + 1.0, half, rest], dim=1)
+    width = _padded(left.shape[1])
+    return _parts(left, width), _parts(right, width), norms
 
 
 def _split_in_two(array: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -256,6 +254,7 @@ def _tile(  # type: ignore[no-untyped-def]
     n_a,
     n_b,
     same,
+    ONES: tl.constexpr,
     WIDE: tl.constexpr,
     NARROW: tl.constexpr,
     BLOCK: tl.constexpr,
@@ -274,20 +273,20 @@ def _tile(  # type: ignore[no-untyped-def]
     u_i_high, u_i_low = a_right.load([top, 0]), a_right.load([top, NARROW])
     if WIDE == BLOCK:
         x_i_high, x_i_low = a_inputs.load([top, 0]), a_inputs.load([top, WIDE])
-    at, here_i = a_numbers + 4 * i, i < n_a
-    norm, in_norm = tl.load(at, mask=here_i, other=1.0)[:, None], tl.load(at + 1, mask=here_i, other=1.0)[:, None]
-    floor, in_floor = tl.load(at + 2, mask=here_i, other=1.0)[:, None], tl.load(at + 3, mask=here_i, other=1.0)[:, None]
+    # Rows beyond the last record are zero, and so at equal distances from all others, which adds nothing.
+    at, here = a_numbers + 4 * i, i < n_a
+    norm, in_norm = tl.load(at, mask=here, other=1.0)[:, None], tl.load(at + 1, mask=here, other=1.0)[:, None]
+    floor, in_floor = tl.load(at + 2, mask=here, other=0.5)[:, None], tl.load(at + 3, mask=here, other=0.5)[:, None]
     scale, in_scale = -2.0 * tl.load(scales).to(tl.float32), -2.0 * tl.load(scales + 1).to(tl.float32)
 
     loss = tl.zeros([ROWS], tl.float32)
     rows_a = tl.zeros([ROWS, NARROW], tl.float32)
     if WEIGHTED:
-        in_sums_a = tl.zeros([ROWS], tl.float32)
         product = tl.zeros([ROWS, BLOCK], tl.float32)
 
     first = turn * CHUNK
     if same:
-        # Pairs of one side with itself are visited once, where j > i.
+        # Pairs of one side with itself are visited once, except those on the diagonal, which count half.
         first = tl.maximum(first, (top // COLUMNS) * COLUMNS)
     at_b = block.to(tl.int64) * (tl.cdiv(n_b, COLUMNS) * COLUMNS)
     for start in range(first, tl.minimum((turn + 1) * CHUNK, n_b), COLUMNS):
@@ -304,43 +303,40 @@ def _tile(  # type: ignore[no-untyped-def]
                 in_squared = _dot(x_i_high, x_i_low, x_j_high.T, x_j_low.T, in_squared)
 
         j = start + tl.arange(0, COLUMNS)
-        counts = i[:, None] < tl.where(j < n_b, tl.where(same != 0, j, n_a), 0)[None, :]
+        share = tl.where((same != 0) & (start < top + ROWS), 0.5, 1.0)
         squared, in_squared = squared * scale + norm, in_squared * in_scale + in_norm
         # Where records coincide the slope multiplies a difference of zero: leave out what is noise.
-        apart, in_apart = counts & (squared > floor), counts & (in_squared > in_floor)
+        apart, in_apart = squared > floor, in_squared > in_floor
         squared, in_squared = tl.maximum(squared, floor), tl.maximum(in_squared, in_floor)
-        inverse, in_inverse = tl.rsqrt(squared), tl.rsqrt(in_squared)
-        # With e = d - d*: W = e / d and E = e / d*.
-        W = 1.0 - in_squared * in_inverse * inverse
-        loss += tl.sum(tl.where(counts, squared * W * W, 0.0), axis=1)
+        inverse, in_inverse = tl.rsqrt(squared) * share, tl.rsqrt(in_squared)
+        # With e = d - d*: W = e / d and E = e / d*, as far as the pair counts here.
+        W = share - in_squared * in_inverse * inverse
+        loss += tl.sum(tl.where((j < n_b)[None, :], squared * W * W, 0.0), axis=1) / share
 
         W_high, W_low = _split(tl.where(apart, tl.maximum(W, -STEEPEST), 0.0))
-        rows_a = _dot(W_high, W_low, u_j_high, u_j_low, rows_a)
-        rows_b = _dot(W_high.T, W_low.T, u_i_high, u_i_low, tl.zeros([COLUMNS, NARROW], tl.float32))
-        if PARTS == 1 or part == 0:
-            tl.store(rows_b_out + (at_b + j)[:, None] * NARROW + k[None, :], rows_b)
         if WEIGHTED:
-            E = tl.minimum(squared * inverse * in_inverse - 1.0, STEEPEST)
-            E_high, E_low = _split(tl.where(in_apart, E, 0.0))
+            E = tl.where(in_apart, tl.minimum(squared * inverse * in_inverse - share, STEEPEST), 0.0)
+            E_high, E_low = _split(E)
+            if PARTS == 1 or part == 0:
+                tl.store(in_sums_b_out + at_b + j, tl.sum(E, axis=0))
             if WIDE != BLOCK:
                 x_j_high = b_inputs.load([start, part * BLOCK])
                 x_j_low = b_inputs.load([start, WIDE + part * BLOCK])
             product = _dot(E_high, E_low, x_j_high, x_j_low, product)
-            # Of the numbers as split: what is multiplied and what is summed up must be the same.
-            E = E_high.to(tl.float32) + E_low.to(tl.float32)
-            in_sums_a += tl.sum(E, axis=1)
-            if PARTS == 1 or part == 0:
-                tl.store(in_sums_b_out + at_b + j, tl.sum(E, axis=0))
+        rows_a += _dot(W_high, W_low, u_j_high, u_j_low, tl.zeros([ROWS, NARROW], tl.float32))
+        rows_b = _dot(W_high.T, W_low.T, u_i_high, u_i_low, tl.zeros([COLUMNS, NARROW], tl.float32))
+        if PARTS == 1 or part == 0:
+            tl.store(rows_b_out + (at_b + j)[:, None] * NARROW + k[None, :], rows_b)
 
     at_block = (turn * tl.num_programs(0) + block).to(tl.int64)
+    at_a = at_block * ROWS + tl.arange(0, ROWS)
     if part == 0:
-        at_a = at_block * ROWS + tl.arange(0, ROWS)
         tl.store(loss_out + at_block, tl.sum(loss))
         tl.store(rows_a_out + at_a[:, None] * NARROW + k[None, :], rows_a)
-        if WEIGHTED:
-            tl.store(in_sums_a_out + at_a, in_sums_a)
     if WEIGHTED:
         x_i_high = a_inputs.load([top, part * BLOCK])
         x_i_low = a_inputs.load([top, WIDE + part * BLOCK])
         crossed = tl.sum((x_i_high.to(tl.float32) + x_i_low.to(tl.float32)) * product, axis=0)
         tl.store(cross_out + at_block * WIDE + n, crossed)
+        if part == ONES // BLOCK:
+            tl.store(in_sums_a_out + at_a, tl.sum(tl.where((n == ONES)[None, :], product, 0.0), axis=1))
