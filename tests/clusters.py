@@ -1,8 +1,11 @@
-"""Small Dask clusters for tests."""
+"""Small clusters of Dask and Spark for tests."""
 
 import atexit
+import shutil
 from contextlib import contextmanager
 from functools import cache
+
+import pytest
 
 
 @cache
@@ -41,3 +44,20 @@ def tasks_left(client):
             break
         time.sleep(0.05)
     return left
+
+
+def spark():
+    """A Spark session of two threads in local mode, shared by all tests; the test is skipped where there can be none."""
+    pytest.importorskip("pyspark", reason="Spark is not installed: pip install 'ifair[spark]'")
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java, which is not here")
+    return _session()
+
+
+@cache
+def _session():
+    from ifair.engines.spark_session import open_session
+
+    session, resources = open_session(workers=2)
+    atexit.register(resources.close)
+    return session

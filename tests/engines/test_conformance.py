@@ -25,7 +25,7 @@ from ifair.engines.parquet import ParquetRecords
 from ifair.engines.records import MappedRecords
 from ifair.engines.streamed import StreamedEngine
 
-from clusters import two_workers
+from clusters import spark, two_workers
 
 M, N, K = 47, 6, 4
 UNPROTECTED = np.array([0, 1, 2, 4])
@@ -78,6 +78,13 @@ def on_dask(X, rows):
     return DaskEngine(from_array(X, client, rows), client, block_rows=rows, tile_rows=max(1, rows // 2))
 
 
+def on_spark(X, rows):
+    session = spark()
+    from ifair.engines.spark import SparkEngine, from_array
+
+    return SparkEngine(from_array(X, session, rows), session, block_rows=rows, tile_rows=max(1, rows // 2))
+
+
 ENGINES = {
     "local": local,
     "local on two threads": lambda X, rows: local(X, rows, threads=2),
@@ -91,6 +98,7 @@ ENGINES = {
         if device != "cpu"
     },
     "dask": on_dask,
+    "spark": on_spark,
 }
 
 

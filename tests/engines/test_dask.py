@@ -20,7 +20,7 @@ from clusters import processes, tasks_left, two_workers
 
 pytest.importorskip("distributed", reason="Dask is not installed: pip install 'ifair[dask]'")
 
-from ifair.engines import cluster, dask
+from ifair.engines import cluster, dask, sharded
 from ifair.engines.cluster import open_client
 from ifair.engines.dask import DaskEngine, from_array
 from ifair.engines.messages import Kept, dumps, loads
@@ -52,7 +52,7 @@ def same(a, b):
 
 @pytest.mark.slow
 def test_a_worker_killed_in_mid_fit_changes_nothing_nor_does_the_number_of_workers(X, monkeypatch):
-    monkeypatch.setattr(dask, "SHARD_ROWS", 100)
+    monkeypatch.setattr(sharded, "SHARD_ROWS", 100)
     with processes(2) as client:
         undisturbed = fitted(client, X)
         before = set(client.run(os.getpid).values())
@@ -183,7 +183,7 @@ def test_a_message_too_large_to_repeat_travels_once(X, monkeypatch):
 
 
 def test_all_pairs_of_too_many_records_are_refused_with_what_to_do(X, monkeypatch):
-    monkeypatch.setattr(dask, "ALL_PAIRS_UP_TO", 599)
+    monkeypatch.setattr(sharded, "ALL_PAIRS_UP_TO", 599)
     with pytest.raises(ValueError, match=r"at most 599 records, .* such as pairs=1000, or pairs='moments'"):
         fitted(two_workers(), X, pairs="all")
 

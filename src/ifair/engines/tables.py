@@ -1,24 +1,17 @@
 """Tables that are not in this process: arrays and data frames of Dask, and Parquet files, as shards on workers."""
 
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from ifair.engines.choose import is_collection
-from ifair.engines.cluster import results_of
-from ifair.engines.dask import Shards
-
-
-class Totals(NamedTuple):
-    """What must be known of a table before a fit, in one pass over it."""
-
-    sums: NDArray[np.float64]
-    """Of every column, shape (N,)."""
-    largest: NDArray[np.float64]
-    """Largest absolute value of every column, shape (N,)."""
-    dtype: np.dtype[Any]
+from ifair.engines.cluster import open_client, results_of
+from ifair.engines.dask import DaskEngine, Shards
+from ifair.engines.totals import Look, look, total
 
 
 def as_collection(table: Any) -> Any:
@@ -52,7 +45,26 @@ def blank(table: Any, rows: int = 2) -> Any:
     return pd.concat(columns, axis=1).set_axis(list(table.columns), axis=1)
 
 
-def load(client: Any, table: Any) -> tuple[Shards, Totals]:
+@contextmanager
+def opened(table: Any, address: str = "", workers: int | None = None) -> Iterator[tuple[DaskEngine, Look]]:
+    """An engine with the records of a collection less their mean, and a look at them as they are.
+
+    Parameters
+    ----------
+    table : collection
+        Of :func:`as_collection`.
+    address, workers
+        As in :func:`ifair.engines.cluster.open_client`.
+    """
+    client, resources = open_client(address, workers)
+    with resources:
+        shards, whole = load(client, table)
+        with DaskEngine(shards, client, centre=whole.centre) as engine:
+            del shards  # the engine lets go of them at the end, and so must everybody
+            yield engine, whole
+
+
+def load(client: Any, table: Any) -> tuple[Shards, Look]:
     """Have the workers load every partition, and look at it once.
 
     Partitions are kept in the precision that they have; those without records are left out.
@@ -62,15 +74,10 @@ def load(client: Any, table: Any) -> tuple[Shards, Totals]:
     parts = np.ravel(table.to_delayed())
     as_block = delayed(_block, pure=False)
     futures = client.compute([as_block(part) for part in parts])
-    looks = results_of(client, client.map(_look, futures, pure=False))
-    filled = [i for i, look in enumerate(looks) if look is not None]
-    if not filled:
-        raise ValueError("X has no records: all its partitions are empty")
-    rows, sums, largest, finite, dtypes = zip(*(looks[i] for i in filled))
-    if not all(finite):
-        raise ValueError("Input X contains NaN or infinity: fill or drop what is missing first (ifair.Encoder does)")
-    totals = Totals(np.sum(sums, axis=0), np.max(largest, axis=0), np.result_type(*dtypes))
-    return Shards([futures[i] for i in filled], rows), totals
+    looks = results_of(client, client.map(look, futures, pure=False))
+    whole = total(looks, list(table.columns) if is_frame(table) else range(table.shape[1]))
+    filled = [(future, one.rows) for future, one in zip(futures, looks, strict=True) if one is not None]
+    return Shards(*zip(*filled)), whole
 
 
 def _block(part: Any) -> NDArray[np.floating[Any]]:
@@ -80,12 +87,3 @@ def _block(part: Any) -> NDArray[np.floating[Any]]:
     dtype = np.float32 if all(kind == np.float32 for kind in part.dtypes) else np.float64
     values = part.to_numpy(dtype=dtype, na_value=np.nan)
     return np.ascontiguousarray(values)
-
-
-def _look(block: NDArray[np.floating[Any]]) -> tuple[Any, ...] | None:
-    """Rows, sums, largest absolute values, whether all are finite, and the type; None of an empty partition."""
-    if len(block) == 0:
-        return None
-    largest = np.maximum(block.max(axis=0), -block.min(axis=0)).astype(np.float64)
-    finite = bool(np.isfinite(largest).all())
-    return len(block), block.sum(axis=0, dtype=np.float64), largest, finite, block.dtype

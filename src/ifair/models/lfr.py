@@ -55,7 +55,7 @@ class LFR(ClassifierMixin, PrototypeModel):
     n_restarts : int, default=3
     max_iter : int, default=1000
     tol : float, default=1e-3
-    engine : {"auto", "local", "torch", "dask"} or str, default="auto"
+    engine : {"auto", "local", "torch", "dask", "spark"} or str, default="auto"
     n_jobs : int, default=None
     callback : callable, default=None
     verbose : bool, default=False
