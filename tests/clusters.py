@@ -2,6 +2,7 @@
 
 import atexit
 import shutil
+import sys
 from contextlib import contextmanager
 from functools import cache
 
@@ -47,17 +48,28 @@ def tasks_left(client):
 
 
 def spark():
-    """A Spark session of two threads in local mode, shared by all tests; the test is skipped where there can be none."""
+    """A Spark session of two threads in local mode, shared by all tests; skips where there can be none."""
     pytest.importorskip("pyspark", reason="Spark is not installed: pip install 'ifair[spark]'")
     if shutil.which("java") is None:
         pytest.skip("Spark needs Java, which is not here")
     return _session()
 
 
+SPARK_MASTER = "local[2,2]"
+"""Two threads, and two attempts at every task."""
+
+
 @cache
 def _session():
-    from ifair.engines.spark_session import open_session
+    from ifair.engines import spark_session
 
-    session, resources = open_session(workers=2)
+    # A Java that compiles less starts sooner and ends sooner here, where no job takes long.
+    flags = "--driver-java-options '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC' pyspark-shell"
+    added = {"PYSPARK_SUBMIT_ARGS": flags, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in added.items():
+            patch.setenv(name, value)
+        session, resources = spark_session.open_session(SPARK_MASTER)
+    session.sparkContext.setLogLevel("OFF")
     atexit.register(resources.close)
     return session

@@ -111,11 +111,11 @@ def on_disk(X: Any, engine: str) -> Records | None:
     if is_mapped(X):
         return MappedRecords(X) if streams else None
     if isinstance(X, str | os.PathLike):
+        if engine.partition(":")[0] == "spark":
+            raise ValueError(f"engine={engine!r} takes data frames of Spark: pass spark.read.parquet(path), not a path")
         X = records_at(X)
     elif not isinstance(X, MappedRecords | ParquetRecords):
         return None
-    if engine.partition(":")[0] == "spark":
-        raise ValueError(f"engine={engine!r} takes data frames of Spark: pass spark.read.parquet(path), not the path")
     if not streams:
         raise ValueError(
             f"engine={engine!r} keeps all records on the device and cannot read them from disk as it goes; "
@@ -147,7 +147,7 @@ def is_spark_frame(x: Any) -> bool:
 
 
 def is_elsewhere(name: str, x: Any) -> bool:
-    """Whether the engine of this name leaves the table where it is: a collection of Dask or Spark, or a path for Dask."""
+    """Whether the engine of this name leaves the table where it is: with Dask or Spark, or at a path given to Dask."""
     family = name.partition(":")[0]
     if is_spark_frame(x):
         if family not in ("auto", "spark"):

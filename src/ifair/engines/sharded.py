@@ -1,4 +1,4 @@
-"""What engines on clusters have in common: records in shards elsewhere, functions go there as messages, sums come back."""
+"""What engines on clusters have in common: records in shards elsewhere, messages go there, and sums come back."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Self, TypeVar
@@ -159,9 +159,7 @@ def map_shard(pieces: Pieces, start: int, message: bytes, kept: Mapping[int, Any
     return list(_on_blocks(pieces, start, message, kept, block_rows))
 
 
-def _on_blocks(
-    pieces: Pieces, start: int, message: bytes, kept: Mapping[int, Any], block_rows: int
-) -> Iterator[Any]:
+def _on_blocks(pieces: Pieces, start: int, message: bytes, kept: Mapping[int, Any], block_rows: int) -> Iterator[Any]:
     function, centre = loads(message, kept)
     for piece in pieces:
         for rows in blocks(len(piece), block_rows):

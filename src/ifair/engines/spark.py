@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple, TypeVar
 from uuid import uuid4
@@ -122,7 +123,8 @@ def kept(rdd: Any) -> Any:
     return rdd.persist(StorageLevel.MEMORY_AND_DISK)
 
 
-class _Call(NamedTuple):
+@dataclass(frozen=True)
+class _Call:
     """On an executor: the function at a number."""
 
     message: bytes
@@ -133,7 +135,8 @@ class _Call(NamedTuple):
         return call(i, self.message, _values(self.kept))
 
 
-class _OnShard(NamedTuple):
+@dataclass(frozen=True)
+class _OnShard:
     """On an executor: a task for all records of a partition."""
 
     task: Callable[..., Any]
@@ -149,7 +152,8 @@ class _OnShard(NamedTuple):
         yield self.task(pieces, span.start, self.message, _values(self.kept), self.block_rows)
 
 
-class _RowsOf(NamedTuple):
+@dataclass(frozen=True)
+class _RowsOf:
     """On an executor: some records of a partition, by their positions in it."""
 
     where: dict[int, NDArray[np.intp]]

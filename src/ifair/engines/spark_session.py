@@ -24,11 +24,13 @@ def open_session(master: str = "", workers: int | None = None) -> tuple[Any, Exi
     workers : int, optional
         Threads of a session in local mode; by default as many as there are cores.
     """
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
     resources = ExitStack()
-    current = SparkSession.getActiveSession()
-    if current is not None:
+    # Which session is active Spark knows by the thread, which it may have lost with an interrupt.
+    if SparkContext._active_spark_context is not None:
+        current = SparkSession.builder.getOrCreate()
         check_master(current, master)
         return current, resources
     check_java()
@@ -38,7 +40,13 @@ def open_session(master: str = "", workers: int | None = None) -> tuple[Any, Exi
     for name, value in {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}.items():
         builder = builder.config(name, value)
     with _environment(local=not master):
-        session = builder.config("spark.log.level", "ERROR").getOrCreate()
+        try:
+            session = builder.config("spark.log.level", "ERROR").getOrCreate()
+        except Exception as error:
+            raise ConnectionError(
+                f"engine='spark': no Spark session could be started on {where!r} ({_first_line(error)}); is the master "
+                "there, and does its version fit pyspark's? Plain 'spark' computes on this machine"
+            ) from error
     resources.callback(session.stop)
     return session, resources
 
@@ -77,6 +85,10 @@ def check_java() -> None:
         )
 
 
+def _first_line(error: Exception) -> str:
+    return str(getattr(error, "java_exception", error)).partition("\n")[0]
+
+
 @contextmanager
 def _environment(*, local: bool) -> Iterator[None]:
     """What Spark reads from the environment while a session starts: workers run this Python, and talk to no network."""
@@ -101,12 +113,13 @@ def results_of(context: Any, action: Callable[[], Result], tag: str) -> Result:
         What jobs of this caller are known by.
     """
     from py4j.protocol import Py4JError, Py4JJavaError
+    from pyspark.errors import PySparkException
 
     context.addJobTag(tag)
     try:
         return action()
-    except Py4JJavaError as error:
-        raise _translated(str(error.java_exception)) from error
+    except (Py4JJavaError, PySparkException) as error:
+        raise _translated(str(getattr(error, "java_exception", error))) from error
     except (Py4JError, ConnectionError, EOFError) as error:
         raise ConnectionError(f"engine='spark': the Spark session was lost ({error})") from error
     except BaseException:

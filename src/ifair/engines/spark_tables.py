@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
@@ -13,6 +14,11 @@ from ifair.engines.records import chunk_rows
 from ifair.engines.spark import Shards, SparkEngine, kept
 from ifair.engines.spark_session import check_master, context_of, results_of
 from ifair.engines.totals import Look, look, together, total
+
+
+def found(table: Any) -> Any:
+    """The table itself."""
+    return table
 
 
 def as_collection(table: Any) -> Any:
@@ -39,6 +45,13 @@ def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
+def numbered(table: Any) -> Any:
+    """The table with columns ``c0``, ``c1``, ...: Spark's ways from frames to Python stumble over dots in names."""
+    from pyspark.sql import functions
+
+    return table.select(*(functions.col(quoted(name)).alias(f"c{j}") for j, name in enumerate(table.columns)))
+
+
 def blank(table: Any, rows: int = 2) -> pd.DataFrame:
     """A table in this process with the columns and the precision of a collection, and zeros in it."""
     return pd.DataFrame(np.zeros((rows, len(table.columns)), dtype=dtype_of(table)), columns=list(table.columns))
@@ -50,7 +63,11 @@ def dtype_of(table: Any) -> np.dtype[Any]:
 
 
 @contextmanager
-def opened(table: Any, master: str = "", workers: int | None = None) -> Iterator[tuple[SparkEngine, Look]]:
+def opened(
+    table: Any,
+    master: str = "",
+    workers: int | None = None,  # noqa: ARG001 (as for Dask)
+) -> Iterator[tuple[SparkEngine, Look]]:
     """An engine with the records of a collection less their mean, and a look at them as they are.
 
     Parameters
@@ -65,9 +82,9 @@ def opened(table: Any, master: str = "", workers: int | None = None) -> Iterator
     session = table.sparkSession
     check_master(session, master)
     pieces = kept(
-        table.mapInArrow(_Pieces(dtype_of(table), len(table.columns)), "piece binary").rdd.map(
-            _Array(dtype_of(table), len(table.columns))
-        )
+        numbered(table)
+        .mapInArrow(_Pieces(dtype_of(table), len(table.columns)), "piece binary")
+        .rdd.map(_Array(dtype_of(table), len(table.columns)))
     )
     try:
         looks = results_of(context_of(session), pieces.mapPartitions(_look).collect, f"ifair-{uuid4().hex}")
@@ -79,7 +96,59 @@ def opened(table: Any, master: str = "", workers: int | None = None) -> Iterator
         pieces.unpersist()
 
 
-class _Pieces(NamedTuple):
+@contextmanager
+def unchanging(table: Any) -> Iterator[Any]:
+    """The table, the same in every pass over it: kept, because records may change places when they are made anew."""
+    if table.is_cached:
+        yield table
+        return
+    table.persist()
+    try:
+        yield table
+    finally:
+        table.unpersist()
+
+
+def without(table: Any, names: list[str]) -> Any:
+    """The table less some columns."""
+    return table.drop(*names)
+
+
+def chosen(table: Any, columns: list[int]) -> list[str]:
+    """Some columns of the table, by their positions."""
+    return [table.columns[j] for j in columns]
+
+
+def columns_here(engine: SparkEngine, table: Any, what: Any, name: str) -> NDArray[Any]:
+    """Columns of the table by their names, in this process.
+
+    Parameters
+    ----------
+    engine : SparkEngine
+        With the records of the table.
+    table : DataFrame
+    what : str or list of str
+    name : str
+        What to call it in errors.
+    """
+    names = [what] if isinstance(what, str) else list(what)
+    values = table.select(*map(quoted, names)).rdd.mapPartitions(_columns)
+    parts = results_of(engine.context, values.collect, f"ifair-{uuid4().hex}")
+    filled = [part for part in parts if part is not None]
+    if tuple(len(part[0]) for part in filled) != engine.rows:
+        raise ValueError(f"{name} has other records than X: write the table to files and read it from there")
+    columns = [np.concatenate([part[j] for part in filled]) for j in range(len(names))]
+    return columns[0] if isinstance(what, str) else np.column_stack(columns)
+
+
+def _columns(rows: Iterable[Any]) -> list[list[NDArray[Any]] | None]:
+    """On an executor: the columns of a partition."""
+    columns = list(zip(*rows))
+    return [[np.asarray(pd.Series(column)) for column in columns] if columns else None]
+
+
+@dataclass(frozen=True)
+class _Pieces:
     """On an executor: batches of Arrow as arrays of so many records, in bytes.
 
     A partition is held a piece at a time. Pieces are a whole number of blocks, so that blocks do not depend on them.
@@ -116,7 +185,8 @@ def _pieces_of(arrays: Iterable[NDArray[Any]], rows: int) -> Iterator[NDArray[An
         yield np.asarray(rest)
 
 
-class _Array(NamedTuple):
+@dataclass(frozen=True)
+class _Array:
     """On an executor: a piece as an array again."""
 
     dtype: np.dtype[Any]

@@ -1,6 +1,6 @@
 """Tables that are not in this process: arrays and data frames of Dask, and Parquet files, as shards on workers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,12 +14,18 @@ from ifair.engines.dask import DaskEngine, Shards
 from ifair.engines.totals import Look, look, total
 
 
-def as_collection(table: Any) -> Any:
-    """A two-dimensional collection of numbers; a path becomes a data frame of the Parquet file or folder there."""
-    if not is_collection(table):
-        from dask import dataframe
+def found(table: Any) -> Any:
+    """The table itself; for a path a data frame of the Parquet file or folder there."""
+    if is_collection(table):
+        return table
+    from dask import dataframe
 
-        table = dataframe.read_parquet(table)
+    return dataframe.read_parquet(table)
+
+
+def as_collection(table: Any) -> Any:
+    """A two-dimensional collection of numbers."""
+    table = found(table)
     if getattr(table, "ndim", 0) != 2:
         raise ValueError(f"X must be a two-dimensional array or a data frame of Dask, got {type(table).__name__}")
     if is_frame(table):
@@ -62,6 +68,52 @@ def opened(table: Any, address: str = "", workers: int | None = None) -> Iterato
         with DaskEngine(shards, client, centre=whole.centre) as engine:
             del shards  # the engine lets go of them at the end, and so must everybody
             yield engine, whole
+
+
+@contextmanager
+def unchanging(table: Any) -> Iterator[Any]:
+    """The table, the same in every pass over it: tasks of Dask do the same every time."""
+    yield table
+
+
+def without(table: Any, names: list[str]) -> Any:
+    """The table less some columns."""
+    return table.drop(columns=names) if names else table
+
+
+def chosen(table: Any, columns: list[int]) -> Any:
+    """Some columns of the table, by their positions."""
+    return table[[table.columns[j] for j in columns]] if is_frame(table) else table[:, columns]
+
+
+def columns_here(engine: DaskEngine, table: Any, what: Any, name: str) -> NDArray[Any]:
+    """A collection beside the table, or columns of the table by their names, in this process.
+
+    Parameters
+    ----------
+    engine : DaskEngine
+        With the records of the table.
+    table : collection
+    what : collection, str or list of str
+    name : str
+        What to call it in errors.
+    """
+    collection = what if is_collection(what) else table[what]
+    if hasattr(collection, "rechunk") and collection.ndim == 2:
+        collection = collection.rechunk({1: -1})
+    futures = engine.client.compute(list(np.ravel(collection.to_delayed())))
+    parts = [np.asarray(part) for part in results_of(engine.client, futures)]
+    filled = [part for part in parts if len(part)]
+    if tuple(map(len, filled)) != engine.rows:
+        raise ValueError(
+            f"{name} is not cut like X: its partitions hold {_some([*map(len, filled)])} records, those "
+            f"of X {_some(engine.rows)}; take both from one collection, or repartition them alike"
+        )
+    return np.concatenate(filled)
+
+
+def _some(numbers: Sequence[int], most: int = 5) -> str:
+    return ", ".join(map(str, numbers[:most])) + (", ..." if len(numbers) > most else "")
 
 
 def load(client: Any, table: Any) -> tuple[Shards, Look]:

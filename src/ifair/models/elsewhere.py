@@ -1,7 +1,7 @@
-"""Fit and transform tables that are not in this process, but on the workers of a cluster of Dask or Spark, or in files."""
+"""Fit and transform tables that are not in this process, but on the workers of a Dask or Spark cluster, or in files."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from copy import copy
 from typing import Any
 
@@ -13,8 +13,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 from threadpoolctl import threadpool_limits
 
-from ifair.engines.choose import is_spark_frame, require_dask, require_spark
+from ifair.engines.choose import is_collection, is_spark_frame, on_host, require_dask, require_spark
 from ifair.engines.protocol import Engine
+from ifair.hints import nearest_name
 from ifair.models.checks import check_largest, check_warm_start
 from ifair.models.starts import drawn
 
@@ -49,6 +50,74 @@ def opened_elsewhere(estimator: Any, X: Any) -> Iterator[tuple[Engine, NDArray[n
         if engine.n_records > SAMPLE:
             sample = drawn(engine.n_records, SAMPLE, check_random_state(estimator.random_state))
         yield engine, engine.take(sample) + whole.centre, whole.centre
+
+
+class Beside:
+    """What belongs to the records of a table elsewhere, brought here: one value or a few a record."""
+
+    def __init__(self, tables: Any, table: Any, records: Any, engine: Engine, unchanged: ExitStack) -> None:
+        self.tables, self.table, self.records, self.engine = tables, table, records, engine
+        self.done = unchanged.close
+        """To be called when nothing more is wanted: the table itself need not be kept any longer."""
+
+    def __call__(self, what: Any, name: str) -> NDArray[Any]:
+        """A collection cut like the table, the names of columns of the table, or an array of this process."""
+        if is_collection(what) or column_names(self.table, what):
+            here: NDArray[Any] = self.tables.columns_here(self.engine, self.table, what, name)
+        else:
+            refuse_other(self.table, what, name)
+            here = np.asarray(on_host(what))
+            if len(here) != self.engine.n_records:
+                raise ValueError(f"{name} has {len(here)} entries, but X has {self.engine.n_records} records")
+        if here.ndim == 1 and pd.isna(here).any():
+            missing = int(np.flatnonzero(pd.isna(here))[0])
+            raise ValueError(f"{name} has no value for record {missing}; fill it, or drop the record")
+        return here
+
+    def columns(self, mask: NDArray[np.bool_]) -> NDArray[Any]:
+        """Some of the attributes."""
+        chosen = self.tables.chosen(self.records, [int(j) for j in np.flatnonzero(mask)])
+        return self(chosen, "protected").astype(np.float64)
+
+
+def column_names(table: Any, what: Any) -> list[str]:
+    """The names of columns of the table that are meant by ``what``; none where it is something else."""
+    names = [what] if isinstance(what, str) else what
+    columns = list(getattr(table, "columns", ()))
+    if isinstance(names, list | tuple) and names and all(isinstance(n, str) and n in columns for n in names):
+        return list(names)
+    return []
+
+
+def refuse_other(table: Any, what: Any, name: str) -> None:
+    """Say what can be, where something else was given."""
+    if isinstance(what, str):
+        columns = list(getattr(table, "columns", ()))
+        close = nearest_name(what, columns, cutoff=0.5) if columns else None
+        hint = f"; did you mean {close!r}?" if close else ""
+        raise ValueError(f"{name}={what!r} is no column of X{hint}")
+    if type(what).__module__.startswith("pyspark.sql"):
+        raise TypeError(
+            f"{name} must be the name of a column of X, or an array of this process, got {type(what).__name__}: rows "
+            "of two frames of Spark have no common order"
+        )
+
+
+@contextmanager
+def labelled_elsewhere(
+    estimator: Any, X: Any, *beside: Any
+) -> Iterator[tuple[Engine, NDArray[np.float64], NDArray[np.float64], Beside]]:
+    """As :func:`opened_elsewhere`, and what brings labels and groups here.
+
+    Columns that ``beside`` names are not among the attributes.
+    """
+    tables = _tables_of(estimator.engine, X)
+    with ExitStack() as unchanged:
+        table = unchanged.enter_context(tables.unchanging(tables.found(X)))
+        named = [name for what in beside for name in column_names(table, what)]
+        records = tables.without(table, list(dict.fromkeys(named)))
+        with opened_elsewhere(estimator, records) as (engine, sample, centre):
+            yield engine, sample, centre, Beside(tables, table, records, engine, unchanged)
 
 
 def _tables_of(engine: str, X: Any) -> Any:
@@ -89,14 +158,16 @@ def _names(mapper: Any, table: Any, *, as_membership: bool) -> list[str]:
 def _mapped_on_spark(table: Any, mapper: Any, dtype: Any, *, as_membership: bool) -> Any:
     from pyspark.sql.types import DoubleType, FloatType, StructField, StructType
 
-    names = _names(mapper, table, as_membership=as_membership)
+    from ifair.engines.spark_tables import numbered
+
+    columns, names = list(table.columns), _names(mapper, table, as_membership=as_membership)
     kind = FloatType() if dtype == np.float32 else DoubleType()
 
     def represent(parts: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         for part in parts:
-            yield _map_frame(part, mapper, as_membership, names)
+            yield _map_frame(part.set_axis(columns, axis=1), mapper, as_membership, names)
 
-    return table.mapInPandas(represent, StructType([StructField(name, kind, False) for name in names]))
+    return numbered(table).mapInPandas(represent, StructType([StructField(name, kind, False) for name in names]))
 
 
 def _map_array(block: Any, mapper: Any, as_membership: bool, n_columns: int) -> NDArray[np.floating[Any]]:
