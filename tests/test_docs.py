@@ -64,7 +64,9 @@ def run(example, namespace, page):
     return printed.getvalue(), {warning.category.__name__ for warning in caught}
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=pytest.mark.cluster if page == "docs/cluster.md" else ()) for page in PAGES]
+)
 def test_examples_run_and_print_what_the_page_says(page, tmp_path, monkeypatch):
     if not (ROOT / page).exists():
         pytest.skip(f"{page} is not here: this is not a checkout of the repository")

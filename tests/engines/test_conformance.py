@@ -102,7 +102,10 @@ ENGINES = {
 }
 
 
-@pytest.fixture(params=ENGINES)
+CLUSTERS = ("dask", "spark")
+
+
+@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.cluster if name in CLUSTERS else ()) for name in ENGINES])
 def opened(request):
     """Open the engine under test on some records, cut into so many shards."""
     engines = []

@@ -25,6 +25,8 @@ from ifair.engines.cluster import open_client
 from ifair.engines.dask import DaskEngine, from_array
 from ifair.engines.messages import Kept, dumps, loads
 
+pytestmark = pytest.mark.cluster
+
 K, N = 3, 5
 
 

@@ -12,15 +12,11 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from ifair import IFair
-from ifair.core.losses import Reconstruction
-from ifair.core.mapping import Mapping
-from ifair.core.objective import Objective
-from ifair.core.pairs import EuclideanPairs
-from ifair.core.parameters import Parameters
-from ifair.core.schedules import Landmarks
 from ifair.engines import sharded, spark_session
 
 from clusters import SPARK_MASTER, spark
+
+pytestmark = pytest.mark.cluster
 
 K, N = 3, 5
 
@@ -175,61 +171,6 @@ def test_a_sum_is_one_job(session, opened, X):
         before = len(jobs())
         engine.sum(lambda block, rows: (block.sum(),))
         assert len(jobs()) == before + 1
-
-
-@pytest.mark.parametrize(("pairs", "passes"), [(50, 1), ("moments", 2)])
-def test_an_evaluation_is_one_sum_with_landmarks_and_two_with_moments(session, X, monkeypatch, pairs, passes):
-    from ifair.engines.spark import SparkEngine
-
-    sums, evaluations = [], []
-    on_shards, value_and_grad = SparkEngine._on_shards, Objective.value_and_grad
-    monkeypatch.setattr(SparkEngine, "_on_shards", lambda self, *how: sums.append(how) or on_shards(self, *how))
-
-    def evaluated(self, parameters):
-        before = len(sums)
-        result = value_and_grad(self, parameters)
-        evaluations.append(len(sums) - before)
-        return result
-
-    monkeypatch.setattr(Objective, "value_and_grad", evaluated)
-    fitted(X, pairs=pairs)
-    assert len(evaluations) >= 4
-    assert set(evaluations) == {passes}
-
-
-def test_only_parameters_and_gradients_travel(opened, rng, monkeypatch):
-    """What goes out and what comes back is the same for six hundred records and for six thousand."""
-    from ifair.engines.spark import SparkEngine
-
-    parameters = Parameters(rng.normal(size=(K, N)), np.ones(N))
-    sizes = []
-    for n_records in (600, 6000):
-        sent, received = [], []
-        with opened(rng.normal(size=(n_records, N))) as engine:
-            landmarks = Landmarks(EuclideanPairs(np.arange(N), K), engine.take(np.arange(0, 600, 3)), n_records)
-            objective = Objective(engine, Mapping(), Reconstruction(np.ones(N)), landmarks, 1.0, 1.0, "mean")
-            message, on_shards = engine._message, engine._on_shards
-
-            def told(function, message=message, sent=sent):
-                told = message(function)
-                sent.append(len(told[0]))
-                return told
-
-            def answered(*how, on_shards=on_shards, received=received):
-                answers = on_shards(*how)
-                received.extend(len(sharded.dumps(answer, sharded.Kept())[0]) for answer in answers)
-                return answers
-
-            monkeypatch.setattr(SparkEngine, "_message", lambda self, function, told=told: told(function))
-            monkeypatch.setattr(SparkEngine, "_on_shards", lambda self, *how, answered=answered: answered(*how))
-            objective.value_and_grad(parameters)
-            monkeypatch.undo()
-        sizes.append((sent, max(received)))
-        assert len(received) == n_records // 100
-    assert sizes[0] == sizes[1]
-    (message,), answer = sizes[0]
-    assert message < 8 * (K * N + N) + 5000
-    assert answer < 8 * (3 * K * N + 2 * N + 200 * (K + 2) + 2) + 3000
 
 
 def test_all_pairs_of_too_many_records_are_refused_with_what_to_do(session, X, monkeypatch):

@@ -16,7 +16,10 @@ dd = pytest.importorskip("dask.dataframe")
 # A few iterations: rounding differs by the order of summation, and long searches end apart where the loss is flat.
 SETTINGS = {"protected": ["d"], "pairs": 40, "n_restarts": 2, "max_iter": 5, "random_state": 0}
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*max_iter=5:sklearn.exceptions.ConvergenceWarning")
+pytestmark = [
+    pytest.mark.cluster,
+    pytest.mark.filterwarnings("ignore:.*max_iter=5:sklearn.exceptions.ConvergenceWarning"),
+]
 
 
 @pytest.fixture
@@ -199,9 +202,9 @@ def test_lfr_refuses_labels_that_do_not_belong_to_the_records(client, people):
         lfr().fit(X, np.arange(299) % 2, sensitive_features="d")
     with pytest.raises(ValueError, match="y='lable' is no column of X; did you mean 'label'"):
         lfr().fit(table.drop(columns="group"), "lable", sensitive_features="label")
+    missing = dd.from_pandas(people["group"].where(np.arange(300) != 7), npartitions=3)
     with pytest.raises(ValueError, match="sensitive_features has no value for record 7"):
-        missing = people["group"].where(np.arange(300) != 7)
-        lfr().fit(X, table["label"], sensitive_features=dd.from_pandas(missing, npartitions=3))
+        lfr().fit(X, table["label"], sensitive_features=missing)
     with pytest.raises(ValueError, match="y has no value for record 3"):
         lfr().fit(X, dd.from_pandas(people["label"].where(np.arange(300) != 3), npartitions=3))
 

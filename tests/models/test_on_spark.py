@@ -12,6 +12,7 @@ from clusters import spark
 SETTINGS = {"protected": ["d"], "pairs": 40, "n_restarts": 1, "max_iter": 3, "random_state": 0}
 
 pytestmark = [
+    pytest.mark.cluster,
     pytest.mark.filterwarnings("ignore:.*max_iter=3:sklearn.exceptions.ConvergenceWarning"),
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]

@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, TypeVar
@@ -100,6 +101,14 @@ def _environment(*, local: bool) -> Iterator[None]:
     finally:
         for name in added:
             os.environ.pop(name, None)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without Spark's caution about pandas 3, which nobody who calls `fit` or `transform` can act on."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+        yield
 
 
 def results_of(context: Any, action: Callable[[], Result], tag: str) -> Result:

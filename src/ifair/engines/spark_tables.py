@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ifair.engines.records import chunk_rows
 from ifair.engines.spark import Shards, SparkEngine, kept
-from ifair.engines.spark_session import check_master, context_of, results_of
+from ifair.engines.spark_session import check_master, context_of, quiet, results_of
 from ifair.engines.totals import Look, look, together, total
 
 
@@ -81,11 +81,9 @@ def opened(
     """
     session = table.sparkSession
     check_master(session, master)
-    pieces = kept(
-        numbered(table)
-        .mapInArrow(_Pieces(dtype_of(table), len(table.columns)), "piece binary")
-        .rdd.map(_Array(dtype_of(table), len(table.columns)))
-    )
+    with quiet():
+        batches = numbered(table).mapInArrow(_Pieces(dtype_of(table), len(table.columns)), "piece binary")
+    pieces = kept(batches.rdd.map(_Array(dtype_of(table), len(table.columns))))
     try:
         looks = results_of(context_of(session), pieces.mapPartitions(_look).collect, f"ifair-{uuid4().hex}")
         whole = total(looks, table.columns)

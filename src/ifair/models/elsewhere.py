@@ -158,6 +158,7 @@ def _names(mapper: Any, table: Any, *, as_membership: bool) -> list[str]:
 def _mapped_on_spark(table: Any, mapper: Any, dtype: Any, *, as_membership: bool) -> Any:
     from pyspark.sql.types import DoubleType, FloatType, StructField, StructType
 
+    from ifair.engines.spark_session import quiet
     from ifair.engines.spark_tables import numbered
 
     columns, names = list(table.columns), _names(mapper, table, as_membership=as_membership)
@@ -167,7 +168,9 @@ def _mapped_on_spark(table: Any, mapper: Any, dtype: Any, *, as_membership: bool
         for part in parts:
             yield _map_frame(part.set_axis(columns, axis=1), mapper, as_membership, names)
 
-    return numbered(table).mapInPandas(represent, StructType([StructField(name, kind, False) for name in names]))
+    schema = StructType([StructField(name, kind, False) for name in names])
+    with quiet():
+        return numbered(table).mapInPandas(represent, schema)
 
 
 def _map_array(block: Any, mapper: Any, as_membership: bool, n_columns: int) -> NDArray[np.floating[Any]]:
