@@ -3,7 +3,7 @@
 import atexit
 import shutil
 import sys
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache
 
 import pytest
@@ -12,13 +12,24 @@ import pytest
 @cache
 def two_workers():
     """A client of two workers in this process, shared by all tests."""
+    shared = ExitStack()
+    client = shared.enter_context(two_threads())
+    atexit.register(shared.close)
+    return client
+
+
+@contextmanager
+def two_threads():
+    """A client of two workers in this process, for a test that may leave it in disorder."""
     from distributed import Client, LocalCluster
 
-    cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0", silence_logs=50)
-    client = Client(cluster, set_as_default=False)
-    atexit.register(cluster.close)
-    atexit.register(client.close)
-    return client
+    with (
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0", silence_logs=50
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from ifair.core.pairs import EuclideanPairs
 from ifair.core.parameters import Parameters
 from ifair.core.schedules import Landmarks
 
-from clusters import processes, tasks_left, two_workers
+from clusters import processes, tasks_left, two_threads, two_workers
 
 pytest.importorskip("distributed", reason="Dask is not installed: pip install 'ifair[dask]'")
 
@@ -105,26 +105,25 @@ def test_a_slow_task_is_waited_for(X, monkeypatch):
 
 
 def test_an_interrupt_leaves_no_task_behind_and_keeps_the_best_so_far(X):
-    client = two_workers()
-
     def interrupt_soon(iteration, loss, gradient_norm):
         if iteration == 3:
             threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGINT)).start()
 
-    with client.as_current(), pytest.warns(ConvergenceWarning, match="was interrupted after"):
-        learned = model(max_iter=10_000, tol=0.0, callback=interrupt_soon).fit(X)
-    assert np.isfinite(learned.loss_)
-    assert tasks_left(client) == []
+    with two_threads() as client:
+        with client.as_current(), pytest.warns(ConvergenceWarning, match="was interrupted after"):
+            learned = model(max_iter=10_000, tol=0.0, callback=interrupt_soon).fit(X)
+        assert np.isfinite(learned.loss_)
+        assert tasks_left(client) == []
 
 
 def test_an_interrupt_cancels_what_is_under_way(X):
-    client = two_workers()
-    with DaskEngine(from_array(X, client, 10), client) as engine:
-        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
-        with pytest.raises(KeyboardInterrupt):
-            engine.sum(lambda block, rows: (time.sleep(0.1) or 0.0,))
-    # Sixty tasks of a tenth of a second on two workers, of which only those already running may end.
-    assert tasks_left(client) == []
+    with two_threads() as client:
+        with DaskEngine(from_array(X, client, 10), client) as engine:
+            threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+            with pytest.raises(KeyboardInterrupt):
+                engine.sum(lambda block, rows: (time.sleep(0.1) or 0.0,))
+        # Sixty tasks of a tenth of a second on two workers, of which only those already running may end.
+        assert tasks_left(client) == []
 
 
 def test_errors_of_a_function_come_back_as_they_are(X):

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from ifair import LFR, IFair
+from ifair.metrics import consistency
 from ifair.models import elsewhere
 
 from clusters import two_workers
@@ -88,6 +89,23 @@ def test_representations_keep_names_index_and_precision_and_wait_to_be_asked_for
     members = model.membership(dd.from_pandas(frame, npartitions=3))
     assert list(members.columns) == [f"prototype{k}" for k in range(4)]
     np.testing.assert_allclose(members.compute().to_numpy(), model.membership(frame), rtol=1e-12)
+
+
+def test_representations_and_their_consistency_compute_nothing_before_they_are_asked_for(client, frame):
+    def never(part):
+        raise AssertionError("computed")
+
+    model = IFair(4, **SETTINGS).fit(frame)
+    table = dd.from_pandas(frame, npartitions=3).map_partitions(never, meta=frame[:0])
+    represented = model.transform(table)
+    lazy = consistency(represented["a"], represented[["b", "c"]], score_range=(0, 10))
+    for result in (represented, model.membership(table), lazy):
+        with pytest.raises(AssertionError, match="computed"):
+            result.compute()
+    here = pd.DataFrame(model.transform(frame), columns=list("abcd"))
+    real = model.transform(dd.from_pandas(frame, npartitions=3))
+    score = consistency(real["a"], real[["b", "c"]], score_range=(0, 10)).compute()
+    assert score == pytest.approx(consistency(here["a"], here[["b", "c"]], score_range=(0, 10)))
 
 
 def test_partitions_without_records_do_not_matter(client, frame):
