@@ -3,6 +3,8 @@
 import os
 import re
 import signal
+import subprocess
+import sys
 import threading
 import time
 import warnings
@@ -197,3 +199,26 @@ def test_without_java_the_error_says_so(monkeypatch):
     monkeypatch.setenv("JAVA_HOME", os.devnull)
     with pytest.raises(RuntimeError, match="JAVA_HOME='/dev/null' holds no bin/java"):
         model().fit(np.zeros((9, N)))
+
+
+ALONE = """
+import signal
+import warnings
+import numpy as np
+from ifair import IFair
+from pyspark import SparkContext
+warnings.simplefilter("error")
+before = signal.getsignal(signal.SIGINT)
+X = np.random.default_rng(0).normal(size=(300, 5))
+losses = [IFair(3, engine=e, n_jobs=2, n_restarts=1, tol=0.5, random_state=0).fit(X).loss_ for e in ("spark", "local")]
+assert abs(losses[0] - losses[1]) < 1e-9 * losses[1], losses
+assert SparkContext._active_spark_context is None
+assert signal.getsignal(signal.SIGINT) is before
+"""
+
+
+@pytest.mark.slow
+def test_without_a_session_one_is_made_for_the_fit_and_ends_with_it(session):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYSPARK", "SPARK"))}
+    alone = subprocess.run([sys.executable, "-c", ALONE], env=environment, capture_output=True, text=True, timeout=300)
+    assert alone.returncode == 0, alone.stderr

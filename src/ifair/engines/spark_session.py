@@ -2,7 +2,9 @@
 
 import os
 import shutil
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -35,6 +37,7 @@ def open_session(master: str = "", workers: int | None = None) -> tuple[Any, Exi
         check_master(current, master)
         return current, resources
     check_java()
+    _restore_interrupts(resources)
     cores = "*" if workers is None else workers
     where = master or f"local[{cores},{LOCAL_FAILURES}]"
     builder = SparkSession.builder.appName("ifair").master(where)
@@ -50,6 +53,12 @@ def open_session(master: str = "", workers: int | None = None) -> tuple[Any, Exi
             ) from error
     resources.callback(session.stop)
     return session, resources
+
+
+def _restore_interrupts(resources: ExitStack) -> None:
+    """Spark answers interrupts in its own way from its start on; afterwards they shall be as they were."""
+    if threading.current_thread() is threading.main_thread():
+        resources.callback(signal.signal, signal.SIGINT, signal.getsignal(signal.SIGINT))
 
 
 def check_master(session: Any, master: str) -> None:
