@@ -187,6 +187,12 @@ def test_another_master_than_that_of_the_session_is_refused(session, X):
     assert same(fitted(X, engine=f"spark:{SPARK_MASTER}"), fitted(X))
 
 
+def test_spark_connect_is_refused_with_a_reason():
+    connected = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})()
+    with pytest.raises(TypeError, match="Spark Connect has no interface; use a session on the cluster itself"):
+        spark_session.context_of(connected)
+
+
 def test_without_java_the_error_says_so(monkeypatch):
     pytest.importorskip("pyspark", reason="Spark is not installed: pip install 'ifair[spark]'")
     from pyspark import SparkContext
@@ -214,11 +220,20 @@ losses = [IFair(3, engine=e, n_jobs=2, n_restarts=1, tol=0.5, random_state=0).fi
 assert abs(losses[0] - losses[1]) < 1e-9 * losses[1], losses
 assert SparkContext._active_spark_context is None
 assert signal.getsignal(signal.SIGINT) is before
+
+def stop(*_):
+    SparkContext._active_spark_context.stop()
+
+try:
+    IFair(3, engine="spark", n_jobs=2, n_restarts=1, tol=0.0, random_state=0, callback=stop).fit(X)
+except ConnectionError as error:
+    print(error)
 """
 
 
 @pytest.mark.slow
-def test_without_a_session_one_is_made_for_the_fit_and_ends_with_it(session):
+def test_without_a_session_one_is_made_for_the_fit_and_ends_with_it_or_with_an_error_that_it_was_lost(session):
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYSPARK", "SPARK"))}
     alone = subprocess.run([sys.executable, "-c", ALONE], env=environment, capture_output=True, text=True, timeout=300)
     assert alone.returncode == 0, alone.stderr
+    assert alone.stdout.startswith("engine='spark': the Spark session was lost")

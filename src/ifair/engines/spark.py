@@ -1,7 +1,7 @@
 """Records on the executors of a Spark cluster: they stay there, parameters go and sums come back."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple, TypeVar
@@ -63,7 +63,10 @@ class SparkEngine(ShardedEngine):
         self._tag = f"ifair-{uuid4().hex}"
 
     def __exit__(self, *exception: object) -> None:
-        with self._resources:
+        from py4j.protocol import Py4JError
+
+        # A session that was lost has nothing left to tidy up, and its loss has been told.
+        with self._resources, suppress(Py4JError, OSError, AttributeError):
             self.rdd.unpersist()
             for broadcast in self._broadcasts.values():
                 broadcast.destroy()

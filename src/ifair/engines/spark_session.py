@@ -7,7 +7,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
@@ -73,7 +73,7 @@ def check_master(session: Any, master: str) -> None:
 
 def context_of(session: Any) -> Any:
     """The Spark context of a session."""
-    if not hasattr(type(session), "_jsparkSession") and "connect" in type(session).__module__:
+    if type(session).__module__.startswith("pyspark.sql.connect"):
         raise TypeError(
             "engine='spark': a fit keeps records on the executors, for which Spark Connect has no interface; use a "
             "session on the cluster itself (`transform` works with both)"
@@ -133,8 +133,10 @@ def results_of(context: Any, action: Callable[[], Result], tag: str) -> Result:
     from py4j.protocol import Py4JError, Py4JJavaError
     from pyspark.errors import PySparkException
 
-    context.addJobTag(tag)
+    if context._jsc is None:
+        raise ConnectionError("engine='spark': the Spark session was lost (it has been stopped)")
     try:
+        context.addJobTag(tag)
         return action()
     except (Py4JJavaError, PySparkException) as error:
         raise _translated(str(getattr(error, "java_exception", error))) from error
@@ -144,7 +146,8 @@ def results_of(context: Any, action: Callable[[], Result], tag: str) -> Result:
         context.cancelJobsWithTag(tag)
         raise
     finally:
-        context.removeJobTag(tag)
+        with suppress(Py4JError, OSError, AttributeError):
+            context.removeJobTag(tag)
 
 
 def _translated(message: str) -> Exception:

@@ -104,7 +104,7 @@ def check_is_here(estimator: Any, X: Any, method: str) -> None:
     if is_elsewhere(estimator.engine, X):
         raise TypeError(
             f"{method} takes tables of this process, got {type(X).__name__}: call it partition by partition "
-            "(map_blocks or map_partitions of the collection), or on a sample"
+            "(map_blocks, map_partitions or mapInPandas of the collection), or on a sample"
         )
 
 
