@@ -47,7 +47,7 @@ test-torch: $(VENV)/.installed-test $(VENV)/.installed-torch ## the tests that n
 
 # Clusters run in threads and processes of their own, which outlive a test: one process for them, and nothing else in it.
 test-cluster: $(VENV)/.installed-test $(VENV)/.installed-$(CLUSTERS) ## the tests that need Dask or Spark; installs them, Spark (0.5 GB) only where there is Java
-	@$(PYTEST) -m cluster tests/engines tests/metrics tests/models tests/test_docs.py
+	@$(PYTEST) -m cluster tests
 
 lint: $(VENV)/.installed-lint ## style
 	@$(BIN)/ruff check .
