@@ -50,7 +50,7 @@ def tasks_left(client):
     """What the scheduler still knows of, given a moment to forget."""
     import time
 
-    for _ in range(100):
+    for _ in range(200):
         left = client.run_on_scheduler(lambda dask_scheduler: sorted(map(str, dask_scheduler.tasks)))
         if not left:
             break

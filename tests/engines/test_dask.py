@@ -121,8 +121,8 @@ def test_an_interrupt_cancels_what_is_under_way(X):
         with DaskEngine(from_array(X, client, 10), client) as engine:
             threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
             with pytest.raises(KeyboardInterrupt):
-                engine.sum(lambda block, rows: (time.sleep(0.1) or 0.0,))
-        # Sixty tasks of a tenth of a second on two workers, of which only those already running may end.
+                engine.sum(lambda block, rows: (time.sleep(1.0) or 0.0,))
+        # Sixty tasks of a second on two workers, of which only those already running may end.
         assert tasks_left(client) == []
 
 

@@ -60,7 +60,7 @@ def same(a, b):
 
 def jobs_running(session):
     """Jobs that are still at work, given a moment to end."""
-    for _ in range(100):
+    for _ in range(200):
         running = list(session.sparkContext.statusTracker().getActiveJobsIds())
         if not running:
             break
