@@ -24,6 +24,7 @@ from ifair.engines import cluster, dask, sharded
 from ifair.engines.cluster import open_client
 from ifair.engines.dask import DaskEngine, from_array
 from ifair.engines.messages import Kept, dumps, loads
+from ifair.engines.protocol import add_in_order
 
 pytestmark = pytest.mark.cluster
 
@@ -126,6 +127,20 @@ def test_an_interrupt_cancels_what_is_under_way(X):
         assert tasks_left(client) == []
 
 
+def test_leaving_while_sums_wait_to_be_added_keeps_the_connection(X):
+    """The client wants the last sum only, and no longer those that it is made of: the scheduler must not mind."""
+    with two_threads() as client:
+        others = client.submit(int, "7")
+        with DaskEngine(from_array(X, client, 10), client) as engine:
+            parts = engine._on_shards(dask._sum_shard, lambda block, rows: (time.sleep(1.0) or 0.0,))
+            last = client.map(add_in_order, [parts], pure=False, key=engine._name)
+            del parts
+            client.run_on_scheduler(lambda: None)  # it has heard of both by now
+        assert last[0].cancelled()
+        assert tasks_left(client, but=[others.key]) == []
+        assert others.result(timeout=30) == 7  # lost with the connection
+
+
 def test_errors_of_a_function_come_back_as_they_are(X):
     client = two_workers()
     with DaskEngine(from_array(X, client), client) as engine, pytest.raises(ZeroDivisionError):
@@ -133,8 +148,7 @@ def test_errors_of_a_function_come_back_as_they_are(X):
 
 
 def test_tasks_cancelled_by_others_are_not_waited_for(X):
-    client = two_workers()
-    with DaskEngine(from_array(X, client, 100), client) as engine:
+    with two_threads() as client, DaskEngine(from_array(X, client, 100), client) as engine:
         futures = client.map(time.sleep, [5.0] * 4, pure=False)
         threading.Timer(0.3, client.cancel, (futures[2:],), {"force": True}).start()
         with pytest.raises(ConnectionError, match="were cancelled, or the scheduler was lost"):

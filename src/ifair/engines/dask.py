@@ -8,7 +8,7 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from ifair.engines.cluster import cancel, results_of
+from ifair.engines.cluster import forget, results_of
 from ifair.engines.protocol import add_in_order
 from ifair.engines.sharded import ShardedEngine, call, cut, map_shard, rows_of, sum_shard
 
@@ -65,7 +65,7 @@ class DaskEngine(ShardedEngine):
     def __exit__(self, *exception: object) -> None:
         # The cluster forgets what nobody holds, but an interrupt may have left somebody holding a part of its traces.
         with self._resources:
-            cancel(self.client, [*self.shards.futures, *self._kept_futures.values()], self._name)
+            forget(self.client, [*self.shards.futures, *self._kept_futures.values()], self._name)
             self.shards = Shards([], self.shards.rows)
             self._kept_futures.clear()
 
