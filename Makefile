@@ -7,9 +7,12 @@ PYTEST := SCIPY_ARRAY_API=1 $(BIN)/python -m pytest
 # Tests run one process a core; each keeps its own numerics on one thread.
 WORKERS ?= auto
 PROFILE ?= smoke
+# Spark needs Java.
+comma := ,
+CLUSTERS := dask$(if $(shell command -v java),$(comma)spark)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-slow test-browser test-torch test-dask lint types docs bench clean
+.PHONY: help demo reproduce test test-slow test-browser test-torch test-cluster lint types docs bench clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -30,10 +33,11 @@ reproduce: $(VENV)/.installed-report,tune ## set up and run the paper's evaluati
 	@$(BIN)/ifair reproduce --profile $(PROFILE)
 
 test: $(VENV)/.installed-test ## set up and run the test suite
-	@$(PYTEST) -n $(WORKERS) -m "not slow and not browser"
+	@$(PYTEST) -n $(WORKERS) -m "not slow and not browser and not cluster"
 
-test-slow: $(VENV)/.installed-test ## the slow proofs: a hundred seeds of gradient checks and the like
-	@IFAIR_TEST_SEEDS=$${IFAIR_TEST_SEEDS:-100} $(PYTEST) -n $(WORKERS) -m slow
+test-slow: $(VENV)/.installed-test $(VENV)/.installed-dask ## the slow proofs: a hundred seeds of gradient checks and the like
+	@IFAIR_TEST_SEEDS=$${IFAIR_TEST_SEEDS:-100} $(PYTEST) -n $(WORKERS) -m "slow and not cluster"
+	@$(PYTEST) -m "slow and cluster"
 
 test-browser: $(VENV)/.installed-browser ## the report in a real Chromium, which must be installed, with its driver
 	@$(PYTEST) -m browser tests/browser
@@ -41,8 +45,9 @@ test-browser: $(VENV)/.installed-browser ## the report in a real Chromium, which
 test-torch: $(VENV)/.installed-test $(VENV)/.installed-torch ## the tests that need PyTorch; installs it (5 GB with CUDA)
 	@$(PYTEST) tests/engines tests/models/test_tensors.py
 
-test-dask: $(VENV)/.installed-test $(VENV)/.installed-dask ## the tests that need Dask; installs it
-	@$(PYTEST) tests/engines tests/models/test_elsewhere.py tests/metrics/test_lazily.py
+# Clusters run in threads and processes of their own, which outlive a test: one process for them, and nothing else in it.
+test-cluster: $(VENV)/.installed-test $(VENV)/.installed-$(CLUSTERS) ## the tests that need Dask or Spark; installs them, Spark (0.5 GB) only where there is Java
+	@$(PYTEST) -m cluster tests
 
 lint: $(VENV)/.installed-lint ## style
 	@$(BIN)/ruff check .

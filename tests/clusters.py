@@ -1,20 +1,35 @@
-"""Small Dask clusters for tests."""
+"""Small clusters of Dask and Spark for tests."""
 
 import atexit
-from contextlib import contextmanager
+import shutil
+import sys
+from contextlib import ExitStack, contextmanager
 from functools import cache
+
+import pytest
 
 
 @cache
 def two_workers():
     """A client of two workers in this process, shared by all tests."""
+    shared = ExitStack()
+    client = shared.enter_context(two_threads())
+    atexit.register(shared.close)
+    return client
+
+
+@contextmanager
+def two_threads():
+    """A client of two workers in this process, for a test that may leave it in disorder."""
     from distributed import Client, LocalCluster
 
-    cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0", silence_logs=50)
-    client = Client(cluster, set_as_default=False)
-    atexit.register(cluster.close)
-    atexit.register(client.close)
-    return client
+    with (
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0", silence_logs=50
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
 
 
 @contextmanager
@@ -31,13 +46,41 @@ def processes(n_workers, allowed_failures=3):
         yield client
 
 
-def tasks_left(client):
-    """What the scheduler still knows of, given a moment to forget."""
+def tasks_left(client, but=()):
+    """What the scheduler still knows of, but for some keys, given a moment to forget."""
     import time
 
-    for _ in range(100):
-        left = client.run_on_scheduler(lambda dask_scheduler: sorted(map(str, dask_scheduler.tasks)))
+    for _ in range(200):
+        left = client.run_on_scheduler(lambda dask_scheduler: sorted(set(map(str, dask_scheduler.tasks)) - {*but}))
         if not left:
             break
         time.sleep(0.05)
     return left
+
+
+def spark():
+    """A Spark session of two threads in local mode, shared by all tests; skips where there can be none."""
+    pytest.importorskip("pyspark", reason="Spark is not installed: pip install 'ifair[spark]'")
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java, which is not here")
+    return _session()
+
+
+SPARK_MASTER = "local[2,2]"
+"""Two threads, and two attempts at every task."""
+
+
+@cache
+def _session():
+    from ifair.engines import spark_session
+
+    # A Java that compiles less starts sooner and ends sooner here, where no job takes long.
+    flags = "--driver-java-options '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC' pyspark-shell"
+    added = {"PYSPARK_SUBMIT_ARGS": flags, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in added.items():
+            patch.setenv(name, value)
+        session, resources = spark_session.open_session(SPARK_MASTER)
+    session.sparkContext.setLogLevel("OFF")
+    atexit.register(resources.close)
+    return session

@@ -1,7 +1,8 @@
 """The examples of the README and the documentation run as they stand, and print what the page says.
 
 Blocks marked ``python`` run in order, in one namespace a file. A ``text`` block right after one is what it prints. A
-comment ``<!-- warns: Category ... -->`` right before one says how it warns; any other warning is an error.
+comment ``<!-- warns: Category ... -->`` right before one says how it warns; any other warning is an error. A comment
+``<!-- needs: spark -->`` before that leaves it out where there is no Spark.
 """
 
 import contextlib
@@ -12,6 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+
+from clusters import spark
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
@@ -31,6 +34,7 @@ NEEDS = {
 }
 
 BLOCK = re.compile(
+    r"(?:^<!-- needs: (?P<needs>\w+) -->\n)?"
     r"(?:^<!-- warns: (?P<warns>[\w ]+) -->\n)?"
     r"^```python\n(?P<code>.*?)^```$"
     r"(?:\n\n?^```text\n(?P<prints>.*?)^```$)?",
@@ -43,12 +47,19 @@ class Example(NamedTuple):
     line: int
     warns: frozenset[str]
     prints: str | None
+    needs: str | None
 
 
 def examples_of(text):
     """The examples of a page of Markdown, in order."""
     return [
-        Example(m["code"], text.count("\n", 0, m.start("code")), frozenset((m["warns"] or "").split()), m["prints"])
+        Example(
+            m["code"],
+            text.count("\n", 0, m.start("code")),
+            frozenset((m["warns"] or "").split()),
+            m["prints"],
+            m["needs"],
+        )
         for m in BLOCK.finditer(text)
     ]
 
@@ -64,7 +75,9 @@ def run(example, namespace, page):
     return printed.getvalue(), {warning.category.__name__ for warning in caught}
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=pytest.mark.cluster if page == "docs/cluster.md" else ()) for page in PAGES]
+)
 def test_examples_run_and_print_what_the_page_says(page, tmp_path, monkeypatch):
     if not (ROOT / page).exists():
         pytest.skip(f"{page} is not here: this is not a checkout of the repository")
@@ -74,6 +87,11 @@ def test_examples_run_and_print_what_the_page_says(page, tmp_path, monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "Agg")
     namespace = {"__name__": "__main__"}
     for example in examples_of((ROOT / page).read_text(encoding="utf-8")):
+        if example.needs == "spark":
+            try:
+                spark()
+            except pytest.skip.Exception:
+                continue
         printed, warned = run(example, namespace, page)
         where = f"{page}, line {example.line + 1}"
         assert warned == example.warns, where

@@ -11,12 +11,13 @@ from ifair.engines.local import LocalEngine
 X = np.zeros((4, 2))
 
 
-@pytest.mark.parametrize("name", ["gpu", "", "torch:", "local:2", "auto:cuda", "dask:", None, 3, "Torch"])
+@pytest.mark.parametrize("name", ["gpu", "", "torch:", "local:2", "auto:cuda", "dask:", "spark:", None, 3, "Torch"])
 @pytest.mark.parametrize("estimator", [IFair, LFR])
 def test_an_unknown_engine_is_refused_with_the_names_there_are(estimator, name):
     names = (
         "'auto', 'local', 'torch' or 'torch:DEVICE' such as 'torch:cuda:0', "
-        "'dask' or 'dask:ADDRESS' such as 'dask:tcp://10.0.0.1:8786'"
+        "'dask' or 'dask:ADDRESS' such as 'dask:tcp://10.0.0.1:8786', "
+        "'spark' or 'spark:MASTER' such as 'spark:spark://10.0.0.1:7077'"
     )
     expected = f"engine must be one of {names}, got {name!r}"
     with pytest.raises(ValueError) as error:

@@ -25,7 +25,7 @@ from ifair.engines.records import MappedRecords
 from ifair.engines.streamed import StreamedEngine
 from ifair.models.kernels import pair_kernel
 
-from clusters import two_workers
+from clusters import spark, two_workers
 from devices import interpret_triton
 
 M, N, K = 47, 6, 4
@@ -91,6 +91,13 @@ def on_dask(X, rows):
     return DaskEngine(from_array(X, client, rows), client, block_rows=rows, tile_rows=max(1, rows // 2))
 
 
+def on_spark(X, rows):
+    session = spark()
+    from ifair.engines.spark import SparkEngine, from_array
+
+    return SparkEngine(from_array(X, session, rows), session, block_rows=rows, tile_rows=max(1, rows // 2))
+
+
 ENGINES = {
     "local": local,
     "local on two threads": lambda X, rows: local(X, rows, threads=2),
@@ -105,10 +112,14 @@ ENGINES = {
     },
     "torch on cpu, fused": interpreted,
     "dask": on_dask,
+    "spark": on_spark,
 }
 
 
-@pytest.fixture(params=ENGINES)
+CLUSTERS = ("dask", "spark")
+
+
+@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.cluster if name in CLUSTERS else ()) for name in ENGINES])
 def opened(request):
     """Open the engine under test on some records, cut into so many shards."""
     engines = []

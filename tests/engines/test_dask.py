@@ -16,14 +16,17 @@ from ifair.core.pairs import EuclideanPairs
 from ifair.core.parameters import Parameters
 from ifair.core.schedules import Landmarks
 
-from clusters import processes, tasks_left, two_workers
+from clusters import processes, tasks_left, two_threads, two_workers
 
 pytest.importorskip("distributed", reason="Dask is not installed: pip install 'ifair[dask]'")
 
-from ifair.engines import cluster, dask
+from ifair.engines import cluster, dask, sharded
 from ifair.engines.cluster import open_client
 from ifair.engines.dask import DaskEngine, from_array
 from ifair.engines.messages import Kept, dumps, loads
+from ifair.engines.protocol import add_in_order
+
+pytestmark = pytest.mark.cluster
 
 K, N = 3, 5
 
@@ -52,7 +55,7 @@ def same(a, b):
 
 @pytest.mark.slow
 def test_a_worker_killed_in_mid_fit_changes_nothing_nor_does_the_number_of_workers(X, monkeypatch):
-    monkeypatch.setattr(dask, "SHARD_ROWS", 100)
+    monkeypatch.setattr(sharded, "SHARD_ROWS", 100)
     with processes(2) as client:
         undisturbed = fitted(client, X)
         before = set(client.run(os.getpid).values())
@@ -103,26 +106,39 @@ def test_a_slow_task_is_waited_for(X, monkeypatch):
 
 
 def test_an_interrupt_leaves_no_task_behind_and_keeps_the_best_so_far(X):
-    client = two_workers()
-
     def interrupt_soon(iteration, loss, gradient_norm):
         if iteration == 3:
             threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGINT)).start()
 
-    with client.as_current(), pytest.warns(ConvergenceWarning, match="was interrupted after"):
-        learned = model(max_iter=10_000, tol=0.0, callback=interrupt_soon).fit(X)
-    assert np.isfinite(learned.loss_)
-    assert tasks_left(client) == []
+    with two_threads() as client:
+        with client.as_current(), pytest.warns(ConvergenceWarning, match="was interrupted after"):
+            learned = model(max_iter=10_000, tol=0.0, callback=interrupt_soon).fit(X)
+        assert np.isfinite(learned.loss_)
+        assert tasks_left(client) == []
 
 
 def test_an_interrupt_cancels_what_is_under_way(X):
-    client = two_workers()
-    with DaskEngine(from_array(X, client, 10), client) as engine:
-        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
-        with pytest.raises(KeyboardInterrupt):
-            engine.sum(lambda block, rows: (time.sleep(0.1) or 0.0,))
-    # Sixty tasks of a tenth of a second on two workers, of which only those already running may end.
-    assert tasks_left(client) == []
+    with two_threads() as client:
+        with DaskEngine(from_array(X, client, 10), client) as engine:
+            threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+            with pytest.raises(KeyboardInterrupt):
+                engine.sum(lambda block, rows: (time.sleep(1.0) or 0.0,))
+        # Sixty tasks of a second on two workers, of which only those already running may end.
+        assert tasks_left(client) == []
+
+
+def test_leaving_while_sums_wait_to_be_added_keeps_the_connection(X):
+    """The client wants the last sum only, and no longer those that it is made of: the scheduler must not mind."""
+    with two_threads() as client:
+        others = client.submit(int, "7")
+        with DaskEngine(from_array(X, client, 10), client) as engine:
+            parts = engine._on_shards(dask._sum_shard, lambda block, rows: (time.sleep(1.0) or 0.0,))
+            last = client.map(add_in_order, [parts], pure=False, key=engine._name)
+            del parts
+            client.run_on_scheduler(lambda: None)  # it has heard of both by now
+        assert last[0].cancelled()
+        assert tasks_left(client, but=[others.key]) == []
+        assert others.result(timeout=30) == 7  # lost with the connection
 
 
 def test_errors_of_a_function_come_back_as_they_are(X):
@@ -132,8 +148,7 @@ def test_errors_of_a_function_come_back_as_they_are(X):
 
 
 def test_tasks_cancelled_by_others_are_not_waited_for(X):
-    client = two_workers()
-    with DaskEngine(from_array(X, client, 100), client) as engine:
+    with two_threads() as client, DaskEngine(from_array(X, client, 100), client) as engine:
         futures = client.map(time.sleep, [5.0] * 4, pure=False)
         threading.Timer(0.3, client.cancel, (futures[2:],), {"force": True}).start()
         with pytest.raises(ConnectionError, match="were cancelled, or the scheduler was lost"):
@@ -183,7 +198,7 @@ def test_a_message_too_large_to_repeat_travels_once(X, monkeypatch):
 
 
 def test_all_pairs_of_too_many_records_are_refused_with_what_to_do(X, monkeypatch):
-    monkeypatch.setattr(dask, "ALL_PAIRS_UP_TO", 599)
+    monkeypatch.setattr(sharded, "ALL_PAIRS_UP_TO", 599)
     with pytest.raises(ValueError, match=r"at most 599 records, .* such as pairs=1000, or pairs='moments'"):
         fitted(two_workers(), X, pairs="all")
 

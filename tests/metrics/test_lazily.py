@@ -9,6 +9,8 @@ from ifair.metrics import consistency, consistency_per_person
 da = pytest.importorskip("dask.array", reason="Dask is not installed: pip install 'ifair[dask]'")
 dd = pytest.importorskip("dask.dataframe", reason="Dask is not installed: pip install 'ifair[dask]'")
 
+pytestmark = pytest.mark.cluster
+
 
 @pytest.fixture
 def people(rng):

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from ifair import LFR, IFair
+from ifair.metrics import consistency
 from ifair.models import elsewhere
 
 from clusters import two_workers
@@ -16,7 +17,10 @@ dd = pytest.importorskip("dask.dataframe")
 # A few iterations: rounding differs by the order of summation, and long searches end apart where the loss is flat.
 SETTINGS = {"protected": ["d"], "pairs": 40, "n_restarts": 2, "max_iter": 5, "random_state": 0}
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*max_iter=5:sklearn.exceptions.ConvergenceWarning")
+pytestmark = [
+    pytest.mark.cluster,
+    pytest.mark.filterwarnings("ignore:.*max_iter=5:sklearn.exceptions.ConvergenceWarning"),
+]
 
 
 @pytest.fixture
@@ -87,6 +91,23 @@ def test_representations_keep_names_index_and_precision_and_wait_to_be_asked_for
     np.testing.assert_allclose(members.compute().to_numpy(), model.membership(frame), rtol=1e-12)
 
 
+def test_representations_and_their_consistency_compute_nothing_before_they_are_asked_for(client, frame):
+    def never(part):
+        raise AssertionError("computed")
+
+    model = IFair(4, **SETTINGS).fit(frame)
+    table = dd.from_pandas(frame, npartitions=3).map_partitions(never, meta=frame[:0])
+    represented = model.transform(table)
+    lazy = consistency(represented["a"], represented[["b", "c"]], score_range=(0, 10))
+    for result in (represented, model.membership(table), lazy):
+        with pytest.raises(AssertionError, match="computed"):
+            result.compute()
+    here = pd.DataFrame(model.transform(frame), columns=list("abcd"))
+    real = model.transform(dd.from_pandas(frame, npartitions=3))
+    score = consistency(real["a"], real[["b", "c"]], score_range=(0, 10)).compute()
+    assert score == pytest.approx(consistency(here["a"], here[["b", "c"]], score_range=(0, 10)))
+
+
 def test_partitions_without_records_do_not_matter(client, frame):
     table = dd.from_pandas(frame, npartitions=4)
     some = table[table["a"] > frame["a"][150:].max() + 1]  # empty in most partitions
@@ -132,13 +153,84 @@ def test_what_cannot_be_fitted_is_refused_by_name(client, frame):
         model.transform(dd.from_pandas(frame[["a", "b", "c"]], npartitions=2))
 
 
-def test_lfr_runs_on_the_workers_too(client, frame):
-    y, group = frame["a"] > 5, frame["d"] > 5
-    here, there = (
-        LFR(3, engine=engine, max_iter=5, random_state=0).fit(frame, y, sensitive_features=group)
-        for engine in ("local", "dask")
-    )
-    np.testing.assert_allclose(there.prototypes_, here.prototypes_, rtol=1e-7, atol=1e-7)
+def test_what_is_missing_is_told_by_the_column(client, frame):
+    missing = frame.astype({"b": "Float64"})
+    missing.loc[500, "b"] = pd.NA
+    with pytest.raises(ValueError, match="NaN or infinity, in column 'b': fill or drop"):
+        IFair(4, **SETTINGS).fit(dd.from_pandas(missing, npartitions=3))
+    with pytest.raises(ValueError, match="NaN or infinity, in column 0 and 3 more"):
+        IFair(4, **SETTINGS | {"protected": None}).fit(da.full((9, 4), np.inf))
+
+
+@pytest.fixture
+def people(frame):
+    """Attributes, with a label and a group beside them that are words."""
+    label = np.where(frame["a"] > 5, "yes", "no")
+    return frame.assign(d=(frame["d"] > 5).astype(float), label=label, group=np.where(frame["d"] > 5, "f", "m"))
+
+
+def lfr(**changes):
+    return LFR(3, **{"engine": "dask", "n_restarts": 2, "max_iter": 5, "random_state": 0} | changes)
+
+
+def assert_same_lfr(one, other):
+    np.testing.assert_allclose(one.prototypes_, other.prototypes_, rtol=1e-7, atol=1e-7)
+    np.testing.assert_allclose(one.label_chances_, other.label_chances_, rtol=1e-7)
+    assert one.loss_ == pytest.approx(other.loss_, rel=1e-9)
+    assert list(one.classes_) == list(other.classes_)
+    assert one.group_labels_ == other.group_labels_
+    assert list(one.feature_names_in_) == list(other.feature_names_in_)
+
+
+@pytest.mark.parametrize("beside", ["names", "collections", "arrays", "frame of groups"])
+def test_lfr_of_a_collection_is_that_of_the_table_here(client, people, beside):
+    X, y, groups = people[list("abcd")], people["label"], people["group"]
+    here = lfr(engine="local").fit(X, y, sensitive_features=groups)
+    table = dd.from_pandas(people, npartitions=4)
+    parts = table[list("abcd")]
+    there = {
+        "names": lambda: lfr().fit(table, "label", sensitive_features="group"),
+        "collections": lambda: lfr().fit(parts, table["label"], sensitive_features=table["group"]),
+        "arrays": lambda: lfr(engine="auto").fit(parts, y.to_numpy(), sensitive_features=groups.tolist()),
+        "frame of groups": lambda: lfr().fit(parts, table["label"], sensitive_features=table[["group"]]),
+    }[beside]()
+    assert_same_lfr(there, here)
+    np.testing.assert_allclose(there.transform(parts).compute().to_numpy(), here.transform(X), rtol=1e-6)
+
+
+def test_lfr_finds_groups_in_protected_columns_and_reads_files(client, people, tmp_path):
+    X = people[[*"abcd", "label"]]
+    here = lfr(engine="local", protected=["d"]).fit(X[list("abcd")], X["label"])
+    X.to_parquet(tmp_path / "table.parquet")
+    assert_same_lfr(lfr(protected=["d"]).fit(str(tmp_path / "table.parquet"), "label"), here)
+    array = da.from_array(X[list("abcd")].to_numpy(), chunks=(70, 3))
+    from_array = lfr(protected=[3]).fit(array, da.from_array((X["label"] == "yes").to_numpy(), chunks=70))
+    np.testing.assert_allclose(from_array.prototypes_, here.prototypes_, rtol=1e-7, atol=1e-7)
+    assert from_array.group_labels_ == [0.0, 1.0]
+
+
+def test_lfr_refuses_labels_that_do_not_belong_to_the_records(client, people):
+    table = dd.from_pandas(people, npartitions=3)
+    X = table[list("abcd")]
+    with pytest.raises(
+        ValueError, match=r"y is not cut like X: its partitions hold 100, 200 records, those of X 100, 100, 100"
+    ):
+        lfr().fit(X, table["label"].repartition(npartitions=2), sensitive_features="d")
+    with pytest.raises(ValueError, match="y has 299 entries, but X has 300 records"):
+        lfr().fit(X, np.arange(299) % 2, sensitive_features="d")
+    with pytest.raises(ValueError, match="y='lable' is no column of X; did you mean 'label'"):
+        lfr().fit(table.drop(columns="group"), "lable", sensitive_features="label")
+    missing = dd.from_pandas(people["group"].where(np.arange(300) != 7), npartitions=3)
+    with pytest.raises(ValueError, match="sensitive_features has no value for record 7"):
+        lfr().fit(X, table["label"], sensitive_features=missing)
+    with pytest.raises(ValueError, match="y has no value for record 3"):
+        lfr().fit(X, dd.from_pandas(people["label"].where(np.arange(300) != 3), npartitions=3))
+
+
+def test_lfr_of_a_table_here_runs_on_the_workers_too(client, people):
+    X, y, groups = people[list("abcd")], people["label"], people["group"]
+    here, there = (lfr(engine=engine).fit(X, y, sensitive_features=groups) for engine in ("local", "dask"))
+    assert_same_lfr(there, here)
 
 
 def test_what_needs_the_table_here_says_so(client, frame):

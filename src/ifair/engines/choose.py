@@ -16,18 +16,21 @@ from ifair.engines.streamed import StreamedEngine
 
 NAMES = (
     "'auto', 'local', 'torch' or 'torch:DEVICE' such as 'torch:cuda:0', "
-    "'dask' or 'dask:ADDRESS' such as 'dask:tcp://10.0.0.1:8786'"
+    "'dask' or 'dask:ADDRESS' such as 'dask:tcp://10.0.0.1:8786', "
+    "'spark' or 'spark:MASTER' such as 'spark:spark://10.0.0.1:7077'"
 )
 
 
 def check_engine(name: Any) -> None:
     """Refuse what is no engine, or needs what is not installed or not there."""
     family, _, device = name.partition(":") if isinstance(name, str) else ("", "", "")
-    known, placed = ("auto", "local", "torch", "dask"), ("torch", "dask")
+    known, placed = ("auto", "local", "torch", "dask", "spark"), ("torch", "dask", "spark")
     if family not in known or (device and family not in placed) or str(name).endswith(":"):
         raise ValueError(f"engine must be one of {NAMES}, got {name!r}")
     if family == "dask":
         require_dask(name)
+    if family == "spark":
+        require_spark(name)
     if family != "torch":
         return
     require_torch(name)
@@ -43,6 +46,10 @@ def require_torch(name: str) -> None:
 
 def require_dask(name: str) -> None:
     _require(f"engine={name!r}", ("dask", "distributed"), "dask")
+
+
+def require_spark(name: str) -> None:
+    _require(f"engine={name!r}", ("pyspark", "pyarrow", "cloudpickle"), "spark")
 
 
 def _require(what: str, packages: tuple[str, ...], extra: str) -> None:
@@ -61,7 +68,8 @@ def open_engine(
     name : str
         ``"local"``; ``"torch"``: the accelerator that ``given`` is on, else the first CUDA device, else the processor;
         ``"torch:DEVICE"``; ``"dask"``: the current client, else a cluster of processes on this machine;
-        ``"dask:ADDRESS"``; ``"auto"``: as torch if ``given`` is a tensor on an accelerator, else local.
+        ``"dask:ADDRESS"``; ``"spark"``: the session of this process, else one in local mode; ``"spark:MASTER"``;
+        ``"auto"``: as torch if ``given`` is a tensor on an accelerator, else local.
     X : ndarray of shape (M, N)
     given : array-like, optional
         The table from which X was made.
@@ -84,6 +92,13 @@ def open_engine(
         with resources:
             shards = from_array(X, client)
             return DaskEngine(shards, client, resources=resources.pop_all())
+    if family == "spark":
+        from ifair.engines import spark
+        from ifair.engines.spark_session import open_session
+
+        session, resources = open_session(device, workers)
+        with resources:
+            return spark.SparkEngine(spark.from_array(X, session), session, resources=resources.pop_all())
     require_torch(name)
     from ifair.engines.torch import TorchEngine
 
@@ -96,6 +111,8 @@ def on_disk(X: Any, engine: str) -> Records | None:
     if is_mapped(X):
         return MappedRecords(X) if streams else None
     if isinstance(X, str | os.PathLike):
+        if engine.partition(":")[0] == "spark":
+            raise ValueError(f"engine={engine!r} takes data frames of Spark: pass spark.read.parquet(path), not a path")
         X = records_at(X)
     elif not isinstance(X, MappedRecords | ParquetRecords):
         return None
@@ -124,10 +141,23 @@ def is_collection(x: Any) -> bool:
     return "dask" in sys.modules and sys.modules["dask"].is_dask_collection(x)
 
 
+def is_spark_frame(x: Any) -> bool:
+    """Whether this is a data frame of Spark; does not import it."""
+    return "pyspark" in sys.modules and type(x).__module__.startswith("pyspark.sql.") and hasattr(x, "mapInPandas")
+
+
 def is_elsewhere(name: str, x: Any) -> bool:
-    """Whether the engine of this name leaves the table where it is: a collection of Dask, or a path given to Dask."""
-    on_dask = name.partition(":")[0] == "dask"
-    return (is_collection(x) and (on_dask or name == "auto")) or (on_dask and isinstance(x, str | os.PathLike))
+    """Whether the engine of this name leaves the table where it is: with Dask or Spark, or at a path given to Dask."""
+    family = name.partition(":")[0]
+    if is_spark_frame(x):
+        if family not in ("auto", "spark"):
+            raise ValueError(
+                f"engine={name!r} cannot read a data frame of Spark: use engine='spark', or pass its toPandas()"
+            )
+        return True
+    if is_collection(x):
+        return family in ("auto", "dask")
+    return family == "dask" and isinstance(x, str | os.PathLike)
 
 
 def on_host(x: Any) -> Any:

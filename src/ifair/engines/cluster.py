@@ -60,7 +60,7 @@ def local_cluster(workers: int | None = None) -> Any:
 
 
 def results_of(client: Any, futures: list[Any]) -> list[Any]:
-    """The results of tasks, in their order; tasks are cancelled when waiting for them ends otherwise."""
+    """The results of tasks, in their order; tasks are forgotten when waiting for them ends otherwise."""
     from distributed.scheduler import KilledWorker
 
     try:
@@ -79,7 +79,7 @@ def results_of(client: Any, futures: list[Any]) -> list[Any]:
     except ModuleNotFoundError as error:
         raise ImportError(f"engine='dask': the workers need what this process has: {error}", name=error.name) from error
     except BaseException:
-        cancel(client, futures)
+        forget(client, futures)
         raise
 
 
@@ -104,20 +104,27 @@ def _wait(client: Any, futures: list[Any]) -> None:
             )
 
 
-def cancel(client: Any, futures: list[Any], name: str | None = None) -> None:
-    """Leave no task behind, as far as there is anybody to tell.
+def forget(client: Any, futures: list[Any], name: str | None = None) -> None:
+    """Leave no task behind, whoever else holds its future, as far as there is anybody to tell.
+
+    What ``Client.cancel`` does, without asking the scheduler to cancel: there, a task that is known but wanted by
+    nobody any more, such as a sum that only waits to be added to others, ends in a failed assertion, and that in the
+    loss of the client's connection (distributed 2026.8).
 
     Parameters
     ----------
     client : distributed.Client
     futures : list of Future
     name : str, optional
-        Cancel what else the client still holds under names that begin like this.
+        Forget what else the client still holds under names that begin like this.
     """
-    from distributed import Future
+    if client.status == "running":
+        client.sync(_release, client, [future.key for future in futures], name)
 
-    if client.status != "running":
-        return
+
+async def _release(client: Any, keys: list[Any], name: str | None) -> None:
+    """On the client's own thread, where what it holds does not change meanwhile."""
     if name is not None:
-        futures = futures + [Future(key, client) for key in list(client.futures) if str(key).startswith(name)]
-    client.cancel(futures, force=True)
+        keys = [*keys, *(key for key in client.futures if str(key).startswith(name))]
+    for key in set(keys):
+        client._release_key(key)

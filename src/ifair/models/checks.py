@@ -104,14 +104,18 @@ def check_is_here(estimator: Any, X: Any, method: str) -> None:
     if is_elsewhere(estimator.engine, X):
         raise TypeError(
             f"{method} takes tables of this process, got {type(X).__name__}: call it partition by partition "
-            "(map_blocks or map_partitions of the collection), or on a sample"
+            "(map_blocks, map_partitions or mapInPandas of the collection), or on a sample"
         )
 
 
 def check_warm_start(estimator: Any, n_features: int) -> None:
     """Check that a previous solution, if there is one to start from, fits the table."""
     wanted = (estimator.n_prototypes, n_features)
-    if estimator.warm_start and hasattr(estimator, "prototypes_") and estimator.prototypes_.shape != wanted:
+    if (
+        getattr(estimator, "warm_start", False)
+        and hasattr(estimator, "prototypes_")
+        and estimator.prototypes_.shape != wanted
+    ):
         raise ValueError(
             f"warm_start: the previous fit has prototypes of shape {estimator.prototypes_.shape}, this one needs "
             f"{wanted}; set warm_start=False, or keep n_prototypes and the columns"

@@ -1,7 +1,7 @@
-"""Fit and transform tables that are not in this process, but on the workers of a Dask cluster or in files."""
+"""Fit and transform tables that are not in this process, but on the workers of a Dask or Spark cluster, or in files."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from copy import copy
 from typing import Any
 
@@ -13,8 +13,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 from threadpoolctl import threadpool_limits
 
-from ifair.engines.choose import require_dask
+from ifair.engines.choose import is_spark_frame, require_dask, require_spark
 from ifair.engines.protocol import Engine
+from ifair.models.beside import Beside, column_names
 from ifair.models.checks import check_largest, check_warm_start
 from ifair.models.starts import drawn
 
@@ -35,43 +36,90 @@ def opened_elsewhere(estimator: Any, X: Any) -> Iterator[tuple[Engine, NDArray[n
 
     Validates the table as it comes, without having it here.
     """
-    require_dask(estimator.engine)
-    from ifair.engines import tables
-    from ifair.engines.cluster import open_client
-    from ifair.engines.dask import DaskEngine
-
+    tables = _tables_of(estimator.engine, X)
     table = tables.as_collection(X)
     n_features = validate_data(estimator, tables.blank(table), dtype=FLOATS).shape[1]
     check_warm_start(estimator, n_features)
-    client, resources = open_client(estimator.engine.partition(":")[2], workers_of(estimator))
-    with resources:
-        shards, totals = tables.load(client, table)
-        check_largest(estimator, sum(shards.rows), totals.largest, totals.dtype)
-        centre = totals.sums / sum(shards.rows)
-        with threadpool_limits(1, user_api="blas"), DaskEngine(shards, client, centre=centre) as engine:
-            del shards  # the engine lets go of them at the end, and so must everybody
-            sample = np.arange(engine.n_records)
-            if engine.n_records > SAMPLE:
-                sample = drawn(engine.n_records, SAMPLE, check_random_state(estimator.random_state))
-            yield engine, engine.take(sample) + centre, centre
+    address = estimator.engine.partition(":")[2]
+    with (
+        threadpool_limits(1, user_api="blas"),
+        tables.opened(table, address, workers_of(estimator)) as (engine, whole),
+    ):
+        check_largest(estimator, whole.rows, whole.largest, whole.dtype)
+        sample = np.arange(engine.n_records)
+        if engine.n_records > SAMPLE:
+            sample = drawn(engine.n_records, SAMPLE, check_random_state(estimator.random_state))
+        yield engine, engine.take(sample) + whole.centre, whole.centre
+
+
+@contextmanager
+def labelled_elsewhere(
+    estimator: Any, X: Any, *beside: Any
+) -> Iterator[tuple[Engine, NDArray[np.float64], NDArray[np.float64], Beside]]:
+    """As :func:`opened_elsewhere`, and what brings labels and groups here.
+
+    Columns that ``beside`` names are not among the attributes.
+    """
+    tables = _tables_of(estimator.engine, X)
+    with ExitStack() as unchanged:
+        table = unchanged.enter_context(tables.unchanging(tables.found(X)))
+        named = [name for what in beside for name in column_names(table, what)]
+        records = tables.without(table, list(dict.fromkeys(named)))
+        with opened_elsewhere(estimator, records) as (engine, sample, centre):
+            yield engine, sample, centre, Beside(tables, table, records, engine, unchanged)
+
+
+def _tables_of(engine: str, X: Any) -> Any:
+    """The module that knows tables like this one."""
+    if is_spark_frame(X):
+        require_spark("spark")
+        from ifair.engines import spark_tables
+
+        return spark_tables
+    require_dask(engine)
+    from ifair.engines import tables
+
+    return tables
 
 
 def mapped_elsewhere(estimator: Any, X: Any, *, as_membership: bool) -> Any:
     """Representations or memberships of a collection, as a collection: nothing is computed yet."""
-    require_dask(estimator.engine)
-    from ifair.engines import tables
-
+    tables = _tables_of(estimator.engine, X)
     table = tables.as_collection(X)
     dtype = validate_data(estimator, tables.blank(table), dtype=FLOATS, reset=False).dtype
     mapper = copy(estimator).set_params(callback=None, verbose=False, n_jobs=1, engine="local")
+    if is_spark_frame(table):
+        return _mapped_on_spark(table, mapper, dtype, as_membership=as_membership)
     n_columns = len(estimator.prototypes_) if as_membership else table.shape[1]
     if not tables.is_frame(table):
         return table.map_blocks(
             _map_array, mapper, as_membership, n_columns, dtype=dtype, chunks=(table.chunks[0], (n_columns,))
         )
-    names = [f"prototype{k}" for k in range(n_columns)] if as_membership else list(table.columns)
+    names = _names(mapper, table, as_membership=as_membership)
     meta = pd.DataFrame(np.empty((0, n_columns), dtype=dtype), columns=names, index=table._meta.index)
     return table.map_partitions(_map_frame, mapper, as_membership, names, meta=meta)
+
+
+def _names(mapper: Any, table: Any, *, as_membership: bool) -> list[str]:
+    return [f"prototype{k}" for k in range(len(mapper.prototypes_))] if as_membership else list(table.columns)
+
+
+def _mapped_on_spark(table: Any, mapper: Any, dtype: Any, *, as_membership: bool) -> Any:
+    from pyspark.sql.types import DoubleType, FloatType, StructField, StructType
+
+    from ifair.engines.spark_session import quiet
+    from ifair.engines.spark_tables import numbered
+
+    columns, names = list(table.columns), _names(mapper, table, as_membership=as_membership)
+    kind = FloatType() if dtype == np.float32 else DoubleType()
+
+    def represent(parts: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        for part in parts:
+            yield _map_frame(part.set_axis(columns, axis=1), mapper, as_membership, names)
+
+    schema = StructType([StructField(name, kind, False) for name in names])
+    with quiet():
+        return numbered(table).mapInPandas(represent, schema)
 
 
 def _map_array(block: Any, mapper: Any, as_membership: bool, n_columns: int) -> NDArray[np.floating[Any]]:
@@ -84,4 +132,6 @@ def _map_array(block: Any, mapper: Any, as_membership: bool, n_columns: int) -> 
 def _map_frame(part: pd.DataFrame, mapper: Any, as_membership: bool, names: list[str]) -> pd.DataFrame:
     if len(part) == 0:
         return pd.DataFrame(np.empty((0, len(names))), columns=names, index=part.index)
-    return pd.DataFrame(mapper._map(part, as_membership=as_membership), columns=names, index=part.index)
+    # A model fitted without names has said so once, here; not again in every partition.
+    records = part if hasattr(mapper, "feature_names_in_") else part.to_numpy()
+    return pd.DataFrame(mapper._map(records, as_membership=as_membership), columns=names, index=part.index)

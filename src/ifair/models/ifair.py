@@ -115,14 +115,16 @@ class IFair(PrototypeModel):
     precision : {"auto", "single", "double"}, default="auto"
         Arithmetic inside tiles of pairs; sums are always kept in double precision. "auto": single from 2,000 records
         on, which is twice as fast and changes the loss in the eighth digit.
-    engine : {"auto", "local", "torch", "dask"} or str, default="auto"
+    engine : {"auto", "local", "torch", "dask", "spark"} or str, default="auto"
         Where the fit is computed. "local": this machine's processors. "torch": the first CUDA device, or the processor
         without one; "torch:cuda:1" and the like name a device (needs the extra ``ifair[torch]``). "dask": the Dask
         cluster of the current client, else one of processes on this machine; "dask:tcp://10.0.0.1:8786" and the like
-        name a scheduler (needs the extra ``ifair[dask]``). "auto": local, unless X is a tensor on an accelerator or a
-        Dask collection, which is then used where it is. Results differ by rounding only.
+        name a scheduler (needs the extra ``ifair[dask]``). "spark": the Spark session of this process, else one in
+        local mode; "spark:spark://10.0.0.1:7077" and the like name a master (needs the extra ``ifair[spark]`` and
+        Java). "auto": local, unless X is a tensor on an accelerator, a Dask collection or a Spark data frame, which is
+        then used where it is. Results differ by rounding only.
     n_jobs : int, default=None
-        Threads of the local engine; -1 for all cores. Workers of a Dask cluster made for a fit; None for all cores.
+        Threads of the local engine; -1 for all cores. Workers of a cluster made for a fit; None for all cores.
         The result does not depend on it.
     callback : callable, default=None
         Called as ``callback(iteration, loss, gradient_norm)`` after every iteration. Raising StopIteration ends the
@@ -233,10 +235,10 @@ class IFair(PrototypeModel):
 
         Parameters
         ----------
-        X : array-like, DataFrame, Tensor, or Array or DataFrame of Dask, of shape (n_samples, n_features), or path
+        X : array-like, DataFrame (also of Dask or Spark), Tensor, Array of Dask, or path; shape (n_samples, n_features)
             Numbers on comparable scales; :class:`ifair.Encoder` makes them of any table. A memory map is read block by
             block and never copied; so is the table at a path: a ``.npy`` file, a Parquet file or a folder of them. What
-            Dask holds, or reads with ``engine="dask"``, is not loaded into this process.
+            Dask or Spark hold, or Dask reads with ``engine="dask"``, is not loaded into this process.
         y : None
             Ignored: the representation knows no outcome.
 

@@ -16,9 +16,10 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from ifair.core.lfr import LabelledPacking, LabelledParameters, LFRObjective, first_log_odds
 from ifair.core.losses import Reconstruction
 from ifair.core.parameters import Packing, Parameters
-from ifair.engines.choose import on_host
+from ifair.engines.choose import is_elsewhere, on_host
 from ifair.engines.protocol import Engine
 from ifair.models.checks import check_is_here, check_lfr_parameters, check_table
+from ifair.models.elsewhere import labelled_elsewhere
 from ifair.models.protected import protected_columns
 from ifair.models.prototypes import PrototypeModel
 from ifair.models.starts import first_parameters
@@ -55,7 +56,7 @@ class LFR(ClassifierMixin, PrototypeModel):
     n_restarts : int, default=3
     max_iter : int, default=1000
     tol : float, default=1e-3
-    engine : {"auto", "local", "torch", "dask"} or str, default="auto"
+    engine : {"auto", "local", "torch", "dask", "spark"} or str, default="auto"
     n_jobs : int, default=None
     callback : callable, default=None
     verbose : bool, default=False
@@ -168,18 +169,21 @@ class LFR(ClassifierMixin, PrototypeModel):
         tags.classifier_tags.multi_class = False
         return tags
 
-    def fit(self, X: Any, y: Any, *, sensitive_features: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: Any, *, sensitive_features: Any = None) -> Self:
         """Learn prototypes, attribute weights, and the chance of the label at every prototype.
 
         Parameters
         ----------
-        X : array-like, DataFrame or Tensor of shape (n_samples, n_features)
-            Numbers on comparable scales; :class:`ifair.Encoder` makes them of any table.
+        X : array-like, DataFrame (also of Dask or Spark), Tensor or Array of Dask; shape (n_samples, n_features)
+            Numbers on comparable scales; :class:`ifair.Encoder` makes them of any table. What Dask or Spark hold, or
+            the Parquet files at a path with ``engine="dask"``, is not loaded into this process.
         y : array-like of shape (n_samples,)
-            Two classes.
+            Two classes. Beside a table of Dask or Spark also the name of a column of it, which is then not one of the
+            attributes, or a collection of Dask that is cut like it; labels do come to this process.
         sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes), optional
-            The protected group of every record, two groups or more. In a Pipeline it is passed on by scikit-learn's
-            metadata routing. Without it the columns named by `protected` tell the groups apart.
+            The protected group of every record, two groups or more; beside a table of Dask or Spark the same things as
+            y, or a list of names. In a Pipeline it is passed on by scikit-learn's metadata routing. Without it the
+            columns named by `protected` tell the groups apart.
 
         Returns
         -------
@@ -187,12 +191,27 @@ class LFR(ClassifierMixin, PrototypeModel):
             The estimator itself.
         """
         check_lfr_parameters(self)
+        if is_elsewhere(self.engine, X):
+            with labelled_elsewhere(self, X, y, sensitive_features) as (engine, sample, centre, here):
+                self.classes_, labels = _two_classes(here(y, "y"))
+                protected = protected_columns(self, X)
+                telling = None
+                if sensitive_features is not None:
+                    telling = here(sensitive_features, "sensitive_features")
+                elif protected.any():
+                    telling = here.columns(protected)
+                here.done()
+                self.group_labels_, groups = self._groups(telling, engine.n_records)
+                # They go to every worker: a byte a record is enough.
+                self._learn(engine, sample, centre, protected, labels.astype(np.uint8), _small(groups))
+            return self
         table = X
         X, y = validate_data(self, on_host(X), on_host(y), dtype=[np.float64, np.float32], ensure_min_samples=2)
         check_table(self, X)
         self.classes_, labels = _two_classes(y)
         protected = protected_columns(self, table)
-        self.group_labels_, groups = self._groups(X, protected, on_host(sensitive_features))
+        telling = X[:, protected] if sensitive_features is None and protected.any() else on_host(sensitive_features)
+        self.group_labels_, groups = self._groups(telling, len(X))
         with self._opened(X, table) as (engine, centre):
             self._learn(engine, X, centre, protected, labels, groups)
         return self
@@ -203,8 +222,8 @@ class LFR(ClassifierMixin, PrototypeModel):
         X: NDArray[np.floating[Any]],
         centre: NDArray[np.float64],
         protected: NDArray[np.bool_],
-        labels: NDArray[np.float64],
-        groups: NDArray[np.intp],
+        labels: NDArray[Any],
+        groups: NDArray[Any],
     ) -> None:
         random_state = check_random_state(self.random_state)
         free = np.zeros_like(protected)
@@ -225,15 +244,12 @@ class LFR(ClassifierMixin, PrototypeModel):
         self.reconstruct_loss_ = summed / X.shape[1]
         self._keep(engine, solution.parameters.parameters, centre, solution, restarts)
 
-    def _groups(
-        self, X: NDArray[np.floating[Any]], protected: NDArray[np.bool_], sensitive_features: ArrayLike | None
-    ) -> tuple[list[Any], NDArray[np.intp]]:
-        if sensitive_features is not None:
-            labels, groups = _group_numbers(sensitive_features, len(X))
-        elif protected.any():
-            labels, groups = _group_numbers(X[:, protected], len(X))
+    def _groups(self, telling: ArrayLike | None, n_records: int) -> tuple[list[Any], NDArray[np.intp]]:
+        """Name the groups that these values tell apart, and number every record's."""
+        if telling is not None:
+            labels, groups = _group_numbers(telling, n_records)
         else:
-            labels, groups = [], np.zeros(len(X), dtype=np.intp)
+            labels, groups = [], np.zeros(n_records, dtype=np.intp)
         if len(labels) < 2 and self.fairness_weight > 0:
             found = f"all records are of the group {labels[0]!r}" if labels else "no protected groups are known"
             warnings.warn(
@@ -256,6 +272,11 @@ class LFR(ClassifierMixin, PrototypeModel):
         check_is_fitted(self)
         chosen: NDArray[Any] = self.classes_[(self.predict_proba(X)[:, 1] > 0.5).astype(np.intp)]
         return chosen
+
+
+def _small(groups: NDArray[np.intp]) -> NDArray[Any]:
+    """The numbers of groups in as few bytes as they take."""
+    return groups.astype(np.min_scalar_type(int(groups.max())))
 
 
 def _two_classes(y: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:

@@ -131,14 +131,14 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, DataFrame, Tensor, or Array or DataFrame of Dask, of shape (n_samples, n_features), or path
+        X : array-like, DataFrame (also of Dask or Spark), Tensor, Array of Dask, or path; shape (n_samples, n_features)
             Of a table on disk, as in `fit`. `transform_blocks` is for results that do not fit in memory either.
 
         Returns
         -------
         ndarray of shape (n_samples, n_features), or (n_samples, n_prototypes) where `output` is "membership"
-            A tensor on the same device where X is one. For a collection of Dask a collection, array or data frame,
-            that is computed when it is asked for.
+            A tensor on the same device where X is one. For a collection of Dask or a data frame of Spark the same
+            kind of thing, computed when it is asked for.
         """
         return self._map(X, as_membership=self.output == "membership")
 
