@@ -5,23 +5,25 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ifair.core.lfr import LabelledPacking, LabelledParameters, LFRObjective, first_log_odds
 from ifair.core.losses import Reconstruction
 from ifair.core.parameters import Packing, Parameters
 from ifair.engines.choose import on_host
 from ifair.engines.protocol import Engine
+from ifair.engines.records import Records
+from ifair.engines.spool import spooled
 from ifair.models.checks import check_is_here, check_lfr_parameters, check_table
+from ifair.models.disk import check_records
+from ifair.models.groups import check_labels, group_numbers, groups_by_columns, labelled, two_classes
 from ifair.models.protected import protected_columns
 from ifair.models.prototypes import PrototypeModel
-from ifair.models.starts import first_parameters
+from ifair.models.starts import first_parameters, sampled
 
 
 class LFR(ClassifierMixin, PrototypeModel):
@@ -168,18 +170,20 @@ class LFR(ClassifierMixin, PrototypeModel):
         tags.classifier_tags.multi_class = False
         return tags
 
-    def fit(self, X: Any, y: Any, *, sensitive_features: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: Any, *, sensitive_features: ArrayLike | str | None = None) -> Self:
         """Learn prototypes, attribute weights, and the chance of the label at every prototype.
 
         Parameters
         ----------
-        X : array-like, DataFrame or Tensor of shape (n_samples, n_features)
-            Numbers on comparable scales; :class:`ifair.Encoder` makes them of any table.
-        y : array-like of shape (n_samples,)
-            Two classes.
-        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes), optional
-            The protected group of every record, two groups or more. In a Pipeline it is passed on by scikit-learn's
-            metadata routing. Without it the columns named by `protected` tell the groups apart.
+        X : array-like, DataFrame or Tensor of shape (n_samples, n_features), or path
+            Numbers on comparable scales; :class:`ifair.Encoder` makes them of any table. A memory map is read block by
+            block and never copied; so is the table at a path: a ``.npy`` file, a Parquet file or a folder of them.
+        y : array-like of shape (n_samples,), or str
+            Two classes. Of a table in Parquet files also the name of a column, which is then no part of X.
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes), str or list of str, optional
+            The protected group of every record, two groups or more; names of columns as for `y`. In a Pipeline it is
+            passed on by scikit-learn's metadata routing. Without it the columns named by `protected` tell the groups
+            apart.
 
         Returns
         -------
@@ -188,19 +192,26 @@ class LFR(ClassifierMixin, PrototypeModel):
         """
         check_lfr_parameters(self)
         table = X
-        X, y = validate_data(self, on_host(X), on_host(y), dtype=[np.float64, np.float32], ensure_min_samples=2)
-        check_table(self, X)
-        self.classes_, labels = _two_classes(y)
-        protected = protected_columns(self, table)
-        self.group_labels_, groups = self._groups(X, protected, on_host(sensitive_features))
-        with self._opened(X, table) as (engine, centre):
-            self._learn(engine, X, centre, protected, labels, groups)
+        records, y, sensitive_features = labelled(X, y, sensitive_features, self.engine)
+        with spooled(records) as records:
+            known: NDArray[np.float64] | None = None
+            if records is None:
+                X, y = validate_data(self, on_host(X), on_host(y), dtype=[np.float64, np.float32], ensure_min_samples=2)
+                check_table(self, X)
+                self.classes_, labels = two_classes(y)
+            else:
+                self.classes_, labels = two_classes(check_labels(on_host(y), len(records)))
+                X, known = records, check_records(self, records)
+            protected = protected_columns(self, table)
+            self.group_labels_, groups = self._groups(X, protected, on_host(sensitive_features))
+            with self._opened(X, table, known) as (engine, centre):
+                self._learn(engine, X, centre, protected, labels, groups)
         return self
 
     def _learn(
         self,
         engine: Engine,
-        X: NDArray[np.floating[Any]],
+        X: NDArray[np.floating[Any]] | Records,
         centre: NDArray[np.float64],
         protected: NDArray[np.bool_],
         labels: NDArray[np.float64],
@@ -214,8 +225,11 @@ class LFR(ClassifierMixin, PrototypeModel):
         columns, y, numbers, sizes = engine.send(np.ones(X.shape[1]), labels, groups, sizes)
         objective = LFRObjective(engine, self._mapping(), Reconstruction(columns), y, numbers, sizes, weights)
         starts = []
+        sample = sampled(engine, X, self.n_prototypes, centre, random_state)
         for _ in range(self.n_restarts):
-            first = first_parameters(X, self.n_prototypes, self.init, self.alpha_init, protected, free, random_state)
+            first = first_parameters(
+                sample, self.n_prototypes, self.init, self.alpha_init, protected, free, random_state
+            )
             first = Parameters(first.prototypes - centre, first.alpha)
             starts.append(LabelledParameters(first, first_log_odds(engine, objective.mapping, first, y)))
         packing = LabelledPacking(Packing(self.n_prototypes, X.shape[1], free))
@@ -226,12 +240,12 @@ class LFR(ClassifierMixin, PrototypeModel):
         self._keep(engine, solution.parameters.parameters, centre, solution, restarts)
 
     def _groups(
-        self, X: NDArray[np.floating[Any]], protected: NDArray[np.bool_], sensitive_features: ArrayLike | None
+        self, X: NDArray[np.floating[Any]] | Records, protected: NDArray[np.bool_], sensitive_features: Any
     ) -> tuple[list[Any], NDArray[np.intp]]:
         if sensitive_features is not None:
-            labels, groups = _group_numbers(sensitive_features, len(X))
+            labels, groups = group_numbers(sensitive_features, len(X))
         elif protected.any():
-            labels, groups = _group_numbers(X[:, protected], len(X))
+            labels, groups = groups_by_columns(X, protected)
         else:
             labels, groups = [], np.zeros(len(X), dtype=np.intp)
         if len(labels) < 2 and self.fairness_weight > 0:
@@ -256,32 +270,3 @@ class LFR(ClassifierMixin, PrototypeModel):
         check_is_fitted(self)
         chosen: NDArray[Any] = self.classes_[(self.predict_proba(X)[:, 1] > 0.5).astype(np.intp)]
         return chosen
-
-
-def _two_classes(y: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """The two classes, and labels as 0.0 and 1.0."""
-    check_classification_targets(y)
-    kind = type_of_target(y, input_name="y", raise_unknown=True)
-    classes, numbers = np.unique(column_or_1d(y), return_inverse=True)
-    if kind != "binary":
-        raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
-    if len(classes) < 2:
-        raise ValueError(f"LFR needs records of two classes, but y holds only one class: {classes[0]!r}")
-    return classes, numbers.astype(np.float64)
-
-
-def _group_numbers(sensitive_features: ArrayLike, n_records: int) -> tuple[list[Any], NDArray[np.intp]]:
-    """Name the groups, and number every record's."""
-    columns = np.asarray(sensitive_features)
-    columns = columns.reshape(len(columns), -1).T if columns.ndim > 1 else columns[None, :]
-    check_consistent_length(columns[0], np.empty(n_records))
-    combined = np.zeros(n_records, dtype=np.intp)
-    for column in columns:
-        missing = np.flatnonzero(pd.isna(column))
-        if len(missing):
-            raise ValueError(f"sensitive_features has no value for record {missing[0]}; drop it or name a group for it")
-        numbers, values = pd.factorize(column, sort=True)
-        combined = combined * len(values) + numbers
-    _, first, groups = np.unique(combined, return_index=True, return_inverse=True)
-    labels = [columns[0][i] if len(columns) == 1 else tuple(columns[:, i]) for i in first]
-    return labels, groups
