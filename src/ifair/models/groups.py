@@ -35,9 +35,7 @@ def labelled(X: Any, y: Any, sensitive_features: Any, engine: str) -> tuple[Reco
         return records.without(labels + groups), y, sensitive_features
     for given in (y, sensitive_features):
         if isinstance(given, str):
-            raise ValueError(
-                f"{given!r} names a column, which is read from Parquet files only: pass its values"
-            )
+            raise ValueError(f"{given!r} names a column, which is read from Parquet files only: pass its values")
     return records, y, sensitive_features
 
 
