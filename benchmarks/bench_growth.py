@@ -6,8 +6,8 @@
 Fits of made-up records on one thread, one start and three iterations each: IFair with 100 landmarks (in single
 precision, as large tables have it) and with moments, from memory and from a memory map; and LFR by ifair, fairlearn and
 AIF360 where these are installed. M grows from 1,000 to 10,000,000 at N = 20, K = 10, K and N at M = 20,000. A method is
-left out from the size on whose fit is expected to take longer than --peer-seconds (an LFR; --seconds: an IFair) or more
-memory than there is, by the size before. Times are processor seconds, of a median evaluation within the fit and of the
+left out from the size on whose fit is expected to take longer than --peer-seconds (ours: --seconds) or more memory than
+there is, by the size before. Times are processor seconds, of a median evaluation within the fit and of the
 whole fit; the exponents are explained in ``growth_page.py``, which draws the picture and writes the tables of the page.
 
 Every series of fits runs in a process of its own. Peak memory is that above the table itself.
@@ -166,8 +166,8 @@ def too_much(took: dict[str, Any], longest: float) -> str:
 def main(arguments: list[str] | None = None) -> common.Rows:
     parser = common.options(__doc__)
     parser.add_argument("--up-to", type=int, default=RECORDS[-1], metavar="M", help="the most records")
-    parser.add_argument("--seconds", type=float, default=300.0, help="longest fit of an IFair")
-    parser.add_argument("--peer-seconds", type=float, default=60.0, help="longest fit of an LFR; 0: no LFR at all")
+    parser.add_argument("--seconds", type=float, default=300.0, help="longest fit of ours")
+    parser.add_argument("--peer-seconds", type=float, default=60.0, help="longest fit of a peer; 0: no LFR at all")
     chosen = parser.parse_args(arguments)
     machine, growth = common.Machine(), Growth()
     sizes = QUICK if chosen.quick else {"M": RECORDS, "K": PROTOTYPES, "N": ATTRIBUTES}
@@ -187,9 +187,8 @@ def main(arguments: list[str] | None = None) -> common.Rows:
             if find_spec(package) is None:
                 growth.left_out.append(f"{name}: not installed")
                 continue
-            growth.series(
-                name, "M", sizes["M"], chosen.peer_seconds, peer_fit, lambda size, package=package: (package, size)
-            )
+            longest = chosen.seconds if package == "ifair" else chosen.peer_seconds
+            growth.series(name, "M", sizes["M"], longest, peer_fit, lambda size, package=package: (package, size))
     found = common.table(slopes(growth.rows))
     notes = "\n".join([f"Measured exponents (growth_page.py tells how):\n\n{found}", "", *growth.left_out])
     title = f"Growth of a fit of {ITERATIONS} iterations: M = {M:,}, N = {N}, K = {K} unless it grows; one thread"

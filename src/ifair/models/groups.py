@@ -43,8 +43,10 @@ def _names(sensitive_features: Any, columns: list[str]) -> list[str]:
     """The columns that are meant: one name, or several of which the table has all; else these are values."""
     if isinstance(sensitive_features, str):
         return [sensitive_features]
-    several = isinstance(sensitive_features, list | tuple) and len(sensitive_features) > 0
-    return list(sensitive_features) if several and all(name in columns for name in sensitive_features) else []
+    if not isinstance(sensitive_features, list | tuple):
+        return []
+    known = all(isinstance(name, str) and name in columns for name in sensitive_features)
+    return list(sensitive_features) if known else []
 
 
 def check_labels(y: Any, n_records: int) -> Any:
@@ -80,10 +82,11 @@ def group_numbers(sensitive_features: ArrayLike, n_records: int) -> tuple[list[A
         if len(missing):
             raise ValueError(f"sensitive_features has no value for record {missing[0]}; drop it or name a group for it")
         numbers, values = pd.factorize(column, sort=True)
+        if len(columns) == 1:
+            return list(values), numbers
         combined = combined * len(values) + numbers
     _, first, groups = np.unique(combined, return_index=True, return_inverse=True)
-    labels = [columns[0][i] if len(columns) == 1 else tuple(columns[:, i]) for i in first]
-    return labels, groups
+    return [tuple(columns[:, i]) for i in first], groups
 
 
 def groups_by_columns(
