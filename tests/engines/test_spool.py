@@ -101,8 +101,11 @@ def test_a_disk_that_fills_up_in_between_does_no_harm(X, records, monkeypatch):
             if self.left < 0:
                 raise OSError(errno.ENOSPC, "No space left on device")
 
-        def close(self):
+        def flush(self):
             pass
+
+        def close(self):
+            raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(spool.tempfile, "TemporaryFile", Full)
     with spooled(records) as kept:

@@ -5,7 +5,7 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import IO, Any, Self
 
@@ -31,7 +31,7 @@ class SpooledRecords:
     records : Records
     folder : str or path-like, optional
         Where the temporary file goes. By default where TMPDIR says, else ``/var/tmp`` where there is one, which unlike
-        ``/tmp`` is never kept in memory, else where temporary files go.
+        ``/tmp`` is meant to lie on a disk, else where temporary files go.
 
     Notes
     -----
@@ -73,7 +73,6 @@ class SpooledRecords:
                 self._write(chunk, file)
             yield chunk
         if self._may_write and file is not None:
-            file.flush()
             self._plain = MappedRecords(np.memmap(file, self.dtype, "r", shape=self.shape))
 
     def take(self, indices: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
@@ -99,6 +98,7 @@ class SpooledRecords:
     def _write(self, chunk: NDArray[np.float64], file: IO[bytes]) -> None:
         try:
             file.write(np.ascontiguousarray(chunk, dtype=self.dtype).data)
+            file.flush()
         except OSError as error:
             self._give_up(error)
 
@@ -109,7 +109,9 @@ class SpooledRecords:
 
     def _discard(self) -> None:
         if self._file is not None:
-            self._file.close()
+            # Closing tries once more to write what a full disk did not take.
+            with suppress(OSError):
+                self._file.close()
         self._file = None
 
     def _say(self, why: str) -> None:
