@@ -25,6 +25,9 @@ from ifair.models.protected import protected_columns
 from ifair.models.prototypes import PrototypeModel
 from ifair.models.starts import first_parameters, sampled
 
+PREDICTED_AT_ONCE = 16_384
+"""Records on disk whose memberships are held together."""
+
 
 class LFR(ClassifierMixin, PrototypeModel):
     """Learned fair representations: prototypes that reconstruct, predict, and are shared alike by all groups.
@@ -262,7 +265,11 @@ class LFR(ClassifierMixin, PrototypeModel):
         """Chance of either class, shape (n_samples, 2): memberships times the chances at the prototypes."""
         check_is_fitted(self)
         check_is_here(self, X, "predict_proba")
-        chance = self.membership(on_host(X)).astype(np.float64) @ self.label_chances_
+        if self._on_disk(X) is None:
+            chance = self.membership(on_host(X)).astype(np.float64) @ self.label_chances_
+        else:
+            shares = map(self.membership, self._blocks(X, PREDICTED_AT_ONCE))
+            chance = np.concatenate([U.astype(np.float64) @ self.label_chances_ for U in shares])
         return np.column_stack([1.0 - chance, chance])
 
     def predict(self, X: Any) -> NDArray[Any]:

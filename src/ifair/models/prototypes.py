@@ -167,15 +167,20 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         positive_integer("rows", rows)
+        for block in self._blocks(X, rows):
+            yield self.transform(block)
+
+    def _blocks(self, X: Any, rows: int) -> Iterator[Any]:
+        """A table so many records at a time, in memory."""
         records = self._on_disk(X)
         if records is None:
             for part in blocks(len(X), rows):
-                yield self.transform(_safe_indexing(X, part))
+                yield _safe_indexing(X, part)
             return
         check_columns(self, records, reset=False)
         for chunk in prefetched(records.chunks(rows)):
             block = chunk.astype(records.dtype, copy=False)
-            yield self.transform(block if records.columns is None else pd.DataFrame(block, columns=records.columns))
+            yield block if records.columns is None else pd.DataFrame(block, columns=records.columns)
 
     def _map(self, X: Any, *, as_membership: bool) -> Any:
         check_is_fitted(self)
