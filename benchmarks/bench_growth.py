@@ -1,19 +1,23 @@
 """How time and memory of a fit grow with records M, prototypes K and attributes N; LFR and its peers beside it.
 
-    python benchmarks/bench_growth.py [--json FILE] [--plot FILE.svg] [--largest] [--seconds 600] [--peer-seconds 20]
+    python benchmarks/bench_growth.py [--json docs/results/growth.json] [--up-to 10000000] [--peer-seconds 60]
+    python benchmarks/growth_page.py
 
-Fits of made-up records on one thread, one start and three iterations each: IFair with 100 landmarks and with moments,
-and LFR by ifair, fairlearn and AIF360 where these are installed, as far as a fit takes no longer than
---peer-seconds. M grows from 1,000 to 1,000,000 (10,000,000 with ``--largest``) at N = 20, K = 10; K and N grow at
-M = 20,000. Measured exponents are slopes of log time against log size, of processor seconds: of the evaluations
-within the fit, and of the whole fit, in which small tables pay for checks and start-up as large ones do.
+Fits of made-up records on one thread, one start and three iterations each: IFair with 100 landmarks (in single
+precision, as large tables have it) and with moments, from memory and from a memory map; and LFR by ifair, fairlearn and
+AIF360 where these are installed. M grows from 1,000 to 10,000,000 at N = 20, K = 10, K and N at M = 20,000. A method is
+left out from the size on whose fit is expected to take longer than --peer-seconds (ours: --seconds) or more memory than
+there is, by the size before. Times are processor seconds, of a median evaluation within the fit and of the
+whole fit; the exponents are explained in ``growth_page.py``, which draws the picture and writes the tables of the page.
 
 Every series of fits runs in a process of its own. Peak memory is that above the table itself.
 """
 
 import os
+import tempfile
 import time
 import warnings
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -24,25 +28,35 @@ from threadpoolctl import threadpool_limits
 
 import common
 import lfr_vs_peers
+from growth_page import FEWEST, slopes
 from ifair import IFair
 from ifair.core.objective import Objective
 
 M, K, N, LANDMARKS, ITERATIONS = 20_000, 10, 20, 100, 3
-RECORDS = (1000, 3162, 10_000, 31_623, 100_000, 316_228, 1_000_000, 3_162_278, 10_000_000)
+RECORDS = (FEWEST, 1000, 3162, 10_000, 31_623, 100_000, 316_228, 1_000_000, 3_162_278, 10_000_000)
 PROTOTYPES = (5, 10, 20, 40, 80)
 ATTRIBUTES = (10, 20, 40, 80, 160, 320)
-QUICK = {"records": (1000, 10_000, 100_000), "prototypes": (10, 40), "attributes": (20, 80)}
-OURS = {f"{LANDMARKS} landmarks": LANDMARKS, "moments": "moments"}
+QUICK: dict[str, tuple[int, ...]] = {"M": (1000, 10_000, 100_000), "K": (10, 40), "N": (20, 80)}
+OURS: dict[str, Any] = {f"iFair, {LANDMARKS} landmarks": LANDMARKS, "iFair, moments": "moments"}
+ON_DISK, ON_DISK_FROM = "iFair, moments, on disk", 100_000
 PEERS = {"LFR, ifair": "ifair", "LFR, AIF360": "aif360", "LFR, fairlearn": "fairlearn"}
 STEP = 3.2
-"""How much longer the next size takes, at the least."""
+"""How much longer the next size takes, and how much more memory."""
 LEAST_SECONDS = 0.5
 """Fits are repeated for so long, and the best is taken."""
 
 
-def one_fit(pairs: Any, n_records: int, n_attributes: int, n_prototypes: int) -> dict[str, float]:
+def one_fit(pairs: Any, n_records: int, n_attributes: int, n_prototypes: int, on_disk: bool = False) -> dict[str, Any]:
     """Seconds of a fit and of one of its evaluations, and the peak of memory."""
-    X = common.made_up(n_records, n_attributes)
+    X: Any = common.made_up(n_records, n_attributes)
+    with tempfile.TemporaryDirectory() as folder:
+        if on_disk:
+            np.save(Path(folder) / "x.npy", X)
+            X = Path(folder) / "x.npy"
+        return _measured(X, pairs, n_prototypes)
+
+
+def _measured(X: Any, pairs: Any, n_prototypes: int) -> dict[str, Any]:
     evaluations: list[float] = []
     original = Objective.value_and_grad
 
@@ -60,7 +74,7 @@ def one_fit(pairs: Any, n_records: int, n_attributes: int, n_prototypes: int) ->
         evaluations.clear()
         options: Any = {"n_restarts": 1, "max_iter": ITERATIONS, "tol": 0.0, "n_jobs": 1, "random_state": 0}
         wall, cpu = time.perf_counter(), time.process_time()
-        IFair(n_prototypes, protected=[0], pairs=pairs, **options).fit(X)
+        IFair(n_prototypes, protected=[0], pairs=pairs, precision="single", **options).fit(X)
         best = common.Time(min(best.wall, time.perf_counter() - wall), min(best.cpu, time.process_time() - cpu))
         one = min(one, float(np.median(evaluations)))
 
@@ -78,7 +92,7 @@ def one_fit(pairs: Any, n_records: int, n_attributes: int, n_prototypes: int) ->
     }
 
 
-def peer_fit(package: str, n_records: int) -> dict[str, float]:
+def peer_fit(package: str, n_records: int) -> dict[str, Any]:
     """The same for an LFR."""
     X = common.made_up(n_records, N)
     rng = np.random.default_rng(0)
@@ -95,127 +109,90 @@ def peer_fit(package: str, n_records: int) -> dict[str, float]:
         import torch
 
         torch.set_num_threads(1)
-    took = common.Time(np.inf, np.inf)
+    best = common.Time(np.inf, np.inf)
 
     def fit() -> None:
-        nonlocal took
+        nonlocal best
         wall, cpu = time.perf_counter(), time.process_time()
         make(X, y, group)
-        took = common.Time(time.perf_counter() - wall, time.process_time() - cpu)
+        best = common.Time(min(best.wall, time.perf_counter() - wall), min(best.cpu, time.process_time() - cpu))
 
     warnings.simplefilter("ignore")
     with threadpool_limits(1):
         make(X[:200], y[:200], group[:200])  # the first call imports and sets up
+        began = time.perf_counter()
         megabytes = common.megabytes_above(fit)
-    return {"fit s": took.wall, "CPU s": took.cpu, "peak MB above": megabytes}
+        while time.perf_counter() - began < LEAST_SECONDS:
+            fit()
+    return {"fit s": best.wall, "CPU s": best.cpu, "peak MB above": megabytes}
 
 
-def exponent(sizes: list[float], seconds: list[float]) -> float:
-    """The slope of log seconds against log size."""
-    return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
+class Growth:
+    """The rows so far, written down after every series, and why some are missing."""
 
+    def __init__(self) -> None:
+        self.rows: common.Rows = []
+        self.left_out: list[str] = []
 
-def with_exponents(rows: common.Rows) -> common.Rows:
-    """Rows of one method along one size, with the exponents of the fit and of an evaluation."""
-    sizes = [row["size"] for row in rows]
-    slopes = {
-        name: exponent(sizes, [row[field] for row in rows])
-        for name, field in (("exponent, evaluation", "CPU ms/evaluation"), ("exponent, fit", "CPU s"))
-        if len(rows) > 1 and field in rows[0]
-    }
-    return [row | slopes for row in rows]
-
-
-def grown(name: str, pairs: Any, along: str, sizes: tuple[int, ...], longest: float) -> common.Rows:
-    rows: common.Rows = []
-    with common.fresh_process() as process:
-        for size in sizes:
-            shape = {"M": M, "N": N, "K": K} | {along: size}
-            took = process.submit(one_fit, pairs, shape["M"], shape["N"], shape["K"]).result()
-            rows.append({"what": name, "along": along, "size": size, **took})
-            print(common.table(rows[-1:]).splitlines()[-1], flush=True)
-            if took["fit s"] > longest / STEP:
-                break
-    return with_exponents(rows)
-
-
-def peers(sizes: tuple[int, ...], longest: float) -> tuple[common.Rows, list[str]]:
-    rows: common.Rows = []
-    missing = []
-    for name, package in PEERS.items():
-        if find_spec(package) is None:
-            missing.append(package)
-            continue
-        found: common.Rows = []
+    def series(
+        self, what: str, along: str, sizes: tuple[int, ...], longest: float, fit: Callable[..., Any], of: Any
+    ) -> None:
+        """Fits of one method along one size, as far as they take neither too long nor too much memory."""
         with common.fresh_process() as process:
-            for size in sizes:
-                took = process.submit(peer_fit, package, size).result()
-                found.append({"what": name, "along": "M", "size": size, **took})
-                print(common.table(found[-1:]).splitlines()[-1], flush=True)
-                if took["fit s"] > longest / STEP:
-                    break
-        rows += with_exponents(found)
-    return rows, missing
+            for size, following in zip(sizes, (*sizes[1:], None)):
+                try:
+                    took = process.submit(fit, *of(size)).result()
+                except Exception as error:  # whatever a peer, or the system, raises: the others go on
+                    self.left_out.append(f"{what} at {size:,}: {type(error).__name__}: {error}")
+                    return
+                self.rows.append({"what": what, "along": along, "size": size, **took})
+                print(common.table(self.rows[-1:]).splitlines()[-1], flush=True)
+                problem = too_much(took, longest)
+                if problem and following is not None:
+                    self.left_out.append(f"{what} from {following:,} on: {problem}")
+                    return
 
 
-def plot(rows: common.Rows, file: Path) -> None:
-    """Seconds of a fit and peak memory against M, both on logarithmic scales."""
-    import matplotlib
-    from matplotlib.figure import Figure
-
-    colours = {f"{LANDMARKS} landmarks": "#0072B2", "moments": "#009E73"}
-    colours |= {"LFR, ifair": "#E69F00", "LFR, AIF360": "#CC79A7", "LFR, fairlearn": "#D55E00"}
-    markers = dict(zip(colours, "os^vD"))
-    figure = Figure(figsize=(7.6, 3.8), layout="constrained")
-    time_axes, memory_axes = figure.subplots(1, 2)
-    for name, colour in colours.items():
-        found = [row for row in rows if row["what"] == name and row["along"] == "M"]
-        if not found:
-            continue
-        sizes = [row["size"] for row in found]
-        label = name if name.startswith("LFR") else f"iFair, {name}"
-        style: Any = {"color": colour, "marker": markers[name], "markersize": 4, "linewidth": 1.4}
-        time_axes.plot(sizes, [row["CPU s"] for row in found], label=label, **style)
-        memory_axes.plot(sizes, [max(row["peak MB above"], 0.1) for row in found], **style)
-    for axes, title in ((time_axes, "processor seconds of a fit"), (memory_axes, "peak memory above the table, MB")):
-        axes.set(xscale="log", yscale="log", xlabel="records", title=title)
-        axes.title.set_fontsize(10)
-        axes.grid(alpha=0.3)
-    figure.legend(loc="outside lower center", ncols=3, fontsize=8, frameon=False)
-    with matplotlib.rc_context({"svg.hashsalt": "ifair", "svg.fonttype": "path"}):
-        figure.savefig(file, format="svg", metadata={"Date": None})
+def too_much(took: dict[str, Any], longest: float) -> str:
+    """Why the next size is not tried, or nothing."""
+    seconds, megabytes = STEP * took["CPU s"], STEP * took["peak MB above"]
+    if seconds > longest:
+        return f"expected to take {seconds:,.0f} s, more than {longest:,.0f}"
+    # The next table itself, and what it is made from, must fit beside that.
+    there = 0.7 * common.available_megabytes()
+    return f"expected to take {megabytes:,.0f} MB of {there:,.0f}" if megabytes > there else ""
 
 
 def main(arguments: list[str] | None = None) -> common.Rows:
     parser = common.options(__doc__)
-    parser.add_argument("--largest", action="store_true", help="up to ten million records instead of one")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="also draw time and memory against records, as SVG")
-    parser.add_argument("--seconds", type=float, default=600.0, help="longest fit: larger sizes are left out")
-    parser.add_argument("--peer-seconds", type=float, default=20.0, help="longest fit of an LFR; 0: no LFR at all")
+    parser.add_argument("--up-to", type=int, default=RECORDS[-1], metavar="M", help="the most records")
+    parser.add_argument("--seconds", type=float, default=300.0, help="longest fit of ours")
+    parser.add_argument("--peer-seconds", type=float, default=60.0, help="longest fit of a peer; 0: no LFR at all")
     chosen = parser.parse_args(arguments)
-    machine = common.Machine()
-    sizes = {"M": RECORDS if chosen.largest else RECORDS[:-2], "K": PROTOTYPES, "N": ATTRIBUTES}
-    if chosen.quick:
-        sizes = {"M": QUICK["records"], "K": QUICK["prototypes"], "N": QUICK["attributes"]}
-    rows: common.Rows = []
+    machine, growth = common.Machine(), Growth()
+    sizes = QUICK if chosen.quick else {"M": RECORDS, "K": PROTOTYPES, "N": ATTRIBUTES}
+    sizes = sizes | {"M": tuple(size for size in sizes["M"] if size <= chosen.up_to)}
     for along, steps in sizes.items():
         for name, pairs in OURS.items():
-            rows += grown(name, pairs, along, steps, chosen.seconds)
-    missing: list[str] = []
-    if chosen.peer_seconds > 0 and not chosen.quick:
-        more, missing = peers(tuple(size for size in sizes["M"] if size <= 1_000_000), chosen.peer_seconds)
-        rows += more
-    if chosen.plot is not None:
-        plot(rows, chosen.plot)
-    slopes = {(row["what"], row["along"]): row for row in rows}
-    notes = "Measured exponents, of an evaluation and of a fit:\n" + "\n".join(
-        f"  {what:<16} {along}  {row.get('exponent, evaluation', np.nan):.2f}  {row.get('exponent, fit', np.nan):.2f}"
-        for (what, along), row in slopes.items()
-    )
-    if missing:
-        notes += f"\nNot installed, left out: {', '.join(missing)}."
+
+            def shape(size: int, pairs: Any = pairs, along: str = along) -> tuple[Any, ...]:
+                shaped = {"M": M, "N": N, "K": K} | {along: size}
+                return pairs, shaped["M"], shaped["N"], shaped["K"]
+
+            growth.series(name, along, steps, chosen.seconds, one_fit, shape)
+    if not chosen.quick:
+        large = tuple(size for size in sizes["M"] if size >= ON_DISK_FROM)
+        growth.series(ON_DISK, "M", large, chosen.seconds, one_fit, lambda size: ("moments", size, N, K, True))
+        for name, package in PEERS.items() if chosen.peer_seconds > 0 else ():
+            if find_spec(package) is None:
+                growth.left_out.append(f"{name}: not installed")
+                continue
+            longest = chosen.seconds if package == "ifair" else chosen.peer_seconds
+            growth.series(name, "M", sizes["M"], longest, peer_fit, lambda size, package=package: (package, size))
+    found = common.table(slopes(growth.rows))
+    notes = "\n".join([f"Measured exponents (growth_page.py tells how):\n\n{found}", "", *growth.left_out])
     title = f"Growth of a fit of {ITERATIONS} iterations: M = {M:,}, N = {N}, K = {K} unless it grows; one thread"
-    return common.report(title, rows, machine, chosen.json, notes)
+    return common.report(title, growth.rows, machine, chosen.json, notes, {"left out": growth.left_out})
 
 
 if __name__ == "__main__":

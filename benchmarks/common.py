@@ -89,6 +89,15 @@ def _status(field: str) -> int:
     return next(int(line.split()[1]) for line in lines if line.startswith(field))
 
 
+def available_megabytes() -> float:
+    """Memory that could be had without swapping (Linux; elsewhere no limit is known)."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+    except OSError:
+        return float("inf")
+    return next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable")) / 1024
+
+
 def made_up(n_records: int, n_attributes: int, seed: int = 0) -> np.ndarray:
     """Centred records in some twenty loose groups: a fifth of the columns numeric, the rest rare categories."""
     rng = np.random.default_rng(seed)
@@ -169,8 +178,15 @@ class Machine:
         }
 
 
-def report(title: str, rows: Rows, machine: Machine, json_file: Path | None, notes: str = "") -> Rows:
-    """Print the table, write the file, return the rows."""
+def report(
+    title: str,
+    rows: Rows,
+    machine: Machine,
+    json_file: Path | None,
+    notes: str = "",
+    more: Mapping[str, Any] | None = None,
+) -> Rows:
+    """Print the table, write the file, with ``more`` in it where given, and return the rows."""
     about = machine.describe()
     print(f"\n{title}\n")
     print(table(rows))
@@ -183,7 +199,8 @@ def report(title: str, rows: Rows, machine: Machine, json_file: Path | None, not
     if about["load_before"] > 0.5:
         print("The machine was busy when this began: clock times are upper bounds; compare processor seconds.")
     if json_file is not None:
-        json_file.write_text(json.dumps({"title": title, "machine": about, "rows": rows}, indent=1) + "\n")
+        written = {"title": title, "machine": about, **(more or {}), "rows": rows}
+        json_file.write_text(json.dumps(written, indent=1) + "\n")
     return rows
 
 

@@ -128,7 +128,10 @@ def main(arguments: list[str] | None = None) -> int:
     def write(result: dict[str, Any]) -> None:
         ran = result["machine"]["seconds"]
         kept = {name: ratio for name, ratio in known.get("ratios", {}).items() if belongs_to(name) not in ran}
-        target.write_text(json.dumps(result | {"ratios": kept | result["ratios"]}, indent=1) + "\n")
+        before = known.get("machine", {}).get("seconds", {})
+        machine = result["machine"] | {"seconds": before | ran}
+        written = result | {"machine": machine, "ratios": kept | result["ratios"]}
+        target.write_text(json.dumps(written, indent=1) + "\n")
 
     result = run_all(benches, write)
     total = sum(result["machine"]["seconds"].values())

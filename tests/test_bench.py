@@ -78,6 +78,8 @@ def test_every_benchmark_is_run_and_the_baseline_knows_no_other(benchmarks):
     assert {run_all.belongs_to(name) for name in baseline["ratios"]} <= scripts
     assert len(baseline["ratios"]) > 10
     assert all(ratio > 0 for ratio in baseline["ratios"].values())
+    # When the baseline was written, everything together took a coffee break.
+    assert sum(baseline["machine"]["seconds"].values()) < 15 * 60
 
 
 def test_a_run_is_written_compared_and_fails_if_asked_to(benchmarks, tmp_path, monkeypatch, capsys):
@@ -102,10 +104,14 @@ def test_a_baseline_keeps_what_was_not_run_again(benchmarks, tmp_path, monkeypat
     monkeypatch.setattr(run_all, "run", lambda bench: ([{"what": "new", "CPU s": 0.3}], ""))
     monkeypatch.setattr(run_all, "reference", lambda: run_all.common.Time(0.1, 0.1))
     baseline = tmp_path / "baseline.json"
-    baseline.write_text(json.dumps({"machine": {}, "ratios": {"measures: old": 1.0, "engines, ms: 3": 2.0}}))
+    before = {"machine": {"seconds": {"measures": 70.0, "engines": 50.0}}}
+    before["ratios"] = {"measures: old": 1.0, "engines, ms: 3": 2.0}
+    baseline.write_text(json.dumps(before))
     assert run_all.main(["--only", "measures", "--baseline", str(baseline), "--write-baseline"]) == 0
-    ratios = json.loads(baseline.read_text())["ratios"]
-    assert ratios == {"engines, ms: 3": 2.0, "measures: new": pytest.approx(3.0)}
+    written = json.loads(baseline.read_text())
+    assert written["ratios"] == {"engines, ms: 3": 2.0, "measures: new": pytest.approx(3.0)}
+    assert written["machine"]["seconds"]["engines"] == 50.0
+    assert written["machine"]["seconds"]["measures"] < 70.0
 
 
 def test_a_benchmark_that_breaks_is_reported_and_not_compared(benchmarks, tmp_path, monkeypatch, capsys):

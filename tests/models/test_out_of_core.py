@@ -1,6 +1,7 @@
 """Fits and transforms of tables on disk: the results of tables in memory, in a fraction of the memory."""
 
 import json
+import shutil
 import subprocess
 import sys
 import warnings
@@ -10,12 +11,13 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from ifair import IFair
+from ifair import LFR, IFair
 from ifair.engines.parquet import ParquetRecords
 from ifair.models import starts
 
 M, N, K = 30_000, 5, 3  # several chunks
-FORMS = ["memory map", "path of an array", "path of a folder", "reader"]
+FORMS = ["memory map", "path of an array", "path of a folder", "reader", "reader that decodes anew"]
+NAMED = FORMS[2:]
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +38,8 @@ def on_disk(X, tmp_path_factory):
         "memory map": np.load(folder / "x.npy", mmap_mode="r"),
         "path of an array": str(folder / "x.npy"),
         "path of a folder": folder / "parquet",
-        "reader": ParquetRecords(folder / "parquet"),
+        "reader": ParquetRecords(folder / "parquet", spool=folder),
+        "reader that decodes anew": ParquetRecords(folder / "parquet", spool=False),
     }
 
 
@@ -89,7 +92,7 @@ def _engine(X):
 @pytest.mark.parametrize("form", FORMS)
 def test_records_on_disk_are_represented_as_those_in_memory(X, on_disk, form):
     model = fitted(on_disk[form])
-    named = pd.DataFrame(X, columns=list("abcde")) if form in ("path of a folder", "reader") else X
+    named = pd.DataFrame(X, columns=list("abcde")) if form in NAMED else X
     expected = model.transform(named)
     # A frame lies in memory column by column, which changes the rounding of products.
     np.testing.assert_allclose(model.transform(on_disk[form]), expected, rtol=0 if named is X else 1e-12)
@@ -166,6 +169,114 @@ def test_tables_that_cannot_work_are_refused_as_in_memory(X, tmp_path):
         fitted(X).transform(tmp_path / "narrow.npy")
 
 
+# ---- LFR ----
+
+
+@pytest.fixture(scope="module")
+def people(X):
+    """Labels and groups that have to do with the records."""
+    rng = np.random.default_rng(1)
+    gender = rng.choice(["f", "m"], size=M)
+    y = np.where(X[:, 0] - X[:, 0].mean() + (gender == "f") + rng.normal(size=M) > 0, "hired", "not")
+    return pd.DataFrame(X, columns=list("abcde")).assign(y=y, gender=gender, old=rng.random(M) < 0.3)
+
+
+@pytest.fixture(scope="module")
+def people_on_disk(people, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("people")
+    people[:9000].to_parquet(folder / "1.parquet", row_group_size=4000)
+    people[9000:].to_parquet(folder / "2.parquet")
+    return folder
+
+
+def fitted_lfr(X, y, sensitive_features=None, **options):
+    model = LFR(K, max_iter=4, n_restarts=2, random_state=0, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(X, y, sensitive_features=sensitive_features)
+
+
+def assert_same_lfr(actual, expected):
+    for name in ("prototypes_", "alpha_", "label_chances_", "shares_", "classes_"):
+        np.testing.assert_array_equal(getattr(actual, name), getattr(expected, name), err_msg=name)
+    assert (actual.loss_, actual.fairness_loss_) == (expected.loss_, expected.fairness_loss_)
+    assert actual.group_labels_ == expected.group_labels_
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_lfr_from_disk_is_that_from_memory_bit_by_bit(X, on_disk, people, form):
+    expected = fitted_lfr(X, people["y"], people["gender"])
+    assert expected.fairness_loss_ > 0
+    assert_same_lfr(fitted_lfr(on_disk[form], people["y"], people["gender"], n_jobs=2), expected)
+
+
+@pytest.mark.parametrize("named", ["gender", ["gender"], ["gender", "old"]], ids=str)
+def test_labels_and_groups_may_be_columns_of_a_parquet_table(X, people, people_on_disk, named):
+    expected = fitted_lfr(X, people["y"], people[named])
+    chosen = ParquetRecords(people_on_disk, columns=["a", "b", "c", "d", "e", "old"])
+    actual = fitted_lfr(chosen, "y", named) if "old" in named else fitted_lfr(chosen.without(["old"]), "y", named)
+    assert_same_lfr(actual, expected)
+
+
+def test_named_columns_are_no_part_of_the_table_at_a_path(X, people, people_on_disk):
+    actual = fitted_lfr(people_on_disk, "y", ["gender", "old"])
+    assert list(actual.feature_names_in_) == list("abcde")
+    assert_same_lfr(actual, fitted_lfr(X, people["y"], people[["gender", "old"]]))
+    with pytest.raises(ValueError, match=r"column 'gender' .* not numbers"):
+        fitted_lfr(people_on_disk, "y", "old")
+
+
+def test_a_fitted_model_reads_only_the_columns_it_knows(X, people, people_on_disk):
+    model = fitted_lfr(people_on_disk, "y", ["gender", "old"])
+    known = pd.DataFrame(X, columns=list("abcde"))
+    np.testing.assert_allclose(model.transform(people_on_disk), model.transform(known), rtol=1e-12)
+    np.testing.assert_array_equal(model.predict(people_on_disk), model.predict(known))
+    assert sum(len(block) for block in model.transform_blocks(people_on_disk)) == M
+
+
+def test_protected_columns_on_disk_tell_groups_apart(X, tmp_path, people):
+    coded = X.copy()
+    rng = np.random.default_rng(2)
+    coded[:, 1], coded[:, 3] = rng.integers(0, 3, size=M) - 1.0, np.arange(M) > M - 200  # the last group comes late
+    np.save(tmp_path / "coded.npy", coded)
+    for protected in ([1], [1, 3]):
+        expected = fitted_lfr(coded, people["y"], protected=protected)
+        assert len(expected.group_labels_) == 3 * len(protected)
+        assert_same_lfr(fitted_lfr(tmp_path / "coded.npy", people["y"], protected=protected), expected)
+
+
+def test_labels_and_groups_of_records_on_disk_are_checked(X, on_disk, people, tmp_path):
+    folder, y = on_disk["path of a folder"], people["y"]
+    with pytest.raises(ValueError, match="has no column 'hired'; it has a, b, c, d, e"):
+        fitted_lfr(folder, "hired", people["gender"])
+    with pytest.raises(ValueError, match=r"1\.parquet has no column 'sex'"):
+        fitted_lfr(folder, y, "sex")
+    for table in (X, on_disk["memory map"], on_disk["path of an array"]):
+        with pytest.raises(ValueError, match="'y' names a column, which is read from Parquet files only"):
+            fitted_lfr(table, "y", people["gender"])
+        with pytest.raises(ValueError, match="'gender' names a column"):
+            fitted_lfr(table, y, "gender")
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        fitted_lfr(folder, y[:-1], people["gender"])
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        fitted_lfr(folder, y, people["gender"][:-1])
+    with pytest.raises(ValueError, match="Input y contains NaN: record 5 has no label"):
+        fitted_lfr(folder, y.where(np.arange(M) != 5), people["gender"])
+    with pytest.raises(ValueError, match="only one class"):
+        fitted_lfr(folder, np.full(M, "hired"), people["gender"])
+    with pytest.raises(ValueError, match="Only binary classification"):
+        fitted_lfr(folder, np.arange(M) % 3, people["gender"])
+    people.assign(y=people["y"].where(np.arange(M) != 7)).drop(columns="gender").to_parquet(tmp_path / "gap.parquet")
+    with pytest.raises(ValueError, match="Input y contains NaN: record 7"):
+        fitted_lfr(tmp_path / "gap.parquet", "y", "old")
+
+
+def test_starts_of_a_large_lfr_are_drawn_from_a_sample_wherever_it_is(X, on_disk, people, monkeypatch):
+    monkeypatch.setattr(starts, "SAMPLED", 500)
+    expected = fitted_lfr(X, people["y"], people["gender"])
+    assert_same_lfr(fitted_lfr(on_disk["path of a folder"], people["y"], people["gender"]), expected)
+
+
 # ---- memory ----
 
 # In a process of its own, whose peak is its own too: fit, represent everything, and say what that took.
@@ -173,7 +284,7 @@ MEASURED = """
 import json, sys, warnings
 from pathlib import Path
 import numpy as np
-from ifair import IFair
+from ifair import LFR, IFair
 
 def status(field):
     lines = Path("/proc/self/status").read_text().splitlines()
@@ -184,8 +295,12 @@ path, pairs, in_memory = sys.argv[1], sys.argv[2], sys.argv[3] == "memory"
 import pyarrow.parquet
 before = status("VmRSS")
 X = np.load(path) if in_memory else path
-pairs = int(pairs) if pairs.isdigit() else pairs
-model = IFair(5, protected=[0], pairs=pairs, n_restarts=1, max_iter=2, random_state=0).fit(X)
+options = {"protected": [0], "n_restarts": 1, "max_iter": 2, "random_state": 0}
+if pairs == "lfr":
+    y = np.arange(int(sys.argv[4])) % 2
+    model = LFR(5, **options | {"protected": None}).fit(X, y, sensitive_features=y[::-1])
+else:
+    model = IFair(5, pairs=int(pairs) if pairs.isdigit() else pairs, **options).fit(X)
 mean = sum(block.sum(axis=0) for block in model.transform_blocks(X)) / (len(X) if in_memory else int(sys.argv[4]))
 learned = (model.shares_ @ model.prototypes_).tolist()
 print(json.dumps({"before": before, "peak": status("VmHWM"), "loss": model.loss_, "means": [mean.tolist(), learned]}))
@@ -199,21 +314,35 @@ def measured(path, pairs, n_records, where="disk"):
     return json.loads(done.stdout)
 
 
-def write(folder, n_records, n_columns, parquet):
-    """Random records, written block by block."""
-    rng, left = np.random.default_rng(0), n_records
+def write(target, n_records, n_columns):
+    """Random records, written block by block: an array, or a folder of Parquet files."""
+    rng = np.random.default_rng(0)
+    starts = range(0, n_records, 100_000)
+    parts = (rng.normal(size=(min(n_records - start, 100_000), n_columns)) for start in starts)
+    if target.suffix == ".npy":
+        with open(target, "wb") as file:
+            header = {"descr": "<f8", "fortran_order": False, "shape": (n_records, n_columns)}
+            np.lib.format.write_array_header_1_0(file, header)
+            for part in parts:
+                file.write(part.tobytes())
+        return target
+    target.mkdir()
     names = [f"c{j}" for j in range(n_columns)]
-    header = {"descr": "<f8", "fortran_order": False, "shape": (n_records, n_columns)}
-    with open(folder / "x.npy", "wb") as array:
-        np.lib.format.write_array_header_1_0(array, header)
-        while left:
-            block = rng.normal(size=(min(left, 100_000), n_columns))
-            array.write(block.tobytes())
-            if parquet:
-                file = folder / "parquet" / f"{n_records - left:09d}.parquet"
-                file.parent.mkdir(exist_ok=True)
-                pd.DataFrame(block, columns=names).to_parquet(file, compression=None)
-            left -= len(block)
+    for start, part in zip(starts, parts):
+        pd.DataFrame(part, columns=names).to_parquet(target / f"{start:09d}.parquet", compression=None)
+    return target
+
+
+def bytes_of(path):
+    return sum(file.stat().st_size for file in path.iterdir()) if path.is_dir() else path.stat().st_size
+
+
+@pytest.fixture
+def room(tmp_path):
+    """A folder for large files, which pytest would keep for a while."""
+    yield tmp_path
+    shutil.rmtree(tmp_path)
+    tmp_path.mkdir()
 
 
 def needs_linux():
@@ -221,30 +350,33 @@ def needs_linux():
         pytest.skip("peak memory is read from /proc")
 
 
-def test_a_table_on_disk_takes_a_fraction_of_its_size_in_memory(tmp_path):
+def test_a_table_on_disk_takes_a_fraction_of_its_size_in_memory(room):
     """160 MB on disk; in memory the table, its centred copy and their checks take several times that."""
     needs_linux()
     n_records, n_columns = 400_000, 50
-    write(tmp_path, n_records, n_columns, parquet=True)
-    sizes = {where: measured(tmp_path / "x.npy", "moments", n_records, where) for where in ("disk", "memory")}
-    sizes["parquet"] = measured(tmp_path / "parquet", "moments", n_records)
+    array, folder = write(room / "x.npy", n_records, n_columns), write(room / "parquet", n_records, n_columns)
+    sizes = {where: measured(array, "moments", n_records, where) for where in ("disk", "memory")}
+    sizes["parquet"] = measured(folder, "moments", n_records)
     above = {name: size["peak"] - size["before"] for name, size in sizes.items()}
     assert above["memory"] > 320, above
     assert above["disk"] < 150, above
     assert above["parquet"] < 250, above  # pages of every column are decoded at a time
     assert len({size["loss"] for size in sizes.values()}) == 1
     np.testing.assert_allclose(*sizes["disk"]["means"], rtol=1e-9)
+    lfr = [measured(path, "lfr", n_records) for path in (array, folder)]
+    assert max(size["peak"] - size["before"] for size in lfr) < 250, lfr
+    assert lfr[0]["loss"] == lfr[1]["loss"]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("form", "pairs"), [("x.npy", 20), ("parquet", "moments")])
-def test_two_gigabytes_are_fitted_and_represented_in_less_than_one(tmp_path, form, pairs):
+@pytest.mark.parametrize(("form", "pairs"), [("x.npy", 20), ("parquet", "moments"), ("parquet", "lfr")])
+def test_two_gigabytes_are_fitted_and_represented_in_less_than_one(room, form, pairs, record_property):
     needs_linux()
     n_records = 5_000_000
-    write(tmp_path, n_records, 50, parquet=form == "parquet")
-    on_disk = sum(file.stat().st_size for file in (tmp_path / "parquet").glob("*")) if form == "parquet" else None
-    assert (on_disk or (tmp_path / form).stat().st_size) > 1.9e9
-    took = measured(tmp_path / form, pairs, n_records)
+    table = write(room / form, n_records, 50)
+    assert bytes_of(table) > 1.9e9
+    took = measured(table, pairs, n_records)
+    record_property("peak MB", took["peak"])
     assert took["peak"] < 1000, took
     # Mean memberships are summed up in the fit, mean representations afterwards: both saw every record.
     np.testing.assert_allclose(*took["means"], rtol=1e-9)

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -105,15 +106,18 @@ def open_engine(
     return TorchEngine(X, device=device or accelerator)
 
 
-def on_disk(X: Any, engine: str) -> Records | None:
-    """The records, where ``X`` says where on disk they are: a path, a memory map, a reader; else None."""
+def on_disk(X: Any, engine: str, columns: Callable[[list[str]], Sequence[str]] | None = None) -> Records | None:
+    """The records, where ``X`` says where on disk they are: a path, a memory map, a reader; else None.
+
+    ``columns`` chooses among the names of all columns at a path; a reader knows its columns already.
+    """
     streams = engine in ("auto", "local")
     if is_mapped(X):
         return MappedRecords(X) if streams else None
     if isinstance(X, str | os.PathLike):
         if engine.partition(":")[0] == "spark":
             raise ValueError(f"engine={engine!r} takes data frames of Spark: pass spark.read.parquet(path), not a path")
-        X = records_at(X)
+        X = records_at(X, columns)
     elif not isinstance(X, MappedRecords | ParquetRecords):
         return None
     if not streams:

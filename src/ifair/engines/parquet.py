@@ -1,7 +1,7 @@
 """Records in Parquet files, decoded chunk by chunk."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,9 @@ from ifair.engines.records import chunk_rows
 BUFFER_BYTES = 2**16
 """Of every column that is being read; without a buffer the whole row group would be in memory."""
 
+COLUMN_ROWS = 2**16
+"""Values read at a time where one column is read alone."""
+
 
 class ParquetRecords:
     """The rows of a Parquet file, or of all Parquet files in a folder in the order of their names.
@@ -22,21 +25,37 @@ class ParquetRecords:
     Parameters
     ----------
     path : str or path-like
-    columns : sequence of str, optional
-        The columns to read, in this order; by default all. They must hold numbers.
+    columns : sequence of str, or callable, optional
+        The columns to read, in this order, or a function from the names of all columns to these; by default all. They
+        must hold numbers.
+    spool : bool, str or path-like, default=True
+        Whether a fit, which reads the records over and over, may decode them into a temporary file of plain numbers
+        once, see :class:`ifair.engines.spool.SpooledRecords`; or the folder where that file goes.
 
     Notes
     -----
     Memory is bounded by row groups of moderate size: what is held is a chunk, and the compressed pages being read.
     """
 
-    def __init__(self, path: str | os.PathLike[str], columns: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        columns: Sequence[str] | Callable[[list[str]], Sequence[str]] | None = None,
+        *,
+        spool: bool | str | os.PathLike[str] = True,
+    ) -> None:
         if find_spec("pyarrow") is None:
             raise ImportError("Parquet files need pyarrow, not installed here: pip install 'ifair[parquet]'")
-        self.files = _files(Path(path))
+        if not isinstance(spool, bool) and not Path(spool).is_dir():
+            raise ValueError(f"spool must be True, False or a folder that exists, got {spool!r}")
+        self.path, self.spool = Path(path), spool
+        self.files = _files(self.path)
         opened = [_opened(file) for file in self.files]
         schema = opened[0].schema_arrow
-        self.columns: list[str] = list(schema.names) if columns is None else list(columns)
+        self.all_columns: list[str] = list(schema.names)
+        if callable(columns):
+            columns = columns(self.all_columns)
+        self.columns: list[str] = self.all_columns if columns is None else list(columns)
         kinds = [self._kind(schema, name) for name in self.columns]
         for file, parquet in zip(self.files, opened):
             _refuse_other_columns(file, parquet.schema_arrow, self.columns)
@@ -49,8 +68,7 @@ class ParquetRecords:
     def _kind(self, schema: Any, name: str) -> str:
         import pyarrow.types as kinds
 
-        if name not in schema.names:
-            raise ValueError(f"{self.files[0].name} has no column {name!r}; it has {', '.join(schema.names)}")
+        self._refuse_unknown(name)
         kind = schema.field(name).type
         if not (kinds.is_floating(kind) or kinds.is_integer(kind) or kinds.is_boolean(kind)):
             raise ValueError(
@@ -59,8 +77,31 @@ class ParquetRecords:
             )
         return str(kind)
 
+    def _refuse_unknown(self, name: str) -> None:
+        if name not in self.all_columns:
+            raise ValueError(f"{self.files[0].name} has no column {name!r}; it has {', '.join(self.all_columns)}")
+
     def __len__(self) -> int:
         return self.shape[0]
+
+    def without(self, names: Sequence[str]) -> "ParquetRecords":
+        """The same records without these columns."""
+        kept = [name for name in self.columns if name not in names]
+        return self if kept == self.columns else ParquetRecords(self.path, kept, spool=self.spool)
+
+    def column(self, name: str) -> NDArray[Any]:
+        """All values of one column of the files, of any type, whether it is one of `columns` or not."""
+        import pyarrow as pa
+
+        self._refuse_unknown(name)
+        parts = []
+        for file in self.files:
+            with _opened(file) as parquet:
+                _refuse_other_columns(file, parquet.schema_arrow, [name])
+                parts += [batch.column(0) for batch in parquet.iter_batches(COLUMN_ROWS, columns=[name])]
+        # By way of pandas, which makes equal words one object.
+        values: NDArray[Any] = pa.chunked_array(parts).to_pandas().to_numpy()
+        return values
 
     def chunks(self, rows: int) -> Iterator[NDArray[np.float64]]:
         """All records in order, so many at a time; what is missing is NaN."""

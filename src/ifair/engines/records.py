@@ -2,7 +2,7 @@
 
 import mmap
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -103,12 +103,14 @@ def _releasable_map(X: Any) -> Any:
     return backing if mode in ("r", "r+", "w+") and hasattr(mmap, "MADV_DONTNEED") else None
 
 
-def records_at(path: str | os.PathLike[str]) -> Records:
+def records_at(path: str | os.PathLike[str], columns: Callable[[list[str]], Sequence[str]] | None = None) -> Records:
     """The records in a file: a NumPy array (``.npy``), which is mapped, or a Parquet file or folder.
 
     Parameters
     ----------
     path : str or path-like
+    columns : callable, optional
+        From the names of all columns to those to read, where there are names.
     """
     path = Path(path)
     if not path.exists():
@@ -116,7 +118,7 @@ def records_at(path: str | os.PathLike[str]) -> Records:
     if path.suffix != ".npy":
         from ifair.engines.parquet import ParquetRecords
 
-        return ParquetRecords(path)
+        return ParquetRecords(path, columns)
     X = np.load(path, mmap_mode="r")
     if not is_mapped(X):
         raise ValueError(f"{path.name} must hold a table of numbers, got shape {X.shape} of {X.dtype}")

@@ -18,6 +18,7 @@ from ifair.core.solve import Solution
 from ifair.engines.choose import is_elsewhere, on_disk, on_host
 from ifair.engines.protocol import Engine
 from ifair.engines.records import Records
+from ifair.engines.spool import spooled
 from ifair.models.checks import check_parameters, check_table, check_warm_start
 from ifair.models.disk import check_records
 from ifair.models.elsewhere import opened_elsewhere
@@ -255,18 +256,18 @@ class IFair(PrototypeModel):
                 self._learn(engine, sample, centre, protected_columns(self, X))
             return self
         table = X
-        records = on_disk(X, self.engine)
-        known: NDArray[np.float64] | None = None
-        if records is None:
-            X = validate_data(self, on_host(X), dtype=[np.float64, np.float32], ensure_min_samples=2)
-            check_table(self, X)
-        else:
-            X, known = records, check_records(self, records)
-            self._refuse_all_pairs(len(records))
-        check_warm_start(self, X.shape[1])
-        protected = protected_columns(self, table)
-        with self._opened(X, table, known) as (engine, centre):
-            self._learn(engine, X, centre, protected)
+        with spooled(on_disk(X, self.engine)) as records:
+            known: NDArray[np.float64] | None = None
+            if records is None:
+                X = validate_data(self, on_host(X), dtype=[np.float64, np.float32], ensure_min_samples=2)
+                check_table(self, X)
+            else:
+                self._refuse_all_pairs(len(records))
+                X, known = records, check_records(self, records)
+            check_warm_start(self, X.shape[1])
+            protected = protected_columns(self, table)
+            with self._opened(X, table, known) as (engine, centre):
+                self._learn(engine, X, centre, protected)
         return self
 
     def _refuse_all_pairs(self, n_records: int) -> None:

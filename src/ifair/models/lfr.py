@@ -5,24 +5,29 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ifair.core.lfr import LabelledPacking, LabelledParameters, LFRObjective, first_log_odds
 from ifair.core.losses import Reconstruction
 from ifair.core.parameters import Packing, Parameters
 from ifair.engines.choose import is_elsewhere, on_host
 from ifair.engines.protocol import Engine
+from ifair.engines.records import Records
+from ifair.engines.spool import spooled
 from ifair.models.checks import check_is_here, check_lfr_parameters, check_table
+from ifair.models.disk import check_records
 from ifair.models.elsewhere import labelled_elsewhere
+from ifair.models.groups import check_labels, group_numbers, groups_by_columns, labelled, two_classes
 from ifair.models.protected import protected_columns
 from ifair.models.prototypes import PrototypeModel
-from ifair.models.starts import first_parameters
+from ifair.models.starts import first_parameters, sampled
+
+PREDICTED_AT_ONCE = 16_384
+"""Records on disk whose memberships are held together."""
 
 
 class LFR(ClassifierMixin, PrototypeModel):
@@ -174,16 +179,17 @@ class LFR(ClassifierMixin, PrototypeModel):
 
         Parameters
         ----------
-        X : array-like, DataFrame (also of Dask or Spark), Tensor or Array of Dask; shape (n_samples, n_features)
-            Numbers on comparable scales; :class:`ifair.Encoder` makes them of any table. What Dask or Spark hold, or
-            the Parquet files at a path with ``engine="dask"``, is not loaded into this process.
-        y : array-like of shape (n_samples,)
-            Two classes. Beside a table of Dask or Spark also the name of a column of it, which is then not one of the
-            attributes, or a collection of Dask that is cut like it; labels do come to this process.
-        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes), optional
-            The protected group of every record, two groups or more; beside a table of Dask or Spark the same things as
-            y, or a list of names. In a Pipeline it is passed on by scikit-learn's metadata routing. Without it the
-            columns named by `protected` tell the groups apart.
+        X : array-like, DataFrame (also of Dask, Spark), Tensor, Array of Dask; shape (n_samples, n_features); or path
+            Numbers on comparable scales; :class:`ifair.Encoder` makes them of any table. A memory map is read block by
+            block and never copied; so is the table at a path: a ``.npy`` file, a Parquet file or a folder of them. What
+            Dask or Spark hold, or Dask reads with ``engine="dask"``, is not loaded into this process.
+        y : array-like of shape (n_samples,), or str
+            Two classes. Of a table in Parquet files, of Dask or of Spark also the name of a column, which is then no
+            part of X; beside a collection of Dask another one that is cut like it. Labels do come to this process.
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes), str or list of str, optional
+            The protected group of every record, two groups or more; names of columns and collections as for `y`. In a
+            Pipeline it is passed on by scikit-learn's metadata routing. Without it the columns named by `protected`
+            tell the groups apart.
 
         Returns
         -------
@@ -193,7 +199,7 @@ class LFR(ClassifierMixin, PrototypeModel):
         check_lfr_parameters(self)
         if is_elsewhere(self.engine, X):
             with labelled_elsewhere(self, X, y, sensitive_features) as (engine, sample, centre, here):
-                self.classes_, labels = _two_classes(here(y, "y"))
+                self.classes_, labels = two_classes(here(y, "y"))
                 protected = protected_columns(self, X)
                 telling = None
                 if sensitive_features is not None:
@@ -201,25 +207,38 @@ class LFR(ClassifierMixin, PrototypeModel):
                 elif protected.any():
                     telling = here.columns(protected)
                 here.done()
-                self.group_labels_, groups = self._groups(telling, engine.n_records)
+                found = None if telling is None else group_numbers(telling, engine.n_records)
+                groups = self._name_groups(found, engine.n_records)
                 # They go to every worker: a byte a record is enough.
                 self._learn(engine, sample, centre, protected, labels.astype(np.uint8), _small(groups))
             return self
         table = X
-        X, y = validate_data(self, on_host(X), on_host(y), dtype=[np.float64, np.float32], ensure_min_samples=2)
-        check_table(self, X)
-        self.classes_, labels = _two_classes(y)
-        protected = protected_columns(self, table)
-        telling = X[:, protected] if sensitive_features is None and protected.any() else on_host(sensitive_features)
-        self.group_labels_, groups = self._groups(telling, len(X))
-        with self._opened(X, table) as (engine, centre):
-            self._learn(engine, X, centre, protected, labels, groups)
+        records, y, sensitive_features = labelled(X, y, sensitive_features, self.engine)
+        with spooled(records) as records:
+            known: NDArray[np.float64] | None = None
+            if records is None:
+                X, y = validate_data(self, on_host(X), on_host(y), dtype=[np.float64, np.float32], ensure_min_samples=2)
+                check_table(self, X)
+                self.classes_, labels = two_classes(y)
+            else:
+                self.classes_, labels = two_classes(check_labels(on_host(y), len(records)))
+                X, known = records, check_records(self, records)
+            protected = protected_columns(self, table)
+            telling = on_host(sensitive_features)
+            found = None
+            if telling is not None:
+                found = group_numbers(telling, len(X))
+            elif protected.any():
+                found = groups_by_columns(X, protected)
+            groups = self._name_groups(found, len(X))
+            with self._opened(X, table, known) as (engine, centre):
+                self._learn(engine, X, centre, protected, labels, groups)
         return self
 
     def _learn(
         self,
         engine: Engine,
-        X: NDArray[np.floating[Any]],
+        X: NDArray[np.floating[Any]] | Records,
         centre: NDArray[np.float64],
         protected: NDArray[np.bool_],
         labels: NDArray[Any],
@@ -233,8 +252,11 @@ class LFR(ClassifierMixin, PrototypeModel):
         columns, y, numbers, sizes = engine.send(np.ones(X.shape[1]), labels, groups, sizes)
         objective = LFRObjective(engine, self._mapping(), Reconstruction(columns), y, numbers, sizes, weights)
         starts = []
+        sample = sampled(engine, X, self.n_prototypes, centre, random_state)
         for _ in range(self.n_restarts):
-            first = first_parameters(X, self.n_prototypes, self.init, self.alpha_init, protected, free, random_state)
+            first = first_parameters(
+                sample, self.n_prototypes, self.init, self.alpha_init, protected, free, random_state
+            )
             first = Parameters(first.prototypes - centre, first.alpha)
             starts.append(LabelledParameters(first, first_log_odds(engine, objective.mapping, first, y)))
         packing = LabelledPacking(Packing(self.n_prototypes, X.shape[1], free))
@@ -244,27 +266,29 @@ class LFR(ClassifierMixin, PrototypeModel):
         self.reconstruct_loss_ = summed / X.shape[1]
         self._keep(engine, solution.parameters.parameters, centre, solution, restarts)
 
-    def _groups(self, telling: ArrayLike | None, n_records: int) -> tuple[list[Any], NDArray[np.intp]]:
-        """Name the groups that these values tell apart, and number every record's."""
-        if telling is not None:
-            labels, groups = _group_numbers(telling, n_records)
-        else:
-            labels, groups = [], np.zeros(n_records, dtype=np.intp)
+    def _name_groups(self, found: tuple[list[Any], NDArray[np.intp]] | None, n_records: int) -> NDArray[np.intp]:
+        """Keep the names of the groups that were found, if any, and say which of them every record is of."""
+        self.group_labels_, groups = found or ([], np.zeros(n_records, dtype=np.intp))
+        labels = self.group_labels_
         if len(labels) < 2 and self.fairness_weight > 0:
-            found = f"all records are of the group {labels[0]!r}" if labels else "no protected groups are known"
+            known = f"all records are of the group {labels[0]!r}" if labels else "no protected groups are known"
             warnings.warn(
-                f"LFR: {found}, so that there is no parity to reach and the fairness loss is left out; pass "
+                f"LFR: {known}, so that there is no parity to reach and the fairness loss is left out; pass "
                 "sensitive_features to fit, or name protected columns.",
                 UserWarning,
                 stacklevel=3,
             )
-        return labels, groups
+        return groups
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Chance of either class, shape (n_samples, 2): memberships times the chances at the prototypes."""
         check_is_fitted(self)
         check_is_here(self, X, "predict_proba")
-        chance = self.membership(on_host(X)).astype(np.float64) @ self.label_chances_
+        if self._on_disk(X) is None:
+            chance = self.membership(on_host(X)).astype(np.float64) @ self.label_chances_
+        else:
+            shares = map(self.membership, self._blocks(X, PREDICTED_AT_ONCE))
+            chance = np.concatenate([U.astype(np.float64) @ self.label_chances_ for U in shares])
         return np.column_stack([1.0 - chance, chance])
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -277,32 +301,3 @@ class LFR(ClassifierMixin, PrototypeModel):
 def _small(groups: NDArray[np.intp]) -> NDArray[Any]:
     """The numbers of groups in as few bytes as they take."""
     return groups.astype(np.min_scalar_type(int(groups.max())))
-
-
-def _two_classes(y: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """The two classes, and labels as 0.0 and 1.0."""
-    check_classification_targets(y)
-    kind = type_of_target(y, input_name="y", raise_unknown=True)
-    classes, numbers = np.unique(column_or_1d(y), return_inverse=True)
-    if kind != "binary":
-        raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
-    if len(classes) < 2:
-        raise ValueError(f"LFR needs records of two classes, but y holds only one class: {classes[0]!r}")
-    return classes, numbers.astype(np.float64)
-
-
-def _group_numbers(sensitive_features: ArrayLike, n_records: int) -> tuple[list[Any], NDArray[np.intp]]:
-    """Name the groups, and number every record's."""
-    columns = np.asarray(sensitive_features)
-    columns = columns.reshape(len(columns), -1).T if columns.ndim > 1 else columns[None, :]
-    check_consistent_length(columns[0], np.empty(n_records))
-    combined = np.zeros(n_records, dtype=np.intp)
-    for column in columns:
-        missing = np.flatnonzero(pd.isna(column))
-        if len(missing):
-            raise ValueError(f"sensitive_features has no value for record {missing[0]}; drop it or name a group for it")
-        numbers, values = pd.factorize(column, sort=True)
-        combined = combined * len(values) + numbers
-    _, first, groups = np.unique(combined, return_index=True, return_inverse=True)
-    labels = [columns[0][i] if len(columns) == 1 else tuple(columns[:, i]) for i in first]
-    return labels, groups

@@ -168,21 +168,26 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         positive_integer("rows", rows)
-        records = on_disk(X, "local")
+        for block in self._blocks(X, rows):
+            yield self.transform(block)
+
+    def _blocks(self, X: Any, rows: int) -> Iterator[Any]:
+        """A table so many records at a time, in memory."""
+        records = self._on_disk(X)
         if records is None:
             for part in blocks(len(X), rows):
-                yield self.transform(_safe_indexing(X, part))
+                yield _safe_indexing(X, part)
             return
         check_columns(self, records, reset=False)
         for chunk in prefetched(records.chunks(rows)):
             block = chunk.astype(records.dtype, copy=False)
-            yield self.transform(block if records.columns is None else pd.DataFrame(block, columns=records.columns))
+            yield block if records.columns is None else pd.DataFrame(block, columns=records.columns)
 
     def _map(self, X: Any, *, as_membership: bool) -> Any:
         check_is_fitted(self)
         if is_elsewhere(self.engine, X):
             return mapped_elsewhere(self, X, as_membership=as_membership)
-        records = on_disk(X, "local")
+        records = self._on_disk(X)
         if records is not None:
             check_columns(self, records, reset=False)
             X = records
@@ -220,6 +225,15 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
             for _ in engine.map(represent):
                 pass
         return result
+
+    def _on_disk(self, X: Any) -> Records | None:
+        """Records to represent, where they are on disk; of a table at a path only the columns that `fit` saw."""
+        fitted = getattr(self, "feature_names_in_", None)
+
+        def columns(names: list[str]) -> list[str]:
+            return list(fitted) if fitted is not None and set(fitted) <= set(names) else names
+
+        return on_disk(X, "local", columns)
 
     def _where_it_is(self, X: Any) -> Engine:
         """An engine that reads records where they are: mapping them is less work than moving them."""
