@@ -53,7 +53,8 @@ def engines(n_records: int, tiles: list[int]) -> dict[str, Callable[[np.ndarray]
 
 @contextmanager
 def objective(engine: Engine, protected: np.ndarray, pairs: str, dtype: Any) -> Iterator[Objective]:
-    kernel = pair_kernel(engine, ~protected, K, weighted=True, single=dtype == np.float32)
+    n_landmarks = LANDMARKS if pairs == "landmarks" else None
+    kernel = pair_kernel(engine, ~protected, K, weighted=True, single=dtype == np.float32, n_landmarks=n_landmarks)
     drawn = np.sort(np.random.default_rng(0).choice(engine.n_records, min(LANDMARKS, engine.n_records), replace=False))
     schedule: Schedule = AllPairs(kernel)
     if pairs == "landmarks":

@@ -122,6 +122,23 @@ def test_what_a_device_cannot_do_in_one_kernel_it_does_in_steps(rng, fused, monk
     assert type(kernel) is EuclideanPairs
 
 
+def test_few_pairs_are_compared_in_steps(rng, fused):
+    from ifair.engines.torch import TorchEngine
+
+    X, V, _ = draw(rng)
+    counts = np.ones(X.shape[1], bool)
+    with TorchEngine(X, device="cpu") as engine:
+        for fused_from, n_landmarks, expected in (
+            (len(X) ** 2, None, fused.FusedPairs),
+            (len(X) ** 2 + 1, None, EuclideanPairs),
+            (10 * len(X), 10, fused.FusedPairs),
+            (10 * len(X), 9, EuclideanPairs),
+        ):
+            engine.fused_from = fused_from
+            kernel = pair_kernel(engine, counts, len(V), weighted=True, single=True, n_landmarks=n_landmarks)
+            assert type(kernel) is expected
+
+
 def test_a_kernel_that_computes_something_else_is_not_used(rng, fused, monkeypatch):
     from ifair.engines.torch import TorchEngine
 

@@ -10,13 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ifair import LFR, IFair, fit_many
 from ifair.core.batch import Batch
-from ifair.core.losses import Reconstruction
-from ifair.core.mapping import Mapping
 from ifair.core.objective import Objective
-from ifair.core.pairs import EuclideanPairs, MinkowskiPairs
-from ifair.core.schedules import AllPairs, Landmarks, NoPairs
 from ifair.engines.local import LocalEngine
-from ifair.models.many import plain
 from ifair.models.starts import first_parameters
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -256,28 +251,3 @@ def test_starts_that_models_share_are_drawn_once(X, monkeypatch):
     assert len(drawn) == 2 * 2 * 2  # starts of either number of prototypes, with landmarks drawn before and without
     monkeypatch.undo()
     assert_alike(models, [clone(model).fit(X) for model in models], 0.0)
-
-
-class OneAtATime(EuclideanPairs):
-    """A kernel that is faster, and takes one fit only."""
-
-
-@pytest.mark.parametrize(
-    ("n_landmarks", "tile_rows", "kept"), [(None, 50, False), (None, 49, True), (10, 23, False), (10, 22, True)]
-)
-def test_a_kernel_of_one_fit_is_kept_where_one_fit_fills_a_tile(X, n_landmarks, tile_rows, kept):
-    engine = LocalEngine(X, tile_rows=tile_rows)
-    kernel = OneAtATime(np.arange(4), 3, False, np.float32)
-    pairs = AllPairs(kernel) if n_landmarks is None else Landmarks(kernel, X[:n_landmarks], len(X))
-    objective = plain(Objective(engine, Mapping(), Reconstruction(np.ones(5)), pairs, 1.0, 1.0))
-    assert type(objective.pairs) is type(pairs)
-    assert (type(objective.pairs.kernel) is OneAtATime) == kept
-    for name in ("unprotected", "n_prototypes", "weighted", "dtype"):
-        assert getattr(objective.pairs.kernel, name) is getattr(kernel, name)
-
-
-def test_formulas_that_take_many_fits_stay_as_they_are(X):
-    engine = LocalEngine(X)
-    for pairs in (NoPairs(), AllPairs(EuclideanPairs(np.arange(4), 3)), AllPairs(MinkowskiPairs(np.arange(4), 5, 1.0))):
-        objective = Objective(engine, Mapping(), Reconstruction(np.ones(5)), pairs, 1.0, 1.0)
-        assert plain(objective) is objective

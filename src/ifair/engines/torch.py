@@ -1,5 +1,6 @@
 """Records on a device of PyTorch, evaluated in blocks and tiles large enough to fill it."""
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any, Self, TypeVar
 
@@ -32,7 +33,8 @@ class TorchEngine:
         Record and replay what :meth:`evaluate` is given. By default on CUDA devices, for tables so small that asking
         for operations takes longer than performing them.
     fused : bool, optional
-        Compare pairs by one kernel a tile, in single precision, where Triton is installed. By default on CUDA devices.
+        Compare pairs by one kernel a tile, in single precision, where Triton is installed. By default on CUDA devices,
+        where there are so many pairs that it pays.
 
     Notes
     -----
@@ -63,7 +65,8 @@ class TorchEngine:
         self.tile_rows = tile_rows or (ACCELERATOR_TILE_ROWS if accelerated else PROCESSOR_TILE_ROWS)
         small_on_cuda = self.device.type == "cuda" and self.n_records <= RECORDED_UP_TO
         self.recorded = small_on_cuda if recorded is None else recorded
-        self.fused = self.device.type == "cuda" if fused is None else fused
+        by_default = FUSED_FROM if self.device.type == "cuda" else math.inf
+        self.fused_from = by_default if fused is None else 0 if fused else math.inf
         self.fused_tile_rows = tile_rows or FUSED_TILE_ROWS
         self._replays: dict[Callable[..., tuple[Any, ...]], Replay] = {}
         self._pool: Any = None
@@ -126,6 +129,9 @@ class TorchEngine:
 ACCELERATOR_BLOCK_ROWS, ACCELERATOR_TILE_ROWS = 65_536, 4096
 PROCESSOR_BLOCK_ROWS, PROCESSOR_TILE_ROWS = 4096, 512
 RECORDED_UP_TO = 65_536
+
+FUSED_FROM = 4096**2
+"""Pairs from which one kernel a tile is faster than steps."""
 
 FUSED_TILE_ROWS = 16_384
 """Records on each side of a fused tile: so many that handing out tiles takes no time, so few that its sums fit."""

@@ -377,10 +377,19 @@ class IFair(PrototypeModel):
             (unprotected,) = engine.send(np.flatnonzero(~protected))
             return Moments(unprotected, input_products(engine, unprotected), weighted)
         single = self.precision == "single" or (self.precision == "auto" and engine.n_records >= SINGLE_PRECISION_FROM)
-        kernel = pair_kernel(engine, ~protected, self.n_prototypes, float(self.p), weighted=weighted, single=single)
-        n_landmarks = self.pairs
-        if n_landmarks == "auto":
-            n_landmarks = AUTO_LANDMARKS[euclidean] if engine.n_records > ALL_PAIRS_UP_TO[euclidean] else "all"
-        if n_landmarks == "all" or int(n_landmarks) >= engine.n_records:
+        pairs = self.pairs
+        if pairs == "auto":
+            pairs = AUTO_LANDMARKS[euclidean] if engine.n_records > ALL_PAIRS_UP_TO[euclidean] else "all"
+        n_landmarks = None if pairs == "all" or int(pairs) >= engine.n_records else int(pairs)
+        kernel = pair_kernel(
+            engine,
+            ~protected,
+            self.n_prototypes,
+            float(self.p),
+            weighted=weighted,
+            single=single,
+            n_landmarks=n_landmarks,
+        )
+        if n_landmarks is None:
             return AllPairs(kernel)
-        return Landmarks(kernel, engine.take(drawn(engine.n_records, int(n_landmarks), random_state)), engine.n_records)
+        return Landmarks(kernel, engine.take(drawn(engine.n_records, n_landmarks, random_state)), engine.n_records)

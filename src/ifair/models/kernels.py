@@ -18,7 +18,14 @@ TRIAL_TOLERANCE = 1e-3
 
 
 def pair_kernel(
-    engine: Engine, counts: NDArray[np.bool_], n_prototypes: int, p: float = 2.0, *, weighted: bool, single: bool
+    engine: Engine,
+    counts: NDArray[np.bool_],
+    n_prototypes: int,
+    p: float = 2.0,
+    *,
+    weighted: bool,
+    single: bool,
+    n_landmarks: int | None = None,
 ) -> PairKernel:
     """The fastest kernel for the pairs of an engine's records.
 
@@ -31,13 +38,16 @@ def pair_kernel(
     p : float, default=2.0
     weighted, single : bool
         Distances with weights; single precision inside a tile.
+    n_landmarks : int, optional
+        Records that each one is compared with; by default all.
     """
     (unprotected,) = engine.send(np.flatnonzero(counts))
     dtype = np.float32 if single else np.float64
     if p != 2:
         return MinkowskiPairs(unprotected, len(counts), p, weighted, dtype)
     plain = EuclideanPairs(unprotected, n_prototypes, weighted, dtype)
-    if not single or not getattr(engine, "fused", False) or find_spec("triton") is None:
+    n_pairs = engine.n_records * (n_landmarks or engine.n_records)
+    if not single or n_pairs < getattr(engine, "fused_from", np.inf) or find_spec("triton") is None:
         return plain
     return _fused(engine, plain) or plain
 

@@ -16,10 +16,9 @@ from sklearn.utils.validation import validate_data
 from ifair.core.batch import Batch, can_be_batched, most_at_once
 from ifair.core.crew import Crew
 from ifair.core.lockstep import Lockstep, Problem, Question
-from ifair.core.objective import Losses, Objective
-from ifair.core.pairs import EuclideanPairs
+from ifair.core.objective import Losses
 from ifair.core.parameters import Parameters
-from ifair.core.schedules import AllPairs, Landmarks
+from ifair.core.schedules import Landmarks
 from ifair.core.solve import Observer, Progress
 from ifair.engines.choose import is_elsewhere, on_disk, on_host
 from ifair.engines.protocol import Engine
@@ -159,23 +158,7 @@ def _with_others(model: IFair, engine: Engine, task: Task) -> Task:
         objective = model._objective(engine, task.protected, np.random.RandomState(0), report=True)
         if isinstance(objective.pairs, Landmarks):
             return task
-    return task._replace(objective=plain(objective))
-
-
-def plain(objective: Objective) -> Objective:
-    """The objective with formulas that take many fits, in place of a kernel that takes one at a time and is faster.
-
-    Where the pairs of one fit fill a tile of the engine they keep it busy by themselves: there it stays as it is.
-    """
-    pairs, engine = objective.pairs, objective.engine
-    kernel = getattr(pairs, "kernel", None)
-    if not isinstance(pairs, AllPairs | Landmarks) or type(kernel) is EuclideanPairs:
-        return objective
-    partners = pairs.X.shape[0] if isinstance(pairs, Landmarks) else engine.n_records
-    if not isinstance(kernel, EuclideanPairs) or engine.n_records * partners > engine.tile_rows**2:
-        return objective
-    simple = EuclideanPairs(kernel.unprotected, kernel.n_prototypes, kernel.weighted, kernel.dtype)
-    return replace(objective, pairs=replace(pairs, kernel=simple))
+    return task._replace(objective=objective)
 
 
 def _most(task: Task) -> int:
