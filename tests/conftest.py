@@ -10,6 +10,11 @@ import pytest
 # Test processes share the cores already: one BLAS thread each, set before the first numerical call.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# Without a device to test, kernels of Triton are interpreted; that is settled when their module is imported, and it is
+# by whoever collects the examples in it.
+if not os.environ.get("IFAIR_TEST_DEVICES"):
+    os.environ.setdefault("TRITON_INTERPRET", "1")
+
 # Shells start background jobs with interrupts ignored, and children inherit it: tests of Ctrl-C need the default.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

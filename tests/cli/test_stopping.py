@@ -26,7 +26,8 @@ PROGRAM = """
         with replacing(Path("out.csv")) as place:
             place.write_text("half")
             print("writing", flush=True)
-            time.sleep(60)
+            for _ in range(600):  # a signal that comes just before a long sleep would be slept over
+                time.sleep(0.1)
 
     name = sys.argv[1]
     slow.name = name
@@ -52,6 +53,7 @@ def stopped(number, folder, name="slow"):
         said = running.communicate(timeout=60)[1]
     finally:
         running.kill()
+        running.communicate()
     return running.returncode, said.strip()
 
 
