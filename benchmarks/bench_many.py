@@ -16,8 +16,7 @@ many at once, as it comes and, on CUDA, recorded and replayed.
 
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
 
@@ -26,8 +25,6 @@ from scipy.optimize import minimize
 
 import common
 from ifair import Encoder, IFair, fit_many
-from ifair.core.batch import Batch
-from ifair.core.objective import Objective
 from ifair.core.solve import MEMORY
 from ifair.data import load, thirds
 from ifair.experiments.profiles import COEFFICIENTS, DIMENSIONS, ratios
@@ -70,38 +67,9 @@ def grid(
     ]
 
 
-class Counter:
-    """Seconds in calls, how many there were, and how many evaluations they were worth."""
-
-    def __init__(self) -> None:
-        self.seconds, self.calls, self.evaluations = 0.0, 0, 0
-
-
-@contextmanager
-def counted() -> Iterator[Counter]:
-    """Count and time evaluations, of one fit and of many at once."""
-    counter, one, many = Counter(), Objective.value_and_grad, Batch.value_and_grads
-
-    def timed(function: Callable[..., Any], worth: Callable[..., int]) -> Callable[..., Any]:
-        def call(*arguments: Any) -> Any:
-            began = time.perf_counter()
-            result = function(*arguments)
-            counter.seconds += time.perf_counter() - began
-            counter.calls += 1
-            counter.evaluations += worth(*arguments)
-            return result
-
-        return call
-
-    Objective.value_and_grad = timed(one, lambda *_: 1)  # type: ignore[method-assign]
-    Batch.value_and_grads = timed(many, lambda _, objectives, __: len(objectives))  # type: ignore[method-assign]
-    try:
-        yield counter
-    finally:
-        Objective.value_and_grad, Batch.value_and_grads = one, many  # type: ignore[method-assign]
-
-
-def row(name: str, X: np.ndarray, way: str, models: list[IFair], began: float, counter: Counter) -> dict[str, Any]:
+def row(
+    name: str, X: np.ndarray, way: str, models: list[IFair], began: float, counter: common.Counter
+) -> dict[str, Any]:
     took = time.perf_counter() - began
     return {
         "data": name,
@@ -137,7 +105,7 @@ def compared(name: str, chosen: Any) -> common.Rows:
     fit_many(grid(protected, chosen.engine, weights[-1:], (2,), **(search | {"max_iter": 3})), X)
     rows: common.Rows = []
     for n_jobs in chosen.jobs:
-        with counted() as counter:
+        with common.counted() as counter:
             began = time.perf_counter()
             together = fit_many(models(n_jobs), X)
             rows.append(row(called, X, f"at once, n_jobs={n_jobs}", together, began, counter))
@@ -146,7 +114,7 @@ def compared(name: str, chosen: Any) -> common.Rows:
     numbers = np.unique(np.linspace(0, n_models - 1, n_alone).round().astype(int)) if n_alone else []
     if len(numbers) == 0:
         return rows
-    with counted() as counter:
+    with common.counted() as counter:
         began = time.perf_counter()
         apart = [models()[i].fit(X) for i in numbers]
         rows.append(row(called, X, "one after the other", apart, began, counter))

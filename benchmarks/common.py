@@ -13,7 +13,7 @@ import multiprocessing
 import os
 import platform
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +22,7 @@ import numpy as np
 
 from ifair import Encoder
 from ifair.core import mapping
+from ifair.core.batch import Batch
 from ifair.core.losses import Reconstruction
 from ifair.core.objective import Objective
 from ifair.core.pairs import EuclideanPairs
@@ -152,6 +153,37 @@ def objective(
         fairness_weight,
         "norm" if authors else "mean",
     )
+
+
+class Counter:
+    """Seconds in calls, how many there were, and how many evaluations they were worth."""
+
+    def __init__(self) -> None:
+        self.seconds, self.calls, self.evaluations = 0.0, 0, 0
+
+
+@contextlib.contextmanager
+def counted() -> Iterator[Counter]:
+    """Count and time evaluations, of one fit and of many at once."""
+    counter, one, many = Counter(), Objective.value_and_grad, Batch.value_and_grads
+
+    def timed(function: Callable[..., Any], worth: Callable[..., int]) -> Callable[..., Any]:
+        def call(*arguments: Any) -> Any:
+            began = time.perf_counter()
+            result = function(*arguments)
+            counter.seconds += time.perf_counter() - began
+            counter.calls += 1
+            counter.evaluations += worth(*arguments)
+            return result
+
+        return call
+
+    Objective.value_and_grad = timed(one, lambda *_: 1)  # type: ignore[method-assign]
+    Batch.value_and_grads = timed(many, lambda _, objectives, __: len(objectives))  # type: ignore[method-assign]
+    try:
+        yield counter
+    finally:
+        Objective.value_and_grad, Batch.value_and_grads = one, many  # type: ignore[method-assign]
 
 
 def options(description: str | None) -> argparse.ArgumentParser:

@@ -119,33 +119,16 @@ def host_share(sizes: list[tuple[int, int]], n_iter: int = 200) -> common.Rows:
     """Seconds of a fit in evaluations, which wait for the device, and in the rest, which is the solver's."""
     rows = []
     for n_records, n_attributes in sizes:
-        X, spent, calls = common.made_up(n_records, n_attributes), 0.0, 0
-        from ifair.core.objective import Objective
-
-        original = Objective.value_and_grad
-
-        def timed(self: Objective, parameters: Parameters, original: Any = original) -> Any:
-            nonlocal spent, calls
-            began = time.perf_counter()
-            try:
-                return original(self, parameters)
-            finally:
-                spent, calls = spent + time.perf_counter() - began, calls + 1
-
+        X, marks = common.made_up(n_records, n_attributes), list[float]()
         options = {"protected": [n_attributes - 1], "pairs": "all", "engine": "torch"}
         model = IFair(K, **options, n_restarts=1, max_iter=n_iter, tol=0.0, random_state=0)
         model.fit(X)  # a first time, for compilers
-        Objective.value_and_grad = timed  # type: ignore[method-assign]
-        marks: list[float] = []
         model.set_params(callback=lambda *_, marks=marks: marks.append(time.perf_counter()))
-        spent, calls = 0.0, 0
-        try:
+        with common.counted() as counter:
             model.fit(X)
-        finally:
-            Objective.value_and_grad = original  # type: ignore[method-assign]
         # From the first iteration to the last: without checks, start and the closing sums.
         whole = (marks[-1] - marks[0]) / (len(marks) - 1)
-        evaluation = spent / calls * (calls - 1) / (len(marks) - 1)
+        evaluation = counter.seconds / counter.calls * (counter.calls - 1) / (len(marks) - 1)
         row = {"records": n_records, "attributes": n_attributes, "parameters": K * n_attributes + n_attributes}
         row |= {"ms an iteration": 1e3 * whole, "evaluations, ms": 1e3 * evaluation}
         rows.append(row | {"solver on the host, ms": 1e3 * max(0.0, whole - evaluation)})

@@ -1,11 +1,12 @@
 """Exponents are those of times made by hand, and the page about large tables shows the stored results."""
 
-import importlib.util
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+from scripts import loaded
 
 ROOT = Path(__file__).parents[1]
 SCRIPT, PAGE = ROOT / "benchmarks" / "growth_page.py", ROOT / "docs" / "growth.md"
@@ -15,10 +16,7 @@ pytestmark = pytest.mark.skipif(not (SCRIPT.exists() and PAGE.exists()), reason=
 
 @pytest.fixture(scope="module")
 def page():
-    spec = importlib.util.spec_from_file_location("growth_page", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return loaded(SCRIPT)
 
 
 def stored(page, name):

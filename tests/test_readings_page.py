@@ -1,10 +1,11 @@
 """The tables of measurements on the page about paper and code are those of the stored results."""
 
-import importlib.util
 import json
 from pathlib import Path
 
 import pytest
+
+from scripts import loaded
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "paper_and_code.md"
@@ -19,10 +20,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def bench():
-    spec = importlib.util.spec_from_file_location("readings", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return loaded(SCRIPT)
 
 
 @pytest.fixture(scope="module")

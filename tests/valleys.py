@@ -37,5 +37,18 @@ def problems(n_starts=3, *, max_iter=300, observer=None):
     ]
 
 
+def out_of_luck():
+    """As `answered`, up to the seventh call."""
+    calls = []
+
+    def evaluate(form, questions):
+        calls.append(form)
+        if len(calls) == 7:
+            raise ZeroDivisionError("out of luck")
+        return answered(form, questions)
+
+    return evaluate
+
+
 def answered(_, questions):
     return [VALLEYS[number].value_and_grad(parameters) for number, parameters in questions]

@@ -10,7 +10,7 @@ from ifair.core import crew
 from ifair.core.crew import Crew, shares
 from ifair.core.lockstep import Lockstep, Problem
 
-from valleys import PACKING, answered, problems, starts
+from valleys import PACKING, answered, out_of_luck, problems, starts
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="processes are given sockets, which is done on POSIX only")
 
@@ -61,16 +61,8 @@ def test_every_problem_is_dealt_once_and_a_process_has_one_form(n_processes):
 
 
 def test_an_error_in_an_evaluation_ends_everything():
-    calls = []
-
-    def evaluate(form, questions):
-        calls.append(form)
-        if len(calls) == 7:
-            raise ZeroDivisionError("out of luck")
-        return answered(form, questions)
-
     with pytest.raises(ZeroDivisionError, match="out of luck"):
-        Crew(problems(), evaluate, 2).run()
+        Crew(problems(), out_of_luck(), 2).run()
 
 
 def test_an_error_in_a_process_is_raised_here():

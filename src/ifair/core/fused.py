@@ -57,7 +57,7 @@ class FusedSide:
     numbers: torch.Tensor
     """Of every record the squared norms of representation and inputs, and below what a squared distance is noise."""
     scales: torch.Tensor
-    """What products, products of inputs, right and inputs are to be multiplied by; the same for all records."""
+    """What products, products of inputs, and right are to be multiplied by; the same for all records."""
 
     def __len__(self) -> int:
         return len(self.left)

@@ -1,5 +1,6 @@
 """What engines on clusters have in common: records in shards elsewhere, messages go there, and sums come back."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -35,7 +36,7 @@ class Sizes(NamedTuple):
     stripes: int
 
 
-class ShardedEngine:
+class ShardedEngine(ABC):
     """Evaluates functions of blocks of records in the processes that hold them.
 
     A shard's blocks are summed by one task, in their order, and sums of shards are added in theirs: results are the
@@ -78,8 +79,8 @@ class ShardedEngine:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exception: object) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def __exit__(self, *exception: object) -> None: ...
 
     def __reduce__(self) -> tuple[Any, ...]:
         """On a worker, functions that mention the engine see its sizes only."""
@@ -120,13 +121,13 @@ class ShardedEngine:
         """Call the function here, with arrays that change from call to call and are not kept on the workers."""
         return function(*arrays)
 
+    @abstractmethod
     def _mapped(self, function: Callable[[Any, slice], Result]) -> Iterable[list[Result]]:
         """For every shard the results of its blocks."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _rows_of(self, shards: list[int], positions: list[NDArray[np.intp]]) -> list[NDArray[np.float64]]:
         """The records at these positions of these shards."""
-        raise NotImplementedError
 
     def _keep(self, array: NDArray[Any]) -> NDArray[Any]:
         if array.nbytes >= KEPT_BYTES:

@@ -1,5 +1,6 @@
 """Labels and groups beside a table that is not in this process: columns of it, collections like it, or arrays here."""
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any
 
@@ -35,7 +36,7 @@ class Beside:
 
     def __call__(self, what: Any, name: str) -> NDArray[Any]:
         """A collection cut like the table, the names of columns of the table, or an array of this process."""
-        if is_collection(what) or column_names(self.table, what):
+        if is_collection(what) or column_names(columns_of(self.table), what):
             here: NDArray[Any] = self.tables.columns_here(self.engine, self.table, what, name)
         else:
             _refuse_other(self.table, what, name)
@@ -53,10 +54,14 @@ class Beside:
         return self(chosen, "protected").astype(np.float64)
 
 
-def column_names(table: Any, what: Any) -> list[str]:
-    """The names of columns of the table that are meant by ``what``; none where it is something else."""
+def columns_of(table: Any) -> list[Any]:
+    """The names of its columns, if they have names."""
+    return list(getattr(table, "columns", ()))
+
+
+def column_names(columns: Sequence[Any], what: Any) -> list[str]:
+    """The names among those of columns that are meant by ``what``; none where it is something else."""
     names = [what] if isinstance(what, str) else what
-    columns = list(getattr(table, "columns", ()))
     if isinstance(names, list | tuple) and names and all(isinstance(n, str) and n in columns for n in names):
         return list(names)
     return []
@@ -65,7 +70,7 @@ def column_names(table: Any, what: Any) -> list[str]:
 def _refuse_other(table: Any, what: Any, name: str) -> None:
     """Say what can be, where something else was given."""
     if isinstance(what, str):
-        columns = list(getattr(table, "columns", ()))
+        columns = columns_of(table)
         close = nearest_name(what, columns, cutoff=0.5) if columns else None
         hint = f"; did you mean {close!r}?" if close else ""
         raise ValueError(f"{name}={what!r} is no column of X{hint}")

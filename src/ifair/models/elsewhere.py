@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from ifair.engines.choose import is_spark_frame, require_dask, require_spark
 from ifair.engines.protocol import Engine
-from ifair.models.beside import Beside, column_names
+from ifair.models.beside import Beside, column_names, columns_of
 from ifair.models.checks import check_largest, check_warm_start
 from ifair.models.starts import drawn
 
@@ -63,7 +63,7 @@ def labelled_elsewhere(
     tables = _tables_of(estimator.engine, X)
     with ExitStack() as unchanged:
         table = unchanged.enter_context(tables.unchanging(tables.found(X)))
-        named = [name for what in beside for name in column_names(table, what)]
+        named = [name for what in beside for name in column_names(columns_of(table), what)]
         records = tables.without(table, list(dict.fromkeys(named)))
         with opened_elsewhere(estimator, records) as (engine, sample, centre):
             yield engine, sample, centre, Beside(tables, table, records, engine, unchanged)

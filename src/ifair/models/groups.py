@@ -12,6 +12,7 @@ from ifair.engines.choose import on_disk
 from ifair.engines.parquet import ParquetRecords
 from ifair.engines.records import Records, chunk_rows
 from ifair.engines.streamed import prefetched
+from ifair.models.beside import column_names
 
 
 def labelled(X: Any, y: Any, sensitive_features: Any, engine: str) -> tuple[Records | None, Any, Any]:
@@ -41,12 +42,8 @@ def labelled(X: Any, y: Any, sensitive_features: Any, engine: str) -> tuple[Reco
 
 def _names(sensitive_features: Any, columns: list[str]) -> list[str]:
     """The columns that are meant: one name, or several of which the table has all; else these are values."""
-    if isinstance(sensitive_features, str):
-        return [sensitive_features]
-    if not isinstance(sensitive_features, list | tuple):
-        return []
-    known = all(isinstance(name, str) and name in columns for name in sensitive_features)
-    return list(sensitive_features) if known else []
+    # A single name is meant as one also where the table lacks it, which is then told.
+    return [sensitive_features] if isinstance(sensitive_features, str) else column_names(columns, sensitive_features)
 
 
 def check_labels(y: Any, n_records: int) -> Any:

@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import replace
+from functools import reduce
 from importlib.util import find_spec
 from typing import Any
 
@@ -57,9 +58,7 @@ def _fused(engine: Any, plain: EuclideanPairs) -> PairKernel | None:
     from ifair.core.fused import FusedPairs
 
     in_blocks = engine.map(lambda X, _: abs(X[:, plain.unprotected]).amax(0))
-    largest = next(in_blocks)
-    for block in in_blocks:
-        largest = largest.maximum(block)
+    largest = reduce(lambda a, b: a.maximum(b), in_blocks)
     fused = FusedPairs(
         plain.unprotected, plain.n_prototypes, plain.weighted, plain.dtype, engine.fused_tile_rows, largest
     )

@@ -1,0 +1,10 @@
+"""Scripts outside the package, as modules."""
+
+import importlib.util
+
+
+def loaded(path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
