@@ -25,8 +25,8 @@ import torch
 import common
 from ifair import IFair
 from ifair.core.fused import COLUMNS, ROWS, FusedPairs
+from ifair.core.pair_terms import AllPairs
 from ifair.core.parameters import Parameters
-from ifair.core.schedules import AllPairs
 from ifair.engines.torch import TorchEngine
 from ifair.models.kernels import pair_kernel
 

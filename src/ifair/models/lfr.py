@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -11,9 +12,9 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ifair.core.lfr import LabelledPacking, LabelledParameters, LFRObjective, first_log_odds
-from ifair.core.losses import Reconstruction
+from ifair.core.objective import Objective
 from ifair.core.parameters import Packing, Parameters
+from ifair.core.terms import GroupParity, LabelCrossEntropy, Reconstruction, Term, first_log_odds
 from ifair.engines.choose import is_elsewhere, on_host
 from ifair.engines.protocol import Engine
 from ifair.engines.records import Records
@@ -246,11 +247,16 @@ class LFR(ClassifierMixin, PrototypeModel):
     ) -> None:
         random_state = check_random_state(self.random_state)
         free = np.zeros_like(protected)
-        per_column = float(self.reconstruct_weight) / X.shape[1]
-        weights = (per_column, float(self.target_weight), float(self.fairness_weight))
         sizes = np.bincount(groups).astype(np.float64)
         columns, y, numbers, sizes = engine.send(np.ones(X.shape[1]), labels, groups, sizes)
-        objective = LFRObjective(engine, self._mapping(), Reconstruction(columns), y, numbers, sizes, weights)
+        parity = GroupParity(numbers, sizes)
+        terms: list[tuple[float, Term]] = [
+            (float(self.reconstruct_weight) / X.shape[1], Reconstruction(columns)),
+            (float(self.target_weight), LabelCrossEntropy(y)),
+        ]
+        if self.fairness_weight > 0:
+            terms.append((float(self.fairness_weight), parity))
+        objective = Objective(engine, self._mapping(), tuple(terms))
         starts = []
         sample = sampled(engine, X, self.n_prototypes, centre, random_state)
         for _ in range(self.n_restarts):
@@ -258,13 +264,17 @@ class LFR(ClassifierMixin, PrototypeModel):
                 sample, self.n_prototypes, self.init, self.alpha_init, protected, free, random_state
             )
             first = Parameters(first.prototypes - centre, first.alpha)
-            starts.append(LabelledParameters(first, first_log_odds(engine, objective.mapping, first, y)))
-        packing = LabelledPacking(Packing(self.n_prototypes, X.shape[1], free))
+            log_odds = first_log_odds(engine, objective.mapping, first, y)
+            starts.append(replace(first, extra={"log_odds": log_odds}))
+        packing = Packing(self.n_prototypes, X.shape[1], free, {"log_odds": self.n_prototypes})
         solution, restarts = self._search(objective, starts, packing)
-        self.label_chances_ = expit(solution.parameters.log_odds)
-        self.loss_, summed, self.target_loss_, self.fairness_loss_ = solution.losses
+        self.label_chances_ = expit(solution.parameters.extra["log_odds"])
+        self.loss_ = solution.losses.total
+        # Parity is reported without rounding, and even where it has no weight.
+        exact = replace(objective, terms=(*terms[:2], (0.0, replace(parity, rounding=0.0))))
+        summed, self.target_loss_, self.fairness_loss_ = exact.value_and_grad(solution.parameters)[0].terms
         self.reconstruct_loss_ = summed / X.shape[1]
-        self._keep(engine, solution.parameters.parameters, centre, solution, restarts)
+        self._keep(engine, solution.parameters, centre, solution, restarts)
 
     def _name_groups(self, found: tuple[list[Any], NDArray[np.intp]] | None, n_records: int) -> NDArray[np.intp]:
         """Keep the names of the groups that were found, if any, and say which of them every record is of."""

@@ -4,7 +4,6 @@ import os
 import warnings
 from collections.abc import Hashable, Sequence
 from copy import deepcopy
-from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -17,9 +16,10 @@ from ifair.core.batch import Batch, can_be_batched, most_at_once
 from ifair.core.crew import Crew
 from ifair.core.lockstep import Lockstep, Problem, Question
 from ifair.core.objective import Losses
+from ifair.core.pair_terms import Landmarks
 from ifair.core.parameters import Parameters
-from ifair.core.schedules import Landmarks
 from ifair.core.solve import Observer, Progress
+from ifair.core.terms import Reconstruction
 from ifair.engines.choose import is_elsewhere, on_disk, on_host
 from ifair.engines.protocol import Engine
 from ifair.models.checks import check_parameters, check_table, check_warm_start
@@ -113,8 +113,8 @@ def _tasks(
         same = _draws(model, protected)
         if same is not None and same in known:
             task = known[same]
-            lam, mu = float(model.utility_weight), float(model.fairness_weight)
-            objective = replace(task.objective, utility_weight=lam, fairness_weight=mu)
+            weights = [float(model.utility_weight), float(model.fairness_weight)][: len(task.objective.terms)]
+            objective = task.objective.with_weights(*weights)
             task = task._replace(objective=objective, random_state=deepcopy(task.random_state))
         else:
             task = model._task(engine, X, centre, protected)
@@ -156,7 +156,7 @@ def _with_others(model: IFair, engine: Engine, task: Task) -> Task:
     objective = task.objective
     if model.fairness_weight == 0:
         objective = model._objective(engine, task.protected, np.random.RandomState(0), report=True)
-        if isinstance(objective.pairs, Landmarks):
+        if isinstance(objective.terms[-1][1], Landmarks):
             return task
     return task._replace(objective=objective)
 
@@ -211,7 +211,8 @@ def _observer(model: IFair) -> Observer | None:
 def _form(engine: Engine, task: Task) -> Hashable:
     """What two fits must share for their formulas to be the same: everything but the weights."""
     objective = task.objective
-    pairs = objective.pairs
+    utility, pairs = objective.terms[0][1], objective.terms[-1][1]
+    assert isinstance(utility, Reconstruction)
     kernel = getattr(pairs, "kernel", None)
     options = [getattr(kernel or pairs, name, None) for name in ("p", "weighted", "dtype")]
     landmarks = _bytes(engine, pairs.X) if isinstance(pairs, Landmarks) else b""
@@ -223,7 +224,7 @@ def _form(engine: Engine, task: Task) -> Hashable:
         type(kernel),
         *options,
         task.protected.tobytes(),
-        _bytes(engine, objective.utility.columns),
+        _bytes(engine, utility.columns),
         landmarks,
     )
 
