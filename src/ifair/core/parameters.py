@@ -16,7 +16,7 @@ class Parameters:
     Parameters
     ----------
     prototypes : ndarray of shape (K, N)
-        V of the paper, one prototype a row (Def. 2).
+        V of the paper, one prototype per row (Def. 2).
     alpha : ndarray of shape (N,)
         Weights of the attributes in the distance (Def. 7).
     extra : dict of ndarray of shape (n,), optional
