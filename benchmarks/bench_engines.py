@@ -21,10 +21,9 @@ from threadpoolctl import threadpool_limits
 import common
 from ifair import IFair
 from ifair.core.objective import Objective
+from ifair.core.pairs import pair_kernel
 from ifair.core.schedules import AllPairs, Landmarks, Schedule
-from ifair.engines.local import LocalEngine
-from ifair.engines.protocol import Engine
-from ifair.models.kernels import pair_kernel
+from ifair.engines.engine import Engine, LocalEngine
 
 SIZES = [(333, 67), (2300, 431), (16_281, 101), (48_842, 101)]
 CORES = len(os.sched_getaffinity(0))

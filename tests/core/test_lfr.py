@@ -10,7 +10,7 @@ from ifair.core.lfr import LabelledPacking, LabelledParameters, LFRObjective, cr
 from ifair.core.losses import Reconstruction
 from ifair.core.mapping import Mapping
 from ifair.core.parameters import Packing, Parameters
-from ifair.engines.local import LocalEngine
+from ifair.engines.engine import LocalEngine
 
 import oracles
 

@@ -12,7 +12,7 @@ from ifair.core.objective import Objective
 from ifair.core.pairs import EuclideanPairs, MinkowskiPairs
 from ifair.core.parameters import Packing, Parameters
 from ifair.core.schedules import AllPairs, Landmarks, NoPairs
-from ifair.engines.local import LocalEngine
+from ifair.engines.engine import LocalEngine
 
 import oracles
 

@@ -17,13 +17,13 @@ from ifair.core.losses import Reconstruction
 from ifair.core.mapping import Mapping, mean_memberships
 from ifair.core.moments import Moments, input_products
 from ifair.core.objective import Objective
+from ifair.core.pairs import pair_kernel
 from ifair.core.parameters import Parameters
 from ifair.core.schedules import AllPairs, Landmarks, NoPairs
-from ifair.engines.local import LocalEngine
-from ifair.engines.parquet import ParquetRecords
-from ifair.engines.records import MappedRecords
+from ifair.engines.engine import LocalEngine
 from ifair.engines.streamed import StreamedEngine
-from ifair.models.kernels import pair_kernel
+from ifair.inputs.disk import MappedRecords
+from ifair.inputs.parquet import ParquetRecords
 
 from clusters import spark, two_workers
 from devices import interpret_triton

@@ -10,7 +10,7 @@ from ifair.core.arrays import Array, Indices, at_least, namespace
 from ifair.core.losses import Reconstruction
 from ifair.core.mapping import Mapping
 from ifair.core.parameters import Packing, Parameters
-from ifair.engines.protocol import Engine
+from ifair.engines.engine import Engine
 
 LEAST_CHANCE = 1e-12
 """Predicted chances are kept this far from 0 and 1, where the logarithm ends."""

@@ -27,7 +27,7 @@ from ifair.core.arrays import (
 from ifair.core.mapping import Mapping
 from ifair.core.parameters import Parameters
 from ifair.core.schedules import BlockPart
-from ifair.engines.protocol import Engine
+from ifair.engines.engine import Engine
 
 
 class KnownMoments(NamedTuple):

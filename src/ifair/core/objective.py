@@ -11,7 +11,7 @@ from ifair.core.losses import Reconstruction
 from ifair.core.mapping import Mapping
 from ifair.core.parameters import Parameters
 from ifair.core.schedules import Schedule
-from ifair.engines.protocol import Engine
+from ifair.engines.engine import Engine
 
 Reduction = Literal["mean", "sum", "norm"]
 

@@ -6,7 +6,7 @@ import pytest
 
 from ifair import LFR, IFair
 from ifair.metrics import consistency
-from ifair.models import elsewhere
+from ifair.models import starts
 
 from clusters import two_workers
 
@@ -119,7 +119,7 @@ def test_partitions_without_records_do_not_matter(client, frame):
 
 
 def test_starts_of_a_large_table_are_drawn_from_a_sample(client, frame, monkeypatch):
-    monkeypatch.setattr(elsewhere, "SAMPLE", 50)
+    monkeypatch.setattr(starts, "SAMPLED", 50)
     table = dd.from_pandas(frame, npartitions=3)
     one, again = (IFair(4, **SETTINGS).fit(table) for _ in range(2))
     assert np.array_equal(one.prototypes_, again.prototypes_)
