@@ -127,7 +127,7 @@ class TorchEngine(Engine):
         from ifair.engines.triton_pairs import fuse_kernel
 
         fused: Any = fuse_kernel(self, kernel)  # type: ignore[arg-type]
-        return fused  # type: ignore[no-any-return]
+        return fused
 
 
 # Chosen by measurement, see docs/performance.md.

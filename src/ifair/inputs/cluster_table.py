@@ -37,13 +37,24 @@ class ClusterTable(Table):
     validate : callable
     engine, n_jobs, beside
         As of :class:`ifair.inputs.table.Table`. Columns that ``beside`` names are not among the attributes.
+    here : str, optional
+        A method that needs the records in this process; an error then.
     """
 
     def __init__(
-        self, X: Any, validate: Validate, *, engine: str, n_jobs: int | None, beside: Mapping[str, Any]
+        self,
+        X: Any,
+        validate: Validate,
+        *,
+        engine: str,
+        n_jobs: int | None,
+        beside: Mapping[str, Any],
+        here: str | None = None,
     ) -> None:
         super().__init__(engine, n_jobs, beside)
         self.whole = X
+        if here is not None:
+            self._refuse_method(here)
         self._unchanged = self._resources.enter_context(ExitStack())
         self._named = [name for what in beside.values() for name in find_names(self._whole_columns, what)]
         self.records = self._as_numbers()
@@ -139,14 +150,14 @@ class ClusterTable(Table):
         """They go to every worker: a byte per record is often enough."""
         return numbers.astype(np.min_scalar_type(int(numbers.max())))
 
-    def require_here(self, method: str) -> NoReturn:
+    def _refuse_method(self, method: str) -> NoReturn:
         raise TypeError(
             f"{method} takes tables of this process, got {type(self.whole).__name__}: call it partition by partition "
             "(map_blocks, map_partitions or mapInPandas of the collection), or on a sample"
         )
 
     def map_blocks(self, function: RowMap, rows: int) -> NoReturn:
-        self.require_here("transform_blocks")
+        self._refuse_method("transform_blocks")
 
 
 class PartStatistics(NamedTuple):

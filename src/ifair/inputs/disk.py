@@ -23,7 +23,6 @@ from ifair.inputs.table import (
     RowMap,
     Table,
     Validate,
-    fill_result,
     find_names,
     map_array,
 )
@@ -72,10 +71,10 @@ class DiskTable(Table):
         folder = None if records.spool is True else records.spool
         return self._resources.enter_context(TemporaryCopy(records, folder))
 
-    def _chunks(self) -> Iterator[tuple[slice, NDArray[np.float64]]]:
-        """All records, which are checked on the way, and their positions."""
+    def _read_chunks(self, reader: ChunkReader, rows: int) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+        """All records, so many at a time, and their positions; refuses what is missing or infinite."""
         start = 0
-        for chunk in prefetch(self._decoded.chunks(chunk_rows(self.n_features))):
+        for chunk in prefetch(reader.chunks(rows)):
             check_finite(chunk, start, self.records.columns)
             yield slice(start, start + len(chunk)), chunk
             start += len(chunk)
@@ -83,7 +82,7 @@ class DiskTable(Table):
     @cached_property
     def statistics(self) -> ColumnStatistics:
         total, largest = np.zeros(self.n_features), np.zeros(self.n_features)
-        for _, chunk in self._chunks():
+        for _, chunk in self._read_chunks(self._decoded, chunk_rows(self.n_features)):
             np.maximum(largest, np.abs(chunk).max(axis=0), out=largest)
             # Row after row on top of the sum so far: the rounding is that of a sum over the whole table.
             chunk[0] += total
@@ -103,7 +102,7 @@ class DiskTable(Table):
 
     def load_columns(self, mask: NDArray[np.bool_]) -> Floats:
         loaded = np.empty((self.n_records, int(mask.sum())), dtype=self.dtype)
-        for rows, chunk in self._chunks():
+        for rows, chunk in self._read_chunks(self._decoded, chunk_rows(self.n_features)):
             loaded[rows] = chunk[:, mask]
         return loaded
 
@@ -117,13 +116,14 @@ class DiskTable(Table):
         return columns[names[0]] if len(names) == 1 else pd.DataFrame(columns)
 
     def map(self, function: RowMap) -> Floats:
-        result = np.empty((self.n_records, function.n_outputs), dtype=self.dtype)
-        engine = StreamedEngine(_Checked(self.records), threads=self._threads, block_rows=MAPPED_ROWS)
-        fill_result(engine, function, result)
+        result, start = np.empty((self.n_records, function.n_outputs), dtype=self.dtype), 0
+        for mapped in self.map_blocks(function, chunk_rows(self.n_features, MAPPED_ROWS)):
+            result[start : start + len(mapped)] = mapped
+            start += len(mapped)
         return result
 
     def map_blocks(self, function: RowMap, rows: int) -> Iterator[Floats]:
-        for chunk in prefetch(_Checked(self.records).chunks(rows)):
+        for _, chunk in self._read_chunks(self.records, rows):
             yield map_array(chunk.astype(self.dtype, copy=False), function, self._threads)
 
 
@@ -258,26 +258,6 @@ def read_records(
     if not is_mapped(X):
         raise ValueError(f"{path.name} must hold a table of numbers, got shape {X.shape} of {X.dtype}")
     return MappedRecords(X)
-
-
-class _Checked:
-    """Records that are refused where something is missing or infinite."""
-
-    def __init__(self, records: ChunkReader) -> None:
-        self.records, self.shape, self.dtype, self.columns = records, records.shape, records.dtype, records.columns
-
-    def __len__(self) -> int:
-        return self.shape[0]
-
-    def chunks(self, rows: int) -> Iterator[NDArray[np.float64]]:
-        start = 0
-        for chunk in self.records.chunks(rows):
-            check_finite(chunk, start, self.columns)
-            yield chunk
-            start += len(chunk)
-
-    def take(self, indices: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
-        return self.records.take(indices)
 
 
 def check_finite(chunk: NDArray[np.floating[Any]], start: int, columns: list[str] | None) -> None:

@@ -107,9 +107,6 @@ class Table(ABC):
     def map_blocks(self, function: RowMap, rows: int) -> Iterator[Any]:
         """The function of so many records at a time."""
 
-    def require_here(self, method: str) -> None:  # noqa: B027
-        """Refuse tables that are not in this process, nor read by it, for methods that need that."""
-
     def labels(self, name: str) -> Any:
         """What stands beside the records under this name, in this process."""
         given = to_host(self.beside[name])
@@ -203,6 +200,7 @@ def open_table(
     beside: Mapping[str, Any] | None = None,
     to_map: bool = False,
     known_columns: Sequence[str] | None = None,
+    here: str | None = None,
 ) -> Table:
     """A table, wherever it is.
 
@@ -222,21 +220,25 @@ def open_table(
         than moving them.
     known_columns : sequence of str, optional
         The columns to read of files that have them all.
+    here : str, optional
+        The method that needs the records in this process, or read by it: tensors are brought here, and tables on a
+        cluster are refused.
 
     Returns
     -------
     Table
     """
     options: dict[str, Any] = {"engine": engine, "n_jobs": n_jobs, "beside": beside or {}}
+    X = X if here is None else to_host(X)
     is_path, with_dask = isinstance(X, str | os.PathLike), engine.partition(":")[0] == "dask"
     if is_spark_frame(X):
         from ifair.inputs.spark_table import SparkTable
 
-        return SparkTable(X, validate, **options)
+        return SparkTable(X, validate, here=here, **options)
     if (is_collection(X) and (with_dask or engine == "auto")) or (is_path and with_dask):
         from ifair.inputs.dask_table import DaskTable
 
-        return DaskTable(X, validate, **options)
+        return DaskTable(X, validate, here=here, **options)
     if is_tensor(X):
         from ifair.inputs.tensor import MappedTensor, TensorTable
 

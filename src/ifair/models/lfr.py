@@ -15,7 +15,7 @@ from ifair.core.lfr import LabelledPacking, LabelledParameters, LFRObjective, fi
 from ifair.core.losses import Reconstruction
 from ifair.core.parameters import Packing, Parameters
 from ifair.engines.engine import Engine
-from ifair.inputs.table import Table, to_host
+from ifair.inputs.table import Table
 from ifair.models.prototypes import PrototypeModel
 from ifair.models.starts import draw_sample, first_parameters
 from ifair.models.validation import (
@@ -261,8 +261,7 @@ class LFR(ClassifierMixin, PrototypeModel):
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Chance of either class, shape (n_samples, 2): memberships times the chances at the prototypes."""
-        with self._open_to_map(to_host(X)) as table:
-            table.require_here("predict_proba")
+        with self._open_to_map(X, here="predict_proba") as table:
             shares = table.map_blocks(self._representer(as_membership=True), PREDICTED_AT_ONCE)
             chance = np.concatenate([U.astype(np.float64) @ self.label_chances_ for U in shares])
         return np.column_stack([1.0 - chance, chance])

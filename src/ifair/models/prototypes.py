@@ -20,7 +20,7 @@ from ifair.core.parameters import Parameters
 from ifair.core.solve import Differentiable, Progress, Solution, Vectorised, minimise
 from ifair.encode import Encoder
 from ifair.engines.engine import Engine
-from ifair.inputs.table import RowMap, Table, open_table, to_host
+from ifair.inputs.table import RowMap, Table, open_table
 from ifair.models.progress import ProgressBar
 from ifair.models.validation import positive_integer
 
@@ -65,12 +65,13 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
         validate = partial(validate_data, self, dtype=FLOATS, ensure_min_samples=2)
         return open_table(X, self.engine, validate, n_jobs=self.n_jobs, beside=beside)
 
-    def _open_to_map(self, X: Any) -> Table:
-        """A table with the columns fitted on."""
+    def _open_to_map(self, X: Any, here: str | None = None) -> Table:
+        """A table with the columns fitted on; in this process, if the method named ``here`` needs that."""
         check_is_fitted(self)
         validate = partial(validate_data, self, dtype=FLOATS, reset=False)
         known = getattr(self, "feature_names_in_", None)
-        return open_table(X, self.engine, validate, n_jobs=self.n_jobs, to_map=True, known_columns=known)
+        options: dict[str, Any] = {"n_jobs": self.n_jobs, "known_columns": known, "here": here}
+        return open_table(X, self.engine, validate, to_map=True, **options)
 
     def _representer(self, *, as_membership: bool) -> RowMap:
         return Representer(self._mapping(), self.prototypes_, self.alpha_, as_membership)
@@ -205,8 +206,7 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
             ``share``, the mean membership; ``followers``, how many records have more of this prototype than of any
             other; then the mean of every number, and the most frequent category, among them. Largest share first.
         """
-        with self._open_to_map(to_host(X)) as table:
-            table.require_here("archetypes")
+        with self._open_to_map(X, here="archetypes") as table:
             U, records = table.map(self._representer(as_membership=True)), table.load_records()
         strongest = U.argmax(axis=1)
         followed = np.unique(strongest)
