@@ -243,7 +243,8 @@ def open_table(
         from ifair.inputs.tensor import MappedTensor, TensorTable
 
         return (MappedTensor if to_map else TensorTable)(X, validate, **options)
-    if is_path or isinstance(X, ChunkReader) or (isinstance(X, np.ndarray) and X.base is not None):
+    # Arrays that are no part of another are in memory.
+    if is_path or (X.base is not None if isinstance(X, np.ndarray) else isinstance(X, ChunkReader)):
         from ifair.inputs.disk import DiskTable, find_records
 
         records = find_records(X, "local" if to_map else engine, options["beside"].values(), known_columns)
