@@ -25,7 +25,7 @@ import common
 from ifair.core.objective import Objective
 from ifair.core.parameters import Packing, Parameters
 from ifair.core.solve import PATIENCE, descend
-from ifair.engines.local import LocalEngine
+from ifair.engines.engine import LocalEngine
 
 SETTINGS = ((1.0, 1.0, 10), (1.0, 0.1, 20), (0.1, 1.0, 20))
 VARIABLES = (("alpha", 1.0), ("alpha", 0.1), ("root", 1.0), ("root", 0.1), ("root", 0.05), ("root", 0.03))

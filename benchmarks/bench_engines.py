@@ -22,9 +22,8 @@ import common
 from ifair import IFair
 from ifair.core.objective import Objective
 from ifair.core.pair_terms import AllPairs, Landmarks
-from ifair.engines.local import LocalEngine
-from ifair.engines.protocol import Engine
-from ifair.models.kernels import pair_kernel
+from ifair.core.pairs import pair_kernel
+from ifair.engines.engine import Engine, LocalEngine
 
 SIZES = [(333, 67), (2300, 431), (16_281, 101), (48_842, 101)]
 CORES = len(os.sched_getaffinity(0))

@@ -21,7 +21,7 @@ import whole_matrix
 from ifair.core.objective import Objective
 from ifair.core.pair_terms import tiles
 from ifair.core.parameters import Parameters
-from ifair.engines.local import LocalEngine
+from ifair.engines.engine import LocalEngine
 
 N, K, N_PROTECTED = 101, 10, 2
 PRECISIONS = {"single": np.float32, "double": np.float64}

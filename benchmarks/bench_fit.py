@@ -23,7 +23,7 @@ import common
 import whole_matrix
 from ifair.core.objective import Objective
 from ifair.core.parameters import Packing, Parameters
-from ifair.engines.local import LocalEngine
+from ifair.engines.engine import LocalEngine
 
 K, REPEATS = 10, 5
 SAME = 1e-7  # losses closer than this, relatively, are the same: a difference step moves the loss by less

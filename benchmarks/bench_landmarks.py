@@ -25,8 +25,8 @@ from ifair.core.parameters import Packing
 from ifair.core.solve import descend
 from ifair.core.terms import Term
 from ifair.data import DataError, load_compas
-from ifair.engines.local import LocalEngine
-from ifair.models.protected import protected_mask
+from ifair.engines.engine import LocalEngine
+from ifair.models.validation import protected_mask
 
 K, ITERATIONS = 10, 60
 LANDMARKS = {100: 3, 300: 3, 1000: 3, 3000: 1}  # how many, and how often drawn

@@ -25,12 +25,11 @@ from ifair.core.objective import Objective
 from ifair.core.pair_terms import Landmarks
 from ifair.core.pairs import EuclideanPairs
 from ifair.core.terms import Term
-from ifair.engines.local import LocalEngine
-from ifair.engines.parquet import ParquetRecords
-from ifair.engines.protocol import Engine
-from ifair.engines.records import chunk_rows, records_at
-from ifair.engines.spool import SpooledRecords
-from ifair.engines.streamed import StreamedEngine
+from ifair.engines.engine import Engine, LocalEngine
+from ifair.engines.streamed import StreamedEngine, chunk_rows
+from ifair.inputs.disk import read_records
+from ifair.inputs.parquet import ParquetRecords
+from ifair.inputs.temporary_copy import TemporaryCopy
 
 N, K, LANDMARKS = 50, 10, 100
 CORES = len(os.sched_getaffinity(0))
@@ -67,13 +66,13 @@ def objective(engine: Engine, pairs: str, protected: np.ndarray) -> Objective:
     return common.objective(engine, protected, K, pairs=term)
 
 
-def spool(records: ParquetRecords, folder: Path) -> tuple[SpooledRecords, float]:
+def spool(records: ParquetRecords, folder: Path) -> tuple[TemporaryCopy, float]:
     """The records as a fit has them after its first walk, and the seconds on the clock of that walk."""
-    spooled = SpooledRecords(records, folder)
+    spooled = TemporaryCopy(records, folder)
     began = time.perf_counter()
     for _ in spooled.chunks(chunk_rows(records.shape[1])):
         pass
-    assert spooled.spooled
+    assert spooled.is_complete
     return spooled, time.perf_counter() - began
 
 
@@ -84,7 +83,7 @@ def measured(X: np.ndarray, folder: Path, pairs: str, threads: int, rounds: int,
     spooled, set_up = spool(ParquetRecords(folder / "parquet"), folder)
     engines: dict[str, Any] = {
         "memory": LocalEngine(X - centre, threads=threads),
-        "memory map": StreamedEngine(records_at(folder / "x.npy"), centre, threads=threads),
+        "memory map": StreamedEngine(read_records(folder / "x.npy"), centre, threads=threads),
         "Parquet": StreamedEngine(spooled, centre, threads=threads),
         "Parquet, no spool": StreamedEngine(ParquetRecords(folder / "parquet"), centre, threads=threads),
     }

@@ -32,8 +32,8 @@ from ifair.core.pairs import EuclideanPairs
 from ifair.core.parameters import Parameters
 from ifair.core.terms import Term
 from ifair.engines import dask as engines
-from ifair.engines import tables
-from ifair.engines.cluster import local_cluster
+from ifair.engines.dask_client import local_cluster
+from ifair.inputs.dask_table import load_shards
 
 K, N = 10, 50
 PROTECTED = np.arange(N) >= N - 2
@@ -49,7 +49,7 @@ def opened(workers: int, records: int, shards: int) -> Iterator[engines.DaskEngi
         Client(cluster, set_as_default=False) as client,
     ):
         table = da.random.default_rng(0).normal(size=(records, N), chunks=(-(-records // shards), N))
-        loaded, _ = tables.load(client, table)
+        loaded, _ = load_shards(client, table)
         with engines.DaskEngine(loaded, client) as engine:
             del loaded
             yield engine

@@ -29,9 +29,9 @@ from ifair.core.pairs import EuclideanPairs
 from ifair.core.parameters import Parameters
 from ifair.core.terms import Reconstruction, Term
 from ifair.data import load_credit
-from ifair.engines.protocol import Engine
-from ifair.models.protected import protected_mask
+from ifair.engines.engine import Engine
 from ifair.models.starts import first_parameters
+from ifair.models.validation import protected_mask
 
 Rows = list[dict[str, Any]]
 

@@ -13,7 +13,7 @@ from ifair.core.pair_terms import AllPairs, Landmarks
 from ifair.core.pairs import EuclideanPairs, MinkowskiPairs
 from ifair.core.parameters import Parameters
 from ifair.core.terms import Reconstruction
-from ifair.engines.local import LocalEngine
+from ifair.engines.engine import LocalEngine
 
 M, N, K = 41, 6, 4
 UNPROTECTED = np.array([0, 1, 2, 4])

@@ -11,7 +11,7 @@ from ifair.core.mapping import Mapping
 from ifair.core.objective import Objective
 from ifair.core.parameters import Packing, Parameters
 from ifair.core.terms import GroupParity, LabelCrossEntropy, Reconstruction, cross_entropy, first_log_odds, sigmoid
-from ifair.engines.local import LocalEngine
+from ifair.engines.engine import LocalEngine
 
 import oracles
 from oracles import assert_gradient_is_right

@@ -12,7 +12,7 @@ from ifair.core.pair_terms import AllPairs, Landmarks
 from ifair.core.pairs import EuclideanPairs, MinkowskiPairs
 from ifair.core.parameters import Packing, Parameters
 from ifair.core.terms import Reconstruction
-from ifair.engines.local import LocalEngine
+from ifair.engines.engine import LocalEngine
 
 import oracles
 from oracles import assert_gradient_is_right

@@ -20,7 +20,7 @@ from ifair.core.pair_terms import AllPairs, Landmarks
 from ifair.core.pairs import EuclideanPairs, MinkowskiPairs
 from ifair.core.parameters import Parameters
 from ifair.core.terms import GroupParity, LabelCrossEntropy, Reconstruction, Term
-from ifair.engines.local import LocalEngine
+from ifair.engines.engine import LocalEngine
 
 from oracles import assert_gradient_is_right
 

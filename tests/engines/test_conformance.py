@@ -16,13 +16,13 @@ from ifair.core.mapping import Mapping, mean_memberships
 from ifair.core.moments import Moments, input_products
 from ifair.core.objective import Objective
 from ifair.core.pair_terms import AllPairs, Landmarks
+from ifair.core.pairs import pair_kernel
 from ifair.core.parameters import Parameters
 from ifair.core.terms import GroupParity, LabelCrossEntropy, Reconstruction, first_log_odds
-from ifair.engines.local import LocalEngine
-from ifair.engines.parquet import ParquetRecords
-from ifair.engines.records import MappedRecords
+from ifair.engines.engine import LocalEngine
 from ifair.engines.streamed import StreamedEngine
-from ifair.models.kernels import pair_kernel
+from ifair.inputs.disk import MappedRecords
+from ifair.inputs.parquet import ParquetRecords
 
 from clusters import spark, two_workers
 from devices import interpret_triton

@@ -52,10 +52,10 @@ def traffic(family, opened, monkeypatch):
     """Bytes of every message to tasks, and of every answer of a task, since the last look."""
     messages, answers = [], []
     module = importlib.import_module(f"ifair.engines.{family}")
-    dumped, results_of = ShardedEngine._dumped, module.results_of
+    dump, results_of = ShardedEngine._dump, module.results_of
 
     def counted_message(self, function):
-        message, used = dumped(self, function)
+        message, used = dump(self, function)
         messages.append(len(message))
         return message, used
 
@@ -64,7 +64,7 @@ def traffic(family, opened, monkeypatch):
         answers.extend(len(pickle.dumps(result, protocol=5)) for result in results)
         return results
 
-    monkeypatch.setattr(ShardedEngine, "_dumped", counted_message)
+    monkeypatch.setattr(ShardedEngine, "_dump", counted_message)
     monkeypatch.setattr(module, "results_of", counted_answers)
     return messages, answers
 

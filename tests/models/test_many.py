@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from ifair import LFR, IFair, fit_many
 from ifair.core.batch import Batch
 from ifair.core.objective import Objective
-from ifair.engines.local import LocalEngine
+from ifair.engines.engine import LocalEngine
 from ifair.models.starts import first_parameters
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -42,7 +42,7 @@ class Batch:
         self, objectives: Sequence[Objective], parameters: Sequence[Parameters]
     ) -> list[tuple[Losses, Parameters]]:
         n, engine = len(objectives), self.form.engine
-        size = min(ladder(n), self.most) if getattr(engine, "recorded", False) else n
+        size = min(ladder(n), self.most) if engine.recorded else n
         # Where too few fits are left for a recording, the last one stands in for the others.
         members = [min(i, n - 1) for i in range(size)]
         mixtures = np.array([objective.mixtures for objective in objectives])[members]
@@ -84,7 +84,7 @@ def most_at_once(objective: Objective, n_prototypes: int, n_attributes: int) -> 
     rows = min(engine.n_records, engine.block_rows)
     # Of every fit some copies of a block of records and of its memberships are alive at the same time.
     bytes_each = 8 * rows * COPIES * (n_attributes + n_prototypes)
-    return max(1, getattr(engine, "batch_bytes", 0) // bytes_each)
+    return max(1, engine.batch_bytes // bytes_each)
 
 
 COPIES = 8

@@ -26,7 +26,7 @@ from ifair.core.arrays import (
 from ifair.core.mapping import Mapping
 from ifair.core.parameters import Parameters
 from ifair.core.terms import Part, Term
-from ifair.engines.protocol import Engine
+from ifair.engines.engine import Engine
 
 
 class KnownMoments(NamedTuple):

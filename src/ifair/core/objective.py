@@ -10,7 +10,7 @@ from ifair.core.arrays import Array, each
 from ifair.core.mapping import Mapping
 from ifair.core.parameters import Parameters
 from ifair.core.terms import Term
-from ifair.engines.protocol import Engine
+from ifair.engines.engine import Engine
 
 Reduction = Literal["mean", "sum", "norm"]
 

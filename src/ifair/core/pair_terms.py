@@ -14,7 +14,7 @@ from ifair.core.mapping import Mapping
 from ifair.core.pairs import PairKernel
 from ifair.core.parameters import Parameters
 from ifair.core.terms import Part, Term
-from ifair.engines.protocol import Engine, add_in_order
+from ifair.engines.engine import Engine, add_in_order
 
 STRIPE_BYTES = 128 * 2**20
 """What the stripes' own sums may take together."""

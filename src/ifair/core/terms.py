@@ -16,7 +16,7 @@ from scipy.special import logit
 from ifair.core.arrays import Array, Indices, at_least, namespace, times_vector, vector_times
 from ifair.core.mapping import Mapping
 from ifair.core.parameters import Parameters
-from ifair.engines.protocol import Engine
+from ifair.engines.engine import Engine
 
 Part = tuple[Array, tuple[Any, ...]]
 """What a block adds: the gradient on its memberships, and sums for ``finish``, each of which can be added."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ifair.metrics.arrays import Floats, Ints, by_query
-from ifair.metrics.lazily import is_lazy, lazy_consistency_per_person
+from ifair.metrics.dask_consistency import is_lazy, lazy_consistency_per_person
 from ifair.metrics.neighbours import nearest_neighbours
 
 

@@ -1,7 +1,6 @@
 """Many fits of one table at once: a grid of weights and prototypes, with all restarts, as one batched problem."""
 
 import os
-import warnings
 from collections.abc import Hashable, Sequence
 from copy import deepcopy
 from numbers import Integral
@@ -20,11 +19,11 @@ from ifair.core.pair_terms import Landmarks
 from ifair.core.parameters import Parameters
 from ifair.core.solve import Observer, Progress
 from ifair.core.terms import Reconstruction
-from ifair.engines.choose import is_elsewhere, on_disk, on_host
-from ifair.engines.protocol import Engine
-from ifair.models.checks import check_parameters, check_table, check_warm_start
-from ifair.models.ifair import TRIVIAL_OPTIMUM, IFair, Task
-from ifair.models.protected import protected_columns
+from ifair.engines.engine import Engine
+from ifair.inputs.table import Table, open_table
+from ifair.models.ifair import IFair, Task
+from ifair.models.prototypes import FLOATS
+from ifair.models.validation import protected_columns
 
 
 def fit_many(models: Sequence[IFair], X: Any) -> list[IFair]:
@@ -67,18 +66,11 @@ def fit_many(models: Sequence[IFair], X: Any) -> list[IFair]:
     """
     models = list(models)
     _check_models(models)
-    if any(is_elsewhere(model.engine, X) or on_disk(X, model.engine) is not None for model in models):
-        return [model.fit(X) for model in models]
     for model in models:
-        check_parameters(model)
-        if model.utility_weight == 0 and model.fairness_distance == "weighted":
-            warnings.warn(TRIVIAL_OPTIMUM, UserWarning, stacklevel=2)
-        validated = validate_data(model, on_host(X), dtype=[np.float64, np.float32], ensure_min_samples=2)
-        check_table(model, validated)
-        check_warm_start(model, validated.shape[1])
+        model._check_parameters()
     places = [(model.engine, model.n_jobs) for model in models]
     for place in dict.fromkeys(places):
-        _fit_there([model for model, other in zip(models, places) if other == place], validated, X)
+        _fit_there([model for model, other in zip(models, places) if other == place], X)
     return models
 
 
@@ -90,26 +82,32 @@ def _check_models(models: list[IFair]) -> None:
             raise ValueError("fit_many got the same model twice; sklearn.base.clone makes another like it")
 
 
-def _fit_there(models: list[IFair], X: NDArray[np.floating[Any]], table: Any) -> None:
-    """Fit models of one engine; ``X`` is ``table`` as validated."""
-    with models[0]._opened(X, table) as (engine, centre):
-        tasks = _tasks(models, engine, X, centre, table)
-        found = _solved(engine, models, tasks)
-        for model, task, one in zip(models, tasks, found):
-            if one is not None:
-                model._conclude(engine, centre, task, *one)
+def _fit_there(models: list[IFair], X: Any) -> None:
+    """Fit models of one engine."""
+
+    def validate(table: Any) -> NDArray[np.floating[Any]]:
+        validated = [validate_data(model, table, dtype=FLOATS, ensure_min_samples=2) for model in models]
+        return validated[-1]
+
+    with open_table(X, models[0].engine, validate, n_jobs=models[0].n_jobs) as table:
+        for model in models:
+            model._check_table(table)
+        protected = [protected_columns(model, X) for model in models]
+        with table.open_engine() as engine:
+            tasks = _tasks(models, engine, table, protected)
+            found = _solved(engine, models, tasks)
+            for model, task, one in zip(models, tasks, found):
+                if one is not None:
+                    model._conclude(engine, table, task, *one)
     if None in found:
         raise KeyboardInterrupt
 
 
-def _tasks(
-    models: list[IFair], engine: Engine, X: NDArray[np.floating[Any]], centre: NDArray[np.float64], table: Any
-) -> list[Task]:
+def _tasks(models: list[IFair], engine: Engine, table: Table, masks: list[NDArray[np.bool_]]) -> list[Task]:
     """The tasks of the models; what only depends on their common parameters and seed is drawn once."""
     tasks: list[Task] = []
     known: dict[Hashable, Task] = {}
-    for model in models:
-        protected = protected_columns(model, table)
+    for model, protected in zip(models, masks):
         same = _draws(model, protected)
         if same is not None and same in known:
             task = known[same]
@@ -117,7 +115,7 @@ def _tasks(
             objective = task.objective.with_weights(*weights)
             task = task._replace(objective=objective, random_state=deepcopy(task.random_state))
         else:
-            task = model._task(engine, X, centre, protected)
+            task = model._task(engine, table, protected)
             known[same] = task
         tasks.append(_with_others(model, engine, task) if _most(task) > 1 else task)
     return tasks

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from ifair.models.protected import protected_columns
+from ifair.models.validation import protected_columns
 
 
 class Masked(TransformerMixin, BaseEstimator):

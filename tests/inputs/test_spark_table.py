@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from ifair import LFR, IFair
-from ifair.engines import choose
+from ifair.engines import engine as engines
 
 from clusters import spark
 
@@ -65,15 +65,15 @@ def test_the_number_of_partitions_and_empty_ones_do_not_matter(session, frame):
 
 
 def test_partitions_are_cut_into_pieces_of_whole_blocks(rng):
-    from ifair.engines.spark_tables import _pieces_of
+    from ifair.inputs.spark_table import cut_pieces
 
     X = rng.normal(size=(53, 2))
     for sizes in ([53], [10, 10, 10, 10, 13], [1] * 53, [40, 13], [7, 46]):
         parts = np.split(X, np.cumsum(sizes)[:-1])
-        pieces = list(_pieces_of(parts, 20))
+        pieces = list(cut_pieces(parts, 20))
         assert [len(piece) for piece in pieces] == [20, 20, 13]
         np.testing.assert_array_equal(np.concatenate(pieces), X)
-    assert list(_pieces_of([], 20)) == []
+    assert list(cut_pieces([], 20)) == []
 
 
 def test_representations_have_names_and_precision_and_wait_to_be_asked_for(session, frame):
@@ -134,7 +134,7 @@ def test_what_cannot_be_fitted_is_refused_by_name(session, frame):
 
 
 def test_without_spark_the_error_names_the_extra(monkeypatch):
-    monkeypatch.setattr(choose, "find_spec", lambda package: None)
+    monkeypatch.setattr(engines, "find_spec", lambda package: None)
     with pytest.raises(ImportError, match=r"needs pyspark and pyarrow and .* pip install 'ifair\[spark\]"):
         IFair(2, engine="spark").fit(np.zeros((4, 2)))
 

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from ifair.core.mapping import Mapping
-from ifair.core.pairs import EuclideanPairs
+from ifair.core.pairs import EuclideanPairs, pair_kernel
 from ifair.core.parameters import Parameters
-from ifair.models.kernels import pair_kernel
 
 from devices import interpret_triton
 
@@ -16,7 +15,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed: pip install
 @pytest.fixture(autouse=True)
 def fused(monkeypatch):
     interpret_triton()
-    from ifair.core import fused
+    from ifair.engines import triton_pairs as fused
 
     # So short that several programs share the work of a few records.
     monkeypatch.setattr(fused, "CHUNK", 64)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ifair.engines.protocol import blocks
-from ifair.engines.records import chunk_rows
+from ifair.engines.engine import blocks
+from ifair.engines.streamed import chunk_rows
 
 BUFFER_BYTES = 2**16
 """Of every column that is being read; without a buffer the whole row group would be in memory."""
@@ -30,7 +30,7 @@ class ParquetRecords:
         must hold numbers.
     spool : bool, str or path-like, default=True
         Whether a fit, which reads the records over and over, may decode them into a temporary file of plain numbers
-        once, see :class:`ifair.engines.spool.SpooledRecords`; or the folder where that file goes.
+        once, see :class:`ifair.inputs.temporary_copy.TemporaryCopy`; or the folder where that file goes.
 
     Notes
     -----
@@ -49,8 +49,8 @@ class ParquetRecords:
         if not isinstance(spool, bool) and not Path(spool).is_dir():
             raise ValueError(f"spool must be True, False or a folder that exists, got {spool!r}")
         self.path, self.spool = Path(path), spool
-        self.files = _files(self.path)
-        opened = [_opened(file) for file in self.files]
+        self.files = _find_files(self.path)
+        opened = [_open_file(file) for file in self.files]
         schema = opened[0].schema_arrow
         self.all_columns: list[str] = list(schema.names)
         if callable(columns):
@@ -96,7 +96,7 @@ class ParquetRecords:
         self._refuse_unknown(name)
         parts = []
         for file in self.files:
-            with _opened(file) as parquet:
+            with _open_file(file) as parquet:
                 _refuse_other_columns(file, parquet.schema_arrow, [name])
                 parts += [batch.column(0) for batch in parquet.iter_batches(COLUMN_ROWS, columns=[name])]
         # By way of pandas, which makes equal words one object.
@@ -123,7 +123,7 @@ class ParquetRecords:
 
     def _batches(self, rows: int) -> Iterator[Any]:
         for file in self.files:
-            with _opened(file) as parquet:
+            with _open_file(file) as parquet:
                 for batch in parquet.iter_batches(rows, columns=self.columns, use_threads=False):
                     # Whatever the file's own order is.
                     yield batch.select(self.columns)
@@ -139,7 +139,7 @@ class ParquetRecords:
         return taken
 
 
-def _files(path: Path) -> list[Path]:
+def _find_files(path: Path) -> list[Path]:
     if not path.exists():
         raise FileNotFoundError(f"there is no file or folder {str(path)!r} to read records from")
     files = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
@@ -148,7 +148,7 @@ def _files(path: Path) -> list[Path]:
     return files
 
 
-def _opened(file: Path) -> Any:
+def _open_file(file: Path) -> Any:
     import pyarrow as pa
     import pyarrow.parquet as pq
 

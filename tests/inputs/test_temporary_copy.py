@@ -4,16 +4,15 @@ import errno
 import os
 import shutil
 from collections import namedtuple
-from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from ifair.engines import spool
-from ifair.engines.parquet import ParquetRecords
-from ifair.engines.records import MappedRecords, records_at
-from ifair.engines.spool import SpooledRecords, spooled
+from ifair.inputs import temporary_copy
+from ifair.inputs.disk import DiskTable, MappedRecords, read_records
+from ifair.inputs.parquet import ParquetRecords
+from ifair.inputs.temporary_copy import TemporaryCopy
 
 pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install 'ifair[parquet]'")
 
@@ -32,6 +31,11 @@ def records(X, tmp_path):
     return Counted(tmp_path / "x.parquet", spool=tmp_path / "room")
 
 
+def decoded(records):
+    """The records as a fit reads them."""
+    return DiskTable(records, lambda X: X, engine="local", n_jobs=1, beside={})._decoded
+
+
 class Counted(ParquetRecords):
     """Counts how often it is decoded."""
 
@@ -43,39 +47,39 @@ class Counted(ParquetRecords):
 
 
 def test_records_are_decoded_once_and_are_always_the_same(X, records):
-    with spooled(records) as kept:
+    with decoded(records) as kept:
         for rows in (20, 7, 53):
             np.testing.assert_array_equal(np.vstack(list(kept.chunks(rows))), X)
         np.testing.assert_array_equal(kept.take(np.array([52, 0, 0])), X[[52, 0, 0]])
-        assert kept.spooled
+        assert kept.is_complete
         assert (kept.shape, kept.dtype, kept.columns, len(kept)) == (X.shape, X.dtype, list("abcd"), 53)
     assert records.walks == 1
 
 
 def test_what_a_reader_does_to_its_chunks_is_not_written(X, records):
-    with spooled(records) as kept:
+    with decoded(records) as kept:
         for chunk in kept.chunks(10):
             chunk[:] = 0.0
         np.testing.assert_array_equal(np.vstack(list(kept.chunks(10))), X)
 
 
 def test_a_walk_that_is_left_off_is_begun_again(X, records):
-    with spooled(records) as kept:
+    with decoded(records) as kept:
         next(kept.chunks(20))
-        assert not kept.spooled
+        assert not kept.is_complete
         np.testing.assert_array_equal(kept.take(np.array([40])), X[[40]])
         np.testing.assert_array_equal(np.vstack(list(kept.chunks(20))), X)
-        assert kept.spooled
+        assert kept.is_complete
         np.testing.assert_array_equal(np.vstack(list(kept.chunks(20))), X)
 
 
 def test_the_file_has_the_size_of_the_numbers_and_is_gone_afterwards(X, records):
-    with spooled(records) as kept:
+    with decoded(records) as kept:
         list(kept.chunks(20))
         assert os.fstat(kept._file.fileno()).st_size == X.nbytes
         file = kept._file
     assert file.closed
-    assert not kept.spooled
+    assert not kept.is_complete
     assert list(records.spool.iterdir()) == []
 
 
@@ -83,7 +87,7 @@ def test_without_room_every_walk_decodes(X, records, monkeypatch):
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage(0, 0, X.nbytes))
     with pytest.warns(UserWarning, match=r"no temporary copy .* free .*spool=FOLDER"):
-        kept = spooled(records)
+        kept = decoded(records)
     for _ in range(2):
         np.testing.assert_array_equal(np.vstack(list(kept.chunks(20))), X)
     assert records.walks == 2
@@ -107,8 +111,8 @@ def test_a_disk_that_fills_up_in_between_does_no_harm(X, records, monkeypatch):
         def close(self):
             raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(spool.tempfile, "TemporaryFile", Full)
-    with spooled(records) as kept:
+    monkeypatch.setattr(temporary_copy.tempfile, "TemporaryFile", Full)
+    with decoded(records) as kept:
         with pytest.warns(UserWarning, match="No space left on device"):
             np.testing.assert_array_equal(np.vstack(list(kept.chunks(10))), X)
         np.testing.assert_array_equal(np.vstack(list(kept.chunks(10))), X)
@@ -119,27 +123,25 @@ def test_a_folder_that_cannot_be_written_to_does_no_harm(X, records, monkeypatch
     def refuse(dir):
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(spool.tempfile, "TemporaryFile", refuse)
-    with spooled(records) as kept, pytest.warns(UserWarning, match="Permission denied"):
+    monkeypatch.setattr(temporary_copy.tempfile, "TemporaryFile", refuse)
+    with decoded(records) as kept, pytest.warns(UserWarning, match="Permission denied"):
         np.testing.assert_array_equal(np.vstack(list(kept.chunks(10))), X)
 
 
-def test_only_what_must_be_decoded_is_spooled_and_only_if_allowed(X, records, tmp_path):
+def test_only_what_must_be_decoded_is_copied_and_only_if_allowed(X, records, tmp_path):
     np.save(tmp_path / "x.npy", X)
-    for other in (records_at(tmp_path / "x.npy"), ParquetRecords(records.path, spool=False), None):
-        with spooled(other) as same:
-            assert same is other
-    assert isinstance(records_at(tmp_path / "x.npy"), MappedRecords)
-    assert isinstance(spooled(records_at(records.path)), SpooledRecords)
-    assert isinstance(spooled(None), nullcontext)
+    for other in (read_records(tmp_path / "x.npy"), ParquetRecords(records.path, spool=False)):
+        assert decoded(other) is other
+    assert isinstance(read_records(tmp_path / "x.npy"), MappedRecords)
+    assert isinstance(decoded(read_records(records.path)), TemporaryCopy)
     with pytest.raises(ValueError, match="spool must be True, False or a folder that exists, got 'nowhere'"):
         ParquetRecords(records.path, spool="nowhere")
 
 
 def test_large_files_go_where_temporary_files_are_not_kept_in_memory(records, monkeypatch, tmp_path):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr(spool.tempfile, "tempdir", None)
-    assert SpooledRecords(records).folder == tmp_path
+    monkeypatch.setattr(temporary_copy.tempfile, "tempdir", None)
+    assert TemporaryCopy(records).folder == tmp_path
     monkeypatch.delenv("TMPDIR")
     if os.path.isdir("/var/tmp") and os.access("/var/tmp", os.W_OK):
-        assert str(SpooledRecords(records).folder) == "/var/tmp"
+        assert str(TemporaryCopy(records).folder) == "/var/tmp"

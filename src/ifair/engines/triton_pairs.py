@@ -6,17 +6,24 @@ numbers in half precision: every number is split into two of them, a high and a 
 that matter are added up in single precision, which keeps its accuracy.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
+import numpy as np
 import torch
 import triton
 import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
+from ifair._warn import warn_user
 from ifair.core.arrays import Array
-from ifair.core.pairs import EuclideanPairs, TileSums
+from ifair.core.mapping import Mapping
+from ifair.core.pairs import EuclideanPairs, PairKernel, TileSums
 from ifair.core.parameters import Parameters
+
+TRIAL_RECORDS = 256
+TRIAL_TOLERANCE = 1e-3
 
 ROWS, COLUMNS, WARPS, STAGES = 64, 32, 4, 3
 """Records on the two sides of what one multiprocessor works on at a time, and how it is divided."""
@@ -176,6 +183,46 @@ class FusedPairs(EuclideanPairs):
             # Sums are of inputs times the roots of their weights.
             shared = shared / self._roots(parameters) ** 2
         return EuclideanPairs.pull_shared(self, shared, parameters)
+
+
+def fuse_kernel(engine: Any, plain: EuclideanPairs) -> EuclideanPairs:
+    """The same kernel in one piece, if the device of a TorchEngine can do it; else the kernel itself."""
+    in_blocks = engine.map(lambda X, _: abs(X[:, plain.unprotected]).amax(0))
+    largest = reduce(lambda a, b: a.maximum(b), in_blocks)
+    fused = FusedPairs(
+        plain.unprotected, plain.n_prototypes, plain.weighted, plain.dtype, engine.fused_tile_rows, largest
+    )
+    try:
+        off = _largest_difference(engine, replace(plain, dtype=np.float64), fused)
+    except Exception as error:  # Whatever a compiler, a driver or an older device objects to.
+        reason = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+    else:
+        if off <= TRIAL_TOLERANCE:
+            return fused
+        reason = f"it differs by {off:.1g} from the same in steps"
+    warn_user(
+        f"pairs are compared in steps, which takes longer: the kernel that does it in one does not work on "
+        f"{engine.device} ({reason})",
+        RuntimeWarning,
+    )
+    return plain
+
+
+def _largest_difference(engine: Any, exact: EuclideanPairs, fused: PairKernel) -> float:
+    """Of the loss and its gradients over a few records, each relative to its largest number."""
+    X = engine.take(np.arange(min(TRIAL_RECORDS, engine.n_records)))
+    prototypes = X[np.arange(exact.n_prototypes) % len(X)]
+    parameters = Parameters(0.5 * prototypes, X.new_ones(X.shape[1]))
+    U = Mapping().memberships(X, parameters)
+
+    def sums(kernel: PairKernel) -> tuple[Any, ...]:
+        side = kernel.side(X, U, parameters)
+        tile: Any = kernel.tile(side, side, same=True)
+        d_memberships, direct = kernel.pull(X, U, tile.rows_a + tile.rows_b, parameters)
+        gradient = direct + kernel.pull_shared(tile.shared, parameters)
+        return tile.loss, d_memberships, gradient.prototypes, gradient.alpha
+
+    return max(float(abs(a - b).max() / (abs(a).max() + 1e-300)) for a, b in zip(sums(exact), sums(fused)))
 
 
 def _sum(parts: torch.Tensor) -> torch.Tensor:

@@ -6,10 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ifair.engines.choose import on_disk
-from ifair.engines.parquet import ParquetRecords
-from ifair.engines.records import CHUNK_BYTES, MappedRecords, chunk_rows, is_mapped, records_at
-from ifair.engines.streamed import prefetched
+from ifair.engines.streamed import CHUNK_BYTES, chunk_rows, prefetch
+from ifair.inputs.disk import MappedRecords, find_records, is_mapped, read_records
+from ifair.inputs.parquet import ParquetRecords
 
 
 @pytest.fixture
@@ -38,7 +37,7 @@ FORMS = ["c.npy", "f.npy", "one.parquet", "many"]
 @pytest.mark.parametrize("rows", [1, 7, 20, 53, 100])
 @pytest.mark.parametrize("form", FORMS)
 def test_chunks_are_the_table(X, written, form, rows):
-    records = records_at(written / form)
+    records = read_records(written / form)
     chunks = list(records.chunks(rows))
     assert records.shape == X.shape
     assert len(records) == len(X)
@@ -50,7 +49,7 @@ def test_chunks_are_the_table(X, written, form, rows):
 @pytest.mark.parametrize("form", FORMS)
 def test_records_are_taken_in_the_order_asked_for(X, written, form, indices):
     indices = np.array(indices, dtype=int)
-    np.testing.assert_array_equal(records_at(written / form).take(indices), X[indices])
+    np.testing.assert_array_equal(read_records(written / form).take(indices), X[indices])
 
 
 def test_parquet_columns_are_chosen_by_name_and_order(X, written):
@@ -69,7 +68,7 @@ def test_single_precision_is_remembered_and_read_as_double(X, tmp_path):
     np.save(tmp_path / "x.npy", X.astype(np.float32))
     pd.DataFrame(X.astype(np.float32), columns=list("abcd")).to_parquet(tmp_path / "x.parquet")
     for name in ("x.npy", "x.parquet"):
-        records = records_at(tmp_path / name)
+        records = read_records(tmp_path / name)
         assert records.dtype == np.float32
         assert next(records.chunks(53)).dtype == np.float64
 
@@ -95,7 +94,7 @@ def test_changes_made_to_a_map_survive_being_read(written, mode):
 
 
 def test_a_chunk_belongs_to_the_reader(X, written):
-    records = records_at(written / "c.npy")
+    records = read_records(written / "c.npy")
     for chunk in records.chunks(10):
         chunk[:] = 0.0
     np.testing.assert_array_equal(np.vstack(list(records.chunks(10))), X)
@@ -115,7 +114,7 @@ def test_the_next_item_is_made_while_this_one_is_used():
             made[i].set()
             yield i
 
-    coming = prefetched(items())
+    coming = prefetch(items())
     assert next(coming) == 0
     assert made[1].wait(timeout=10)
     assert not made[2].is_set()
@@ -129,8 +128,8 @@ def test_an_error_of_the_reader_reaches_the_caller_and_leaves_no_thread():
 
     before = threading.active_count()
     with pytest.raises(OSError, match="the disk is gone"):
-        list(prefetched(items()))
-    left = prefetched(iter(range(5)))
+        list(prefetch(items()))
+    left = prefetch(iter(range(5)))
     next(left)
     left.close()
     assert threading.active_count() == before
@@ -138,18 +137,18 @@ def test_an_error_of_the_reader_reaches_the_caller_and_leaves_no_thread():
 
 def test_what_cannot_be_read_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match="nowhere"):
-        records_at(tmp_path / "nowhere")
+        read_records(tmp_path / "nowhere")
     with pytest.raises(ValueError, match=r"no files that end in \.parquet"):
-        records_at(tmp_path)
+        read_records(tmp_path)
     (tmp_path / "text.csv").write_text("a,b\n1,2\n")
     with pytest.raises(ValueError, match=r"no Parquet file.*\.npy or Parquet"):
-        records_at(tmp_path / "text.csv")
+        read_records(tmp_path / "text.csv")
     np.save(tmp_path / "flat.npy", np.zeros(3))
     with pytest.raises(ValueError, match=r"flat\.npy must hold a table of numbers"):
-        records_at(tmp_path / "flat.npy")
+        read_records(tmp_path / "flat.npy")
     pd.DataFrame({"a": [1.0], "job": ["nurse"]}).to_parquet(tmp_path / "words.parquet")
     with pytest.raises(ValueError, match=r"column 'job' .* not numbers: encode"):
-        records_at(tmp_path / "words.parquet")
+        read_records(tmp_path / "words.parquet")
     with pytest.raises(ValueError, match="no column 'b'; it has a, job"):
         ParquetRecords(tmp_path / "words.parquet", columns=["b"])
 
@@ -163,5 +162,5 @@ def test_files_of_a_folder_must_have_the_same_columns(tmp_path):
 
 def test_a_device_does_not_read_from_disk(written):
     with pytest.raises(ValueError, match="engine='torch' keeps all records on the device"):
-        on_disk(written / "one.parquet", "torch")
-    assert on_disk(np.load(written / "c.npy", mmap_mode="r"), "torch") is None  # copied to the device as ever
+        find_records(written / "one.parquet", "torch")
+    assert find_records(np.load(written / "c.npy", mmap_mode="r"), "torch") is None  # copied to the device as ever

@@ -6,7 +6,7 @@ import pytest
 
 from ifair import LFR, IFair
 from ifair.metrics import consistency
-from ifair.models import elsewhere
+from ifair.models import starts
 
 from clusters import two_workers
 
@@ -118,8 +118,18 @@ def test_partitions_without_records_do_not_matter(client, frame):
     assert len(model.transform(together).compute()) == len(some) + 300
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_partitions_without_records_keep_the_precision(frame, dtype):
+    model = IFair(4, **SETTINGS).fit(frame)
+    table = dd.from_pandas(frame.astype(dtype), npartitions=3)
+    empty = model.transform(table[table["a"] > 1e9])
+    parts = [part.compute() for part in empty.partitions]
+    assert [len(part) for part in parts] == [0, 0, 0]
+    assert all((part.dtypes == dtype).all() for part in parts)
+
+
 def test_starts_of_a_large_table_are_drawn_from_a_sample(client, frame, monkeypatch):
-    monkeypatch.setattr(elsewhere, "SAMPLE", 50)
+    monkeypatch.setattr(starts, "SAMPLED", 50)
     table = dd.from_pandas(frame, npartitions=3)
     one, again = (IFair(4, **SETTINGS).fit(table) for _ in range(2))
     assert np.array_equal(one.prototypes_, again.prototypes_)

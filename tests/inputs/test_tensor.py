@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from ifair import LFR, IFair
-from ifair.engines.choose import open_engine
-from ifair.engines.local import LocalEngine
+from ifair.engines.engine import LocalEngine
+from ifair.inputs.table import open_table
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'ifair[torch]'")
 
@@ -87,7 +87,7 @@ def test_a_tensor_is_fitted_as_the_array_it_holds(X, device, dtype):
 
 
 def test_auto_computes_where_a_tensor_is(X, device):
-    with open_engine("auto", X, given=torch.tensor(X, device=device)) as engine:
+    with open_table(torch.tensor(X, device=device), "auto", np.asarray).open_engine() as engine:
         assert isinstance(engine, LocalEngine) == (device == "cpu")
         assert device == "cpu" or engine.device == torch.device(device)
 

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,9 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from ifair import LFR, IFair
-from ifair.engines.parquet import ParquetRecords
+from ifair.engines.engine import LocalEngine
+from ifair.inputs.parquet import ParquetRecords
+from ifair.inputs.table import ColumnStatistics
 from ifair.models import starts
 
 M, N, K = 30_000, 5, 3  # several chunks
@@ -45,7 +48,7 @@ def on_disk(X, tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def _small_chunks(monkeypatch):
-    monkeypatch.setattr("ifair.engines.records.CHUNK_BYTES", 8 * N * 5000)
+    monkeypatch.setattr("ifair.engines.streamed.CHUNK_BYTES", 8 * N * 5000)
 
 
 def fitted(X, **options):
@@ -78,15 +81,10 @@ def test_starts_of_a_large_table_are_drawn_from_a_sample_wherever_it_is(X, on_di
     monkeypatch.setattr(starts, "SAMPLED", 500)
     expected, actual = fitted(X), fitted(on_disk["path of a folder"])
     np.testing.assert_array_equal(actual.prototypes_, expected.prototypes_)
-    first = starts.sampled(_engine(X), X, K, np.zeros(N), np.random.RandomState(0))
+    there = SimpleNamespace(n_records=M, statistics=ColumnStatistics(np.zeros(N), np.abs(X).max(axis=0)))
+    first = starts.draw_sample(LocalEngine(X), there, K, np.random.RandomState(0))
     assert first.shape == (500, N)
     assert len({tuple(row) for row in first} & {tuple(row) for row in X}) == 500
-
-
-def _engine(X):
-    from ifair.engines.local import LocalEngine
-
-    return LocalEngine(X)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -285,6 +283,8 @@ import json, sys, warnings
 from pathlib import Path
 import numpy as np
 from ifair import LFR, IFair
+from ifair.engines.engine import LocalEngine
+from ifair.inputs.table import ColumnStatistics
 
 def status(field):
     lines = Path("/proc/self/status").read_text().splitlines()

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from ifair import LFR, IFair
-from ifair.engines import choose
-from ifair.engines.choose import check_engine, is_tensor, on_host, open_engine
-from ifair.engines.local import LocalEngine
+from ifair.engines import engine as engines
+from ifair.engines.engine import LocalEngine, check_engine, open_engine
+from ifair.inputs.table import is_tensor, to_host
 
 X = np.zeros((4, 2))
 
@@ -27,28 +27,28 @@ def test_an_unknown_engine_is_refused_with_the_names_there_are(estimator, name):
 
 @pytest.mark.parametrize("name", ["torch", "torch:cuda:0"])
 def test_without_torch_the_error_names_the_extra(monkeypatch, name):
-    monkeypatch.setattr(choose, "find_spec", lambda package: None)
+    monkeypatch.setattr(engines, "find_spec", lambda package: None)
     with pytest.raises(ImportError, match=r"needs torch and array_api_compat, .* pip install 'ifair\[torch\]"):
         IFair(2, engine=name).fit(X)
 
 
 @pytest.mark.parametrize("name", ["dask", "dask:tcp://10.0.0.1:8786"])
 def test_without_dask_the_error_names_the_extra(monkeypatch, name):
-    monkeypatch.setattr(choose, "find_spec", lambda package: None)
+    monkeypatch.setattr(engines, "find_spec", lambda package: None)
     with pytest.raises(ImportError, match=r"needs dask and distributed, .* pip install 'ifair\[dask\]"):
         IFair(2, engine=name).fit(X)
 
 
 def test_arrays_are_computed_with_locally_unless_asked_otherwise():
     for name in ("auto", "local"):
-        with open_engine(name, X, given=X, threads=2) as engine:
+        with open_engine(name, X, threads=2) as engine:
             assert isinstance(engine, LocalEngine)
 
 
 def test_what_is_no_tensor_stays_as_it_is():
     for thing in (X, [[1.0]], None, "torch"):
         assert not is_tensor(thing)
-        assert on_host(thing) is thing
+        assert to_host(thing) is thing
 
 
 def test_torch_opens_a_torch_engine_on_the_device_named():
@@ -73,7 +73,7 @@ def test_what_cannot_be_recorded_is_computed_all_the_same(monkeypatch):
         def __call__(self, *arrays):
             raise RuntimeError("operation not permitted when stream is capturing")
 
-    monkeypatch.setattr(module, "Replay", Failing)
+    monkeypatch.setattr(module, "CudaGraph", Failing)
     with module.TorchEngine(X, device="cpu", recorded=True) as engine:
         for _ in range(2):
             (doubled,) = engine.evaluate(lambda a: (2 * a,), np.arange(3.0))

@@ -3,23 +3,23 @@
 import os
 import shutil
 import tempfile
-import warnings
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ifair.engines.parquet import ParquetRecords
-from ifair.engines.records import MappedRecords, Records
+from ifair._warn import warn_user
+from ifair.engines.streamed import ChunkReader
+from ifair.inputs.disk import MappedRecords
 
 ROOM = 1.5
-"""How many times the size of the spool must be free: a disk filled to the brim hurts everybody on it."""
+"""How many times the size of the copy must be free: a disk filled to the brim hurts everybody on it."""
 
 
-class SpooledRecords:
+class TemporaryCopy:
     """Records that are written down as they are first read, and read from there afterwards.
 
     Decoding Parquet takes several times as long as reading plain numbers, and a fit reads its records a hundred times.
@@ -28,7 +28,7 @@ class SpooledRecords:
 
     Parameters
     ----------
-    records : Records
+    records : ChunkReader
     folder : str or path-like, optional
         Where the temporary file goes. By default where TMPDIR says, else ``/var/tmp`` where there is one, which unlike
         ``/tmp`` is meant to lie on a disk, else where temporary files go.
@@ -39,7 +39,7 @@ class SpooledRecords:
     that nothing is left behind by a process that is killed.
     """
 
-    def __init__(self, records: Records, folder: str | os.PathLike[str] | None = None) -> None:
+    def __init__(self, records: ChunkReader, folder: str | os.PathLike[str] | None = None) -> None:
         self.source = records
         self.folder = _default_folder() if folder is None else Path(folder)
         self.shape, self.dtype, self.columns = records.shape, records.dtype, records.columns
@@ -58,7 +58,7 @@ class SpooledRecords:
         return self.shape[0]
 
     @property
-    def spooled(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether all records have been written, and are read from there."""
         return self._plain is not None
 
@@ -83,7 +83,7 @@ class SpooledRecords:
         needed, free = self.shape[0] * self.shape[1] * self.dtype.itemsize, shutil.disk_usage(self.folder).free
         if needed == 0 or free >= ROOM * needed:
             return needed > 0
-        self._say(f"needs {needed / 1e9:.3g} GB, of {free / 1e9:.3g} GB free only {free / ROOM / 1e9:.3g} are taken")
+        self._warn(f"needs {needed / 1e9:.3g} GB, of {free / 1e9:.3g} GB free only {free / ROOM / 1e9:.3g} are taken")
         return False
 
     def _new_file(self) -> IO[bytes] | None:
@@ -105,7 +105,7 @@ class SpooledRecords:
     def _give_up(self, error: OSError) -> None:
         self._may_write = False
         self._discard()
-        self._say(str(error))
+        self._warn(str(error))
 
     def _discard(self) -> None:
         if self._file is not None:
@@ -114,20 +114,11 @@ class SpooledRecords:
                 self._file.close()
         self._file = None
 
-    def _say(self, why: str) -> None:
-        warnings.warn(
+    def _warn(self, why: str) -> None:
+        warn_user(
             f"no temporary copy of the decoded records in {str(self.folder)!r}: {why}. Every evaluation decodes them "
-            "again, which takes longer; ParquetRecords(path, spool=FOLDER) names another place, spool=False none.",
-            UserWarning,
-            stacklevel=2,
+            "again, which takes longer; ParquetRecords(path, spool=FOLDER) names another place, spool=False none."
         )
-
-
-def spooled(records: Records | None) -> AbstractContextManager[Records | None]:
-    """Records for a fit, which are read over and over: those that must be decoded are decoded once, if they may be."""
-    if not isinstance(records, ParquetRecords) or records.spool is False:
-        return nullcontext(records)
-    return SpooledRecords(records, None if records.spool is True else records.spool)
 
 
 def _default_folder() -> Path:
