@@ -78,19 +78,6 @@ def test_the_gradient_equals_central_differences(rng, p, squared, n_groups, roun
     assert_gradient_is_right(objective(X, y, groups, p, squared, rounding=rounding), at)
 
 
-@pytest.mark.parametrize("n_groups", [2, 3])
-def test_the_gradient_is_right_with_blocks_that_need_a_walk_ahead(rng, n_groups):
-    X, y, groups, at = draw(rng, n_groups)
-    assert_gradient_is_right(objective(X, y, groups, block_rows=6), at)
-
-
-@pytest.mark.parametrize("weights", [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (0.2, 0.8, 0.0)])
-@pytest.mark.parametrize("block_rows", [1024, 6])
-def test_every_part_has_its_own_right_gradient(rng, weights, block_rows):
-    X, y, groups, at = draw(rng)
-    assert_gradient_is_right(objective(X, y, groups, weights=weights, block_rows=block_rows), at)
-
-
 def test_rounding_is_smooth_where_groups_are_exactly_alike(rng):
     """Every record twice, once in either group: all differences are 0, the kink itself."""
     X, y, _, at = draw(rng)

@@ -44,7 +44,7 @@ class Objective:
     @property
     def extra(self) -> tuple[str, ...]:
         """Names of the arrays that terms learn besides prototypes and attribute weights."""
-        return tuple(name for _, term in self.terms for name in term.extra)
+        return tuple(dict.fromkeys(name for _, term in self.terms for name in term.extra))
 
     def with_weights(self, *weights: float) -> "Objective":
         """The same terms with other weights."""
