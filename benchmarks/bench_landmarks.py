@@ -19,10 +19,11 @@ from threadpoolctl import threadpool_limits
 import common
 from ifair import Encoder
 from ifair.core.moments import Moments, input_products
+from ifair.core.pair_terms import AllPairs, Landmarks
 from ifair.core.pairs import EuclideanPairs
 from ifair.core.parameters import Packing
-from ifair.core.schedules import AllPairs, Landmarks, Schedule
 from ifair.core.solve import descend
+from ifair.core.terms import Term
 from ifair.data import DataError, load_compas
 from ifair.engines.engine import LocalEngine
 from ifair.models.validation import protected_mask
@@ -52,14 +53,14 @@ def rows_of(name: str, X: np.ndarray, protected: np.ndarray, iterations: int) ->
     with threadpool_limits(1, user_api="blas"), LocalEngine(X, threads=2) as engine:
         exact = common.objective(engine, protected, K, pairs=AllPairs(kernel))
 
-        def fit(pairs: Schedule) -> tuple[float, float]:
+        def fit(pairs: Term) -> tuple[float, float]:
             objective = common.objective(engine, protected, K, pairs=pairs)
             began = time.perf_counter()
             solution = descend(objective, first, packing, max_iter=iterations, tol=0.0)
             took = time.perf_counter() - began
             return exact.value_and_grad(solution.parameters)[0].total, took
 
-        def drawn(n_landmarks: int, seed: int) -> Schedule:
+        def drawn(n_landmarks: int, seed: int) -> Term:
             chosen = np.random.default_rng(seed).choice(len(X), n_landmarks, replace=False)
             return Landmarks(kernel, X[np.sort(chosen)], len(X))
 

@@ -22,8 +22,9 @@ from threadpoolctl import threadpool_limits
 import common
 from ifair.core.moments import Moments, input_products
 from ifair.core.objective import Objective
+from ifair.core.pair_terms import Landmarks
 from ifair.core.pairs import EuclideanPairs
-from ifair.core.schedules import Landmarks, Schedule
+from ifair.core.terms import Term
 from ifair.engines.engine import Engine, LocalEngine
 from ifair.engines.streamed import StreamedEngine, chunk_rows
 from ifair.inputs.disk import read_records
@@ -55,14 +56,14 @@ def forget(folder: Path) -> None:
 
 def objective(engine: Engine, pairs: str, protected: np.ndarray) -> Objective:
     (unprotected,) = engine.send(np.flatnonzero(~protected))
-    schedule: Schedule
+    term: Term
     if pairs == "moments":
-        schedule = Moments(unprotected, input_products(engine, unprotected))
+        term = Moments(unprotected, input_products(engine, unprotected))
     else:
         drawn = np.sort(np.random.default_rng(0).choice(engine.n_records, LANDMARKS, replace=False))
         kernel = EuclideanPairs(unprotected, K, True, np.float32)
-        schedule = Landmarks(kernel, engine.take(drawn), engine.n_records)
-    return common.objective(engine, protected, K, pairs=schedule)
+        term = Landmarks(kernel, engine.take(drawn), engine.n_records)
+    return common.objective(engine, protected, K, pairs=term)
 
 
 def spool(records: ParquetRecords, folder: Path) -> tuple[TemporaryCopy, float]:

@@ -23,11 +23,11 @@ import numpy as np
 from ifair import Encoder
 from ifair.core import mapping
 from ifair.core.batch import Batch
-from ifair.core.losses import Reconstruction
 from ifair.core.objective import Objective
+from ifair.core.pair_terms import AllPairs
 from ifair.core.pairs import EuclideanPairs
 from ifair.core.parameters import Parameters
-from ifair.core.schedules import AllPairs, Schedule
+from ifair.core.terms import Reconstruction, Term
 from ifair.data import load_credit
 from ifair.engines.engine import Engine
 from ifair.models.starts import first_parameters
@@ -139,7 +139,7 @@ def objective(
     fairness_weight: float = 1.0,
     authors: bool = False,
     dtype: Any = np.float64,
-    pairs: Schedule | None = None,
+    pairs: Term | None = None,
 ) -> Objective:
     """The paper's objective with means for sums; or, as the authors' code has it, squared, unweighted, with norms."""
     unprotected, columns = engine.send(np.flatnonzero(~protected), np.ones(len(protected)))
@@ -147,10 +147,7 @@ def objective(
     return Objective(
         engine,
         mapping.Mapping(2.0, squared=authors),
-        Reconstruction(columns),
-        AllPairs(kernel) if pairs is None else pairs,
-        utility_weight,
-        fairness_weight,
+        ((utility_weight, Reconstruction(columns)), (fairness_weight, pairs or AllPairs(kernel))),
         "norm" if authors else "mean",
     )
 

@@ -21,9 +21,15 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 def pytest_generate_tests(metafunc):
-    """Run every test that asks for ``seed`` on IFAIR_TEST_SEEDS seeds (default 1, at most 100)."""
+    """Run every test that asks for ``seed`` on IFAIR_TEST_SEEDS seeds (default 1, at most 100).
+
+    On several seeds a test marked ``every_seed`` is a slow proof, so that ``make test-slow`` runs it too.
+    """
     if "seed" in metafunc.fixturenames:
-        metafunc.parametrize("seed", range(int(os.environ.get("IFAIR_TEST_SEEDS", "1"))))
+        seeds = range(int(os.environ.get("IFAIR_TEST_SEEDS", "1")))
+        proof = len(seeds) > 1 and metafunc.definition.get_closest_marker("every_seed")
+        marks = [pytest.mark.slow] if proof else []
+        metafunc.parametrize("seed", [pytest.param(seed, marks=marks) for seed in seeds])
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ class Valley:
         (x, y), alpha = parameters.prototypes[0], parameters.alpha
         value = (self.a - x) ** 2 + 20.0 * (y - x**2) ** 2 + float(((alpha - 0.5) ** 2).sum()) + 1.0
         gradient = [2.0 * (x - self.a) - 80.0 * x * (y - x**2), 40.0 * (y - x**2)]
-        return Losses(value, value, 0.0), Parameters(np.array([gradient]), 2.0 * (alpha - 0.5))
+        return Losses(value, (value,)), Parameters(np.array([gradient]), 2.0 * (alpha - 0.5))
 
 
 VALLEYS = [Valley(a) for a in (0.5, 1.0, 1.5, -2.0, 3.0)]

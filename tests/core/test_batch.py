@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from ifair.core.batch import Batch, can_be_batched, ladder, most_at_once
-from ifair.core.losses import Reconstruction
 from ifair.core.mapping import Mapping
 from ifair.core.moments import Moments, input_products
 from ifair.core.objective import Objective
+from ifair.core.pair_terms import AllPairs, Landmarks
 from ifair.core.pairs import EuclideanPairs, MinkowskiPairs
 from ifair.core.parameters import Parameters
-from ifair.core.schedules import AllPairs, Landmarks, NoPairs
+from ifair.core.terms import Reconstruction
 from ifair.engines.engine import LocalEngine
 
 M, N, K = 41, 6, 4
@@ -37,14 +37,14 @@ ENGINES = {
 def objectives(engine, pairs="all", *, weighted=True, squared=False, reduction="mean", dtype=np.float64):
     unprotected, columns = engine.send(UNPROTECTED, np.array([1.0, 1, 1, 0, 1, 1]))
     kernel = EuclideanPairs(unprotected, K, weighted, dtype)
-    schedule = {
-        "all": lambda: AllPairs(kernel),
-        "landmarks": lambda: Landmarks(kernel, engine.take(np.array([3, 4, 11, 17, 25, 38])), engine.n_records),
-        "moments": lambda: Moments(unprotected, input_products(engine, unprotected), weighted),
-        "none": NoPairs,
+    pair_terms = {
+        "all": lambda: [AllPairs(kernel)],
+        "landmarks": lambda: [Landmarks(kernel, engine.take(np.array([3, 4, 11, 17, 25, 38])), engine.n_records)],
+        "moments": lambda: [Moments(unprotected, input_products(engine, unprotected), weighted)],
+        "none": list,
     }[pairs]()
-    shared = engine, Mapping(2.0, squared), Reconstruction(columns), schedule
-    return [Objective(*shared, *weights, reduction) for weights in WEIGHTS]
+    terms = [Reconstruction(columns), *pair_terms]
+    return [Objective(engine, Mapping(2.0, squared), tuple(zip(weights, terms)), reduction) for weights in WEIGHTS]
 
 
 def draw(rng):
@@ -56,8 +56,9 @@ def draw(rng):
 
 def assert_same(together, apart, tolerance):
     for (losses, gradient), (expected_losses, expected) in zip(together, apart, strict=True):
-        assert all(type(loss) is float for loss in losses)
-        np.testing.assert_allclose(losses, expected_losses, rtol=tolerance)
+        values, expected_values = ([one.total, *one.terms] for one in (losses, expected_losses))
+        assert all(type(value) is float for value in values)
+        np.testing.assert_allclose(values, expected_values, rtol=tolerance)
         for a, b in ((gradient.prototypes, expected.prototypes), (gradient.alpha, expected.alpha)):
             assert a.shape == b.shape
             np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance * np.abs(b).max())
@@ -141,9 +142,9 @@ def test_only_euclidean_formulas_take_many_fits(rng):
     X, _ = draw(rng)
     engine = LocalEngine(X)
     assert all(can_be_batched(fit) for pairs in ("all", "moments", "none") for fit in objectives(engine, pairs))
-    minkowski = AllPairs(MinkowskiPairs(UNPROTECTED, N, 3.0))
-    assert not can_be_batched(Objective(engine, Mapping(3.0), Reconstruction(np.ones(N)), minkowski, 1.0, 1.0))
-    assert not can_be_batched(Objective(engine, Mapping(3.0), Reconstruction(np.ones(N)), NoPairs(), 1.0, 0.0))
+    utility, minkowski = (1.0, Reconstruction(np.ones(N))), (1.0, AllPairs(MinkowskiPairs(UNPROTECTED, N, 3.0)))
+    assert not can_be_batched(Objective(engine, Mapping(3.0), (utility, minkowski)))
+    assert not can_be_batched(Objective(engine, Mapping(3.0), (utility,)))
 
 
 def test_how_many_fits_there_is_room_for_follows_from_the_engines_memory(rng):

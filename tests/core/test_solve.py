@@ -20,7 +20,7 @@ class Bowl:
     def value_and_grad(self, parameters):
         V, alpha = parameters.prototypes - [[3.0, -1.0]], parameters.alpha - [0.25, -0.5]
         value = self.bottom + float((V**2).sum() + (alpha**2).sum()) - 0.25
-        return Losses(value, value, 0.0), Parameters(2 * V, 2 * alpha)
+        return Losses(value, (value,)), Parameters(2 * V, 2 * alpha)
 
 
 def start(a=0.0, b=0.0):
@@ -116,7 +116,7 @@ class TwoValleys:
         centre, depth = (-5.0, 1.0) if x < 0 else (5.0, 2.0)
         value = depth + 0.01 * (x - centre) ** 4
         gradient = np.array([[0.04 * (x - centre) ** 3, 0.0]])
-        return Losses(value, value, 0.0), Parameters(gradient, np.zeros(2))
+        return Losses(value, (value,)), Parameters(gradient, np.zeros(2))
 
 
 def test_only_the_best_start_goes_on(monkeypatch):

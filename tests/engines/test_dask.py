@@ -12,9 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ifair import IFair
 from ifair.core.mapping import Mapping
+from ifair.core.pair_terms import Landmarks
 from ifair.core.pairs import EuclideanPairs
 from ifair.core.parameters import Parameters
-from ifair.core.schedules import Landmarks
 
 from clusters import processes, tasks_left, two_threads, two_workers
 
@@ -209,10 +209,10 @@ def test_landmarks_go_to_the_workers_once(rng):
     for n_landmarks in (200, 2000):
         sent, drawn = SentArrays(), rng.normal(size=(n_landmarks, N))
         sent.add(drawn)
-        schedule = Landmarks(EuclideanPairs(np.arange(N), K), drawn, 10_000)
+        term = Landmarks(EuclideanPairs(np.arange(N), K), drawn, 10_000)
         parameters = Parameters(rng.normal(size=(K, N)), np.ones(N))
-        known = schedule.known(Mapping(), parameters, 256)
-        message, used = dump_message(lambda block, known=known, schedule=schedule: (schedule, known), sent)
+        known = term.describe(Mapping(), parameters, 256)
+        message, used = dump_message(lambda block, known=known, term=term: (term, known), sent)
         assert used == {0}
         sizes.append(len(message))
         there = load_message(message, {0: drawn})(None)[1]

@@ -50,12 +50,13 @@ class Batch:
         alpha = np.stack([parameters[i].alpha for i in members])
         function = self._functions.setdefault(size, partial(_sums, self.form))
         results = engine.evaluate(function, V, alpha, mixtures)
-        return [objective.reduced(*(result[i] for result in results)) for i, objective in enumerate(objectives)]
+        return [objective.reduce_sums(*(result[i] for result in results)) for i, objective in enumerate(objectives)]
 
 
 def _sums(form: Objective, V: Array, alpha: Array, mixtures: Array) -> tuple[Array, ...]:
-    """:meth:`Objective.sums` with the mixtures of every fit, shape (B, n_mixtures, 2)."""
-    return form.sums(V, alpha, [(mixtures[:, i, 0], mixtures[:, i, 1]) for i in range(mixtures.shape[1])])
+    """:meth:`Objective.sums` with the mixtures of every fit, shape (B, n_mixtures, n_terms)."""
+    _, n_mixtures, n_terms = mixtures.shape
+    return form.sums(Parameters(V, alpha), [[mixtures[:, i, t] for t in range(n_terms)] for i in range(n_mixtures)])
 
 
 def ladder(n: int) -> int:
@@ -73,8 +74,8 @@ def ladder(n: int) -> int:
 def can_be_batched(objective: Objective) -> bool:
     """Whether the formulas of an objective take many fits at once: those of Minkowski distances other than p = 2 loop
     over attributes and gain nothing from it."""
-    kernel = getattr(objective.pairs, "kernel", None)
-    return objective.mapping.p == 2.0 and (kernel is None or type(kernel) is EuclideanPairs)
+    kernels = [getattr(term, "kernel", None) for _, term in objective.terms]
+    return objective.mapping.p == 2.0 and all(kernel is None or type(kernel) is EuclideanPairs for kernel in kernels)
 
 
 def most_at_once(objective: Objective, n_prototypes: int, n_attributes: int) -> int:

@@ -243,7 +243,7 @@ class MinkowskiSide:
 class MinkowskiPairs:
     """Pairs under a (weighted) Minkowski distance of any order p >= 1; the parameters are those of EuclideanPairs.
 
-    There is no matrix product to fall back on: a tile costs N passes over its pairs, one an attribute.
+    There is no matrix product to fall back on: a tile costs N passes over its pairs, one per attribute.
     """
 
     unprotected: Indices

@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from ifair._warn import warn_user
-from ifair.core.losses import Reconstruction
 from ifair.core.moments import Moments, input_products
 from ifair.core.objective import Objective
+from ifair.core.pair_terms import AllPairs, Landmarks
 from ifair.core.pairs import pair_kernel
 from ifair.core.parameters import Packing, Parameters
-from ifair.core.schedules import AllPairs, Landmarks, NoPairs, Schedule
 from ifair.core.solve import Solution
+from ifair.core.terms import Reconstruction, Term
 from ifair.engines.engine import Engine
 from ifair.inputs.table import Table
 from ifair.models.prototypes import PrototypeModel
@@ -304,7 +304,8 @@ class IFair(PrototypeModel):
             reported = self._objective(engine, task.protected, task.random_state, report=True)
             losses = reported.value_and_grad(solution.parameters)[0]
 
-        self.loss_, self.utility_loss_, self.fairness_loss_ = losses
+        self.loss_ = losses.total
+        self.utility_loss_, self.fairness_loss_ = losses.terms[:2]
         self.protected_mask_ = task.protected
         self._keep(engine, table, solution.parameters, solution, restarts)
 
@@ -317,25 +318,14 @@ class IFair(PrototypeModel):
     ) -> Objective:
         counts = ~protected if self.utility_columns == "unprotected" else np.ones_like(protected)
         (columns,) = engine.send(counts.astype(np.float64))
-        return Objective(
-            engine,
-            self._mapping(),
-            Reconstruction(columns),
-            self._schedule(engine, protected, random_state, report),
-            float(self.utility_weight),
-            float(self.fairness_weight),
-            self.reduction,  # type: ignore[arg-type]
-        )
+        terms: list[tuple[float, Term]] = [(float(self.utility_weight), Reconstruction(columns))]
+        if self.fairness_weight > 0 or report:
+            terms.append((float(self.fairness_weight), self._pair_term(engine, protected, random_state)))
+        return Objective(engine, self._mapping(), tuple(terms), self.reduction)  # type: ignore[arg-type]
 
-    def _schedule(
-        self,
-        engine: Engine,
-        protected: NDArray[np.bool_],
-        random_state: np.random.RandomState,
-        report: bool,
-    ) -> Schedule:
-        if self.fairness_weight == 0 and not report:
-            return NoPairs()
+    def _pair_term(
+        self, engine: Engine, protected: NDArray[np.bool_], random_state: np.random.RandomState
+    ) -> AllPairs | Landmarks | Moments:
         weighted, euclidean = self.fairness_distance == "weighted", self.p == 2
         if self.pairs == "moments":
             (unprotected,) = engine.send(np.flatnonzero(~protected))

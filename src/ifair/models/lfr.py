@@ -1,6 +1,7 @@
 """LFR, the rival: learned fair representations of Zemel et al. (ICML 2013)."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -11,9 +12,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ifair._warn import warn_user
-from ifair.core.lfr import LabelledPacking, LabelledParameters, LFRObjective, first_log_odds
-from ifair.core.losses import Reconstruction
+from ifair.core.objective import Objective
 from ifair.core.parameters import Packing, Parameters
+from ifair.core.terms import GroupParity, LabelCrossEntropy, Reconstruction, Term, first_log_odds
 from ifair.engines.engine import Engine
 from ifair.inputs.table import Table
 from ifair.models.prototypes import PrototypeModel
@@ -224,11 +225,16 @@ class LFR(ClassifierMixin, PrototypeModel):
         n_features, centre = table.n_features, table.statistics.mean
         random_state = check_random_state(self.random_state)
         free = np.zeros_like(protected)
-        per_column = float(self.reconstruct_weight) / n_features
-        weights = (per_column, float(self.target_weight), float(self.fairness_weight))
         sizes = np.bincount(groups).astype(np.float64)
         columns, y, numbers, sizes = engine.send(np.ones(n_features), labels, groups, sizes)
-        objective = LFRObjective(engine, self._mapping(), Reconstruction(columns), y, numbers, sizes, weights)
+        parity = GroupParity(numbers, sizes)
+        terms: list[tuple[float, Term]] = [
+            (float(self.reconstruct_weight) / n_features, Reconstruction(columns)),
+            (float(self.target_weight), LabelCrossEntropy(y)),
+        ]
+        if self.fairness_weight > 0:
+            terms.append((float(self.fairness_weight), parity))
+        objective = Objective(engine, self._mapping(), tuple(terms))
         starts = []
         sample = draw_sample(engine, table, self.n_prototypes, random_state)
         for _ in range(self.n_restarts):
@@ -236,13 +242,17 @@ class LFR(ClassifierMixin, PrototypeModel):
                 sample, self.n_prototypes, self.init, self.alpha_init, protected, free, random_state
             )
             first = Parameters(first.prototypes - centre, first.alpha)
-            starts.append(LabelledParameters(first, first_log_odds(engine, objective.mapping, first, y)))
-        packing = LabelledPacking(Packing(self.n_prototypes, n_features, free))
+            log_odds = first_log_odds(engine, objective.mapping, first, y)
+            starts.append(replace(first, extra={"log_odds": log_odds}))
+        packing = Packing(self.n_prototypes, n_features, free, {"log_odds": self.n_prototypes})
         solution, restarts = self._search(objective, starts, packing)
-        self.label_chances_ = expit(solution.parameters.log_odds)
-        self.loss_, summed, self.target_loss_, self.fairness_loss_ = solution.losses
+        self.label_chances_ = expit(solution.parameters.extra["log_odds"])
+        self.loss_ = solution.losses.total
+        # Parity is reported without rounding, and even where it has no weight.
+        exact = replace(objective, terms=(*terms[:2], (0.0, replace(parity, rounding=0.0))))
+        summed, self.target_loss_, self.fairness_loss_ = exact.value_and_grad(solution.parameters)[0].terms
         self.reconstruct_loss_ = summed / n_features
-        self._keep(engine, table, solution.parameters.parameters, solution, restarts)
+        self._keep(engine, table, solution.parameters, solution, restarts)
 
     def _name_groups(self, telling: Any, n_records: int) -> NDArray[np.intp]:
         """Keep the names of the groups that ``telling`` tells apart, and say which of them every record is of."""

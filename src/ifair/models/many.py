@@ -3,7 +3,6 @@
 import os
 from collections.abc import Hashable, Sequence
 from copy import deepcopy
-from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -16,9 +15,10 @@ from ifair.core.batch import Batch, can_be_batched, most_at_once
 from ifair.core.crew import Crew
 from ifair.core.lockstep import Lockstep, Problem, Question
 from ifair.core.objective import Losses
+from ifair.core.pair_terms import Landmarks
 from ifair.core.parameters import Parameters
-from ifair.core.schedules import Landmarks
 from ifair.core.solve import Observer, Progress
+from ifair.core.terms import Reconstruction
 from ifair.engines.engine import Engine
 from ifair.inputs.table import Table, open_table
 from ifair.models.ifair import IFair, Task
@@ -111,8 +111,8 @@ def _tasks(models: list[IFair], engine: Engine, table: Table, masks: list[NDArra
         same = _draws(model, protected)
         if same is not None and same in known:
             task = known[same]
-            lam, mu = float(model.utility_weight), float(model.fairness_weight)
-            objective = replace(task.objective, utility_weight=lam, fairness_weight=mu)
+            weights = [float(model.utility_weight), float(model.fairness_weight)][: len(task.objective.terms)]
+            objective = task.objective.with_weights(*weights)
             task = task._replace(objective=objective, random_state=deepcopy(task.random_state))
         else:
             task = model._task(engine, table, protected)
@@ -154,7 +154,7 @@ def _with_others(model: IFair, engine: Engine, task: Task) -> Task:
     objective = task.objective
     if model.fairness_weight == 0:
         objective = model._objective(engine, task.protected, np.random.RandomState(0), report=True)
-        if isinstance(objective.pairs, Landmarks):
+        if isinstance(objective.terms[-1][1], Landmarks):
             return task
     return task._replace(objective=objective)
 
@@ -209,7 +209,8 @@ def _observer(model: IFair) -> Observer | None:
 def _form(engine: Engine, task: Task) -> Hashable:
     """What two fits must share for their formulas to be the same: everything but the weights."""
     objective = task.objective
-    pairs = objective.pairs
+    utility, pairs = objective.terms[0][1], objective.terms[-1][1]
+    assert isinstance(utility, Reconstruction)
     kernel = getattr(pairs, "kernel", None)
     options = [getattr(kernel or pairs, name, None) for name in ("p", "weighted", "dtype")]
     landmarks = _bytes(engine, pairs.X) if isinstance(pairs, Landmarks) else b""
@@ -221,7 +222,7 @@ def _form(engine: Engine, task: Task) -> Hashable:
         type(kernel),
         *options,
         task.protected.tobytes(),
-        _bytes(engine, objective.utility.columns),
+        _bytes(engine, utility.columns),
         landmarks,
     )
 

@@ -1,20 +1,19 @@
-"""The three ways to sum the fairness loss over pairs: all of them, landmarks, moments.
+"""Terms over pairs of records: the fairness loss (Def. 5) of all pairs, or of pairs with landmarks.
 
-Each answers the same three questions of :class:`ifair.core.objective.Objective`, which walks over the records in
-blocks: what must be known before the walk (``prepare``), what a block adds (``block``), and what is left to add once
-all blocks are summed (``finish``). The loss is a sum over ordered pairs.
+Both sum over ordered pairs. All pairs of squared distances have a closed form, in :mod:`ifair.core.moments`.
 """
 
 from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
-from ifair.core.arrays import Array, namespace, zeros
+from ifair.core.arrays import Array, zeros
 from ifair.core.distance import Pullback
 from ifair.core.mapping import Mapping
 from ifair.core.pairs import PairKernel
 from ifair.core.parameters import Parameters
+from ifair.core.terms import Part, Term
 from ifair.engines.engine import Engine, add_in_order
 
 STRIPE_BYTES = 128 * 2**20
@@ -22,22 +21,6 @@ STRIPE_BYTES = 128 * 2**20
 
 LEAST_TILE_ROWS = 64
 """Products of smaller tiles are not worth asking for."""
-
-
-class BlockPart(NamedTuple):
-    """What a block of records adds: its loss, the gradient on its memberships, and sums for ``finish``."""
-
-    loss: Array
-    d_memberships: Array
-    sums: tuple[Any, ...]
-
-
-class Schedule(Protocol):
-    """A way to sum over pairs."""
-
-    def prepare(self, engine: Engine, mapping: Mapping, parameters: Parameters) -> Any: ...
-    def block(self, known: Any, X: Array, U: Array, rows: slice, parameters: Parameters) -> BlockPart: ...
-    def finish(self, known: Any, sums: tuple[Any, ...], parameters: Parameters) -> tuple[Array, Parameters]: ...
 
 
 def tiles(n_records: int, tile_rows: int) -> list[slice]:
@@ -52,25 +35,6 @@ def tile_rows_of(engine_rows: int, batch: tuple[int, ...]) -> int:
     return max(min(LEAST_TILE_ROWS, engine_rows), int(engine_rows / prod(batch) ** 0.5)) if batch else engine_rows
 
 
-def zero(parameters: Parameters) -> Parameters:
-    xp = namespace(parameters.alpha)
-    return Parameters(xp.zeros_like(parameters.prototypes), xp.zeros_like(parameters.alpha))
-
-
-@dataclass(frozen=True, slots=True)
-class NoPairs:
-    """The fairness loss left out, where its weight is zero."""
-
-    def prepare(self, engine: Engine, mapping: Mapping, parameters: Parameters) -> None:
-        return None
-
-    def block(self, known: None, X: Array, U: Array, rows: slice, parameters: Parameters) -> BlockPart:
-        return BlockPart(zeros(U.shape[:-2], U), namespace(U).zeros_like(U), ())
-
-    def finish(self, known: None, sums: tuple[Any, ...], parameters: Parameters) -> tuple[Array, Parameters]:
-        return zeros(parameters.batch, parameters.alpha), zero(parameters)
-
-
 class PairSums(NamedTuple):
     """Sums over all pairs: the loss, how it moves with each record, and the part that belongs to no record."""
 
@@ -80,11 +44,13 @@ class PairSums(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class AllPairs:
+class AllPairs(Term):
     """Every pair, exactly; each unordered pair is visited once.
 
     Costs M^2/2 pairs; holds O(M (N + K)) numbers.
     """
+
+    order: ClassVar[int] = 2
 
     kernel: PairKernel
 
@@ -119,9 +85,9 @@ class AllPairs:
 
         return PairSums(*add_in_order(engine.run(stripe, n_stripes)))
 
-    def block(self, known: PairSums, X: Array, U: Array, rows: slice, parameters: Parameters) -> BlockPart:
+    def block(self, known: PairSums, X: Array, U: Array, rows: slice, parameters: Parameters) -> Part:
         d_memberships, direct = self.kernel.pull(X, U, known.rows[..., rows, :], parameters)
-        return BlockPart(zeros(parameters.batch, U), d_memberships, (direct,))
+        return d_memberships, (direct,)
 
     def finish(self, known: PairSums, sums: tuple[Any, ...], parameters: Parameters) -> tuple[Array, Parameters]:
         (direct,) = sums
@@ -135,7 +101,7 @@ class LandmarkSide:
     Another process makes it anew, instead of being sent arrays that are larger than what they are made of.
     """
 
-    schedule: "Landmarks"
+    term: "Landmarks"
     mapping: Mapping
     parameters: Parameters
     tile_rows: int
@@ -145,11 +111,11 @@ class LandmarkSide:
     tiles: list[slice]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return self.schedule.known, (self.mapping, self.parameters, self.tile_rows)
+        return self.term.describe, (self.mapping, self.parameters, self.tile_rows)
 
 
 @dataclass(frozen=True, slots=True)
-class Landmarks:
+class Landmarks(Term):
     """Every record paired with some records drawn once, scaled so that the expectation is the sum over all pairs.
 
     Given the landmarks the sum is separable over records: one pass, any split into blocks or shards.
@@ -163,6 +129,8 @@ class Landmarks:
         M, the number of records they were drawn from.
     """
 
+    order: ClassVar[int] = 2
+
     kernel: PairKernel
     X: Array
     n_records: int
@@ -173,14 +141,15 @@ class Landmarks:
 
     def prepare(self, engine: Engine, mapping: Mapping, parameters: Parameters) -> LandmarkSide:
         rows = self.kernel.tile_rows or engine.tile_rows
-        return self.known(mapping, parameters, tile_rows_of(rows, parameters.batch))
+        return self.describe(mapping, parameters, tile_rows_of(rows, parameters.batch))
 
-    def known(self, mapping: Mapping, parameters: Parameters, tile_rows: int) -> LandmarkSide:
+    def describe(self, mapping: Mapping, parameters: Parameters, tile_rows: int) -> LandmarkSide:
+        """What is known of the landmarks at ``parameters``."""
         U, pullback = mapping.with_pullback(self.X, parameters)
         side, cut = self.kernel.side(self.X, U, parameters), tiles(self.X.shape[0], tile_rows)
         return LandmarkSide(self, mapping, parameters, tile_rows, U, pullback, side, cut)
 
-    def block(self, known: LandmarkSide, X: Array, U: Array, rows: slice, parameters: Parameters) -> BlockPart:
+    def block(self, known: LandmarkSide, X: Array, U: Array, rows: slice, parameters: Parameters) -> Part:
         kernel = self.kernel
         records, landmarks = kernel.side(X, U, parameters), known.side
         batch = parameters.batch
@@ -197,10 +166,9 @@ class Landmarks:
                 shared += part.shared
         d_memberships, direct = kernel.pull(X, U, by_record, parameters)
         direct = direct + kernel.pull_shared(shared, parameters)
-        return BlockPart(self.scale * loss, self.scale * d_memberships, (by_landmark, direct))
+        return self.scale * d_memberships, (self.scale * loss, by_landmark, direct)
 
     def finish(self, known: LandmarkSide, sums: tuple[Any, ...], parameters: Parameters) -> tuple[Array, Parameters]:
-        by_landmark, direct = sums
-        U = known.U
-        d_memberships, more = self.kernel.pull(self.X, U, by_landmark, parameters)
-        return zeros(parameters.batch, U), self.scale * (direct + more + known.pullback(d_memberships))
+        loss, by_landmark, direct = sums
+        d_memberships, more = self.kernel.pull(self.X, known.U, by_landmark, parameters)
+        return loss, self.scale * (direct + more + known.pullback(d_memberships))
