@@ -139,7 +139,7 @@ def results_of(context: Any, action: Callable[[], Result], tag: str) -> Result:
         context.addJobTag(tag)
         return action()
     except (Py4JJavaError, PySparkException) as error:
-        raise _translated(str(getattr(error, "java_exception", error))) from error
+        raise _translate_error(str(getattr(error, "java_exception", error))) from error
     except (Py4JError, ConnectionError, EOFError) as error:
         raise ConnectionError(f"engine='spark': the Spark session was lost ({error})") from error
     except BaseException:
@@ -150,7 +150,7 @@ def results_of(context: Any, action: Callable[[], Result], tag: str) -> Result:
             context.removeJobTag(tag)
 
 
-def _translated(message: str) -> Exception:
+def _translate_error(message: str) -> Exception:
     """An error of a job in words: what Python said on the executor, if it did, else the first line of Java's."""
     lines = message.splitlines()
     said = [line.strip() for line in _python_part(lines) if line and not line[0].isspace()]

@@ -23,9 +23,9 @@ from ifair.models.validation import (
     check_labels,
     check_lfr_parameters,
     check_table,
-    group_numbers,
+    encode_classes,
+    number_groups,
     protected_columns,
-    two_classes,
 )
 
 PREDICTED_AT_ONCE = 16_384
@@ -200,7 +200,7 @@ class LFR(ClassifierMixin, PrototypeModel):
         """
         check_lfr_parameters(self)
         with self._open_to_fit(X, y=y, sensitive_features=sensitive_features) as table:
-            self.classes_, labels = two_classes(check_labels(table.labels("y"), table.n_records))
+            self.classes_, labels = encode_classes(check_labels(table.labels("y"), table.n_records))
             check_table(self, table)
             protected = protected_columns(self, X)
             telling = None
@@ -259,7 +259,7 @@ class LFR(ClassifierMixin, PrototypeModel):
         groups = np.zeros(n_records, dtype=np.intp)
         self.group_labels_: list[Any] = []
         if telling is not None:
-            self.group_labels_, groups = group_numbers(telling, n_records)
+            self.group_labels_, groups = number_groups(telling, n_records)
         labels = self.group_labels_
         if len(labels) < 2 and self.fairness_weight > 0:
             known = f"all records are of the group {labels[0]!r}" if labels else "no protected groups are known"

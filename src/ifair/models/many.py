@@ -40,7 +40,7 @@ def fit_many(models: Sequence[IFair], X: Any) -> list[IFair]:
         starts, `tol` and the like, are evaluated together; those of different `n_prototypes` in turns. With landmarks,
         those with the same ones: give them the same `random_state`.
     X : array-like, DataFrame or Tensor of shape (n_samples, n_features)
-        As for :meth:`IFair.fit`. Tables on disk or of Dask are taken too, and fitted one model after the other.
+        As for :meth:`IFair.fit`. Tables on disk, of Dask or of Spark are taken too.
 
     Returns
     -------

@@ -22,7 +22,7 @@ from ifair.encode import Encoder
 from ifair.engines.engine import Engine
 from ifair.inputs.table import RowMap, Table, open_table
 from ifair.models.progress import ProgressBar
-from ifair.models.validation import positive_integer
+from ifair.models.validation import check_positive_integer
 
 P = TypeVar("P")
 
@@ -79,7 +79,7 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
     def _search(
         self, objective: Differentiable[P], starts: Sequence[P], packing: Vectorised[P]
     ) -> tuple[Solution[P], list[float]]:
-        with observed(self, len(starts)) as observer:
+        with observe_progress(self, len(starts)) as observer:
             return minimise(objective, starts, packing, max_iter=self.max_iter, tol=self.tol, observer=observer)
 
     def _keep(
@@ -155,7 +155,7 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
         >>> [len(block) for block in model.transform_blocks(X, rows=25)]
         [25, 25, 10]
         """
-        positive_integer("rows", rows)
+        check_positive_integer("rows", rows)
         with self._open_to_map(X) as table:
             yield from table.map_blocks(self._representer(as_membership=self.output == "membership"), rows)
 
@@ -262,7 +262,7 @@ class Representer:
 
 
 @contextmanager
-def observed(estimator: Any, n_starts: int) -> Iterator[Callable[[Progress], None]]:
+def observe_progress(estimator: Any, n_starts: int) -> Iterator[Callable[[Progress], None]]:
     """Tell the estimator's progress bar and callback of every iteration."""
     bar = ProgressBar(n_starts, estimator.max_iter) if estimator.verbose else None
 

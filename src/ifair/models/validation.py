@@ -23,14 +23,14 @@ OUTPUTS = ("representation", "membership")
 def check_parameters(estimator: Any) -> None:
     """Check the parameters of an IFair that need no data."""
     _check_common(estimator, weights=("utility_weight", "fairness_weight"))
-    one_of("fairness_distance", estimator.fairness_distance, ("weighted", "euclidean"))
-    one_of("reduction", estimator.reduction, ("mean", "sum", "norm"))
-    one_of("utility_columns", estimator.utility_columns, ("all", "unprotected"))
-    one_of("precision", estimator.precision, ("auto", "single", "double"))
+    check_choice("fairness_distance", estimator.fairness_distance, ("weighted", "euclidean"))
+    check_choice("reduction", estimator.reduction, ("mean", "sum", "norm"))
+    check_choice("utility_columns", estimator.utility_columns, ("all", "unprotected"))
+    check_choice("precision", estimator.precision, ("auto", "single", "double"))
     if isinstance(estimator.pairs, str):
-        one_of("pairs", estimator.pairs, ("auto", "all", "moments"))
+        check_choice("pairs", estimator.pairs, ("auto", "all", "moments"))
     else:
-        positive_integer("pairs (a number of landmarks)", estimator.pairs)
+        check_positive_integer("pairs (a number of landmarks)", estimator.pairs)
     if estimator.pairs == "moments" and estimator.p != 2:
         raise ValueError(f"pairs='moments' has a closed form for p=2 only, got p={estimator.p!r}")
 
@@ -39,24 +39,24 @@ def check_lfr_parameters(estimator: Any) -> None:
     """Check the parameters of an LFR that need no data."""
     _check_common(estimator, weights=("reconstruct_weight", "target_weight", "fairness_weight"))
     if isinstance(estimator.init, str):
-        one_of("init", estimator.init, ("k-means++", "uniform"))
+        check_choice("init", estimator.init, ("k-means++", "uniform"))
 
 
 def _check_common(estimator: Any, weights: tuple[str, ...]) -> None:
     for name in ("n_prototypes", "n_restarts", "max_iter"):
-        positive_integer(name, getattr(estimator, name))
+        check_positive_integer(name, getattr(estimator, name))
     for name in (*weights, "tol"):
-        not_negative(name, getattr(estimator, name))
+        check_not_negative(name, getattr(estimator, name))
     if all(getattr(estimator, name) == 0 for name in weights):
         both = "both" if len(weights) == 2 else "all"
         raise ValueError(f"{', '.join(weights[:-1])} and {weights[-1]} are {both} 0: there is nothing to learn")
     if not _is_number(estimator.p) or not 1 <= estimator.p < np.inf:
         raise ValueError(f"p must be a finite number of at least 1 for d to be a distance, got {estimator.p!r}")
-    one_of("output", estimator.output, OUTPUTS)
+    check_choice("output", estimator.output, OUTPUTS)
     check_engine(estimator.engine)
     for name, choices in STARTS.items():
         if isinstance(getattr(estimator, name), str):
-            one_of(name, getattr(estimator, name), choices)
+            check_choice(name, getattr(estimator, name), choices)
     if isinstance(estimator.init, str) and estimator.init == "principal" and not isinstance(estimator.alpha_init, str):
         raise ValueError("init='principal' chooses the first weights itself; leave alpha_init='masked' or 'random'")
     if estimator.callback is not None and not callable(estimator.callback):
@@ -80,9 +80,9 @@ def check_table(estimator: Any, table: Table) -> None:
             "scale the table first (ifair.Encoder does)"
         )
     if not isinstance(estimator.init, str):
-        shaped("init", estimator.init, (K, n_features))
+        check_shape("init", estimator.init, (K, n_features))
     if not isinstance(estimator.alpha_init, str):
-        alpha = shaped("alpha_init", estimator.alpha_init, (n_features,))
+        alpha = check_shape("alpha_init", estimator.alpha_init, (n_features,))
         if alpha.min() < 0:
             raise ValueError(f"alpha_init must not be negative, got {alpha.min():.6g} in column {alpha.argmin()}")
 
@@ -113,22 +113,22 @@ def check_pairs(estimator: Any, table: Table) -> None:
         )
 
 
-def positive_integer(name: str, value: Any) -> None:
+def check_positive_integer(name: str, value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
         raise ValueError(f"{name} must be an integer of at least 1, got {value!r}")
 
 
-def not_negative(name: str, value: Any) -> None:
+def check_not_negative(name: str, value: Any) -> None:
     if not _is_number(value) or not 0 <= value < np.inf:
         raise ValueError(f"{name} must be a finite number of at least 0, got {value!r}")
 
 
-def one_of(name: str, value: Any, choices: tuple[str, ...]) -> None:
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     if value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
 
 
-def shaped(name: str, value: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
+def check_shape(name: str, value: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """``value`` as finite doubles of the given shape."""
     array = np.asarray(value, dtype=np.float64)
     if array.shape != shape:
@@ -158,7 +158,7 @@ def check_labels(y: Any, n_records: int) -> Any:
     return y
 
 
-def two_classes(y: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
+def encode_classes(y: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
     """The two classes, and labels as 0.0 and 1.0."""
     check_classification_targets(y)
     kind = type_of_target(y, input_name="y", raise_unknown=True)
@@ -170,7 +170,7 @@ def two_classes(y: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
     return classes, numbers.astype(np.float64)
 
 
-def group_numbers(sensitive_features: ArrayLike, n_records: int) -> tuple[list[Any], NDArray[np.intp]]:
+def number_groups(sensitive_features: ArrayLike, n_records: int) -> tuple[list[Any], NDArray[np.intp]]:
     """Name the groups, and number every record's."""
     columns = np.asarray(sensitive_features)
     columns = columns.reshape(len(columns), -1).T if columns.ndim > 1 else columns[None, :]
@@ -252,7 +252,7 @@ def _columns_of_names(wanted: list[str], names: Sequence[str] | None) -> list[in
         if not found:
             attributes = list(dict.fromkeys([*names, *(n.partition("=")[0] for n in names)]))
             close = nearest_name(name, attributes, cutoff=0.5)
-            hint = f"; did you mean {close!r}?" if close else f"; the columns are {_shortened(names)}"
+            hint = f"; did you mean {close!r}?" if close else f"; the columns are {_list_names(names)}"
             raise ValueError(f"protected column {name!r} is not in the table{hint}")
         columns += found
     return columns
@@ -273,6 +273,6 @@ def _refuse_duplicates(wanted: Sequence[Any]) -> None:
         raise ValueError(f"protected names {repeated} more than once; list every column once")
 
 
-def _shortened(names: Sequence[str], most: int = 8) -> str:
+def _list_names(names: Sequence[str], most: int = 8) -> str:
     shown = ", ".join(repr(name) for name in names[:most])
     return shown if len(names) <= most else f"{shown}, ... ({len(names)} in all)"
