@@ -1,73 +1,89 @@
 """Many fits of one form, evaluated in one call."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any
 
 import numpy as np
 
-from ifair.core.arrays import Array
+from ifair.core.arrays import Array, namespace
+from ifair.core.lbfgs import Floats
 from ifair.core.objective import Losses, Objective
 from ifair.core.pairs import EuclideanPairs
-from ifair.core.parameters import Parameters
+from ifair.core.parameters import WEIGHT_SCALE, Parameters
 
 
 class Batch:
     """Values and gradients of objectives that differ in their weights only, each at its own parameters.
 
+    They are functions of flat vectors that stay on the engine, as :mod:`ifair.core.lbfgs` minimises them. In these,
+    frozen weights have their place too: a weight that starts at 0 has no slope, and stays there.
+
     Parameters
     ----------
-    form : Objective
-        Any of them; its weights are not looked at.
+    objectives : sequence of Objective
+        The first stands for all, except for the weights.
+    shape : tuple of int
+        (K, N).
     most : int
         Fits to evaluate at once; more are evaluated in turns.
     """
 
-    def __init__(self, form: Objective, most: int) -> None:
-        self.form, self.most = form, most
-        # A recording is of one number of fits, so that every number has a function of its own.
-        self._functions: dict[int, Callable[..., tuple[Any, ...]]] = {}
+    n_losses = 3
 
-    def value_and_grads(
-        self, objectives: Sequence[Objective], parameters: Sequence[Parameters]
-    ) -> list[tuple[Losses, Parameters]]:
-        """What ``value_and_grad`` of every objective says at its parameters, to rounding."""
-        answers: list[tuple[Losses, Parameters]] = []
-        for start in range(0, len(objectives), self.most):
-            some = slice(start, start + self.most)
-            answers += self._at_once(objectives[some], parameters[some])
-        return answers
+    def __init__(self, objectives: Sequence[Objective], shape: tuple[int, int], most: int) -> None:
+        self.objectives, self.shape, self.most = list(objectives), shape, most
+        self.form = self.objectives[0]
+        self.engine = self.form.engine
+        self._weights, self._mixtures, self._shares = self.engine.send(
+            np.array([[one.utility_weight, one.fairness_weight] for one in objectives]),
+            np.array([one.mixtures for one in objectives]),
+            np.array(self.form._shares),
+        )
 
-    def _at_once(
-        self, objectives: Sequence[Objective], parameters: Sequence[Parameters]
-    ) -> list[tuple[Losses, Parameters]]:
-        n, engine = len(objectives), self.form.engine
-        size = min(ladder(n), self.most) if getattr(engine, "recorded", False) else n
-        # Where too few fits are left for a recording, the last one stands in for the others.
-        members = [min(i, n - 1) for i in range(size)]
-        mixtures = np.array([objective.mixtures for objective in objectives])[members]
-        V = np.stack([parameters[i].prototypes for i in members])
-        alpha = np.stack([parameters[i].alpha for i in members])
-        function = self._functions.setdefault(size, partial(_sums, self.form))
-        results = engine.evaluate(function, V, alpha, mixtures)
-        return [objective.reduced(*(result[i] for result in results)) for i, objective in enumerate(objectives)]
+    @property
+    def recorded(self) -> bool:
+        return bool(getattr(self.engine, "recorded", False))
 
+    def send(self, theta: Floats) -> Array:
+        sent: Array = self.engine.send(theta)[0]
+        return sent
 
-def _sums(form: Objective, V: Array, alpha: Array, mixtures: Array) -> tuple[Array, ...]:
-    """:meth:`Objective.sums` with the mixtures of every fit, shape (B, n_mixtures, 2)."""
-    return form.sums(V, alpha, [(mixtures[:, i, 0], mixtures[:, i, 1]) for i in range(mixtures.shape[1])])
+    def fetch(self, array: Array) -> Floats:
+        fetched: Floats = self.engine.fetch(array)[0]
+        return fetched
 
+    def run(self, function: Callable[[Array], tuple[Array]], orders: Floats) -> Floats:
+        report: Floats = self.engine.evaluate(function, orders)[0]
+        return report
 
-def ladder(n: int) -> int:
-    """The next number with no more than three binary digits that count: few recordings serve all numbers of fits.
+    def keep(self, rows: list[int]) -> "Batch":
+        return Batch([self.objectives[row] for row in rows], self.shape, self.most)
 
-    Examples
-    --------
-    >>> [ladder(n) for n in (1, 7, 9, 17, 51, 153)]
-    [1, 7, 10, 20, 56, 160]
-    """
-    step = 1 << max(n.bit_length() - 3, 0)
-    return -(-n // step) * step
+    def name_losses(self, values: Floats) -> Losses:
+        return Losses(*map(float, values))
+
+    def values_and_grads(self, theta: Array) -> tuple[Array, Array]:
+        """Of every fit the total and its parts, shape (B, 3), and the gradient of the total, (B, n)."""
+        xp, B = namespace(theta), theta.shape[0]
+        portions = [slice(first, min(first + self.most, B)) for first in range(0, B, self.most)]
+        losses, gradients = zip(*(self._at_once(theta[some], some) for some in portions))
+        return (losses[0], gradients[0]) if len(portions) == 1 else (xp.concat(losses), xp.concat(gradients))
+
+    def _at_once(self, theta: Array, some: slice) -> tuple[Array, Array]:
+        xp, (K, N), (B, _) = namespace(theta), self.shape, theta.shape
+        weights, mixtures, beta = self._weights[some], self._mixtures[some], theta[:, K * N :]
+        shares = [(mixtures[:, i, 0], mixtures[:, i, 1]) for i in range(mixtures.shape[1])]
+        sums = self.form.sums(xp.reshape(theta[:, : K * N], (B, K, N)), (WEIGHT_SCALE * beta) ** 2, shares)
+        gradients = list(map(Parameters, sums[2::2], sums[3::2]))
+        parts = xp.stack(sums[:2], axis=-1) * self._shares
+        gradient = gradients[0]
+        if self.form.reduction == "norm":
+            parts = xp.sqrt(parts)
+            slopes = xp.where(parts > 0.0, weights * 0.5 / xp.where(parts > 0.0, parts, 1.0), 0.0)
+            gradient = gradients[0].times(slopes[:, 0]) + gradients[1].times(slopes[:, 1])
+        total = xp.sum(weights * parts, axis=1)[:, None]
+        by_beta = 2.0 * WEIGHT_SCALE**2 * beta * gradient.alpha
+        flat = xp.concat([xp.reshape(gradient.prototypes, (B, K * N)), by_beta], axis=1)
+        return xp.concat([total, parts], axis=1), flat
 
 
 def can_be_batched(objective: Objective) -> bool:

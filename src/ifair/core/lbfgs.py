@@ -17,7 +17,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ifair.core.arrays import Array, namespace, row_sums, zeros
+from ifair.core.arrays import Array, Mask, namespace, row_sums, zeros
 
 MEMORY = 10
 """Past steps that are remembered; 30 gained nothing on the datasets tried."""
@@ -42,34 +42,33 @@ class Functions(Protocol):
     def fetch(self, array: Array) -> Floats:
         """An array of that place as a NumPy array."""
 
-    def values_and_grads(self, theta: Array, live: Array) -> tuple[Array, Array]:
-        """Losses, shape (B, n_losses), and gradients of the first, (B, n), in arrays of that place.
+    def values_and_grads(self, theta: Array) -> tuple[Array, Array]:
+        """Losses, shape (B, n_losses), and gradients of the first, (B, n), in arrays of that place."""
 
-        Rows where ``live`` is false are not looked at.
-        """
-
-    def run(self, function: Callable[[Array], Array], orders: Floats) -> Floats:
-        """Send ``orders``, call the function, and fetch what it returns."""
+    def run(self, function: Callable[[Array], tuple[Array]], orders: Floats) -> Floats:
+        """Send ``orders``, call the function, and fetch the one array that it returns."""
 
     def keep(self, rows: list[int]) -> Self:
         """Only these functions."""
 
 
 # Columns of what the host orders: whether a row is evaluated at all, whether its last trial becomes the current point,
-# whether the step there is remembered, whether the search begins at its best point; the slot and the length of the
-# step. Then come the shares in its direction of the steps and the changes of the gradient remembered, and of the
-# gradient.
-LIVE, ACCEPT, LEARN, BEGIN, SLOT, LENGTH, MIXTURE = range(7)
+# whether the step there is remembered, whether the search begins at its best point, the length of the step, and the
+# share of the gradient in its direction, downhill. Then come the shares of past steps and changes of the gradient.
+LIVE, ACCEPT, LEARN, BEGIN, LENGTH, SCALE, MIXTURE = range(7)
+
+# Rows of what is remembered of a search: past steps, each with the change of the gradient, the oldest first; the step
+# to the trial, with its change; the gradients at the current point and at the trial.
+PAST = 2 * MEMORY
+STEP, CHANGE, GRADIENT, SLOPE = range(PAST, PAST + 4)
 
 
 class _State:
-    """The vectors of B searches: current points, trials, gradients, what is remembered, and the best points so far."""
+    """The vectors of B searches: current points, trials, what is remembered, and the best points so far."""
 
-    def __init__(self, functions: Functions, x: Array, trial: Array, slope: Array, memory: Array, best: Array) -> None:
-        self.functions, self.x, self.trial, self.slope, self.memory = functions, x, trial, slope, memory
+    def __init__(self, functions: Functions, x: Array, trial: Array, memory: Array, best: Array) -> None:
+        self.functions, self.x, self.trial, self.memory = functions, x, trial, memory
         self.best = best  # points with their losses behind them, so that both change at the same time
-        xp = namespace(x)
-        self.rows = xp.arange(x.shape[0], device=x.device)
 
     @classmethod
     def at(cls, functions: Functions, theta: Floats) -> "_State":
@@ -77,51 +76,55 @@ class _State:
         x = functions.send(theta)
         best = functions.send(np.hstack([theta, np.full((B, functions.n_losses), np.inf)]))
         # Arrays of their own: all of them are written to.
-        return cls(functions, x, x + 0.0, zeros((B, n), x), zeros((B, 2 * MEMORY + 1, n), x), best)
+        return cls(functions, x, x + 0.0, zeros((B, SLOPE + 1, n), x), best)
 
     def keep(self, rows: list[int]) -> "_State":
-        arrays = (self.x, self.trial, self.slope, self.memory, self.best)
-        xp = namespace(self.x)
+        xp, arrays = namespace(self.x), (self.x, self.trial, self.memory, self.best)
         index = xp.asarray(rows, device=self.x.device)
         return _State(self.functions.keep(rows), *(xp.take(array, index, axis=0) for array in arrays))
 
-    def step(self, orders: Array) -> Array:
+    def step(self, orders: Array) -> tuple[Array]:
         """Carry out the orders, evaluate, and report: losses, largest slope, inner products.
 
-        Nothing here depends on values, except through masks: it can be recorded. A row that is not live keeps all that
-        it has.
+        Nothing here depends on values on a device, except through masks: it can be recorded. A row that is not live
+        keeps all that it has.
         """
-        xp, n, m = namespace(orders), self.x.shape[1], MEMORY
-        live, accept, learn, begin = (orders[:, i : i + 1] != 0.0 for i in (LIVE, ACCEPT, LEARN, BEGIN))
-        slot = xp.astype(orders[:, SLOT], xp.int64)
-        memory, gradient = self.memory, self.memory[:, -1]
-        memory[self.rows, slot] = xp.where(learn, self.trial - self.x, memory[self.rows, slot])
-        memory[self.rows, slot + m] = xp.where(learn, self.slope - gradient, memory[self.rows, slot + m])
-        self.x[...] = xp.where(accept, self.trial, self.x)
-        memory[:, -1] = xp.where(accept, self.slope, gradient)
-        direction = (orders[:, None, MIXTURE:] @ memory)[:, 0]
-        ahead = xp.where(begin, self.best[:, :n], self.x + orders[:, LENGTH, None] * direction)
-        self.trial[...] = xp.where(live, ahead, self.trial)
+        xp, (B, n) = namespace(orders), self.x.shape
+        live, accept, learn, begin = (_where(orders[:, i] != 0.0) for i in (LIVE, ACCEPT, LEARN, BEGIN))
+        x, trial, memory = self.x, self.trial, self.memory
+        _put(memory[:, :PAST], learn, memory[:, 2 : PAST + 2])
+        _put(memory[:, GRADIENT], accept, memory[:, SLOPE])
+        _put(x, accept, trial)
+        direction = (orders[:, None, MIXTURE:] @ memory[:, :PAST])[:, 0] - orders[:, SCALE, None] * memory[:, GRADIENT]
+        _put(trial, live, x + orders[:, LENGTH, None] * direction)
+        _put(trial, begin, self.best[:, :n])
 
-        losses, slope = self.functions.values_and_grads(self.trial, live)
-        self.slope[...] = xp.where(live, slope, self.slope)
-        known = self.best[:, n : n + 1]
-        better = live & ((losses[:, :1] < known) | (known == xp.inf))
-        self.best[...] = xp.where(better, xp.concat([self.trial, losses], axis=1), self.best)
+        losses, memory[:, SLOPE] = self.functions.values_and_grads(trial)
+        memory[:, STEP] = trial - x
+        memory[:, CHANGE] = memory[:, SLOPE] - memory[:, GRADIENT]
+        known = self.best[:, n]
+        better = (orders[:, LIVE] != 0.0) & ((losses[:, 0] < known) | (known == xp.inf))
+        _put(self.best, _where(better), xp.concat([trial, losses], axis=1))
+        largest = xp.max(xp.abs(memory[:, SLOPE]), axis=1)
+        descent = row_sums(memory[:, GRADIENT], memory[:, STEP])
+        products = [(memory @ memory[:, i, :, None])[:, :, 0] for i in (CHANGE, SLOPE)]
+        return (xp.concat([losses, largest[:, None], descent[:, None], *products], axis=1),)
 
-        s, y, gradient = self.trial - self.x, self.slope - memory[:, -1], memory[:, -1]
-        last = xp.stack([y, self.slope], axis=1)
-        products = memory @ last.mT
-        own = xp.stack([s, y, self.slope], axis=1) @ last.mT
-        B = s.shape[0]
-        report = (
-            losses,
-            xp.max(xp.abs(self.slope), axis=1)[:, None],
-            row_sums(gradient, s)[:, None],
-            xp.reshape(own, (B, -1)),
-            xp.reshape(products, (B, -1)),
-        )
-        return xp.concat(report, axis=1)
+
+def _where(mask: Array) -> Any:
+    """Where a mask is true: rows of NumPy arrays, of all rows a slice, which is faster; on a device the mask itself."""
+    if not isinstance(mask, np.ndarray):
+        return mask
+    return slice(None) if mask.all() else np.flatnonzero(mask)
+
+
+def _put(target: Array, where: Any, values: Array) -> None:
+    """Replace rows of ``target``."""
+    if isinstance(target, np.ndarray):
+        target[where] = values[where]
+    else:
+        mask = where[(..., *(None,) * (target.ndim - 1))]  # type: ignore[unreachable]
+        target[...] = namespace(target).where(mask, values, target)
 
 
 class Minimiser:
@@ -139,21 +142,18 @@ class Minimiser:
         The loss at the last evaluation of every search.
     value, gradient_norm : ndarray of shape (B,)
         Loss and largest slope at the current point of every search.
-    ended : ndarray of bool, shape (B,)
-        Where there is no lower point along the direction of steepest descent, as far as a line search can tell; or
-        where the gradient is zero.
     """
 
     def __init__(self, functions: Functions, theta: Floats) -> None:
         B, m = len(theta), MEMORY
         self._state = _State.at(functions, theta)
         self.evaluated, self.value, self.gradient_norm = np.full(B, np.nan), np.full(B, np.nan), np.full(B, np.inf)
-        self.ended = np.zeros(B, dtype=bool)
-        self._orders = np.zeros((B, MIXTURE + 2 * m + 1))
+        self._orders = np.zeros((B, MIXTURE + PAST))
         self._orders[:, LENGTH] = 1.0
-        self._head = np.zeros(B, dtype=np.intp)  # the slot of the oldest step
-        self._known = np.zeros((B, m), dtype=bool)  # like all below, the oldest step first
-        self._sy, self._yy = np.zeros((B, m, m)), np.zeros((B, m, m))
+        # Inner products of what is remembered, the oldest first: of steps with changes the diagonal and the inverse of
+        # the upper triangle, of changes with each other all; and the scale of the Hessian's inverse.
+        self._diagonal, self._inverse, self._changes = np.zeros((B, m)), np.zeros((B, m, m)), np.zeros((B, m, m))
+        self._scale = np.ones(B)
         self._line_searches: dict[int, LineSearch] = {}
         self._rehearsed = False
 
@@ -164,12 +164,11 @@ class Minimiser:
         """Begin a search at its best point so far, with nothing remembered."""
         self._orders[row] = 0.0
         self._orders[row, [LIVE, BEGIN, LENGTH]] = 1.0
-        self._known[row], self.ended[row] = False, False
-        self._line_searches.pop(row, None)
+        self._forget(row)
 
     def end(self, row: int) -> None:
         """Leave a search where it is."""
-        self._orders[row, : LENGTH] = 0.0
+        self._orders[row, :LENGTH] = 0.0
         self._line_searches.pop(row, None)
 
     def best(self) -> tuple[Floats, Floats]:
@@ -181,7 +180,7 @@ class Minimiser:
     def keep(self, rows: list[int]) -> None:
         """Leave the other searches out for good."""
         self._state = self._state.keep(rows)
-        for name in ("evaluated", "value", "gradient_norm", "ended", "_orders", "_head", "_known", "_sy", "_yy"):
+        for name in ("evaluated", "value", "gradient_norm", "_orders", "_diagonal", "_inverse", "_changes", "_scale"):
             setattr(self, name, getattr(self, name)[rows])
         searches = self._line_searches
         self._line_searches = {i: searches[row] for i, row in enumerate(rows) if row in searches}
@@ -195,115 +194,95 @@ class Minimiser:
         moved : list of int
             Searches that have come to a new point: an iteration.
         ended : list of int
-            Searches, among them perhaps some of those, that are at an end; see ``ended``.
+            Searches, among them perhaps some of those, that are at an end: no line search finds a lower point, not even
+            along the steepest descent, or there is none, for the gradient is zero.
         """
         functions, step = self._state.functions, self._state.step
         if functions.recorded and not self._rehearsed:
             functions.run(step, np.zeros_like(self._orders))  # nobody is live: this leaves everything as it is
         self._rehearsed = True
         report = functions.run(step, self._orders)
-        B, p = len(self), functions.n_losses
-        live = self._orders[:, LIVE] == 1.0
-        self.evaluated[live] = report[live, 0]
-        slope_before, own, products = report[:, p + 1], report[:, p + 2 : p + 8], report[:, p + 8 :].reshape(B, -1, 2)
-        begun = live & (self._orders[:, BEGIN] == 1.0)
-        good = self._judge_steps(live & ~begun, slope_before, own)
-        accepted = np.flatnonzero(begun | good)
-        fell = report[:, 0] < self.value
-        self.value[accepted], self.gradient_norm[accepted] = report[accepted, 0], report[accepted, p]
+        p = functions.n_losses
+        live, begun = self._orders[:, LIVE] == 1.0, self._orders[:, BEGIN] == 1.0
+        losses, norms, descent = report[:, 0], report[:, p], report[:, p + 1]
+        by_change, by_slope = report[:, p + 2 : p + 3 + SLOPE], report[:, p + 3 + SLOPE :]
+        self.evaluated[live] = losses[live]
+        good, ended = self._judge_steps(live & ~begun, descent, by_slope[:, STEP])
+        accepted = begun | good
+        ended |= accepted & (norms == 0.0) | good & ~(losses < self.value)
         self._orders[:, ACCEPT:LENGTH] = 0.0
-        self._orders[accepted, ACCEPT] = 1.0
-        self._learn(np.flatnonzero(good & (own[:, 0] > EPSILON * -slope_before)), own, products)
-        self._turn(accepted, products[:, :, 1])
+        # A step is remembered if the loss is convex along it. The first point of a search is no step.
+        self._learn(_where(good & (by_change[:, STEP] > -EPSILON * descent)), by_change, by_slope)
+        rows = _where(accepted)
+        self.value[rows], self.gradient_norm[rows] = losses[rows], norms[rows]
+        self._turn(rows, by_slope[rows])
         # Nothing is known of the curvature at first, and the length of a gradient says little.
-        self._orders[begun, LENGTH] = 1.0 / np.maximum(np.sqrt(own[begun, 5]), 1.0 / LONGEST)
-        self.ended[accepted] = (self.gradient_norm[accepted] == 0.0) | (good & ~fell)[accepted]
-        return np.flatnonzero(good).tolist(), np.flatnonzero(self.ended & live).tolist()
+        for row in np.flatnonzero(begun):
+            self._orders[row, LENGTH] = 1.0 / max(sqrt(by_slope[row, SLOPE]), 1.0 / LONGEST)
+        return np.flatnonzero(good).tolist(), np.flatnonzero(ended).tolist()
 
-    def _judge_steps(self, searching: NDArray[np.bool_], slope_before: Floats, own: Floats) -> NDArray[np.bool_]:
-        """Which trials are good enough; of the others a new length, or another direction, or the end."""
+    def _judge_steps(self, searching: Mask, before: Floats, after: Floats) -> tuple[Mask, Mask]:
+        """Which trials are good enough, and which searches are at an end; of others a new length, or direction.
+
+        ``before`` and ``after`` are the slopes along the direction, times the length of the step.
+        """
         length, value = self._orders[:, LENGTH], self.evaluated
-        slope_before, slope = slope_before / length, own[:, 1] / length
-        with np.errstate(invalid="ignore"):
-            good = searching & (value <= self.value + DECREASE * length * slope_before)
-            good &= (slope_before < 0.0) & (np.abs(slope) <= -CURVATURE * slope_before)
-        for row in map(int, np.flatnonzero(searching & ~good)):
+        low_enough = value <= self.value + DECREASE * before
+        good = searching & low_enough & (before < 0.0) & (np.abs(after) <= -CURVATURE * before)
+        ended = np.zeros_like(good)
+        for row in np.flatnonzero(searching & ~good).tolist():
             search = self._line_searches.get(row)
             if search is None:
-                search = LineSearch(float(self.value[row]), float(slope_before[row]), float(length[row]))
+                search = LineSearch(float(self.value[row]), float(before[row] / length[row]), float(length[row]))
                 self._line_searches[row] = search
-            search.look(float(value[row]), float(slope[row]))
+            search.look(float(value[row]), float(after[row] / length[row]))
             if search.done:
                 good[row] = True
-            elif search.failed:
-                self._fall_back(row)
+            elif not search.failed:
+                length[row] = search.length
+            elif self._inverse[row].any():
+                # What is remembered misleads: straight downhill.
+                self._forget(row)
+                self._orders[row, LENGTH], self._orders[row, SCALE], self._orders[row, MIXTURE:] = 1.0, 1.0, 0.0
             else:
-                self._orders[row, LENGTH] = search.length
+                ended[row] = True
         for row in [row for row in self._line_searches if good[row]]:
             del self._line_searches[row]
-        return good
+        return good, ended
 
-    def _fall_back(self, row: int) -> None:
-        """After a line search that failed: straight downhill, if that has not been tried."""
+    def _forget(self, row: int) -> None:
         self._line_searches.pop(row, None)
-        if not self._known[row].any():
-            self.ended[row] = True
-            return
-        self._known[row] = False
-        self._orders[row, MIXTURE:], self._orders[row, -1], self._orders[row, LENGTH] = 0.0, -1.0, 1.0
+        self._inverse[row], self._scale[row] = 0.0, 1.0
 
-    def _learn(self, rows: NDArray[np.intp], own: Floats, products: Floats) -> None:
+    def _learn(self, rows: Any, by_change: Floats, by_slope: Floats) -> None:
         """Remember a step and the change of the gradient in place of the oldest ones."""
-        if len(rows) == 0:
-            return
-        m, y, order, slots = MEMORY, products[rows, :, 0], self._slots(rows)[:, 1:], self._head[rows]
-        for matrix, offset, corner in ((self._sy, 0, own[rows, 0]), (self._yy, m, own[rows, 2])):
-            matrix[rows, :-1, :-1] = matrix[rows, 1:, 1:]
-            matrix[rows, :-1, -1] = np.take_along_axis(y, order + offset, axis=1)
-            matrix[rows, -1, -1] = corner
-        self._yy[rows, -1, :-1] = self._yy[rows, :-1, -1]
-        self._known[rows, :-1] = self._known[rows, 1:]
-        self._known[rows, -1] = True
-        products[rows, slots, 1], products[rows, slots + m, 1] = own[rows, 1], own[rows, 3]
-        self._orders[rows, LEARN], self._orders[rows, SLOT] = 1.0, slots
-        self._head[rows] = (slots + 1) % m
+        by_change = by_change[rows]
+        inverse, changes, diagonal = self._inverse[rows], self._changes[rows], self._diagonal[rows]
+        curvature, size = by_change[:, STEP], by_change[:, CHANGE]
+        # The inverse of a triangle, when its first row and column go and others come at the end.
+        inverse[:, :-1, :-1] = inverse[:, 1:, 1:]
+        inverse[:, -1] = 0.0
+        inverse[:, :-1, -1] = np.vecdot(inverse[:, :-1, :-1], -by_change[:, None, 2:PAST:2] / curvature[:, None, None])
+        inverse[:, -1, -1] = 1.0 / curvature
+        changes[:, :-1, :-1] = changes[:, 1:, 1:]
+        changes[:, -1] = changes[:, :, -1] = by_change[:, 3 : PAST + 2 : 2]
+        diagonal[:, :-1] = diagonal[:, 1:]
+        diagonal[:, -1] = curvature
+        if not isinstance(rows, slice):
+            self._inverse[rows], self._changes[rows], self._diagonal[rows] = inverse, changes, diagonal
+        self._scale[rows] = curvature / size
+        self._orders[rows, LEARN] = 1.0
+        by_slope[rows, :PAST] = by_slope[rows, 2 : PAST + 2]
 
-    def _turn(self, rows: NDArray[np.intp], by_gradient: Floats) -> None:
-        """The next directions, as mixtures of what is remembered.
-
-        The two-loop recursion, written in inner products, is two triangular systems.
-        """
-        if len(rows) == 0:
-            return
-        known, order = self._known[rows], self._slots(rows)
-        both = known[:, :, None] & known[:, None, :]
-        sy, yy = np.where(both, self._sy[rows], 0.0), np.where(both, self._yy[rows], 0.0)
-        diagonal = np.einsum("bii->bi", sy)
-        scale = np.where(known[:, -1], diagonal[:, -1] / np.where(known[:, -1], yy[:, -1, -1], 1.0), 1.0)[:, None]
-        triangle = sy + np.where(known, 0.0, 1.0)[:, :, None] * np.eye(MEMORY)
-        by_gradient = by_gradient[rows]
-        by_s, by_y = (
-            np.where(known, np.take_along_axis(by_gradient, order + offset, axis=1), 0.0) for offset in (0, MEMORY)
-        )
-        first = _solve(triangle, by_s)
-        second = diagonal * first - scale * (by_y - np.vecdot(yy, first[:, None, :]))
-        # Turned around, the transposed triangle is an upper one too, which needs no pivots.
-        second = _solve(triangle[:, ::-1, ::-1].mT, second[:, ::-1])[:, ::-1]
-        mixture = self._orders[rows, MIXTURE:]
-        np.put_along_axis(mixture, order, -second, axis=1)
-        np.put_along_axis(mixture, order + MEMORY, scale * first, axis=1)
-        mixture[:, -1] = -scale[:, 0]
-        self._orders[rows, MIXTURE:] = mixture
-        self._orders[rows, LENGTH] = 1.0
-
-    def _slots(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Where what is remembered lies, the oldest first, shape (rows, MEMORY)."""
-        return (self._head[rows, None] + np.arange(MEMORY)) % MEMORY
-
-
-def _solve(matrices: Floats, vectors: Floats) -> Floats:
-    solution: Floats = np.linalg.solve(matrices, vectors[:, :, None])[:, :, 0]
-    return solution
+    def _turn(self, rows: Any, by_slope: Floats) -> None:
+        """Accept trials, and turn in the next direction: the two-loop recursion, in terms of inner products."""
+        inverse, scale = self._inverse[rows], self._scale[rows]
+        first = np.vecdot(inverse, by_slope[:, None, :PAST:2])
+        rest = by_slope[:, 1:PAST:2] - np.vecdot(self._changes[rows], first[:, None, :])
+        second = np.vecdot(inverse.mT, (self._diagonal[rows] * first - scale[:, None] * rest)[:, None, :])
+        self._orders[rows, MIXTURE::2], self._orders[rows, MIXTURE + 1 :: 2] = -second, scale[:, None] * first
+        self._orders[rows, SCALE] = scale
+        self._orders[rows, ACCEPT] = self._orders[rows, LENGTH] = 1.0
 
 
 EPSILON = float(np.finfo(np.float64).eps)

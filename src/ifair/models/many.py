@@ -1,6 +1,5 @@
 """Many fits of one table at once: a grid of weights and prototypes, with all restarts, as one batched problem."""
 
-import os
 import warnings
 from collections.abc import Hashable, Sequence
 from copy import deepcopy
@@ -9,17 +8,13 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from ifair.core.batch import Batch, can_be_batched, most_at_once
-from ifair.core.crew import Crew
-from ifair.core.lockstep import Lockstep, Problem, Question
-from ifair.core.objective import Losses
 from ifair.core.parameters import Parameters
 from ifair.core.schedules import Landmarks
-from ifair.core.solve import Observer, Progress
+from ifair.core.solve import Observer, Problem, Progress, Result, minimise_many
 from ifair.engines.choose import is_elsewhere, on_disk, on_host
 from ifair.engines.protocol import Engine
 from ifair.models.checks import check_parameters, check_table, check_warm_start
@@ -94,7 +89,7 @@ def _fit_there(models: list[IFair], X: NDArray[np.floating[Any]], table: Any) ->
     """Fit models of one engine; ``X`` is ``table`` as validated."""
     with models[0]._opened(X, table) as (engine, centre):
         tasks = _tasks(models, engine, X, centre, table)
-        found = _solved(engine, models, tasks)
+        found = _solve(engine, models, tasks)
         for model, task, one in zip(models, tasks, found):
             if one is not None:
                 model._conclude(engine, centre, task, *one)
@@ -165,36 +160,20 @@ def _most(task: Task) -> int:
     return most_at_once(task.objective, task.packing.n_prototypes, task.packing.n_attributes)
 
 
-def _solved(engine: Engine, models: list[IFair], tasks: list[Task]) -> list[Any]:
-    forms = [_form(engine, task) for task in tasks]
-    batches: dict[Hashable, Batch] = {}
-    for form, task in zip(forms, tasks):
-        if form not in batches and _most(task) > 1 and can_be_batched(task.objective):
-            batches[form] = Batch(task.objective, _most(task))
+def _solve(engine: Engine, models: list[IFair], tasks: list[Task]) -> list[Result[Parameters] | None]:
+    forms = [_form(engine, task) if _most(task) > 1 and can_be_batched(task.objective) else None for task in tasks]
+    problems = []
+    for form, model, task in zip(forms, models, tasks):
+        packing = task.packing if form is None else replace(task.packing, frozen=np.zeros_like(task.packing.frozen))
+        observer = _observer(model)
+        problems.append(Problem(task.objective, task.starts, packing, model.max_iter, model.tol, observer))
 
-    def evaluate(form: Hashable, questions: list[Question[Parameters]]) -> list[tuple[Losses, Parameters]]:
-        objectives = [tasks[number].objective for number, _ in questions]
-        points = [parameters for _, parameters in questions]
-        if form in batches:
-            return batches[form].value_and_grads(objectives, points)
-        return [objective.value_and_grad(at) for objective, at in zip(objectives, points)]
+    def batch(numbers: list[int]) -> Batch:
+        first = tasks[numbers[0]]
+        shape = first.packing.n_prototypes, first.packing.n_attributes
+        return Batch([tasks[number].objective for number in numbers], shape, _most(first))
 
-    problems = [
-        Problem(form, task.starts, task.packing, model.max_iter, model.tol, _observer(model))
-        for form, model, task in zip(forms, models, tasks)
-    ]
-    n_processes = _processes(models, batches)
-    return (Crew(problems, evaluate, n_processes) if n_processes > 1 else Lockstep(problems, evaluate)).run()
-
-
-def _processes(models: list[IFair], batches: dict[Hashable, Batch]) -> int:
-    """Processes for the searches: as many as asked for where evaluations are made on a device, else this one alone.
-
-    Callbacks live in this process, and so do searches that have one.
-    """
-    if not batches or os.name != "posix" or any(model.callback is not None for model in models):
-        return 1
-    return int(effective_n_jobs(models[0].n_jobs))
+    return minimise_many(problems, forms, batch)
 
 
 def _observer(model: IFair) -> Observer | None:

@@ -19,7 +19,8 @@ from threadpoolctl import threadpool_limits
 from ifair.core.arrays import namespace
 from ifair.core.mapping import Mapping, mean_memberships
 from ifair.core.parameters import Parameters
-from ifair.core.solve import Differentiable, Progress, Solution, Vectorised, minimise
+from ifair.core.solve import Differentiable, Progress, Solution, Vectorised
+from ifair.core.solve_scipy import minimise
 from ifair.encode import Encoder
 from ifair.engines.choose import is_elsewhere, is_tensor, on_disk, on_host, open_engine, open_streamed, require_torch
 from ifair.engines.local import LocalEngine
