@@ -1,7 +1,7 @@
 """L-BFGS of many functions at once, each from its own point, with its own line search and its own end.
 
-All vectors of the searches are rows of arrays that stay where the functions are evaluated. An evaluation is one call: it
-takes steps along directions that are mixtures of remembered vectors, and returns losses and inner products, some
+All vectors of the searches are rows of arrays that stay where the functions are evaluated. An evaluation is one call:
+it takes steps along directions that are mixtures of remembered vectors, and returns losses and inner products, some
 fifty numbers per search. From those the host finds the next step or, by the two-loop recursion in terms of inner
 products, the next direction. So a device is waited for once per evaluation, and never sees a vector travel.
 
@@ -89,7 +89,7 @@ class _State:
         Nothing here depends on values on a device, except through masks: it can be recorded. A row that is not live
         keeps all that it has.
         """
-        xp, (B, n) = namespace(orders), self.x.shape
+        xp, n = namespace(orders), self.x.shape[1]
         live, accept, learn, begin = (_where(orders[:, i] != 0.0) for i in (LIVE, ACCEPT, LEARN, BEGIN))
         x, trial, memory = self.x, self.trial, self.memory
         _put(memory[:, :PAST], learn, memory[:, 2 : PAST + 2])
@@ -111,7 +111,7 @@ class _State:
         return (xp.concat([losses, largest[:, None], descent[:, None], *products], axis=1),)
 
 
-def _where(mask: Array) -> Any:
+def _where(mask: Any) -> Any:
     """Where a mask is true: rows of NumPy arrays, of all rows a slice, which is faster; on a device the mask itself."""
     if not isinstance(mask, np.ndarray):
         return mask

@@ -164,17 +164,17 @@ def minimise_many(
     """
     fits = [_Fit(problem) for problem in problems]
     by_form: dict[Hashable, list[int]] = {}
-    for number, form in enumerate(forms or [None] * len(fits)):
-        by_form.setdefault(("alone", number) if form is None else ("form", form), []).append(number)
-    lines = []
-    share = max(1, most // max(1, len(by_form)))
-    for (kind, _), numbers in by_form.items():
-        if kind == "alone":
-            fit = fits[numbers[0]]
-            lines.append(_Line([([search], _by_itself(fit)) for search in fit.searches]))
+    lines: list[_Line[P]] = []
+    for number, (fit, form) in enumerate(zip(fits, forms or [None] * len(fits), strict=True)):
+        if form is None:
+            one = fit.problem
+            lines.append(_Line([([search], OneObjective(one.objective, one.packing)) for search in fit.searches]))
         else:
-            assert batch is not None
-            lines.append(_Line([_together(fits, some, batch) for some in _portions(fits, numbers, share)]))
+            by_form.setdefault(form, []).append(number)
+    for numbers in by_form.values():
+        assert batch is not None
+        share = max(1, most // len(by_form))
+        lines.append(_Line([_together(fits, some, batch) for some in _portions(fits, numbers, share)]))
     waiting, running = lines[most:], lines[:most]
     interrupted = False
     try:
@@ -382,10 +382,6 @@ class _Line(Generic[P]):
             group.collect()
 
 
-def _by_itself(fit: _Fit[P]) -> "_OneObjective[P]":
-    return _OneObjective(fit.problem.objective, fit.problem.packing)
-
-
 def _together(
     fits: Sequence[_Fit[P]], numbers: list[int], batch: Callable[[list[int]], LossFunctions]
 ) -> tuple[list[_Search[P]], LossFunctions]:
@@ -406,12 +402,12 @@ def _portions(fits: Sequence[_Fit[P]], numbers: list[int], most: int) -> list[li
     return portions
 
 
-class _OneObjective(Generic[P]):
+class OneObjective:
     """An objective that is evaluated by itself, with its vectors in NumPy arrays."""
 
     n_losses, recorded = 1, False
 
-    def __init__(self, objective: Differentiable[P], packing: Vectorised[P]) -> None:
+    def __init__(self, objective: Differentiable[Any], packing: Vectorised[Any]) -> None:
         self.objective, self.packing = objective, packing
         self._best: list[Any] = []
 
