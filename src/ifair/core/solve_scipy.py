@@ -1,4 +1,10 @@
-"""One fit by SciPy's L-BFGS, from several starts."""
+"""One fit by SciPy's L-BFGS-B, from several starts; its rules are those of :mod:`ifair.core.solve`.
+
+The batched L-BFGS takes the same steps, up to rounding, but more time between them, 0.15 ms and more. In 45 fits of
+German Credit (334 records; K = 5, 10, 20; mu = 0.1, 1, 10; five seeds) it ended 0.06 % lower on average and took 3.4 %
+longer per evaluation; on 1,500 records of COMPAS and of Census 0.1 and 0.5 % longer. Five fits of LFR, whose
+evaluations take 1 ms there, took 16 % longer per evaluation. So single fits stay with SciPy.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -23,11 +23,11 @@ from ifair.models.protected import protected_columns
 
 
 def fit_many(models: Sequence[IFair], X: Any) -> list[IFair]:
-    """Fit many models to one table at once; every one ends as its own `fit` would leave it, to rounding.
+    """Fit many models to one table at once; every one takes the steps that its own `fit` would take, to rounding.
 
-    Every start of every model is a search of its own, with its own end. On an accelerator (``engine="torch"``) what
-    they ask for at the same time is evaluated in one call, which costs little more than that of one model as long as
-    the table is small; elsewhere, and for orders other than p = 2, this takes as long as one fit after the other.
+    Every start of every model is a search of its own, with its own end. On an accelerator (``engine="torch"``) all of
+    them are evaluated in one call, which costs little more than that of one model as long as the table is small;
+    elsewhere, and for orders other than p = 2, this takes as long as one fit after the other.
 
     Parameters
     ----------
@@ -45,8 +45,12 @@ def fit_many(models: Sequence[IFair], X: Any) -> list[IFair]:
 
     Notes
     -----
-    A model's `callback` hears of the iterations of all its starts as they come; it is never called twice at the same
-    time. Progress bars (`verbose`) are not shown. After an interrupt all models that have a solution keep their best so
+    Searches that differ by rounding drift apart over hundreds of iterations, and end as far from each other as `tol`
+    and several minima allow. From the same starts, in 45 fits of German Credit by L-BFGS as it is here and by that of
+    `fit`, the losses differed by 0.1 % in the median and by 0.6 % at the 95th percentile, in both directions (mean:
+    0.06 % lower here).
+
+    A model's `callback` hears of the iterations of all its starts as they come. Progress bars (`verbose`) are not shown. After an interrupt all models that have a solution keep their best so
     far; if some have none yet, KeyboardInterrupt is raised.
 
     Examples
