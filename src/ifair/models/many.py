@@ -50,8 +50,9 @@ def fit_many(models: Sequence[IFair], X: Any) -> list[IFair]:
     `fit`, the losses differed by 0.1 % in the median and by 0.6 % at the 95th percentile, in both directions (mean:
     0.06 % lower here).
 
-    A model's `callback` hears of the iterations of all its starts as they come. Progress bars (`verbose`) are not shown. After an interrupt all models that have a solution keep their best so
-    far; if some have none yet, KeyboardInterrupt is raised.
+    A model's `callback` hears of the iterations of all its starts as they come. Progress bars (`verbose`) are not
+    shown. After an interrupt all models that have a solution keep their best so far; if some have none yet,
+    KeyboardInterrupt is raised.
 
     Examples
     --------
