@@ -22,7 +22,7 @@ from ifair.core.moments import Moments, input_products
 from ifair.core.pairs import EuclideanPairs
 from ifair.core.parameters import Packing
 from ifair.core.schedules import AllPairs, Landmarks, Schedule
-from ifair.core.solve import descend
+from ifair.core.solve_scipy import descend
 from ifair.data import DataError, load_compas
 from ifair.engines.local import LocalEngine
 from ifair.models.protected import protected_mask
