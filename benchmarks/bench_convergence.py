@@ -24,7 +24,8 @@ from threadpoolctl import threadpool_limits
 import common
 from ifair.core.objective import Objective
 from ifair.core.parameters import Packing, Parameters
-from ifair.core.solve import PATIENCE, descend
+from ifair.core.solve import PATIENCE
+from ifair.core.solve_scipy import descend
 from ifair.engines.engine import LocalEngine
 
 SETTINGS = ((1.0, 1.0, 10), (1.0, 0.1, 20), (0.1, 1.0, 20))

@@ -22,7 +22,7 @@ from ifair.core.moments import Moments, input_products
 from ifair.core.pair_terms import AllPairs, Landmarks
 from ifair.core.pairs import EuclideanPairs
 from ifair.core.parameters import Packing
-from ifair.core.solve import descend
+from ifair.core.solve_scipy import descend
 from ifair.core.terms import Term
 from ifair.data import DataError, load_compas
 from ifair.engines.engine import LocalEngine

@@ -23,6 +23,7 @@ import numpy as np
 from ifair import Encoder
 from ifair.core import mapping
 from ifair.core.batch import Batch
+from ifair.core.lbfgs import LIVE
 from ifair.core.objective import Objective
 from ifair.core.pair_terms import AllPairs
 from ifair.core.pairs import EuclideanPairs
@@ -162,7 +163,7 @@ class Counter:
 @contextlib.contextmanager
 def counted() -> Iterator[Counter]:
     """Count and time evaluations, of one fit and of many at once."""
-    counter, one, many = Counter(), Objective.value_and_grad, Batch.value_and_grads
+    counter, one, many = Counter(), Objective.value_and_grad, Batch.run
 
     def timed(function: Callable[..., Any], worth: Callable[..., int]) -> Callable[..., Any]:
         def call(*arguments: Any) -> Any:
@@ -176,11 +177,11 @@ def counted() -> Iterator[Counter]:
         return call
 
     Objective.value_and_grad = timed(one, lambda *_: 1)  # type: ignore[method-assign]
-    Batch.value_and_grads = timed(many, lambda _, objectives, __: len(objectives))  # type: ignore[method-assign]
+    Batch.run = timed(many, lambda _, __, orders: int(orders[:, LIVE].sum()))  # type: ignore[method-assign]
     try:
         yield counter
     finally:
-        Objective.value_and_grad, Batch.value_and_grads = one, many  # type: ignore[method-assign]
+        Objective.value_and_grad, Batch.run = one, many  # type: ignore[method-assign]
 
 
 def options(description: str | None) -> argparse.ArgumentParser:

@@ -107,7 +107,7 @@ class Fit:
         stack = ExitStack()
         for place in (
             "scipy.optimize",
-            "ifair.core.solve",
+            "ifair.core.solve_scipy",
             "fairlearn.preprocessing._prototype_representation_learner",
         ):
             stack.enter_context(patch(f"{place}.minimize", minimize))

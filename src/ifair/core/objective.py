@@ -57,10 +57,9 @@ class Objective:
 
     def reduce_sums(self, *sums: Any) -> tuple[Losses, Parameters]:
         """The losses and the gradient of their total, from what :meth:`sums` returns for one fit."""
-        values, arrays, width = sums[: len(self.terms)], sums[len(self.terms) :], 2 + len(self.extra)
-        gradients = [self._parameters(*arrays[i : i + width]) for i in range(0, len(arrays), width)]
+        values, gradients = sums[: len(self.terms)], self.split_gradients(sums[len(self.terms) :])
         if self.reduction != "norm":
-            losses = self._losses(share * value for share, value in zip(self._shares, values))
+            losses = self._losses(share * value for share, value in zip(self.shares, values))
             return losses, gradients[0]
         losses = self._losses(map(np.sqrt, values))
         first, *others = (
@@ -69,8 +68,13 @@ class Objective:
         )
         return losses, sum(others, start=first)
 
+    def split_gradients(self, arrays: Sequence[Array]) -> list[Parameters]:
+        """The gradients of all mixtures, from the arrays that :meth:`sums` returns of them."""
+        width = 2 + len(self.extra)
+        return [self._parameters(*arrays[i : i + width]) for i in range(0, len(arrays), width)]
+
     @property
-    def _shares(self) -> list[float]:
+    def shares(self) -> list[float]:
         """What each thing that a term sums counts."""
         M = self.engine.n_records
         return [1.0 / M**term.order if self.reduction == "mean" else 1.0 for _, term in self.terms]
@@ -81,7 +85,7 @@ class Objective:
         if self.reduction == "norm":
             # How strongly a sum counts is known only when all sums are: carry a gradient per term through the walk.
             return tuple(map(tuple, np.eye(len(self.terms)).tolist()))
-        return (tuple(weight * share for (weight, _), share in zip(self.terms, self._shares)),)
+        return (tuple(weight * share for (weight, _), share in zip(self.terms, self.shares)),)
 
     def _losses(self, reduced: Any) -> Losses:
         values = tuple(map(float, reduced))
