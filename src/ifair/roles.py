@@ -17,7 +17,7 @@ from ifair.data.dataset import Dataset
 from ifair.data.doubts import about_attribute, about_protected, about_target, about_width
 from ifair.data.errors import DataError, nearest, unknown
 from ifair.data.tables import from_table, read_table
-from ifair.hints import no_file
+from ifair.errors import missing_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ def read_roles(path: str | Path) -> Roles:
     try:
         content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (FileNotFoundError, IsADirectoryError) as error:
-        raise DataError(no_file(Path(path))) from error
+        raise DataError(missing_file(Path(path))) from error
     except OSError as error:
         raise DataError(f"cannot read {path}: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

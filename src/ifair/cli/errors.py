@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from ifair.cli.shown import one_line, printable
-from ifair.hints import no_file
+from ifair.errors import missing_file
 
 
 @contextmanager
@@ -45,7 +45,7 @@ def _about_file(error: OSError) -> str:
         return error.strerror or str(error)
     path = Path(str(error.filename))
     if isinstance(error, FileNotFoundError | IsADirectoryError):
-        return no_file(path)
+        return missing_file(path)
     reason = "permission denied" if isinstance(error, PermissionError) else error.strerror
     return f"cannot use {path}: {reason}"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from ifair.hints import install
+from ifair.errors import install_hint
 
 # Import name to what pip calls it, and the extra that brings it.
 PACKAGES = {
@@ -33,7 +33,7 @@ def needs(what: str, *packages: str) -> None:
     if missing:
         names = " and ".join(PACKAGES[name][0] for name in missing)
         extras = ",".join(dict.fromkeys(PACKAGES[name][1] for name in missing))
-        raise click.ClickException(f"{what} needs {names}: {install(extras)}")
+        raise click.ClickException(f"{what} needs {names}: {install_hint(extras)}")
 
 
 def needs_for_tables(*paths: Path | None) -> None:

@@ -13,8 +13,8 @@ import pandas as pd
 from ifair.data.csv_files import ENCODING, UNREADABLE, check_csv, not_a_table, refuse_repeated, separator_of
 from ifair.data.errors import DataError, short
 from ifair.data.tables import CSV, PARQUET, plain_numbers, readable
+from ifair.errors import install_hint
 from ifair.files import replacing
-from ifair.hints import install
 
 BLOCK_ROWS = 50_000
 
@@ -162,5 +162,5 @@ def _pyarrow() -> tuple[Any, Any]:
         import pyarrow
         from pyarrow import parquet
     except ImportError as error:
-        raise DataError(f"Parquet needs pyarrow: {install('parquet')}") from error
+        raise DataError(f"Parquet needs pyarrow: {install_hint('parquet')}") from error
     return pyarrow, parquet

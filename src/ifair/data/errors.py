@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from ifair.hints import nearest_name
+from ifair.errors import nearest_name
 
 
 class DataError(ValueError):

@@ -14,7 +14,7 @@ from pandas.api.types import infer_dtype, is_bool_dtype, is_numeric_dtype, is_ob
 from ifair.data.csv_files import ENCODING, UNREADABLE, check_csv, not_a_table, refuse_repeated, separator_of
 from ifair.data.dataset import Dataset, GroupRule, group_mask
 from ifair.data.errors import DataError, short, unknown
-from ifair.hints import install, no_file
+from ifair.errors import install_hint, missing_file
 
 CSV = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")
 PARQUET = (".parquet", ".pq")
@@ -131,7 +131,7 @@ def plain_numbers(frame: pd.DataFrame) -> pd.DataFrame:
 def readable(path: Path) -> None:
     """Refuse a file that is not there, that may not be read, or of a kind that is not read."""
     if path.is_dir() or not path.exists():
-        raise DataError(no_file(path))
+        raise DataError(missing_file(path))
     if not os.access(path, os.R_OK):
         raise DataError(f"cannot read {path}: permission denied")
     if not path.name.lower().endswith((*CSV, *PARQUET)):
@@ -144,7 +144,7 @@ def _read_file(path: Path) -> pd.DataFrame:
         try:
             return pd.read_parquet(path)
         except ImportError as error:
-            raise DataError(f"reading Parquet needs pyarrow: {install('parquet')}") from error
+            raise DataError(f"reading Parquet needs pyarrow: {install_hint('parquet')}") from error
         except Exception as error:  # pyarrow raises classes of its own, which cannot be named without it
             raise DataError(f"{path} is not a Parquet table ({short(error)})") from error
     check_csv(path)

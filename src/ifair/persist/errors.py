@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
-from ifair.hints import install
+from ifair.errors import install_hint
 
 
 class ModelFileError(ValueError):
@@ -31,4 +31,4 @@ def naming(path: Path) -> Iterator[None]:
 
 def refuse_without(package: str, extra: str, purpose: str, error: ImportError) -> NoReturn:
     """Say which extra to install for an optional package."""
-    raise ImportError(f"{purpose} needs {package}; install it with: {install(extra)}") from error
+    raise ImportError(f"{purpose} needs {package}; install it with: {install_hint(extra)}") from error
