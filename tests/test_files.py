@@ -2,12 +2,12 @@
 
 import pytest
 
-from ifair.files import replacing, write_whole
+from ifair.files import replace_file, write_whole
 
 
 def test_a_file_appears_when_all_of_it_is_written(tmp_path):
     path = tmp_path / "file"
-    with replacing(path) as place:
+    with replace_file(path) as place:
         place.write_text("new")
         assert not path.exists()
         assert place.parent == path.parent
@@ -21,7 +21,7 @@ def test_a_failure_leaves_what_was_there(tmp_path, failure):
     write_whole(path, "old")
 
     def fail():
-        with replacing(path) as place:
+        with replace_file(path) as place:
             place.write_text("half")
             raise failure
 

@@ -1,6 +1,9 @@
 """Errors that speak to the user: what is wrong, the name that was probably meant, and what to install."""
 
-from collections.abc import Iterable
+import shlex
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
@@ -9,6 +12,7 @@ from pathlib import Path
 FILES_CUTOFF = 0.8
 # Packages that pip knows by another name than `import` does.
 _PIP_NAMES = {"vl_convert": "vl-convert-python"}
+_FLAGS: ContextVar[bool] = ContextVar("_FLAGS", default=False)
 
 
 class IfairError(ValueError):
@@ -102,6 +106,45 @@ def unknown_name(kind: str, name: object, known: Iterable[object]) -> IfairError
     known = list(known)
     listed = ", ".join(map(repr, known[:20])) + (f" and {len(known) - 20} more" if len(known) > 20 else "")
     return IfairError(f"no {kind} {name!r}{suggest_name(name, known) or '.'} Known: {listed}")
+
+
+def check_choice(parameter: str, value: object, known: Iterable[object]) -> None:
+    """Refuse a value that is none of those known."""
+    if value not in (known := list(known)):
+        raise unknown_name(parameter, value, known)
+
+
+def name_setting(parameter: str, value: object) -> str:
+    """A parameter with a value that would help, as whoever reads the message would write it.
+
+    Parameters
+    ----------
+    parameter : str
+    value : object
+        A list for a parameter that takes several values.
+
+    Examples
+    --------
+    >>> name_setting("keep", ["home town"])
+    "keep=['home town']"
+    >>> with parameters_as_flags():
+    ...     name_setting("keep", ["home town"])
+    "--keep 'home town'"
+    """
+    if not _FLAGS.get():
+        return f"{parameter}={value!r}"
+    values = value if isinstance(value, list) else [value]
+    return " ".join(f"--{parameter} {shlex.quote(str(one))}" for one in values)
+
+
+@contextmanager
+def parameters_as_flags() -> Iterator[None]:
+    """Name parameters in messages as the flags of the command line, ready to be pasted into a shell."""
+    token = _FLAGS.set(True)
+    try:
+        yield
+    finally:
+        _FLAGS.reset(token)
 
 
 def missing_file(path: Path) -> str:

@@ -59,7 +59,7 @@ def reproduce(
 
     from ifair.cli.page import write_page
     from ifair.cli.progress import LiveProgress
-    from ifair.data.errors import DataError
+    from ifair.data import DataError
     from ifair.experiments.profiles import PROFILES
     from ifair.experiments.reproduce import EXPERIMENTS, assemble, available, plan, with_needs
     from ifair.experiments.runner import RunError, read_json, run_units, write_json

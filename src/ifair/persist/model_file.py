@@ -7,9 +7,10 @@ from copy import copy
 from pathlib import Path
 from typing import Any
 
+from ifair.errors import require_extra
 from ifair.files import write_whole
 from ifair.persist.archive import pack, unpack
-from ifair.persist.errors import ModelFileError, ModelFileWarning, naming, refuse_without
+from ifair.persist.errors import ModelFileError, ModelFileWarning, naming
 from ifair.persist.manifest import check_payload, installed, read_manifest, write_manifest
 from ifair.persist.schema import PIPELINE, describe, read_schema, types_in
 from ifair.persist.trust import check_savable, not_vetted
@@ -183,10 +184,9 @@ def _payload_members(payload: bytes, max_bytes: int) -> dict[str, bytes]:
 
 
 def _skops() -> Any:
-    try:
-        import skops.io
-    except ImportError as error:
-        refuse_without("skops", "persist", "saving and loading models", error)
+    require_extra("saving and loading models", ["skops"], "persist")
+    import skops.io
+
     return skops.io
 
 
