@@ -1,5 +1,7 @@
 """A file is there whole or not at all."""
 
+import os
+
 import pytest
 
 from ifair.files import replace_file, write_whole
@@ -29,3 +31,15 @@ def test_a_failure_leaves_what_was_there(tmp_path, failure):
         fail()
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions are set otherwise there")
+def test_a_new_file_has_the_permissions_that_the_umask_leaves(tmp_path):
+    write_whole(tmp_path / "ours", "text")
+    (tmp_path / "plain").write_text("text")
+    assert (tmp_path / "ours").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+def test_writing_does_not_touch_the_umask(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "umask", lambda mask: pytest.fail("the umask belongs to all threads"))
+    write_whole(tmp_path / "ours", "text")

@@ -60,7 +60,7 @@ def roles_options(*names: str) -> Callable[[Callable[..., None]], Callable[..., 
     Returns
     -------
     decorator
-        The command gets ``roles``, a :class:`ifair.tables.roles.Roles`, in place of the options.
+        The command gets ``roles``, a :class:`ifair.tables.Roles`, in place of the options.
     """
     chosen = names or tuple(_OPTIONS)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ class About:
     deviations: tuple[str, ...] = ()
 
     @property
-    def provenance(self) -> dict[str, str]:
+    def provenance(self) -> dict[str, Any]:
         """The texts that every Dataset carries."""
         return {field: getattr(self, field) for field in ("name", "description", "licence", "citation", "source")}
 

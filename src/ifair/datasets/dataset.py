@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from ifair.datasets.about import Statistics
-from ifair.errors import IfairError, unknown_name
+from ifair.errors import IfairError, name_setting, unknown_name
 
 GroupRule = Mapping[str, Any] | Callable[[pd.DataFrame], Any] | Sequence[bool] | npt.NDArray[np.bool_] | pd.Series
 
@@ -85,6 +85,13 @@ class Dataset:
     def masked(self) -> pd.DataFrame:
         """The attributes without the protected ones, shape (n_records, n_attributes - n_protected)."""
         return self.frame.drop(columns=list(self.protected))
+
+    @property
+    def outcome(self) -> pd.Series:
+        """The target, where there must be one: an error for a table that has none."""
+        if self.target is None:
+            raise IfairError(f"{self.name} has no outcome: name its column with {name_setting('target', 'COLUMN')}")
+        return self.target
 
     def take(self, rows: npt.ArrayLike) -> "Dataset":
         """Return the records at the given positions (or of a boolean mask) as a Dataset of their own."""

@@ -39,7 +39,7 @@ class Roles:
 
     Examples
     --------
-    >>> from ifair.tables.roles import Roles
+    >>> from ifair.tables import Roles
     >>> Roles(protected=("sex",), target="income", positive=">50K").as_dict()
     {'protected': ['sex'], 'target': 'income', 'positive': '>50K'}
     """
