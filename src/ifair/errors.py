@@ -22,6 +22,18 @@ class IfairError(ValueError):
     """
 
 
+class ModelFileError(IfairError):
+    """A model cannot be written to, or read from, a file; the message names the file and says what to do."""
+
+
+class ConversionError(IfairError):
+    """A model cannot be converted to ONNX; the message names the step or option."""
+
+
+class ModelFileWarning(UserWarning):
+    """A model file can be used, but with care; the message says why."""
+
+
 class MissingExtra(ImportError):
     """A package is missing that one of ifair's extras brings; the message says how to install it.
 

@@ -7,6 +7,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from ifair.errors import IfairError
+
+
+def check_writable(path: Path) -> None:
+    """Refuse, before any work, a file that could not be written."""
+    if not path.parent.is_dir():
+        raise IfairError(f"cannot write {path}: there is no folder {path.parent}")
+    if path.is_dir():
+        raise IfairError(f"cannot write {path}: it is a folder")
+    if not os.access(path.parent, os.W_OK):
+        raise IfairError(f"cannot write {path}: permission denied in {path.parent}")
+
 
 @contextmanager
 def replace_file(path: Path) -> Iterator[Path]:

@@ -8,7 +8,7 @@ import pytest
 
 from ifair.data import DataError
 from ifair.tables.read import read_blocks, read_table
-from ifair.tables.write import BlockWriter, check_writable
+from ifair.tables.write import BlockWriter, check_table_output
 
 ENDINGS = ["csv", "tsv", "csv.gz", "parquet"]
 
@@ -109,12 +109,12 @@ def test_exact_decimals_are_numbers(tmp_path):
 
 def test_where_nothing_can_be_written_is_known_before_any_work(tmp_path):
     with pytest.raises(DataError, match="cannot tell the format"):
-        check_writable(tmp_path / "out.xlsx")
+        check_table_output(tmp_path / "out.xlsx")
     with pytest.raises(DataError, match="no folder"):
-        check_writable(tmp_path / "no" / "out.csv")
+        check_table_output(tmp_path / "no" / "out.csv")
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(DataError, match="it is a folder"):
-        check_writable(tmp_path / "folder.csv")
+        check_table_output(tmp_path / "folder.csv")
 
 
 def test_numbers_survive_a_round_trip_through_csv_exactly(tmp_path, rng):

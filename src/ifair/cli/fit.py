@@ -6,11 +6,12 @@ from typing import Any
 
 import click
 
-from ifair.cli.errors import warn
+from ifair.cli.error_lines import warn
 from ifair.cli.extras import needs, needs_for_tables
-from ifair.cli.files import can_write
+from ifair.cli.output import explain_write_errors
 from ifair.cli.roles_options import needs_protected, roles_options
 from ifair.cli.shown import printable
+from ifair.files import check_writable
 
 TOP_WEIGHTS = 5
 
@@ -65,7 +66,7 @@ def fit(
     needs_protected(roles)
     needs("a model file", "skops")
     needs_for_tables(table)
-    can_write(output)
+    check_writable(output)
 
     import ifair
     from ifair.tables.checked_table import check_table
@@ -98,10 +99,8 @@ def fit(
         "settings": settings,
         "training": _learned(model["fair"]),
     }
-    try:
+    with explain_write_errors(output):
         ifair.save(model, output, about=about)
-    except OSError as error:
-        raise click.ClickException(f"cannot write {output}: {error.strerror}") from error
     if as_json:
         import json
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ifair.cli.files import write_text
+from ifair.cli.output import write_text
 from ifair.errors import install_hint
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ifair.cli.errors import warn
+from ifair.cli.error_lines import warn
 from ifair.cli.shown import printable
 
 ROLES = ("protected", "target", "positive", "group", "query", "id", "ignore", "keep", "categorical")

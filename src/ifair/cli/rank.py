@@ -8,8 +8,9 @@ from typing import Any
 
 import click
 
-from ifair.cli.errors import warn
+from ifair.cli.error_lines import warn
 from ifair.cli.extras import needs, needs_for_tables
+from ifair.cli.output import explain_write_errors
 from ifair.cli.roles_options import needs_protected, roles_options
 from ifair.cli.shown import printable
 
@@ -83,10 +84,10 @@ def rank(
     from ifair.errors import IfairError
     from ifair.ranking import FAStarIR, ShortageWarning
     from ifair.tables.read import read_table
-    from ifair.tables.write import BlockWriter, check_writable
+    from ifair.tables.write import BlockWriter, check_table_output
 
     if not prints:
-        check_writable(output)
+        check_table_output(output)
     frame = read_table(table)
     taken = [name for name in NEW if name in frame.columns]
     if taken:
@@ -101,13 +102,8 @@ def rank(
     by_score = FAStarIR(p=0).rank(scores, sensitive_features=group, query=query).rank
     rows = _as_written(table, frame)
     ranked = rows.assign(rank=found.rank, fair_score=found.scores, moved=by_score - found.rank).iloc[found.order]
-    try:
-        with BlockWriter(output, sys.stdout if prints else None) as writer:
-            writer.write(ranked)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise click.ClickException(f"cannot write {output}: {error.strerror}") from error
+    with explain_write_errors(output), BlockWriter(output, sys.stdout if prints else None) as writer:
+        writer.write(ranked)
     changes = _changes(ranked, group[found.order], roles.query, found.satisfied, top)
     if as_json:
         facts = {"output": str(output), "min_share": min_share, "alpha": alpha, "top": top, "queries": changes}

@@ -50,7 +50,7 @@ def report(source: Path, roles: Any, output: Path, card: bool, choice: str, as_j
     if not output.parent.is_dir():
         raise click.ClickException(f"cannot write {output}: there is no folder {output.parent}")
 
-    from ifair.cli.files import write_text
+    from ifair.cli.output import write_text
     from ifair.report.audit import ReportError, check, page
 
     _refuse_misspelt(choice)

@@ -2,15 +2,15 @@
 
 import warnings
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from copy import copy
 from pathlib import Path
 from typing import Any
 
-from ifair.errors import require_extra
+from ifair.errors import ModelFileError, ModelFileWarning, require_extra
 from ifair.files import write_whole
 from ifair.persist.archive import pack, unpack
-from ifair.persist.errors import ModelFileError, ModelFileWarning, naming
 from ifair.persist.manifest import check_payload, installed, read_manifest, write_manifest
 from ifair.persist.schema import PIPELINE, describe, read_schema, types_in
 from ifair.persist.trust import check_savable, not_vetted
@@ -55,7 +55,7 @@ def save(model: Any, path: str | Path, *, about: Mapping[str, Any] | None = None
     (True, {'purpose': 'an example'})
     """
     path = Path(path)
-    with naming(path):
+    with _name_file(path):
         check_savable(model)
         _check_fitted(model)
         payload = _payload(model)
@@ -104,7 +104,7 @@ def load(path: str | Path, *, trusted: Iterable[str | type] = (), max_bytes: int
         If another version of scikit-learn wrote the file.
     """
     path = Path(path)
-    with naming(path):
+    with _name_file(path):
         fields, members = _read(path, max_bytes)
         types = types_in(read_schema(members))
         if types != set(fields["types"]):
@@ -134,7 +134,7 @@ def inspect(path: str | Path, *, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
         estimator.
     """
     path = Path(path)
-    with naming(path):
+    with _name_file(path):
         fields, members = _read(path, max_bytes)
         root = read_schema(members)
         try:
@@ -181,6 +181,15 @@ def _payload_members(payload: bytes, max_bytes: int) -> dict[str, bytes]:
         elif name != "schema.json" and not name.endswith((".npy", ".bin")):
             raise ModelFileError(f"its model.skops holds {name!r}, which does not belong there: do not use it")
     return members
+
+
+@contextmanager
+def _name_file(path: Path) -> Iterator[None]:
+    """Put the name of the file in front of what went wrong."""
+    try:
+        yield
+    except ModelFileError as error:
+        raise ModelFileError(f"{path}: {error}") from error.__cause__
 
 
 def _skops() -> Any:

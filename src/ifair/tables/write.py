@@ -1,7 +1,6 @@
 """Writing a table of people, whole or some rows at a time: CSV or Parquet, there when all of it is there."""
 
 import gzip
-import os
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -10,7 +9,7 @@ from typing import Any, Self, TextIO
 import pandas as pd
 
 from ifair.errors import IfairError, require_extra
-from ifair.files import replace_file
+from ifair.files import check_writable, replace_file
 from ifair.tables.csv_checks import separator_of
 from ifair.tables.read import CSV, PARQUET, is_parquet
 
@@ -39,7 +38,7 @@ class BlockWriter:
 
     def __init__(self, path: Path, stream: TextIO | None = None) -> None:
         if stream is None:
-            check_writable(path)
+            check_table_output(path)
         self._path, self._stream = path, stream
         self._columns: list[str] | None = None
         self._parquet: Any = None
@@ -81,13 +80,10 @@ class BlockWriter:
         self._open.__exit__(kind, error, trace)
 
 
-def check_writable(path: Path) -> None:
-    """Refuse, before any work, a file that could not be written."""
+def check_table_output(path: Path) -> None:
+    """Refuse, before any work, a table that could not be written, or of a kind that its name does not tell."""
     if not path.name.lower().endswith((*CSV, *PARQUET)):
         raise IfairError(f"cannot tell the format of {path}: end it with {', '.join((*CSV, *PARQUET))}")
     if is_parquet(path):
         require_extra("Parquet", ["pyarrow"], "parquet")
-    if not path.parent.is_dir():
-        raise IfairError(f"cannot write {path}: there is no folder {path.parent}")
-    if path.is_dir() or not os.access(path.parent, os.W_OK):
-        raise IfairError(f"cannot write {path}: {'it is a folder' if path.is_dir() else 'permission denied'}")
+    check_writable(path)

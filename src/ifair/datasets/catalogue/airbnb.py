@@ -58,8 +58,7 @@ _FREE_TEXT = (
 )
 DROPPED = frozenset(_FREE_TEXT.split())
 # What the details of Denver lack and the summary of the same snapshot has.
-FROM_SUMMARY = ["host_id", "minimum_nights", "reviews_per_month"]
-FROM_SUMMARY += ["calculated_host_listings_count", "availability_365"]
+FROM_SUMMARY = ["host_id", "minimum_nights", "reviews_per_month", "calculated_host_listings_count", "availability_365"]
 _RAW = "https://raw.githubusercontent.com"
 # The listings as published, before trimming: sha256, address in a public project, member of its archive.
 _PUBLISHED = {
@@ -99,30 +98,15 @@ _PUBLISHED = {
 _PUBLISHED_LIMIT = 100_000_000
 # What is kept of them, see `make_listings`: sha256 and size.
 _KEPT = {
-    "boston_2019-12": (
-        "47eb48d01be7e57f1d7029e6a567c39234e93848dc1960280bd7729c1b2d307d",
-        1_020_954,
-    ),
-    "denver_2019-04": (
-        "f18a76324e292a79d6e056c925e91980b38c77422e5c817829130b276bc8934a",
-        710_445,
-    ),
-    "jersey-city_2019-04": (
-        "998273403ddffab12b5b7f08cf7908c8125b6a3b815edbce9e71f1cd6f866f67",
-        833_285,
-    ),
-    "seattle_2016-01": (
-        "ab2c5a528af98de1b4a053f17e0b7d5535febc5ad124278bb17c1e27bc1924e4",
-        1_165_287,
-    ),
-    "washington_2015-10": (
-        "5f505048c769e4d6dcaf74a4f33cda0a4a36e71323568350411027dce0a493e4",
-        1_227_890,
-    ),
+    "boston_2019-12": ("47eb48d01be7e57f1d7029e6a567c39234e93848dc1960280bd7729c1b2d307d", 1_020_954),
+    "denver_2019-04": ("f18a76324e292a79d6e056c925e91980b38c77422e5c817829130b276bc8934a", 710_445),
+    "jersey-city_2019-04": ("998273403ddffab12b5b7f08cf7908c8125b6a3b815edbce9e71f1cd6f866f67", 833_285),
+    "seattle_2016-01": ("ab2c5a528af98de1b4a053f17e0b7d5535febc5ad124278bb17c1e27bc1924e4", 1_165_287),
+    "washington_2015-10": ("5f505048c769e4d6dcaf74a4f33cda0a4a36e71323568350411027dce0a493e4", 1_227_890),
 }
 
 
-def _published(key: str) -> tuple[DataFile, ...]:
+def _list_published(key: str) -> tuple[DataFile, ...]:
     """The published files that the listings of a city are made from."""
     return tuple(
         DataFile(f"airbnb/published/{name}.csv", sha256, _PUBLISHED_LIMIT, (Origin(url, member),))
@@ -177,7 +161,7 @@ def _read_rows(content: bytes, where: str) -> list[list[str]]:
 
 
 LISTINGS = {
-    key: DataFile(f"airbnb/{key}.csv.gz", sha256, size, parts=_published(key), assemble=make_listings)
+    key: DataFile(f"airbnb/{key}.csv.gz", sha256, size, parts=_list_published(key), assemble=make_listings)
     for key, (sha256, size) in _KEPT.items()
 }
 FILES = (*LISTINGS.values(), *first_names.FILES)
@@ -245,12 +229,7 @@ CANCELLATIONS = {
 SMALLEST_QUERY = 10
 
 
-def load_airbnb(
-    *,
-    recipe: str = "five-cities",
-    names_list: str = "census",
-    **options: Any,
-) -> Any:
+def load_airbnb(*, recipe: str = "five-cities", names_list: str = "census", **options: Any) -> Any:
     """Load Airbnb: 10,290 listings of five cities, which home is rated best for its price?
 
     The name of the host is used once, to infer the gender from lists of first names, and dropped.
@@ -264,8 +243,8 @@ def load_airbnb(
         First names of the US Census of 1990, or the larger list of the package ``nomquamgender`` (11,819
         listings) if it is installed.
     **options
-        Shared by all loaders, see :func:`ifair.data.load`. By default ``host_gender`` is protected, the group is
-        ``{"host_gender": "female"}``.
+        Shared by all loaders, see :func:`ifair.data.load`.
+        Protected by default: ``host_gender``, and as a group ``{"host_gender": "female"}``.
 
     Returns
     -------

@@ -101,11 +101,7 @@ ATTRIBUTES = (
 )
 
 
-def load_census(
-    *,
-    recipe: str = "paper",
-    **options: Any,
-) -> Any:
+def load_census(*, recipe: str = "paper", **options: Any) -> Any:
     """Load Census Income: 48,842 adults in 1994, does the person earn over 50,000 dollars?
 
     Parameters

@@ -68,12 +68,7 @@ KNOWN = {
 READ = (*COUNTS, *KNOWN, "age", "c_charge_desc", "days_b_screening_arrest", "two_year_recid")
 
 
-def load_compas(
-    *,
-    recipe: str = "race-apart",
-    within_days: int | None = None,
-    **options: Any,
-) -> Any:
+def load_compas(*, recipe: str = "race-apart", within_days: int | None = None, **options: Any) -> Any:
     """Load COMPAS: 6,900 defendants, was the person charged again within two years?
 
     Parameters

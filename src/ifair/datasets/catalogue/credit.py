@@ -125,12 +125,7 @@ ATTRIBUTES = (
 RECIPES = ("age-bins", "rate-codes", "plain")
 
 
-def load_credit(
-    *,
-    recipe: str = "age-bins",
-    age_rule: tuple[float, float] = (25, 34),
-    **options: Any,
-) -> Any:
+def load_credit(*, recipe: str = "age-bins", age_rule: tuple[float, float] = (25, 34), **options: Any) -> Any:
     """Load German Credit: 1,000 applicants, is the applicant a good risk? No download is needed.
 
     Parameters

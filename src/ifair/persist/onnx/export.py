@@ -3,8 +3,7 @@
 from typing import Any
 
 import ifair
-from ifair.errors import require_extra
-from ifair.persist.errors import ConversionError
+from ifair.errors import ConversionError, require_extra
 from ifair.persist.onnx.inputs import name_inputs, record_inputs
 
 # Old enough for every runtime in use, new enough for all that is needed.

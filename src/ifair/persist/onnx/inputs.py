@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ifair.errors import require_extra
-from ifair.persist.errors import ConversionError
+from ifair.errors import ConversionError, require_extra
 
 PROPERTY = "inputs"
 # What the outputs are called; a column of that name must not take it from them.
