@@ -114,7 +114,7 @@ def test_a_file_that_is_no_evidence_is_refused(tmp_path):
 
 
 def test_without_the_extra_the_report_says_what_to_install(tmp_path, monkeypatch):
-    monkeypatch.setattr(import_module("ifair.cli.extras"), "find_spec", lambda _: None)
+    monkeypatch.setattr("ifair.errors.find_spec", lambda _: None)
     path = tmp_path / "evidence.json"
     path.write_text(json.dumps(small_evidence()))
     done = run("report", path)
