@@ -96,7 +96,7 @@ def test_roles_that_are_needed_are_asked_for(verb, people):
 
 @pytest.mark.parametrize("verb", ["audit", "report", "tune"])
 def test_a_place_that_cannot_be_written_is_named_before_any_work(verb, people, tmp_path, monkeypatch):
-    monkeypatch.setattr("ifair.data.tables.read_table", lambda *_: pytest.fail("work was done"))
+    monkeypatch.setattr("ifair.tables.checked_table.read_table", lambda *_: pytest.fail("work was done"))
     done = run(verb, people, *ROLES, "-o", tmp_path / "none" / "file")
     assert done.exit_code == 1
     assert f"there is no folder {tmp_path / 'none'}" in done.stderr
@@ -114,7 +114,7 @@ def test_a_file_that_is_no_evidence_is_refused(tmp_path):
 
 
 def test_without_the_extra_the_report_says_what_to_install(tmp_path, monkeypatch):
-    monkeypatch.setattr(import_module("ifair.cli.extras"), "find_spec", lambda _: None)
+    monkeypatch.setattr("ifair.errors.find_spec", lambda _: None)
     path = tmp_path / "evidence.json"
     path.write_text(json.dumps(small_evidence()))
     done = run("report", path)
@@ -139,7 +139,7 @@ def test_json_of_a_report_names_files_sizes_and_the_chosen_point(tmp_path):
 
 def test_a_mistyped_choice_suggests_the_near_one_before_any_work(people, monkeypatch):
     pytest.importorskip("vl_convert")
-    monkeypatch.setattr("ifair.data.tables.read_table", lambda *_: pytest.fail("work was done"))
+    monkeypatch.setattr("ifair.tables.checked_table.read_table", lambda *_: pytest.fail("work was done"))
     done = run("report", people, *ROLES, "--card", "--choice", "fairst")
     assert done.exit_code == 1
     assert "did you mean 'fairest'?" in done.stderr

@@ -8,7 +8,7 @@ from ifair import __version__
 from ifair.cli.audit import audit
 from ifair.cli.datasets import datasets
 from ifair.cli.demo import demo
-from ifair.cli.errors import clear_errors
+from ifair.cli.error_lines import clear_errors
 from ifair.cli.export import export
 from ifair.cli.fit import fit
 from ifair.cli.inspect import inspect

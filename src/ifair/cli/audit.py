@@ -36,7 +36,7 @@ def audit(table: Path, roles: Any, output: Path | None, as_json: bool, **options
     needs_for_tables(table)
     import json
 
-    from ifair.cli.files import write_text
+    from ifair.cli.output import write_text
     from ifair.report.audit_text import audit_text
 
     if output is not None and not output.parent.is_dir():

@@ -44,7 +44,7 @@ def demo(output: Path, splits: int, jobs: int, as_json: bool) -> None:
     import json
 
     from ifair.audit import evidence
-    from ifair.cli.files import write_text
+    from ifair.cli.output import write_text
     from ifair.data import load_credit
     from ifair.experiments.demo import Settings, run
     from ifair.report.audit import page

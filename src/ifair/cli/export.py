@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from ifair.cli.extras import needs
-from ifair.cli.files import can_write
+from ifair.cli.output import explain_write_errors
+from ifair.files import check_writable, write_whole
 
 
 @click.command(short_help="Write a model as ONNX.")
@@ -37,10 +38,9 @@ def export(model: Path, onnx: Path, precision: str, as_json: bool) -> None:
     """
     needs("a model file", "skops")
     needs("ONNX", "skl2onnx", "onnx")
-    can_write(onnx)
+    check_writable(onnx)
 
     import ifair
-    from ifair.files import write_whole
     from ifair.persist import to_onnx
 
     fitted = ifair.load(model)
@@ -49,10 +49,8 @@ def export(model: Path, onnx: Path, precision: str, as_json: bool) -> None:
     except (ImportError, NotImplementedError, TypeError, ValueError) as error:
         # A package that is missing, or a step or option that has no ONNX form.
         raise click.ClickException(str(error)) from error
-    try:
+    with explain_write_errors(onnx):
         write_whole(onnx, content.SerializeToString())
-    except OSError as error:
-        raise click.ClickException(f"cannot write {onnx}: {error.strerror}") from error
     if as_json:
         click.echo(json.dumps(_facts(onnx, precision, content, fitted), indent=2))
     else:

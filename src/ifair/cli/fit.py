@@ -6,11 +6,12 @@ from typing import Any
 
 import click
 
-from ifair.cli.errors import warn
+from ifair.cli.error_lines import warn
 from ifair.cli.extras import needs, needs_for_tables
-from ifair.cli.files import can_write
+from ifair.cli.output import explain_write_errors
 from ifair.cli.roles_options import needs_protected, roles_options
 from ifair.cli.shown import printable
+from ifair.files import check_writable
 
 TOP_WEIGHTS = 5
 
@@ -65,16 +66,14 @@ def fit(
     needs_protected(roles)
     needs("a model file", "skops")
     needs_for_tables(table)
-    can_write(output)
+    check_writable(output)
 
     import ifair
-    from ifair.data.tables import read_table
-    from ifair.roles import check_roles, dataset, left_out
+    from ifair.tables.checked_table import check_table
 
-    frame = read_table(table)
-    doubts = check_roles(frame, roles)
-    warn(doubts)
-    people = dataset(frame, roles, name=table.name, source=str(table), needs_group=False)
+    checked = check_table(table, roles)
+    warn(checked.warnings)
+    people = checked.to_dataset(needs_group=False)
     settings = {
         "n_prototypes": prototypes,
         "utility_weight": utility,
@@ -94,20 +93,18 @@ def fit(
             "table": table.name,
             "records": len(people),
             "attributes": list(people.frame.columns),
-            "left_out": left_out(frame, roles),
+            "left_out": checked.left_out,
             "outcome": _outcome(people),
         },
         "settings": settings,
         "training": _learned(model["fair"]),
     }
-    try:
+    with explain_write_errors(output):
         ifair.save(model, output, about=about)
-    except OSError as error:
-        raise click.ClickException(f"cannot write {output}: {error.strerror}") from error
     if as_json:
         import json
 
-        click.echo(json.dumps({"model": str(output), **about, "warnings": doubts}, indent=2))
+        click.echo(json.dumps({"model": str(output), **about, "warnings": checked.warnings}, indent=2))
     else:
         click.echo(_in_words(about))
         click.echo(f"\nModel: {output}")
@@ -119,8 +116,8 @@ def _learn(people: Any, roles: Any, settings: dict[str, Any], jobs: int) -> Any:
     from sklearn.linear_model import LinearRegression, LogisticRegression
     from sklearn.pipeline import Pipeline
 
-    from ifair.data.errors import DataError
     from ifair.encode import Encoder
+    from ifair.errors import IfairError
     from ifair.models.ifair import IFair
 
     steps: list[tuple[str, Any]] = [
@@ -137,7 +134,7 @@ def _learn(people: Any, roles: Any, settings: dict[str, Any], jobs: int) -> Any:
             model.fit(people.frame, people.target)
         except (ValueError, TypeError) as error:
             # The estimators refuse bad tables and settings this way, in words.
-            raise DataError(str(error)) from error
+            raise IfairError(str(error)) from error
     # What happened to convergence is part of what is printed about the model.
     warn(str(w.message) for w in caught if not issubclass(w.category, ConvergenceWarning))
     # How many threads learned it and how it was shown are no properties of the model.

@@ -9,7 +9,7 @@ import click
 from ifair.cli.extras import needs, needs_for_tables
 from ifair.cli.people import ROLES, audit_options, gather, read_json
 from ifair.cli.roles_options import roles_options
-from ifair.hints import nearest_name
+from ifair.errors import nearest_name
 
 CHOICES = ("most useful", "fairest", "balanced")
 
@@ -50,7 +50,7 @@ def report(source: Path, roles: Any, output: Path, card: bool, choice: str, as_j
     if not output.parent.is_dir():
         raise click.ClickException(f"cannot write {output}: there is no folder {output.parent}")
 
-    from ifair.cli.files import write_text
+    from ifair.cli.output import write_text
     from ifair.report.audit import ReportError, check, page
 
     _refuse_misspelt(choice)

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from ifair.cli.extras import needs, needs_for_tables
+from ifair.cli.output import explain_write_errors
 
 
 @click.command(short_help="Represent new records with a model; decide about them.")
@@ -57,14 +58,15 @@ def transform(
     import json
 
     from ifair.cli.model import Model
-    from ifair.data.blocks import BlockWriter, read_blocks, writable
-    from ifair.data.errors import DataError, unknown
+    from ifair.errors import IfairError, unknown_name
+    from ifair.tables.read import read_blocks
+    from ifair.tables.write import BlockWriter, check_table_output
 
     if not prints:
-        writable(output)
+        check_table_output(output)
     fitted = Model(model)
     if decide and not fitted.decides:
-        raise DataError(f"{model} decides nothing: it was fitted without --target")
+        raise IfairError(f"{model} decides nothing: it was fitted without --target")
     # The id that was recorded need not be in every later table; one that is asked for must be.
     recorded = fitted.roles.id if id_ is None else None
     asked = [name for name in (id_, *carry) if name is not None]
@@ -73,32 +75,26 @@ def transform(
     terminal = sys.stderr.isatty()
     start = "\r" if terminal else ""
     blocks = read_blocks(table, block_rows, text=[*fitted.text, *asked, *([recorded] if recorded else [])])
-    try:
-        with BlockWriter(output, sys.stdout if prints else None) as writer:
-            for block in blocks:
-                for name in asked:
-                    if name not in block.columns:
-                        raise unknown("column to carry", name, block.columns)
-                carried = [recorded, *asked] if recorded in block.columns else asked
-                records = fitted.records(block, strict=strict)
-                result = fitted.represent(records)
-                added = block[carried].copy()
-                if decide:
-                    if fitted.classifies:
-                        added["decision"] = fitted.decide(records)
-                    added["score"] = fitted.score(records)
-                clash = sorted(set(added.columns) & set(result.columns))
-                if clash:
-                    raise DataError(f"the output would have two columns {clash[0]!r}; rename it, or do not carry it")
-                columns = [*added.columns, *result.columns]
-                writer.write(added.join(result))
-                done += len(block)
-                click.echo(f"{start}  {done:,} rows", err=True, nl=not terminal)
-    except BrokenPipeError:
-        # Whoever reads standard output has seen enough; click ends the command quietly.
-        raise
-    except OSError as error:
-        raise click.ClickException(f"cannot write {output}: {error.strerror}") from error
+    with explain_write_errors(output), BlockWriter(output, sys.stdout if prints else None) as writer:
+        for block in blocks:
+            for name in asked:
+                if name not in block.columns:
+                    raise unknown_name("column to carry", name, block.columns)
+            carried = [recorded, *asked] if recorded in block.columns else asked
+            records = fitted.records(block, strict=strict)
+            result = fitted.represent(records)
+            added = block[carried].copy()
+            if decide:
+                if fitted.classifies:
+                    added["decision"] = fitted.decide(records)
+                added["score"] = fitted.score(records)
+            clash = sorted(set(added.columns) & set(result.columns))
+            if clash:
+                raise IfairError(f"the output would have two columns {clash[0]!r}; rename it, or do not carry it")
+            columns = [*added.columns, *result.columns]
+            writer.write(added.join(result))
+            done += len(block)
+            click.echo(f"{start}  {done:,} rows", err=True, nl=not terminal)
     if terminal:
         click.echo(err=True)
     fitted.tell_new_categories()

@@ -69,7 +69,7 @@ def tune(
     records, _ = read_people(table, roles)
 
     from ifair import audit
-    from ifair.cli.files import write_text
+    from ifair.cli.output import write_text
     from ifair.report.audit_text import tuning_text
     from ifair.tune import SearchError
 

@@ -3,11 +3,12 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from importlib.util import find_spec
 from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ifair.errors import require_extra
 
 Result = TypeVar("Result")
 Kernel = TypeVar("Kernel")
@@ -185,10 +186,7 @@ def check_engine(name: Any) -> None:
 def require_packages(name: str) -> None:
     """Refuse an engine whose packages are not installed."""
     family = name.partition(":")[0]
-    missing = [package for package in PACKAGES.get(family, ()) if find_spec(package) is None]
-    if missing:
-        needed = " and ".join(missing)
-        raise ImportError(f"engine={name!r} needs {needed}, not installed here: pip install 'ifair[{family}]'")
+    require_extra(f"engine={name!r}", PACKAGES.get(family, ()), family)
 
 
 def open_engine(name: str, X: NDArray[np.floating[Any]], *, threads: int = 1, workers: int | None = None) -> Engine:

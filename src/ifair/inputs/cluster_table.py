@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from ifair.engines.sharded import ShardedEngine
-from ifair.hints import nearest_name
+from ifair.errors import nearest_name
 from ifair.inputs.disk import check_finite
 from ifair.inputs.table import (
     ColumnStatistics,

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from ifair.encode import columns_of
 from ifair.engines.engine import check_engine
-from ifair.hints import nearest_name
+from ifair.errors import nearest_name
 from ifair.inputs.table import Table
 
 STARTS = {"alpha_init": ("masked", "random"), "init": ("k-means++", "uniform", "principal")}

@@ -7,7 +7,7 @@ import zlib
 from collections import Counter
 from collections.abc import Mapping
 
-from ifair.persist.errors import ModelFileError
+from ifair.errors import ModelFileError
 
 # A deflated stream can grow a thousandfold. Real models do not: random numbers hardly shrink.
 RATIO_LIMIT = 200

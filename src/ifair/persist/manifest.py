@@ -10,7 +10,7 @@ from platform import python_version
 from typing import Any
 
 import ifair
-from ifair.persist.errors import ModelFileError
+from ifair.errors import ModelFileError
 
 # Raised with every change that an older ifair could not read. Files of every earlier format stay readable.
 FORMAT = 1

@@ -2,14 +2,15 @@
 
 import warnings
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from copy import copy
 from pathlib import Path
 from typing import Any
 
+from ifair.errors import ModelFileError, ModelFileWarning, require_extra
 from ifair.files import write_whole
 from ifair.persist.archive import pack, unpack
-from ifair.persist.errors import ModelFileError, ModelFileWarning, naming, refuse_without
 from ifair.persist.manifest import check_payload, installed, read_manifest, write_manifest
 from ifair.persist.schema import PIPELINE, describe, read_schema, types_in
 from ifair.persist.trust import check_savable, not_vetted
@@ -54,7 +55,7 @@ def save(model: Any, path: str | Path, *, about: Mapping[str, Any] | None = None
     (True, {'purpose': 'an example'})
     """
     path = Path(path)
-    with naming(path):
+    with _name_file(path):
         check_savable(model)
         _check_fitted(model)
         payload = _payload(model)
@@ -103,7 +104,7 @@ def load(path: str | Path, *, trusted: Iterable[str | type] = (), max_bytes: int
         If another version of scikit-learn wrote the file.
     """
     path = Path(path)
-    with naming(path):
+    with _name_file(path):
         fields, members = _read(path, max_bytes)
         types = types_in(read_schema(members))
         if types != set(fields["types"]):
@@ -133,7 +134,7 @@ def inspect(path: str | Path, *, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
         estimator.
     """
     path = Path(path)
-    with naming(path):
+    with _name_file(path):
         fields, members = _read(path, max_bytes)
         root = read_schema(members)
         try:
@@ -182,11 +183,19 @@ def _payload_members(payload: bytes, max_bytes: int) -> dict[str, bytes]:
     return members
 
 
-def _skops() -> Any:
+@contextmanager
+def _name_file(path: Path) -> Iterator[None]:
+    """Put the name of the file in front of what went wrong."""
     try:
-        import skops.io
-    except ImportError as error:
-        refuse_without("skops", "persist", "saving and loading models", error)
+        yield
+    except ModelFileError as error:
+        raise ModelFileError(f"{path}: {error}") from error.__cause__
+
+
+def _skops() -> Any:
+    require_extra("saving and loading models", ["skops"], "persist")
+    import skops.io
+
     return skops.io
 
 

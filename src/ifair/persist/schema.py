@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ifair.persist.errors import ModelFileError
+from ifair.errors import ModelFileError
 
 Node = dict[str, Any]
 Members = Mapping[str, bytes]

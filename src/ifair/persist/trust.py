@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from ifair.persist.errors import ModelFileError
+from ifair.errors import ModelFileError
 
 # Beside what skops trusts (scikit-learn's estimators, NumPy's and SciPy's arrays, plain Python data). Each was looked
 # at: rebuilding it stores values and runs nothing that the file could choose.

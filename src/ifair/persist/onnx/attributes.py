@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ifair.encode.names import INFREQUENT, suffix
-from ifair.persist.errors import ConversionError
+from ifair.errors import ConversionError
 from ifair.persist.onnx.graph import Graph, matrix_of, precision_of
 
 # Numbers of columns that do not exist: for categories never seen, and for missing values.

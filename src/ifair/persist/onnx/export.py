@@ -3,7 +3,7 @@
 from typing import Any
 
 import ifair
-from ifair.persist.errors import ConversionError, refuse_without
+from ifair.errors import ConversionError, require_extra
 from ifair.persist.onnx.inputs import name_inputs, record_inputs
 
 # Old enough for every runtime in use, new enough for all that is needed.
@@ -78,10 +78,9 @@ def to_onnx(model: Any, *, precision: str = "single") -> Any:
 
 def register_converters() -> Any:
     """Teach skl2onnx this library's estimators, for those who call it themselves; return skl2onnx."""
-    try:
-        import skl2onnx
-    except ImportError as error:
-        refuse_without("skl2onnx", "onnx", "converting models to ONNX", error)
+    require_extra("converting models to ONNX", ["skl2onnx"], "onnx")
+    import skl2onnx
+
     from ifair.encode import Encoder
     from ifair.models.ifair import IFair
     from ifair.models.lfr import LFR

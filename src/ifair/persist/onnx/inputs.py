@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ifair.persist.errors import ConversionError, refuse_without
+from ifair.errors import ConversionError, require_extra
 
 PROPERTY = "inputs"
 # What the outputs are called; a column of that name must not take it from them.
@@ -91,10 +91,9 @@ def _properties(model: Any) -> dict[str, str]:
         return dict(model.get_modelmeta().custom_metadata_map)
     if hasattr(model, "metadata_props"):
         return {entry.key: entry.value for entry in model.metadata_props}
-    try:
-        import onnx
-    except ImportError as error:
-        refuse_without("onnx", "onnx", "reading an ONNX file", error)
+    require_extra("reading an ONNX file", ["onnx"], "onnx")
+    import onnx
+
     content = Path(model).read_bytes() if isinstance(model, str | os.PathLike) else model
     try:
         return _properties(onnx.load_model_from_string(content))

@@ -5,8 +5,8 @@ from typing import Any
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.pipeline import Pipeline
 
+from ifair.errors import ConversionError
 from ifair.models.lfr import LFR
-from ifair.persist.errors import ConversionError
 
 
 class TransformingLFR(TransformerMixin, BaseEstimator):
