@@ -1,4 +1,4 @@
-"""How methods, datasets and rules are called on the page, and how they are drawn."""
+"""How methods, datasets, measures and rules are called on the page, and how they are drawn."""
 
 from ifair.report.pictures import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY
 
@@ -16,7 +16,14 @@ METHODS = {
     "ifair": "iFair",
 }
 DATASETS = {"compas": "COMPAS", "census": "Census", "credit": "Credit", "xing": "Xing", "airbnb": "Airbnb"}
-RULES = {"max utility": "max utility", "max fairness": "max fairness", "optimal": "best harmonic mean"}
+MEASURES = {
+    "score_auc": "AUC of scores",
+    "protected_percent": "% protected",
+    "held_percent": "% held",
+    "base_rate": "base rate",
+}
+RULES = {"most_useful": "most useful", "fairest": "fairest", "balanced": "balanced"}
+"""The paper calls them "max utility", "max fairness" and "optimal"."""
 
 STYLES = {
     "full": (GREY, "s"),
@@ -41,6 +48,16 @@ def method(name: str) -> str:
 def dataset(name: str) -> str:
     """A dataset's name as its publishers write it."""
     return DATASETS.get(name, name)
+
+
+def measure(name: str) -> str:
+    """A measure's name in words."""
+    return MEASURES.get(name, name)
+
+
+def digits(name: str) -> int:
+    """Decimals of a measure that has no number of the paper's beside it: percentages need fewer."""
+    return 1 if name.endswith("_percent") else 2
 
 
 def style(name: str) -> tuple[str, str]:

@@ -1,9 +1,9 @@
 """From numbers to verdicts: a claim holds if all its parts do, and in part if some do. Nothing else decides."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from ifair.report.blocks import Finding, Line, Number, inlines
+from ifair.reproduce.results_format import Comparison, Spread
 
 LEVEL = 0.05
 HOLDS, IN_PART, FAILS = "holds", "holds in part", "does not hold"
@@ -12,7 +12,7 @@ YES, NO = "✓ ", "✗ "
 Part = tuple[bool, Line]
 
 
-def judged(claim: str, rule: str, parts: Sequence[Part]) -> list[Finding]:
+def judge_claim(claim: str, rule: str, parts: Sequence[Part]) -> list[Finding]:
     """The verdict on a claim, from whether it holds in each of its parts; nothing where there is nothing to judge."""
     if not parts:
         return []
@@ -21,21 +21,16 @@ def judged(claim: str, rule: str, parts: Sequence[Part]) -> list[Finding]:
     return [Finding(verdict, claim, rule, [(YES if ok else NO, *inlines(line)) for ok, line in parts])]
 
 
-def clearly_above(comparison: Mapping[str, float]) -> bool:
+def is_clearly_above(comparison: Comparison) -> bool:
     """Ours is larger, and the paired test over splits says so after Holm's adjustment."""
     return comparison["difference"] > 0 and comparison["adjusted"] < LEVEL
 
 
-def clearly_below(comparison: Mapping[str, float]) -> bool:
-    """The same the other way round."""
-    return comparison["difference"] < 0 and comparison["adjusted"] < LEVEL
-
-
-def p_value(p: float) -> str:
+def format_p(p: float) -> str:
     """``p = 0.012``, or that it is below 0.001."""
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
-def number(spread: dict[str, Any], digits: int = 2) -> str:
+def format_spread(spread: Spread, digits: int = 2) -> str:
     """``0.71 ± 0.02``."""
     return Number.of(spread, digits=digits).ours

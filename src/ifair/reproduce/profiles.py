@@ -4,6 +4,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ifair.reproduce.case import Case
+
 COEFFICIENTS = (0.0, 0.05, 0.1, 1.0, 10.0, 100.0)
 """The paper's grid of mixture coefficients."""
 
@@ -30,8 +32,8 @@ class Source:
     """A dataset of the registry with limits on its records; None for no limit."""
 
     name: str
-    most: int | None = None
-    most_training: int | None = None
+    max_records: int | None = None
+    max_training: int | None = None
     options: dict[str, Any] = field(default_factory=dict)
 
 
@@ -45,8 +47,8 @@ class Profile:
         Random splits into thirds.
     classification, ranking : tuple of Source
     grid : dict
-        ``K``, ``ratios`` of iFair's weights, ``lfr`` coefficients.
-    search : dict
+        ``K``, ``ratios`` of iFair's weights, ``lfr`` coefficients, ``p`` of FA*IR.
+    solver : dict
         Parameters of the solver.
     """
 
@@ -54,11 +56,24 @@ class Profile:
     classification: tuple[Source, ...]
     ranking: tuple[Source, ...]
     grid: dict[str, Any]
-    search: dict[str, Any]
+    solver: dict[str, Any]
 
     @property
     def datasets(self) -> list[str]:
         return [source.name for source in (*self.classification, *self.ranking)]
+
+    def case(self, source: Source, seed: int, **changes: Any) -> Case:
+        """A split of a dataset, with the grid and the solver of the profile; ``changes`` are fields of the case."""
+        case = Case(
+            source.name,
+            seed,
+            options=source.options,
+            max_records=source.max_records,
+            max_training=source.max_training,
+            grid=self.grid,
+            solver=self.solver,
+        )
+        return replace(case, **changes)
 
     def only(self, names: Collection[str]) -> "Profile":
         """The profile with no datasets but those of these names."""
@@ -74,26 +89,26 @@ PROFILES = {
     "smoke": Profile(
         n_splits=2,
         classification=(Source("credit"),),
-        ranking=(Source("xing", most=500),),
+        ranking=(Source("xing", max_records=500),),
         grid={"K": [10], "ratios": [FEW_RATIOS[i] for i in (0, 3, 5)], "lfr": [0.05, 1.0], "p": [0.5, 0.9]},
-        search={"n_restarts": 1, "max_iter": 100, "tol": 0.01},
+        solver={"n_restarts": 1, "max_iter": 100, "tol": 0.01},
     ),
     "quick": Profile(
         n_splits=5,
         classification=(
-            Source("compas", most=4500, most_training=1000),
-            Source("census", most=9000, most_training=1500),
+            Source("compas", max_records=4500, max_training=1000),
+            Source("census", max_records=9000, max_training=1500),
             Source("credit"),
         ),
-        ranking=(Source("xing"), Source("airbnb", most=4500, most_training=1000)),
+        ranking=(Source("xing"), Source("airbnb", max_records=4500, max_training=1000)),
         grid={"K": [10, 20], "ratios": FEW_RATIOS, "lfr": [0.05, 1.0, 100.0], "p": TARGETS},
-        search={"n_restarts": 1, "max_iter": 300, "tol": 0.003},
+        solver={"n_restarts": 1, "max_iter": 300, "tol": 0.003},
     ),
     "full": Profile(
         n_splits=5,
         classification=(Source("compas"), Source("census"), Source("credit")),
         ranking=(Source("xing"), Source("airbnb")),
         grid={"K": list(DIMENSIONS), "ratios": ratios(), "lfr": list(COEFFICIENTS), "p": TARGETS},
-        search={"n_restarts": 3, "max_iter": 1000, "tol": 0.001},
+        solver={"n_restarts": 3, "max_iter": 1000, "tol": 0.001},
     ),
 }

@@ -1,19 +1,23 @@
 """Runs the units of an experiment, writes each result as it comes, and goes on from there the next time.
 
-A unit is a function with plain arguments whose result is plain data. Its result is kept in a file named after a hash
-of the function, the arguments and the version of ifair: killed at any moment, a run loses no more than the units under
+A unit is a function of a case whose result is plain data. It is kept in a file named after a hash of the function, the
+case and the version of ifair: killed at any moment, a run loses no more than the units under
 way, and a changed setting makes other units, never a mixture.
 """
 
 import hashlib
 import json
 import math
+import os
+import platform
+import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -21,11 +25,14 @@ from typing import Any
 from joblib import Parallel, delayed, effective_n_jobs
 
 from ifair import __version__
-from ifair.experiments.environment import environment
 from ifair.files import hold, write_whole
+from ifair.reproduce.case import Case
 
-UNDER_WAY = ".running"
+RUNNING = ".running"
 """Ending of the files that mark what is being worked on."""
+
+PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas")
+"""Packages whose versions may change a result."""
 
 
 class RunError(Exception):
@@ -41,14 +48,13 @@ class Unit:
     label : str
         What a person is told of it.
     function : str
-        ``"module:name"``; called with the arguments, returns plain data (numbers, strings, lists, dicts).
-    arguments : dict
-        Plain data.
+        ``"module:name"``; called with the case, returns plain data (numbers, strings, lists, dicts).
+    case : Case
     """
 
     label: str
     function: str
-    arguments: dict[str, Any]
+    case: Case
 
     @property
     def kind(self) -> str:
@@ -58,12 +64,23 @@ class Unit:
     @property
     def key(self) -> str:
         """A name that changes with whatever may change the result."""
-        text = json.dumps([__version__, self.function, self.arguments], sort_keys=True)
+        text = json.dumps([__version__, self.function, self.case.to_dict()], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:24]
 
     def run(self) -> Any:
         module, _, name = self.function.partition(":")
-        return getattr(import_module(module), name)(**self.arguments)
+        return getattr(import_module(module), name)(self.case)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A finished unit: what it worked on, what came out, how long it took and where."""
+
+    label: str
+    case: Case
+    result: Any
+    seconds: float
+    environment: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +99,7 @@ Observer = Callable[[Progress], None]
 
 def run_units(
     units: Sequence[Unit], folder: Path, *, n_jobs: int = 1, observer: Observer | None = None
-) -> list[dict[str, Any]]:
+) -> list[Record]:
     """Run what is not yet in the folder, and return all results in the order of the units.
 
     Parameters
@@ -91,24 +108,23 @@ def run_units(
     folder : Path
         Made if need be. Only one run at a time may use it.
     n_jobs : int, default=1
-        Processes; -1 for one a core.
+        Processes; -1 for one per core.
     observer : callable, optional
 
     Returns
     -------
-    list of dict
-        For each unit ``label``, ``arguments``, ``result``, ``seconds`` and ``environment``.
+    list of Record
     """
-    with only_run(folder):
+    with hold_folder(folder):
         kept = folder / "units"
         kept.mkdir(exist_ok=True)
-        for left_behind in kept.glob(f"*{UNDER_WAY}"):
+        for left_behind in kept.glob(f"*{RUNNING}"):
             left_behind.unlink()  # by a run that was killed
         distinct = {unit.key: unit for unit in units}
-        known = {key: read_result(kept, unit) for key, unit in distinct.items()}
+        known = {key: read_record(kept, unit) for key, unit in distinct.items()}
         missing = {key: unit for key, unit in distinct.items() if known[key] is None}
         total, reused = len(distinct), len(distinct) - len(missing)
-        took = [(distinct[key], record["seconds"]) for key, record in known.items() if record is not None]
+        took = [(distinct[key], record.seconds) for key, record in known.items() if record is not None]
         if observer is not None:
             observer(Progress("", reused, total, reused, None))
         jobs = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
@@ -120,33 +136,27 @@ def run_units(
             if observer is not None:
                 left = seconds_left(list(missing.values()), took, effective_n_jobs(n_jobs))
                 observer(Progress(unit.label, total - len(missing), total, reused, left))
-        return [_needed(kept, unit) for unit in units]
+        return [_read_needed(kept, unit) for unit in units]
 
 
 def _run_and_keep(unit: Unit, kept: Path) -> tuple[str, float]:
-    mark = kept / f"{unit.key}{UNDER_WAY}"
+    mark = kept / f"{unit.key}{RUNNING}"
     began = time.perf_counter()
     try:
         mark.write_text(unit.label, encoding="utf-8")
         result = unit.run()
         took = round(time.perf_counter() - began, 3)
-        record = {
-            "label": unit.label,
-            "arguments": unit.arguments,
-            "result": result,
-            "seconds": took,
-            "environment": environment(),
-        }
-        write_json(kept / f"{unit.key}.json", record)
+        record = Record(unit.label, unit.case, result, took, describe_environment())
+        write_json(kept / f"{unit.key}.json", asdict(record))
     finally:
         mark.unlink(missing_ok=True)
     return unit.key, took
 
 
-def under_way(folder: Path) -> list[str]:
+def list_running(folder: Path) -> list[str]:
     """Labels of the units that are running in a folder now."""
     found = []
-    for mark in sorted((folder / "units").glob(f"*{UNDER_WAY}")):
+    for mark in sorted((folder / "units").glob(f"*{RUNNING}")):
         with suppress(FileNotFoundError):  # finished since
             found.append(mark.read_text(encoding="utf-8"))
     return found
@@ -162,22 +172,17 @@ def seconds_left(missing: Sequence[Unit], took: Sequence[tuple[Unit, float]], n_
     return sum(expected) / min(n_jobs, max(len(missing), 1))
 
 
-def read_result(kept: Path, unit: Unit) -> dict[str, Any] | None:
+def read_record(kept: Path, unit: Unit) -> Record | None:
     """The kept result of a unit, or None; a file that cannot be read counts as none and is made anew."""
-    return read_json(kept / f"{unit.key}.json")
-
-
-def read_json(path: Path) -> dict[str, Any] | None:
-    """What a file holds; None if there is none, or none that can be read."""
     try:
-        data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads((kept / f"{unit.key}.json").read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):
         return None
-    return data
+    return Record(**{**data, "case": Case(**data["case"])})
 
 
-def _needed(kept: Path, unit: Unit) -> dict[str, Any]:
-    record = read_result(kept, unit)
+def _read_needed(kept: Path, unit: Unit) -> Record:
+    record = read_record(kept, unit)
     if record is None:
         raise RunError(f"the result of {unit.label!r} is gone from {kept}; run again")
     return record
@@ -185,26 +190,31 @@ def _needed(kept: Path, unit: Unit) -> dict[str, Any]:
 
 def write_json(path: Path, data: Any) -> None:
     """Whoever reads sees all of it or nothing; a measure that is not defined (NaN) is written as null."""
-    text = json.dumps(_defined(data), indent=1, allow_nan=False)
+    write_text(path, json.dumps(_replace_nan(data), indent=1, allow_nan=False) + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a whole file or none, into a folder that is made if need be."""
     try:
-        write_whole(path, text + "\n")
+        path.parent.mkdir(exist_ok=True)
+        write_whole(path, text)
     except OSError as error:
         raise RunError(
             f"cannot write {path}: {error.strerror}. What was finished before is kept; make room and run again."
         ) from error
 
 
-def _defined(data: Any) -> Any:
+def _replace_nan(data: Any) -> Any:
     """JSON knows no NaN."""
     if isinstance(data, dict):
-        return {key: _defined(value) for key, value in data.items()}
+        return {key: _replace_nan(value) for key, value in data.items()}
     if isinstance(data, list | tuple):
-        return [_defined(value) for value in data]
+        return [_replace_nan(value) for value in data]
     return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
 @contextmanager
-def only_run(folder: Path) -> Iterator[None]:
+def hold_folder(folder: Path) -> Iterator[None]:
     """Hold the folder for this run; the system lets go of it when the process ends, however it ends."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -217,3 +227,25 @@ def only_run(folder: Path) -> Iterator[None]:
         except OSError as error:
             raise RunError(f"another run is using {folder}; wait for it, or choose another folder") from error
         yield
+
+
+def describe_environment() -> dict[str, str]:
+    """What a result may depend on besides its case: kind of machine (a GPU where PyTorch sees one) and versions."""
+    machine = f"{platform.machine()}, {os.cpu_count()} cores"
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_available():
+        machine += f", {torch.cuda.get_device_name()}"
+    return {
+        "machine": machine,
+        "system": platform.system(),
+        "python": platform.python_version(),
+        "ifair": __version__,
+        **{name: _read_version(name) for name in PACKAGES},
+    }
+
+
+def _read_version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:  # vendored, or run from a folder
+        return "unknown"
