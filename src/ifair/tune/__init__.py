@@ -2,8 +2,8 @@
 
 from ifair.pareto import hypervolume, pareto_front
 from ifair.tune.rules import RULES, choose, harmonic_mean
-from ifair.tune.search import Progress, SearchError, Trial, front_of, search
-from ifair.tune.space import Choice, Integer, Share, Space
+from ifair.evaluate.search import Progress, SearchError, Trial, front_of, search
+from ifair.evaluate.space import Choice, Integer, Share, Space
 
 __all__ = [
     "Choice",

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from ifair.hints import install
-from ifair.pareto import pareto_front
-from ifair.tune.journal import SearchError, only_search, open_study
-from ifair.tune.space import Space, described, positions, values
+from ifair.evaluate.fronts import pareto_front
+from ifair.evaluate.journal import SearchError, only_search, open_study
+from ifair.evaluate.space import Space, described, positions, values
 
 RANDOM_TRIALS = 2
 """Trials before the sampler begins to learn from them, start settings included.
