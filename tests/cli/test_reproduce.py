@@ -8,15 +8,15 @@ import pytest
 from click.testing import CliRunner
 
 from ifair.cli import main
-from ifair.experiments.profiles import PROFILES, Profile, Source
-from ifair.report.evaluation.page import markdown, text
+from ifair.reproduce.page import write_markdown, write_text_tables
+from ifair.reproduce.profiles import PROFILES, Profile, Source
 
 TINY = Profile(
     n_splits=2,
     classification=(Source("credit"),),
     ranking=(),
     grid={"K": [4], "ratios": [(0.5, 0.5)], "lfr": [1.0], "p": [0.5]},
-    search={"n_restarts": 1, "max_iter": 5, "tol": 0.1},
+    solver={"n_restarts": 1, "max_iter": 5, "tol": 0.1},
 )
 
 
@@ -35,9 +35,9 @@ def test_a_run_ends_with_tables_a_page_and_the_numbers(tiny, tmp_path):
     assert "Credit, classification" in outcome.stdout
     results = json.loads((tmp_path / "run" / "results.json").read_text())
     page = (tmp_path / "run" / "results.md").read_text()
-    assert page == markdown(results)
-    assert text(results) in outcome.stdout
-    figure = results["classification"]["credit"]["rules"]["optimal"]["ifair-b"]["test"]["yNN"]
+    assert page == write_markdown(results)
+    assert write_text_tables(results) in outcome.stdout
+    figure = results["experiments"]["classification"]["credit"]["rules"]["balanced"]["ifair-b"]["test"]["yNN"]
     assert f"0.85 → {figure['mean']:.2f} ± {figure['sd']:.2f} (" in page.replace(
         "\N{NO-BREAK SPACE}", " "
     )  # the paper's beside ours

@@ -1,7 +1,7 @@
 """Statistics: repeated splits with paired comparisons, and bootstrap intervals of many groups at once."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,18 +13,34 @@ TAILS = (0.025, 0.975)
 """Of a 95 % interval."""
 
 
-def spread(values: Sequence[float]) -> dict[str, float]:
+class Spread(TypedDict):
+    """A measure over repeated splits."""
+
+    mean: float
+    sd: float
+    n: int
+
+
+class Comparison(TypedDict):
+    """Ours less a rival's over the same splits, with the p-value of a paired test, also adjusted after Holm."""
+
+    difference: float
+    p: float
+    adjusted: float
+
+
+def spread(values: Sequence[float]) -> Spread:
     """Mean and standard deviation over splits; the deviation of a single one is 0."""
     array = np.asarray(values, dtype=np.float64)
     return {"mean": float(array.mean()), "sd": float(array.std(ddof=1)) if len(array) > 1 else 0.0, "n": len(array)}
 
 
-def spreads(rows: Sequence[Mapping[str, float]]) -> dict[str, dict[str, float]]:
+def spreads(rows: Sequence[Mapping[str, float]]) -> dict[str, Spread]:
     """:func:`spread` of every measure of the rows."""
     return {name: spread([row[name] for row in rows]) for name in rows[0]} if rows else {}
 
 
-def compare(ours: Sequence[float], rivals: Mapping[str, Sequence[float]]) -> dict[str, dict[str, Any]]:
+def compare(ours: Sequence[float], rivals: Mapping[str, Sequence[float]]) -> dict[str, Comparison]:
     """Paired t-tests of one method against each rival on the same splits, p-values adjusted after Holm.
 
     Parameters

@@ -6,7 +6,7 @@ name with a star or an angle bracket is shown as it is. What is more than plain 
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,7 +44,7 @@ class Number:
     digits: int = 2
 
     @classmethod
-    def of(cls, spread: dict[str, Any], paper: float | None = None, digits: int = 2) -> "Number":
+    def of(cls, spread: Mapping[str, Any], paper: float | None = None, digits: int = 2) -> "Number":
         """From ``mean`` and ``sd`` as results have them."""
         return cls(spread["mean"], spread["sd"], paper, digits)
 

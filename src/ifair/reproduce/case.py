@@ -1,7 +1,20 @@
-"""What one unit of an experiment works on."""
+"""What one unit of an experiment works on, and what experiments do with it by way of ``ifair.evaluate``."""
 
+import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ifair.data import Dataset, load
+from ifair.encode import Encoder
+from ifair.evaluate.candidates import Candidate, list_settings
+from ifair.evaluate.measures import paper_measures
+from ifair.evaluate.splits import Split, limit_rows, split_dataset
+from ifair.evaluate.training import Trained, choose_engine, train, train_along, train_on_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,25 +58,57 @@ class Case:
         """The case as plain data; ``Case(**data)`` reads it."""
         return asdict(self)
 
+    def engine_solver(self, parts: Split) -> dict[str, Any]:
+        """The solver, on a GPU where there is one and the training part is large enough to keep it busy."""
+        return {"engine": choose_engine(len(parts.train)), **self.solver}
+
+
+def load_subset(case: Case) -> Dataset:
+    """The dataset of a case, or at most so many of its records, drawn at random (whole queries of a ranking)."""
+    dataset = load(case.dataset, **case.options)
+    rows = np.arange(len(dataset))
+    kept = limit_rows(dataset, rows, case.max_records, [case.seed, 20190408], least_queries=3)
+    return dataset if len(kept) == len(rows) else dataset.take(kept)
+
 
 def prepare(case: Case) -> Split:
-    """The split of a case, encoded. The last few are kept: units are run dataset by dataset and split by split."""
-    return prepared(case.dataset, case.options, case.max_records, case.max_training, case.seed)
+    """The split of a case, encoded; scales and categories are learned on the training part alone.
+
+    The last few are kept: units are run dataset by dataset and split by split, and share neighbours.
+    """
+    return _prepare(
+        case.dataset, json.dumps(case.options, sort_keys=True), case.max_records, case.max_training, case.seed
+    )
 
 
-def fit_setting(case: Case, parts: Split, setting: Mapping[str, Any], near: Pipeline | None = None) -> Pipeline:
-    """The method of a case at a setting, fitted on the training part; ``near`` is what the setting before gave."""
-    return learn(case.method, setting, parts.train, parts.protected, case.solver, case.seed, near=near)
+@lru_cache(maxsize=2)
+def _prepare(dataset: str, options: str, max_records: int | None, max_training: int | None, seed: int) -> Split:
+    case = Case(dataset, seed, json.loads(options), max_records, max_training)
+    encoder = Encoder(missing="ignore")
+    return split_dataset(load_subset(case), seed, encoder=encoder, most_training=max_training)
 
 
-def fit_chosen(case: Case, parts: Split) -> Pipeline:
-    """The method of a case at the setting that was chosen, as it was fitted on the way through the grid."""
-    return learn_again(case.method, case.setting, parts.train, parts.protected, case.grid, case.solver, case.seed)
+def train_setting(case: Case, parts: Split, setting: Mapping[str, Any]) -> Trained:
+    """The method of a case at a setting, trained on the training part."""
+    return train(Candidate(case.method, setting), parts, case.seed, case.engine_solver(parts))
 
 
-def represent(steps: Pipeline, parts: Split) -> list[NDArray[np.float64]]:
-    """The train, validation and test records as a fitted method represents them."""
-    return [np.asarray(steps.transform(part.X)) for part in (parts.train, parts.validation, parts.test)]
+def train_chosen(case: Case, parts: Split) -> Trained:
+    """The method of a case at the setting that was chosen, as it was trained on the way through the grid."""
+    candidate = Candidate(case.method, case.setting or {})
+    path = list_settings(case.method, case.grid)
+    return train_on_path(candidate, path, parts, case.seed, case.engine_solver(parts))
+
+
+def represent(trained: Trained, parts: Split) -> list[NDArray[np.float64]]:
+    """The train, validation and test records as a trained candidate represents them."""
+    return [trained.represent(part.X) for part in (parts.train, parts.validation, parts.test)]
+
+
+def measure(trained: Trained, parts: Split) -> dict[str, dict[str, float]]:
+    """What a trained candidate reaches on validation and on test, in the paper's measures."""
+    held_out = {"validation": parts.validation, "test": parts.test}
+    return {name: paper_measures(part, trained.outcome(part)) for name, part in held_out.items()}
 
 
 def measure_grid(case: Case) -> list[dict[str, Any]]:
@@ -76,10 +121,10 @@ def measure_grid(case: Case) -> list[dict[str, Any]]:
         ranker on ``validation`` and on ``test``.
     """
     parts = prepare(case)
-    rows, steps = [], None
-    for setting in settings_of(case.method, case.grid):
-        steps = fit_setting(case, parts, setting, near=steps)
-        validation, test = measured(parts, represent(steps, parts))
-        converged = bool(getattr(steps[-1], "converged_", True))
-        rows.append({"setting": setting, "converged": converged, "validation": validation, "test": test})
-    return rows
+    settings = list(list_settings(case.method, case.grid))
+    candidates = [Candidate(case.method, setting) for setting in settings]
+    path = train_along(candidates, parts, case.seed, case.engine_solver(parts))
+    return [
+        {"setting": setting, "converged": trained.converged, **measure(trained, parts)}
+        for setting, trained in zip(settings, path)
+    ]

@@ -53,8 +53,8 @@ class Experiment:
     plan: Callable[[Profile, Earlier], list[Unit]]
     summarise: Callable[[Records], Any]
     section: Callable[[Results], list[Block]]
-    draw: Callable[[Results], "dict[str, Figure]"] = lambda results: {}
-    judge: Callable[[Results], list[Finding]] = lambda results: []
+    draw: Callable[[Results], "dict[str, Figure]"] = lambda _: {}
+    judge: Callable[[Results], list[Finding]] = lambda _: []
     needs: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
     by_dataset: bool = False

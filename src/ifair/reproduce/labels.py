@@ -17,13 +17,20 @@ METHODS = {
 }
 DATASETS = {"compas": "COMPAS", "census": "Census", "credit": "Credit", "xing": "Xing", "airbnb": "Airbnb"}
 MEASURES = {
-    "score_auc": "AUC of scores",
-    "protected_percent": "% protected",
-    "held_percent": "% held",
+    "AUC_of_scores": "AUC of scores",
+    "percent_protected": "% protected",
+    "percent_held": "% held",
     "base_rate": "base rate",
 }
 RULES = {"most_useful": "most useful", "fairest": "fairest", "balanced": "balanced"}
 """The paper calls them "max utility", "max fairness" and "optimal"."""
+
+MODELS = {"boosting": "gradient boosting", "neighbours": "nearest neighbours", "pairwise": "pairwise ranking"}
+COLUMNS = {
+    "classification": ("AUC", "AUC_of_scores", "yNN", "EqOpp", "Parity"),
+    "ranking": ("MAP", "KT", "yNN", "percent_protected"),
+}
+"""The measures that tables beyond the paper show of a task."""
 
 STYLES = {
     "full": (GREY, "s"),
@@ -50,6 +57,12 @@ def dataset(name: str) -> str:
     return DATASETS.get(name, name)
 
 
+def model(name: str, task: str) -> str:
+    """A model's name in words; the linear one is the paper's for the task."""
+    linear = "logistic regression" if task == "classification" else "linear regression"
+    return linear if name == "linear" else MODELS.get(name, name)
+
+
 def measure(name: str) -> str:
     """A measure's name in words."""
     return MEASURES.get(name, name)
@@ -57,7 +70,7 @@ def measure(name: str) -> str:
 
 def digits(name: str) -> int:
     """Decimals of a measure that has no number of the paper's beside it: percentages need fewer."""
-    return 1 if name.endswith("_percent") else 2
+    return 1 if name.startswith("percent_") else 2
 
 
 def style(name: str) -> tuple[str, str]:

@@ -1,10 +1,11 @@
 """The whole page: what was run, what holds and what does not, every section, and the deviations."""
 
 from collections import Counter
-from collections.abc import Mapping
-from types import ModuleType
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ifair.hints import install
 from ifair.report import blocks
 from ifair.report.blocks import (
     Block,
@@ -19,37 +20,22 @@ from ifair.report.blocks import (
     inlines,
     plain_table,
 )
-from ifair.report.evaluation import (
-    classification,
-    downstream,
-    landmarks,
-    names,
-    obfuscation,
-    options,
-    parity,
-    ranking,
-    rivals,
-    runs,
-    search,
-    sensitivity,
-    synthetic,
-)
-from ifair.report.evaluation.verdicts import FAILS, HOLDS, IN_PART, YES
+from ifair.reproduce import labels
+from ifair.reproduce.experiment import find_experiments
+from ifair.reproduce.experiments import classification_task, ranking_task
+from ifair.reproduce.results_format import Results
+from ifair.reproduce.runner import write_text
+from ifair.reproduce.verdicts import FAILS, HOLDS, IN_PART, YES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SECTIONS: list[ModuleType] = [
-    *(synthetic, classification, ranking, sensitivity, obfuscation, parity),
-    # Beyond the paper.
-    *(search, rivals, options, downstream, landmarks),
-]
-"""In the order of the page. A further section is one more name here."""
+VERSIONS = ("ifair", "python", "numpy", "scipy", "scikit-learn")
 
 REASONS = (
     "The fairness loss with learned weights has an optimum that needs no fairness: weights that shrink with the "
     "distances they measure make it as small as one likes, so that its weight mu moves little (the page about the "
-    "mathematics has the argument). With unweighted distances mu works; the options below show what that changes.",
+    "mathematics has the argument). With unweighted distances mu works; the ablation below shows what that changes.",
     "The utility loss covers the protected columns too. Whatever weight they start with, the search raises it to "
     "reconstruct them, and the representation then tells the group. Frozen weights stop this by construction.",
     "yNN of labels rewards every shrinkage: whoever gives more people the same answer is more consistent. "
@@ -80,58 +66,82 @@ DEVIATIONS = (
 )
 
 
-def page(results: Mapping[str, Any]) -> list[Block]:
+def write_page(folder: Path, results: Results, stem: str = "results", *, alone: bool = True) -> list[str]:
+    """Write ``stem.md``, ``figures/*.svg`` and, to be read alone, ``stem.html`` into a folder that exists.
+
+    Without the extra ``report`` only the first of them.
+
+    Returns
+    -------
+    list of str
+        What there is now, a line each, for whoever waits; without the extra, how to get the rest.
+    """
+    write_text(folder / f"{stem}.md", write_markdown(results))
+    written = [f"Page: {(folder / f'{stem}.md').resolve()}"]
+    missing = [name for name in ("matplotlib", "jinja2") if find_spec(name) is None]
+    if missing:
+        return [*written, f"pictures and HTML need {' and '.join(missing)}: {install('report')}"]
+
+    from ifair.report.html import html
+    from ifair.report.pictures import svg
+
+    drawn = {name: svg(figure, name) for name, figure in draw_figures(results).items()}
+    for name, drawing in drawn.items():
+        write_text(folder / "figures" / f"{name}.svg", drawing)
+    if not alone:
+        return written
+    write_text(folder / f"{stem}.html", html(list_blocks(results), drawn))
+    return [*written, f"With pictures: {(folder / f'{stem}.html').resolve()}"]
+
+
+def list_blocks(results: Results) -> list[Block]:
     """Every block of the page."""
-    sections = [module.section(results) for module in SECTIONS]
+    sections = [block for experiment in find_experiments().values() for block in experiment.section(results)]
     return [
         Heading("The paper's evaluation, redone", 1),
         *_about(results),
         Heading("What holds and what does not"),
-        *_findings(results, [block for section in sections for block in section]),
+        *_findings(results, sections),
         Heading("Why"),
         Bullets(REASONS),
-        *(block for section in sections for block in section),
+        *sections,
         Heading("Deviations of data and definitions"),
         Bullets(DEVIATIONS),
-        *runs.section(results),
+        *_runs(results),
     ]
 
 
-def markdown(results: Mapping[str, Any], pictures: str = "figures") -> str:
+def write_markdown(results: Results, pictures: str = "figures") -> str:
     """The page as Markdown; pictures are files in a folder of this name beside it."""
-    return blocks.markdown(page(results), pictures)
+    return blocks.markdown(list_blocks(results), pictures)
 
 
-def figures(results: Mapping[str, Any]) -> dict[str, "Figure"]:
+def draw_figures(results: Results) -> "dict[str, Figure]":
     """Every picture of the page by the stem of its file; needs matplotlib."""
-    drawn: dict[str, Figure] = {}
-    for module in SECTIONS:
-        if hasattr(module, "figures"):
-            drawn |= module.figures(results)
-    return drawn
+    return {
+        stem: figure for experiment in find_experiments().values() for stem, figure in experiment.draw(results).items()
+    }
 
 
-def claims(results: Mapping[str, Any]) -> list[Finding]:
+def judge_claims(results: Results) -> list[Finding]:
     """The paper's claims, in the order of the sections, each judged by our numbers."""
-    return [
-        finding for module in SECTIONS if hasattr(module, "claims") for finding in module.claims(results)
-    ]  # fmt: skip
+    return [finding for experiment in find_experiments().values() for finding in experiment.judge(results)]
 
 
-def text(results: Mapping[str, Any]) -> str:
+def write_text_tables(results: Results) -> str:
     """The main tables and the verdicts for a terminal."""
     parts = [
-        f"{names.dataset(dataset)}, {title}\n{plain_table(module.table(results, dataset))}"
-        for title, module in (("classification", classification), ("ranking", ranking))
-        for dataset in results.get(title) or {}
+        f"{labels.dataset(dataset)}, {title}\n{plain_table(module.table(results, dataset))}"
+        for title, module in (("classification", classification_task), ("ranking", ranking_task))
+        for dataset in results["experiments"].get(title) or {}
     ]
-    verdicts = [[finding.verdict, finding.claim] for finding in claims(results)]
+    verdicts = [[finding.verdict, finding.claim] for finding in judge_claims(results)]
     if verdicts:
         parts.append(plain_table(Table(verdicts)))
     return "\n\n".join(parts)
 
 
-def _about(results: Mapping[str, Any]) -> list[Block]:
+def _about(results: Results) -> list[Block]:
     return [
         Text(
             (
@@ -139,9 +149,9 @@ def _about(results: Mapping[str, Any]) -> list[Block]:
                 Code("ifair reproduce"),
                 ": random splits into thirds; settings chosen on validation, everything reported on test. ",
                 "The table at the end tells the profile, the time and the machine of every experiment."
-                if results.get("runs")
+                if results["runs"]
                 else "The results do not tell with which profile and on what machine they were found.",
-                *(f" Left out: {line}." for line in runs.left_out(results)),
+                *(f" Left out: {line}." for line in _left_out(results)),
             )
         ),
         Text(
@@ -155,11 +165,15 @@ def _about(results: Mapping[str, Any]) -> list[Block]:
                 "Where only ours is given, the paper prints no number.",
             )
         ),
+        Text(
+            "Settings are chosen by three rules: the most useful, the fairest, and the balanced one, with the best "
+            "harmonic mean of utility and yNN; the paper calls them max utility, max fairness and optimal."
+        ),
     ]
 
 
-def _findings(results: Mapping[str, Any], everything: list[Block]) -> list[Block]:
-    found = claims(results)
+def _findings(results: Results, everything: list[Block]) -> list[Block]:
+    found = judge_claims(results)
     counts = Counter(finding.verdict for finding in found)
     if not found:
         return [Text("Nothing was run that a claim of the paper could be judged by.")]
@@ -202,3 +216,36 @@ def _agreement(everything: list[Block]) -> list[Block]:
     if not parts:
         return []
     return [Text(f"Of the numbers that the paper prints, within two standard deviations of ours: {'; '.join(parts)}.")]
+
+
+def _runs(results: Results) -> list[Block]:
+    """Where every number comes from: one row for every experiment and dataset."""
+    if not results["runs"]:
+        return []
+    rows = [["experiment", "data", "profile", "splits", "units", "processor minutes", "machine"]]
+    versions = set()
+    for experiment, parts in results["runs"].items():
+        for part, run in parts.items():
+            minutes, counts = f"{run['seconds'] / 60:.1f}", [str(len(run["seeds"])), str(run["units"])]
+            machine = run["environment"]["machine"]
+            rows.append([experiment, _data(part, run["sources"]), run["profile"], *counts, minutes, machine])
+            versions.add(", ".join(f"{name} {run['environment'][name]}" for name in VERSIONS))
+    return [
+        Heading("Profiles, time and machines"),
+        Table(rows),
+        Text(f"Versions: {'; '.join(sorted(versions))}."),
+    ]
+
+
+def _left_out(results: Results) -> list[str]:
+    """Datasets that could not be read, and why."""
+    return sorted({line for parts in results["runs"].values() for run in parts.values() for line in run["left_out"]})
+
+
+def _data(part: str, sources: list[dict[str, Any]]) -> str:
+    """A dataset, and how far it was cut down."""
+    cut = next((source for source in sources if source["name"] == part and source["max_records"]), None)
+    if cut is None:
+        return labels.dataset(part)
+    learned = f", {cut['max_training']:,} to learn from" if cut["max_training"] else ""
+    return f"{labels.dataset(part)} (at most {cut['max_records']:,} records{learned}, drawn at random)"

@@ -1,8 +1,8 @@
 """The numbers printed in the paper (Lahoti, Gummadi, Weikum, ICDE 2019), table by table, as plain data.
 
-Names are those of this package: rules of ``ifair.tune``, representations of ``ifair.models.representations``, datasets
-of the registry, measures of the experiments. Its plots (trade-offs, synthetic panels, adversary, FA*IR on top of iFair)
-are drawings whose numbers are not printed anywhere.
+Names are those of this package: rules of ``ifair.evaluate.rules``, representations of
+``ifair.models.representations``, datasets of the registry, measures of ``ifair.evaluate.measures``. Its
+plots (trade-offs, synthetic panels, adversary, FA*IR on top of iFair) are drawings whose numbers are not printed anywhere.
 """
 
 from dataclasses import asdict
@@ -19,7 +19,7 @@ def _classification(*figures: float) -> dict[str, dict[str, float]]:
 
 
 def _ranking(*figures: float) -> dict[str, float]:
-    return dict(zip(("MAP", "KT", "yNN", "% protected"), figures, strict=True))
+    return dict(zip(("MAP", "KT", "yNN", "percent_protected"), figures, strict=True))
 
 
 DATASETS: dict[str, dict[str, Any]] = {
@@ -33,7 +33,7 @@ CLASSIFICATION: dict[str, dict[str, dict[str, dict[str, float]]]] = {
         "full": _classification(
             0.66, 0.65, 0.70, 0.72, 0.84,  0.84, 0.77, 0.90, 0.81, 0.90,  0.74, 0.66, 0.82, 0.81, 0.78),
     },
-    "max utility": {
+    "most_useful": {
         "lfr": _classification(
             0.60, 0.59, 0.60, 0.62, 0.79,  0.81, 0.77, 0.81, 0.75, 0.90,  0.71, 0.64, 0.78, 0.77, 0.77),
         "ifair-a": _classification(
@@ -41,7 +41,7 @@ CLASSIFICATION: dict[str, dict[str, dict[str, dict[str, float]]]] = {
         "ifair-b": _classification(
             0.59, 0.58, 0.84, 0.84, 0.88,  0.78, 0.65, 0.78, 0.85, 0.93,  0.73, 0.59, 0.97, 0.98, 0.85),
     },
-    "max fairness": {
+    "fairest": {
         "lfr": _classification(
             0.54, 0.51, 0.99, 0.99, 0.97,  0.76, 0.51, 1.00, 0.99, 1.00,  0.72, 0.51, 0.99, 0.98, 0.98),
         "ifair-a": _classification(
@@ -49,7 +49,7 @@ CLASSIFICATION: dict[str, dict[str, dict[str, dict[str, float]]]] = {
         "ifair-b": _classification(
             0.55, 0.52, 0.98, 1.00, 0.97,  0.76, 0.52, 0.98, 0.99, 0.99,  0.72, 0.51, 0.99, 1.00, 0.99),
     },
-    "optimal": {
+    "balanced": {
         "lfr": _classification(
             0.59, 0.57, 0.72, 0.77, 0.88,  0.78, 0.76, 0.94, 0.74, 0.92,  0.71, 0.64, 0.78, 0.77, 0.77),
         "ifair-a": _classification(
@@ -83,13 +83,13 @@ RANKING: dict[str, dict[str, dict[str, float]]] = {
 """Results for the ranking task, tuned for the best harmonic mean of MAP and yNN: by dataset, method and measure."""
 
 SENSITIVITY: list[dict[str, Any]] = [
-    {"weights": [0.00, 0.50, 1.00], "base rate": 33.57, **_ranking(0.76, 0.58, 1.00, 31.07)},
-    {"weights": [0.25, 0.75, 0.00], "base rate": 33.57, **_ranking(0.83, 0.69, 0.95, 35.54)},
-    {"weights": [0.50, 1.00, 0.25], "base rate": 32.68, **_ranking(0.74, 0.56, 1.00, 31.07)},
-    {"weights": [0.75, 0.00, 0.50], "base rate": 32.68, **_ranking(0.75, 0.55, 1.00, 31.07)},
-    {"weights": [0.75, 0.25, 0.00], "base rate": 31.25, **_ranking(0.84, 0.74, 0.96, 33.57)},
-    {"weights": [1.00, 0.25, 0.75], "base rate": 32.86, **_ranking(0.75, 0.56, 1.00, 31.07)},
-    {"weights": [1.00, 1.00, 1.00], "base rate": 32.68, **_ranking(0.76, 0.57, 1.00, 31.07)},
+    {"weights": [0.00, 0.50, 1.00], "base_rate": 33.57, **_ranking(0.76, 0.58, 1.00, 31.07)},
+    {"weights": [0.25, 0.75, 0.00], "base_rate": 33.57, **_ranking(0.83, 0.69, 0.95, 35.54)},
+    {"weights": [0.50, 1.00, 0.25], "base_rate": 32.68, **_ranking(0.74, 0.56, 1.00, 31.07)},
+    {"weights": [0.75, 0.00, 0.50], "base_rate": 32.68, **_ranking(0.75, 0.55, 1.00, 31.07)},
+    {"weights": [0.75, 0.25, 0.00], "base_rate": 31.25, **_ranking(0.84, 0.74, 0.96, 33.57)},
+    {"weights": [1.00, 0.25, 0.75], "base_rate": 32.86, **_ranking(0.75, 0.56, 1.00, 31.07)},
+    {"weights": [1.00, 1.00, 1.00], "base_rate": 32.68, **_ranking(0.76, 0.57, 1.00, 31.07)},
 ]
 """Sensitivity of iFair to the weights of work, education and views in Xing's score."""
 # fmt: on

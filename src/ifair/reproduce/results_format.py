@@ -9,22 +9,6 @@ VERSION = 2
 """1 had phrases as keys and no format."""
 
 
-class Spread(TypedDict):
-    """A measure over repeated splits."""
-
-    mean: float
-    sd: float
-    n: int
-
-
-class Comparison(TypedDict):
-    """Ours less a rival's over the same splits, with the p-value of a paired test, also adjusted after Holm."""
-
-    difference: float
-    p: float
-    adjusted: float
-
-
 class Run(TypedDict):
     """Where the numbers of an experiment, or of one of its datasets, come from."""
 

@@ -15,19 +15,21 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
-HINT = "pip install ifair[rivals]"
+from ifair.hints import install
+
+HINT = install("rivals")
 PACKAGES = {"sensei": ("inFairness", "torch"), "correlation-remover": ("fairlearn",)}
 """What each rival needs."""
 
 Floats = NDArray[np.float64]
 
 
-def installed(rival: str) -> bool:
+def is_installed(rival: str) -> bool:
     """Whether the packages of a rival are here; they are looked for and not imported."""
     return all(find_spec(package) is not None for package in PACKAGES[rival])
 
 
-def correlation_remover(alpha: float, protected: Sequence[int]) -> Any:
+def make_correlation_remover(alpha: float, protected: Sequence[int]) -> Any:
     """fairlearn's transformer, unfitted, for a matrix with these protected columns."""
     try:
         from fairlearn.preprocessing import CorrelationRemover
@@ -36,7 +38,7 @@ def correlation_remover(alpha: float, protected: Sequence[int]) -> Any:
     return CorrelationRemover(sensitive_feature_ids=list(protected), alpha=alpha)
 
 
-def sensitive_directions(X: Floats, protected: Sequence[int], seed: int) -> Floats:
+def find_sensitive_directions(X: Floats, protected: Sequence[int], seed: int) -> Floats:
     """Directions in which records may differ and still be alike, after the authors of SenSeI, as orthonormal rows.
 
     These are each protected column, and the coefficients by which the other columns tell it (a logistic regression
@@ -75,12 +77,12 @@ def sensitive_directions(X: Floats, protected: Sequence[int], seed: int) -> Floa
     return np.asarray(directions[sizes > 1e-8 * sizes[0]])
 
 
-def sensei(
+def train_sensei(
     X: Floats,
     y: NDArray[Any],
     protected: Sequence[int],
     setting: Mapping[str, Any],
-    search: Mapping[str, Any],
+    solver: Mapping[str, Any],
     seed: int,
 ) -> Callable[[Floats], Floats]:
     """Train SenSeI, and return the function from records to scores of the class 1, shape (n_records,).
@@ -96,7 +98,7 @@ def sensei(
     setting : mapping
         ``rho``, the weight of fairness; ``eps``, how far (squared distance) a record may move to be compared with
         itself; ``hidden``, the units of the hidden layer.
-    search : mapping
+    solver : mapping
         ``updates`` of the classifier, records in a ``batch``, learning rate ``lr``; ``steps`` and their size ``step``
         of the search for the worst place to move to.
     seed : int
@@ -112,7 +114,7 @@ def sensei(
     records, labels = torch.tensor(X, dtype=torch.float32), torch.tensor(np.asarray(y, dtype=np.int64))
     with _reproducible(torch, seed):
         inputs, outputs = SensitiveSubspaceDistance(), SquaredEuclideanDistance()
-        inputs.fit(torch.tensor(sensitive_directions(X, protected, seed).T, dtype=torch.float32))
+        inputs.fit(torch.tensor(find_sensitive_directions(X, protected, seed).T, dtype=torch.float32))
         outputs.fit(num_dims=2)
         network = _network(torch, X.shape[1], setting["hidden"])
         model = SenSeI(
@@ -122,13 +124,13 @@ def sensei(
             torch.nn.functional.cross_entropy,
             float(setting["rho"]),
             float(setting["eps"]),
-            search["steps"],
-            search["step"],
+            solver["steps"],
+            solver["step"],
         )
-        optimiser = torch.optim.Adam(network.parameters(), lr=search["lr"])
+        optimiser = torch.optim.Adam(network.parameters(), lr=solver["lr"])
         model.train()
-        batches = _batches(torch, len(records), search["batch"])
-        for _ in range(search["updates"]):
+        batches = _batches(torch, len(records), solver["batch"])
+        for _ in range(solver["updates"]):
             rows = next(batches)
             optimiser.zero_grad()
             model(records[rows], labels[rows]).loss.backward()

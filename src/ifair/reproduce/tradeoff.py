@@ -8,11 +8,10 @@ from numpy.typing import NDArray
 
 from ifair.evaluate.fronts import hypervolumes, pareto_front
 from ifair.evaluate.rules import RULES, choose_row
-from ifair.evaluate.statistics import compare, spread, spreads
+from ifair.evaluate.statistics import Comparison, Spread, compare, spread, spreads
 from ifair.report.blocks import Picture, Table, signed
 from ifair.report.pictures import light_grid, new_figure
 from ifair.reproduce import labels
-from ifair.reproduce.results_format import Comparison, Spread
 from ifair.reproduce.verdicts import format_p
 
 if TYPE_CHECKING:
@@ -95,9 +94,7 @@ def _average_points(splits: Sequence[Rows]) -> list[Point]:
     ]
 
 
-def compare_table(
-    summary: TradeOff, measures: Iterable[str], rivals: Collection[str] | None = None
-) -> Table:
+def compare_table(summary: TradeOff, measures: Iterable[str], rivals: Collection[str] | None = None) -> Table:
     """Differences between iFair-b and every rival, or only some of them, with their p-values."""
     balanced = summary["comparisons"]["balanced"]
     compared = {measure: balanced[measure] for measure in measures if measure in balanced}

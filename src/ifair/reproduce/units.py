@@ -4,6 +4,8 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ifair.evaluate.measures import UTILITY
+from ifair.evaluate.rules import choose_row
 from ifair.reproduce.case import Case
 from ifair.reproduce.profiles import Profile, Source
 from ifair.reproduce.runner import Record, Unit
@@ -12,9 +14,6 @@ Records = Sequence[Record]
 
 Earlier = Mapping[str, Records]
 """Records of the experiments that were run before, by the experiment's name."""
-
-UTILITY = {"classification": "AUC", "ranking": "MAP"}
-"""The experiments that try every setting, and the utility by which one is chosen."""
 
 
 def make_unit(label: str, function: Callable[[Case], Any], case: Case) -> Unit:
@@ -81,8 +80,8 @@ def rows_by_split(records: Records) -> dict[str, dict[str, dict[int, list[Any]]]
 def choose_settings(earlier: Earlier, rule: str = "balanced") -> dict[tuple[str, str, int], dict[str, Any]]:
     """Dataset, method and seed: the setting that a rule chose on validation in the experiments that tried them all."""
     return {
-        (dataset, method, seed): dict(best(rows, rule, utility=utility)["setting"])
-        for experiment, utility in UTILITY.items()
+        (dataset, method, seed): dict(choose_row(rows, rule, utility=utility)["setting"])
+        for experiment, utility in UTILITY.items()  # the two that try every setting
         for dataset, by_method in rows_by_split(earlier.get(experiment, ())).items()
         for method, by_seed in by_method.items()
         for seed, rows in by_seed.items()

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from ifair.evaluate.statistics import Comparison, Spread
 from ifair.report.blocks import Finding, Line, Number, inlines
-from ifair.reproduce.results_format import Comparison, Spread
 
 LEVEL = 0.05
 HOLDS, IN_PART, FAILS = "holds", "holds in part", "does not hold"

@@ -167,9 +167,10 @@ def _against(dataset: str, summary: TradeOff, rival: str, par: float | None) -> 
         compared["AUC"][rival],
     )
     line = (
-        f"{labels.dataset(dataset)}, {labels.method(rival)}: yNN {format_spread(ours['yNN'])} against {format_spread(theirs['yNN'])} "
-        f"({signed(fairer['difference'])}, {format_p(fairer['adjusted'])}); AUC {format_spread(ours['AUC'])} against "
-        f"{format_spread(theirs['AUC'])} ({signed(dearer['difference'])}, {format_p(dearer['adjusted'])})"
+        f"{labels.dataset(dataset)}, {labels.method(rival)}: yNN {format_spread(ours['yNN'])} against "
+        f"{format_spread(theirs['yNN'])} ({signed(fairer['difference'])}, {format_p(fairer['adjusted'])}); AUC "
+        f"{format_spread(ours['AUC'])} against {format_spread(theirs['AUC'])} ({signed(dearer['difference'])}, "
+        f"{format_p(dearer['adjusted'])})"
     )
     return is_clearly_above(fairer) and (par is None or dearer["difference"] >= -par), line
 
@@ -198,7 +199,9 @@ def _grouped(dataset: str, summary: TradeOff, measure: str) -> tuple[bool, str]:
     by = summary["rules"]["balanced"]
     ours, full = (by[method]["test"][measure] for method in ("ifair-b", "full"))
     gained = ours["mean"] - full["mean"]
-    line = f"{labels.dataset(dataset)}, {measure}: {format_spread(ours)} against {format_spread(full)} ({signed(gained)})"
+    line = (
+        f"{labels.dataset(dataset)}, {measure}: {format_spread(ours)} against {format_spread(full)} ({signed(gained)})"
+    )
     return gained > GAIN, line
 
 

@@ -5,124 +5,129 @@ The paper calls its representation application-agnostic. Here every representati
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.neighbors import KNeighborsClassifier
+from ifair.evaluate.candidates import CLASSIFIERS, REGRESSORS
+from ifair.evaluate.measures import UTILITY, measure_mapped
+from ifair.evaluate.statistics import Spread, spreads
+from ifair.report.blocks import Block, Bullets, Heading, Line, Number, Strong, Table, Text, signed
+from ifair.reproduce import labels
+from ifair.reproduce.case import Case, prepare, represent, train_chosen
+from ifair.reproduce.experiment import Experiment
+from ifair.reproduce.profiles import Profile
+from ifair.reproduce.results_format import Results
+from ifair.reproduce.runner import Unit
+from ifair.reproduce.units import Earlier, Records, plan_chosen
 
-from ifair.experiments.plan import Earlier, Records, chosen_units
-from ifair.experiments.profiles import Profile
-from ifair.experiments.protocol import Split, classification_measures, learn_again, prepared
-from ifair.experiments.ranking import ranking_measures
-from ifair.experiments.runner import Unit
-from ifair.experiments.statistics import spreads
-from ifair.ranking import PairwiseRanker
-
-NEEDS = ("classification", "ranking")
 METHODS = ("full", "masked", "svd-masked", "ifair-b", "ifair-frozen")
+ABOUT = """
+Beyond the paper, which calls its representation application-agnostic: every representation is tuned once, with the
+paper's model (the first of each dataset; best harmonic mean on validation), and then handed to models that had no say
+in it. All numbers are means over the splits on test.
+""".strip()
 
-CLASSIFIERS: dict[str, Callable[[int], Any]] = {
-    "logistic regression": lambda _: LogisticRegression(max_iter=2000),
-    "gradient boosting": lambda seed: HistGradientBoostingClassifier(early_stopping=False, random_state=seed),
-    # Odd, so that no vote is tied.
-    "nearest neighbours": lambda _: KNeighborsClassifier(11),
-}
-RANKERS: dict[str, Callable[[int], Any]] = {
-    "linear regression": lambda _: LinearRegression(),
-    "gradient boosting": lambda seed: HistGradientBoostingRegressor(early_stopping=False, random_state=seed),
-    "pairwise ranking": lambda seed: PairwiseRanker(random_state=seed),
-}
-"""The first is the paper's model; makers of unfitted ones take a seed."""
-
-Measures = dict[str, dict[str, float]]
+Measures = dict[str, Spread]
+Reached = dict[str, dict[str, dict[str, dict[str, Measures]]]]
+"""By task (``classification``, ``ranking``), dataset, model and representation: mean and spread on test."""
 
 
-def units(profile: Profile, earlier: Earlier) -> list[Unit]:
+def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     """Every dataset, split and representation, at the settings chosen earlier."""
-    return [
-        *chosen_units(classify, profile, profile.classification, METHODS, earlier),
-        *chosen_units(rank, profile, profile.ranking, METHODS, earlier),
-    ]
+    return plan_chosen(measure_models, profile, (*profile.classification, *profile.ranking), METHODS, earlier)
 
 
-def classify(
-    dataset: str,
-    options: dict[str, Any],
-    most: int | None,
-    most_training: int | None,
-    seed: int,
-    method: str,
-    setting: dict[str, Any],
-    grid: dict[str, Any],
-    search: dict[str, Any],
-) -> dict[str, Any]:
-    """Every classifier on one representation of one split, measured on test.
-
-    Parameters
-    ----------
-    dataset, options, most, most_training, seed, method, grid, search
-        As in :func:`ifair.experiments.classification.evaluate`.
-    setting : dict
-        Of the representation: the best harmonic mean of AUC and yNN on validation.
-
-    Returns
-    -------
-    dict
-        ``setting``, and ``models``: by name the measures on test.
-    """
-    parts = prepared(dataset, options, most, most_training, seed)
-    seen, unseen = _mapped(parts, method, setting, grid, search, seed)
-    models: Measures = {}
-    for name, make in CLASSIFIERS.items():
-        model = make(seed).fit(seen, parts.train.y)
-        models[name] = classification_measures(parts.test, model.predict(unseen), model.predict_proba(unseen)[:, 1])
-    return {"setting": setting, "models": models}
+def measure_models(case: Case) -> dict[str, dict[str, float]]:
+    """Every model on one representation of one split: by name its measures on test."""
+    parts = prepare(case)
+    mapped = represent(train_chosen(case, parts), parts)
+    models = CLASSIFIERS if parts.task == "classification" else REGRESSORS
+    return {name: measure_mapped(parts, mapped, model=name, seed=case.seed)[1] for name in models}
 
 
-def rank(
-    dataset: str,
-    options: dict[str, Any],
-    most: int | None,
-    most_training: int | None,
-    seed: int,
-    method: str,
-    setting: dict[str, Any],
-    grid: dict[str, Any],
-    search: dict[str, Any],
-) -> dict[str, Any]:
-    """Every ranking model on one representation of one split; as :func:`classify`, with MAP in place of AUC."""
-    parts = prepared(dataset, options, most, most_training, seed)
-    seen, unseen = _mapped(parts, method, setting, grid, search, seed)
-    models: Measures = {}
-    for name, make in RANKERS.items():
-        more: dict[str, NDArray[Any] | None] = {"query": parts.train.query} if name == "pairwise ranking" else {}
-        model = make(seed).fit(seen, parts.train.y, **more)
-        models[name] = ranking_measures(parts.test, model.predict(unseen))
-    return {"setting": setting, "models": models}
-
-
-def _mapped(parts: Split, method: str, *arguments: Any) -> list[NDArray[np.float64]]:
-    """The training and the test records in a representation."""
-    setting, grid, search, seed = arguments
-    steps = learn_again(method, setting, parts.train, parts.protected, grid, search, seed)
-    return [np.asarray(steps.transform(part.X)) for part in (parts.train, parts.test)]
-
-
-def summarise(records: Records) -> dict[str, Any]:
-    """By task (``classification``, ``ranking``), dataset, model and representation: mean and spread on test."""
+def summarise(records: Records) -> Reached:
+    """Means and spreads over the splits."""
     rows: dict[tuple[str, str, str, str], list[Mapping[str, float]]] = defaultdict(list)
     for record in records:
-        arguments = record["arguments"]
-        for model, measures in record["result"]["models"].items():
+        for model, measures in record.result.items():
             # Only rankings have a MAP.
             task = "ranking" if "MAP" in measures else "classification"
-            rows[task, arguments["dataset"], model, arguments["method"]].append(measures)
-    found: dict[str, Any] = {}
+            rows[task, record.case.dataset, model, record.case.method].append(measures)
+    found: Reached = {}
     for (task, dataset, model, method), measured in rows.items():
         by_model = found.setdefault(task, {}).setdefault(dataset, {}).setdefault(model, {})
         by_model[method] = spreads(measured)
     return found
+
+
+def section(results: Results) -> list[Block]:
+    """One table a task, and what it says; nothing where the experiment was not run."""
+    found = results["experiments"].get("downstream") or {}
+    blocks: list[Block] = []
+    for task, utility in UTILITY.items():
+        if found.get(task):
+            blocks += [
+                Heading(f"{task.capitalize()}: {utility} / yNN", 3),
+                Table(_overview(found[task], task)),
+                Bullets(_kept(found[task], task)),
+                *(block for dataset, models in found[task].items() for block in _details(dataset, models, task)),
+            ]
+    return [Heading("Other models on the same representations"), Text(ABOUT), *blocks] if blocks else []
+
+
+def _overview(datasets: Mapping[str, Any], task: str) -> list[list[str]]:
+    """One row a dataset and model, one column a representation."""
+    utility = UTILITY[task]
+    methods = list(next(iter(next(iter(datasets.values())).values())))
+    rows = [["dataset", "model", *map(labels.method, methods)]]
+    for dataset, models in datasets.items():
+        for model, by_method in models.items():
+            cells = [f"{by_method[m][utility]['mean']:.2f} / {by_method[m]['yNN']['mean']:.2f}" for m in methods]
+            rows.append([labels.dataset(dataset), labels.model(model, task), *cells])
+    return rows
+
+
+def _kept(datasets: Mapping[str, Any], task: str) -> list[Line]:
+    """What iFair-b changes against the full data, model by model."""
+    utility = UTILITY[task]
+    lines: list[Line] = []
+    for dataset, models in datasets.items():
+        changes = []
+        for model, by_method in models.items():
+            if {"full", "ifair-b"} <= set(by_method):
+                before, after = by_method["full"], by_method["ifair-b"]
+                fairer = after["yNN"]["mean"] - before["yNN"]["mean"]
+                dearer = after[utility]["mean"] - before[utility]["mean"]
+                changes.append(
+                    (fairer, f"{labels.model(model, task)} {signed(fairer)} (at {signed(dearer)} {utility})")
+                )
+        if changes:
+            better = sum(fairer > 0 for fairer, _ in changes)
+            told = ", ".join(words for _, words in changes)
+            lines.append(
+                (
+                    Strong(labels.dataset(dataset)),
+                    f": iFair-b raises yNN above that of the full data for {better} of {len(changes)} models: {told}.",
+                )
+            )
+    return lines
+
+
+def _details(dataset: str, models: Mapping[str, Any], task: str) -> list[Block]:
+    measures = labels.COLUMNS[task]
+    rows: list[list[Line]] = [["model", "representation", *map(labels.measure, measures)]]
+    for model, by_method in models.items():
+        for method, found in by_method.items():
+            cells = [Number.of(found[name], digits=labels.digits(name)) for name in measures]
+            rows.append([labels.model(model, task), labels.method(method), *cells])
+    return [Text(f"{labels.dataset(dataset)}, mean ± standard deviation:"), Table(rows)]
+
+
+EXPERIMENT = Experiment(
+    "downstream",
+    place=110,
+    plan=plan,
+    summarise=summarise,
+    section=section,
+    needs=("classification", "ranking"),
+)

@@ -8,20 +8,21 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypedDict
 
-from ifair.evaluate.statistics import spread
+from ifair.evaluate.candidates import list_settings
+from ifair.evaluate.statistics import Spread, spread
 from ifair.report.blocks import Block, Bullets, Heading, Line, Strong, Table, Text, signed
 from ifair.reproduce import labels
-from ifair.reproduce.case import Case, fit_setting, prepare, represent
+from ifair.reproduce.case import Case, measure, prepare, train_setting
 from ifair.reproduce.experiment import Experiment
 from ifair.reproduce.profiles import Profile
-from ifair.reproduce.results_format import Results, Spread
+from ifair.reproduce.results_format import Results
 from ifair.reproduce.runner import Unit
 from ifair.reproduce.units import Earlier, Records, group_results, make_unit
 
 SIZES = (100, 300, 1000)
 MAX_TRAINING = 3000
 """Records up to which all pairs are compared, as the estimator does by itself."""
-MEASURES = ("AUC", "score_auc", "yNN", "Parity")
+MEASURES = ("AUC", "AUC_of_scores", "yNN", "Parity")
 RATIOS = ((0.9, 0.1), (0.5, 0.5), (0.1, 0.9))
 """Weights of iFair under which pairs count."""
 
@@ -69,10 +70,8 @@ def compare_pairs(case: Case) -> dict[str, Any]:
     fits = {"all_pairs": _with_pairs(case, "all"), "another_start": _with_pairs(case, "all", case.seed + 1_000_003)}
     fits |= {f"landmarks_{size}": _with_pairs(case, size) for size in case.grid["landmarks"] if size < n_records}
     rows = []
-    for setting in settings_of("ifair-b", case.grid):
-        test = {
-            kind: measured(parts, represent(fit_setting(one, parts, setting), parts))[1] for kind, one in fits.items()
-        }
+    for setting in list_settings("ifair-b", case.grid):
+        test = {kind: measure(train_setting(one, parts, setting), parts)["test"] for kind, one in fits.items()}
         rows.append({"setting": setting, "test": test})
     return {"records": n_records, "rows": rows}
 
@@ -133,7 +132,7 @@ def _rows(found: Mapping[str, Change]) -> list[list[str]]:
     return rows
 
 
-def _verdict(dataset: str, one: Mapping[str, Change]) -> list[Line]:
+def _verdict(dataset: str, one: Change) -> list[Line]:
     """Is the change by the most landmarks larger than that by another start?"""
     kinds = dict(one["kinds"])
     start = kinds.pop("another_start")
@@ -141,9 +140,8 @@ def _verdict(dataset: str, one: Mapping[str, Change]) -> list[Line]:
         return []
     kind, by = list(kinds.items())[-1]
     larger = [name for name in by if by[name]["size"]["mean"] > start[name]["size"]["mean"]]
-    words = (
-        f"more than another start does in {', '.join(map(labels.measure, larger))}" if larger else "no measure more than another start does"
-    )
+    more = ", ".join(map(labels.measure, larger))
+    words = f"more than another start does in {more}" if larger else "no measure more than another start does"
     return [(Strong(labels.dataset(dataset)), f": {_label(kind)} change {words}.")]
 
 
@@ -153,6 +151,4 @@ def _label(kind: str) -> str:
     return f"{int(kind.removeprefix('landmarks_')):,} landmarks"
 
 
-EXPERIMENT = Experiment(
-    "landmarks", place=120, plan=plan, summarise=summarise, section=section, by_dataset=True
-)
+EXPERIMENT = Experiment("landmarks", place=120, plan=plan, summarise=summarise, section=section, by_dataset=True)

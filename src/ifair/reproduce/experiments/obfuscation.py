@@ -5,13 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ifair.evaluate.measures import guess_group
 from ifair.evaluate.statistics import spread, spreads
-from ifair.metrics import accuracy, auc
-from ifair.metrics.adversary import attacker
 from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table, Text, signed
 from ifair.report.pictures import BLACK, light_grid, new_figure
 from ifair.reproduce import labels
-from ifair.reproduce.case import Case, fit_chosen, prepare, represent
+from ifair.reproduce.case import Case, prepare, represent, train_chosen
 from ifair.reproduce.experiment import Experiment
 from ifair.reproduce.profiles import Profile
 from ifair.reproduce.results_format import Results
@@ -48,16 +47,10 @@ def attack(case: Case, adversaries: Sequence[str] = tuple(ADVERSARIES)) -> dict[
         ``adversaries``, by name the ``accuracy`` and the ``AUC`` (1/2: nothing is given away) on test.
     """
     parts = prepare(case)
-    seen, _, unseen = represent(fit_chosen(case, parts), parts)
+    seen, _, unseen = represent(train_chosen(case, parts), parts)
     share = float(parts.test.group.mean())
-    found = {}
-    for name in adversaries:
-        model = attacker(name, case.seed).fit(seen, parts.train.group)
-        found[name] = {
-            "accuracy": accuracy(parts.test.group, model.predict(unseen)),
-            "AUC": auc(parts.test.group, model.predict_proba(unseen)[:, 1]),
-        }
-    return {"majority": max(share, 1.0 - share), "adversaries": found}
+    guesses = {name: guess_group(parts, seen, unseen, name, case.seed) for name in adversaries}
+    return {"majority": max(share, 1.0 - share), "adversaries": guesses}
 
 
 def summarise(records: Records) -> dict[str, Any]:
@@ -166,8 +159,9 @@ def judge(results: Results) -> list[Finding]:
             parts.append(
                 (
                     saved >= SUBSTANTIAL,
-                    f"{labels.dataset(dataset)}, {ADVERSARIES[adversary]}, {measure}: iFair-b {format_spread(ours)} against "
-                    f"{format_spread(masked)} for masked data ({signed(-saved)}){others}{majority}",
+                    f"{labels.dataset(dataset)}, {ADVERSARIES[adversary]}, {measure}: iFair-b "
+                    f"{format_spread(ours)} against {format_spread(masked)} for masked data "
+                    f"({signed(-saved)}){others}{majority}",
                 )
             )
     return judge_claim(

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
-from ifair.evaluate.statistics import spreads
+from ifair.evaluate.measures import paper_measures
+from ifair.evaluate.statistics import Spread, spreads
+from ifair.evaluate.training import Trained
 from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table, Text, signed
 from ifair.report.pictures import BLUE, GREY, RED, light_grid, new_figure
 from ifair.reproduce import labels
-from ifair.reproduce.case import Case, fit_chosen, prepare, represent
+from ifair.reproduce.case import Case, prepare, train_chosen
 from ifair.reproduce.experiment import Experiment
 from ifair.reproduce.profiles import Profile
-from ifair.reproduce.results_format import Results, Spread
+from ifair.reproduce.results_format import Results
 from ifair.reproduce.runner import Unit
 from ifair.reproduce.units import Earlier, Records, group_results, plan_chosen
 from ifair.reproduce.verdicts import format_spread, judge_claim
@@ -23,7 +25,7 @@ from ifair.reproduce.verdicts import format_spread, judge_claim
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MEASURES = ("MAP", "protected_percent", "yNN")
+MEASURES = ("MAP", "percent_protected", "yNN")
 KEPT = 0.02
 """A yNN no further below that of iFair alone than this still counts as individually fair."""
 
@@ -49,7 +51,15 @@ def enforce_parity(case: Case) -> dict[str, Any]:
         ``without`` FA*IR the measures on test; ``rows``, for every ``p`` the measures on ``test``.
     """
     parts = prepare(case)
-    TODO
+    trained = train_chosen(case, parts)
+
+    def reached(candidate: Trained) -> dict[str, float]:
+        return paper_measures(parts.test, candidate.outcome(parts.test))
+
+    return {
+        "without": reached(trained),
+        "rows": [{"p": p, "test": reached(trained.with_post(name="fa-star-ir", p=p))} for p in case.grid["p"]],
+    }
 
 
 def summarise(records: Records) -> dict[str, Curve]:
@@ -86,10 +96,10 @@ def section(results: Results) -> list[Block]:
         ),
     ]
     for dataset, by in found.items():
-        rows: list[list[Any]] = [["p", *map(labels.measure, (*MEASURES, "held_percent"))]]
+        rows: list[list[Any]] = [["p", *map(labels.measure, (*MEASURES, "percent_held"))]]
         for p, test in [("without", by["without"]), *((f"{row['p']:g}", row["test"]) for row in by["rows"])]:
             cells = [Number.of(test[name], digits=labels.digits(name)) for name in MEASURES]
-            rows.append([p, *cells, Number.of(test["held_percent"], digits=1) if "held_percent" in test else ""])
+            rows.append([p, *cells, Number.of(test["percent_held"], digits=1) if "percent_held" in test else ""])
         blocks += [Heading(labels.dataset(dataset), 3), Table(rows)]
     return blocks
 
@@ -102,7 +112,7 @@ def draw(results: Results) -> dict[str, "Figure"]:
     figure = new_figure(3.2)
     for axes, measure in zip(figure.subplots(1, len(MEASURES)), MEASURES):
         light_grid(axes)
-        if measure == "protected_percent":
+        if measure == "percent_protected":
             axes.plot([0, 1], [0, 100], color=GREY, linewidth=0.8, label="share p itself")
         for (dataset, by), colour, marker in zip(found.items(), (BLUE, RED), "os"):
             p = [row["p"] for row in by["rows"]]
@@ -114,10 +124,10 @@ def draw(results: Results) -> dict[str, "Figure"]:
         axes.set_xlabel("p of FA*IR")
         axes.set_xlim(0, 1)
         axes.set_xticks([0, 0.5, 1])
-        if measure != "protected_percent":
+        if measure != "percent_protected":
             axes.set_ylim(*((0.4, 1.0) if axes.get_ylim()[0] > 0.4 else (0.0, 1.0)))
-    handles, labels = figure.axes[MEASURES.index("protected_percent")].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False, fontsize=9)
+    handles, names = figure.axes[MEASURES.index("percent_protected")].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=3, frameon=False, fontsize=9)
     return {"parity": figure}
 
 
@@ -126,17 +136,18 @@ def judge(results: Results) -> list[Finding]:
     parts = []
     for dataset, by in (results["experiments"].get("parity") or {}).items():
         without, rows = by["without"], by["rows"]
-        shares = [row["test"]["protected_percent"]["mean"] for row in rows]
+        shares = [row["test"]["percent_protected"]["mean"] for row in rows]
         missed = [row["p"] for row, share in zip(rows, shares) if share < 100 * row["p"]]
         rising = all(b >= a - 1e-9 for a, b in pairwise(shares))
         last = rows[-1]
         cost = {name: last["test"][name]["mean"] - without[name]["mean"] for name in ("MAP", "yNN")}
         name = labels.dataset(dataset)
+        first, most = (format_spread(test["percent_protected"], 1) for test in (without, last["test"]))
         parts += [
             (
-                rising and shares[-1] > without["protected_percent"]["mean"],
+                rising and shares[-1] > without["percent_protected"]["mean"],
                 f"{name}: the share {'never falls' if rising else 'does not always rise'} with p, from "
-                f"{format_spread(without['protected_percent'], 1)} % without FA*IR to {format_spread(last['test']['protected_percent'], 1)} % at "
+                f"{first} % without FA*IR to {most} % at "
                 f"p = {last['p']:g}",
             ),
             (

@@ -8,7 +8,7 @@ representation (Xing 0.93, Airbnb 0.72; FA*IR on Xing: tau 0.94 at p = 0.5 and 0
 - yNN is that of one ranking, averaged over queries like the other measures: scores are brought to 0..1 within their
   query, neighbours are searched among its candidates. On all records this gives 0.89 for Xing and 0.78 for Airbnb.
   One scale for all queries, with neighbours among all records, gives 0.98 and 0.99, for one extreme score makes all
-  differences small; it is reported beside it as ``yNN_all``. No reading explains every figure: iFair's 1.00 on Xing
+  differences small; it is reported beside it as ``yNN_of_all``. No reading explains every figure: iFair's 1.00 on Xing
   with a tau of 0.57 is out of reach within queries, where somebody always has 0 and somebody 1.
 - FA*IR covers whole rankings, not ten places, significance corrected for all their prefixes: tau 0.95 and 0.78.
 - Whole queries are split, so that every ranking is of all its candidates, and of people and jobs that no model has
@@ -18,11 +18,14 @@ representation (Xing 0.93, Airbnb 0.72; FA*IR on Xing: tau 0.94 at p = 0.5 and 0
   the records that it learned from.
 """
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ifair.evaluate.candidates import Candidate
+from ifair.evaluate.training import train
 from ifair.report.blocks import Block, Finding, Heading, Number, Table, Text, signed
 from ifair.reproduce import labels
-from ifair.reproduce.case import Case, measure_grid, prepare
+from ifair.reproduce.case import Case, measure, measure_grid, prepare
 from ifair.reproduce.experiment import Experiment
 from ifair.reproduce.profiles import Profile
 from ifair.reproduce.results_format import Results
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 METHODS = ("full", "masked", "svd", "svd-masked", "fair", "ifair-b", "ifair-frozen")
-MEASURES = ("MAP", "KT", "yNN", "protected_percent")
+MEASURES = ("MAP", "KT", "yNN", "percent_protected")
 NOTHING = 0.01
 """A yNN no further above another than this is no gain."""
 
@@ -50,7 +53,11 @@ def measure_rankings(case: Case) -> list[dict[str, Any]]:
     if case.method != "fair":
         return measure_grid(case)
     parts = prepare(case)
-    TODO
+    masked = train(Candidate("masked"), parts, case.seed, case.solver)
+    return [
+        {"setting": {"p": p}, "converged": True, **measure(masked.with_post(name="fa-star-ir", p=p), parts)}
+        for p in case.grid["p"]
+    ]
 
 
 def summarise(records: Records) -> dict[str, TradeOff]:
@@ -204,13 +211,14 @@ def _against(dataset: str, summary: TradeOff, rival: str, slack: float) -> tuple
 def _reranked(dataset: str, summary: TradeOff) -> tuple[bool, str]:
     tests = {method: found["test"] for method, found in summary["rules"]["balanced"].items()}
     fair = [m for m in tests if m.startswith("fair,")]
-    most = max(tests, key=lambda m: tests[m]["protected_percent"]["mean"])
+    most = max(tests, key=lambda m: tests[m]["percent_protected"]["mean"])
     top = max(fair, key=lambda m: tests[m]["yNN"]["mean"])
     gain = tests[top]["yNN"]["mean"] - tests["masked"]["yNN"]["mean"]
+    shares = [format_spread(tests[method]["percent_protected"], 1) for method in (most, "ifair-b")]
     line = (
         f"{labels.dataset(dataset)}: most protected people with {labels.method(most)} "
-        f"({format_spread(tests[most]['protected_percent'], 1)} %; iFair-b {format_spread(tests['ifair-b']['protected_percent'], 1)} %); best "
-        f"yNN of FA*IR {format_spread(tests[top]['yNN'], 3)}, {signed(gain, 3)} against masked data"
+        f"({shares[0]} %; iFair-b {shares[1]} %); best yNN of FA*IR {format_spread(tests[top]['yNN'], 3)}, "
+        f"{signed(gain, 3)} against masked data"
     )
     return most in fair and gain <= NOTHING, line
 

@@ -1,4 +1,4 @@
-"""Beyond the paper: outside rivals, measured like everything else.
+"""Beyond the paper: rivals from other packages, measured like everything else.
 
 SenSeI decides about records itself; the CorrelationRemover is a representation, on which a logistic regression (for
 rankings a linear regression) is trained. Splits, encoding, measures and rules of choice are those of the paper's
@@ -6,24 +6,27 @@ methods. A rival whose package is not installed is left out, and the summary say
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
-from sklearn.linear_model import LinearRegression
 
-from ifair.encode import columns_of
-from ifair.experiments import outside, summary
-from ifair.experiments.outcomes import group_told
-from ifair.experiments.outside import HINT, PACKAGES, installed
-from ifair.experiments.plan import Earlier, Records, source_arguments, unit
-from ifair.experiments.profiles import Profile, Source
-from ifair.experiments.protocol import Split, best, classification_measures, classify, prepared
-from ifair.experiments.ranking import ranking_measures
-from ifair.experiments.runner import Unit
-from ifair.experiments.statistics import spread
-from ifair.tune import RULES
+from ifair.evaluate.measures import UTILITY, guess_group, measure_mapped, paper_measures
+from ifair.evaluate.rules import RULES, choose_row
+from ifair.evaluate.splits import Split
+from ifair.evaluate.statistics import spread
+from ifair.evaluate.training import Outcome, decide
+from ifair.report.blocks import Block, Bullets, Code, Heading, Line, Number, Strong, Table, Text, signed
+from ifair.reproduce import labels, rival_models
+from ifair.reproduce.case import Case, prepare
+from ifair.reproduce.experiment import Experiment
+from ifair.reproduce.profiles import Profile
+from ifair.reproduce.results_format import Results
+from ifair.reproduce.rival_models import HINT, PACKAGES, is_installed
+from ifair.reproduce.runner import Unit
+from ifair.reproduce.tradeoff import summarise_splits
+from ifair.reproduce.units import Earlier, Records, make_unit
 
 RHO = (5.0, 20.0, 1.0, 50.0, 0.0, 100.0)
 """SenSeI's weights of fairness; a profile with few settings takes the first."""
@@ -36,29 +39,67 @@ ALPHA = (0.5, 1.0)
 
 SENSEI = {"batch": 100, "lr": 0.005, "steps": 20, "step": 0.05}
 ADVERSARIES = ("logistic", "boosting")
+NAMES = {"sensei": "SenSeI", "correlation-remover": "CorrelationRemover"}
+BESIDE = ("full", "masked", "svd-masked", "ifair-b", "ifair-frozen")
+"""The methods of this library that stand beside the rivals."""
+
+ABOUT = """
+Beyond the paper: inFairness's SenSeI (an individually fair classifier, not a representation; linear, or with one hidden
+layer of 100 units, chosen on validation like its weight of fairness) and fairlearn's CorrelationRemover (protected
+columns and what is linear in them taken out, then logistic or linear regression). Splits, encoding, measures and rules
+of choice are those of the other methods. The adversary's AUC is how well a logistic regression, and after the slash
+gradient-boosted trees, tell the group from a representation: 0.5 is chance, and far below it the group is told, too,
+only the other way round; SenSeI has no representation to attack. What the CorrelationRemover leaves of a column of two
+values is another pair of values in each group: nothing to a linear model, but trees can read the group off it.
+""".strip()
 
 
-def evaluate(
-    dataset: str,
-    options: dict[str, Any],
-    most: int | None,
-    most_training: int | None,
-    seed: int,
-    rival: str,
-    grid: dict[str, list[Any]],
-    search: dict[str, Any],
-) -> list[dict[str, Any]]:
-    """All settings of one rival on one split: parameters, measures on validation and on test.
+class Summary(TypedDict):
+    """By dataset ``rules`` and ``points`` as in :class:`ifair.reproduce.tradeoff.TradeOff`; a rival with adversaries
+    has under each rule their AUC, too. ``left_out``: by rival what to do to have it."""
 
-    Parameters
-    ----------
-    dataset, options, most, most_training, seed
-        As in :func:`ifair.experiments.classification.evaluate`.
-    rival : {"sensei", "correlation-remover"}
-    grid : dict from parameters to lists of values
-        ``rho``, ``eps`` and ``hidden`` of SenSeI, ``alpha`` of the CorrelationRemover; every combination is tried.
-    search : dict
-        The last argument of :func:`ifair.experiments.outside.sensei`; the CorrelationRemover needs none.
+    classification: dict[str, Any]
+    ranking: dict[str, Any]
+    left_out: dict[str, str]
+
+
+def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
+    """Every classification dataset, split and rival, and every ranking with the CorrelationRemover.
+
+    SenSeI gets no more settings than iFair has in the profile; without its package there is no unit for a rival.
+    """
+    sensei: dict[str, Any] = {
+        "method": "sensei",
+        "grid": {
+            "rho": sorted(RHO[: len(profile.grid["ratios"])]),
+            "eps": [0.1],
+            "hidden": list(HIDDEN[: len(profile.grid["K"])]),
+        },
+        # Enough on 300 records; on all of them it may learn as much longer as iFair may.
+        "solver": {**SENSEI, "updates": max(100, profile.solver["max_iter"] // 3)},
+    }
+    remover: dict[str, Any] = {"method": "correlation-remover", "grid": {"alpha": list(ALPHA)}, "solver": {}}
+    planned = [
+        *((source, sensei) for source in profile.classification),
+        *((source, remover) for source in (*profile.classification, *profile.ranking)),
+    ]
+    return [
+        make_unit(
+            f"{source.name}, {changes['method']}, split {seed + 1}",
+            measure_rival,
+            profile.case(source, seed, **changes),
+        )
+        for source, changes in planned
+        if is_installed(changes["method"])
+        for seed in range(profile.n_splits)
+    ]
+
+
+def measure_rival(case: Case) -> list[dict[str, Any]]:
+    """All settings of one rival on one split: every combination of the values in the grid.
+
+    The grid has ``rho``, ``eps`` and ``hidden`` of SenSeI, or ``alpha`` of the CorrelationRemover; the solver is that
+    of :func:`ifair.reproduce.rival_models.train_sensei`.
 
     Returns
     -------
@@ -66,140 +107,130 @@ def evaluate(
         Rows as of the other methods; those of the CorrelationRemover have ``adversaries`` too, by name the AUC on test
         with which the group is told from its output.
     """
-    parts = prepared(dataset, options, most, most_training, seed)
-    rows = []
-    for setting in _combinations(grid):
-        if rival == "sensei":
-            X, *others = (part.X.to_numpy() for part in (parts.train, parts.validation, parts.test))
-            model = outside.sensei(X, parts.train.y, _protected(parts), setting, search, seed)
-            found = [((scores > 0.5).astype(parts.train.y.dtype), scores) for scores in map(model, others)]
-            more = {}
-        else:
-            Z = _removed(parts, setting["alpha"])
-            found = classify(Z[0], parts.train.y, Z[1], Z[2])
-            more = {"adversaries": _attack(parts, Z[0], Z[2], seed)}
-        rows.append(
-            {
-                "setting": setting,
-                "validation": classification_measures(parts.validation, *found[0]),
-                "test": classification_measures(parts.test, *found[1]),
-                **more,
-            }
-        )
-    return rows
+    parts = prepare(case)
+    if case.method == "sensei":
+        if parts.task != "classification":
+            raise ValueError(f"SenSeI classifies: it cannot rank {case.dataset!r}")
+        return [_measure_sensei(case, parts, setting) for setting in _combine(case.grid)]
+    return [_measure_remover(case, parts, setting) for setting in _combine(case.grid)]
 
 
-def rank(
-    dataset: str,
-    options: dict[str, Any],
-    most: int | None,
-    most_training: int | None,
-    seed: int,
-    rival: str,
-    grid: dict[str, list[Any]],
-) -> list[dict[str, Any]]:
-    """The same for a dataset with queries, by a linear regression on the CorrelationRemover's output."""
-    if rival != "correlation-remover":
-        raise ValueError(f"only the correlation-remover ranks, not {rival!r}")
-    parts = prepared(dataset, options, most, most_training, seed)
-    rows = []
-    for setting in _combinations(grid):
-        train, validation, test = _removed(parts, setting["alpha"])
-        model = LinearRegression().fit(train, parts.train.y)
-        rows.append(
-            {
-                "setting": setting,
-                "validation": ranking_measures(parts.validation, model.predict(validation)),
-                "test": ranking_measures(parts.test, model.predict(test)),
-                "adversaries": _attack(parts, train, test, seed),
-            }
-        )
-    return rows
+def _combine(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    return [dict(zip(grid, values)) for values in product(*grid.values())]
 
 
-def units(profile: Profile, earlier: Earlier) -> list[Unit]:
-    """Every classification dataset, split and rival, and every ranking with the CorrelationRemover.
-
-    SenSeI gets no more settings than iFair has in the profile; without its package there is no unit for a rival.
-    """
-    sensei: dict[str, Any] = {
-        "rival": "sensei",
-        "grid": {
-            "rho": sorted(RHO[: len(profile.grid["ratios"])]),
-            "eps": [0.1],
-            "hidden": list(HIDDEN[: len(profile.grid["K"])]),
-        },
-        # Enough on 300 records; on all of them it may learn as much longer as iFair may.
-        "search": {**SENSEI, "updates": max(100, profile.search["max_iter"] // 3)},
-    }
-    remover: dict[str, Any] = {"rival": "correlation-remover", "grid": {"alpha": list(ALPHA)}}
-    planned: list[tuple[Callable[..., Any], Source, dict[str, Any]]] = [
-        *((evaluate, source, sensei) for source in profile.classification),
-        *((evaluate, source, {**remover, "search": {}}) for source in profile.classification),
-        *((rank, source, remover) for source in profile.ranking),
-    ]
-    return [
-        unit(
-            f"{source.name}, {arguments['rival']}, split {seed + 1}",
-            function,
-            **source_arguments(source),
-            seed=seed,
-            **arguments,
-        )
-        for function, source, arguments in planned
-        if installed(arguments["rival"])
-        for seed in range(profile.n_splits)
-    ]
+def _measure_sensei(case: Case, parts: Split, setting: dict[str, Any]) -> dict[str, Any]:
+    train = parts.train
+    score = rival_models.train_sensei(train.X.to_numpy(), train.y, train.hidden, setting, case.solver, case.seed)
+    row: dict[str, Any] = {"setting": setting}
+    for name, part in (("validation", parts.validation), ("test", parts.test)):
+        scores = score(part.X.to_numpy())
+        row[name] = paper_measures(part, Outcome(scores, decide(scores, parts.task)))
+    return row
 
 
-def summarise(records: Records) -> dict[str, Any]:
-    """What the paper's three rules choose of every rival, on test, and how well the group is told.
+def _measure_remover(case: Case, parts: Split, setting: dict[str, Any]) -> dict[str, Any]:
+    matrices = [part.X.to_numpy() for part in (parts.train, parts.validation, parts.test)]
+    remover = rival_models.make_correlation_remover(setting["alpha"], parts.train.hidden).fit(matrices[0])
+    mapped = [np.asarray(remover.transform(matrix)) for matrix in matrices]
+    validation, test = measure_mapped(parts, mapped)
+    adversaries = {name: guess_group(parts, mapped[0], mapped[2], name, case.seed)["AUC"] for name in ADVERSARIES}
+    return {"setting": setting, "validation": validation, "test": test, "adversaries": adversaries}
 
-    Returns
-    -------
-    dict
-        ``classification`` and ``ranking``: by dataset ``rules`` and ``points`` as in
-        :func:`ifair.experiments.summary.summarise`; a rival with adversaries has under each rule their AUC, too.
-        ``left out``: by rival what to do to have it.
-    """
-    found: dict[str, Any] = {"classification": {}, "ranking": {}}
+
+def summarise(records: Records) -> Summary:
+    """What the three rules choose of every rival, on test, and how well the group is told."""
+    found: Summary = {"classification": {}, "ranking": {}, "left_out": {}}
     by_dataset: dict[tuple[str, str], dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
     for record in records:
-        arguments = record["arguments"]
         # Only rankings have a MAP.
-        task = "ranking" if "MAP" in record["result"][0]["test"] else "classification"
-        by_dataset[task, arguments["dataset"]][arguments["rival"]].append(record["result"])
+        task = "ranking" if "MAP" in record.result[0]["test"] else "classification"
+        by_dataset[task, record.case.dataset][record.case.method].append(record.result)
     for (task, dataset), by_rival in by_dataset.items():
-        utility = "MAP" if task == "ranking" else "AUC"
-        whole = summary.summarise(by_rival, utility=utility, fairness="yNN", ours=next(iter(by_rival)))
+        utility = UTILITY[task]
+        whole: Any = summarise_splits(by_rival, utility=utility, ours=next(iter(by_rival)))
         for rule in RULES:
             for rival, splits in by_rival.items():
-                chosen = [best(rows, rule, utility=utility) for rows in splits]
+                chosen = [choose_row(rows, rule, utility=utility) for rows in splits]
                 if "adversaries" in chosen[0]:
                     whole["rules"][rule][rival]["adversaries"] = {
                         name: spread([row["adversaries"][name] for row in chosen]) for name in chosen[0]["adversaries"]
                     }
-        found[task][dataset] = {"rules": whole["rules"], "points": whole["points"]}
-    ran = {record["arguments"]["rival"] for record in records}
-    found["left out"] = {rival: HINT for rival in PACKAGES if rival not in ran and not installed(rival)}
+        found[task][dataset] = {"rules": whole["rules"], "points": whole["points"]}  # type: ignore[literal-required]
+    ran = {record.case.method for record in records}
+    found["left_out"] = {rival: HINT for rival in PACKAGES if rival not in ran and not is_installed(rival)}
     return found
 
 
-def _combinations(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
-    return [dict(zip(grid, values)) for values in product(*grid.values())]
+def section(results: Results) -> list[Block]:
+    """The rivals beside our methods; nothing where the experiment was not run."""
+    found = results["experiments"].get("rivals") or {}
+    if not any(found.values()):
+        return []
+    missing = [
+        Text((f"{NAMES[rival]} was left out: ", Code(hint), ".")) for rival, hint in found.get("left_out", {}).items()
+    ]
+    blocks: list[Block] = [Heading("Outside rivals"), Text(ABOUT), *missing, *_sentences(results)]
+    for task, measures in labels.COLUMNS.items():
+        for dataset, one in found.get(task, {}).items():
+            ours = (results["experiments"].get(task) or {}).get(dataset, {}).get("rules", {})
+            blocks += [
+                Heading(labels.dataset(dataset), 3),
+                Table(list(_rows(one["rules"], ours, _list_guesses(results, dataset), measures))),
+            ]
+    return blocks
 
 
-def _protected(parts: Split) -> list[int]:
-    return [i for attribute in parts.protected for i in columns_of(attribute, parts.train.X.columns)]
+def _list_guesses(results: Results, dataset: str) -> dict[str, dict[str, Any]]:
+    """The adversaries' AUC on our methods, by method, which are measured at the setting of the rule "balanced"."""
+    attacked = (results["experiments"].get("obfuscation") or {}).get(dataset, {})
+    return {
+        method: {name: found[name]["AUC"] for name in ("logistic", "boosting") if name in found}
+        for method, found in attacked.items()
+    }
 
 
-def _removed(parts: Split, alpha: float) -> list[Any]:
-    """The three parts as the CorrelationRemover, which has seen the first, gives them."""
-    matrices = [part.X.to_numpy() for part in (parts.train, parts.validation, parts.test)]
-    remover = outside.correlation_remover(alpha, _protected(parts)).fit(matrices[0])
-    return [np.asarray(remover.transform(matrix)) for matrix in matrices]
+def _rows(
+    rules: Mapping[str, Any], ours: Mapping[str, Any], guesses: Mapping[str, Any], measures: tuple[str, ...]
+) -> Iterator[list[Line]]:
+    yield ["rule", "method", *map(labels.measure, measures), "adversary's AUC"]
+    for rule, rivals in rules.items():
+        beside = {name: ours[rule][name] for name in BESIDE if name in ours.get(rule, {})}
+        for name, one in {**beside, **rivals}.items():
+            attacks = one.get("adversaries") or (guesses.get(name, {}) if rule == "balanced" else {})
+            adversary = " / ".join(f"{auc['mean']:.2f}" for auc in attacks.values())
+            cells = [Number.of(one["test"][m], digits=labels.digits(m)) for m in measures]
+            yield [labels.RULES[rule], NAMES.get(name) or labels.method(name), *cells, adversary]
 
 
-def _attack(parts: Split, seen: Any, unseen: Any, seed: int) -> dict[str, float]:
-    """The AUC with which each adversary tells the group."""
-    return {name: group_told(parts, seen, unseen, name, seed) for name in ADVERSARIES}
+def _sentences(results: Results) -> list[Block]:
+    """iFair-b against each rival in numbers, where both are there."""
+    lines: list[Line] = []
+    for dataset, one in results["experiments"]["rivals"].get("classification", {}).items():
+        rules = (results["experiments"].get("classification") or {}).get(dataset, {}).get("rules", {})
+        ours = rules.get("balanced", {}).get("ifair-b")
+        if ours is None:
+            continue
+        for rival, theirs in one["rules"]["balanced"].items():
+            gap = {m: ours["test"][m]["mean"] - theirs["test"][m]["mean"] for m in ("AUC", "yNN")}
+            lines.append(
+                (
+                    Strong(labels.dataset(dataset)),
+                    f", best harmonic mean: iFair-b less {NAMES[rival]} is {signed(gap['AUC'])} in AUC and "
+                    f"{signed(gap['yNN'])} in yNN; {_verdict(gap['AUC'], gap['yNN'])}.",
+                )
+            )
+    return [Bullets(lines)] if lines else []
+
+
+def _verdict(utility: float, fairness: float) -> str:
+    """Who is ahead in the means; differences below half a hundredth are none."""
+    signs = {1 if gap > 0.005 else -1 if gap < -0.005 else 0 for gap in (utility, fairness)}
+    if signs == {0}:
+        return "they are level"
+    if -1 not in signs:
+        return "iFair-b is ahead"
+    return "a trade" if 1 in signs else "the rival is ahead"
+
+
+EXPERIMENT = Experiment("rivals", place=90, plan=plan, summarise=summarise, section=section)

@@ -1,21 +1,23 @@
 """How much the weights of Xing's deserved score matter: experiment 4 of the paper, and its claim that they do not."""
 
+from dataclasses import replace
 from typing import Any, TypedDict
 
 import numpy as np
 import pandas as pd
 
+from ifair.evaluate.measures import TOP
 from ifair.evaluate.rules import choose_row
-from ifair.evaluate.statistics import spread, spreads
+from ifair.evaluate.statistics import Spread, spread, spreads
 from ifair.metrics import share_at_k
 from ifair.report.blocks import Block, Finding, Heading, Number, Table, Text
 from ifair.reproduce import labels
-from ifair.reproduce.case import Case, measure_grid, prepare
+from ifair.reproduce.case import Case, load_subset, measure_grid, prepare
 from ifair.reproduce.experiment import Experiment
 from ifair.reproduce.experiments.ranking_task import MEASURES
 from ifair.reproduce.paper import SENSITIVITY
 from ifair.reproduce.profiles import Profile
-from ifair.reproduce.results_format import Results, Spread
+from ifair.reproduce.results_format import Results
 from ifair.reproduce.runner import Unit
 from ifair.reproduce.units import Earlier, Records, make_unit
 from ifair.reproduce.verdicts import judge_claim
@@ -58,7 +60,7 @@ def measure_weights(case: Case) -> dict[str, Any]:
     """
     chosen = choose_row(measure_grid(case), "balanced", utility="MAP")
     test = prepare(case).test
-    everybody = load_subset(case.dataset, case.options, None, case.seed)
+    everybody = load_subset(replace(case, max_records=None))
     return {
         **chosen,
         "base_rate": {
@@ -130,8 +132,9 @@ def judge(results: Results) -> list[Finding]:
         parts.append(
             (
                 width <= limit + 0.01,
-                f"{labels.measure(measure)}: from {min(ours):.2f} to {max(ours):.2f} over the rows, a range of {width:.2f}; in the "
-                f"paper {limit:.2f}. Within a row the splits differ by {spread:.2f} (mean standard deviation).",
+                f"{labels.measure(measure)}: from {min(ours):.2f} to {max(ours):.2f} over the rows, a range of "
+                f"{width:.2f}; in the paper {limit:.2f}. Within a row the splits differ by {spread:.2f} "
+                "(mean standard deviation).",
             )
         )
     return judge_claim(
