@@ -82,12 +82,11 @@ def _describe_run(part: str, records: Records, name: str, profile: Profile, miss
 
 def _list_sources(records: Records) -> list[dict[str, Any]]:
     """The datasets that units read, with the limits that they kept to, which may be tighter than the profile's."""
-    limits = ("max_records", "max_training", "options")
-    found = {
-        record.case.dataset: {"name": record.case.dataset, **{name: getattr(record.case, name) for name in limits}}
-        for record in records
-    }
-    return list(found.values())
+    names = ("max_records", "max_training", "options")
+    sources = [
+        {"name": record.case.dataset, **{name: getattr(record.case, name) for name in names}} for record in records
+    ]
+    return [source for i, source in enumerate(sources) if source not in sources[:i]]
 
 
 def join_environments(environments: Sequence[Mapping[str, str]]) -> dict[str, str]:

@@ -24,7 +24,7 @@ from ifair.reproduce import labels
 from ifair.reproduce.experiment import find_experiments
 from ifair.reproduce.experiments import classification_task, ranking_task
 from ifair.reproduce.results_format import Results
-from ifair.reproduce.runner import write_text
+from ifair.reproduce.runner import RunError, write_text
 from ifair.reproduce.verdicts import FAILS, HOLDS, IN_PART, YES
 
 if TYPE_CHECKING:
@@ -86,6 +86,10 @@ def write_page(folder: Path, results: Results, stem: str = "results", *, alone: 
     from ifair.report.pictures import svg
 
     drawn = {name: svg(figure, name) for name, figure in draw_figures(results).items()}
+    try:
+        (folder / "figures").mkdir(exist_ok=True)
+    except OSError as error:
+        raise RunError(f"cannot make the folder {folder / 'figures'}: {error.strerror}") from error
     for name, drawing in drawn.items():
         write_text(folder / "figures" / f"{name}.svg", drawing)
     if not alone:

@@ -1,8 +1,8 @@
 """The numbers printed in the paper (Lahoti, Gummadi, Weikum, ICDE 2019), table by table, as plain data.
 
-Names are those of this package: rules of ``ifair.evaluate.rules``, representations of
-``ifair.models.representations``, datasets of the registry, measures of ``ifair.evaluate.measures``. Its
-plots (trade-offs, synthetic panels, adversary, FA*IR on top of iFair) are drawings whose numbers are not printed anywhere.
+Names are those of this package: rules and measures of ``ifair.evaluate``, representations of
+``ifair.models.representations``, datasets of the registry. Its plots (trade-offs, synthetic panels, adversary, FA*IR on
+top of iFair) are drawings whose numbers are not printed anywhere.
 """
 
 from dataclasses import asdict

@@ -194,9 +194,8 @@ def write_json(path: Path, data: Any) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a whole file or none, into a folder that is made if need be."""
+    """Write a whole file or none; what stands in the way is told as a :class:`RunError`."""
     try:
-        path.parent.mkdir(exist_ok=True)
         write_whole(path, text)
     except OSError as error:
         raise RunError(
