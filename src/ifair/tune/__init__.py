@@ -1,9 +1,9 @@
 """Choosing settings: search spaces, a multi-objective search, Pareto fronts, and the paper's three rules."""
 
-from ifair.pareto import hypervolume, pareto_front
-from ifair.tune.rules import RULES, choose, harmonic_mean
 from ifair.evaluate.search import Progress, SearchError, Trial, front_of, search
 from ifair.evaluate.space import Choice, Integer, Share, Space
+from ifair.pareto import hypervolume, pareto_front
+from ifair.tune.rules import RULES, choose, harmonic_mean
 
 __all__ = [
     "Choice",
