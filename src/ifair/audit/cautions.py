@@ -15,9 +15,7 @@ NARROW = 0.1
 """Of the spread of the scores on the full data."""
 
 
-def list_cautions(
-    task: str, utility: str, point: Mapping[str, Any], before: Mapping[str, Any]
-) -> list[Caution]:
+def list_cautions(task: str, utility: str, point: Mapping[str, Any], before: Mapping[str, Any]) -> list[Caution]:
     """What a reader must know before praising a point.
 
     Parameters

@@ -238,10 +238,10 @@ def _describe_data(dataset: Dataset, parts: Split) -> AuditedData:
         "group_share": plain_number(group.mean()),
         "base_protected": plain_number(y[group].mean()) if group.any() else None,
         "base_others": plain_number(y[~group].mean()) if (~group).any() else None,
-        "parts": {name: len(getattr(parts, name)) for name in ("train", "validation", "test")},
+        "parts": {"train": len(parts.train), "validation": len(parts.validation), "test": len(parts.test)},
         "columns": [
             {
-                "name": name,
+                "name": str(name),
                 "kind": "number" if pd.api.types.is_numeric_dtype(column) else "category",
                 "values": int(column.nunique()),
                 "missing": int(column.isna().sum()),

@@ -83,7 +83,7 @@ def tune(
         start=START[:n_trials],
         journal=journal,
         about={
-            "data": fingerprint(dataset),
+            "data": fingerprint_dataset(dataset),
             "categorical": list(categorical),
             "variant": variant,
             "solver": options,
@@ -102,7 +102,7 @@ def tune(
     return {
         "format": "ifair-tuning",
         "version": 2,
-        "data": {"name": dataset.name, "records": len(dataset), "fingerprint": fingerprint(dataset)},
+        "data": {"name": dataset.name, "records": len(dataset), "fingerprint": fingerprint_dataset(dataset)},
         "task": parts.task,
         "utility": USEFULNESS[parts.task][0],
         "seed": seed,
@@ -122,7 +122,7 @@ def name_choices(points: Sequence[Mapping[str, Any]]) -> Choices:
     return {rule: known[choose(rows, rule, utility="utility")]["id"] for rule in RULES}  # type: ignore[return-value]
 
 
-def fingerprint(dataset: Dataset) -> str:
+def fingerprint_dataset(dataset: Dataset) -> str:
     """A short name for these very records and their roles."""
     state = hashlib.sha256(repr((list(dataset.frame.columns), dataset.protected)).encode())
     for column in [*(dataset.frame[name] for name in dataset.frame.columns), dataset.target, dataset.query]:

@@ -1,4 +1,4 @@
-"""The measures of an audit: what :mod:`ifair.evaluate.measures` says, with intervals, groups, adversary and certificate."""
+"""The measures of an audit: those for choosing with intervals, groups, the adversary and the certificate."""
 
 import warnings
 from typing import Any
@@ -95,7 +95,9 @@ class Judgement:
             row = {"label": label, "n": int(members.sum()), "base": y[members].mean(), "rate": outcome[members].mean()}
             if self.task == "classification" and y[members].any():
                 row["tpr"] = outcome[members & (y == 1)].mean()
-            intervals = {f"{key}_interval": _pair(quantile_interval(found[:, i])) for key, found in drawn.items() if key in row}
+            intervals = {
+                f"{key}_interval": _pair(quantile_interval(found[:, i])) for key, found in drawn.items() if key in row
+            }
             if self.task == "ranking":
                 row["top"] = share_at_k(
                     None, self.outcome.scores, sensitive_features=labels, protected=label, query=self.part.query
