@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ifair.audit import evidence
-from ifair.audit.cautions import cautions
+from ifair.audit.cautions import list_cautions
 from ifair.data import from_table
 
 FAST = {"n_restarts": 1, "max_iter": 40}
@@ -71,7 +71,7 @@ def cautious_evidence():
     one["test"]["utility"] = {"estimate": 0.51, "low": 0.44, "high": 0.58}
     one["test"]["yNN"] = {"estimate": 0.99, "low": 0.98, "high": 1.0}
     one["test"]["positive"] = {"estimate": 0.01, "low": 0.0, "high": 0.02}
-    one["cautions"] = cautions("classification", "AUC", one, before)
+    one["cautions"] = list_cautions("classification", "AUC", one, before)
     return found
 
 

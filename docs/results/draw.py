@@ -6,9 +6,10 @@ The documentation is built from ``reproduce.md`` and ``figures/``.
 from pathlib import Path
 
 from ifair.reproduce.page import write_page
-from ifair.reproduce.results_format import read_results
+from ifair.reproduce.results_format import REPRODUCTION
+from ifair.results import read_results
 
 HERE = Path(__file__).parent
 
 if __name__ == "__main__":
-    write_page(HERE, read_results(HERE / "reproduce.json"), "reproduce", alone=False)
+    write_page(HERE, read_results(HERE / "reproduce.json", REPRODUCTION), "reproduce", alone=False)

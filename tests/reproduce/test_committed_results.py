@@ -9,7 +9,8 @@ import pytest
 from ifair.report.pictures import svg
 from ifair.reproduce.experiment import find_experiments
 from ifair.reproduce.page import draw_figures, write_markdown
-from ifair.reproduce.results_format import read_results
+from ifair.reproduce.results_format import REPRODUCTION
+from ifair.results import read_results
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -19,7 +20,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 def results():
     if not (RESULTS / "reproduce.json").exists():
         pytest.skip("docs/results is not here: this is not a checkout of the repository")
-    return read_results(RESULTS / "reproduce.json")
+    return read_results(RESULTS / "reproduce.json", REPRODUCTION)
 
 
 def test_the_page_is_what_the_results_give(results):

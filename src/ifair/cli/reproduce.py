@@ -63,8 +63,9 @@ def reproduce(
     from ifair.reproduce.experiment import add_needs, find_experiments
     from ifair.reproduce.page import write_page, write_text_tables
     from ifair.reproduce.profiles import PROFILES
-    from ifair.reproduce.results_format import read_results
+    from ifair.reproduce.results_format import REPRODUCTION
     from ifair.reproduce.runner import RunError, run_units, write_json
+    from ifair.results import ResultsError, read_results
 
     experiments = find_experiments()
     _check_known("experiment", only, list(experiments))
@@ -72,8 +73,9 @@ def reproduce(
     wanted = PROFILES[profile].only(datasets) if datasets else PROFILES[profile]
     try:
         settings, missing = drop_missing(wanted, needed=profile != "smoke")
-        before = read_results(output / "results.json")
-    except (DataError, ValueError) as error:
+        path = output / "results.json"
+        before = read_results(path, REPRODUCTION) if path.exists() else None
+    except (DataError, ResultsError) as error:
         raise click.ClickException(str(error)) from error
     for name in only:
         needs(f"the experiment {name}", *experiments[name].packages)
@@ -99,7 +101,7 @@ def reproduce(
             with LiveProgress(name, output) as observer:
                 records[name] = run_units(units, output, n_jobs=jobs, observer=observer)
         results = assemble(records, profile, settings, missing, before)
-        write_json(output / "results.json", results)
+        write_json(path, results)
         written = write_page(output, results)
     except RunError as error:
         raise click.ClickException(str(error)) from error

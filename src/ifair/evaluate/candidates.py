@@ -13,6 +13,17 @@ from sklearn.pipeline import Pipeline
 from ifair.models.representations import representation
 from ifair.ranking import PairwiseRanker
 
+NAMES = {
+    "full": "full data",
+    "masked": "protected columns deleted",
+    "svd-masked": "protected columns deleted, SVD",
+    "lfr": "LFR",
+}
+"""What people call methods without a setting. The first is what every other candidate of an audit is compared with."""
+
+GRID: tuple[dict[str, Any], ...] = tuple({"K": k, "share": share} for k in (5, 10, 20) for share in (0.1, 0.9))
+"""What is tried where nobody tuned: prototypes, and the weight of fairness mu of lambda + mu = 1."""
+
 DIMENSION = 10
 """Components of SVD and prototypes of LFR, where a setting names no K."""
 
@@ -72,10 +83,41 @@ class Candidate:
     model: str = "linear"
     post: Mapping[str, Any] | None = None
 
+    def __post_init__(self) -> None:
+        variant = self.setting.get("variant", "frozen")
+        if self.method == "ifair" and variant not in VARIANTS:
+            raise ValueError(f"variant must be one of {', '.join(VARIANTS)}; got {variant!r}")
+
+    @property
+    def id(self) -> str:
+        """Short, and different for different candidates."""
+        values = [f"{value:.6g}" for value in self.setting.values() if isinstance(value, (int, float))]
+        post = list(map(str, self.post.values())) if self.post else []
+        model = [] if self.model == "linear" else [self.model]
+        return "-".join([self._kind.lower(), *values, *model, *post])
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        parts = [self._kind if self.setting else NAMES.get(self.method, self.method)]
+        letters = dict(self.setting)
+        if "share" in letters:
+            share = letters.pop("share")
+            letters |= {"λ": f"{1.0 - share:.3g}", "μ": f"{share:.3g}"}
+        parts += [f"{letter} = {value}" for letter, value in letters.items() if letter != "variant"]
+        parts += [] if self.model == "linear" else [self.model]
+        return ", ".join([*parts, *(f"{key} {value}" for key, value in (self.post or {}).items())])
+
+    @property
+    def _kind(self) -> str:
+        if self.method != "ifair":
+            return self.method
+        return "iFair" if self.setting.get("variant", "frozen") == "frozen" else "iFair-b"
+
     @property
     def blind(self) -> bool:
         """Whether the protected attributes cannot matter, by construction."""
-        return self.method.endswith(("masked", "-frozen", "-plus")) or self.setting.get("variant") == "frozen"
+        return self.method.endswith(("masked", "-frozen", "-plus")) or self._kind == "iFair"
 
     def build(
         self, protected: Sequence[str], width: int, hidden: int, seed: int, solver: Mapping[str, Any]
@@ -94,7 +136,7 @@ class Candidate:
         setting = dict(self.setting)
         method, changes = self.method, dict[str, Any]()
         if method == "ifair":
-            method, changes = VARIANTS[setting.pop("variant")]
+            method, changes = VARIANTS[setting.pop("variant", "frozen")]
         k = setting.pop("K", DIMENSION)
         if method.startswith("svd"):
             k = min(k, width - hidden if method == "svd-masked" else width)
@@ -108,6 +150,34 @@ class Candidate:
         if parameters:
             steps[-1].set_params(**parameters)
         return steps
+
+
+def ifair_candidate(setting: Mapping[str, Any]) -> Candidate:
+    """iFair at a setting of ``K``, ``share`` and, unless it is "frozen", ``variant``."""
+    return Candidate("ifair", {"variant": "frozen", "K": setting["K"], "share": setting["share"], **setting})
+
+
+def list_candidates(
+    settings: Sequence[Mapping[str, Any]] | None = None, *, two_classes: bool = True
+) -> list[Candidate]:
+    """Everything an audit compares: the data as they are, the rivals, and iFair at several settings.
+
+    Parameters
+    ----------
+    settings : sequence of settings, optional
+        Of iFair, such as the front of a tuning. Default: a small grid, and the paper's variant once.
+    two_classes : bool
+        Whether there is a label of two classes, without which LFR cannot learn.
+
+    Examples
+    --------
+    >>> [candidate.id for candidate in list_candidates([{"K": 10, "share": 0.5}], two_classes=False)]
+    ['full', 'masked', 'svd-masked', 'ifair-10-0.5']
+    """
+    wanted = [*GRID, {"K": 10, "share": 0.5, "variant": "paper"}] if settings is None else list(settings)
+    rivals = [Candidate(method) for method in NAMES if method != "lfr" or two_classes]
+    by_id = {candidate.id: candidate for candidate in (*rivals, *map(ifair_candidate, wanted))}
+    return list(by_id.values())
 
 
 def make_model(name: str, task: str, seed: int) -> Any:

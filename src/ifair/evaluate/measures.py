@@ -24,6 +24,7 @@ from ifair.metrics import (
     statistical_parity,
 )
 from ifair.metrics.adversary import attacker
+from ifair.metrics.flip import each_alternative
 
 Floats = NDArray[np.float64]
 
@@ -32,6 +33,14 @@ TOP = 10
 
 UTILITY = {"classification": "AUC", "ranking": "MAP"}
 """The key of the utility in :func:`paper_measures`, by which settings are chosen."""
+
+
+USEFULNESS = {
+    "classification": ("AUC", "how often a random positive case gets a higher score than a random negative one"),
+    "regression": ("Kendall's tau", "how well the order of the predictions agrees with the true order"),
+    "ranking": ("MAP", "how many of the truly best ten of a query are ranked first, averaged over queries"),
+}
+"""What the ``utility`` of :func:`brief_measures` is called for each task, and what it says."""
 
 
 def paper_measures(part: Part, outcome: Outcome) -> dict[str, float]:
@@ -149,6 +158,30 @@ def consistency_options(part: Part, task: str, score_range: tuple[float, float])
     """What :func:`ifair.metrics.consistency` needs beside the decisions."""
     kind = {"kind": "label"} if task == "classification" else {"kind": "score", "score_range": score_range}
     return {"neighbours": part.neighbours, "query": part.query, **kind}
+
+
+def flip_scores(part: Part, scores: Any) -> tuple[list[int], Floats]:
+    """Everybody's score with every combination of protected attributes that occurs, the fifty most frequent.
+
+    Parameters
+    ----------
+    part : Part
+    scores : callable
+        From encoded records (M, N) to scores (M,).
+
+    Returns
+    -------
+    rows : list of int
+        For each combination somebody who has it.
+    changed : array of shape (n_combinations, M)
+        NaN where it is a person's own. Nothing where all have the same.
+    """
+    names = [str(part.X.columns[i]) for i in part.hidden]
+    rows, changed = [], []
+    for row, X, is_own in each_alternative(part.X, names):
+        rows.append(row)
+        changed.append(np.where(is_own, np.nan, scores(X)))
+    return rows, np.array(changed).reshape(len(rows), len(part))
 
 
 def brief_measures(

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from ifair.hints import install
 from ifair.evaluate.fronts import pareto_front
 from ifair.evaluate.journal import SearchError, only_search, open_study
 from ifair.evaluate.space import Space, described, positions, values
+from ifair.hints import install
 
 RANDOM_TRIALS = 2
 """Trials before the sampler begins to learn from them, start settings included.

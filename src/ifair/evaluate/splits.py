@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ifair.data import DataError, Dataset, thirds
 from ifair.encode import Encoder, columns_of
 from ifair.metrics import nearest_neighbours
+from ifair.results import Task
 
 NEIGHBOURS = 10
 SHOWN_VALUES = 12
@@ -115,7 +116,7 @@ class Split:
     validation: Part
     test: Part
     encoder: Encoder
-    task: str
+    task: Task
 
     @property
     def protected(self) -> tuple[str, ...]:
@@ -131,7 +132,7 @@ class Split:
         return (low, high) if high > low else (low, low + 1.0)
 
 
-def task_of(dataset: Dataset) -> str:
+def task_of(dataset: Dataset) -> Task:
     """What is decided about people: "classification", "regression", or with queries "ranking"."""
     if dataset.target is None:
         raise DataError("an audit is about decisions: name the target column")
@@ -178,7 +179,8 @@ def split_dataset(
         train = np.sort(np.random.default_rng([seed, 431]).permutation(train)[:most_training])
     judged = [limit_rows(people, part, most_judged, [seed, len(part)]) for part in parts[1:]]
     encoder.fit(people.frame.iloc[train])
-    return Split(*(encode_part(people, part, encoder, kept) for part in (train, *judged)), encoder, task_of(dataset))
+    encoded = [encode_part(people, part, encoder, kept) for part in (train, *judged)]
+    return Split(encoded[0], encoded[1], encoded[2], encoder, task_of(dataset))
 
 
 def split_table(dataset: Dataset, seed: int, *, most_people: int = 10_000, categorical: Any = ()) -> Split:

@@ -90,7 +90,7 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
     return {name: adjusted[name] for name in p_values}
 
 
-def drawn_counts(n: int, query: NDArray[Any] | None, resamples: int, seed: int = 0) -> NDArray[np.float64]:
+def count_draws(n: int, query: NDArray[Any] | None, resamples: int, seed: int = 0) -> NDArray[np.float64]:
     """How often everybody is drawn in each resample, shape (B, M); with queries, whole queries are drawn."""
     rng = np.random.default_rng(seed)
     units = np.arange(n) if query is None else np.unique(query, return_inverse=True)[1]
@@ -99,7 +99,7 @@ def drawn_counts(n: int, query: NDArray[Any] | None, resamples: int, seed: int =
     return np.array(counts, dtype=np.float64).reshape(resamples, n)
 
 
-def rates(
+def group_rates(
     outcome: NDArray[Any], codes: NDArray[np.intp], n_groups: int, counts: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """The mean outcome of every group in every resample, shape (B, G); NaN where nobody of the group was drawn.
@@ -117,7 +117,7 @@ def rates(
         return (counts @ (member * np.asarray(outcome, dtype=np.float64)[:, None])) / (counts @ member)
 
 
-def between(values: NDArray[np.float64]) -> tuple[float, float]:
+def quantile_interval(values: NDArray[np.float64]) -> tuple[float, float]:
     """The middle 95 % of what resamples gave, undefined ones left out."""
     defined = values[~np.isnan(values)]
     if not len(defined):
@@ -126,7 +126,7 @@ def between(values: NDArray[np.float64]) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def gap_between(found: NDArray[np.float64]) -> tuple[float, float]:
+def gap_interval(found: NDArray[np.float64]) -> tuple[float, float]:
     """An interval of the largest gap between groups, from their rates of shape (B, G).
 
     Of two groups the signed difference is taken, so that the interval begins at zero where its sign is open. Chance
@@ -134,13 +134,13 @@ def gap_between(found: NDArray[np.float64]) -> tuple[float, float]:
     """
     kept = found[~np.isnan(found).any(axis=1)]
     if found.shape[1] != 2 or not len(kept):
-        return between(np.ptp(kept, axis=1)) if len(kept) else (float("nan"), float("nan"))
-    low, high = between(kept[:, 0] - kept[:, 1])
+        return quantile_interval(np.ptp(kept, axis=1)) if len(kept) else (float("nan"), float("nan"))
+    low, high = quantile_interval(kept[:, 0] - kept[:, 1])
     nearest = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
     return nearest, max(abs(low), abs(high))
 
 
-def mean_between(values: NDArray[Any], query: NDArray[Any] | None, resamples: int) -> tuple[float, float]:
+def mean_interval(values: NDArray[Any], query: NDArray[Any] | None, resamples: int) -> tuple[float, float]:
     """An interval of a mean over people; of a share that was not once met, an exact one (Clopper and Pearson)."""
     numbers = np.asarray(values, dtype=np.float64)
     if query is None and not numbers.any():

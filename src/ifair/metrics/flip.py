@@ -1,6 +1,6 @@
 """The flip test: change only a person's protected attributes, and see what moves."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -165,6 +165,25 @@ def flip_test(
         n_people=len(own.codes),
         n_alternatives=len(donors) if alternatives == "each" else 2,
     )
+
+
+def each_alternative(X: Any, protected: Sequence[Any], max_alternatives: int = 50) -> Iterator[tuple[int, Any, Any]]:
+    """Every combination of protected values that :func:`flip_test` gives people; none where there is but one.
+
+    Yields
+    ------
+    row : int
+        A person who has the combination.
+    changed : as ``X``
+        Everybody with this combination, and else as they are.
+    is_own : array of bool, shape (M,)
+        Whose own combination it is.
+    """
+    columns = list(protected)
+    own = groups(_block(X, columns))
+    if len(own) > 1:
+        for donor in _donors(own, "each", max_alternatives, np.random.default_rng(0)):
+            yield int(donor[0]), _with_protected(X, columns, donor), own.codes == own.codes[donor]
 
 
 def _donors(own: Groups, alternatives: str, most: int, rng: np.random.Generator) -> list[Ints]:

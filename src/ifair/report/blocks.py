@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ifair.report.tables import aligned, markdown_table
+from ifair.report.text_tables import align_rows, markdown_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ def plain(line: Line) -> str:
 
 def plain_table(table: Table) -> str:
     """A table for a terminal."""
-    return aligned([[plain(cell) for cell in row] for row in table.rows])
+    return align_rows([[plain(cell) for cell in row] for row in table.rows])
 
 
 def markdown(blocks: Iterable[Block], pictures: str = "figures") -> str:

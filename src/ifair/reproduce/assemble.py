@@ -6,7 +6,7 @@ from typing import Any
 from ifair.data import DataError, load
 from ifair.reproduce.experiment import find_experiments
 from ifair.reproduce.profiles import Profile
-from ifair.reproduce.results_format import Results, Run, empty_results
+from ifair.reproduce.results_format import Results, Run, Source, empty_results
 from ifair.reproduce.units import Records
 
 
@@ -80,11 +80,16 @@ def _describe_run(part: str, records: Records, name: str, profile: Profile, miss
     }
 
 
-def _list_sources(records: Records) -> list[dict[str, Any]]:
+def _list_sources(records: Records) -> list[Source]:
     """The datasets that units read, with the limits that they kept to, which may be tighter than the profile's."""
-    names = ("max_records", "max_training", "options")
-    sources = [
-        {"name": record.case.dataset, **{name: getattr(record.case, name) for name in names}} for record in records
+    sources: list[Source] = [
+        {
+            "name": case.dataset,
+            "max_records": case.max_records,
+            "max_training": case.max_training,
+            "options": case.options,
+        }
+        for case in (record.case for record in records)
     ]
     return [source for i, source in enumerate(sources) if source not in sources[:i]]
 

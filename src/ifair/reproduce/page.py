@@ -3,7 +3,7 @@
 from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ifair.hints import install
 from ifair.report import blocks
@@ -23,7 +23,7 @@ from ifair.report.blocks import (
 from ifair.reproduce import labels
 from ifair.reproduce.experiment import find_experiments
 from ifair.reproduce.experiments import classification_task, ranking_task
-from ifair.reproduce.results_format import Results
+from ifair.reproduce.results_format import Results, Source
 from ifair.reproduce.runner import RunError, write_text
 from ifair.reproduce.verdicts import FAILS, HOLDS, IN_PART, YES
 
@@ -246,7 +246,7 @@ def _left_out(results: Results) -> list[str]:
     return sorted({line for parts in results["runs"].values() for run in parts.values() for line in run["left_out"]})
 
 
-def _data(part: str, sources: list[dict[str, Any]]) -> str:
+def _data(part: str, sources: list[Source]) -> str:
     """A dataset, and how far it was cut down."""
     cut = next((source for source in sources if source["name"] == part and source["max_records"]), None)
     if cut is None:

@@ -1,12 +1,18 @@
-"""The file of results: what is in it, and its version."""
+"""The file of results of ``ifair reproduce``, typed."""
 
-import json
-from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
-FORMAT = "ifair-reproduce"
-VERSION = 2
-"""1 had phrases as keys and no format."""
+from ifair.reproduce.paper import CLASSIFICATION, RANKING, SENSITIVITY
+from ifair.results import Format
+
+
+class Source(TypedDict):
+    """A dataset, and how far it was cut down."""
+
+    name: str
+    max_records: int | None
+    max_training: int | None
+    options: dict[str, Any]
 
 
 class Run(TypedDict):
@@ -16,7 +22,7 @@ class Run(TypedDict):
     seeds: list[int]
     units: int
     seconds: float
-    sources: list[dict[str, Any]]
+    sources: list[Source]
     grid: dict[str, Any]
     solver: dict[str, Any]
     left_out: list[str]
@@ -26,37 +32,17 @@ class Run(TypedDict):
 class Results(TypedDict):
     """The whole file. ``experiments`` holds what ``summarise`` of each gives, ``paper`` the paper's own numbers."""
 
-    format: str
-    version: int
+    format: Literal["ifair-reproduce"]
+    version: Literal[2]
     runs: dict[str, dict[str, Run]]
     experiments: dict[str, Any]
     paper: dict[str, Any]
 
 
+REPRODUCTION = Format(Results, "ifair reproduce")
+
+
 def empty_results() -> Results:
     """Results of nothing, with the paper's numbers beside them, so that a page needs nothing but this file."""
-    from ifair.reproduce.paper import CLASSIFICATION, RANKING, SENSITIVITY
-
     paper = {"classification": CLASSIFICATION, "ranking": RANKING, "sensitivity": SENSITIVITY}
-    return {"format": FORMAT, "version": VERSION, "runs": {}, "experiments": {}, "paper": paper}
-
-
-def read_results(path: Path) -> Results | None:
-    """What a file holds; None if there is none, or none that can be read.
-
-    Raises
-    ------
-    ValueError
-        If the file was written by another version.
-    """
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
-        return None
-    if not isinstance(data, dict) or (data.get("format"), data.get("version")) != (FORMAT, VERSION):
-        raise ValueError(
-            f"{path} holds no results of this version of ifair (format {FORMAT!r}, version {VERSION}); move it away, "
-            "or choose another folder"
-        )
-    results: Results = data  # type: ignore[assignment]
-    return results
+    return {"format": "ifair-reproduce", "version": 2, "runs": {}, "experiments": {}, "paper": paper}

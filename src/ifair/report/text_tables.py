@@ -5,7 +5,7 @@ from collections.abc import Sequence
 Rows = Sequence[Sequence[str]]
 
 
-def aligned(rows: Rows) -> str:
+def align_rows(rows: Rows) -> str:
     """Rows of cells as lines of columns, for a terminal."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)

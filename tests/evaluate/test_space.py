@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ifair.tune import Choice, Integer, Share
-from ifair.tune.space import described, positions, values
+from ifair.evaluate.space import Choice, Integer, Share, described, positions, values
 
 
 @given(st.floats(0.01, 0.99))

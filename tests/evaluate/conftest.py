@@ -2,7 +2,7 @@
 
 import pytest
 
-from ifair.tune import Choice, Integer, Share
+from ifair.evaluate.space import Choice, Integer, Share
 
 
 @pytest.fixture

@@ -16,9 +16,10 @@ from samples import HOSTILE, hostile_evidence, small_evidence
 
 pytest.importorskip("vl_convert")
 
-from ifair.report.audit import ReportError, apart, as_data, page
-from ifair.report.audit_text import audit_text
-from ifair.report.fit import fitted, packed
+from ifair.report.evidence_page import embed_data, page, separate_people
+from ifair.report.page_size import fit_people, pack
+from ifair.report.terminal import audit_text
+from ifair.results import ResultsError
 
 
 class Page(HTMLParser):
@@ -70,7 +71,7 @@ def test_nothing_is_loaded(html):
 
 def test_the_data_come_back_from_the_page_as_they_were(html):
     blocks = {a["id"]: text for a, text in Page(html).scripts if "id" in a}
-    summary, people = apart(small_evidence())
+    summary, people = separate_people(small_evidence())
     assert json.loads(blocks["evidence"]) == summary
     assert json.loads(zlib.decompress(base64.b64decode(blocks["people-data"]))) == people
     rebuilt = copy.deepcopy(summary) | {"people": {k: v for k, v in people.items() if k != "points"}}
@@ -91,10 +92,10 @@ def test_hostile_strings_change_nothing_but_text(html):
 
 @pytest.mark.parametrize("text", [*HOSTILE, "<!--<script>", "\u2028 & ' \" \\"])
 def test_data_in_a_script_element_cannot_end_it(text):
-    block = as_data({text: [text]})
+    block = embed_data({text: [text]})
     assert not set("<>&\u2028") & set(block)
     assert json.loads(block) == {text: [text]}
-    assert json.loads(zlib.decompress(base64.b64decode(packed(text)))) == text
+    assert json.loads(zlib.decompress(base64.b64decode(pack(text)))) == text
 
 
 def crowded(attributes, n=10_000):
@@ -109,13 +110,14 @@ def crowded(attributes, n=10_000):
     people["distances"] = np.sort(rng.gamma(9, 0.5, (n, 10)).round(2)).tolist()
     first = found["points"][0]
     flip = {"score": rng.random(n).round(3).tolist(), "to": rng.integers(0, 4, n).tolist()}
-    found["points"] = [
-        {**first, "id": f"{first['id']}{i or ''}", "people": {"score": rng.random(n).round(3).tolist(), "flip": None}}
-        for i in range(12)
-    ]
+    found["points"] = [{**first, "id": f"{first['id']}{i or ''}", "people": people_of(rng, n)} for i in range(12)]
     for point in found["points"][:4]:
         point["people"]["flip"] = flip
     return found
+
+
+def people_of(rng, n):
+    return {"score": rng.random(n).round(3).tolist(), "flip": None, "alternatives": []}
 
 
 def short_attributes(rng, n):
@@ -162,7 +164,7 @@ def test_long_texts_are_cut_and_what_is_left_out_is_said():
 
 def test_numbers_keep_the_four_digits_that_are_shown():
     people = {"attributes": [{"name": "n", "values": [1234.5678, -0.000123456, 1234567, 1234567.0, None]}]}
-    text, said = fitted(people, 10_000)
+    text, said = fit_people(people, 10_000)
     kept = json.loads(zlib.decompress(base64.b64decode(text)))["attributes"][0]["values"]
     assert kept == [1235.0, -0.0001235, 1234567, 1234567.0, None]
     assert said == ""
@@ -171,17 +173,17 @@ def test_numbers_keep_the_four_digits_that_are_shown():
 def test_texts_are_cut_no_more_than_room_demands():
     labels = [f"{i:03d}" + "abcdefghij" * 9 for i in range(200)]
     people = {"attributes": [{"name": "t", "labels": labels, "codes": list(range(200))}]}
-    whole = packed(people)
-    assert fitted(people, len(whole)) == (whole, "")
-    text, said = fitted(people, len(whole) - 1)
+    whole = pack(people)
+    assert fit_people(people, len(whole)) == (whole, "")
+    text, said = fit_people(people, len(whole) - 1)
     cut = json.loads(zlib.decompress(base64.b64decode(text)))["attributes"][0]["labels"]
     assert cut == [label[:39] + "…" for label in labels]
     assert said == "Texts are cut to 40 characters to keep this page small."
 
 
 def test_what_is_not_evidence_is_refused():
-    for wrong in ({}, {"format": "ifair-evidence", "version": 2}, []):
-        with pytest.raises(ReportError, match="ifair audit"):
+    for wrong in ({}, {"format": "ifair-evidence", "version": 1}, []):
+        with pytest.raises(ResultsError, match="ifair audit"):
             page(wrong)
 
 

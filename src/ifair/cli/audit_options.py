@@ -1,6 +1,5 @@
 """What the verbs that judge a table of people share: reading it, its options, and the audit itself."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ import click
 
 from ifair.cli.errors import warn
 from ifair.cli.shown import printable
+from ifair.results import TUNING, Evidence, Tuning
 
 ROLES = ("protected", "target", "positive", "group", "query", "id", "ignore", "keep", "categorical")
 
@@ -24,7 +24,7 @@ OPTIONS = (
     click.option(
         "--people", type=click.IntRange(33), default=10_000, show_default=True, help="Most to judge and show."
     ),
-    click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 for one a core."),
+    click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 for one per core."),
 )
 
 
@@ -50,7 +50,7 @@ def read_people(table: Path, roles: Any) -> tuple[Any, Any]:
     return people, None if roles.id is None else frame[roles.id].to_numpy()
 
 
-def gather(
+def gather_evidence(
     table: Path,
     roles: Any,
     tuning: Path | None,
@@ -59,10 +59,10 @@ def gather(
     resamples: int,
     people: int,
     jobs: int,
-) -> dict[str, Any]:
+) -> Evidence:
     """The evidence about a table, with progress on standard error."""
     records, ids = read_people(table, roles)
-    found = None if tuning is None else read_tuning(tuning, records)
+    tuned = None if tuning is None else read_tuning(tuning, records)
 
     from ifair.audit import evidence
 
@@ -72,7 +72,7 @@ def gather(
     click.echo(f"{printable(table.name)}: {len(records)} people; learning, deciding and measuring ...", err=True)
     return evidence(
         records,
-        tuning=found,
+        tuning=tuned,
         ids=ids,
         seed=seed,
         higher_is_better=not unfavourable,
@@ -84,22 +84,21 @@ def gather(
     )
 
 
-def read_json(path: Path, format_: str, command: str) -> dict[str, Any]:
-    """Plain data that one of our commands wrote."""
+def read_results(path: Path, format_: Any) -> Any:
+    """What one of our commands wrote, as :func:`ifair.results.read_results`; errors are for the user."""
+    from ifair import results
+
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise click.ClickException(f"{path} is not JSON ({error}); write it with `{command}`") from error
-    if not isinstance(content, dict) or content.get("format") != format_ or content.get("version") != 1:
-        raise click.ClickException(f"{path} is not what `{command}` writes (format {format_}, version 1)")
-    return content
+        return results.read_results(path, format_)
+    except results.ResultsError as error:
+        raise click.ClickException(str(error)) from error
 
 
-def read_tuning(path: Path, records: Any) -> dict[str, Any]:
+def read_tuning(path: Path, records: Any) -> Tuning:
     """A tuning; a doubt whether it is of this table goes to standard error."""
-    from ifair.audit.tuning import fingerprint
+    from ifair.audit.tuning import fingerprint_dataset
 
-    found = read_json(path, "ifair-tuning", "ifair tune")
-    if found["data"]["fingerprint"] != fingerprint(records):
+    found = read_results(path, TUNING)
+    if found["data"]["fingerprint"] != fingerprint_dataset(records):
         warn([f"{path} was tuned on other records or roles than these: its settings are used all the same"])
     return found

@@ -10,7 +10,10 @@ from contextlib import nullcontext
 
 import pytest
 
-from ifair.tune import Integer, SearchError, Share, front_of, hypervolume, search
+from ifair.evaluate.fronts import hypervolume
+from ifair.evaluate.journal import SearchError
+from ifair.evaluate.search import front_of, search
+from ifair.evaluate.space import Integer, Share
 
 pytest.importorskip("optuna")
 
@@ -72,7 +75,8 @@ def test_a_finished_search_is_read_and_can_be_extended(objective, space, whole, 
 def test_killed_at_any_moment_it_goes_on(space, objective, tmp_path):
     program = textwrap.dedent("""
         import os, signal, sys
-        from ifair.tune import Integer, Share, search
+        from ifair.evaluate.search import search
+        from ifair.evaluate.space import Integer, Share
 
         def objective(setting):
             if os.path.exists(sys.argv[1]) and open(sys.argv[1], "rb").read().count(b"result") == 7:
@@ -277,5 +281,8 @@ def test_without_optuna_the_message_names_the_extra(objective, space, monkeypatc
 
 
 def test_fronts_and_rules_need_no_optuna():
-    program = "import sys; sys.modules['optuna'] = None; from ifair.tune import choose, search, Share; Share()"
+    program = (
+        "import sys; sys.modules['optuna'] = None; from ifair.evaluate.rules import choose; "
+        "from ifair.evaluate.search import search; from ifair.evaluate.space import Share; Share()"
+    )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

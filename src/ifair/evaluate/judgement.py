@@ -1,4 +1,4 @@
-"""All measures of one point: what its decisions are worth, and how fairly they treat people."""
+"""The measures of an audit: those for choosing with intervals, groups, the adversary and the certificate."""
 
 import warnings
 from typing import Any
@@ -7,30 +7,21 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
-from ifair.audit.intervals import between, drawn_counts, gap_between, rates
-from ifair.audit.parts import Part
+from ifair.evaluate.measures import brief_measures, consistency_options, plain_number, utility_measure
+from ifair.evaluate.splits import Part, Split
+from ifair.evaluate.statistics import count_draws, gap_interval, group_rates, quantile_interval
+from ifair.evaluate.training import Outcome
 from ifair.metrics import (
     accuracy,
     adversary,
-    auc,
     bootstrap,
     certify,
-    consistency,
     consistency_interval,
     equal_opportunity_difference,
-    kendall_tau,
-    mean_average_precision,
     share_at_k,
     statistical_parity_difference,
     treatment,
 )
-
-UTILITY = {
-    "classification": ("AUC", "how often a random positive case gets a higher score than a random negative one"),
-    "regression": ("Kendall's tau", "how well the order of the predictions agrees with the true order"),
-    "ranking": ("MAP", "how many of the truly best ten of a query are ranked first, averaged over queries"),
-}
-"""The main measure of usefulness of each task, and what it says."""
 
 ADVERSARY_FOLDS = 5
 MOST_ATTACKED = 5_000
@@ -39,102 +30,80 @@ MOST_ATTACKED = 5_000
 CERTIFIED_SHARES = (0.01, 0.05, 0.1, 0.2)
 
 
-class Scored:
-    """Scores and decisions for the people of one part, and how they are judged.
+class Judgement:
+    """How what happens to the people of one part is judged.
 
     Parameters
     ----------
     part : Part
-    task : str
-    scores, decisions : arrays of shape (M,)
-    scale : (low, high)
-        Between which values scores lie.
+    outcome : Outcome
+    parts : Split
+        The part is one of these.
     resamples : int
         Of every bootstrap interval.
     """
 
-    def __init__(
-        self,
-        part: Part,
-        task: str,
-        scores: NDArray[np.float64],
-        decisions: NDArray[Any],
-        scale: tuple[float, float],
-        resamples: int = 500,
-    ) -> None:
-        self.part, self.task, self.scores, self.decisions = part, task, scores, decisions
-        self._consistency: dict[str, Any] = {"neighbours": part.neighbours, "query": part.query}
-        self._consistency |= {"kind": "label"} if task == "classification" else {"kind": "score", "score_range": scale}
-        self._resamples = resamples
-
-    def _utility(self) -> tuple[Any, dict[str, Any]]:
-        if self.task == "ranking":
-            return mean_average_precision, {"query": self.part.query}
-        return (auc if self.task == "classification" else kendall_tau), {}
+    def __init__(self, part: Part, outcome: Outcome, parts: Split, resamples: int = 500) -> None:
+        self.part, self.outcome, self.task = part, outcome, parts.task
+        self._score_range, self._resamples = parts.score_range, resamples
 
     def brief(self) -> dict[str, float | None]:
         """Utility and consistency alone, for choosing."""
-        measure, options = self._utility()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UndefinedMetricWarning)
-            found = {
-                "utility": measure(self.part.y, self.scores, **options),
-                "yNN": consistency(self.decisions, **self._consistency),
-            }
-            if self.task == "classification":
-                found["accuracy"] = accuracy(self.part.y, self.decisions)
-        return {name: plain(value) for name, value in found.items()}
+        return brief_measures(self.part, self.outcome, self.task, self._score_range)
 
-    def intervals(self, before: "Scored | None" = None) -> dict[str, Any]:
+    def intervals(self, before: "Judgement | None" = None) -> dict[str, Any]:
         """The same with 95 % intervals, and what the utility gains over another point's on the same people."""
-        measure, options = self._utility()
-        y, n = self.part.y, self._resamples
+        measure, options = utility_measure(self.part, self.task)
+        y, n, scores, decisions = self.part.y, self._resamples, self.outcome.scores, self.outcome.decisions
+        alike = consistency_options(self.part, self.task, self._score_range)
         found = {
-            "utility": bootstrap(measure, y, self.scores, n_resamples=n, **options),
-            "yNN": consistency_interval(self.decisions, n_resamples=n, **self._consistency),
+            "utility": bootstrap(measure, y, scores, n_resamples=n, **options),
+            "yNN": consistency_interval(decisions, n_resamples=n, **alike),
         }
         if self.task == "classification":
-            found["accuracy"] = bootstrap(accuracy, y, self.decisions, n_resamples=n)
-            found["positive"] = bootstrap(lambda made: float(made.mean()), self.decisions, n_resamples=n)
+            found["accuracy"] = bootstrap(accuracy, y, decisions, n_resamples=n)
+            found["positive"] = bootstrap(lambda made: float(made.mean()), decisions, n_resamples=n)
         if before is not None:
 
             def gain(truth: Any, mine: Any, theirs: Any, **some: Any) -> float:
                 return float(measure(truth, mine, **some) - measure(truth, theirs, **some))
 
-            found["gain"] = bootstrap(gain, y, self.scores, before.scores, n_resamples=n, **options)
+            found["gain"] = bootstrap(gain, y, scores, before.outcome.scores, n_resamples=n, **options)
         measured: dict[str, Any] = {
-            name: {"estimate": plain(one.estimate), "low": plain(one.low), "high": plain(one.high)}
+            name: {"estimate": plain_number(one.estimate), "low": plain_number(one.low), "high": plain_number(one.high)}
             for name, one in found.items()
         }
-        return measured if self.task == "classification" else {**measured, "spread": plain(self.scores.std())}
+        return measured if self.task == "classification" else {**measured, "spread": plain_number(scores.std())}
 
     def groups(self) -> list[dict[str, Any]]:
         """For every partition of the people the rates of its groups, and the largest gaps between them.
 
         ``rate``, ``tpr``, ``parity`` and ``opportunity`` have 95 % intervals, under the same name with ``_interval``.
         """
-        counts = drawn_counts(len(self.part), self.part.query, self._resamples)
+        counts = count_draws(len(self.part), self.part.query, self._resamples)
         return [self._groups(name, labels, counts) for name, labels in self.part.partitions.items()]
 
     def _groups(self, name: str, labels: NDArray[Any], counts: NDArray[np.float64]) -> dict[str, Any]:
-        y, outcome = self.part.y, self.decisions
+        y, outcome = self.part.y, self.outcome.decisions
         names, codes = np.unique(labels, return_inverse=True)
-        drawn = {"rate": rates(outcome, codes, len(names), counts)}
+        drawn = {"rate": group_rates(outcome, codes, len(names), counts)}
         if self.task == "classification":
-            drawn["tpr"] = rates(outcome, np.where(y == 1, codes, -1), len(names), counts)
+            drawn["tpr"] = group_rates(outcome, np.where(y == 1, codes, -1), len(names), counts)
         rows = []
         for i, label in enumerate(names):
             members = labels == label
             row = {"label": label, "n": int(members.sum()), "base": y[members].mean(), "rate": outcome[members].mean()}
             if self.task == "classification" and y[members].any():
                 row["tpr"] = outcome[members & (y == 1)].mean()
-            intervals = {f"{key}_interval": _pair(between(found[:, i])) for key, found in drawn.items() if key in row}
+            intervals = {
+                f"{key}_interval": _pair(quantile_interval(found[:, i])) for key, found in drawn.items() if key in row
+            }
             if self.task == "ranking":
                 row["top"] = share_at_k(
-                    None, self.scores, sensitive_features=labels, protected=label, query=self.part.query
+                    None, self.outcome.scores, sensitive_features=labels, protected=label, query=self.part.query
                 )
                 row["share"] = members.mean()
-            rows.append({**{key: plain(value) for key, value in row.items()}, **intervals})
+            rows.append({**{key: plain_number(value) for key, value in row.items()}, **intervals})
         gaps: dict[str, Any] = {}
         if self.task == "classification":
             with warnings.catch_warnings():
@@ -143,19 +112,19 @@ class Scored:
                 gaps["opportunity"] = equal_opportunity_difference(y, outcome, sensitive_features=labels)
         else:
             gaps["parity"] = np.ptp([row["rate"] for row in rows])
-        measured = {key: plain(value) for key, value in gaps.items()}
+        measured = {key: plain_number(value) for key, value in gaps.items()}
         for key, found in zip(("parity", "opportunity"), drawn.values()):
             # A group without truly positive people has no true positive rate, and takes no part in the gap.
-            measured[f"{key}_interval"] = _pair(gap_between(found[:, ~np.isnan(found).all(axis=0)]))
+            measured[f"{key}_interval"] = _pair(gap_interval(found[:, ~np.isnan(found).all(axis=0)]))
         return {"partition": name, "groups": rows, **measured}
 
     def worst(self, n: int = 10, *, higher_is_better: bool = True) -> list[dict[str, Any]]:
         """Who is treated worst compared with the people most like them."""
-        found = treatment(self.scores, neighbours=self.part.neighbours, higher_is_better=higher_is_better)
-        return [{"person": one.row, "gap": plain(one.gap)} for one in found.worst(n)]
+        found = treatment(self.outcome.scores, neighbours=self.part.neighbours, higher_is_better=higher_is_better)
+        return [{"person": one.row, "gap": plain_number(one.gap)} for one in found.worst(n)]
 
 
-def attack(Z: NDArray[np.float64], part: Part, resamples: int) -> list[dict[str, Any]]:
+def attack_representation(Z: NDArray[np.float64], part: Part, resamples: int) -> list[dict[str, Any]]:
     """How well the protected group, and each protected attribute, is guessed from representations.
 
     An AUC below one half gives the group away as much as one above it, with the sign reversed: shown is the larger of
@@ -180,19 +149,19 @@ def attack(Z: NDArray[np.float64], part: Part, resamples: int) -> list[dict[str,
         found.append(
             {
                 "partition": name,
-                "auc": plain(max(guess.auc, 1 - guess.auc)),
+                "auc": plain_number(max(guess.auc, 1 - guess.auc)),
                 "reversed": guess.auc < 0.5,
-                "accuracy": plain(guess.accuracy),
-                "majority": plain(guess.majority),
+                "accuracy": plain_number(guess.accuracy),
+                "majority": plain_number(guess.majority),
                 "interval_of": measure,
-                "low": plain(low),
-                "high": plain(high),
+                "low": plain_number(low),
+                "high": plain_number(high),
             }
         )
     return found
 
 
-def certificate(Z: NDArray[np.float64], part: Part) -> dict[str, Any]:
+def certify_representation(Z: NDArray[np.float64], part: Part) -> dict[str, Any]:
     """How far distances on what may count are kept (Definition 1), by one yardstick for all points.
 
     The smallest share of exceptions is chosen about which so many pairs allow a statement.
@@ -208,22 +177,14 @@ def certificate(Z: NDArray[np.float64], part: Part) -> dict[str, Any]:
     half = len(order) // 2
     apart = np.linalg.norm(near[order[:half]] - near[order[half : 2 * half]], axis=1)
     return {
-        "epsilon": plain(found.epsilon),
+        "epsilon": plain_number(found.epsilon),
         "share": found.share,
         "confidence": found.confidence,
         "pairs": found.n_pairs,
-        "mean": plain(found.mean),
-        "typical_distance": plain(apart.mean()),
+        "mean": plain_number(found.mean),
+        "typical_distance": plain_number(apart.mean()),
     }
 
 
 def _pair(interval: tuple[float, float]) -> list[float | None]:
-    return [plain(end) for end in interval]
-
-
-def plain(value: Any) -> Any:
-    """A number that JSON can hold, to six digits; None for one that is undefined or without limit."""
-    if isinstance(value, (str, int)):
-        return value
-    number = float(value)
-    return float(f"{number:.6g}") if np.isfinite(number) else None
+    return [plain_number(end) for end in interval]
