@@ -1,11 +1,16 @@
 """Settings so small that a unit takes a fraction of a second, a ranking that needs no file, and made-up results."""
 
 import copy
+import time
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner, Result
 
+from ifair.cli import main
 from ifair.data import Dataset
 from ifair.data.xing import score
 from ifair.reproduce import case
@@ -53,6 +58,34 @@ def job_searches(monkeypatch):
 
     monkeypatch.setattr("ifair.reproduce.case.load", load)
     return load("xing")
+
+
+@dataclass(frozen=True)
+class SmokeRun:
+    """A run of the smoke profile: its folder, and what the command said."""
+
+    folder: Path
+    outcome: Result
+
+    def repeat(self):
+        return reproduce(self.folder)
+
+
+def reproduce(folder):
+    """Run the smoke profile; whatever another process is running in the folder is waited for and shared."""
+    while True:
+        outcome = CliRunner().invoke(main, ["reproduce", "--jobs", "1", "--output", str(folder)])
+        if "another run is using" not in outcome.output:
+            return outcome
+        time.sleep(1)
+
+
+@pytest.fixture(scope="session")
+def smoke_run(tmp_path_factory, request):
+    """The smoke profile, run once for all tests and all processes that run tests."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if hasattr(request.config, "workerinput") else base) / "smoke"
+    return SmokeRun(folder, reproduce(folder))
 
 
 def spread(mean, sd=0.01):

@@ -16,6 +16,7 @@ from ifair.reproduce.experiments.ablation import (
     VARIANTS,
     compare_clearly,
     draw,
+    label_variant,
     list_findings,
     map_settings,
     measure_variant,
@@ -233,11 +234,11 @@ def test_marks_point_the_way_of_the_variant(results):
 
 def test_the_table_has_all_variants_with_the_marks_to_beat_last(results):
     rows = {row[0]: row[1:] for row in tabulate(results["experiments"]["ablation"])}
-    assert list(rows) == ["variant", "paper", "frozen", "squared_softmax", "masked", "svd-masked", "masked+scaled"]
+    assert list(rows) == ["variant", "paper", "frozen", "squared softmax", "masked", "svd-masked", "masked, scaled"]
     assert rows["variant"] == ["Credit", "Xing"]
     assert rows["frozen"] == ["0.045 ▲ / 0.69", "0.400* / 0.90 ▲"]
-    assert rows["squared_softmax"] == ["0.010 ▼ / 0.66 ▼", ""]
-    assert rows["masked+scaled"] == ["0.060* / 0.72*", ""]
+    assert rows["squared softmax"] == ["0.010 ▼ / 0.66 ▼", ""]
+    assert rows["masked, scaled"] == ["0.060* / 0.72*", ""]
 
 
 def test_findings_name_winners_gaps_and_leaks(results):
@@ -268,11 +269,9 @@ def test_the_picture_has_a_panel_for_every_dataset_and_a_line_for_every_mark(res
     pytest.importorskip("matplotlib")
     figure = draw(results)["ablation"]
     assert [panel.get_title() for panel in figure.axes] == ["Credit", "Xing"]
-    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["squared_softmax", "frozen", "paper"]
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["squared softmax", "frozen", "paper"]
     marked = [
-        line.get_xdata()[0]
-        for line in figure.axes[0].get_lines()
-        if line.get_label() in results["experiments"]["ablation"]["credit"]["variants"]
+        line.get_xdata()[0] for line in figure.axes[0].get_lines() if line.get_label() in map(label_variant, MARKS)
     ]
     assert sorted(marked) == [0.04, 0.05, 0.06]
     figure.savefig(io.BytesIO(), format="svg")

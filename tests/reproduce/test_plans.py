@@ -1,12 +1,16 @@
 """The plan of the whole evaluation, and how results of several runs are put together."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from ifair.evaluate.candidates import list_settings
+from ifair.reproduce import experiments
 from ifair.reproduce.assemble import assemble
 from ifair.reproduce.case import Case
 from ifair.reproduce.experiment import add_needs, find_experiments
+from ifair.reproduce.page import write_markdown
 from ifair.reproduce.profiles import COEFFICIENTS, PROFILES, Profile, Source, ratios
 from ifair.reproduce.runner import Record
 from ifair.reproduce.units import choose_settings, group_results, rows_by_split
@@ -127,3 +131,44 @@ def test_the_paper_has_seventeen_distinct_ratios_and_LFR_128_triples():
 def test_ratios_go_from_utility_to_fairness_so_that_neighbours_are_alike(profile):
     shares = [mu for _, mu in PROFILES[profile].grid["ratios"]]
     assert shares == sorted(shares)
+
+
+NEW = """
+from ifair.report.blocks import Heading
+from ifair.reproduce.experiment import Experiment
+from ifair.reproduce.units import make_unit
+
+def run(case):
+    return {"yNN": 0.9}
+
+def plan(profile, earlier):
+    return [make_unit(f"{s.name}, split 1", run, profile.case(s, 0)) for s in profile.classification]
+
+def summarise(records):
+    return {record.case.dataset: record.result for record in records}
+
+def section(results):
+    return [Heading("Something new")] if results["experiments"].get("new") else []
+
+EXPERIMENT = Experiment("new", place=1000, plan=plan, summarise=summarise, section=section, by_dataset=True)
+"""
+
+
+def test_an_experiment_is_added_by_one_file(tmp_path, monkeypatch):
+    (tmp_path / "something_new.py").write_text(NEW, encoding="utf-8")
+    monkeypatch.setattr(experiments, "__path__", [*experiments.__path__, str(tmp_path)])
+    find_experiments.cache_clear()
+    try:
+        assert list(find_experiments())[-1] == "new"
+        records = {"new": [Record(unit.label, unit.case, unit.run(), 0.1, {}) for unit in plan("new", PROFILE, {})]}
+        results = assemble(records, "quick", PROFILE, [])
+        assert results["experiments"]["new"] == {"credit": {"yNN": 0.9}, "compas": {"yNN": 0.9}}
+        assert "## Something new" in write_markdown({**results, "runs": {}})
+    finally:
+        find_experiments.cache_clear()
+
+
+def test_every_file_of_the_folder_is_an_experiment_with_a_place_of_its_own():
+    files = {path.stem for path in Path(experiments.__path__[0]).glob("*.py")} - {"__init__"}
+    assert len(find_experiments()) == len(files)
+    assert len({experiment.place for experiment in find_experiments().values()}) == len(files)
