@@ -109,7 +109,7 @@ def test_one_table_has_every_model_and_representation(results):
     assert isinstance(blocks[0], Heading)
     first = next(block for block in blocks if isinstance(block, Table))
     assert first.rows[0] == ["dataset", "model", "full data", "iFair-b"]
-    assert first.rows[1] == ["Credit", "boosting", "0.70 / 0.60", "0.65 / 0.90"]
+    assert first.rows[1] == ["Credit", "gradient boosting", "0.70 / 0.60", "0.65 / 0.90"]
     assert "| Xing | pairwise ranking | 0.90 / 0.60 | 0.40 / 0.95 |" in page(results)
 
 

@@ -12,7 +12,7 @@ from ifair.evaluate.statistics import Comparison, Spread, compare, spread, sprea
 from ifair.report.blocks import Picture, Table, signed
 from ifair.report.pictures import light_grid, new_figure
 from ifair.reproduce import labels
-from ifair.reproduce.verdicts import format_p
+from ifair.reproduce.verdicts import format_p, format_spread, is_clearly_above
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -103,6 +103,25 @@ def compare_table(summary: TradeOff, measures: Iterable[str], rivals: Collection
         cells = [by[rival] for by in compared.values()]
         rows.append([labels.method(rival), *(f"{signed(c['difference'])}, {format_p(c['adjusted'])}" for c in cells)])
     return Table(rows)
+
+
+def compare_with(
+    dataset: str, summary: TradeOff, rival: str, utility: str, *, slack: float | None, digits: int = 2
+) -> tuple[bool, str]:
+    """Whether iFair-b is clearly fairer than a rival, at most so much less useful, and the numbers in a line."""
+    by, compared = summary["rules"]["balanced"], summary["comparisons"]["balanced"]
+    fairer, dearer = compared[FAIRNESS][rival], compared[utility][rival]
+
+    def describe(measure: str, digits: int) -> str:
+        ours, theirs = (format_spread(by[method]["test"][measure], digits) for method in ("ifair-b", rival))
+        difference = compared[measure][rival]
+        return (
+            f"{measure} {ours} against {theirs} ({signed(difference['difference'], digits)}, "
+            f"{format_p(difference['adjusted'])})"
+        )
+
+    line = f"{labels.dataset(dataset)}, {labels.method(rival)}: {describe(FAIRNESS, digits)}; {describe(utility, 2)}"
+    return is_clearly_above(fairer) and (slack is None or dearer["difference"] >= -slack), line
 
 
 def list_points(summary: TradeOff, utility: str) -> dict[str, NDArray[np.float64]]:

@@ -19,13 +19,14 @@ from ifair.reproduce.runner import Unit
 from ifair.reproduce.tradeoff import (
     TradeOff,
     compare_table,
+    compare_with,
     describe_picture,
     draw_tradeoff,
     list_points,
     summarise_splits,
 )
 from ifair.reproduce.units import Earlier, Records, plan_grid, rows_by_split
-from ifair.reproduce.verdicts import format_p, format_spread, is_clearly_above, judge_claim
+from ifair.reproduce.verdicts import format_p, format_spread, judge_claim
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -117,7 +118,7 @@ def judge(results: Results) -> list[Finding]:
             "Tuned for the best harmonic mean, yNN of iFair-b is clearly above that of the full data, and its mean AUC "
             "no further below than in the paper's own table.",
             [
-                _against(dataset, summary, "full", par=_lost(results["paper"]["classification"], dataset))
+                compare_with(dataset, summary, "full", "AUC", slack=_lost(results["paper"]["classification"], dataset))
                 for dataset, summary in found.items()
             ],
         ),
@@ -125,7 +126,7 @@ def judge(results: Results) -> list[Finding]:
             "Masking protected attributes or SVD leaves much unfairness in the data that iFair takes away.",
             "Tuned for the best harmonic mean, yNN of iFair-b is clearly above that of the rival.",
             [
-                _against(dataset, summary, rival, par=None)
+                compare_with(dataset, summary, rival, "AUC", slack=None)
                 for dataset, summary in found.items()
                 for rival in ("masked", "svd", "svd-masked")
             ],
@@ -134,7 +135,7 @@ def judge(results: Results) -> list[Finding]:
             "iFair beats LFR on individual fairness, with utility on a par or better.",
             "Tuned for the best harmonic mean, yNN of iFair-b is clearly above that of LFR, and its mean AUC no more "
             f"than {ON_PAR} below.",
-            [_against(dataset, summary, "lfr", par=ON_PAR) for dataset, summary in found.items()],
+            [compare_with(dataset, summary, "lfr", "AUC", slack=ON_PAR) for dataset, summary in found.items()],
         ),
         *judge_claim(
             "iFair-b is the overall winner: on the Pareto front of all methods on every dataset.",
@@ -156,23 +157,6 @@ def _lost(paper: Mapping[str, Any], dataset: str) -> float | None:
     """How much AUC iFair-b loses against the full data in the paper, with the rounding of both numbers."""
     full, fair = paper["baseline"]["full"].get(dataset), paper["balanced"]["ifair-b"].get(dataset)
     return full["AUC"] - fair["AUC"] + 0.01 if full and fair else None
-
-
-def _against(dataset: str, summary: TradeOff, rival: str, par: float | None) -> tuple[bool, str]:
-    by, compared = summary["rules"]["balanced"], summary["comparisons"]["balanced"]
-    ours, theirs, fairer, dearer = (
-        by["ifair-b"]["test"],
-        by[rival]["test"],
-        compared["yNN"][rival],
-        compared["AUC"][rival],
-    )
-    line = (
-        f"{labels.dataset(dataset)}, {labels.method(rival)}: yNN {format_spread(ours['yNN'])} against "
-        f"{format_spread(theirs['yNN'])} ({signed(fairer['difference'])}, {format_p(fairer['adjusted'])}); AUC "
-        f"{format_spread(ours['AUC'])} against {format_spread(theirs['AUC'])} ({signed(dearer['difference'])}, "
-        f"{format_p(dearer['adjusted'])})"
-    )
-    return is_clearly_above(fairer) and (par is None or dearer["difference"] >= -par), line
 
 
 def _winner(dataset: str, summary: TradeOff) -> tuple[bool, str]:
