@@ -2,7 +2,7 @@
 
 import pytest
 
-from ifair.reproduce.page import judge_claims
+from ifair.reproduce.results_page import judge_claims
 from ifair.reproduce.verdicts import judge_claim
 
 

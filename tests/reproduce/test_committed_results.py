@@ -8,8 +8,8 @@ import pytest
 
 from ifair.report.pictures import svg
 from ifair.reproduce.experiment import find_experiments
-from ifair.reproduce.page import draw_figures, write_markdown
 from ifair.reproduce.results_format import REPRODUCTION
+from ifair.reproduce.results_page import draw_figures, format_markdown
 from ifair.results import read_results
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
@@ -24,7 +24,7 @@ def results():
 
 
 def test_the_page_is_what_the_results_give(results):
-    assert (RESULTS / "reproduce.md").read_text(encoding="utf-8") == write_markdown(results), (
+    assert (RESULTS / "reproduce.md").read_text(encoding="utf-8") == format_markdown(results), (
         "run docs/results/draw.py to write it again"
     )
 

@@ -50,7 +50,7 @@ def test_nine_panels_show_groups_labels_and_measures(results):
 @pytest.mark.parametrize("line", [(1.0, 1.0, -1.0), (1.0, 0.0, -0.3), (0.0, 2.0, -1.0), (-3.0, 1.0, 0.5)])
 def test_a_boundary_runs_from_edge_to_edge(line):
     low, high = np.array([0.0, 0.0]), np.array([1.0, 2.0])
-    ends = synthetic_panels._ends(*line, low, high)
+    ends = synthetic_panels._clip_line(*line, low, high)
     assert ends.shape == (2, 2)
     a, b, c = line
     np.testing.assert_allclose(ends @ [a, b] + c, 0.0, atol=1e-12)
@@ -61,7 +61,7 @@ def test_a_boundary_runs_from_edge_to_edge(line):
 
 @pytest.mark.parametrize("line", [(1.0, 1.0, 5.0), (0.0, 0.0, 1.0)])
 def test_a_boundary_outside_the_panel_is_not_drawn(line):
-    assert len(synthetic_panels._ends(*line, np.array([0.0, 0.0]), np.array([1.0, 2.0]))) == 0
+    assert len(synthetic_panels._clip_line(*line, np.array([0.0, 0.0]), np.array([1.0, 2.0]))) == 0
 
 
 def test_bars_and_majority_of_the_adversary(results):

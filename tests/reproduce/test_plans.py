@@ -10,8 +10,8 @@ from ifair.reproduce import experiments
 from ifair.reproduce.assemble import assemble
 from ifair.reproduce.case import Case
 from ifair.reproduce.experiment import add_needs, find_experiments
-from ifair.reproduce.page import write_markdown
 from ifair.reproduce.profiles import COEFFICIENTS, PROFILES, Profile, Source, ratios
+from ifair.reproduce.results_page import format_markdown
 from ifair.reproduce.runner import Record
 from ifair.reproduce.units import choose_settings, group_results, rows_by_split
 
@@ -163,7 +163,7 @@ def test_an_experiment_is_added_by_one_file(tmp_path, monkeypatch):
         records = {"new": [Record(unit.label, unit.case, unit.run(), 0.1, {}) for unit in plan("new", PROFILE, {})]}
         results = assemble(records, "quick", PROFILE, [])
         assert results["experiments"]["new"] == {"credit": {"yNN": 0.9}, "compas": {"yNN": 0.9}}
-        assert "## Something new" in write_markdown({**results, "runs": {}})
+        assert "## Something new" in format_markdown({**results, "runs": {}})
     finally:
         find_experiments.cache_clear()
 

@@ -5,8 +5,8 @@ import pytest
 from ifair.report.blocks import Number, Picture, Table, plain
 from ifair.reproduce.experiment import find_experiments
 from ifair.reproduce.experiments import classification_task
-from ifair.reproduce.page import draw_figures, list_blocks, write_markdown, write_page, write_text_tables
 from ifair.reproduce.results_format import empty_results
+from ifair.reproduce.results_page import draw_figures, format_markdown, format_text, list_blocks, write_page
 from ifair.reproduce.runner import RunError
 
 
@@ -20,7 +20,7 @@ def test_sections_of_what_was_not_run_are_empty(results):
     bare = empty_results()
     assert all(experiment.section(bare) == [] for experiment in find_experiments().values())
     assert draw_figures(bare) == {}
-    assert "Nothing was run" in write_markdown(bare)
+    assert "Nothing was run" in format_markdown(bare)
 
 
 def test_every_printed_number_stands_beside_ours_once(results):
@@ -36,7 +36,7 @@ def test_every_printed_number_stands_beside_ours_once(results):
     # measures. Seven rows of weights, base rate and four measures.
     assert len(cells) == 2 * (1 + 9) * 5 + 7 * 4 + 7 * 5
     row = "| iFair-b | 0.59 → 0.70 ± 0.01 (**+0.11**) | 0.58 → 0.64 ± 0.01 (**+0.06**) | 0.83 → "
-    assert row in write_markdown(results).replace("\N{NO-BREAK SPACE}", " ")
+    assert row in format_markdown(results).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_the_page_counts_the_numbers_that_agree(results):
@@ -48,30 +48,30 @@ def test_the_page_counts_the_numbers_that_agree(results):
             far, near = far + apart, near + (not apart)
     assert far > 0
     assert near > 0
-    assert f"Weights of the score on Xing: {near} of {far + near}" in write_markdown(results)
+    assert f"Weights of the score on Xing: {near} of {far + near}" in format_markdown(results)
 
 
 def test_fair_rankings_the_paper_does_not_print_are_only_drawn(results):
-    assert "FA\\*IR, p = 0.5 |" in write_markdown(results)
-    assert "FA\\*IR, p = 0.7 |" not in write_markdown(results)
+    assert "FA\\*IR, p = 0.5 |" in format_markdown(results)
+    assert "FA\\*IR, p = 0.7 |" not in format_markdown(results)
     # A dataset for which it prints none shows all.
     results["paper"] = {**results["paper"], "ranking": {"airbnb": results["paper"]["ranking"]["airbnb"]}}
-    assert "FA\\*IR, p = 0.7 |" in write_markdown(results)
+    assert "FA\\*IR, p = 0.7 |" in format_markdown(results)
 
 
 def test_the_page_tells_where_its_numbers_come_from(results):
-    page = write_markdown(results)
+    page = format_markdown(results)
     assert "Left out: xing: no file." in page
     assert (
         "| COMPAS (at most 4,500 records, 1,000 to learn from, drawn at random) | quick | 5 | 40 | 1.5 | x86_64" in page
     )
     assert "| synthetic | all | quick |" in page
-    assert "The results do not tell" in write_markdown({**results, "runs": {}})
+    assert "The results do not tell" in format_markdown({**results, "runs": {}})
     assert "Versions: ifair 1.2, python 3.11, numpy 2.0, scipy 1.13, scikit-learn 1.6." in page
 
 
 def test_a_terminal_gets_tables_and_verdicts(results):
-    lines = write_text_tables(results).splitlines()
+    lines = format_text(results).splitlines()
     assert lines[0] == "COMPAS, classification"
     assert any(line.startswith("holds  ") and "beats LFR" in line for line in lines)
     assert "Xing, ranking" in lines
@@ -80,14 +80,14 @@ def test_a_terminal_gets_tables_and_verdicts(results):
 def test_a_method_with_a_single_setting_still_stands_under_every_rule(results):
     points = results["experiments"]["classification"]["compas"]["points"]
     points["ifair-b"] = points["ifair-b"][:1]
-    first = [plain(row[0]) for row in classification_task.table(results, "compas").rows]
+    first = [plain(row[0]) for row in classification_task.tabulate(results, "compas").rows]
     assert first.count("iFair-b") == 3
     assert first[:6] == ["method", "untuned", "full data", "masked data", "most useful", "SVD"]
 
 
 def test_page_and_html_are_written(tmp_path):
     lines = write_page(tmp_path, empty_results())
-    assert (tmp_path / "results.md").read_text(encoding="utf-8") == write_markdown(empty_results())
+    assert (tmp_path / "results.md").read_text(encoding="utf-8") == format_markdown(empty_results())
     assert "The paper&#39;s evaluation, redone</h1>" in (tmp_path / "results.html").read_text(encoding="utf-8")
     assert [line.rpartition(": ")[2] for line in lines] == [
         str(tmp_path.resolve() / name) for name in ("results.md", "results.html")
@@ -95,7 +95,7 @@ def test_page_and_html_are_written(tmp_path):
 
 
 def test_without_the_extra_the_page_is_written_and_the_rest_explained(tmp_path, monkeypatch):
-    monkeypatch.setattr("ifair.reproduce.page.find_spec", lambda name: None)
+    monkeypatch.setattr("ifair.reproduce.results_page.find_spec", lambda name: None)
     lines = write_page(tmp_path, empty_results())
     assert [path.name for path in tmp_path.iterdir()] == ["results.md"]
     assert lines[-1].startswith("pictures and HTML need matplotlib and jinja2: pip install 'ifair[report]'")

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ifair.reproduce.page import write_markdown, write_text_tables
+from ifair.reproduce.results_page import format_markdown, format_text
 
 EXPECTED = json.loads((Path(__file__).parent / "smoke_numbers.json").read_text(encoding="utf-8"))
 CLOSE = 0.02
@@ -84,8 +84,8 @@ def test_the_run_ends_with_tables_a_page_and_pictures(smoke_run, results):
     assert smoke_run.outcome.exit_code == 0, smoke_run.outcome.output
     assert "Credit, classification" in smoke_run.outcome.stdout
     page = (smoke_run.folder / "results.md").read_text(encoding="utf-8")
-    assert page == write_markdown(results)
-    assert write_text_tables(results) in smoke_run.outcome.stdout
+    assert page == format_markdown(results)
+    assert format_text(results) in smoke_run.outcome.stdout
     figure = results["experiments"]["classification"]["credit"]["rules"]["balanced"]["ifair-b"]["test"]["yNN"]
     # The paper's beside ours.
     assert f"0.85 → {figure['mean']:.2f} ± {figure['sd']:.2f} (" in page.replace("\N{NO-BREAK SPACE}", " ")

@@ -61,9 +61,9 @@ def reproduce(
     from ifair.data.errors import DataError
     from ifair.reproduce.assemble import assemble, drop_missing
     from ifair.reproduce.experiment import add_needs, find_experiments
-    from ifair.reproduce.page import write_page, write_text_tables
     from ifair.reproduce.profiles import PROFILES
     from ifair.reproduce.results_format import REPRODUCTION
+    from ifair.reproduce.results_page import format_text, write_page
     from ifair.reproduce.runner import RunError, run_units, write_json
     from ifair.results import ResultsError, read_results
 
@@ -105,7 +105,7 @@ def reproduce(
         written = write_page(output, results)
     except RunError as error:
         raise click.ClickException(str(error)) from error
-    click.echo(json.dumps(results, indent=1) if as_json else write_text_tables(results))
+    click.echo(json.dumps(results, indent=1) if as_json else format_text(results))
     click.echo("\n" + "\n".join([*written, "Numbers: results.json beside it"]), err=as_json)
 
 

@@ -265,10 +265,10 @@ def section(results: Results) -> list[Block]:
             "Hypervolume / harmonic mean on test, for settings chosen on validation: iFair-b as in the paper, with one "
             "or more options changed, and below it the marks to beat, among them masked data multiplied by a factor of "
             "at most 1. ▲ and ▼: clearly above or below the paper's iFair-b (paired t-tests over the splits, after "
-            f"Holm, at {LEVEL:.0%}); {_splits(found)} splits. The best of each column has a star."
+            f"Holm, at {LEVEL:.0%}); {_count_splits(found)} splits. The best of each column has a star."
         ),
         Table(tabulate(found)),
-        *_skipped(found),
+        *_list_skipped(found),
         Picture(
             "ablation",
             "Hypervolume of every variant of iFair on every dataset, next to masked data and their principal "
@@ -278,7 +278,7 @@ def section(results: Results) -> list[Block]:
     ]
 
 
-def _splits(found: Found) -> int:
+def _count_splits(found: Found) -> int:
     return int(next(iter(found.values()))["variants"][BASE]["hypervolume"]["n"])
 
 
@@ -324,7 +324,7 @@ def compare_clearly(one: Summary, measure: str, name: str) -> int:
     return 1 if compared["difference"] < 0 else -1
 
 
-def _skipped(found: Found) -> list[Block]:
+def _list_skipped(found: Found) -> list[Block]:
     reasons: dict[str, list[str]] = {}
     for dataset, one in found.items():
         for name, why in one["skipped"].items():
@@ -335,10 +335,10 @@ def _skipped(found: Found) -> list[Block]:
 
 def list_findings(found: Found) -> list[Line]:
     """What the numbers say, a sentence each."""
-    return [*_gaps(found), *_variants(found), *_scaling(found), *_leaks(found)]
+    return [*_describe_gaps(found), *_describe_variants(found), *_describe_scaling(found), *_describe_leaks(found)]
 
 
-def _gaps(found: Found) -> list[Line]:
+def _describe_gaps(found: Found) -> list[Line]:
     lines: list[Line] = []
     for dataset, one in found.items():
         mean = {name: values["hypervolume"]["mean"] for name, values in one["variants"].items()}
@@ -357,27 +357,27 @@ def _gaps(found: Found) -> list[Line]:
     return lines
 
 
-def _variants(found: Found) -> list[Line]:
+def _describe_variants(found: Found) -> list[Line]:
     rated = []
     for name in _list_variants(found):
         tried = {dataset: one for dataset, one in found.items() if name in one["variants"]}
         if name == BASE or name in MARKS:
             continue
-        above = [dataset for dataset, one in tried.items() if _mean(one, name) > _mean(one, BASE)]
+        above = [dataset for dataset, one in tried.items() if _mean_volume(one, name) > _mean_volume(one, BASE)]
         better = [dataset for dataset, one in tried.items() if compare_clearly(one, "hypervolume", name) > 0]
         worse = [dataset for dataset, one in tried.items() if compare_clearly(one, "hypervolume", name) < 0]
         ahead = sum(one["ahead"][name] for one in tried.values())
         splits = sum(one["variants"][name]["hypervolume"]["n"] for one in tried.values())
         line = (
             f"“{label_variant(name)}”: more hypervolume than the paper's options on {ahead} of {splits} splits, in the "
-            f"mean on {len(above)} of {len(tried)} datasets; clearly more on {_listed(better)}, clearly less on "
-            f"{_listed(worse)}."
+            f"mean on {len(above)} of {len(tried)} datasets; clearly more on {_join_datasets(better)}, clearly less on "
+            f"{_join_datasets(worse)}."
         )
         rated.append((ahead / splits, line))
     return [line for _, line in sorted(rated, key=lambda pair: -pair[0])]
 
 
-def _scaling(found: Found) -> list[Line]:
+def _describe_scaling(found: Found) -> list[Line]:
     lines: list[Line] = []
     for dataset, one in found.items():
         masked, scaled = one["variants"].get("masked"), one["variants"].get("masked+scaled")
@@ -397,7 +397,7 @@ def _scaling(found: Found) -> list[Line]:
     return lines
 
 
-def _leaks(found: Found) -> list[Line]:
+def _describe_leaks(found: Found) -> list[Line]:
     lines: list[Line] = []
     for dataset, one in found.items():
         leak = {name: values["adversary"]["mean"] for name, values in one["variants"].items() if name not in MARKS}
@@ -413,11 +413,11 @@ def _leaks(found: Found) -> list[Line]:
     return lines
 
 
-def _mean(one: Summary, name: str) -> float:
+def _mean_volume(one: Summary, name: str) -> float:
     return float(one["variants"][name]["hypervolume"]["mean"])
 
 
-def _listed(datasets: list[str]) -> str:
+def _join_datasets(datasets: list[str]) -> str:
     return ", ".join(map(labels.dataset, datasets)) or "none"
 
 
@@ -437,7 +437,9 @@ def draw(results: Results) -> "dict[str, Figure]":
                 panel.errorbar(value["mean"], height, xerr=value["sd"], fmt="o", ms=4, lw=1, color=colour)
         for name, (colour, style) in _LINES.items():
             if name in one["variants"]:
-                panel.axvline(_mean(one, name), color=colour, linestyle=style, linewidth=1.3, label=label_variant(name))
+                panel.axvline(
+                    _mean_volume(one, name), color=colour, linestyle=style, linewidth=1.3, label=label_variant(name)
+                )
         panel.set_title(labels.dataset(dataset), fontsize=10)
         panel.tick_params(labelsize=8)
         panel.grid(axis="y", alpha=0.3)

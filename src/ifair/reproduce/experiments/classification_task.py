@@ -69,7 +69,7 @@ def section(results: Results) -> list[Block]:
         blocks += [
             Heading(labels.dataset(dataset), 3),
             describe_picture(dataset, "AUC"),
-            table(results, dataset),
+            tabulate(results, dataset),
             Text("iFair-b less each rival, both tuned for the best harmonic mean; p-values are adjusted after Holm."),
             compare_table(summary, ("AUC", "yNN")),
         ]
@@ -91,7 +91,7 @@ def draw(results: Results) -> dict[str, "Figure"]:
     return drawn
 
 
-def table(results: Results, dataset: str) -> Table:
+def tabulate(results: Results, dataset: str) -> Table:
     """The paper's table for one dataset: methods without settings first, the others under each of the three rules."""
     summary, paper = results["experiments"]["classification"][dataset], results["paper"]["classification"]
     rows: list[list[Any]] = [["method", *MEASURES]]
@@ -118,7 +118,9 @@ def judge(results: Results) -> list[Finding]:
             "Tuned for the best harmonic mean, yNN of iFair-b is clearly above that of the full data, and its mean AUC "
             "no further below than in the paper's own table.",
             [
-                compare_with(dataset, summary, "full", "AUC", slack=_lost(results["paper"]["classification"], dataset))
+                compare_with(
+                    dataset, summary, "full", "AUC", slack=_loss_in_paper(results["paper"]["classification"], dataset)
+                )
                 for dataset, summary in found.items()
             ],
         ),
@@ -142,24 +144,28 @@ def judge(results: Results) -> list[Finding]:
             "Of the settings of all methods in the paper some of iFair-b's are on the joint front with an AUC above "
             f"{CHANCE + ON_PAR}, and where hypervolumes were measured, its front covers more of the plane than that of "
             "any other.",
-            [_winner(dataset, summary) for dataset, summary in found.items()],
+            [_judge_fronts(dataset, summary) for dataset, summary in found.items()],
         ),
         *judge_claim(
             "Group fairness improves as well, by more than ten percentage points, although it is no goal of iFair.",
             f"Tuned for the best harmonic mean, the mean of iFair-b is more than {GAIN:.2f} above that of the full "
             "data.",
-            [_grouped(dataset, summary, name) for dataset, summary in found.items() for name in ("Parity", "EqOpp")],
+            [
+                _judge_group_fairness(dataset, summary, name)
+                for dataset, summary in found.items()
+                for name in ("Parity", "EqOpp")
+            ],
         ),
     ]
 
 
-def _lost(paper: Mapping[str, Any], dataset: str) -> float | None:
+def _loss_in_paper(paper: Mapping[str, Any], dataset: str) -> float | None:
     """How much AUC iFair-b loses against the full data in the paper, with the rounding of both numbers."""
     full, fair = paper["baseline"]["full"].get(dataset), paper["balanced"]["ifair-b"].get(dataset)
     return full["AUC"] - fair["AUC"] + 0.01 if full and fair else None
 
 
-def _winner(dataset: str, summary: TradeOff) -> tuple[bool, str]:
+def _judge_fronts(dataset: str, summary: TradeOff) -> tuple[bool, str]:
     points = {m: p for m, p in list_points(summary, "AUC").items() if m in PAPERS}
     everything = np.concatenate(list(points.values()))
     owners = np.repeat(list(points), [len(p) for p in points.values()])
@@ -179,7 +185,7 @@ def _winner(dataset: str, summary: TradeOff) -> tuple[bool, str]:
     return all(ahead), line
 
 
-def _grouped(dataset: str, summary: TradeOff, measure: str) -> tuple[bool, str]:
+def _judge_group_fairness(dataset: str, summary: TradeOff, measure: str) -> tuple[bool, str]:
     by = summary["rules"]["balanced"]
     ours, full = (by[method]["test"][measure] for method in ("ifair-b", "full"))
     gained = ours["mean"] - full["mean"]

@@ -68,14 +68,18 @@ def section(results: Results) -> list[Block]:
         if found.get(task):
             blocks += [
                 Heading(f"{task.capitalize()}: {utility} / yNN", 3),
-                Table(_overview(found[task], task)),
-                Bullets(_kept(found[task], task)),
-                *(block for dataset, models in found[task].items() for block in _details(dataset, models, task)),
+                Table(_tabulate_overview(found[task], task)),
+                Bullets(_describe_changes(found[task], task)),
+                *(
+                    block
+                    for dataset, models in found[task].items()
+                    for block in _tabulate_details(dataset, models, task)
+                ),
             ]
     return [Heading("Other models on the same representations"), Text(ABOUT), *blocks] if blocks else []
 
 
-def _overview(datasets: Mapping[str, Any], task: str) -> list[list[str]]:
+def _tabulate_overview(datasets: Mapping[str, Any], task: str) -> list[list[str]]:
     """One row a dataset and model, one column a representation."""
     utility = UTILITY[task]
     methods = list(next(iter(next(iter(datasets.values())).values())))
@@ -87,7 +91,7 @@ def _overview(datasets: Mapping[str, Any], task: str) -> list[list[str]]:
     return rows
 
 
-def _kept(datasets: Mapping[str, Any], task: str) -> list[Line]:
+def _describe_changes(datasets: Mapping[str, Any], task: str) -> list[Line]:
     """What iFair-b changes against the full data, model by model."""
     utility = UTILITY[task]
     lines: list[Line] = []
@@ -113,7 +117,7 @@ def _kept(datasets: Mapping[str, Any], task: str) -> list[Line]:
     return lines
 
 
-def _details(dataset: str, models: Mapping[str, Any], task: str) -> list[Block]:
+def _tabulate_details(dataset: str, models: Mapping[str, Any], task: str) -> list[Block]:
     measures = labels.COLUMNS[task]
     rows: list[list[Line]] = [["model", "representation", *map(labels.measure, measures)]]
     for model, by_method in models.items():

@@ -117,22 +117,22 @@ def section(results: Results) -> list[Block]:
             "mean, and after the slash the mean of its size. What landmarks change is to be compared with what the "
             "start changes."
         ),
-        Table(_rows(found)),
-        Bullets([line for dataset, one in found.items() for line in _verdict(dataset, one)]),
+        Table(_tabulate(found)),
+        Bullets([line for dataset, one in found.items() for line in _describe_change(dataset, one)]),
     ]
 
 
-def _rows(found: Mapping[str, Change]) -> list[list[str]]:
+def _tabulate(found: Mapping[str, Change]) -> list[list[str]]:
     measures = list(next(iter(next(iter(found.values()))["kinds"].values())))
     rows = [["dataset", "records", "fit", *map(labels.measure, measures)]]
     for dataset, one in found.items():
         for kind, by in one["kinds"].items():
             cells = [f"{signed(by[name]['change']['mean'], 3)} / {by[name]['size']['mean']:.3f}" for name in measures]
-            rows.append([labels.dataset(dataset), f"{one['records']:,}", _label(kind), *cells])
+            rows.append([labels.dataset(dataset), f"{one['records']:,}", _name_kind(kind), *cells])
     return rows
 
 
-def _verdict(dataset: str, one: Change) -> list[Line]:
+def _describe_change(dataset: str, one: Change) -> list[Line]:
     """Is the change by the most landmarks larger than that by another start?"""
     kinds = dict(one["kinds"])
     start = kinds.pop("another_start")
@@ -142,10 +142,10 @@ def _verdict(dataset: str, one: Change) -> list[Line]:
     larger = [name for name in by if by[name]["size"]["mean"] > start[name]["size"]["mean"]]
     more = ", ".join(map(labels.measure, larger))
     words = f"more than another start does in {more}" if larger else "no measure more than another start does"
-    return [(Strong(labels.dataset(dataset)), f": {_label(kind)} change {words}.")]
+    return [(Strong(labels.dataset(dataset)), f": {_name_kind(kind)} change {words}.")]
 
 
-def _label(kind: str) -> str:
+def _name_kind(kind: str) -> str:
     if not kind.startswith("landmarks_"):
         return kind.replace("_", " ")
     return f"{int(kind.removeprefix('landmarks_')):,} landmarks"

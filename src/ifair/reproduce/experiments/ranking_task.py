@@ -99,7 +99,7 @@ def section(results: Results) -> list[Block]:
                 "Tuned for the best harmonic mean of MAP and yNN. FA*IR is shown at the paper's values of p; the "
                 "picture has them all."
             ),
-            table(results, dataset),
+            tabulate(results, dataset),
             Text(
                 "iFair-b less each rival, both tuned for the best harmonic mean; p-values are adjusted after Holm for "
                 "all rivals, FA*IR at every p among them."
@@ -119,7 +119,7 @@ def draw(results: Results) -> dict[str, "Figure"]:
     return drawn
 
 
-def table(results: Results, dataset: str) -> Table:
+def tabulate(results: Results, dataset: str) -> Table:
     """The paper's table for one dataset; FA*IR only where the paper has it, or at every p where it has none."""
     methods = results["experiments"]["ranking"][dataset]["rules"]["balanced"]
     printed = results["paper"]["ranking"].get(dataset, {})
@@ -140,14 +140,14 @@ def _list_methods(results: Results, dataset: str) -> list[str]:
 def judge(results: Results) -> list[Finding]:
     """What the paper concludes from its rankings."""
     found = results["experiments"].get("ranking") or {}
-    slack = _slack(results["paper"]["ranking"])
+    slack = _find_slack(results["paper"]["ranking"])
     return [
         *judge_claim(
             "Of all rankings iFair's are the fairest to individuals, those of full and masked data the most useful.",
             "Tuned for the best harmonic mean, no other method of the paper has a higher mean yNN than iFair-b, which "
             "is clearly above the full data; and neither iFair-b nor SVD has a higher mean MAP than full or masked "
             "data.",
-            [part for dataset, summary in found.items() for part in _extremes(dataset, summary)],
+            [part for dataset, summary in found.items() for part in _judge_extremes(dataset, summary)],
         ),
         *judge_claim(
             "iFair clearly beats both variants of SVD on individual fairness at comparable utility.",
@@ -164,17 +164,17 @@ def judge(results: Results) -> list[Finding]:
             "FA*IR puts the most protected people into the top ten, and gains nothing in individual fairness.",
             "The largest mean share of protected people is that of FA*IR at some p; and at no p is its mean yNN more "
             f"than {NOTHING} above that of masked data, which it reranks.",
-            [_reranked(dataset, summary) for dataset, summary in found.items()],
+            [_judge_reranking(dataset, summary) for dataset, summary in found.items()],
         ),
     ]
 
 
-def _slack(printed: Mapping[str, Any]) -> float:
+def _find_slack(printed: Mapping[str, Any]) -> float:
     """How far below SVD the paper's iFair-b stands where the paper calls their utility comparable."""
     return max(by[svd]["MAP"] - by["ifair-b"]["MAP"] for by in printed.values() for svd in ("svd", "svd-masked"))
 
 
-def _extremes(dataset: str, summary: TradeOff) -> list[tuple[bool, str]]:
+def _judge_extremes(dataset: str, summary: TradeOff) -> list[tuple[bool, str]]:
     tests = {method: found["test"] for method, found in summary["rules"]["balanced"].items()}
     # Frozen weights are ours, not the paper's.
     others = [m for m in tests if not m.startswith("ifair")]
@@ -198,7 +198,7 @@ def _extremes(dataset: str, summary: TradeOff) -> list[tuple[bool, str]]:
     ]
 
 
-def _reranked(dataset: str, summary: TradeOff) -> tuple[bool, str]:
+def _judge_reranking(dataset: str, summary: TradeOff) -> tuple[bool, str]:
     tests = {method: found["test"] for method, found in summary["rules"]["balanced"].items()}
     fair = [m for m in tests if m.startswith("fair,")]
     most = max(tests, key=lambda m: tests[m]["percent_protected"]["mean"])

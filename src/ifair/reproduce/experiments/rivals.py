@@ -170,13 +170,13 @@ def section(results: Results) -> list[Block]:
     missing = [
         Text((f"{NAMES[rival]} was left out: ", Code(hint), ".")) for rival, hint in found.get("left_out", {}).items()
     ]
-    blocks: list[Block] = [Heading("Outside rivals"), Text(ABOUT), *missing, *_sentences(results)]
+    blocks: list[Block] = [Heading("Outside rivals"), Text(ABOUT), *missing, *_compare_with_ours(results)]
     for task, measures in labels.COLUMNS.items():
         for dataset, one in found.get(task, {}).items():
             ours = (results["experiments"].get(task) or {}).get(dataset, {}).get("rules", {})
             blocks += [
                 Heading(labels.dataset(dataset), 3),
-                Table(list(_rows(one["rules"], ours, _list_guesses(results, dataset), measures))),
+                Table(list(_tabulate(one["rules"], ours, _list_guesses(results, dataset), measures))),
             ]
     return blocks
 
@@ -190,7 +190,7 @@ def _list_guesses(results: Results, dataset: str) -> dict[str, dict[str, Any]]:
     }
 
 
-def _rows(
+def _tabulate(
     rules: Mapping[str, Any], ours: Mapping[str, Any], guesses: Mapping[str, Any], measures: tuple[str, ...]
 ) -> Iterator[list[Line]]:
     yield ["rule", "method", *map(labels.measure, measures), "adversary's AUC"]
@@ -203,7 +203,7 @@ def _rows(
             yield [labels.RULES[rule], NAMES.get(name) or labels.method(name), *cells, adversary]
 
 
-def _sentences(results: Results) -> list[Block]:
+def _compare_with_ours(results: Results) -> list[Block]:
     """iFair-b against each rival in numbers, where both are there."""
     lines: list[Line] = []
     for dataset, one in results["experiments"]["rivals"].get("classification", {}).items():
@@ -217,13 +217,13 @@ def _sentences(results: Results) -> list[Block]:
                 (
                     Strong(labels.dataset(dataset)),
                     f", best harmonic mean: iFair-b less {NAMES[rival]} is {signed(gap['AUC'])} in AUC and "
-                    f"{signed(gap['yNN'])} in yNN; {_verdict(gap['AUC'], gap['yNN'])}.",
+                    f"{signed(gap['yNN'])} in yNN; {_name_winner(gap['AUC'], gap['yNN'])}.",
                 )
             )
     return [Bullets(lines)] if lines else []
 
 
-def _verdict(utility: float, fairness: float) -> str:
+def _name_winner(utility: float, fairness: float) -> str:
     """Who is ahead in the means; differences below half a hundredth are none."""
     signs = {1 if gap > 0.005 else -1 if gap < -0.005 else 0 for gap in (utility, fairness)}
     if signs == {0}:

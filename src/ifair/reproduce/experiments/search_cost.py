@@ -139,7 +139,7 @@ def summarise(records: Records) -> dict[str, Cost]:
 def _summarise_dataset(found: Sequence[Mapping[str, Any]]) -> Cost:
     utility = next(name for name in found[0]["search"][0]["test"] if name != FAIRNESS)
     reference = {utility: COIN[utility], FAIRNESS: COIN[FAIRNESS]}
-    curves = [_curves(result, reference) for result in found]
+    curves = [_trace_curves(result, reference) for result in found]
     n_grid = len(found[0]["grid"])
     tenth = ceil(n_grid / 10)
     return {
@@ -151,7 +151,9 @@ def _summarise_dataset(found: Sequence[Mapping[str, Any]]) -> Cost:
     }
 
 
-def _curves(result: Mapping[str, Any], reference: Mapping[str, float]) -> dict[str, dict[str, NDArray[np.float64]]]:
+def _trace_curves(
+    result: Mapping[str, Any], reference: Mapping[str, float]
+) -> dict[str, dict[str, NDArray[np.float64]]]:
     """Of one split, for validation and test, the three curves."""
     measures, corner, rows = list(reference), list(reference.values()), result["grid"]
     rng = np.random.default_rng(20190408)
@@ -185,7 +187,7 @@ def _summarise_part(splits: Sequence[Mapping[str, NDArray[np.float64]]], tenth: 
 
 def section(results: Results) -> list[Block]:
     """Tables, picture and sentences; nothing where neither fronts nor searches were measured."""
-    volumes = _volumes(results)
+    volumes = _collect_volumes(results)
     searched = results["experiments"].get("search") or {}
     if not volumes and not searched:
         return []
@@ -201,8 +203,12 @@ def section(results: Results) -> list[Block]:
                 "number of settings, for more settings have more chances: what a rival reaches with a random choice of "
                 "as many as iFair-b has stands below. * differs from iFair-b (paired t-test, Holm, 5 %)."
             ),
-            *(Table(_table(reference, volumes)) for reference in REFERENCES if _having(reference, volumes)),
-            Bullets([line for dataset, summary in volumes.items() for line in _verdict(dataset, summary)]),
+            *(
+                Table(_tabulate_volumes(reference, volumes))
+                for reference in REFERENCES
+                if _select_reference(reference, volumes)
+            ),
+            Bullets([line for dataset, summary in volumes.items() for line in _compare_with_best(dataset, summary)]),
         ]
     if searched:
         blocks += [
@@ -212,35 +218,37 @@ def section(results: Results) -> list[Block]:
                 "random order, averaged over many orders, is what any search has to beat. Hypervolumes are those above "
                 "a coin; the share is that of the whole grid's hypervolume, mean ± standard deviation over the splits."
             ),
-            Table(_shares(searched)),
+            Table(_tabulate_shares(searched)),
             Picture("search", "Hypervolume against the number of fits, for the search and for the grid"),
             Text(
                 "Band: standard deviation of the search over the splits. Horizontal line: the whole grid. Dotted: a "
                 "tenth of its fits."
             ),
-            Bullets([_cost(dataset, found) for dataset, found in searched.items()]),
+            Bullets([_describe_cost(dataset, found) for dataset, found in searched.items()]),
         ]
     return blocks
 
 
-def _volumes(results: Results) -> dict[str, Any]:
+def _collect_volumes(results: Results) -> dict[str, Any]:
     summaries = {**results["experiments"].get("classification", {}), **results["experiments"].get("ranking", {})}
     return {dataset: found["hypervolume"] for dataset, found in summaries.items() if "hypervolume" in found}
 
 
-def _having(reference: str, volumes: dict[str, Any]) -> dict[str, Any]:
+def _select_reference(reference: str, volumes: dict[str, Any]) -> dict[str, Any]:
     return {dataset: by[reference] for dataset, by in volumes.items() if reference in by}
 
 
-def _table(reference: str, volumes: dict[str, Any]) -> list[list[str]]:
-    found = _having(reference, volumes)
+def _tabulate_volumes(reference: str, volumes: dict[str, Any]) -> list[list[str]]:
+    found = _select_reference(reference, volumes)
     methods = list(dict.fromkeys(method for summary in found.values() for method in summary["methods"]))
     rows = [[REFERENCES[reference], *map(labels.dataset, found)]]
-    rows += [[labels.method(method), *(_cell(method, summary) for summary in found.values())] for method in methods]
+    rows += [
+        [labels.method(method), *(_format_volume(method, summary) for summary in found.values())] for method in methods
+    ]
     return rows
 
 
-def _cell(method: str, summary: dict[str, Any]) -> str:
+def _format_volume(method: str, summary: dict[str, Any]) -> str:
     if method not in summary["methods"]:
         return ""
     value = summary["methods"][method]
@@ -249,7 +257,7 @@ def _cell(method: str, summary: dict[str, Any]) -> str:
     return f"{100 * value['mean']:.2f} ± {100 * value['sd']:.2f}{star} ({summary['settings'][method]})"
 
 
-def _verdict(dataset: str, by_reference: dict[str, Any]) -> list[Line]:
+def _compare_with_best(dataset: str, by_reference: dict[str, Any]) -> list[Line]:
     lines = []
     for reference, summary in by_reference.items():
         rival = summary["best_rival"]
@@ -268,8 +276,8 @@ def _verdict(dataset: str, by_reference: dict[str, Any]) -> list[Line]:
     return [(Strong(labels.dataset(dataset)), f": {'; '.join(lines)}.")] if lines else []
 
 
-def _shares(searched: dict[str, Any]) -> list[list[str]]:
-    rows = [["", "fits", *(f"{label}, {part}" for part in ("validation", "test") for label in _labels())]]
+def _tabulate_shares(searched: dict[str, Any]) -> list[list[str]]:
+    rows = [["", "fits", *(f"{label}, {part}" for part in ("validation", "test") for label in _list_labels())]]
     for dataset, found in searched.items():
         cells = []
         for part in ("validation", "test"):
@@ -280,11 +288,11 @@ def _shares(searched: dict[str, Any]) -> list[list[str]]:
     return rows
 
 
-def _labels() -> list[str]:
+def _list_labels() -> list[str]:
     return [label for _, _, label in STYLES.values()]
 
 
-def _cost(dataset: str, found: dict[str, Any]) -> Line:
+def _describe_cost(dataset: str, found: dict[str, Any]) -> Line:
     """How many fits lead to nearly the whole grid's hypervolume, in words."""
     words = []
     for part in ("validation", "test"):
@@ -304,7 +312,7 @@ def draw(results: Results) -> "dict[str, Figure]":
     panels = figure.subplots(len(searched), 2, squeeze=False)
     for row, (dataset, found) in zip(panels, searched.items()):
         for axes, part in zip(row, ("validation", "test")):
-            _panel(axes, found[part], found["fits"]["tenth"])
+            _draw_panel(axes, found[part], found["fits"]["tenth"])
             axes.set_title(f"{labels.dataset(dataset)}, {part}", fontsize=10)
         row[0].set_ylabel("hypervolume")
     for axes in panels[-1]:
@@ -314,7 +322,7 @@ def draw(results: Results) -> "dict[str, Figure]":
     return {"search": figure}
 
 
-def _panel(axes: Any, found: dict[str, Any], tenth: int) -> None:
+def _draw_panel(axes: Any, found: dict[str, Any], tenth: int) -> None:
     for name, (colour, dashes, label) in STYLES.items():
         curve = found["curves"][name]
         fits = range(1, len(curve) + 1)

@@ -64,13 +64,13 @@ def measure_weights(case: Case) -> dict[str, Any]:
     return {
         **chosen,
         "base_rate": {
-            "test": _protected_at_top(test.y, test.group, test.query),
-            "all": _protected_at_top(everybody.target, everybody.group, everybody.query),
+            "test": _percent_at_top(test.y, test.group, test.query),
+            "all": _percent_at_top(everybody.target, everybody.group, everybody.query),
         },
     }
 
 
-def _protected_at_top(scores: Any, group: Any, query: Any) -> float:
+def _percent_at_top(scores: Any, group: Any, query: Any) -> float:
     ranked = np.asarray(pd.notna(query))
     return 100.0 * share_at_k(
         None, np.asarray(scores)[ranked], sensitive_features=group[ranked], query=np.asarray(query)[ranked], k=TOP
@@ -101,11 +101,11 @@ def section(results: Results) -> list[Block]:
         Text(
             "iFair-b, tuned for the best harmonic mean of MAP and yNN. Base rate: % protected among the truly ten best."
         ),
-        _table(results),
+        _tabulate(results),
     ]
 
 
-def _table(results: Results) -> Table:
+def _tabulate(results: Results) -> Table:
     """The paper's table."""
     printed = {tuple(row["weights"]): row for row in results["paper"]["sensitivity"]}
     rows: list[list[Any]] = [["work, education, views", "base rate", *map(labels.measure, MEASURES)]]

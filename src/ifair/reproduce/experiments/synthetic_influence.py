@@ -77,7 +77,7 @@ def measure_influence(case: Case) -> list[dict[str, Any]]:
         again = fit_points(another, parts["random"], setting)
         planes = {variant: map_to_plane(models[variant], part.X) for variant, part in parts.items()}
         spread = float(np.mean([np.sqrt(np.var(Z, axis=0).sum()) for Z in planes.values()]))
-        flips = [_flip(models[variant], part) for variant, part in parts.items()]
+        flips = [_flip_group(models[variant], part) for variant, part in parts.items()]
         moved = {
             "between_variants": float(
                 np.mean([_mean_distance(planes[a], planes[b]) for a, b in combinations(VARIANTS, 2)])
@@ -97,7 +97,7 @@ def _mean_distance(Z: NDArray[np.float64], other: NDArray[np.float64]) -> float:
     return float(np.linalg.norm(Z - other, axis=1).mean())
 
 
-def _flip(steps: Pipeline, part: Part) -> Any:
+def _flip_group(steps: Pipeline, part: Part) -> Any:
     return flip_test(part.X, protected=["A"], transform=lambda X: map_to_plane(steps, X)).representation
 
 

@@ -163,7 +163,7 @@ def section(results: Results) -> list[Block]:
         blocks += [
             Heading(words[0].upper() + words[1:], 3),
             Picture(
-                _stem(rule),
+                _name_figure(rule),
                 "Nine panels: each variant of group membership in a row, original data, iFair and LFR in the "
                 "columns. Colours are labels, open circles and crosses the groups, the line is the classifier's "
                 "boundary.",
@@ -173,17 +173,17 @@ def section(results: Results) -> list[Block]:
     return blocks
 
 
-def _stem(rule: str) -> str:
+def _name_figure(rule: str) -> str:
     return f"synthetic-{rule}"
 
 
 def draw(results: Results) -> dict[str, "Figure"]:
     """Nine panels per rule."""
     found = results["experiments"].get("synthetic")
-    return {_stem(rule): _panels(found, rule) for rule in RULES} if found else {}
+    return {_name_figure(rule): _draw_panels(found, rule) for rule in RULES} if found else {}
 
 
-def _panels(found: Mapping[str, Any], rule: str) -> "Figure":
+def _draw_panels(found: Mapping[str, Any], rule: str) -> "Figure":
     methods = list(next(iter(found.values())))
     figure = new_figure(7.6)
     grid = figure.subplots(len(found), len(methods), sharex=True, sharey=True, squeeze=False)
@@ -194,7 +194,7 @@ def _panels(found: Mapping[str, Any], rule: str) -> "Figure":
     low, high = low - 0.06 * (high - low), high + 0.06 * (high - low)
     for row, (variant, panels) in zip(grid, found.items()):
         for axes, (method, by) in zip(row, panels.items()):
-            _panel(axes, by["panel"], rule, low, high)
+            _draw_panel(axes, by["panel"], rule, low, high)
             reached = by["panel"]["chosen"][rule]["measures"]
             lines = [" ".join(f"{name} {reached[name]:.2f}" for name in two) for two in (MEASURES[:2], MEASURES[2:])]
             axes.set_title("\n".join([labels.method(method), *lines]), fontsize=8.5)
@@ -206,7 +206,7 @@ def _panels(found: Mapping[str, Any], rule: str) -> "Figure":
     return figure
 
 
-def _panel(axes: Any, panel: Mapping[str, Any], rule: str, low: Any, high: Any) -> None:
+def _draw_panel(axes: Any, panel: Mapping[str, Any], rule: str, low: Any, high: Any) -> None:
     outcomes, groups = np.asarray(panel["labels"]), np.asarray(panel["groups"])
     positions = np.asarray(panel["chosen"][rule]["positions"])
     for label, colour in ((0, BLUE), (1, RED)):
@@ -217,7 +217,7 @@ def _panel(axes: Any, panel: Mapping[str, Any], rule: str, low: Any, high: Any) 
                 label=f"Y = {label}, A = {group}",
             )  # fmt: skip
     a, b, c = panel["chosen"][rule]["boundary"]
-    ends = _ends(a, b, c, low, high)
+    ends = _clip_line(a, b, c, low, high)
     axes.plot(*ends.T, color="black", linewidth=1.3, label="boundary")
     axes.set_xlim(low[0], high[0])
     axes.set_ylim(low[1], high[1])
@@ -225,7 +225,7 @@ def _panel(axes: Any, panel: Mapping[str, Any], rule: str, low: Any, high: Any) 
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _ends(a: float, b: float, c: float, low: Any, high: Any) -> Any:
+def _clip_line(a: float, b: float, c: float, low: Any, high: Any) -> Any:
     """Where the line a x + b y + c = 0 enters and leaves the box; nothing where it misses it.
 
     Returns

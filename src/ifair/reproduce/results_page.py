@@ -76,7 +76,7 @@ def write_page(folder: Path, results: Results, stem: str = "results", *, alone: 
     list of str
         What there is now, a line each, for whoever waits; without the extra, how to get the rest.
     """
-    write_text(folder / f"{stem}.md", write_markdown(results))
+    write_text(folder / f"{stem}.md", format_markdown(results))
     written = [f"Page: {(folder / f'{stem}.md').resolve()}"]
     missing = [name for name in ("matplotlib", "jinja2") if find_spec(name) is None]
     if missing:
@@ -103,19 +103,19 @@ def list_blocks(results: Results) -> list[Block]:
     sections = [block for experiment in find_experiments().values() for block in experiment.section(results)]
     return [
         Heading("The paper's evaluation, redone", 1),
-        *_about(results),
+        *_introduce(results),
         Heading("What holds and what does not"),
-        *_findings(results, sections),
+        *_describe_findings(results, sections),
         Heading("Why"),
         Bullets(REASONS),
         *sections,
         Heading("Deviations of data and definitions"),
         Bullets(DEVIATIONS),
-        *_runs(results),
+        *_tabulate_runs(results),
     ]
 
 
-def write_markdown(results: Results, pictures: str = "figures") -> str:
+def format_markdown(results: Results, pictures: str = "figures") -> str:
     """The page as Markdown; pictures are files in a folder of this name beside it."""
     return blocks.markdown(list_blocks(results), pictures)
 
@@ -132,10 +132,10 @@ def judge_claims(results: Results) -> list[Finding]:
     return [finding for experiment in find_experiments().values() for finding in experiment.judge(results)]
 
 
-def write_text_tables(results: Results) -> str:
+def format_text(results: Results) -> str:
     """The main tables and the verdicts for a terminal."""
     parts = [
-        f"{labels.dataset(dataset)}, {title}\n{plain_table(module.table(results, dataset))}"
+        f"{labels.dataset(dataset)}, {title}\n{plain_table(module.tabulate(results, dataset))}"
         for title, module in (("classification", classification_task), ("ranking", ranking_task))
         for dataset in results["experiments"].get(title) or {}
     ]
@@ -145,7 +145,7 @@ def write_text_tables(results: Results) -> str:
     return "\n\n".join(parts)
 
 
-def _about(results: Results) -> list[Block]:
+def _introduce(results: Results) -> list[Block]:
     return [
         Text(
             (
@@ -155,7 +155,7 @@ def _about(results: Results) -> list[Block]:
                 "The table at the end tells the profile, the time and the machine of every experiment."
                 if results["runs"]
                 else "The results do not tell with which profile and on what machine they were found.",
-                *(f" Left out: {line}." for line in _left_out(results)),
+                *(f" Left out: {line}." for line in _list_left_out(results)),
             )
         ),
         Text(
@@ -176,7 +176,7 @@ def _about(results: Results) -> list[Block]:
     ]
 
 
-def _findings(results: Results, everything: list[Block]) -> list[Block]:
+def _describe_findings(results: Results, everything: list[Block]) -> list[Block]:
     found = judge_claims(results)
     counts = Counter(finding.verdict for finding in found)
     if not found:
@@ -190,19 +190,19 @@ def _findings(results: Results, everything: list[Block]) -> list[Block]:
             "effects go unnoticed: a claim that does not hold here has not been shown by these runs, which is less "
             "than being shown to be false."
         ),
-        Table([["claim", "verdict", "parts that hold"], *([f.claim, f.verdict, _parts(f)] for f in found)]),
-        *_agreement(everything),
+        Table([["claim", "verdict", "parts that hold"], *([f.claim, f.verdict, _count_parts(f)] for f in found)]),
+        *_count_agreement(everything),
         Heading("The numbers behind each verdict", 3),
         *found,
     ]
 
 
-def _parts(finding: Finding) -> str:
+def _count_parts(finding: Finding) -> str:
     held = sum(inlines(line)[0] == YES for line in finding.evidence)
     return f"{held} of {len(finding.evidence)}"
 
 
-def _agreement(everything: list[Block]) -> list[Block]:
+def _count_agreement(everything: list[Block]) -> list[Block]:
     """How many of the paper's numbers are near ours, counted from the tables themselves."""
     title = ""
     by_section: dict[str, list[Number]] = {}
@@ -222,7 +222,7 @@ def _agreement(everything: list[Block]) -> list[Block]:
     return [Text(f"Of the numbers that the paper prints, within two standard deviations of ours: {'; '.join(parts)}.")]
 
 
-def _runs(results: Results) -> list[Block]:
+def _tabulate_runs(results: Results) -> list[Block]:
     """Where every number comes from: one row for every experiment and dataset."""
     if not results["runs"]:
         return []
@@ -232,7 +232,7 @@ def _runs(results: Results) -> list[Block]:
         for part, run in parts.items():
             minutes, counts = f"{run['seconds'] / 60:.1f}", [str(len(run["seeds"])), str(run["units"])]
             machine = run["environment"]["machine"]
-            rows.append([experiment, _data(part, run["sources"]), run["profile"], *counts, minutes, machine])
+            rows.append([experiment, _describe_source(part, run["sources"]), run["profile"], *counts, minutes, machine])
             versions.add(", ".join(f"{name} {run['environment'][name]}" for name in VERSIONS))
     return [
         Heading("Profiles, time and machines"),
@@ -241,12 +241,12 @@ def _runs(results: Results) -> list[Block]:
     ]
 
 
-def _left_out(results: Results) -> list[str]:
+def _list_left_out(results: Results) -> list[str]:
     """Datasets that could not be read, and why."""
     return sorted({line for parts in results["runs"].values() for run in parts.values() for line in run["left_out"]})
 
 
-def _data(part: str, sources: list[Source]) -> str:
+def _describe_source(part: str, sources: list[Source]) -> str:
     """A dataset, and how far it was cut down."""
     cut = next((source for source in sources if source["name"] == part and source["max_records"]), None)
     if cut is None:
