@@ -172,6 +172,17 @@ def test_start_settings_are_tried_first_and_nothing_twice(objective, space):
     assert len({json.dumps(trial.setting) for trial in trials}) == 40
 
 
+@pytest.mark.parametrize("start", range(3))
+def test_what_was_tried_is_drawn_anew_while_there_is_something_else(objective, start):
+    """With as many trials as settings, nearly every one is tried; without drawing anew about two thirds are."""
+
+    def measured(setting):
+        return objective({"K": setting["K"], "share": 0.5, "frozen": True})
+
+    trials = search(measured, {"K": Integer(5, 16)}, measures=MEASURES, n_trials=12, seed=start)
+    assert len({trial.setting["K"] for trial in trials}) >= 11
+
+
 def test_a_space_smaller_than_the_search_is_searched_again(objective):
     def measured(setting):
         return objective({"K": setting["K"], "share": 0.5, "frozen": True})
