@@ -296,7 +296,7 @@ def test_nobody_is_shown_their_own_attributes_as_the_other_ones():
 
 def test_more_combinations_than_are_tried_are_averaged_over_those_that_a_person_was_given():
     """Of 60 jobs fifty are tried: some people have fifty others, some forty-nine."""
-    parts = people_of_jobs(60)
+    parts = people_of_jobs(60, n=900)
     test = parts.test
     names = [str(test.X.columns[i]) for i in test.hidden]
     rule = Rule(lambda X: X[names].to_numpy().argmax(axis=1) / 100)
