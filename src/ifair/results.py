@@ -1,7 +1,8 @@
 """The files that commands write for one another, typed: a tuning, the evidence of an audit, a demo.
 
 The types here are the one description of the files: whoever writes, reads or shows them uses these, and
-:func:`check_schema` compares any data with them. A change of a key is a new version.
+:func:`check_schema` compares any data with them. What is not required is left out for some tasks, or by earlier
+releases. A change of a key is a new version.
 """
 
 import json
@@ -95,7 +96,7 @@ class Group(TypedDict):
     n: int
     base: Number
     rate: Number
-    rate_interval: Bounds
+    rate_interval: NotRequired[Bounds]
     tpr: NotRequired[Number]
     tpr_interval: NotRequired[Bounds]
     top: NotRequired[Number]
@@ -108,7 +109,7 @@ class Partition(TypedDict):
     partition: str
     groups: list[Group]
     parity: Number
-    parity_interval: Bounds
+    parity_interval: NotRequired[Bounds]
     opportunity: NotRequired[Number]
     opportunity_interval: NotRequired[Bounds]
 
@@ -118,7 +119,7 @@ class Attack(TypedDict):
 
     partition: str
     auc: Number
-    reversed: bool
+    reversed: NotRequired[bool]
     accuracy: Number
     majority: Number
     interval_of: Literal["auc", "accuracy"]
@@ -144,7 +145,7 @@ class Flip(TypedDict):
     worst: Number
     worst_person: int
     share_flipped: Number
-    interval: Bounds
+    interval: NotRequired[Bounds]
     alternatives: int
 
 
@@ -207,7 +208,7 @@ class Point(TypedDict):
     certificate: Certificate
     flip: Flip | None
     worst: list[Worst]
-    cautions: list[Caution]
+    cautions: NotRequired[list[Caution]]
     people: PointPeople
     archetypes: Archetypes | None
     weights: list[Weight] | None
@@ -369,7 +370,16 @@ def read_results(path: Path, format_: Format) -> Any:
         content = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise ResultsError(f"{path} is not JSON ({error}); write it with `{format_.command}`") from error
+    content = _upgrade(content)
     check_results(content, format_, str(path))
+    return content
+
+
+def _upgrade(content: Any) -> Any:
+    """Files of version 1 had spaces in the names of the choices."""
+    if isinstance(content, dict) and content.get("version") == 1 and isinstance(content.get("choices"), dict):
+        choices = {name.replace(" ", "_"): id_ for name, id_ in content["choices"].items()}
+        return {**content, "version": 2, "choices": choices}
     return content
 
 

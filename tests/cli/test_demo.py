@@ -1,6 +1,7 @@
 """``ifair demo``: what a newcomer runs first."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -46,8 +47,9 @@ def test_what_cannot_see_the_age_cannot_flip_with_it(results):
 def test_results_survive_json_and_repeat_exactly(results):
     assert json.loads(json.dumps(results)) == results
     check_results(results, DEMONSTRATION)
-    again = demonstrate(SMALL)
-    assert again["methods"] == results["methods"]
+    again = measures_of(demonstrate(replace(SMALL, n_splits=1)))
+    first = {name: {key: values[:1] for key, values in one.items()} for name, one in measures_of(results).items()}
+    assert again == first
 
 
 def test_the_table_shows_every_method_and_measure(results):

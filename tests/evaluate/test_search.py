@@ -172,6 +172,31 @@ def test_start_settings_are_tried_first_and_nothing_twice(objective, space):
     assert len({json.dumps(trial.setting) for trial in trials}) == 40
 
 
+@pytest.mark.parametrize(
+    ("draws", "tried"),
+    [((5, 5, 5, 7, 7, 9), [5, 7, 9]), ((5,) * 19 + (7, 5), [5, 7, 7]), ((5,) * 20 + (7,), [5, 5, 5])],
+)
+def test_what_was_tried_is_drawn_anew_twenty_times(objective, monkeypatch, draws, tried):
+    import optuna
+
+    class Stubborn(optuna.samplers.RandomSampler):
+        """Draws the same numbers one after the other for every trial."""
+
+        def __init__(self, **_):
+            super().__init__()
+            self.left = iter(draws)
+
+        def sample_independent(self, *_):
+            return next(self.left)
+
+    def measured(setting):
+        return objective({"K": setting["K"], "share": 0.5, "frozen": True})
+
+    monkeypatch.setattr(optuna.samplers, "TPESampler", Stubborn)
+    trials = search(measured, {"K": Integer(5, 16)}, measures=MEASURES, n_trials=3)
+    assert [trial.setting["K"] for trial in trials] == tried
+
+
 def test_a_space_smaller_than_the_search_is_searched_again(objective):
     def measured(setting):
         return objective({"K": setting["K"], "share": 0.5, "frozen": True})

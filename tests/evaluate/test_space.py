@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ifair.evaluate.space import Choice, Integer, Share, described, positions, values
+from ifair.evaluate.space import Choice, Integer, Share, describe_space, to_positions, to_setting
 
 
 @given(st.floats(0.01, 0.99))
@@ -31,7 +31,7 @@ def test_the_ends_can_be_left_out():
 
 def test_settings_come_back_from_their_positions(space):
     setting = {"K": 7, "share": 0.25, "frozen": False}
-    assert values(space, positions(space, setting)) == setting
+    assert to_setting(space, to_positions(space, setting)) == setting
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_settings_come_back_from_their_positions(space):
 )
 def test_a_setting_outside_of_the_space_is_named(space, changed, message):
     with pytest.raises(ValueError, match=message):
-        positions(space, {"K": 7, "share": 0.25, "frozen": False, **changed})
+        to_positions(space, {"K": 7, "share": 0.25, "frozen": False, **changed})
 
 
 @pytest.mark.parametrize(
@@ -72,5 +72,5 @@ def test_different_spaces_are_described_differently(space):
         {**space, "frozen": Choice((False, True))},
         {"K": space["K"]},
     ]
-    assert all(described(other) != described(space) for other in others)
-    assert described(dict(space)) == described(space)
+    assert all(describe_space(other) != describe_space(space) for other in others)
+    assert describe_space(dict(space)) == describe_space(space)

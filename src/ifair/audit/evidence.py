@@ -78,7 +78,7 @@ def evidence(
     -------
     Evidence
         Numbers, strings, lists and dicts only; :class:`ifair.results.Evidence` names them all.
-        :func:`ifair.report.evidence_page.page` makes a page of it.
+        :func:`ifair.report.page` makes a page of it.
     """
     seed = seed if seed is not None else int((tuning or {}).get("seed", 0))
     options = dict(solver or (tuning or {}).get("solver") or SOLVER)

@@ -19,7 +19,7 @@ class SearchError(Exception):
 
 
 @contextmanager
-def only_search(journal: Path | None) -> Iterator[None]:
+def hold_journal(journal: Path | None) -> Iterator[None]:
     """Hold a journal for this search; the system lets go of it when the process ends, however it ends."""
     if journal is None:
         yield
@@ -32,9 +32,9 @@ def only_search(journal: Path | None) -> Iterator[None]:
         raise SearchError(f"cannot use the journal {journal}: {error.strerror}") from error
     try:
         with file:
-            _hold(file, place, journal)
+            _hold_file(file, place, journal)
             try:
-                _mend(journal)
+                _mend_journal(journal)
                 yield
             finally:
                 # While it is held, so that nobody else's is taken away; Windows removes no open file.
@@ -46,7 +46,7 @@ def only_search(journal: Path | None) -> Iterator[None]:
                 place.unlink(missing_ok=True)
 
 
-def _hold(file: IO[str], place: Path, journal: Path) -> None:
+def _hold_file(file: IO[str], place: Path, journal: Path) -> None:
     try:
         hold(file)
         # Whoever ended between opening and holding took the file away: another search may hold the next one.
@@ -76,7 +76,7 @@ def open_study(journal: Path | None, name: str, n_measures: int, about: Any) -> 
     return study
 
 
-def _mend(journal: Path) -> None:
+def _mend_journal(journal: Path) -> None:
     """Take away what a killed process leaves behind: a line cut short, and Optuna's own lock."""
     journal.with_name(f"{journal.name}.lock").unlink(missing_ok=True)
     if not journal.exists():

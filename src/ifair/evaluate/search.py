@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from ifair.evaluate.fronts import pareto_front
-from ifair.evaluate.journal import SearchError, only_search, open_study
-from ifair.evaluate.space import Space, described, positions, values
+from ifair.evaluate.journal import SearchError, hold_journal, open_study
+from ifair.evaluate.space import Space, describe_space, to_positions, to_setting
 from ifair.hints import install
 
 RANDOM_TRIALS = 2
@@ -98,13 +98,13 @@ def search(
         trials = search(objective, {"K": Integer(5, 40), "share": Share()}, measures=("AUC", "yNN"), n_trials=10)
         best = front_of(trials, ("AUC", "yNN"))
     """
-    _check(space, measures, n_trials)
-    first = [positions(space, setting) for setting in start]
+    _check_arguments(space, measures, n_trials)
+    first = [to_positions(space, setting) for setting in start]
     path = None if journal is None else Path(journal)
-    with _optuna() as optuna, only_search(path):
-        facts = _plain(
+    with _optuna() as optuna, hold_journal(path):
+        facts = _to_plain(
             {
-                "space": described(space),
+                "space": describe_space(space),
                 "measures": list(measures),
                 "start": first,
                 "seed": seed,
@@ -112,16 +112,16 @@ def search(
                 "versions": _versions(optuna),
             }
         )
-        study = open_study(path, _name(facts), len(measures), facts)
-        trials = [_trial(kept) for kept in study.get_trials(deepcopy=False)[:n_trials]]
+        study = open_study(path, _name_study(facts), len(measures), facts)
+        trials = [_read_trial(kept) for kept in study.get_trials(deepcopy=False)[:n_trials]]
         reused = len(trials)
         if observer is not None:
             observer(Progress(trials[-1] if trials else None, reused, n_trials, reused))
         for number in range(reused, n_trials):
             proposed = first[number] if number < len(first) else _propose(study, space, len(measures), number, seed)
-            setting = values(space, proposed)
-            result = _plain(dict(objective(setting)))
-            _keep(study, _finished(optuna, space, proposed, setting, result, measures))
+            setting = to_setting(space, proposed)
+            result = _to_plain(dict(objective(setting)))
+            _keep_trial(study, _make_trial(optuna, space, proposed, setting, result, measures))
             trials.append(Trial(number, setting, result))
             if observer is not None:
                 observer(Progress(trials[-1], number + 1, n_trials, reused))
@@ -151,12 +151,12 @@ def _propose(study: Any, space: Space, n_measures: int, number: int, seed: int) 
     copy.add_trials(finished)
     for _ in range(REDRAWS):
         proposed = copy.ask(distributions).params
-        if values(space, proposed) not in tried:
+        if to_setting(space, proposed) not in tried:
             break
     return dict(proposed)
 
 
-def _finished(
+def _make_trial(
     optuna: Any,
     space: Space,
     proposed: Mapping[str, Any],
@@ -178,7 +178,7 @@ def _finished(
     )
 
 
-def _keep(study: Any, finished: Any) -> None:
+def _keep_trial(study: Any, finished: Any) -> None:
     try:
         study.add_trial(finished)
     except OSError as error:
@@ -187,11 +187,11 @@ def _keep(study: Any, finished: Any) -> None:
         ) from error
 
 
-def _trial(kept: Any) -> Trial:
+def _read_trial(kept: Any) -> Trial:
     return Trial(kept.number, kept.user_attrs["setting"], kept.user_attrs["result"])
 
 
-def _check(space: Space, measures: Sequence[str], n_trials: int) -> None:
+def _check_arguments(space: Space, measures: Sequence[str], n_trials: int) -> None:
     if not space:
         raise ValueError("the space is empty: name at least one Integer, Share or Choice")
     if isinstance(measures, str) or len(measures) < 2:
@@ -221,7 +221,7 @@ def _versions(optuna: Any) -> dict[str, str]:
     return {"ifair": __version__, "optuna": optuna.__version__}
 
 
-def _plain(data: Any) -> Any:
+def _to_plain(data: Any) -> Any:
     """The data as it comes back from a file, so that kept and new trials are the same."""
     try:
         return json.loads(json.dumps(data))
@@ -229,5 +229,5 @@ def _plain(data: Any) -> Any:
         raise SearchError(f"only plain data (numbers, strings, lists, dicts) can be kept: {error}") from error
 
 
-def _name(facts: Mapping[str, Any]) -> str:
+def _name_study(facts: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:24]

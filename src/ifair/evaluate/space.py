@@ -130,12 +130,12 @@ class Choice:
 Space = Mapping[str, Integer | Share | Choice]
 
 
-def values(space: Space, positions: Mapping[str, Any]) -> dict[str, Any]:
+def to_setting(space: Space, positions: Mapping[str, Any]) -> dict[str, Any]:
     """The setting at these positions."""
     return {name: dimension.value(positions[name]) for name, dimension in space.items()}
 
 
-def positions(space: Space, setting: Mapping[str, Any]) -> dict[str, Any]:
+def to_positions(space: Space, setting: Mapping[str, Any]) -> dict[str, Any]:
     """Where a setting lies; an error names what lies outside of the space."""
     if set(setting) != set(space):
         raise ValueError(f"a setting has {', '.join(space)}, got {', '.join(map(str, setting)) or 'nothing'}")
@@ -148,7 +148,7 @@ def positions(space: Space, setting: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def described(space: Space) -> dict[str, Any]:
+def describe_space(space: Space) -> dict[str, Any]:
     """Plain data that is different for different spaces."""
     return {
         name: [type(dimension).__name__, *(getattr(dimension, field) for field in dimension.__slots__)]

@@ -141,7 +141,7 @@ def _limits(evidence: Evidence, point: Point) -> list[Block]:
     leaks = [one for one in point["adversary"] if one["auc"] is not None and one["auc"] > 0.6]
     lines += [
         f"The representation still tells {one['partition']}: an adversary's AUC is {one['auc']:.2f} (a guess: 0.5)"
-        + (", from the opposite of its guesses." if one["reversed"] else ".")
+        + (", from the opposite of its guesses." if one.get("reversed") else ".")
         for one in leaks
     ]
     small = [f"{g['label']} ({g['n']})" for part in point["groups"] for g in part["groups"] if g["n"] < 30]

@@ -58,8 +58,8 @@ def describe_change(evidence: Evidence, before: Point, after: Point) -> list[str
 
 
 def list_caution_texts(point: Point) -> list[str]:
-    """What to know before praising a point."""
-    return [one["text"] for one in point["cautions"]]
+    """What to know before praising a point; evidence of earlier releases has none."""
+    return [one["text"] for one in point.get("cautions", [])]
 
 
 def _decided(before: Point, after: Point) -> list[str]:
@@ -76,7 +76,7 @@ def _flipped(evidence: Evidence, before: Point, after: Point) -> list[str]:
     def said(point: Point) -> str:
         # What cannot happen needs no interval.
         return _number(_flip_extent(evidence, point)) + (
-            "" if point["blind"] else _ends(point["flip"] and point["flip"]["interval"])
+            "" if point["blind"] else _ends(point["flip"] and point["flip"].get("interval"))
         )
 
     surely = " (cannot, by construction)" if after["blind"] else ""
@@ -93,7 +93,7 @@ def _flip_extent(evidence: Evidence, point: Point) -> float | None:
 
 def _attack(one: Mapping[str, Any]) -> str:
     """The AUC, with its interval if there is one of the AUC and otherwise with the accuracy and its interval."""
-    turned = " (from the opposite of its guesses)" if one["reversed"] and one["auc"] >= 0.6 else ""
+    turned = " (from the opposite of its guesses)" if one.get("reversed") and one["auc"] >= 0.6 else ""
     ends = _ends([one["low"], one["high"]])
     if one["interval_of"] == "auc":
         return f"{_number(one['auc'])}{ends}{turned}"
@@ -149,7 +149,7 @@ def _row(evidence: Evidence, point: Point, choice: str) -> list[str]:
         _number(point["adversary"][0]["auc"] if point["adversary"] else None),
         _number(point["groups"][0]["parity"] if point["groups"] else None),
         _number(point["certificate"]["epsilon"]),
-        ", ".join([*filter(None, [choice]), *(one["tag"] for one in point["cautions"])]),
+        ", ".join([*filter(None, [choice]), *(one["tag"] for one in point.get("cautions", []))]),
     ]
 
 
