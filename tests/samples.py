@@ -5,6 +5,7 @@ import json
 import os
 from contextlib import contextmanager
 from functools import cache, wraps
+from inspect import signature
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,6 @@ def shared(function):
     """Compute evidence once for all tests, in whichever process they run; do not change it."""
 
     @cache
-    @wraps(function)
     def read_or_compute(*arguments):
         folder = os.environ.get("IFAIR_TEST_SHARED")
         if folder is None:
@@ -33,7 +33,13 @@ def shared(function):
                 path.write_text(text, encoding="utf-8")
         return json.loads(path.read_text(encoding="utf-8"))
 
-    return read_or_compute
+    @wraps(function)
+    def with_defaults(*arguments):
+        bound = signature(function).bind(*arguments)
+        bound.apply_defaults()
+        return read_or_compute(*bound.args)
+
+    return with_defaults
 
 
 @contextmanager

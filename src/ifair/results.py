@@ -9,6 +9,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, NotRequired, TypedDict, Union, get_args, get_origin, get_type_hints, is_typeddict
@@ -349,7 +350,7 @@ class Format:
     @property
     def mark(self) -> tuple[str, int]:
         """Format and version."""
-        hints = get_type_hints(self.schema)
+        hints = _hints(self.schema)
         return get_args(hints["format"])[0], get_args(hints["version"])[0]
 
 
@@ -416,7 +417,7 @@ def check_schema(data: Any, schema: Any, name: str = "data") -> None:
     """
     if is_typeddict(schema):
         _check_keys(data, schema, name)
-        for key, hint in get_type_hints(schema).items():
+        for key, hint in _hints(schema).items():
             if key in data:
                 check_schema(data[key], hint, f"{name}.{key}")
     elif get_origin(schema) is list and isinstance(data, list):
@@ -445,10 +446,15 @@ def _check_keys(data: Any, schema: Any, name: str) -> None:
         raise ResultsError(f"{name} must hold named values, got {data!r:.60}")
     for what, keys in (
         ("lacks", schema.__required_keys__ - set(data)),
-        ("must not have", set(data) - set(get_type_hints(schema))),
+        ("must not have", set(data) - set(_hints(schema))),
     ):
         if keys:
             raise ResultsError(f"{name} {what} {', '.join(sorted(map(str, keys)))}")
+
+
+@cache
+def _hints(schema: Any) -> dict[str, Any]:
+    return get_type_hints(schema)
 
 
 def _options(schema: Any) -> tuple[Any, ...]:
