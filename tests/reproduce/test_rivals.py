@@ -63,6 +63,19 @@ def test_sensei_does_not_rank(job_searches):
         measure_rival(Case("xing", 0, method="sensei"))
 
 
+def test_what_sensei_scores_is_measured_like_everything_else(monkeypatch):
+    def train_sensei(X, y, protected, setting, solver, seed):
+        assert X.shape[0] == len(y) == 80
+        assert all(0 <= column < X.shape[1] for column in protected)
+        return lambda others: (others[:, 0] > setting["rho"]).astype(float)
+
+    monkeypatch.setattr(rivals.rival_models, "train_sensei", train_sensei)
+    sizes = {"rho": [0.0, 1e9], "eps": [0.1], "hidden": [0]}
+    useful, constant = measure_rival(Case("credit", 0, max_records=240, method="sensei", grid=sizes))
+    assert useful["test"]["yNN"] < constant["test"]["yNN"] == 1
+    assert constant["validation"]["AUC"] == 0.5
+
+
 def test_sensei_is_measured_at_every_setting():
     pytest.importorskip("inFairness", reason="SenSeI is optional: pip install 'ifair[rivals]'")
     sizes = {"rho": [0.0, 5.0], "eps": [0.1], "hidden": [0, 4]}
