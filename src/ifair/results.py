@@ -79,7 +79,7 @@ class Estimate(TypedDict):
     high: Number
 
 
-class TestMeasures(TypedDict):
+class JudgedMeasures(TypedDict):
     """On people whom no model has seen; ``gain`` is the utility's over the full data."""
 
     utility: Estimate
@@ -203,7 +203,7 @@ class Point(TypedDict):
     blind: bool
     on_front: bool
     validation: Validation
-    test: TestMeasures
+    test: JudgedMeasures
     groups: list[Partition]
     adversary: list[Attack]
     certificate: Certificate

@@ -81,9 +81,9 @@ class Judgement:
         ``rate``, ``tpr``, ``parity`` and ``opportunity`` have 95 % intervals, under the same name with ``_interval``.
         """
         counts = count_draws(len(self.part), self.part.query, self._resamples)
-        return [self._groups(name, labels, counts) for name, labels in self.part.partitions.items()]
+        return [self._compare_groups(name, labels, counts) for name, labels in self.part.partitions.items()]
 
-    def _groups(self, name: str, labels: NDArray[Any], counts: NDArray[np.float64]) -> dict[str, Any]:
+    def _compare_groups(self, name: str, labels: NDArray[Any], counts: NDArray[np.float64]) -> dict[str, Any]:
         y, outcome = self.part.y, self.outcome.decisions
         names, codes = np.unique(labels, return_inverse=True)
         drawn = {"rate": group_rates(outcome, codes, len(names), counts)}

@@ -44,7 +44,7 @@ def describe_change(evidence: Evidence, before: Point, after: Point) -> list[str
         + (f", difference {_gain(after)}" if "gain" in after["test"] else ""),
         f"consistency yNN: {_interval(before, 'yNN')} before, {_interval(after, 'yNN')} after",
     ]
-    lines += [*_decided(before, after), *_flipped(evidence, before, after)]
+    lines += [*_decision_lines(before, after), *_flip_lines(evidence, before, after)]
     for was, now in zip(before["adversary"], after["adversary"]):
         lines.append(f"adversary's AUC for {was['partition']}: {_attack(was)} before, {_attack(now)} after")
     for old, new in zip(before["groups"], after["groups"]):
@@ -54,7 +54,7 @@ def describe_change(evidence: Evidence, before: Point, after: Point) -> list[str
                 f"in true positive rates {measure_text(old, 'opportunity')} and {measure_text(new, 'opportunity')}"
             )
         lines.append(f"{old['partition']}: {'; '.join(gaps)}")
-    return [*lines, *_certified(before, after)]
+    return [*lines, *_certificate_lines(before, after)]
 
 
 def list_caution_texts(point: Point) -> list[str]:
@@ -62,13 +62,13 @@ def list_caution_texts(point: Point) -> list[str]:
     return [one["text"] for one in point.get("cautions", [])]
 
 
-def _decided(before: Point, after: Point) -> list[str]:
+def _decision_lines(before: Point, after: Point) -> list[str]:
     if "positive" not in after["test"]:
         return []
     return [f"positive decisions: {_interval(before, 'positive')} before, {_interval(after, 'positive')} after"]
 
 
-def _flipped(evidence: Evidence, before: Point, after: Point) -> list[str]:
+def _flip_lines(evidence: Evidence, before: Point, after: Point) -> list[str]:
     if not (before["flip"] and after["flip"]):
         return []
     what = "decisions that flip" if evidence["task"] == "classification" else "mean move of scores"
@@ -100,7 +100,7 @@ def _attack(one: Mapping[str, Any]) -> str:
     return f"{_number(one['auc'])}{turned} with accuracy {_number(one['accuracy'])}{ends}"
 
 
-def _certified(before: Point, after: Point) -> list[str]:
+def _certificate_lines(before: Point, after: Point) -> list[str]:
     one, was = after["certificate"], before["certificate"]
     if one["epsilon"] is None:
         return []
