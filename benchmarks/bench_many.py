@@ -20,7 +20,7 @@ import numpy as np
 import common
 from ifair import Encoder, IFair, fit_many
 from ifair.data import load, thirds
-from ifair.experiments.profiles import COEFFICIENTS, DIMENSIONS, ratios
+from ifair.reproduce.profiles import COEFFICIENTS, DIMENSIONS, ratios
 
 SEARCH = {"n_restarts": 3, "max_iter": 1000, "tol": 1e-3}
 SIZES = {"credit": (334, 66), "compas": (2300, 265)}

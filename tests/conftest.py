@@ -2,6 +2,7 @@
 
 import os
 import signal
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,14 @@ if not os.environ.get("IFAIR_TEST_DEVICES"):
 # Shells start background jobs with interrupts ignored, and children inherit it: tests of Ctrl-C need the default.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_configure(config):
+    """Make the folder in which the processes of a run share what is dear to compute; see ``samples.shared``."""
+    if "IFAIR_TEST_SHARED" not in os.environ:
+        folder = tempfile.TemporaryDirectory(prefix="ifair-tests-")
+        os.environ["IFAIR_TEST_SHARED"] = folder.name
+        config.add_cleanup(lambda: (os.environ.pop("IFAIR_TEST_SHARED"), folder.cleanup()))
 
 
 def pytest_generate_tests(metafunc):

@@ -13,6 +13,21 @@ from samples import FAST, applicants, small_evidence
 ROLES = ["--protected", "sex", "--target", "hired", "--ignore", "rating", "--ignore", "team"]
 
 
+TUNING = {
+    "format": "ifair-tuning",
+    "version": 2,
+    "data": {"name": "x", "records": 1, "fingerprint": "other"},
+    "task": "classification",
+    "utility": "AUC",
+    "seed": 0,
+    "solver": FAST,
+    "trials": [],
+    "front": [],
+    "choices": {},
+}
+"""Of another table, with nothing found."""
+
+
 def run(*arguments):
     return CliRunner().invoke(main, [str(a) for a in arguments])
 
@@ -32,7 +47,7 @@ def fast(monkeypatch):
     # By import_module, since packages hold functions of the same names.
     monkeypatch.setattr(import_module("ifair.audit.tuning"), "SOLVER", FAST)
     monkeypatch.setattr(import_module("ifair.audit.evidence"), "SOLVER", FAST)
-    monkeypatch.setattr(import_module("ifair.audit.candidates"), "GRID", ({"K": 3, "share": 0.5},))
+    monkeypatch.setattr(import_module("ifair.evaluate.candidates"), "GRID", ({"K": 3, "share": 0.5},))
 
 
 @pytest.mark.usefixtures("fast")
@@ -42,7 +57,7 @@ def test_from_a_table_to_a_tuning_an_audit_and_a_report(people, tmp_path):
     tuning, evidence, html = tmp_path / "tuning.json", tmp_path / "evidence.json", tmp_path / "report.html"
     done = run("tune", people, *ROLES, "--id", "person", "--trials", 2, "-o", tuning)
     assert done.exit_code == 0, done.output
-    assert "most useful" in done.stdout
+    assert "most_useful" in done.stdout
     front = json.loads(tuning.read_text())["front"]
 
     done = run("audit", people, *ROLES, "--id", "person", "--tuning", tuning, "--resamples", 10, "-o", evidence)
@@ -72,8 +87,7 @@ def test_json_alone_goes_to_standard_output(people):
 @pytest.mark.usefixtures("fast")
 def test_a_tuning_of_another_table_is_doubted(people, tmp_path):
     tuning = tmp_path / "tuning.json"
-    data = {"name": "x", "records": 1, "fingerprint": "other"}
-    tuning.write_text(json.dumps({"format": "ifair-tuning", "version": 1, "data": data, "front": []}))
+    tuning.write_text(json.dumps(TUNING))
     done = run("audit", people, *ROLES, "--ignore", "person", "--resamples", 10, "--tuning", tuning)
     assert done.exit_code == 0, done.output
     assert "was tuned on other records" in done.stderr
@@ -156,7 +170,7 @@ def test_a_choice_like_none_is_answered_with_all(tmp_path):
 
 
 def test_the_choices_that_the_command_knows_are_those_of_a_tuning():
-    named = import_module("ifair.audit.tuning").CHOICES
+    named = import_module("ifair.evaluate.rules").RULES
     assert tuple(named) == import_module("ifair.cli.report").CHOICES
 
 

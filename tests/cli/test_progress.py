@@ -7,7 +7,7 @@ import pytest
 
 from ifair.cli import progress
 from ifair.cli.progress import LiveProgress, in_words
-from ifair.experiments.runner import Progress
+from ifair.reproduce.runner import Progress
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
+from ifair.cli.audit_options import ROLES, audit_options, gather_evidence
 from ifair.cli.extras import needs_for_tables
-from ifair.cli.people import ROLES, audit_options, gather
 from ifair.cli.roles_options import roles_options
 from ifair.cli.shown import printable
 
@@ -37,11 +37,11 @@ def audit(table: Path, roles: Any, output: Path | None, as_json: bool, **options
     import json
 
     from ifair.cli.output import write_text
-    from ifair.report.audit_text import audit_text
+    from ifair.report.terminal import audit_text
 
     if output is not None and not output.parent.is_dir():
         raise click.ClickException(f"cannot write {output}: there is no folder {output.parent}")
-    found = gather(table, roles, **options)
+    found = gather_evidence(table, roles, **options)
     text = json.dumps(found, allow_nan=False)
     if output is not None:
         write_text(output, text)

@@ -33,7 +33,7 @@ def list_(as_json: bool, as_markdown: bool) -> None:
     ifair datasets list --json | jq '.[].name'
     """
     from ifair.datasets.registry import HEADER, dataset_names, figures, find_about, markdown_table
-    from ifair.report.tables import aligned
+    from ifair.report.text_tables import align_rows
 
     if as_markdown:
         click.echo(markdown_table(), nl=False)
@@ -43,7 +43,7 @@ def list_(as_json: bool, as_markdown: bool) -> None:
         return
     rows: list[tuple[str, ...]] = [(*HEADER, "files")]
     rows += [(name, *figures(find_about(name)), _presence(name)) for name in dataset_names()]
-    click.echo(aligned(rows))
+    click.echo(align_rows(rows))
     click.echo("\nIn brackets: the paper's figures. `ifair datasets info NAME` explains every difference.")
 
 

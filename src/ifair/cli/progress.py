@@ -22,7 +22,7 @@ class LiveProgress:
     title : str
         What the units belong to.
     folder : Path
-        The folder that :func:`ifair.experiments.runner.run_units` works in.
+        The folder that :func:`ifair.reproduce.runner.run_units` works in.
     """
 
     def __init__(self, title: str, folder: Path) -> None:
@@ -61,14 +61,14 @@ class LiveProgress:
         click.echo(f"\r\x1b[K{text}" if self._terminal else text, err=True)
 
     def _tick(self) -> None:
-        from ifair.experiments.runner import under_way
+        from ifair.reproduce.runner import list_running
 
         while not self._ended.wait(REFRESH_SECONDS):
             last = self._last
             if last is None:
                 continue
             left = f"{in_words(last.seconds_left)} left, " if last.seconds_left is not None else ""
-            running = "; ".join(under_way(self._folder))
+            running = "; ".join(list_running(self._folder))
             text = f"  {last.done}/{last.total}, {left}running: {running}"
             click.echo(f"\r\x1b[K{text[: shutil.get_terminal_size().columns - 1]}", nl=False, err=True)
 

@@ -207,7 +207,7 @@ def _changes(ranked: Any, protected: Any, query: str | None, satisfied: dict[Any
 
 
 def _in_words(changes: list[Any], n_protected: int) -> str:
-    from ifair.report.tables import aligned
+    from ifair.report.text_tables import align_rows
 
     rows: list[tuple[str, ...]] = [("query", "candidates", "protected", "moved up", "top", "share before", "after", "")]
     rows += [
@@ -220,7 +220,7 @@ def _in_words(changes: list[Any], n_protected: int) -> str:
         for change in changes[:SHOWN_QUERIES]
     ]
     more = len(changes) - SHOWN_QUERIES
-    text = aligned(rows)
+    text = align_rows(rows)
     if more > 0:
         text += f"\n... and {more} more queries (--json shows all)"
     moved = sum(change["moved_up"] > 0 for change in changes)

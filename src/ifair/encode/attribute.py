@@ -8,6 +8,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import infer_dtype
 
+from ifair.errors import IfairError
+
 # What pandas finds in a column -> what we call it. Anything else cannot be encoded.
 _HOLDS = {
     "integer": "numbers",
@@ -58,15 +60,15 @@ class Attribute:
         try:
             values = column.to_numpy(dtype=np.float64, na_value=np.nan)
         except OverflowError:
-            raise ValueError(f"column {self.name!r} holds a number too large for float64") from None
+            raise IfairError(f"column {self.name!r} holds a number too large for float64") from None
         if (wrong := np.abs(values) > _LARGEST).any():
             row = int(wrong.argmax())
-            raise ValueError(
+            raise IfairError(
                 f"column {self.name!r} holds {values[row]} in row {row}: numbers must be finite, and at most "
                 f"{_LARGEST:g} in size because their squares are added up"
             )
         if self.kind == "boolean" and (wrong := ~np.isnan(values) & (values != 0) & (values != 1)).any():
-            raise ValueError(f"column {self.name!r} held booleans in fit and now holds {values[wrong][0]}")
+            raise IfairError(f"column {self.name!r} held booleans in fit and now holds {values[wrong][0]}")
         return values
 
     def choices(self, column: pd.Series) -> NDArray[np.object_]:
@@ -119,7 +121,7 @@ class Attribute:
         if holds in ("nothing", self.holds) or {holds, self.holds} == {"numbers", "booleans"}:
             return
         example = column.dropna().iloc[:1].tolist()[0]
-        raise ValueError(f"column {self.name!r} held {self.holds} in fit and now holds {holds}, such as {example!r}")
+        raise IfairError(f"column {self.name!r} held {self.holds} in fit and now holds {holds}, such as {example!r}")
 
 
 def _what_it_holds(column: pd.Series, name: str) -> str:
@@ -132,7 +134,7 @@ def _what_it_holds(column: pd.Series, name: str) -> str:
     if found in _HOLDS:
         return _HOLDS[found]
     if found in _TIMES:
-        raise ValueError(
+        raise IfairError(
             f"column {name!r} holds dates or times, which have no natural scale: turn it into a number (such "
             "as years since a date) or into text (such as the name of the month)"
         )

@@ -15,6 +15,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_array, check
 from ifair.encode.attribute import Attribute
 from ifair.encode.names import INFREQUENT, MISSING, check_unambiguous, positions_of, suffix
 from ifair.encode.table import as_pandas, as_polars, form_of, matrix_as
+from ifair.errors import IfairError
 
 
 class Encoder(TransformerMixin, BaseEstimator):
@@ -211,10 +212,10 @@ class Encoder(TransformerMixin, BaseEstimator):
         names = self.get_feature_names_out().tolist()
         form = form_of(Z)
         if form != "array" and list(Z.columns) != names:
-            raise ValueError(f"the columns to decode must be {names}, got {list(Z.columns)}")
+            raise IfairError(f"the columns to decode must be {names}, got {list(Z.columns)}")
         points = check_array(Z if form == "array" else Z.to_numpy(), dtype=np.float64, input_name="Z")
         if points.shape[1] != len(names):
-            raise ValueError(f"encoded records have {len(names)} columns, Z has {points.shape[1]}")
+            raise IfairError(f"encoded records have {len(names)} columns, Z has {points.shape[1]}")
         points = points * self.scale_ + self.mean_
         if form == "array":
             form = "polars" if self._fitted_form == "polars" else "pandas"
@@ -303,7 +304,7 @@ class Encoder(TransformerMixin, BaseEstimator):
 
 def _check_option(parameter: str, value: Any, options: tuple[str, ...]) -> None:
     if not isinstance(value, str) or value not in options:
-        raise ValueError(f"{parameter} must be one of {', '.join(map(repr, options))}, got {value!r}")
+        raise IfairError(f"{parameter} must be one of {', '.join(map(repr, options))}, got {value!r}")
 
 
 def _plain(transformer: Any, X: NDArray[Any]) -> NDArray[Any]:

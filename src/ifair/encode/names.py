@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ifair.errors import nearest_name
+from ifair.errors import IfairError, nearest_name
 
 MISSING = "missing"
 INFREQUENT = "infrequent"
@@ -58,12 +58,12 @@ def check_unambiguous(names: Sequence[str], origin: Sequence[str]) -> None:
         pieces = name.split("=")
         claimants = {"=".join(pieces[:i]) for i in range(1, len(pieces) + 1)} & attributes - {owner}
         if claimants:
-            raise ValueError(
+            raise IfairError(
                 f"the encoded column {name!r} of attribute {owner!r} could also belong to attribute "
                 f"{claimants.pop()!r}: rename one of the two"
             )
     if repeated := [name for name, count in Counter(names).items() if count > 1]:
-        raise ValueError(f"several encoded columns would be called {repeated[0]!r}: rename the category")
+        raise IfairError(f"several encoded columns would be called {repeated[0]!r}: rename the category")
 
 
 def positions_of(categorical: Any, names: list[str]) -> set[int]:
@@ -83,7 +83,7 @@ def positions_of(categorical: Any, names: list[str]) -> set[int]:
     """
     if isinstance(categorical, str):
         if categorical != "auto":
-            raise ValueError(f"categorical must be 'auto' or a list of columns, got {categorical!r}")
+            raise IfairError(f"categorical must be 'auto' or a list of columns, got {categorical!r}")
         return set()
     positions = set()
     for column in categorical:
@@ -92,9 +92,9 @@ def positions_of(categorical: Any, names: list[str]) -> set[int]:
         elif isinstance(column, str):
             near = nearest_name(column, names)
             hint = f"did you mean {near!r}?" if near else f"the columns are {names}"
-            raise ValueError(f"categorical names {column!r}, which is not a column; {hint}")
+            raise IfairError(f"categorical names {column!r}, which is not a column; {hint}")
         elif isinstance(column, (int, np.integer)) and not isinstance(column, bool) and column in range(len(names)):
             positions.add(int(column))
         else:
-            raise ValueError(f"categorical takes names and positions 0 to {len(names) - 1}, got {column!r}")
+            raise IfairError(f"categorical takes names and positions 0 to {len(names) - 1}, got {column!r}")
     return positions

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from ifair.errors import IfairError
+
 
 def form_of(X: Any) -> str:
     """Tell "pandas", "polars" and "array" apart."""
@@ -45,9 +47,9 @@ def as_pandas(estimator: BaseEstimator, X: Any, *, reset: bool) -> pd.DataFrame:
         dtype = None if hasattr(X, "dtype") else object
         return pd.DataFrame(validate_data(estimator, X, dtype=dtype, ensure_all_finite=False, reset=reset))
     if repeated := [name for name, count in Counter(X.columns).items() if count > 1]:
-        raise ValueError(f"column names must be unique, these are repeated: {repeated}")
+        raise IfairError(f"column names must be unique, these are repeated: {repeated}")
     if not all(X.shape):
-        raise ValueError(f"the table is empty: it has {X.shape[0]} records and {X.shape[1]} columns")
+        raise IfairError(f"the table is empty: it has {X.shape[0]} records and {X.shape[1]} columns")
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     if form == "pandas":
         return X

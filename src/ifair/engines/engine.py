@@ -8,7 +8,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ifair.errors import require_extra
+from ifair.errors import IfairError, require_extra
 
 Result = TypeVar("Result")
 Kernel = TypeVar("Kernel")
@@ -175,7 +175,7 @@ def check_engine(name: Any) -> None:
     """Refuse what is no engine, or needs what is not installed or not there."""
     family, _, place = name.partition(":") if isinstance(name, str) else ("", "", "")
     if family not in ("auto", "local", *PACKAGES) or (place and family not in PACKAGES) or str(name).endswith(":"):
-        raise ValueError(f"engine must be one of {NAMES}, got {name!r}")
+        raise IfairError(f"engine must be one of {NAMES}, got {name!r}")
     require_packages(name)
     if family == "torch" and place:
         from ifair.engines.torch import check_device

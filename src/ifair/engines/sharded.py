@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ifair.engines.engine import Engine, add_in_order, blocks
+from ifair.errors import IfairError
 
 Result = TypeVar("Result")
 Pieces = Iterable[NDArray[Any]]
@@ -81,7 +82,7 @@ class ShardedEngine(Engine):
     def map(self, function: Callable[[Any, slice], Result]) -> Iterator[Result]:
         """Results of ``function(block, rows)`` for every block of records, in the order of the records."""
         if self.n_records > ALL_PAIRS_UP_TO:
-            raise ValueError(
+            raise IfairError(
                 f"engine={self.family!r} compares all pairs of at most {ALL_PAIRS_UP_TO:,} records, the table has "
                 f"{self.n_records:,}: use landmarks, such as pairs=1000, or pairs='moments', whose cost grows with the "
                 "number of records and not with its square"

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, TypeVar
 
+from ifair.errors import IfairError
+
 Result = TypeVar("Result")
 
 LOCAL_FAILURES = 4
@@ -65,7 +67,7 @@ def check_master(session: Any, master: str) -> None:
     """Refuse a session that is not where ``engine`` asks for: a process has one at a time."""
     there = context_of(session).master
     if master and there != master:
-        raise ValueError(
+        raise IfairError(
             f"engine='spark:{master}': this process already has a Spark session, on {there!r}; use engine='spark' to "
             "compute there, or stop it first"
         )

@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from ifair.engines.engine import Engine, blocks
+from ifair.errors import IfairError
 
 Result = TypeVar("Result")
 Kernel = TypeVar("Kernel")
@@ -200,7 +201,7 @@ def check_device(name: str) -> torch.device:
         torch.zeros(1, dtype=torch.float64, device=device)
     except (RuntimeError, AssertionError, TypeError) as error:
         reason = str(error).splitlines()[0]
-        raise ValueError(
+        raise IfairError(
             f"engine='torch:{name}': torch cannot compute in double precision on {name!r} here ({reason}); "
             "plain 'torch' takes the first CUDA device, or the processor where there is none"
         ) from error

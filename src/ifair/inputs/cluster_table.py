@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from ifair.engines.sharded import ShardedEngine
-from ifair.errors import nearest_name
+from ifair.errors import IfairError, nearest_name
 from ifair.inputs.disk import check_finite
 from ifair.inputs.table import (
     ColumnStatistics,
@@ -125,21 +125,21 @@ class ClusterTable(Table):
             self._refuse_other(what, name)
             values = np.asarray(to_host(what))
             if len(values) != self.n_records:
-                raise ValueError(f"{name} has {len(values)} entries, but X has {self.n_records} records")
+                raise IfairError(f"{name} has {len(values)} entries, but X has {self.n_records} records")
         if values.ndim == 1 and pd.isna(values).any():
             missing = int(np.flatnonzero(pd.isna(values))[0])
-            raise ValueError(f"{name} has no value for record {missing}; fill it, or drop the record")
+            raise IfairError(f"{name} has no value for record {missing}; fill it, or drop the record")
         return values
 
     def _refuse_other(self, what: Any, name: str) -> None:
         """Say what can be, where something else was given."""
         if what is None:
-            raise ValueError(f"{name} is None: pass values, or the name of a column of X")
+            raise IfairError(f"{name} is None: pass values, or the name of a column of X")
         if isinstance(what, str):
             columns = self._whole_columns
             close = nearest_name(what, columns, cutoff=0.5) if columns else None
             hint = f"; did you mean {close!r}?" if close else ""
-            raise ValueError(f"{name}={what!r} is no column of X{hint}")
+            raise IfairError(f"{name}={what!r} is no column of X{hint}")
         if type(what).__module__.startswith("pyspark.sql"):
             raise TypeError(
                 f"{name} must be the name of a column of X, or an array of this process, got {type(what).__name__}: "
@@ -197,10 +197,10 @@ def check_statistics(parts: Iterable[PartStatistics | None], names: Sequence[Any
     """Those of a whole table, of columns with these names; refuses what cannot be fitted."""
     whole = join_statistics(parts)
     if whole is None:
-        raise ValueError("X has no records: all its partitions are empty")
+        raise IfairError("X has no records: all its partitions are empty")
     wrong = np.flatnonzero(~np.isfinite(whole.largest))
     if len(wrong):
-        raise ValueError(
+        raise IfairError(
             f"Input X contains NaN or infinity, in column {names[wrong[0]]!r}"
             + (f" and {len(wrong) - 1} more" if len(wrong) > 1 else "")
             + ": fill or drop what is missing first (ifair.Encoder does)"

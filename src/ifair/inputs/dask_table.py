@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ifair.engines.dask import DaskEngine, Shards
 from ifair.engines.dask_client import open_client, results_of
 from ifair.engines.engine import require_packages
+from ifair.errors import IfairError
 from ifair.inputs.cluster_table import ClusterTable, PartStatistics, check_statistics, map_frame, measure_part
 from ifair.inputs.disk import check_finite
 from ifair.inputs.table import Floats, RowMap, Validate, is_collection, map_array
@@ -32,12 +33,12 @@ class DaskTable(ClusterTable):
     def _as_numbers(self) -> Any:
         table = self.whole.drop(columns=self._named) if self._named else self.whole
         if getattr(table, "ndim", 0) != 2:
-            raise ValueError(f"X must be a two-dimensional array or a data frame of Dask, got {type(table).__name__}")
+            raise IfairError(f"X must be a two-dimensional array or a data frame of Dask, got {type(table).__name__}")
         if not hasattr(table, "columns"):
             return table.rechunk({1: -1})
         for name, dtype in table.dtypes.items():
             if not (pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_bool_dtype(dtype)):
-                raise ValueError(
+                raise IfairError(
                     f"column {name!r} holds {dtype}, not numbers: encode it first (ifair.Encoder, fitted on a sample, "
                     "does so partition by partition), or leave it out"
                 )
@@ -74,7 +75,7 @@ class DaskTable(ClusterTable):
         parts = [np.asarray(part) for part in results_of(engine.client, futures)]
         filled = [part for part in parts if len(part)]
         if tuple(map(len, filled)) != engine.rows:
-            raise ValueError(
+            raise IfairError(
                 f"{name} is not cut like X: its partitions hold {_list_some([*map(len, filled)])} records, those "
                 f"of X {_list_some(engine.rows)}; take both from one collection, or repartition them alike"
             )

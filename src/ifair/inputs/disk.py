@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from ifair.engines.engine import Engine, blocks
 from ifair.engines.streamed import ChunkReader, StreamedEngine, chunk_rows, prefetch
+from ifair.errors import IfairError
 from ifair.inputs.parquet import ParquetRecords
 from ifair.inputs.table import (
     MAPPED_ROWS,
@@ -214,12 +215,12 @@ def find_records(
 
     if isinstance(X, str | os.PathLike):
         if engine.partition(":")[0] == "spark":
-            raise ValueError(f"engine={engine!r} takes data frames of Spark: pass spark.read.parquet(path), not a path")
+            raise IfairError(f"engine={engine!r} takes data frames of Spark: pass spark.read.parquet(path), not a path")
         X = read_records(X, choose_columns)
     elif not isinstance(X, ChunkReader):
         return None
     if not streams:
-        raise ValueError(
+        raise IfairError(
             f"engine={engine!r} keeps all records on the device and cannot read them from disk as it goes; "
             "use engine='local', or load the table into memory and pass that"
         )
@@ -256,7 +257,7 @@ def read_records(
         return ParquetRecords(path, columns)
     X = np.load(path, mmap_mode="r")
     if not is_mapped(X):
-        raise ValueError(f"{path.name} must hold a table of numbers, got shape {X.shape} of {X.dtype}")
+        raise IfairError(f"{path.name} must hold a table of numbers, got shape {X.shape} of {X.dtype}")
     return MappedRecords(X)
 
 
@@ -270,7 +271,7 @@ def check_finite(chunk: NDArray[np.floating[Any]], start: int, columns: list[str
     if len(wrong):
         row, column = wrong[0]
         name = columns[column] if columns is not None else int(column)
-        raise ValueError(
+        raise IfairError(
             f"Input X contains NaN or infinity: {chunk[row, column]} in record {start + row}, column {name!r}; "
             "fill or drop what is missing first (ifair.Encoder does)"
         )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ifair.engines.engine import blocks
 from ifair.engines.streamed import chunk_rows
-from ifair.errors import require_extra
+from ifair.errors import IfairError, require_extra
 
 BUFFER_BYTES = 2**16
 """Of every column that is being read; without a buffer the whole row group would be in memory."""
@@ -46,7 +46,7 @@ class ParquetRecords:
     ) -> None:
         require_extra("Parquet", ["pyarrow"], "parquet")
         if not isinstance(spool, bool) and not Path(spool).is_dir():
-            raise ValueError(f"spool must be True, False or a folder that exists, got {spool!r}")
+            raise IfairError(f"spool must be True, False or a folder that exists, got {spool!r}")
         self.path, self.spool = Path(path), spool
         self.files = _find_files(self.path)
         opened = [_open_file(file) for file in self.files]
@@ -70,7 +70,7 @@ class ParquetRecords:
         self._refuse_unknown(name)
         kind = schema.field(name).type
         if not (kinds.is_floating(kind) or kinds.is_integer(kind) or kinds.is_boolean(kind)):
-            raise ValueError(
+            raise IfairError(
                 f"column {name!r} of {self.files[0].name} holds {kind}, not numbers: encode the table first "
                 "(ifair.Encoder does), or name the columns to read: ParquetRecords(path, columns=[...])"
             )
@@ -78,7 +78,7 @@ class ParquetRecords:
 
     def _refuse_unknown(self, name: str) -> None:
         if name not in self.all_columns:
-            raise ValueError(f"{self.files[0].name} has no column {name!r}; it has {', '.join(self.all_columns)}")
+            raise IfairError(f"{self.files[0].name} has no column {name!r}; it has {', '.join(self.all_columns)}")
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -143,7 +143,7 @@ def _find_files(path: Path) -> list[Path]:
         raise FileNotFoundError(f"there is no file or folder {str(path)!r} to read records from")
     files = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
     if not files:
-        raise ValueError(f"the folder {str(path)!r} holds no files that end in .parquet")
+        raise IfairError(f"the folder {str(path)!r} holds no files that end in .parquet")
     return files
 
 
@@ -154,10 +154,10 @@ def _open_file(file: Path) -> Any:
     try:
         return pq.ParquetFile(file, buffer_size=BUFFER_BYTES, pre_buffer=False)
     except pa.ArrowInvalid as error:
-        raise ValueError(f"{str(file)!r} is no Parquet file ({error}); tables on disk are .npy or Parquet") from error
+        raise IfairError(f"{str(file)!r} is no Parquet file ({error}); tables on disk are .npy or Parquet") from error
 
 
 def _refuse_other_columns(file: Path, schema: Any, columns: list[str]) -> None:
     missing = [name for name in columns if name not in schema.names]
     if missing:
-        raise ValueError(f"{file.name} lacks {missing}, which other files of the folder have")
+        raise IfairError(f"{file.name} lacks {missing}, which other files of the folder have")

@@ -13,6 +13,7 @@ from ifair.engines.engine import require_packages
 from ifair.engines.spark import Shards, SparkEngine, persist
 from ifair.engines.spark_session import check_master, context_of, quiet, results_of
 from ifair.engines.streamed import chunk_rows
+from ifair.errors import IfairError
 from ifair.inputs.cluster_table import (
     ClusterTable,
     PartStatistics,
@@ -31,7 +32,7 @@ class SparkTable(ClusterTable):
 
     def __init__(self, X: Any, validate: Validate, *, engine: str, **options: Any) -> None:
         if engine.partition(":")[0] not in ("auto", "spark"):
-            raise ValueError(
+            raise IfairError(
                 f"engine={engine!r} cannot read a data frame of Spark: use engine='spark', or pass its toPandas()"
             )
         require_packages("spark")
@@ -44,14 +45,14 @@ class SparkTable(ClusterTable):
         table = self.whole.drop(*self._named)
         for field in table.schema.fields:
             if not isinstance(field.dataType, NumericType | BooleanType):
-                raise ValueError(
+                raise IfairError(
                     f"column {field.name!r} holds {field.dataType.simpleString()}, not numbers: encode it first "
                     "(ifair.Encoder, fitted on a sample, does so in mapInPandas), or leave it out"
                 )
         names = table.columns
         repeated = sorted({name for name in names if names.count(name) > 1})
         if repeated:
-            raise ValueError(f"X has more than one column of the name {repeated[0]!r}: rename or drop some")
+            raise IfairError(f"X has more than one column of the name {repeated[0]!r}: rename or drop some")
         kind = "float" if all(isinstance(field.dataType, FloatType) for field in table.schema.fields) else "double"
         return table.select(*(functions.col(_quote(name)).cast(kind).alias(name) for name in names))
 
@@ -96,7 +97,7 @@ class SparkTable(ClusterTable):
         parts = results_of(engine.context, values.collect, f"ifair-{uuid4().hex}")
         filled = [part for part in parts if part is not None]
         if tuple(len(part[0]) for part in filled) != engine.rows:
-            raise ValueError(f"{name} has other records than X: write the table to files and read it from there")
+            raise IfairError(f"{name} has other records than X: write the table to files and read it from there")
         columns = [np.concatenate([part[j] for part in filled]) for j in range(len(names))]
         return columns[0] if isinstance(what, str) else np.column_stack(columns)
 

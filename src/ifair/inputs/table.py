@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from ifair.engines.engine import Engine, LocalEngine, blocks, open_engine
 from ifair.engines.streamed import ChunkReader
+from ifair.errors import IfairError
 
 Floats = NDArray[np.floating[Any]]
 Validate = Callable[[Any], Floats]
@@ -111,7 +112,7 @@ class Table(ABC):
         """What stands beside the records under this name, in this process."""
         given = to_host(self.beside[name])
         if isinstance(given, str):
-            raise ValueError(f"{given!r} names a column, which is read from Parquet files only: pass its values")
+            raise IfairError(f"{given!r} names a column, which is read from Parquet files only: pass its values")
         return given
 
     def shrink_labels(self, numbers: NDArray[Any]) -> NDArray[Any]:

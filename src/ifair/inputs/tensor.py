@@ -9,6 +9,7 @@ from array_api_compat import array_namespace
 
 from ifair.engines.engine import blocks
 from ifair.engines.torch import TorchEngine
+from ifair.errors import IfairError
 from ifair.inputs.table import MemoryTable, RowMap, Validate, fill_result, to_host
 
 
@@ -26,7 +27,7 @@ class MappedTensor(MemoryTable):
 
     def __init__(self, X: Any, validate: Validate, **options: Any) -> None:
         if X.ndim != 2:
-            raise ValueError(
+            raise IfairError(
                 f"Expected 2D array, got {X.ndim}D tensor instead: one row per record, one column per attribute"
             )
         with warnings.catch_warnings():
@@ -35,7 +36,7 @@ class MappedTensor(MemoryTable):
         xp, X = array_namespace(X), X.detach()
         self.X: Any = X if X.dtype in (xp.float64, xp.float32) else xp.astype(X, xp.float64)
         if not bool(xp.all(xp.isfinite(self.X))):
-            raise ValueError(
+            raise IfairError(
                 "Input X contains NaN or infinity: fill or drop what is missing first (ifair.Encoder does)"
             )
 

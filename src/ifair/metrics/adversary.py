@@ -12,6 +12,7 @@ from sklearn.model_selection import StratifiedKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from ifair.errors import IfairError
 from ifair.metrics.arrays import Floats, Ints, groups, matrix
 from ifair.metrics.bootstrap import Interval, bootstrap
 from ifair.metrics.utility import accuracy, auc
@@ -75,7 +76,7 @@ class Adversary:
             return bootstrap(accuracy, self.truth, self.chances.argmax(axis=1), **options)
         if measure == "auc" and self.chances.shape[1] == 2:
             return bootstrap(auc, self.truth, self.chances[:, 1], **options)
-        raise ValueError(f'measure must be "accuracy" or, between two groups, "auc"; got {measure!r}')
+        raise IfairError(f'measure must be "accuracy" or, between two groups, "auc"; got {measure!r}')
 
 
 def adversary(
@@ -116,7 +117,7 @@ def adversary(
     sizes = np.bincount(found.codes, minlength=len(found))
     large = np.flatnonzero(sizes >= folds)
     if len(large) < 2:
-        raise ValueError(f"{folds} folds need two groups of {folds} people or more; take fewer folds")
+        raise IfairError(f"{folds} folds need two groups of {folds} people or more; take fewer folds")
     if (sizes[sizes < folds] > 0).any():
         names = [label for label, size in zip(found.labels, sizes) if 0 < size < folds]
         warnings.warn(f"groups of fewer than {folds} people are left out: {names}", stacklevel=2)
@@ -166,4 +167,4 @@ def attacker(model: Any, random_state: int = 0) -> Any:
         return HistGradientBoostingClassifier(early_stopping=False, random_state=random_state)
     if hasattr(model, "fit"):
         return clone(model)
-    raise ValueError(f'model must be "logistic", "boosting" or a classifier, got {model!r}')
+    raise IfairError(f'model must be "logistic", "boosting" or a classifier, got {model!r}')

@@ -10,6 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
+from ifair.errors import IfairError
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
@@ -20,9 +22,9 @@ def vector(values: Any, name: str, length: int | None = None) -> NDArray[Any]:
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:
-        raise ValueError(f"{name} must be one-dimensional, got the shape {array.shape}")
+        raise IfairError(f"{name} must be one-dimensional, got the shape {array.shape}")
     if length is not None and len(array) != length:
-        raise ValueError(f"{name} has {len(array)} entries where {length} are expected")
+        raise IfairError(f"{name} has {len(array)} entries where {length} are expected")
     return array
 
 
@@ -37,7 +39,7 @@ def matrix(values: Any, name: str = "X") -> Floats:
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2:
-        raise ValueError(f"{name} must be two-dimensional, got the shape {array.shape}")
+        raise IfairError(f"{name} must be two-dimensional, got the shape {array.shape}")
     return _finite(array, name)
 
 
@@ -45,9 +47,9 @@ def _finite(array: NDArray[Any], name: str) -> Floats:
     try:
         result: Floats = array.astype(np.float64, copy=False)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must hold numbers, got the type {array.dtype}") from None
+        raise IfairError(f"{name} must hold numbers, got the type {array.dtype}") from None
     if not np.isfinite(result).all():
-        raise ValueError(f"{name} holds missing or infinite values")
+        raise IfairError(f"{name} holds missing or infinite values")
     return result
 
 
@@ -90,14 +92,14 @@ def groups(sensitive_features: Any, length: int | None = None, name: str = "sens
     """
     if isinstance(sensitive_features, Groups):
         if length is not None and len(sensitive_features.codes) != length:
-            raise ValueError(f"{len(sensitive_features.codes)} people in groups where {length} are expected")
+            raise IfairError(f"{len(sensitive_features.codes)} people in groups where {length} are expected")
         return sensitive_features
     columns = _columns(sensitive_features, name)
     lengths = {len(column) for column in columns}
     if len(lengths) != 1 or (length is not None and lengths != {length}):
-        raise ValueError(f"{name} has {sorted(lengths)} entries where {length} are expected")
+        raise IfairError(f"{name} has {sorted(lengths)} entries where {length} are expected")
     if any(column.isna().any() for column in columns):
-        raise ValueError(f"{name} has missing values; name them as a group or leave them out")
+        raise IfairError(f"{name} has missing values; name them as a group or leave them out")
     parts = [_one_column(column) for column in columns]
     if len(parts) == 1:
         return parts[0]
@@ -117,7 +119,7 @@ def _columns(features: Any, name: str) -> list[pd.Series]:
         return [pd.Series(array)]
     if array.ndim == 2 and array.shape[1] > 0:
         return [pd.Series(array[:, n]) for n in range(array.shape[1])]
-    raise ValueError(f"{name} must be a column or columns of labels, got the shape {array.shape}")
+    raise IfairError(f"{name} must be a column or columns of labels, got the shape {array.shape}")
 
 
 def _without_arrow(features: Any) -> Any:

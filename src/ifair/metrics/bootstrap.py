@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
+from ifair.errors import IfairError
 from ifair.metrics.arrays import Floats, by_query, groups
 from ifair.metrics.individual import checked_neighbours, mean_of_queries, outcome_distances
 
@@ -85,7 +86,7 @@ def bootstrap(
     data = [None if array is None else np.asarray(array) for array in arrays]
     lengths = {len(array) for array in data if array is not None}
     if len(lengths) != 1:
-        raise ValueError(f"arrays of one length are needed, got the lengths {sorted(lengths)}")
+        raise IfairError(f"arrays of one length are needed, got the lengths {sorted(lengths)}")
     n = lengths.pop()
     found = None if sensitive_features is None else groups(sensitive_features, n)
     units = [rows for _, rows in by_query(query, n)] if query is not None else None
@@ -157,7 +158,7 @@ def _stacked(units: list[NDArray[np.intp]]) -> tuple[NDArray[np.intp], NDArray[n
 
 def _interval(estimate: float, values: Floats, confidence: float, resampled: str) -> Interval:
     if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie strictly between 0 and 1, got {confidence}")
+        raise IfairError(f"confidence must lie strictly between 0 and 1, got {confidence}")
     defined = values[~np.isnan(values)]
     tail = (1 - confidence) / 2
     low, high = np.quantile(defined, [tail, 1 - tail]) if len(defined) else (np.nan, np.nan)

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import beta, binom
 
+from ifair.errors import IfairError
 from ifair.metrics.arrays import Floats, matrix, vector
 
 Distance = Callable[[Floats, Floats], Floats]
@@ -41,7 +42,7 @@ def minkowski(weights: ArrayLike | None = None, p: float = 2.0) -> Distance:
     N)."""
     alpha = None if weights is None else vector(weights, "weights").astype(np.float64)
     if p < 1 or (alpha is not None and (alpha < 0).any()):
-        raise ValueError("a distance needs p of at least 1 and weights of at least 0")
+        raise IfairError("a distance needs p of at least 1 and weights of at least 0")
 
     def distance(A: Floats, B: Floats) -> Floats:
         powers = np.abs(A - B) ** p
@@ -159,9 +160,9 @@ def certify(
     """
     image, records = matrix(Z, "Z"), matrix(X, "X")
     if len(image) != len(records):
-        raise ValueError(f"Z has {len(image)} records and X {len(records)}")
+        raise IfairError(f"Z has {len(image)} records and X {len(records)}")
     if not (0 < share < 1 and 0 < confidence < 1):
-        raise ValueError("share and confidence must lie strictly between 0 and 1")
+        raise IfairError("share and confidence must lie strictly between 0 and 1")
     left, right = sample_pairs(len(records), n_pairs, about, np.random.default_rng(random_state))
     near = distance or minkowski()
     gaps = np.empty(len(left))
@@ -187,15 +188,15 @@ def certify(
 def sample_pairs(n_records: int, n_pairs: int | None, about: str, rng: np.random.Generator) -> tuple[Any, Any]:
     """Two int arrays of shape (n_pairs,): disjoint pairs for "population", independent ones for "records"."""
     if n_records < 2:
-        raise ValueError("a pair needs two records")
+        raise IfairError("a pair needs two records")
     if about == "population":
         count = n_records // 2 if n_pairs is None else n_pairs
         if not 1 <= count <= n_records // 2:
-            raise ValueError(f"{n_records} records make at most {n_records // 2} disjoint pairs, not {count}")
+            raise IfairError(f"{n_records} records make at most {n_records // 2} disjoint pairs, not {count}")
         order = rng.permutation(n_records)
         return order[:count], order[count : 2 * count]
     if about != "records":
-        raise ValueError(f'about must be "population" or "records", got {about!r}')
+        raise IfairError(f'about must be "population" or "records", got {about!r}')
     count = 10_000 if n_pairs is None else n_pairs
     left = rng.integers(n_records, size=count)
     right = rng.integers(n_records - 1, size=count)

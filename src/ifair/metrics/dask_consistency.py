@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ifair.errors import IfairError
 from ifair.metrics.arrays import Floats, matrix
 from ifair.metrics.neighbours import MANTISSA
 
@@ -31,21 +32,21 @@ def lazy_consistency_per_person(
     count in their order, as in :func:`ifair.metrics.nearest_neighbours`.
     """
     if not (is_lazy(y) and is_lazy(X)):
-        raise ValueError("give outcomes and attributes both as collections of Dask, or neither")
+        raise IfairError("give outcomes and attributes both as collections of Dask, or neither")
     if getattr(y, "ndim", 0) != 1:
-        raise ValueError(f"outcomes in a collection of Dask must be one column, got {getattr(y, 'ndim', 0)} dimensions")
+        raise IfairError(f"outcomes in a collection of Dask must be one column, got {getattr(y, 'ndim', 0)} dimensions")
     if k < 1:
-        raise ValueError(f"k must be at least 1, got {k}")
+        raise IfairError(f"k must be at least 1, got {k}")
     from dask import array, delayed
 
     kind = _kind(y.dtype, kind)
     width = 1.0 if score_range is None else float(score_range[1] - score_range[0])
     if not width > 0:
-        raise ValueError(f"score_range must rise, got {score_range}")
+        raise IfairError(f"score_range must rise, got {score_range}")
     records = [delayed(matrix)(part) for part in _partitions(X)]
     outcomes = [delayed(np.asarray)(part) for part in _partitions(y)]
     if len(records) != len(outcomes):
-        raise ValueError(f"y has {len(outcomes)} partitions and X {len(records)}: they must be cut alike")
+        raise IfairError(f"y has {len(outcomes)} partitions and X {len(records)}: they must be cut alike")
     persons = []
     for i, (A, own) in enumerate(zip(records, outcomes)):
         tiles = [delayed(_nearest)(A, B, theirs, k, i == j) for j, (B, theirs) in enumerate(zip(records, outcomes))]
@@ -64,9 +65,9 @@ def _kind(dtype: Any, kind: str) -> str:
     if kind in ("label", "score"):
         return kind
     if kind != "auto":
-        raise ValueError(f'kind must be "auto", "label" or "score", got {kind!r}')
+        raise IfairError(f'kind must be "auto", "label" or "score", got {kind!r}')
     if getattr(dtype, "kind", "O") in "iu":
-        raise ValueError('whole numbers, not looked at before they are computed: say kind="label" or kind="score"')
+        raise IfairError('whole numbers, not looked at before they are computed: say kind="label" or kind="score"')
     return "score" if getattr(dtype, "kind", "O") == "f" else "label"
 
 
@@ -75,7 +76,7 @@ def _nearest(A: Floats, B: Floats, outcomes: NDArray[Any], k: int, same: bool) -
     from scipy.spatial.distance import cdist
 
     if len(B) != len(outcomes):
-        raise ValueError(f"y and X are not cut alike: {len(outcomes)} outcomes meet {len(B)} records")
+        raise IfairError(f"y and X are not cut alike: {len(outcomes)} outcomes meet {len(B)} records")
     n_nearest = min(k, max(len(B) - same, 0))
     distances, found = np.empty((len(A), n_nearest)), np.empty((len(A), n_nearest), dtype=np.intp)
     for start in range(0, len(A) if n_nearest else 0, ROWS):
@@ -99,7 +100,7 @@ def _person(own: NDArray[Any], tiles: list[Nearest], k: int, kind: str, width: f
     distances = np.concatenate([d for d, _ in tiles], axis=1)
     others = np.concatenate([o for _, o in tiles], axis=1)
     if len(own) and distances.shape[1] < k:
-        raise ValueError(f"k must be less than the number of records, {distances.shape[1] + 1}; got {k}")
+        raise IfairError(f"k must be less than the number of records, {distances.shape[1] + 1}; got {k}")
     # Partitions come in the order of the records, and a stable sort keeps it among equals.
     order = np.argsort(distances, axis=1, kind="stable")[:, :k]
     near = np.take_along_axis(others, order, axis=1)
@@ -108,5 +109,5 @@ def _person(own: NDArray[Any], tiles: list[Nearest], k: int, kind: str, width: f
     else:
         apart = np.abs(own[:, None].astype(np.float64) - near.astype(np.float64)) / width
         if not np.isfinite(apart).all():
-            raise ValueError("outcomes hold missing or infinite values")
+            raise IfairError("outcomes hold missing or infinite values")
     return np.asarray(1 - apart.mean(axis=1))

@@ -1,12 +1,13 @@
 """The flip test: change only a person's protected attributes, and see what moves."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ifair.errors import IfairError
 from ifair.metrics.arrays import Floats, Groups, Ints, groups
 from ifair.metrics.certificate import Distance, minkowski
 
@@ -134,11 +135,11 @@ def flip_test(
     """
     functions = {"representation": transform, "probability": probability, "decision": decision}
     if not any(functions.values()):
-        raise ValueError("give at least one of transform, probability and decision")
+        raise IfairError("give at least one of transform, probability and decision")
     columns = list(protected)
     own = groups(_block(X, columns))
     if len(own) < 2:
-        raise ValueError(f"the protected columns {columns} hold one combination only: nothing to change")
+        raise IfairError(f"the protected columns {columns} hold one combination only: nothing to change")
     donors = _donors(own, alternatives, max_alternatives, np.random.default_rng(random_state))
     measure: dict[str, Callable[[Any, Any], Any]] = {
         "representation": distance or minkowski(),
@@ -167,6 +168,25 @@ def flip_test(
     )
 
 
+def each_alternative(X: Any, protected: Sequence[Any], max_alternatives: int = 50) -> Iterator[tuple[int, Any, Any]]:
+    """Every combination of protected values that :func:`flip_test` gives people; none where there is but one.
+
+    Yields
+    ------
+    row : int
+        A person who has the combination.
+    changed : as ``X``
+        Everybody with this combination, and else as they are.
+    is_own : array of bool, shape (M,)
+        Whose own combination it is.
+    """
+    columns = list(protected)
+    own = groups(_block(X, columns))
+    if len(own) > 1:
+        for donor in _donors(own, "each", max_alternatives, np.random.default_rng(0)):
+            yield int(donor[0]), _with_protected(X, columns, donor), own.codes == own.codes[donor]
+
+
 def _donors(own: Groups, alternatives: str, most: int, rng: np.random.Generator) -> list[Ints]:
     """For each round, the row from which each person gets the protected attributes."""
     n = len(own.codes)
@@ -176,7 +196,7 @@ def _donors(own: Groups, alternatives: str, most: int, rng: np.random.Generator)
         firsts = [int(np.argmax(own.codes == code)) for code in kept]
         return [np.full(n, first) for first in firsts]
     if alternatives != "permute":
-        raise ValueError(f'alternatives must be "each" or "permute", got {alternatives!r}')
+        raise IfairError(f'alternatives must be "each" or "permute", got {alternatives!r}')
     donor = np.empty(n, dtype=np.intp)
     for code in range(len(own)):
         members = own.members(code)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ifair.errors import IfairError
 from ifair.metrics.arrays import Floats, Groups, groups, undefined, vector
 from ifair.metrics.utility import positives
 
@@ -174,10 +175,10 @@ def outcomes(y_pred: ArrayLike, pos_label: Any = None, length: int | None = None
     if pos_label is not None:
         return np.asarray(values == pos_label, dtype=np.float64)
     if not (np.issubdtype(values.dtype, np.number) or values.dtype == bool):
-        raise ValueError("y_pred does not hold numbers; say which label is favourable with pos_label")
+        raise IfairError("y_pred does not hold numbers; say which label is favourable with pos_label")
     numeric = values.astype(np.float64)
     if not ((numeric >= 0) & (numeric <= 1)).all():
-        raise ValueError("y_pred leaves [0, 1]; say which label is favourable with pos_label")
+        raise IfairError("y_pred leaves [0, 1]; say which label is favourable with pos_label")
     return numeric
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ifair.errors import IfairError
 from ifair.metrics.arrays import Floats, Ints, by_query
 from ifair.metrics.dask_consistency import is_lazy, lazy_consistency_per_person
 from ifair.metrics.neighbours import nearest_neighbours
@@ -94,7 +95,7 @@ def consistency_per_person(
     """
     if is_lazy(y) or is_lazy(X):
         if neighbours is not None or query is not None:
-            raise ValueError("neighbours and query are not for collections of Dask: give X, or compute them first")
+            raise IfairError("neighbours and query are not for collections of Dask: give X, or compute them first")
         lazy: Floats = lazy_consistency_per_person(y, X, k, kind, score_range)
         return lazy
     near = checked_neighbours(len(np.asarray(y)), X, k, neighbours, query, n_jobs)
@@ -116,13 +117,13 @@ def checked_neighbours(
 ) -> Ints:
     """The given neighbours, checked, or those found in ``X``."""
     if (X is None) == (neighbours is None):
-        raise ValueError("give either X, to search neighbours in, or neighbours")
+        raise IfairError("give either X, to search neighbours in, or neighbours")
     found = neighbours if X is None else nearest_neighbours(X, k, query=query, n_jobs=n_jobs)
     near = np.asarray(found)
     if near.ndim != 2 or len(near) != n_records or not np.issubdtype(near.dtype, np.integer):
-        raise ValueError(f"neighbours must be whole numbers of shape ({n_records}, k), got {near.shape}")
+        raise IfairError(f"neighbours must be whole numbers of shape ({n_records}, k), got {near.shape}")
     if near.size and not (near.min() >= 0 and near.max() < n_records):
-        raise ValueError("neighbours name records that do not exist")
+        raise IfairError("neighbours name records that do not exist")
     return near.astype(np.intp, copy=False)
 
 
@@ -136,16 +137,16 @@ def outcome_distances(
     if outcomes.ndim == 2:
         return _total_variation(outcomes, neighbours)
     if outcomes.ndim != 1:
-        raise ValueError(f"outcomes must be a vector or rows of probabilities, got {outcomes.shape}")
+        raise IfairError(f"outcomes must be a vector or rows of probabilities, got {outcomes.shape}")
     if outcome_kind(outcomes, kind) == "label":
         _, codes = np.unique(outcomes, return_inverse=True)
         return (codes[:, None] != codes[neighbours]).astype(np.float64)
     values = outcomes.astype(np.float64)
     if not np.isfinite(values).all():
-        raise ValueError("outcomes hold missing or infinite values")
+        raise IfairError("outcomes hold missing or infinite values")
     width = 1.0 if score_range is None else float(score_range[1] - score_range[0])
     if not width > 0:
-        raise ValueError(f"score_range must rise, got {score_range}")
+        raise IfairError(f"score_range must rise, got {score_range}")
     return np.asarray(np.abs(values[:, None] - values[neighbours]) / width)
 
 
@@ -154,18 +155,18 @@ def outcome_kind(outcomes: NDArray[Any], kind: str) -> str:
     if kind in ("label", "score"):
         return kind
     if kind != "auto":
-        raise ValueError(f'kind must be "auto", "label" or "score", got {kind!r}')
+        raise IfairError(f'kind must be "auto", "label" or "score", got {kind!r}')
     if np.issubdtype(outcomes.dtype, np.floating):
         return "score"
     if np.issubdtype(outcomes.dtype, np.integer) and len(np.unique(outcomes)) > 2:
-        raise ValueError('whole numbers with more than two values: say kind="label" or kind="score"')
+        raise IfairError('whole numbers with more than two values: say kind="label" or kind="score"')
     return "label"
 
 
 def _total_variation(rows: NDArray[Any], neighbours: Ints) -> Floats:
     chances = rows.astype(np.float64)
     if not np.allclose(chances.sum(axis=1), 1) or chances.min() < 0:
-        raise ValueError("outcomes with several columns must be probabilities that add up to 1")
+        raise IfairError("outcomes with several columns must be probabilities that add up to 1")
     columns = [np.abs(c[:, None] - c[neighbours]) for c in chances.T]
     return np.asarray(sum(columns) / 2)
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ifair.errors import IfairError
 from ifair.metrics.arrays import Floats, Ints, by_query, in_threads, matrix
 
 ROWS = 256  # records searched at a time
@@ -65,7 +66,7 @@ def nearest_neighbours(X: ArrayLike, k: int = 10, *, query: Any = None, n_jobs: 
 
 def _search(records: Floats, k: int, n_jobs: int | None) -> Ints:
     if not 1 <= k < len(records):
-        raise ValueError(f"k must be at least 1 and less than the number of records, {len(records)}; got {k}")
+        raise IfairError(f"k must be at least 1 and less than the number of records, {len(records)}; got {k}")
     copies = _Copies.of(records, most=k + 1)
     found = _Search.of(records[copies.firsts], k)
     starts = range(0, len(copies.firsts), ROWS)

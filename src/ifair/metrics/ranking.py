@@ -10,6 +10,7 @@ from scipy.stats import kendalltau
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import ndcg_score
 
+from ifair.errors import IfairError
 from ifair.metrics.arrays import Floats, by_query, groups, numbers, undefined
 
 
@@ -92,7 +93,7 @@ def ndcg(y_true: ArrayLike, y_score: ArrayLike, *, k: int | None = None) -> floa
     truth = numbers(y_true, "y_true")
     scores = numbers(y_score, "y_score", len(truth))
     if (truth < 0).any():
-        raise ValueError("ndcg needs y_true of at least 0")
+        raise IfairError("ndcg needs y_true of at least 0")
     if not truth.any():
         return undefined("nDCG is undefined where no candidate has a positive true score")
     if len(truth) == 1:
@@ -185,7 +186,7 @@ def per_query(
 
 def _top(k: int, n: int) -> int:
     if k < 1:
-        raise ValueError(f"k must be at least 1, got {k}")
+        raise IfairError(f"k must be at least 1, got {k}")
     return min(k, n)
 
 

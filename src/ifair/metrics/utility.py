@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import accuracy_score, roc_auc_score
 
+from ifair.errors import IfairError
 from ifair.metrics.arrays import numbers, undefined, vector
 
 
@@ -70,5 +71,5 @@ def positives(y: ArrayLike, name: str, pos_label: Any = None, length: int | None
         return np.asarray(labels == pos_label)
     seen = set(np.unique(labels).tolist())
     if not (seen <= {0, 1} or seen <= {-1, 1}):
-        raise ValueError(f"{name} holds {sorted(seen)[:5]}; say which label is positive with pos_label")
+        raise IfairError(f"{name} holds {sorted(seen)[:5]}; say which label is positive with pos_label")
     return np.asarray(labels == 1)

@@ -16,6 +16,7 @@ from ifair.core.parameters import Parameters
 from ifair.core.solve import Observer, Problem, Progress, Result, minimise_many
 from ifair.core.terms import Reconstruction
 from ifair.engines.engine import Engine
+from ifair.errors import IfairError
 from ifair.inputs.table import Table, open_table
 from ifair.models.ifair import IFair, Task
 from ifair.models.prototypes import FLOATS
@@ -80,7 +81,7 @@ def _check_models(models: list[IFair]) -> None:
         if not isinstance(model, IFair):
             raise TypeError(f"fit_many fits IFair models, got {type(model).__name__}: fit that one on its own")
         if any(model is other for other in models[:number]):
-            raise ValueError("fit_many got the same model twice; sklearn.base.clone makes another like it")
+            raise IfairError("fit_many got the same model twice; sklearn.base.clone makes another like it")
 
 
 def _fit_there(models: list[IFair], X: Any) -> None:

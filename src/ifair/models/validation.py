@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from ifair.encode import columns_of
 from ifair.engines.engine import check_engine
-from ifair.errors import nearest_name
+from ifair.errors import IfairError, nearest_name
 from ifair.inputs.table import Table
 
 STARTS = {"alpha_init": ("masked", "random"), "init": ("k-means++", "uniform", "principal")}
@@ -32,7 +32,7 @@ def check_parameters(estimator: Any) -> None:
     else:
         check_positive_integer("pairs (a number of landmarks)", estimator.pairs)
     if estimator.pairs == "moments" and estimator.p != 2:
-        raise ValueError(f"pairs='moments' has a closed form for p=2 only, got p={estimator.p!r}")
+        raise IfairError(f"pairs='moments' has a closed form for p=2 only, got p={estimator.p!r}")
 
 
 def check_lfr_parameters(estimator: Any) -> None:
@@ -49,16 +49,16 @@ def _check_common(estimator: Any, weights: tuple[str, ...]) -> None:
         check_not_negative(name, getattr(estimator, name))
     if all(getattr(estimator, name) == 0 for name in weights):
         both = "both" if len(weights) == 2 else "all"
-        raise ValueError(f"{', '.join(weights[:-1])} and {weights[-1]} are {both} 0: there is nothing to learn")
+        raise IfairError(f"{', '.join(weights[:-1])} and {weights[-1]} are {both} 0: there is nothing to learn")
     if not _is_number(estimator.p) or not 1 <= estimator.p < np.inf:
-        raise ValueError(f"p must be a finite number of at least 1 for d to be a distance, got {estimator.p!r}")
+        raise IfairError(f"p must be a finite number of at least 1 for d to be a distance, got {estimator.p!r}")
     check_choice("output", estimator.output, OUTPUTS)
     check_engine(estimator.engine)
     for name, choices in STARTS.items():
         if isinstance(getattr(estimator, name), str):
             check_choice(name, getattr(estimator, name), choices)
     if isinstance(estimator.init, str) and estimator.init == "principal" and not isinstance(estimator.alpha_init, str):
-        raise ValueError("init='principal' chooses the first weights itself; leave alpha_init='masked' or 'random'")
+        raise IfairError("init='principal' chooses the first weights itself; leave alpha_init='masked' or 'random'")
     if estimator.callback is not None and not callable(estimator.callback):
         raise TypeError(f"callback must be callable, got {estimator.callback!r}")
 
@@ -69,13 +69,13 @@ def check_table(estimator: Any, table: Table) -> None:
     _check_warm_start(estimator, n_features)
     K = estimator.n_prototypes
     if table.n_records < K:
-        raise ValueError(f"n_prototypes={K} needs at least {K} records, the table has n_samples={table.n_records}")
+        raise IfairError(f"n_prototypes={K} needs at least {K} records, the table has n_samples={table.n_records}")
     largest = table.statistics.largest
     # Squares are summed over records, pairs and attributes, and squared again for moments.
     if largest.max() > (1e60 if table.dtype == np.float64 else 1e30):
         column = int(largest.argmax())
         name = getattr(estimator, "feature_names_in_", range(n_features))[column]
-        raise ValueError(
+        raise IfairError(
             f"column {name!r} holds values as large as {largest[column]:.3g}, whose squares overflow; "
             "scale the table first (ifair.Encoder does)"
         )
@@ -84,7 +84,7 @@ def check_table(estimator: Any, table: Table) -> None:
     if not isinstance(estimator.alpha_init, str):
         alpha = check_shape("alpha_init", estimator.alpha_init, (n_features,))
         if alpha.min() < 0:
-            raise ValueError(f"alpha_init must not be negative, got {alpha.min():.6g} in column {alpha.argmin()}")
+            raise IfairError(f"alpha_init must not be negative, got {alpha.min():.6g} in column {alpha.argmin()}")
 
 
 def _check_warm_start(estimator: Any, n_features: int) -> None:
@@ -95,7 +95,7 @@ def _check_warm_start(estimator: Any, n_features: int) -> None:
         and hasattr(estimator, "prototypes_")
         and estimator.prototypes_.shape != wanted
     ):
-        raise ValueError(
+        raise IfairError(
             f"warm_start: the previous fit has prototypes of shape {estimator.prototypes_.shape}, this one needs "
             f"{wanted}; set warm_start=False, or keep n_prototypes and the columns"
         )
@@ -106,7 +106,7 @@ def check_pairs(estimator: Any, table: Table) -> None:
     n, most = table.n_records, table.all_pairs_up_to
     all_pairs = estimator.pairs == "all" or (not isinstance(estimator.pairs, str) and estimator.pairs >= n)
     if all_pairs and n > most:
-        raise ValueError(
+        raise IfairError(
             f"pairs={estimator.pairs!r} means {n:,} x {n:,} pairs, which must be held and visited in memory: of "
             f"records on disk that is done for up to {most:,}. Use pairs=1000 (landmarks) or pairs='moments', which "
             "are linear in the records, or load the table into memory."
@@ -115,26 +115,26 @@ def check_pairs(estimator: Any, table: Table) -> None:
 
 def check_positive_integer(name: str, value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise ValueError(f"{name} must be an integer of at least 1, got {value!r}")
+        raise IfairError(f"{name} must be an integer of at least 1, got {value!r}")
 
 
 def check_not_negative(name: str, value: Any) -> None:
     if not _is_number(value) or not 0 <= value < np.inf:
-        raise ValueError(f"{name} must be a finite number of at least 0, got {value!r}")
+        raise IfairError(f"{name} must be a finite number of at least 0, got {value!r}")
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     if value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+        raise IfairError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
 
 
 def check_shape(name: str, value: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """``value`` as finite doubles of the given shape."""
     array = np.asarray(value, dtype=np.float64)
     if array.shape != shape:
-        raise ValueError(f"{name} must have shape {shape}, got {array.shape}")
+        raise IfairError(f"{name} must have shape {shape}, got {array.shape}")
     if not np.all(np.isfinite(array)):
-        raise ValueError(f"{name} must be finite, got {array[~np.isfinite(array)][0]}")
+        raise IfairError(f"{name} must be finite, got {array[~np.isfinite(array)][0]}")
     return array
 
 
@@ -148,11 +148,11 @@ def _is_number(value: Any) -> bool:
 def check_labels(y: Any, n_records: int) -> Any:
     """Labels of records, checked as scikit-learn checks them."""
     if y is None:
-        raise ValueError("This LFR estimator requires y to be passed, but the target y is None.")
+        raise IfairError("This LFR estimator requires y to be passed, but the target y is None.")
     y = column_or_1d(y, warn=True)
     missing = np.flatnonzero(pd.isna(y))
     if len(missing):
-        raise ValueError(f"Input y contains NaN: record {missing[0]} has no label; drop it")
+        raise IfairError(f"Input y contains NaN: record {missing[0]} has no label; drop it")
     assert_all_finite(y, input_name="y")
     check_consistent_length(y, np.empty(n_records))
     return y
@@ -164,9 +164,9 @@ def encode_classes(y: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
     kind = type_of_target(y, input_name="y", raise_unknown=True)
     classes, numbers = np.unique(column_or_1d(y), return_inverse=True)
     if kind != "binary":
-        raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
+        raise IfairError(f"Only binary classification is supported. The type of the target is {kind}.")
     if len(classes) < 2:
-        raise ValueError(f"LFR needs records of two classes, but y holds only one class: {classes[0]!r}")
+        raise IfairError(f"LFR needs records of two classes, but y holds only one class: {classes[0]!r}")
     return classes, numbers.astype(np.float64)
 
 
@@ -179,7 +179,7 @@ def number_groups(sensitive_features: ArrayLike, n_records: int) -> tuple[list[A
     for column in columns:
         missing = np.flatnonzero(pd.isna(column))
         if len(missing):
-            raise ValueError(f"sensitive_features has no value for record {missing[0]}; drop it or name a group for it")
+            raise IfairError(f"sensitive_features has no value for record {missing[0]}; drop it or name a group for it")
         numbers, values = pd.factorize(column, sort=True)
         if len(columns) == 1:
             return list(values), numbers
@@ -220,12 +220,12 @@ def protected_mask(protected: Any, X: Any, n_features: int, names: Sequence[str]
         protected = [protected]
     items = np.asarray(protected) if not isinstance(protected, np.ndarray) else protected
     if items.ndim != 1:
-        raise ValueError(f"protected must be one-dimensional, got an array of shape {items.shape}")
+        raise IfairError(f"protected must be one-dimensional, got an array of shape {items.shape}")
     if len(items) == 0:
         return np.zeros(n_features, dtype=bool)
     if items.dtype.kind == "b":
         if len(items) != n_features:
-            raise ValueError(f"protected is a mask of length {len(items)}, but the table has {n_features} columns")
+            raise IfairError(f"protected is a mask of length {len(items)}, but the table has {n_features} columns")
         return items.astype(bool)
     as_list = list(protected)
     if all(isinstance(item, str) for item in as_list):
@@ -241,7 +241,7 @@ def protected_mask(protected: Any, X: Any, n_features: int, names: Sequence[str]
 
 def _columns_of_names(wanted: list[str], names: Sequence[str] | None) -> list[int]:
     if names is None:
-        raise ValueError(
+        raise IfairError(
             f"protected={wanted!r} names columns, but the table has no column names; "
             "pass a DataFrame, or name the columns by index or by a boolean mask"
         )
@@ -253,7 +253,7 @@ def _columns_of_names(wanted: list[str], names: Sequence[str] | None) -> list[in
             attributes = list(dict.fromkeys([*names, *(n.partition("=")[0] for n in names)]))
             close = nearest_name(name, attributes, cutoff=0.5)
             hint = f"; did you mean {close!r}?" if close else f"; the columns are {_list_names(names)}"
-            raise ValueError(f"protected column {name!r} is not in the table{hint}")
+            raise IfairError(f"protected column {name!r} is not in the table{hint}")
         columns += found
     return columns
 
@@ -261,7 +261,7 @@ def _columns_of_names(wanted: list[str], names: Sequence[str] | None) -> list[in
 def _columns_of_indices(wanted: list[Any], n_features: int) -> list[int]:
     for index in wanted:
         if not -n_features <= index < n_features:
-            raise ValueError(f"protected column index {index} is out of range: the table has {n_features} columns")
+            raise IfairError(f"protected column index {index} is out of range: the table has {n_features} columns")
     columns = [int(index) % n_features for index in wanted]
     _refuse_duplicates(columns)
     return columns
@@ -270,7 +270,7 @@ def _columns_of_indices(wanted: list[Any], n_features: int) -> list[int]:
 def _refuse_duplicates(wanted: Sequence[Any]) -> None:
     repeated = sorted({item for item in wanted if wanted.count(item) > 1})
     if repeated:
-        raise ValueError(f"protected names {repeated} more than once; list every column once")
+        raise IfairError(f"protected names {repeated} more than once; list every column once")
 
 
 def _list_names(names: Sequence[str], most: int = 8) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
+from ifair.errors import IfairError
 from ifair.metrics.arrays import Groups, by_query, groups, numbers
 from ifair.ranking.rerank import fair_order, fair_scores
 from ifair.ranking.significance import protected_codes
@@ -123,7 +124,7 @@ class FAStarIR(BaseEstimator):
             Which ranking each candidate belongs to; without it there is one.
         """
         if self.shortage not in ("warn", "ignore", "raise"):
-            raise ValueError(f'shortage must be "warn", "ignore" or "raise", got {self.shortage!r}')
+            raise IfairError(f'shortage must be "warn", "ignore" or "raise", got {self.shortage!r}')
         score = numbers(scores, "scores")
         found = groups(sensitive_features, len(score))
         codes, shares = protected_codes(found, self.p, self.protected)
@@ -149,7 +150,7 @@ class FAStarIR(BaseEstimator):
             return
         if self.protected is True and set(found.labels) <= {False, True}:
             return
-        raise ValueError(f"no candidate is {self.protected!r}: sensitive_features holds {list(found.labels)[:10]}")
+        raise IfairError(f"no candidate is {self.protected!r}: sensitive_features holds {list(found.labels)[:10]}")
 
     def _report(self, satisfied: dict[Any, bool]) -> None:
         missed = [name for name, held in satisfied.items() if not held]
@@ -158,7 +159,7 @@ class FAStarIR(BaseEstimator):
         where = "" if missed == [None] else f" in {len(missed)} of {len(satisfied)} queries, first {missed[0]!r}"
         message = f"too few protected candidates for the minimum counts{where}"
         if self.shortage == "raise":
-            raise ValueError(message)
+            raise IfairError(message)
         warnings.warn(message, ShortageWarning, stacklevel=3)
 
 

@@ -38,6 +38,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ifair.errors import IfairError
+
 TIE = 1e-9
 MAX_STATES = 20_000_000  # 160 MB of float64 for the joint distribution of several groups
 
@@ -116,9 +118,9 @@ def failure_probability(counts: ArrayLike, p: Proportions) -> float:
     single, shares = proportions(p)
     table = np.asarray(counts)
     if table.ndim != (1 if single else 2) or (not single and len(table) != len(shares)):
-        raise ValueError(f"counts must have a row a group, {len(shares)}; got the shape {table.shape}")
+        raise IfairError(f"counts must have a row a group, {len(shares)}; got the shape {table.shape}")
     if table.size and (not np.issubdtype(table.dtype, np.number) or (table != np.floor(table)).any()):
-        raise ValueError("counts must be whole numbers")
+        raise IfairError("counts must be whole numbers")
     return _failure(np.atleast_2d(table).astype(np.int64), shares)
 
 
@@ -127,19 +129,19 @@ def proportions(p: Proportions) -> tuple[bool, tuple[float, ...]]:
     single = np.ndim(p) == 0
     shares = tuple(float(share) for share in np.atleast_1d(np.asarray(p, dtype=float)))
     if not shares or not all(0 <= share <= 1 for share in shares) or sum(shares) > 1 + TIE:
-        raise ValueError(f"p must lie between 0 and 1, and add up to at most 1 for several groups; got {p}")
+        raise IfairError(f"p must lie between 0 and 1, and add up to at most 1 for several groups; got {p}")
     return single, shares
 
 
 def _length(k: int) -> int:
     if k != int(k) or k < 0:
-        raise ValueError(f"k must be a whole number of at least 0, got {k}")
+        raise IfairError(f"k must be a whole number of at least 0, got {k}")
     return int(k)
 
 
 def _level(alpha: float) -> float:
     if not 0 < alpha < 1:
-        raise ValueError(f"alpha must lie strictly between 0 and 1, got {alpha}")
+        raise IfairError(f"alpha must lie strictly between 0 and 1, got {alpha}")
     return float(alpha)
 
 
@@ -150,7 +152,7 @@ def _tables(k: int, shares: tuple[float, ...], alpha: float, adjust: bool | str)
         parts = [_tables(k, (share,), alpha / len(shares), True) for share in shares]
         return min(a for a, _ in parts), np.concatenate([table for _, table in parts])
     if not isinstance(adjust, (bool, np.bool_)):
-        raise ValueError(f'adjust must be True, False or "bonferroni", got {adjust!r}')
+        raise IfairError(f'adjust must be True, False or "bonferroni", got {adjust!r}')
     lowest = alpha / (max(k, 1) * len(shares)) if adjust else alpha
     base, steps = zip(*(_binomial_steps(k, share, lowest, alpha) for share in shares))
     if not adjust:
@@ -207,7 +209,7 @@ def _failure(table: NDArray[np.int64], shares: tuple[float, ...]) -> float:
     last = table.max(axis=1, initial=0)
     shape = tuple(int(m) + 1 for m in last)
     if prod(shape) > MAX_STATES:
-        raise ValueError(
+        raise IfairError(
             f"the joint distribution of {len(shares)} groups over {table.shape[1]} positions has "
             f'{prod(shape):,} states; use adjust="bonferroni", a smaller k or fewer groups'
         )

@@ -3,7 +3,7 @@
 from typing import Any
 
 import ifair
-from ifair.errors import ConversionError, require_extra
+from ifair.errors import ConversionError, IfairError, require_extra
 from ifair.persist.onnx.inputs import name_inputs, record_inputs
 
 # Old enough for every runtime in use, new enough for all that is needed.
@@ -41,7 +41,7 @@ def to_onnx(model: Any, *, precision: str = "single") -> Any:
     is a classifier at the end of a pipeline, and a transformer before it.
     """
     if precision not in ("single", "double"):
-        raise ValueError(f"precision must be 'single' or 'double', got {precision!r}")
+        raise IfairError(f"precision must be 'single' or 'double', got {precision!r}")
     skl2onnx = register_converters()
     from sklearn.base import is_classifier
     from sklearn.exceptions import NotFittedError
