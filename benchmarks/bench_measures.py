@@ -16,7 +16,7 @@ import pandas as pd
 import common
 from ifair.metrics import certify, consistency, consistency_interval, nearest_neighbours
 from ifair.ranking import FAStarIR, failure_probability, minimum_counts
-from ifair.ranking.tables import _tables
+from ifair.ranking.minimum_tables import _make_tables
 
 COLUMNS = (
     "age workclass fnlwgt education education_num marital_status occupation relationship race sex gain loss "
@@ -78,7 +78,7 @@ def main(arguments=None):
     )
     row("certify, disjoint pairs", lambda: certify(0.9 * X, X))
     for p in (0.1, 0.5, 0.9):
-        _tables.cache_clear()
+        _make_tables.cache_clear()
         counts = row(f"minimum_counts, k = 1,500, p = {p}, alpha = 0.1", lambda p=p: minimum_counts(1500, p, 0.1))
         row(
             f"failure_probability of it, {failure_probability(counts, p):.6f}",

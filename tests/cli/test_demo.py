@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from ifair.cli import main
-from ifair.cli.files import write_text
+from ifair.cli.output_files import write_text
 from ifair.experiments import demo as experiment
 from ifair.experiments.demo import Settings, run
 from ifair.report.demo import MEASURES, as_text, summary

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ifair.report.blocks import (
+from ifair.report.document import (
     Bullets,
     Code,
     Finding,
@@ -12,10 +12,10 @@ from ifair.report.blocks import (
     Strong,
     Table,
     Text,
-    markdown,
-    plain,
-    plain_table,
-    signed,
+    add_sign,
+    render_markdown,
+    render_plain_table,
+    strip_markup,
 )
 
 
@@ -28,7 +28,7 @@ def test_blocks_are_written_as_markdown():
         Picture("plot", "A plot"),
         Finding("holds in part", "It is better.", "Larger mean.", ["here", "not there"]),
     ]
-    assert markdown(blocks).replace("\N{NO-BREAK SPACE}", " ") == (
+    assert render_markdown(blocks).replace("\N{NO-BREAK SPACE}", " ") == (
         "# Title\n\n"
         "Run `ifair *` and **look**.\n\n"
         "- one\n- two: 0.50 ± 0.10\n\n"
@@ -39,9 +39,9 @@ def test_blocks_are_written_as_markdown():
 
 
 def test_text_that_looks_like_markup_stays_text():
-    assert markdown([Text("FA*IR and FA*IR <b> a|b [x](y)")]) == "FA\\*IR and FA\\*IR \\<b\\> a\\|b \\[x\\](y)\n"
+    assert render_markdown([Text("FA*IR and FA*IR <b> a|b [x](y)")]) == "FA\\*IR and FA\\*IR \\<b\\> a\\|b \\[x\\](y)\n"
     # A bar inside a cell would start another cell.
-    assert markdown([Table([["a|b"], ["c"]])]).startswith("| a\\|b |\n")
+    assert render_markdown([Table([["a|b"], ["c"]])]).startswith("| a\\|b |\n")
 
 
 @pytest.mark.parametrize(
@@ -57,20 +57,20 @@ def test_text_that_looks_like_markup_stays_text():
 def test_a_printed_number_is_far_beyond_two_deviations_and_its_rounding(mean, sd, paper, far):
     number = Number(mean, sd, paper)
     assert number.far is far
-    assert ("**" in markdown([Text(number)])) is far
+    assert ("**" in render_markdown([Text(number)])) is far
 
 
 def test_a_number_breaks_before_its_deviation_and_nowhere_else():
-    assert markdown([Text(Number(0.6, 0.02))]).split(" ") == ["0.60\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}0.02\n"]
-    lines = markdown([Text(Number(0.6, 0.02, paper=0.59))]).strip("\n").split(" ")
+    assert render_markdown([Text(Number(0.6, 0.02))]).split(" ") == ["0.60\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}0.02\n"]
+    lines = render_markdown([Text(Number(0.6, 0.02, paper=0.59))]).strip("\n").split(" ")
     assert [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines] == ["0.59 → 0.60", "± 0.02 (+0.01)"]
 
 
 def test_a_difference_of_nothing_has_no_sign():
-    assert [signed(x) for x in (0.012, -0.012, -0.001, 0.0)] == ["+0.01", "-0.01", "0.00", "0.00"]
+    assert [add_sign(x) for x in (0.012, -0.012, -0.001, 0.0)] == ["+0.01", "-0.01", "0.00", "0.00"]
 
 
 def test_a_terminal_gets_no_markup():
-    assert plain(("a ", Strong("b"), " ", Code("c"), " FA*IR")) == "a b c FA*IR"
+    assert strip_markup(("a ", Strong("b"), " ", Code("c"), " FA*IR")) == "a b c FA*IR"
     table = Table([["", "AUC"], ["LFR", Number(0.6, 0.02, paper=0.59)]])
-    assert plain_table(table) == "     AUC\nLFR  0.59 → 0.60 ± 0.02 (+0.01)"
+    assert render_plain_table(table) == "     AUC\nLFR  0.59 → 0.60 ± 0.02 (+0.01)"

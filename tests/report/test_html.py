@@ -2,8 +2,7 @@
 
 from html.parser import HTMLParser
 
-from ifair.report.blocks import Bullets, Code, Finding, Heading, Number, Picture, Strong, Table, Text
-from ifair.report.html import html
+from ifair.report.document import Bullets, Code, Finding, Heading, Number, Picture, Strong, Table, Text, render_html
 
 VOID = {"meta", "br", "img", "link"}
 
@@ -36,7 +35,7 @@ def outline(page):
 
 
 def test_every_kind_of_block_is_shown():
-    page = html(
+    page = render_html(
         [
             Heading("Title", 1),
             Heading("Part"),
@@ -58,7 +57,7 @@ def test_every_kind_of_block_is_shown():
 
 
 def test_sections_can_be_jumped_to_and_names_are_unique():
-    found = outline(html([Heading("Title", 1), Heading("Xing"), Heading("More"), Heading("Xing", 3)], {}))
+    found = outline(render_html([Heading("Title", 1), Heading("Xing"), Heading("More"), Heading("Xing", 3)], {}))
     assert found.links == ["#xing", "#more"]
     assert len(found.names) == len(set(found.names)) == 4
     assert {link[1:] for link in found.links} <= set(found.names)
@@ -70,20 +69,20 @@ def test_text_from_results_is_text():
         Heading(hostile, 1), Text(hostile), Bullets([hostile]), Table([[hostile], [hostile]]), Picture("x", hostile),
         Finding(hostile, hostile, hostile, [(Strong(hostile), Code(hostile))]),
     ]  # fmt: skip
-    assert "script" not in outline(html(blocks, {})).tags
+    assert "script" not in outline(render_html(blocks, {})).tags
 
 
 def test_the_page_needs_nothing_from_elsewhere():
-    page = html([Heading("Title", 1), Picture("plot", "A plot")], {"plot": "<svg></svg>"})
+    page = render_html([Heading("Title", 1), Picture("plot", "A plot")], {"plot": "<svg></svg>"})
     assert outline(page).links == []
     assert "http" not in page
     assert "prefers-color-scheme: dark" in page
 
 
 def test_a_picture_that_was_not_drawn_is_described():
-    assert "<figcaption>A plot</figcaption>" in html([Heading("T", 1), Picture("plot", "A plot")], {})
+    assert "<figcaption>A plot</figcaption>" in render_html([Heading("T", 1), Picture("plot", "A plot")], {})
 
 
 def test_words_stand_left_and_numbers_right():
-    page = html([Heading("T", 1), Table([["a", "method", "AUC"], ["", "masked data", "0.5, p = 0.1"]])], {})
+    page = render_html([Heading("T", 1), Table([["a", "method", "AUC"], ["", "masked data", "0.5, p = 0.1"]])], {})
     assert '<td class="word">masked data</td><td>0.5, p = 0.1</td>' in page

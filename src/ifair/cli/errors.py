@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from ifair.cli.shown import one_line, printable
+from ifair.cli.printable_text import make_one_line, make_printable
 from ifair.hints import no_file
 
 
@@ -20,22 +20,22 @@ def clear_errors() -> Iterator[None]:
         # Click's own words about the command line that was typed.
         raise
     except click.ClickException as error:
-        raise click.ClickException(one_line(error.format_message())) from error
+        raise click.ClickException(make_one_line(error.format_message())) from error
     except BrokenPipeError:
         # Whoever reads standard output has seen enough; click ends the command quietly.
         raise
     except OSError as error:
-        raise click.ClickException(one_line(_about_file(error))) from error
+        raise click.ClickException(make_one_line(_about_file(error))) from error
     except (ValueError, ImportError) as error:
         if not _is_told(error):
             raise
-        raise click.ClickException(one_line(error)) from error
+        raise click.ClickException(make_one_line(error)) from error
 
 
 def _is_told(error: Exception) -> bool:
     """Whether an error speaks to the user; all others are mistakes of this program and keep their trace."""
     # The classes can only have been raised once the modules that define them are there.
-    homes = {"ifair.data.errors": "DataError", "ifair.persist.errors": "ModelFileError"}
+    homes = {"ifair.data.errors": "DataError", "ifair.persist.model_errors": "ModelFileError"}
     told = tuple(getattr(sys.modules[home], name) for home, name in homes.items() if home in sys.modules)
     return isinstance(error, told) or "pip install 'ifair[" in str(error)
 
@@ -53,4 +53,4 @@ def _about_file(error: OSError) -> str:
 def warn(lines: Iterable[object]) -> None:
     """Say on standard error what the user should know."""
     for line in lines:
-        click.echo(f"Warning: {printable(line)}", err=True)
+        click.echo(f"Warning: {make_printable(line)}", err=True)

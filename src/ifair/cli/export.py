@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ifair.cli.extras import needs
-from ifair.cli.files import can_write
+from ifair.cli.output_files import check_writable
 
 
 @click.command(short_help="Write a model as ONNX.")
@@ -37,7 +37,7 @@ def export(model: Path, onnx: Path, precision: str, as_json: bool) -> None:
     """
     needs("a model file", "skops")
     needs("ONNX", "skl2onnx", "onnx")
-    can_write(onnx)
+    check_writable(onnx)
 
     import ifair
     from ifair.files import write_whole
@@ -54,16 +54,16 @@ def export(model: Path, onnx: Path, precision: str, as_json: bool) -> None:
     except OSError as error:
         raise click.ClickException(f"cannot write {onnx}: {error.strerror}") from error
     if as_json:
-        click.echo(json.dumps(_facts(onnx, precision, content, fitted), indent=2))
+        click.echo(json.dumps(_describe_graph(onnx, precision, content, fitted), indent=2))
     else:
         click.echo(f"{onnx.stat().st_size:,} bytes: {onnx}")
 
 
-def _facts(path: Path, precision: str, content: Any, fitted: Any) -> dict[str, Any]:
+def _describe_graph(path: Path, precision: str, content: Any, fitted: Any) -> dict[str, Any]:
     """What a program that runs the model must know: its inputs, with the column that each stands for, and outputs."""
     from onnx import TensorProto
 
-    columns = _columns(fitted)
+    columns = _find_columns(fitted)
     ports: dict[str, list[dict[str, Any]]] = {}
     for key, values in (("inputs", content.graph.input), ("outputs", content.graph.output)):
         kinds = [TensorProto.DataType.Name(value.type.tensor_type.elem_type).lower() for value in values]
@@ -78,7 +78,7 @@ def _facts(path: Path, precision: str, content: Any, fitted: Any) -> dict[str, A
     return {"output": str(path), "bytes": path.stat().st_size, "precision": precision, **ports}
 
 
-def _columns(fitted: Any) -> list[str]:
+def _find_columns(fitted: Any) -> list[str]:
     """The columns of the table that a model takes, in the order of its inputs; none if it takes an array."""
     first = fitted
     while hasattr(first, "steps"):

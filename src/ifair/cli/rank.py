@@ -10,8 +10,8 @@ import click
 
 from ifair.cli.errors import warn
 from ifair.cli.extras import needs, needs_for_tables
+from ifair.cli.printable_text import make_printable
 from ifair.cli.roles_options import needs_protected, roles_options
-from ifair.cli.shown import printable
 
 NEW = ("rank", "fair_score", "moved")
 SHOWN_QUERIES = 20
@@ -91,15 +91,15 @@ def rank(
     taken = [name for name in NEW if name in frame.columns]
     if taken:
         raise DataError(f"the table has a column {taken[0]!r} already, which the result needs; rename it")
-    group = _group(frame, roles)
-    query = _complete(frame, roles.query, "query") if roles.query else None
-    scores = _numbers(frame, roles.score) if model is None else _predicted(model, frame)
+    group = _find_group(frame, roles)
+    query = _read_complete(frame, roles.query, "query") if roles.query else None
+    scores = _read_scores(frame, roles.score) if model is None else _predict_scores(model, frame)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ShortageWarning)
         found = FAStarIR(k=top, p=min_share, alpha=alpha).rank(scores, sensitive_features=group, query=query)
     warn(f"{w.message}; all there are stand as high as demanded, the places after them go by score" for w in caught)
     by_score = FAStarIR(p=0).rank(scores, sensitive_features=group, query=query).rank
-    rows = _as_written(table, frame)
+    rows = _read_as_written(table, frame)
     ranked = rows.assign(rank=found.rank, fair_score=found.scores, moved=by_score - found.rank).iloc[found.order]
     try:
         with BlockWriter(output, sys.stdout if prints else None) as writer:
@@ -108,18 +108,18 @@ def rank(
         raise
     except OSError as error:
         raise click.ClickException(f"cannot write {output}: {error.strerror}") from error
-    changes = _changes(ranked, group[found.order], roles.query, found.satisfied, top)
+    changes = _compare_rankings(ranked, group[found.order], roles.query, found.satisfied, top)
     if as_json:
         facts = {"output": str(output), "min_share": min_share, "alpha": alpha, "top": top, "queries": changes}
         click.echo(json.dumps(facts, indent=2))
     else:
         # Where the table itself is printed, what changed is told beside it.
-        click.echo(_in_words(changes, int(group.sum())), err=prints)
+        click.echo(_describe_changes(changes, int(group.sum())), err=prints)
         if not prints:
             click.echo(f"\nRanking: {output}")
 
 
-def _as_written(table: Path, frame: Any) -> Any:
+def _read_as_written(table: Path, frame: Any) -> Any:
     """The rows as they stand in the file: in a CSV, 007 stays 007."""
     import pandas as pd
 
@@ -131,7 +131,7 @@ def _as_written(table: Path, frame: Any) -> Any:
     return pd.concat(list(read_blocks(table, text=list(frame.columns))))
 
 
-def _group(frame: Any, roles: Any) -> Any:
+def _find_group(frame: Any, roles: Any) -> Any:
     """Who is protected, by the conditions of --group or by the values of the protected columns."""
     from ifair.data.conditions import group_of, refuse_measures
     from ifair.data.errors import unknown
@@ -146,13 +146,13 @@ def _group(frame: Any, roles: Any) -> Any:
     group = from_table(frame[list(roles.protected)], protected=roles.protected).group
     meant = sorted({str(value) for name in roles.protected for value in frame.loc[group, name].unique()})
     click.echo(
-        f"protected: {printable(', '.join(meant[:10]))} ({group.sum()} of {len(group)}); --group says otherwise",
+        f"protected: {make_printable(', '.join(meant[:10]))} ({group.sum()} of {len(group)}); --group says otherwise",
         err=True,
     )
     return group
 
 
-def _complete(frame: Any, column: str, role: str) -> Any:
+def _read_complete(frame: Any, column: str, role: str) -> Any:
     from ifair.data.errors import DataError, unknown
 
     if column not in frame.columns:
@@ -163,13 +163,13 @@ def _complete(frame: Any, column: str, role: str) -> Any:
     return frame[column].to_numpy()
 
 
-def _numbers(frame: Any, column: str) -> Any:
+def _read_scores(frame: Any, column: str) -> Any:
     import numpy as np
     import pandas as pd
 
     from ifair.data.errors import DataError
 
-    given = _complete(frame, column, "score")
+    given = _read_complete(frame, column, "score")
     values = pd.to_numeric(pd.Series(given), errors="coerce").to_numpy(dtype=np.float64)
     wrong = ~np.isfinite(values)
     if wrong.any():
@@ -179,16 +179,18 @@ def _numbers(frame: Any, column: str) -> Any:
     return values
 
 
-def _predicted(path: Path, frame: Any) -> Any:
-    from ifair.cli.model import Model
+def _predict_scores(path: Path, frame: Any) -> Any:
+    from ifair.cli.saved_model import Model
 
     model = Model(path)
-    scores = model.score(model.records(frame))
-    model.tell_new_categories()
+    scores = model.score(model.check_records(frame))
+    model.warn_new_categories()
     return scores
 
 
-def _changes(ranked: Any, protected: Any, query: str | None, satisfied: dict[Any, bool], top: int | None) -> list[Any]:
+def _compare_rankings(
+    ranked: Any, protected: Any, query: str | None, satisfied: dict[Any, bool], top: int | None
+) -> list[Any]:
     """What changed in each ranking: who moved up, and the share of protected candidates at the top."""
     keys = ranked[query].to_numpy() if query else None
     changes = []
@@ -212,13 +214,13 @@ def _changes(ranked: Any, protected: Any, query: str | None, satisfied: dict[Any
     return changes
 
 
-def _in_words(changes: list[Any], n_protected: int) -> str:
-    from ifair.report.tables import aligned
+def _describe_changes(changes: list[Any], n_protected: int) -> str:
+    from ifair.report.document import align_columns
 
     rows: list[tuple[str, ...]] = [("query", "candidates", "protected", "moved up", "top", "share before", "after", "")]
     rows += [
         (
-            printable(change["query"] or "(one)"),
+            make_printable(change["query"] or "(one)"),
             *(str(change[key]) for key in ("candidates", "protected", "moved_up", "top")),
             *(f"{change[key]:.0%}" for key in ("share_before", "share_after")),
             "" if change["minimum_held"] else "too few protected candidates",
@@ -226,7 +228,7 @@ def _in_words(changes: list[Any], n_protected: int) -> str:
         for change in changes[:SHOWN_QUERIES]
     ]
     more = len(changes) - SHOWN_QUERIES
-    text = aligned(rows)
+    text = align_columns(rows)
     if more > 0:
         text += f"\n... and {more} more queries (--json shows all)"
     moved = sum(change["moved_up"] > 0 for change in changes)

@@ -57,8 +57,8 @@ def reproduce(
     """
     import json
 
+    from ifair.cli.live_progress import LiveProgress
     from ifair.cli.page import write_page
-    from ifair.cli.progress import LiveProgress
     from ifair.data.errors import DataError
     from ifair.experiments.profiles import PROFILES
     from ifair.experiments.reproduce import EXPERIMENTS, assemble, available, plan, with_needs

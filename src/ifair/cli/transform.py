@@ -56,7 +56,7 @@ def transform(
     needs_for_tables(table, None if prints else output)
     import json
 
-    from ifair.cli.model import Model
+    from ifair.cli.saved_model import Model
     from ifair.data.blocks import BlockWriter, read_blocks, writable
     from ifair.data.errors import DataError, unknown
 
@@ -80,7 +80,7 @@ def transform(
                     if name not in block.columns:
                         raise unknown("column to carry", name, block.columns)
                 carried = [recorded, *asked] if recorded in block.columns else asked
-                records = fitted.records(block, strict=strict)
+                records = fitted.check_records(block, strict=strict)
                 result = fitted.represent(records)
                 added = block[carried].copy()
                 if decide:
@@ -101,7 +101,7 @@ def transform(
         raise click.ClickException(f"cannot write {output}: {error.strerror}") from error
     if terminal:
         click.echo(err=True)
-    fitted.tell_new_categories()
+    fitted.warn_new_categories()
     if as_json:
         click.echo(json.dumps({"output": str(output), "rows": done, "columns": columns}, indent=2))
     elif not prints:

@@ -7,8 +7,8 @@ import click
 
 from ifair.cli.extras import needs, needs_for_tables
 from ifair.cli.people import ROLES, read_people
+from ifair.cli.printable_text import make_printable
 from ifair.cli.roles_options import roles_options
-from ifair.cli.shown import printable
 
 
 @click.command(short_help="Search settings: useful, fair, or balanced.")
@@ -69,8 +69,8 @@ def tune(
     records, _ = read_people(table, roles)
 
     from ifair import audit
-    from ifair.cli.files import write_text
-    from ifair.report.audit_text import tuning_text
+    from ifair.cli.output_files import write_text
+    from ifair.report.audit_text import format_tuning
     from ifair.tune import SearchError
 
     try:
@@ -88,7 +88,7 @@ def tune(
         raise click.ClickException(str(error)) from error
     text = json.dumps(found, indent=1)
     write_text(output, text)
-    click.echo(text if as_json else printable(tuning_text(found), lines=True))
+    click.echo(text if as_json else make_printable(format_tuning(found), lines=True))
     click.echo(f"\nTuning: {output}; give it to `ifair report` with --tuning", err=True)
 
 

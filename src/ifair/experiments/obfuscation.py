@@ -10,7 +10,7 @@ from ifair.experiments.protocol import learn_again, prepared
 from ifair.experiments.runner import Unit
 from ifair.experiments.statistics import spread, spreads
 from ifair.metrics import accuracy, auc
-from ifair.metrics.adversary import attacker
+from ifair.metrics.adversary import make_attacker
 
 NEEDS = ("classification", "ranking")
 METHODS = ("masked", "lfr", "ifair-b", "ifair-frozen")
@@ -80,7 +80,7 @@ def attack(
     share = float(parts.test.group.mean())
     found = {}
     for name in adversaries or ADVERSARIES:
-        model = attacker(name, seed).fit(seen, parts.train.group)
+        model = make_attacker(name, seed).fit(seen, parts.train.group)
         found[name] = {
             "accuracy": accuracy(parts.test.group, model.predict(unseen)),
             "AUC": auc(parts.test.group, model.predict_proba(unseen)[:, 1]),

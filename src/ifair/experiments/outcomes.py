@@ -9,7 +9,7 @@ from sklearn.linear_model import LinearRegression
 from ifair.experiments.protocol import Part, Split, classification_measures, classify
 from ifair.experiments.ranking import ranking_measures
 from ifair.metrics import auc
-from ifair.metrics.adversary import attacker
+from ifair.metrics.adversary import make_attacker
 
 
 def utility_of(part: Part) -> str:
@@ -31,5 +31,5 @@ def group_told(
     parts: Split, seen: NDArray[np.float64], unseen: NDArray[np.float64], adversary: str, seed: int
 ) -> float:
     """The AUC with which an adversary, trained on the training part, tells the group on test; 1/2 is chance."""
-    model = attacker(adversary, seed).fit(seen, parts.train.group)
+    model = make_attacker(adversary, seed).fit(seen, parts.train.group)
     return auc(parts.test.group, model.predict_proba(unseen)[:, 1])

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ifair.metrics.arrays import Floats, Groups, groups, undefined, vector
-from ifair.metrics.utility import positives
+from ifair.metrics.arguments import Floats, Groups, check_vector, find_groups, warn_undefined
+from ifair.metrics.utility import find_positives
 
 
 def statistical_parity_difference(
@@ -48,9 +48,9 @@ def statistical_parity_difference(
     >>> statistical_parity_difference(None, [1, 0, 1, 1], sensitive_features=sex, protected="f")
     -0.5
     """
-    outcome = outcomes(y_pred, pos_label)
+    outcome = check_outcomes(y_pred, pos_label)
     everybody = np.ones(len(outcome), dtype=bool)
-    return _difference(outcome, everybody, sensitive_features, protected, "member")
+    return _compare_groups(outcome, everybody, sensitive_features, protected, "member")
 
 
 def statistical_parity(
@@ -92,9 +92,9 @@ def equal_opportunity_difference(
     >>> equal_opportunity_difference([1, 1, 1, 0], [1, 0, 1, 1], sensitive_features=sex)
     0.5
     """
-    truth = positives(y_true, "y_true", pos_label)
-    outcome = outcomes(y_pred, pos_label, len(truth))
-    return _difference(outcome, truth, sensitive_features, protected, "positive")
+    truth = find_positives(y_true, "y_true", pos_label)
+    outcome = check_outcomes(y_pred, pos_label, len(truth))
+    return _compare_groups(outcome, truth, sensitive_features, protected, "positive")
 
 
 def equal_opportunity(
@@ -125,10 +125,10 @@ def equalised_odds_difference(
 
     Without a sign: the two rates may differ in opposite directions.
     """
-    truth = positives(y_true, "y_true", pos_label)
-    outcome = outcomes(y_pred, pos_label, len(truth))
-    hits = _difference(outcome, truth, sensitive_features, protected, "positive")
-    alarms = _difference(outcome, ~truth, sensitive_features, protected, "negative")
+    truth = find_positives(y_true, "y_true", pos_label)
+    outcome = check_outcomes(y_pred, pos_label, len(truth))
+    hits = _compare_groups(outcome, truth, sensitive_features, protected, "positive")
+    alarms = _compare_groups(outcome, ~truth, sensitive_features, protected, "negative")
     return float(np.maximum(np.abs(hits), np.abs(alarms)))
 
 
@@ -153,24 +153,24 @@ def selection_rate(
     pos_label: Any = None,
 ) -> float:
     """Mean outcome; ``y_true`` is ignored. For fairlearn's MetricFrame, which does the grouping."""
-    return _rate(outcomes(y_pred, pos_label), "member")
+    return _average_outcome(check_outcomes(y_pred, pos_label), "member")
 
 
 def true_positive_rate(y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = None) -> float:
     """Mean outcome of the positives; NaN with a warning when there are none."""
-    truth = positives(y_true, "y_true", pos_label)
-    return _rate(outcomes(y_pred, pos_label, len(truth))[truth], "positive")
+    truth = find_positives(y_true, "y_true", pos_label)
+    return _average_outcome(check_outcomes(y_pred, pos_label, len(truth))[truth], "positive")
 
 
 def false_positive_rate(y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = None) -> float:
     """Mean outcome of the negatives; NaN with a warning when there are none."""
-    truth = positives(y_true, "y_true", pos_label)
-    return _rate(outcomes(y_pred, pos_label, len(truth))[~truth], "negative")
+    truth = find_positives(y_true, "y_true", pos_label)
+    return _average_outcome(check_outcomes(y_pred, pos_label, len(truth))[~truth], "negative")
 
 
-def outcomes(y_pred: ArrayLike, pos_label: Any = None, length: int | None = None) -> Floats:
+def check_outcomes(y_pred: ArrayLike, pos_label: Any = None, length: int | None = None) -> Floats:
     """Outcomes as numbers from 0 to 1, shape (M,): probabilities, 0/1 decisions, or who has ``pos_label``."""
-    values = vector(y_pred, "y_pred", length)
+    values = check_vector(y_pred, "y_pred", length)
     if pos_label is not None:
         return np.asarray(values == pos_label, dtype=np.float64)
     if not (np.issubdtype(values.dtype, np.number) or values.dtype == bool):
@@ -181,24 +181,24 @@ def outcomes(y_pred: ArrayLike, pos_label: Any = None, length: int | None = None
     return numeric
 
 
-def _rate(outcome: Floats, who: str) -> float:
-    return float(outcome.mean()) if len(outcome) else undefined(f"a group has no {who}")
+def _average_outcome(outcome: Floats, who: str) -> float:
+    return float(outcome.mean()) if len(outcome) else warn_undefined(f"a group has no {who}")
 
 
-def _difference(
+def _compare_groups(
     outcome: Floats, counted: NDArray[np.bool_], sensitive_features: Any, protected: Any, who: str
 ) -> float:
     """Gap between groups in the mean outcome of those who count."""
-    found = groups(sensitive_features, len(outcome))
+    found = find_groups(sensitive_features, len(outcome))
     if protected is not None:
         inside = found.mask(protected)
         found = Groups(inside.astype(np.intp), ("the others", "the protected group"))
     if len(found) < 2:
-        return undefined(f"one group only, {list(found.labels)}: nothing to compare")
+        return warn_undefined(f"one group only, {list(found.labels)}: nothing to compare")
     rates = np.full(len(found), np.nan)
     for code in range(len(found)):
         members = found.members(code) & counted
         if not members.any():
-            return undefined(f"group {found.labels[code]!r} has no {who}")
+            return warn_undefined(f"group {found.labels[code]!r} has no {who}")
         rates[code] = outcome[members].mean()
     return float(rates[1] - rates[0] if protected is not None else np.ptp(rates))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ifair.metrics.arrays import Floats, Ints, by_query
+from ifair.metrics.arguments import Floats, Ints, split_by_query
 from ifair.metrics.lazily import is_lazy, lazy_consistency_per_person
 from ifair.metrics.neighbours import nearest_neighbours
 
@@ -73,7 +73,7 @@ def consistency(
         return mean
     options: Any = {"k": k, "neighbours": neighbours, "query": query, "n_jobs": n_jobs}
     person = consistency_per_person(y, X, kind=kind, score_range=score_range, **options)
-    return mean_of_queries(person, query=query)
+    return average_queries(person, query=query)
 
 
 def consistency_per_person(
@@ -97,16 +97,16 @@ def consistency_per_person(
             raise ValueError("neighbours and query are not for collections of Dask: give X, or compute them first")
         lazy: Floats = lazy_consistency_per_person(y, X, k, kind, score_range)
         return lazy
-    near = checked_neighbours(len(np.asarray(y)), X, k, neighbours, query, n_jobs)
-    return np.asarray(1 - outcome_distances(y, near, kind, score_range).mean(axis=1))
+    near = resolve_neighbours(len(np.asarray(y)), X, k, neighbours, query, n_jobs)
+    return np.asarray(1 - measure_outcome_distances(y, near, kind, score_range).mean(axis=1))
 
 
-def mean_of_queries(values: Floats, *, query: Any) -> float:
+def average_queries(values: Floats, *, query: Any) -> float:
     """Mean over queries of the mean over their candidates; without queries the mean."""
-    return float(np.mean([values[rows].mean() for _, rows in by_query(query, len(values))]))
+    return float(np.mean([values[rows].mean() for _, rows in split_by_query(query, len(values))]))
 
 
-def checked_neighbours(
+def resolve_neighbours(
     n_records: int,
     X: ArrayLike | None,
     k: int,
@@ -126,7 +126,7 @@ def checked_neighbours(
     return near.astype(np.intp, copy=False)
 
 
-def outcome_distances(
+def measure_outcome_distances(
     y: ArrayLike, neighbours: Ints, kind: str = "auto", score_range: tuple[float, float] | None = None
 ) -> Floats:
     """How far each person's outcome is from those of the neighbours, shape (M, k)."""
@@ -134,10 +134,10 @@ def outcome_distances(
     if outcomes.ndim == 2 and outcomes.shape[1] == 1:
         outcomes = outcomes[:, 0]
     if outcomes.ndim == 2:
-        return _total_variation(outcomes, neighbours)
+        return _measure_total_variation(outcomes, neighbours)
     if outcomes.ndim != 1:
         raise ValueError(f"outcomes must be a vector or rows of probabilities, got {outcomes.shape}")
-    if outcome_kind(outcomes, kind) == "label":
+    if resolve_outcome_kind(outcomes, kind) == "label":
         _, codes = np.unique(outcomes, return_inverse=True)
         return (codes[:, None] != codes[neighbours]).astype(np.float64)
     values = outcomes.astype(np.float64)
@@ -149,7 +149,7 @@ def outcome_distances(
     return np.asarray(np.abs(values[:, None] - values[neighbours]) / width)
 
 
-def outcome_kind(outcomes: NDArray[Any], kind: str) -> str:
+def resolve_outcome_kind(outcomes: NDArray[Any], kind: str) -> str:
     """Resolve "auto"."""
     if kind in ("label", "score"):
         return kind
@@ -162,7 +162,7 @@ def outcome_kind(outcomes: NDArray[Any], kind: str) -> str:
     return "label"
 
 
-def _total_variation(rows: NDArray[Any], neighbours: Ints) -> Floats:
+def _measure_total_variation(rows: NDArray[Any], neighbours: Ints) -> Floats:
     chances = rows.astype(np.float64)
     if not np.allclose(chances.sum(axis=1), 1) or chances.min() < 0:
         raise ValueError("outcomes with several columns must be probabilities that add up to 1")

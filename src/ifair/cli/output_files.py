@@ -8,7 +8,7 @@ import click
 from ifair.files import write_whole
 
 
-def can_write(path: Path) -> None:
+def check_writable(path: Path) -> None:
     """Refuse, before any work, a file that could not be written."""
     if not path.parent.is_dir():
         raise click.ClickException(f"cannot write {path}: there is no folder {path.parent}")

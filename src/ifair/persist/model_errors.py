@@ -21,7 +21,7 @@ class ModelFileWarning(UserWarning):
 
 
 @contextmanager
-def naming(path: Path) -> Iterator[None]:
+def name_file(path: Path) -> Iterator[None]:
     """Put the name of the file in front of what went wrong."""
     try:
         yield

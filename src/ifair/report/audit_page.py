@@ -1,0 +1,193 @@
+"""The report of an audit: one HTML file that opens from disk, with everything in it."""
+
+import base64
+import hashlib
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any
+
+from ifair.report.document import make_environment
+
+SCRIPTS = ("dom.js", "words.js", "charts.js", "explorer.js", "people.js", "sections.js", "main.js")
+"""The page's own scripts, in order; they share one scope."""
+
+MOST_BYTES = 2_950_000
+"""Of a page."""
+
+LENGTHS = (40, 24, 12)
+"""To how many characters texts may be cut, one after the other."""
+
+EVIDENCE = ("ifair-evidence", 1)
+
+
+class ReportError(ValueError):
+    """Evidence that no report can be made of; the message says what to do."""
+
+
+def render_report(evidence: Mapping[str, Any]) -> str:
+    """The page.
+
+    Parameters
+    ----------
+    evidence : mapping
+        What :func:`ifair.audit.evidence` gathered, or its JSON read again.
+
+    Returns
+    -------
+    str
+        HTML that needs neither a server nor a network. Its security policy forbids to load anything and to run any
+        script but its own. All names and values of the data are kept in two blocks of data, the people packed, and the
+        scripts show them as text. Attributes are cut to keep it under 3 MB: see :func:`shrink_people`.
+    """
+    check_evidence(evidence)
+    import markupsafe
+
+    # Markup is what this package wrote itself; everything else is escaped.
+    markup = markupsafe.Markup
+    library, program = load_charts_library(), read_scripts()
+    summary, people = separate_people(evidence)
+    style, about = _read_text("static/report.css"), escape_json(summary)
+    template = _read_text("templates/audit.html.jinja")
+    shown, not_shown = shrink_people(people, MOST_BYTES - len((template + style + about + library + program).encode()))
+    return (
+        make_environment()
+        .from_string(template)
+        .render(
+            name=str(evidence["data"]["name"]),
+            policy=f"default-src 'none'; script-src {_hash_program(library)} {_hash_program(program)}; "
+            "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'",
+            style=markup(style),
+            library=markup(library),
+            program=markup(program),
+            summary=markup(about),
+            people=markup(shown),
+            not_shown=not_shown,
+        )
+    )
+
+
+def check_evidence(evidence: Mapping[str, Any]) -> None:
+    """Refuse what is not evidence, or evidence of another version."""
+    found = (evidence.get("format"), evidence.get("version")) if isinstance(evidence, Mapping) else None
+    if found != EVIDENCE:
+        raise ReportError(
+            f"this is not the evidence that a report is made of (wanted {EVIDENCE}, got {found}); "
+            "write it with `ifair audit --output evidence.json`"
+        )
+
+
+def separate_people(evidence: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The evidence without its people, and the people with what each point does to them."""
+    points = [{key: value for key, value in point.items() if key != "people"} for point in evidence["points"]]
+    people = {**evidence["people"], "points": {point["id"]: point["people"] for point in evidence["points"]}}
+    return {**{key: value for key, value in evidence.items() if key != "people"}, "points": points}, people
+
+
+def escape_json(value: Any) -> str:
+    """JSON that may stand inside a script element whatever it holds: no ``<``, so no tag ends or begins."""
+    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def read_scripts() -> str:
+    """The page's own program: its files in one scope of their own."""
+    parts = "\n".join(_read_text(f"static/{name}") for name in SCRIPTS)
+    return f'(() => {{\n"use strict";\n{parts}\n}})();'
+
+
+@lru_cache(maxsize=1)
+def load_charts_library() -> str:
+    """Vega, Vega-Lite and Vega-Embed with the interpreter of expressions, so that no string is ever run as code."""
+    try:
+        import vl_convert
+    except ImportError as error:
+        raise ReportError("the charts of the report need vl-convert: pip install 'ifair[report]'") from error
+    bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    # Nothing in it may end the element that it stands in, and browsers read a carriage return as a new line.
+    return f"(() => {{{bundle}}})();".replace("\r", "").replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def _hash_program(program: str) -> str:
+    digest = hashlib.sha256(program.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def _read_text(name: str) -> str:
+    return files("ifair.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def pack_json(value: Any) -> str:
+    """JSON, deflated and in base64: ten thousand people would be several MB otherwise."""
+    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
+
+
+def shrink_people(people: Mapping[str, Any], room: int) -> tuple[str, str]:
+    """The people packed into so many characters, and a sentence on what is not shown for that.
+
+    Numbers keep four digits, as many as the page shows. Where that is not enough, texts are cut, and then columns
+    are left out, those first that need most room.
+
+    Parameters
+    ----------
+    people : mapping
+        With ``attributes`` as :func:`ifair.audit.evidence` describes people.
+    room : int
+        Characters.
+    """
+    short = {**people, "attributes": [_round_column(column) for column in people["attributes"]]}
+    result = pack_json(short)
+    if len(result) <= room:
+        return result, ""
+    rest = len(pack_json({**short, "attributes": []}))
+    columns = list(short["attributes"])
+    sizes = [len(pack_json(column)) for column in columns]
+    said = []
+    for length in LENGTHS:
+        cut = [_cut_labels(column, length) for column in columns]
+        if cut == columns:
+            continue
+        said = [f"Texts are cut to {length} characters to keep this page small."]
+        sizes = [len(pack_json(new)) if new != old else size for new, old, size in zip(cut, columns, sizes)]
+        columns = cut
+        if rest + sum(sizes) <= room:
+            break
+    kept = _choose_columns(sizes, room - rest)
+    if len(kept) < len(columns):
+        left_out = ", ".join(column["name"] for i, column in enumerate(columns) if i not in kept)
+        said.append(f"Columns left out of the view of people, too large for it: {left_out}.")
+        columns = [columns[i] for i in kept]
+    return pack_json({**short, "attributes": columns}), " ".join(said)
+
+
+def _choose_columns(sizes: Sequence[int], room: int) -> list[int]:
+    """Which columns there is room for, in their order: the smallest."""
+    order = sorted(range(len(sizes)), key=lambda i: sizes[i])
+    total, kept = 0, []
+    for i in order:
+        total += sizes[i]
+        if total > room:
+            break
+        kept.append(i)
+    return sorted(kept)
+
+
+def _round_column(column: Mapping[str, Any]) -> dict[str, Any]:
+    if "values" not in column:
+        return dict(column)
+    return {**column, "values": [_round_value(value) for value in column["values"]]}
+
+
+def _round_value(value: Any) -> Any:
+    if not isinstance(value, float) or value.is_integer():
+        return value
+    return float(f"{value:.4g}")
+
+
+def _cut_labels(column: Mapping[str, Any], length: int) -> dict[str, Any]:
+    if "labels" not in column:
+        return dict(column)
+    return {**column, "labels": [t if len(t) <= length else t[: length - 1] + "…" for t in column["labels"]]}
