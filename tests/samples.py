@@ -49,9 +49,13 @@ def dataset(task="classification", protected=("sex", "origin"), frame=None):
     )
 
 
-@cache
 def small_evidence(task="classification"):
-    """Evidence about the applicants; do not change it."""
+    """Evidence about the applicants, gathered once in a session; do not change it."""
+    return _gather_small_evidence(task)
+
+
+@cache
+def _gather_small_evidence(task):
     return evidence(dataset(task), tuning=FRONT, resamples=20, solver=FAST, ids=[f"p{i:03d}" for i in range(240)])
 
 

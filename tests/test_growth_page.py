@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scripts import loaded
+from scripts import load_script
 
 ROOT = Path(__file__).parents[1]
 SCRIPT, PAGE = ROOT / "benchmarks" / "growth_page.py", ROOT / "docs" / "growth.md"
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(not (SCRIPT.exists() and PAGE.exists()), reason=
 
 @pytest.fixture(scope="module")
 def page():
-    return loaded(SCRIPT)
+    return load_script(SCRIPT)
 
 
 def stored(page, name):

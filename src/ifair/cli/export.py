@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ifair.cli.extras import needs
-from ifair.cli.output_files import check_writable
+from ifair.cli.output_files import check_writable, explain_write_errors, json_option
 
 
 @click.command(short_help="Write a model as ONNX.")
@@ -26,7 +26,7 @@ from ifair.cli.output_files import check_writable
     show_default=True,
     help="Numbers of 32 or of 64 bits.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON, for scripts.")
+@json_option("what was written as JSON, for scripts")
 def export(model: Path, onnx: Path, precision: str, as_json: bool) -> None:
     """Write MODEL as ONNX, to be run by onnxruntime in any language.
 
@@ -49,10 +49,8 @@ def export(model: Path, onnx: Path, precision: str, as_json: bool) -> None:
     except (ImportError, NotImplementedError, TypeError, ValueError) as error:
         # A package that is missing, or a step or option that has no ONNX form.
         raise click.ClickException(str(error)) from error
-    try:
+    with explain_write_errors(onnx):
         write_whole(onnx, content.SerializeToString())
-    except OSError as error:
-        raise click.ClickException(f"cannot write {onnx}: {error.strerror}") from error
     if as_json:
         click.echo(json.dumps(_describe_graph(onnx, precision, content, fitted), indent=2))
     else:

@@ -8,7 +8,7 @@ import click
 
 from ifair.cli.errors import warn
 from ifair.cli.extras import needs, needs_for_tables
-from ifair.cli.output_files import check_writable
+from ifair.cli.output_files import check_writable, explain_write_errors, json_option, output_option
 from ifair.cli.printable_text import make_printable
 from ifair.cli.roles_options import needs_protected, roles_options
 
@@ -27,15 +27,9 @@ TOP_WEIGHTS = 5
 @click.option("--restarts", type=click.IntRange(1), default=3, show_default=True, help="Starts to try.")
 @click.option("--max-iter", type=click.IntRange(1), default=1000, show_default=True, help="Most iterations of a start.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same model.")
-@click.option("--jobs", type=int, default=-1, show_default=True, help="Threads; -1 for one a core.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    required=True,
-    help="The model file to write, such as model.ifair.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print what was learned as JSON, for scripts.")
+@click.option("--jobs", type=int, default=-1, show_default=True, help="Threads; -1 for one per core.")
+@output_option("The model file to write, such as model.ifair.")
+@json_option("what was learned as JSON, for scripts")
 def fit(
     table: Path,
     roles: Any,
@@ -101,10 +95,8 @@ def fit(
         "settings": settings,
         "training": _describe_training(model["fair"]),
     }
-    try:
+    with explain_write_errors(output):
         ifair.save(model, output, about=about)
-    except OSError as error:
-        raise click.ClickException(f"cannot write {output}: {error.strerror}") from error
     if as_json:
         import json
 

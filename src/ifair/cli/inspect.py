@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from ifair.cli.output_files import json_option
 from ifair.cli.printable_text import make_printable
 
 MOST_LINES = 10
@@ -13,7 +14,7 @@ MOST_LINES = 10
 
 @click.command(short_help="Show what is in a model file, without running it.")
 @click.argument("model", type=click.Path(readable=False, path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
+@json_option("JSON, for scripts")
 def inspect(model: Path, as_json: bool) -> None:
     """Show what is in MODEL: versions, columns and their roles, settings, steps.
 

@@ -10,6 +10,7 @@ import click
 
 from ifair.cli.errors import warn
 from ifair.cli.extras import needs, needs_for_tables
+from ifair.cli.output_files import explain_write_errors, is_standard_output, json_option, output_option
 from ifair.cli.printable_text import make_printable
 from ifair.cli.roles_options import needs_protected, roles_options
 
@@ -39,14 +40,8 @@ SHOWN_QUERIES = 20
     show_default=True,
     help="How rarely a fair lottery would miss the minimum counts; higher demands more.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path, allow_dash=True),
-    required=True,
-    help="The ranked table to write, .csv or .parquet; - prints CSV.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print what changed as JSON, for scripts.")
+@output_option("The ranked table to write, .csv or .parquet; - prints CSV.", allow_dash=True)
+@json_option("what changed as JSON, for scripts")
 def rank(
     table: Path,
     roles: Any,
@@ -73,9 +68,7 @@ def rank(
     needs_protected(roles)
     if roles.score is None and model is None:
         raise click.UsageError("say what to rank by: --score COLUMN or --model MODEL")
-    prints = str(output) == "-"
-    if prints and as_json:
-        raise click.UsageError("standard output cannot hold the table and JSON; give --output a file")
+    prints = is_standard_output(output, as_json)
     if model is not None:
         needs("a model file", "skops")
     needs_for_tables(table, None if prints else output)
@@ -101,13 +94,8 @@ def rank(
     by_score = FAStarIR(p=0).rank(scores, sensitive_features=group, query=query).rank
     rows = _read_as_written(table, frame)
     ranked = rows.assign(rank=found.rank, fair_score=found.scores, moved=by_score - found.rank).iloc[found.order]
-    try:
-        with BlockWriter(output, sys.stdout if prints else None) as writer:
-            writer.write(ranked)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise click.ClickException(f"cannot write {output}: {error.strerror}") from error
+    with explain_write_errors(output), BlockWriter(output, sys.stdout if prints else None) as writer:
+        writer.write(ranked)
     changes = _compare_rankings(ranked, group[found.order], roles.query, found.satisfied, top)
     if as_json:
         facts = {"output": str(output), "min_share": min_share, "alpha": alpha, "top": top, "queries": changes}

@@ -54,13 +54,7 @@ def find_new_categories(encoder: Encoder, frame: pd.DataFrame) -> list[tuple[Cel
     """Categories that `fit` never saw: the first cell of each, and how many rows have it.
 
     The encoder gives them 0 in every column of the attribute: their records have none of the known categories.
-
-    Parameters
-    ----------
-    encoder : Encoder
-        Fitted.
-    frame : DataFrame of shape (n_records, n_columns)
-        Has the encoder's columns.
+    Arguments as of :func:`find_unreadable_cells`.
     """
     found = []
     one_hot = iter(encoder._one_hot.categories_ if any(a.kind == "categorical" for a in encoder._plan) else ())

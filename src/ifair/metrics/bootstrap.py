@@ -3,14 +3,14 @@
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
 from ifair.metrics.arguments import Floats, find_groups, split_by_query
-from ifair.metrics.individual import average_queries, measure_outcome_distances, resolve_neighbours
+from ifair.metrics.individual import ConsistencyOptions, average_queries, compare_with_neighbours
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,15 +113,10 @@ def consistency_interval(
     y: ArrayLike,
     X: ArrayLike | None = None,
     *,
-    k: int = 10,
-    neighbours: ArrayLike | None = None,
-    kind: str = "auto",
-    score_range: tuple[float, float] | None = None,
-    query: Any = None,
     n_resamples: int = 1000,
     confidence: float = 0.95,
     random_state: int = 0,
-    n_jobs: int | None = None,
+    **options: Unpack[ConsistencyOptions],
 ) -> Interval:
     """A confidence interval for :func:`ifair.metrics.consistency`; arguments as there.
 
@@ -134,8 +129,8 @@ def consistency_interval(
     safe side. With ``query``, whole queries are resampled: neighbours are of the same query then, and
     nothing is shared between queries.
     """
-    near = resolve_neighbours(len(np.asarray(y)), X, k, neighbours, query, n_jobs)
-    apart = measure_outcome_distances(y, near, kind, score_range)
+    near, apart = compare_with_neighbours(y, X, **options)
+    query = options.get("query")
     if query is not None:
         settings: Any = {"n_resamples": n_resamples, "confidence": confidence, "random_state": random_state}
         return bootstrap(average_queries, 1 - apart.mean(axis=1), query=query, **settings)

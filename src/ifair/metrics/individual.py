@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,17 +12,18 @@ from ifair.metrics.lazily import is_lazy, lazy_consistency_per_person
 from ifair.metrics.neighbours import nearest_neighbours
 
 
-def consistency(
-    y: ArrayLike,
-    X: ArrayLike | None = None,
-    *,
-    k: int = 10,
-    neighbours: ArrayLike | None = None,
-    kind: str = "auto",
-    score_range: tuple[float, float] | None = None,
-    query: Any = None,
-    n_jobs: int | None = None,
-) -> float:
+class ConsistencyOptions(TypedDict, total=False):
+    """What all forms of yNN take; see :func:`consistency`."""
+
+    k: int
+    neighbours: ArrayLike | None
+    kind: str
+    score_range: tuple[float, float] | None
+    query: Any
+    n_jobs: int | None
+
+
+def consistency(y: ArrayLike, X: ArrayLike | None = None, **options: Unpack[ConsistencyOptions]) -> float:
     """yNN: how far people get the outcomes of their k nearest neighbours (the paper's Section V-C).
 
     ``yNN = 1 - 1/(M k) sum_i sum_{j in kNN(x*_i)} |y_i - y_j|``
@@ -36,11 +37,11 @@ def consistency(
     X : array or frame of shape (M, N)
         The *original*, scaled, non-protected attributes, on which neighbours are searched. Not the
         representation, and without the protected columns.
-    k : int
+    k : int, default=10
         Number of neighbours; a person is not a neighbour of theirs.
-    neighbours : int array of shape (M, k)
+    neighbours : int array of shape (M, k), optional
         Instead of ``X``: what :func:`nearest_neighbours` found, so that many methods share one search.
-    kind : {"auto", "label", "score"}
+    kind : {"auto", "label", "score"}, default="auto"
         How far two outcomes are apart. "label": 0 if equal, else 1. "score": the absolute difference, for
         probabilities and scores. "auto": "label" for booleans, strings and whole numbers with two values,
         "score" for floats; whole numbers with more values could be either and must be named.
@@ -50,7 +51,7 @@ def consistency(
     query : labels of shape (M,), optional
         For rankings: neighbours are searched among the candidates of the same query, and the mean is taken
         over queries, each counting alike.
-    n_jobs : int or None
+    n_jobs : int or None, default=None
         Threads of the neighbour search.
 
     Returns
@@ -65,40 +66,49 @@ def consistency(
     >>> consistency([1, 1, 0, 0], [[0.0], [0.1], [0.2], [5.0]], k=1)  # the third differs from its neighbour
     0.75
     """
+    person = consistency_per_person(y, X, **options)
     if is_lazy(y) or is_lazy(X):
-        lazy: Any = consistency_per_person(
-            y, X, k=k, neighbours=neighbours, kind=kind, score_range=score_range, query=query
-        )
-        mean: float = lazy.mean()
+        mean: float = person.mean()  # a collection of Dask
         return mean
-    options: Any = {"k": k, "neighbours": neighbours, "query": query, "n_jobs": n_jobs}
-    person = consistency_per_person(y, X, kind=kind, score_range=score_range, **options)
-    return average_queries(person, query=query)
+    return average_queries(person, query=options.get("query"))
 
 
-def consistency_per_person(
-    y: ArrayLike,
-    X: ArrayLike | None = None,
-    *,
-    k: int = 10,
-    neighbours: ArrayLike | None = None,
-    kind: str = "auto",
-    score_range: tuple[float, float] | None = None,
-    query: Any = None,
-    n_jobs: int | None = None,
-) -> Floats:
+def consistency_per_person(y: ArrayLike, X: ArrayLike | None = None, **options: Unpack[ConsistencyOptions]) -> Floats:
     """Each person's part of :func:`consistency`, shape (M,); its mean over everybody is yNN.
 
     Averaged by group (for instance in fairlearn's MetricFrame, as ``y_pred``) it tells which group is
     treated less consistently.
     """
     if is_lazy(y) or is_lazy(X):
-        if neighbours is not None or query is not None:
+        settings = fill_options(**options)
+        if settings["neighbours"] is not None or settings["query"] is not None:
             raise ValueError("neighbours and query are not for collections of Dask: give X, or compute them first")
-        lazy: Floats = lazy_consistency_per_person(y, X, k, kind, score_range)
+        lazy: Floats = lazy_consistency_per_person(y, X, settings["k"], settings["kind"], settings["score_range"])
         return lazy
-    near = resolve_neighbours(len(np.asarray(y)), X, k, neighbours, query, n_jobs)
-    return np.asarray(1 - measure_outcome_distances(y, near, kind, score_range).mean(axis=1))
+    return np.asarray(1 - compare_with_neighbours(y, X, **options)[1].mean(axis=1))
+
+
+def fill_options(
+    k: int = 10,
+    neighbours: ArrayLike | None = None,
+    kind: str = "auto",
+    score_range: tuple[float, float] | None = None,
+    query: Any = None,
+    n_jobs: int | None = None,
+) -> ConsistencyOptions:
+    """All options, those not given by their defaults."""
+    return ConsistencyOptions(
+        k=k, neighbours=neighbours, kind=kind, score_range=score_range, query=query, n_jobs=n_jobs
+    )
+
+
+def compare_with_neighbours(
+    y: ArrayLike, X: ArrayLike | None = None, **options: Unpack[ConsistencyOptions]
+) -> tuple[Ints, Floats]:
+    """Everybody's neighbours and how far their outcomes are from one's own, both of shape (M, k)."""
+    of = fill_options(**options)
+    near = resolve_neighbours(len(np.asarray(y)), X, of["k"], of["neighbours"], of["query"], of["n_jobs"])
+    return near, measure_outcome_distances(y, near, of["kind"], of["score_range"])
 
 
 def average_queries(values: Floats, *, query: Any) -> float:

@@ -139,12 +139,9 @@ def mean_over_queries(
     metric: Callable[..., float],
     y_true: ArrayLike,
     y_score: ArrayLike,
-    *,
-    query: Any,
-    sensitive_features: Any = None,
     **options: Any,
 ) -> float:
-    """Mean of a measure over queries, each counting alike.
+    """Mean of a measure over queries, each counting alike; arguments as of :func:`per_query`.
 
     Queries for which it is undefined are left out, and a warning says how many.
 
@@ -154,7 +151,7 @@ def mean_over_queries(
     >>> mean_over_queries(kendall_tau, [1, 2, 1, 2], [1, 2, 2, 1], query=["a", "a", "b", "b"])
     0.0
     """
-    values = per_query(metric, y_true, y_score, query=query, sensitive_features=sensitive_features, **options)
+    values = per_query(metric, y_true, y_score, **options)
     defined = [value for value in values.values() if not np.isnan(value)]
     if len(defined) < len(values):
         warn_undefined(f"the measure is undefined for {len(values) - len(defined)} of {len(values)} queries")

@@ -63,7 +63,9 @@ def hard_auc(y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = None) -> 
     return auc(truth, find_positives(y_pred, "y_pred", pos_label, len(truth)))
 
 
-def find_positives(y: ArrayLike, name: str, pos_label: Any = None, length: int | None = None) -> NDArray[np.bool_]:
+def find_positives(
+    y: ArrayLike | None, name: str, pos_label: Any = None, length: int | None = None
+) -> NDArray[np.bool_]:
     """Who has the positive label: 1 or True, or ``pos_label``."""
     labels = check_vector(y, name, length)
     if pos_label is not None:

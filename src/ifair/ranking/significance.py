@@ -104,16 +104,10 @@ def ranking_test(
     )
 
 
-def is_fair(
-    ranking: Any,
-    p: float | Mapping[Any, float],
-    alpha: float = 0.1,
-    *,
-    adjust: bool | str = True,
-    protected: Any = True,
-) -> bool:
-    """Whether every prefix of a ranking holds the minimum number of protected candidates; see
-    :func:`ranking_test`.
+def is_fair(ranking: Any, p: float | Mapping[Any, float], alpha: float = 0.1, **options: Any) -> bool:
+    """Whether every prefix of a ranking holds the minimum number of protected candidates.
+
+    Arguments as of :func:`ranking_test`.
 
     Examples
     --------
@@ -121,7 +115,7 @@ def is_fair(
     >>> is_fair([False, True, False, True, False, True], p=0.5, alpha=0.1)
     True
     """
-    return ranking_test(ranking, p, alpha, adjust=adjust, protected=protected).fair
+    return ranking_test(ranking, p, alpha, **options).fair
 
 
 def code_protected(
