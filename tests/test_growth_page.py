@@ -82,7 +82,7 @@ def test_tables_and_picture_are_written_into_a_page(page, tmp_path):
     assert once.startswith("before")
     assert once.endswith("after")
     assert once.count("between") == 2
-    assert page.grown(stored(page, "growth")) in once
+    assert page.tabulate_growth(stored(page, "growth")) in once
     (tmp_path / "page.md").write_text("no marks")
     with pytest.raises(SystemExit, match="no lines"):
         page.main(options)

@@ -1,4 +1,4 @@
-"""The command line: one file a verb; heavy imports live inside the commands."""
+"""The command line: one file per verb; heavy imports live inside the commands."""
 
 from typing import Any
 

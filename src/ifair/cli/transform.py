@@ -62,7 +62,7 @@ def transform(
     recorded = fitted.roles.id if id_ is None else None
     asked = [name for name in (id_, *carry) if name is not None]
     done, columns = 0, []
-    # On a terminal one line that is kept up to date, elsewhere a line a block.
+    # On a terminal one line that is kept up to date, elsewhere one line per block.
     terminal = sys.stderr.isatty()
     start = "\r" if terminal else ""
     blocks = read_blocks(table, block_rows, text=[*fitted.text, *asked, *([recorded] if recorded else [])])

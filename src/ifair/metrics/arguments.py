@@ -15,7 +15,7 @@ Ints = NDArray[np.intp]
 
 
 def check_vector(values: Any, name: str, length: int | None = None) -> NDArray[Any]:
-    """One value a person: a 1-D array of any type, of the length that the others have."""
+    """One value per person: a 1-D array of any type, of the length that the others have."""
     array = np.asarray(values)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
@@ -27,7 +27,7 @@ def check_vector(values: Any, name: str, length: int | None = None) -> NDArray[A
 
 
 def check_numbers(values: Any, name: str, length: int | None = None) -> Floats:
-    """One finite number a person, shape (M,)."""
+    """One finite number per person, shape (M,)."""
     return _check_finite(check_vector(values, name, length), name)
 
 

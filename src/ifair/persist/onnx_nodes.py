@@ -166,7 +166,7 @@ def _add_number(graph: Graph, encoder: Any, position: int, cell: str, fill: floa
 
 
 def _add_category(graph: Graph, encoder: Any, position: int, cell: str) -> list[str]:
-    """One 0/1 column a category, and the flag."""
+    """One 0/1 column per category, and the flag."""
     known = _list_seen_categories(encoder, position)
     places = _list_places(encoder, position)
     if_missing = _MISSING

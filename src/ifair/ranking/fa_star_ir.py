@@ -21,7 +21,7 @@ class ShortageWarning(UserWarning):
 
 @dataclass(frozen=True, slots=True)
 class FairRanking:
-    """A ranking, or one a query, in the order of the candidates.
+    """A ranking, or one per query, in the order of the candidates.
 
     Attributes
     ----------

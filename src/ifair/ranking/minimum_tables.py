@@ -116,7 +116,7 @@ def failure_probability(counts: ArrayLike, p: Proportions) -> float:
     single, shares = check_proportions(p)
     table = np.asarray(counts)
     if table.ndim != (1 if single else 2) or (not single and len(table) != len(shares)):
-        raise ValueError(f"counts must have a row a group, {len(shares)}; got the shape {table.shape}")
+        raise ValueError(f"counts must have one row per group, {len(shares)}; got the shape {table.shape}")
     if table.size and (not np.issubdtype(table.dtype, np.number) or (table != np.floor(table)).any()):
         raise ValueError("counts must be whole numbers")
     return _compute_failure(np.atleast_2d(table).astype(np.int64), shares)

@@ -28,7 +28,7 @@ def format_audit(evidence: Mapping[str, Any]) -> str:
 
 
 def compare_points(evidence: Mapping[str, Any], before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """What changes from one point to another, a line a measure."""
+    """What changes from one point to another, one line per measure."""
     lines = [
         f"{evidence['utility']['name']}: {_contrast_intervals(before, after, 'utility')}"
         + (f", difference {_format_gain(after)}" if "gain" in after["test"] else ""),
