@@ -142,9 +142,8 @@ def main(arguments: list[str] | None = None) -> int:
     names = {bench for bench in result["machine"]["seconds"] if bench not in result["failed"]}
     baseline = {name: value for name, value in known["ratios"].items() if belongs_to(name) in names}
     comparison = compare(baseline, result["ratios"])
-    print(
-        f"\nAgainst {chosen.baseline.name}, in units of a reference operation of each run:\n{describe_comparison(comparison)}"
-    )
+    print(f"\nAgainst {chosen.baseline.name}, in units of a reference operation of each run:")
+    print(describe_comparison(comparison))
     load = result["machine"]["load_before"], known["machine"]["load_before"]
     if max(load) > 0.5:
         print(f"Load {load[0]} now and {load[1]} then: repeat what is slower on an idle machine before believing it.")

@@ -17,7 +17,7 @@ def make_printable(text: object, *, lines: bool = False) -> str:
 
     Examples
     --------
-    >>> print(printable("\x1b[31mage\n"))
+    >>> print(make_printable("\x1b[31mage\n"))
     \x1b[31mage\n
     """
     kept = "\n" if lines else ""
