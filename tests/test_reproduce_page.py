@@ -9,7 +9,7 @@ import pytest
 
 from ifair.experiments.reproduce import EXPERIMENTS
 from ifair.report.evaluation.page import figures, markdown
-from ifair.report.svg_figures import render_svg
+from ifair.report.pictures import svg
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -37,7 +37,7 @@ def content(drawing):
 
 def test_the_pictures_are_what_the_results_give(results):
     committed = {path.stem: path.read_text(encoding="utf-8") for path in (RESULTS / "figures").glob("*.svg")}
-    drawn = {stem: render_svg(figure, stem) for stem, figure in figures(results).items()}
+    drawn = {stem: svg(figure, stem) for stem, figure in figures(results).items()}
     assert set(committed) == set(drawn)
     assert set(committed) == set(
         re.findall(r"\(figures/([\w-]+)\.svg\)", (RESULTS / "reproduce.md").read_text("utf-8"))

@@ -101,7 +101,7 @@ def chromium():
 def pages(tmp_path_factory):
     """The reports to open, by name."""
     pytest.importorskip("vl_convert", reason="the report needs vl-convert")
-    from ifair.report.audit_page import render_report
+    from ifair.report.audit import page
 
     from samples import cautious_evidence, hostile_evidence, lonely_evidence, small_evidence
 
@@ -110,7 +110,7 @@ def pages(tmp_path_factory):
     found |= {"ranking": small_evidence("ranking"), "hostile": hostile_evidence(), "lonely": lonely_evidence()}
     found["cautious"] = cautious_evidence()
     for name, evidence in found.items():
-        (folder / f"{name}.html").write_text(render_report(evidence), encoding="utf-8")
+        (folder / f"{name}.html").write_text(page(evidence), encoding="utf-8")
     return {name: folder / f"{name}.html" for name in found}
 
 

@@ -37,7 +37,7 @@ def audit(table: Path, roles: Any, output: Path | None, as_json: bool, **options
     import json
 
     from ifair.cli.output_files import write_text
-    from ifair.report.audit_text import format_audit
+    from ifair.report.audit_text import audit_text
 
     if output is not None and not output.parent.is_dir():
         raise click.ClickException(f"cannot write {output}: there is no folder {output.parent}")
@@ -45,6 +45,6 @@ def audit(table: Path, roles: Any, output: Path | None, as_json: bool, **options
     text = json.dumps(found, allow_nan=False)
     if output is not None:
         write_text(output, text)
-    click.echo(text if as_json else make_printable(format_audit(found), lines=True))
+    click.echo(text if as_json else make_printable(audit_text(found), lines=True))
     if output is not None:
         click.echo(f"\nEvidence: {output}; `ifair report {output}` makes a page of it", err=as_json)

@@ -35,7 +35,7 @@ def list_(as_json: bool, as_markdown: bool) -> None:
     """
     from ifair.data.catalogue import CATALOGUE
     from ifair.data.summary import HEADER, cells, markdown
-    from ifair.report.document import align_columns
+    from ifair.report.tables import aligned
 
     if as_markdown:
         click.echo(markdown(), nl=False)
@@ -45,7 +45,7 @@ def list_(as_json: bool, as_markdown: bool) -> None:
         return
     rows: list[tuple[str, ...]] = [(*HEADER, "files")]
     rows += [(name, *cells(entry), _presence(name)) for name, entry in CATALOGUE.items()]
-    click.echo(align_columns(rows))
+    click.echo(aligned(rows))
     click.echo("\nIn brackets: the paper's figures. `ifair datasets info NAME` explains every difference.")
 
 

@@ -47,7 +47,7 @@ def demo(output: Path, splits: int, jobs: int, as_json: bool) -> None:
     from ifair.cli.output_files import write_text
     from ifair.data import load_credit
     from ifair.experiments.demo import Settings, run
-    from ifair.report.audit_page import render_report
+    from ifair.report.audit import page
     from ifair.report.demo import as_text
 
     click.echo("German Credit: 1,000 people, age protected; comparing representations ...", err=True)
@@ -61,6 +61,6 @@ def demo(output: Path, splits: int, jobs: int, as_json: bool) -> None:
     click.echo("Rivals, settings and people of one split in detail, for the report ...", err=True)
     found = evidence(load_credit(), resamples=RESAMPLES, n_jobs=jobs, step=step)
     write_text(output / "evidence.json", json.dumps(found, allow_nan=False))
-    write_text(output / "report.html", render_report(found))
+    write_text(output / "report.html", page(found))
     click.echo(text if as_json else f"\n{as_text(results)}")
     click.echo(f"\nReport: {(output / 'report.html').resolve()}", err=as_json)

@@ -27,10 +27,10 @@ def write_page(folder: Path, results: Mapping[str, Any], stem: str = "results", 
     if missing:
         return [*written, f"pictures and HTML need {' and '.join(missing)}: {install('report')}"]
 
-    from ifair.report.document import render_html
-    from ifair.report.svg_figures import render_svg
+    from ifair.report.html import html
+    from ifair.report.pictures import svg
 
-    drawn = {name: render_svg(figure, name) for name, figure in figures(results).items()}
+    drawn = {name: svg(figure, name) for name, figure in figures(results).items()}
     try:
         (folder / "figures").mkdir(exist_ok=True)
     except OSError as error:
@@ -39,5 +39,5 @@ def write_page(folder: Path, results: Mapping[str, Any], stem: str = "results", 
         write_text(folder / "figures" / f"{name}.svg", drawing)
     if not alone:
         return written
-    write_text(folder / f"{stem}.html", render_html(page(results), drawn))
+    write_text(folder / f"{stem}.html", html(page(results), drawn))
     return [*written, f"With pictures: {(folder / f'{stem}.html').resolve()}"]

@@ -203,7 +203,7 @@ def _compare_rankings(
 
 
 def _describe_changes(changes: list[Any], n_protected: int) -> str:
-    from ifair.report.document import align_columns
+    from ifair.report.tables import aligned
 
     rows: list[tuple[str, ...]] = [("query", "candidates", "protected", "moved up", "top", "share before", "after", "")]
     rows += [
@@ -216,7 +216,7 @@ def _describe_changes(changes: list[Any], n_protected: int) -> str:
         for change in changes[:SHOWN_QUERIES]
     ]
     more = len(changes) - SHOWN_QUERIES
-    text = align_columns(rows)
+    text = aligned(rows)
     if more > 0:
         text += f"\n... and {more} more queries (--json shows all)"
     moved = sum(change["moved_up"] > 0 for change in changes)

@@ -51,7 +51,7 @@ def report(source: Path, roles: Any, output: Path, card: bool, choice: str, as_j
         raise click.ClickException(f"cannot write {output}: there is no folder {output.parent}")
 
     from ifair.cli.output_files import write_text
-    from ifair.report.audit_page import ReportError, check_evidence, render_report
+    from ifair.report.audit import ReportError, check, page
 
     _refuse_misspelt(choice)
     if source.suffix.lower() == ".json":
@@ -59,10 +59,10 @@ def report(source: Path, roles: Any, output: Path, card: bool, choice: str, as_j
     else:
         evidence = gather(source, roles, **options)
     try:
-        check_evidence(evidence)
+        check(evidence)
         point = _chosen(evidence, choice, needed=card)
         cards = _cards(evidence, choice, output) if card else {}
-        write_text(output, render_report(evidence))
+        write_text(output, page(evidence))
     except ReportError as error:
         raise click.ClickException(str(error)) from error
     for path, text in cards.items():
@@ -103,11 +103,9 @@ def _chosen(evidence: dict[str, Any], choice: str, *, needed: bool) -> dict[str,
 
 def _cards(evidence: dict[str, Any], choice: str, output: Path) -> dict[Path, str]:
     """The model card in both forms, by where it goes."""
-    from ifair.report.document import render_html, render_markdown
-    from ifair.report.model_card import make_card
+    from ifair.report.blocks import markdown
+    from ifair.report.card import card
+    from ifair.report.html import html
 
-    blocks = make_card(evidence, choice)
-    return {
-        output.with_suffix(".card.md"): render_markdown(blocks),
-        output.with_suffix(".card.html"): render_html(blocks, {}),
-    }
+    blocks = card(evidence, choice)
+    return {output.with_suffix(".card.md"): markdown(blocks), output.with_suffix(".card.html"): html(blocks, {})}

@@ -70,7 +70,7 @@ def tune(
 
     from ifair import audit
     from ifair.cli.output_files import write_text
-    from ifair.report.audit_text import format_tuning
+    from ifair.report.audit_text import tuning_text
     from ifair.tune import SearchError
 
     try:
@@ -88,7 +88,7 @@ def tune(
         raise click.ClickException(str(error)) from error
     text = json.dumps(found, indent=1)
     write_text(output, text)
-    click.echo(text if as_json else make_printable(format_tuning(found), lines=True))
+    click.echo(text if as_json else make_printable(tuning_text(found), lines=True))
     click.echo(f"\nTuning: {output}; give it to `ifair report` with --tuning", err=True)
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ifair.report.document import align_columns
+from ifair.report.tables import aligned
 
 MEASURES = {
     "accuracy": "accuracy",
@@ -31,4 +31,4 @@ def as_text(results: dict[str, Any]) -> str:
         [row["method"], *(f"{mean:.3f} ± {spread:.3f}" for mean, spread in row["values"].values())]
         for row in summary(results)
     ]
-    return align_columns(rows)
+    return aligned(rows)

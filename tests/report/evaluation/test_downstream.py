@@ -2,12 +2,12 @@
 
 import pytest
 
-from ifair.report.document import Heading, Table, render_markdown
+from ifair.report.blocks import Heading, Table, markdown
 from ifair.report.evaluation.downstream import section
 
 
 def page(results):
-    return render_markdown(section(results)).replace("\N{NO-BREAK SPACE}", " ")
+    return markdown(section(results)).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def reached(**values):

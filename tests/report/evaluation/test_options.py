@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from ifair.report.document import Bullets, Heading, Picture, render_markdown
+from ifair.report.blocks import Bullets, Heading, Picture, markdown
 from ifair.report.evaluation.options import clear, figures, findings, section, table
 
 
@@ -75,7 +75,7 @@ def test_the_table_has_all_variants_with_the_marks_to_beat_last(results):
 
 
 def test_findings_name_winners_gaps_and_leaks(results):
-    text = render_markdown([Bullets(findings(results["options"]))])
+    text = markdown([Bullets(findings(results["options"]))])
     assert "**Credit**: hypervolume 0.030 with the paper's options against masked 0.050" in text
     assert "The best variant is “frozen” with 0.045, still below the best mark" in text
     assert "The best variant is “frozen” with 0.400, which no mark beats" in text
@@ -89,7 +89,7 @@ def test_findings_name_winners_gaps_and_leaks(results):
 def test_the_section_has_one_title_and_says_what_was_left_out(results):
     blocks = section(results)
     assert [block for block in blocks if isinstance(block, Heading)] == blocks[:1]
-    assert "p = 1 and p = 3 on Credit (19,800 cells)" in render_markdown(blocks)
+    assert "p = 1 and p = 3 on Credit (19,800 cells)" in markdown(blocks)
     assert [block.stem for block in blocks if isinstance(block, Picture)] == ["options"]
 
 

@@ -1,6 +1,6 @@
 """The page of an evaluation as a whole."""
 
-from ifair.report.document import Number, Picture, Table, strip_markup
+from ifair.report.blocks import Number, Picture, Table, plain
 from ifair.report.evaluation import classification
 from ifair.report.evaluation.page import SECTIONS, figures, markdown, page, text
 
@@ -75,6 +75,6 @@ def test_a_terminal_gets_tables_and_verdicts(results):
 def test_a_method_with_a_single_setting_still_stands_under_every_rule(results):
     points = results["classification"]["compas"]["points"]
     points["ifair-b"] = points["ifair-b"][:1]
-    first = [strip_markup(row[0]) for row in classification.table(results, "compas").rows]
+    first = [plain(row[0]) for row in classification.table(results, "compas").rows]
     assert first.count("iFair-b") == 3
     assert first[:6] == ["method", "untuned", "full data", "masked data", "max utility", "SVD"]

@@ -2,14 +2,14 @@
 
 import pytest
 
-from ifair.report.document import Heading, render_markdown
+from ifair.report.blocks import Heading, markdown
 from ifair.report.evaluation.rivals import section
 
 MEASURES = ("AUC", "AUC of scores", "yNN", "EqOpp", "Parity")
 
 
 def page(results):
-    return render_markdown(section(results)).replace("\N{NO-BREAK SPACE}", " ")
+    return markdown(section(results)).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def reached(utility, fairness, **more):

@@ -5,12 +5,12 @@ import io
 import matplotlib
 import pytest
 
-from ifair.report.document import Picture, render_markdown
+from ifair.report.blocks import Picture, markdown
 from ifair.report.evaluation.search import figures, section
 
 
 def page(results):
-    return render_markdown(section(results)).replace("\N{NO-BREAK SPACE}", " ")
+    return markdown(section(results)).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def value(mean, sd=0.001):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ifair.pareto import pareto_front
-from ifair.report.document import Block, Finding, Heading, Number, Strong, Table, Text, add_sign
+from ifair.report.blocks import Block, Finding, Heading, Number, Strong, Table, Text, signed
 from ifair.report.evaluation import names, tradeoff
 from ifair.report.evaluation.verdicts import clearly_above, judged, number, p_value
 
@@ -81,7 +81,7 @@ def comparisons(summary: Mapping[str, Any], measures: Iterable[str], rivals: Col
     rows = [["iFair-b less", *compared]]
     for rival in rivals or next(iter(compared.values())):
         cells = [by[rival] for by in compared.values()]
-        rows.append([names.method(rival), *(f"{add_sign(c['difference'])}, {p_value(c['adjusted'])}" for c in cells)])
+        rows.append([names.method(rival), *(f"{signed(c['difference'])}, {p_value(c['adjusted'])}" for c in cells)])
     return Table(rows)
 
 
@@ -145,8 +145,8 @@ def _against(dataset: str, summary: Mapping[str, Any], rival: str, par: float | 
     )
     line = (
         f"{names.dataset(dataset)}, {names.method(rival)}: yNN {number(ours['yNN'])} against {number(theirs['yNN'])} "
-        f"({add_sign(fairer['difference'])}, {p_value(fairer['adjusted'])}); AUC {number(ours['AUC'])} against "
-        f"{number(theirs['AUC'])} ({add_sign(dearer['difference'])}, {p_value(dearer['adjusted'])})"
+        f"({signed(fairer['difference'])}, {p_value(fairer['adjusted'])}); AUC {number(ours['AUC'])} against "
+        f"{number(theirs['AUC'])} ({signed(dearer['difference'])}, {p_value(dearer['adjusted'])})"
     )
     return clearly_above(fairer) and (par is None or dearer["difference"] >= -par), line
 
@@ -175,5 +175,5 @@ def _grouped(dataset: str, summary: Mapping[str, Any], measure: str) -> tuple[bo
     by = summary["rules"]["optimal"]
     ours, full = (by[method]["test"][measure] for method in ("ifair-b", "full"))
     gained = ours["mean"] - full["mean"]
-    line = f"{names.dataset(dataset)}, {measure}: {number(ours)} against {number(full)} ({add_sign(gained)})"
+    line = f"{names.dataset(dataset)}, {measure}: {number(ours)} against {number(full)} ({signed(gained)})"
     return gained > GAIN, line

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ifair.report.document import Block, Bullets, Heading, Line, Number, Strong, Table, Text, add_sign
+from ifair.report.blocks import Block, Bullets, Heading, Line, Number, Strong, Table, Text, signed
 from ifair.report.evaluation import names
 
 CLASSIFIED = ("AUC", "AUC of scores", "yNN", "EqOpp", "Parity")
@@ -51,7 +51,7 @@ def _kept(datasets: Mapping[str, Any], utility: str) -> list[Line]:
                 before, after = by_method["full"], by_method["ifair-b"]
                 fairer = after["yNN"]["mean"] - before["yNN"]["mean"]
                 dearer = after[utility]["mean"] - before[utility]["mean"]
-                changes.append((fairer, f"{model} {add_sign(fairer)} (at {add_sign(dearer)} {utility})"))
+                changes.append((fairer, f"{model} {signed(fairer)} (at {signed(dearer)} {utility})"))
         if changes:
             better = sum(fairer > 0 for fairer, _ in changes)
             told = ", ".join(words for _, words in changes)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ifair.report.document import Block, Bullets, Heading, Line, Strong, Table, Text, add_sign
+from ifair.report.blocks import Block, Bullets, Heading, Line, Strong, Table, Text, signed
 from ifair.report.evaluation import names
 
 
@@ -30,7 +30,7 @@ def _rows(found: Mapping[str, Any]) -> list[list[str]]:
     rows = [["dataset", "records", "fit", *measures]]
     for dataset, one in found.items():
         for kind, by in one["kinds"].items():
-            cells = [f"{add_sign(by[name]['change']['mean'], 3)} / {by[name]['size']['mean']:.3f}" for name in measures]
+            cells = [f"{signed(by[name]['change']['mean'], 3)} / {by[name]['size']['mean']:.3f}" for name in measures]
             rows.append([names.dataset(dataset), f"{one['records']:,}", kind, *cells])
     return rows
 

@@ -1,6 +1,6 @@
 """How methods, datasets and rules are called on the page, and how they are drawn."""
 
-from ifair.report.svg_figures import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY
+from ifair.report.pictures import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY
 
 METHODS = {
     "full": "full data",

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ifair.report.document import Block, Finding, Heading, Number, Picture, Table, Text, add_sign
+from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table, Text, signed
 from ifair.report.evaluation import names
 from ifair.report.evaluation.verdicts import judged, number
-from ifair.report.svg_figures import BLACK, draw_light_grid, new_figure
+from ifair.report.pictures import BLACK, light_grid, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -61,7 +61,7 @@ def figures(results: Mapping[str, Any]) -> dict[str, "Figure"]:
     width = 0.8 / len(methods)
     lowest = min(by["majority"]["mean"] for group in found.values() for by in group.values())
     for axes, (adversary, title) in zip(panels, ADVERSARIES.items()):
-        draw_light_grid(axes)
+        light_grid(axes)
         for i, method in enumerate(methods):
             places = [j for j, by in enumerate(found.values()) if method in by]
             values = [by[method][adversary]["accuracy"] for by in found.values() if method in by]
@@ -108,7 +108,7 @@ def claims(results: Mapping[str, Any]) -> list[Finding]:
                 (
                     saved >= SUBSTANTIAL,
                     f"{names.dataset(dataset)}, {ADVERSARIES[adversary]}, {measure}: iFair-b {number(ours)} against "
-                    f"{number(masked)} for masked data ({add_sign(-saved)}){others}{majority}",
+                    f"{number(masked)} for masked data ({signed(-saved)}){others}{majority}",
                 )
             )
     return judged(

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from ifair.report import document
-from ifair.report.document import (
+from ifair.report import blocks
+from ifair.report.blocks import (
     Block,
     Bullets,
     Code,
@@ -16,8 +16,8 @@ from ifair.report.document import (
     Strong,
     Table,
     Text,
-    render_plain_table,
-    split_inlines,
+    inlines,
+    plain_table,
 )
 from ifair.report.evaluation import (
     classification,
@@ -99,7 +99,7 @@ def page(results: Mapping[str, Any]) -> list[Block]:
 
 def markdown(results: Mapping[str, Any], pictures: str = "figures") -> str:
     """The page as Markdown; pictures are files in a folder of this name beside it."""
-    return document.render_markdown(page(results), pictures)
+    return blocks.markdown(page(results), pictures)
 
 
 def figures(results: Mapping[str, Any]) -> dict[str, "Figure"]:
@@ -121,13 +121,13 @@ def claims(results: Mapping[str, Any]) -> list[Finding]:
 def text(results: Mapping[str, Any]) -> str:
     """The main tables and the verdicts for a terminal."""
     parts = [
-        f"{names.dataset(dataset)}, {title}\n{render_plain_table(module.table(results, dataset))}"
+        f"{names.dataset(dataset)}, {title}\n{plain_table(module.table(results, dataset))}"
         for title, module in (("classification", classification), ("ranking", ranking))
         for dataset in results.get(title) or {}
     ]
     verdicts = [[finding.verdict, finding.claim] for finding in claims(results)]
     if verdicts:
-        parts.append(render_plain_table(Table(verdicts)))
+        parts.append(plain_table(Table(verdicts)))
     return "\n\n".join(parts)
 
 
@@ -180,7 +180,7 @@ def _findings(results: Mapping[str, Any], everything: list[Block]) -> list[Block
 
 
 def _parts(finding: Finding) -> str:
-    held = sum(split_inlines(line)[0] == YES for line in finding.evidence)
+    held = sum(inlines(line)[0] == YES for line in finding.evidence)
     return f"{held} of {len(finding.evidence)}"
 
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ifair.report.document import Block, Finding, Heading, Number, Picture, Table, Text, add_sign
+from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table, Text, signed
 from ifair.report.evaluation import names
 from ifair.report.evaluation.verdicts import judged, number
-from ifair.report.svg_figures import BLUE, GREY, RED, draw_light_grid, new_figure
+from ifair.report.pictures import BLUE, GREY, RED, light_grid, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -54,7 +54,7 @@ def figures(results: Mapping[str, Any]) -> dict[str, "Figure"]:
         return {}
     figure = new_figure(3.2)
     for axes, measure in zip(figure.subplots(1, len(MEASURES)), MEASURES):
-        draw_light_grid(axes)
+        light_grid(axes)
         if measure == "% protected":
             axes.plot([0, 1], [0, 100], color=GREY, linewidth=0.8, label="share p itself")
         for (dataset, by), colour, marker in zip(found.items(), (BLUE, RED), "os"):
@@ -99,8 +99,7 @@ def claims(results: Mapping[str, Any]) -> list[Finding]:
             ),
             (
                 cost["yNN"] >= -KEPT,
-                f"{name}: at p = {last['p']:g} yNN changes by {add_sign(cost['yNN'])}"
-                f" and MAP by {add_sign(cost['MAP'])}",
+                f"{name}: at p = {last['p']:g} yNN changes by {signed(cost['yNN'])} and MAP by {signed(cost['MAP'])}",
             ),
         ]
     return judged(

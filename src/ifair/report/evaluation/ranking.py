@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ifair.report.document import Block, Finding, Heading, Number, Table, Text, add_sign
+from ifair.report.blocks import Block, Finding, Heading, Number, Table, Text, signed
 from ifair.report.evaluation import names, tradeoff
 from ifair.report.evaluation.classification import comparisons
 from ifair.report.evaluation.verdicts import clearly_above, judged, number, p_value
@@ -117,7 +117,7 @@ def _extremes(dataset: str, summary: Mapping[str, Any]) -> list[tuple[bool, str]
         (
             ours["mean"] >= tests[fairest]["yNN"]["mean"] and clearly_above(compared),
             f"{names.dataset(dataset)}: yNN {number(ours, 3)}, best other method ({names.method(fairest)}) "
-            f"{number(tests[fairest]['yNN'], 3)}; against the full data {add_sign(compared['difference'], 3)}, "
+            f"{number(tests[fairest]['yNN'], 3)}; against the full data {signed(compared['difference'], 3)}, "
             f"{p_value(compared['adjusted'])}",
         ),
         (
@@ -138,8 +138,8 @@ def _against(dataset: str, summary: Mapping[str, Any], rival: str, slack: float)
     )
     line = (
         f"{names.dataset(dataset)}, {names.method(rival)}: yNN {number(ours['yNN'], 3)} against "
-        f"{number(theirs['yNN'], 3)} ({add_sign(fairer['difference'], 3)}, {p_value(fairer['adjusted'])}); MAP "
-        f"{number(ours['MAP'])} against {number(theirs['MAP'])} ({add_sign(dearer['difference'])}, "
+        f"{number(theirs['yNN'], 3)} ({signed(fairer['difference'], 3)}, {p_value(fairer['adjusted'])}); MAP "
+        f"{number(ours['MAP'])} against {number(theirs['MAP'])} ({signed(dearer['difference'])}, "
         f"{p_value(dearer['adjusted'])})"
     )
     # Half of the last printed digit: the paper's margin is a difference of rounded numbers.
@@ -155,6 +155,6 @@ def _reranked(dataset: str, summary: Mapping[str, Any]) -> tuple[bool, str]:
     line = (
         f"{names.dataset(dataset)}: most protected people with {names.method(most)} "
         f"({number(tests[most]['% protected'], 1)} %; iFair-b {number(tests['ifair-b']['% protected'], 1)} %); best "
-        f"yNN of FA*IR {number(tests[top]['yNN'], 3)}, {add_sign(gain, 3)} against masked data"
+        f"yNN of FA*IR {number(tests[top]['yNN'], 3)}, {signed(gain, 3)} against masked data"
     )
     return most in fair and gain <= NOTHING, line

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ifair.report.document import Block, Bullets, Code, Heading, Line, Number, Strong, Table, Text, add_sign
+from ifair.report.blocks import Block, Bullets, Code, Heading, Line, Number, Strong, Table, Text, signed
 from ifair.report.evaluation import names
 
 NAMES = {"sensei": "SenSeI", "correlation-remover": "CorrelationRemover"}
@@ -76,8 +76,8 @@ def _sentences(results: Mapping[str, Any]) -> list[Block]:
             lines.append(
                 (
                     Strong(names.dataset(dataset)),
-                    f", best harmonic mean: iFair-b less {NAMES[rival]} is {add_sign(gap['AUC'])} in AUC and "
-                    f"{add_sign(gap['yNN'])} in yNN; {_verdict(gap['AUC'], gap['yNN'])}.",
+                    f", best harmonic mean: iFair-b less {NAMES[rival]} is {signed(gap['AUC'])} in AUC and "
+                    f"{signed(gap['yNN'])} in yNN; {_verdict(gap['AUC'], gap['yNN'])}.",
                 )
             )
     return [Bullets(lines)] if lines else []

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ifair.report.document import Block, Heading, Table, Text
+from ifair.report.blocks import Block, Heading, Table, Text
 from ifair.report.evaluation import names
 
 VERSIONS = ("ifair", "python", "numpy", "scipy", "scikit-learn")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ifair.report.document import Block, Bullets, Heading, Line, Picture, Strong, Table, Text
+from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Strong, Table, Text
 from ifair.report.evaluation import names
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ifair.report.document import Block, Finding, Heading, Number, Table, Text
+from ifair.report.blocks import Block, Finding, Heading, Number, Table, Text
 from ifair.report.evaluation.ranking import MEASURES
 from ifair.report.evaluation.verdicts import judged
 

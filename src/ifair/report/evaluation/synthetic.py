@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ifair.report.document import Block, Finding, Heading, Number, Picture, Table, Text
+from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table, Text
 from ifair.report.evaluation import names
 from ifair.report.evaluation.verdicts import judged, number
-from ifair.report.svg_figures import BLUE, RED, new_figure
+from ifair.report.pictures import BLUE, RED, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

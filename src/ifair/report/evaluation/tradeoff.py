@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ifair.pareto import pareto_front
-from ifair.report.document import Picture
+from ifair.report.blocks import Picture
 from ifair.report.evaluation import names
-from ifair.report.svg_figures import draw_light_grid, new_figure
+from ifair.report.pictures import light_grid, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -62,7 +62,7 @@ def draw(summary: Mapping[str, Any], utility: str, printed: Sequence[tuple[str, 
     """
     figure = new_figure(5.0)
     axes = figure.add_subplot()
-    draw_light_grid(axes)
+    light_grid(axes)
     found = series(summary, utility)
     for order, (method, points) in enumerate(found.items()):
         colour, marker = names.style(method)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ifair.report.document import Finding, Line, Number, split_inlines
+from ifair.report.blocks import Finding, Line, Number, inlines
 
 LEVEL = 0.05
 HOLDS, IN_PART, FAILS = "holds", "holds in part", "does not hold"
@@ -18,7 +18,7 @@ def judged(claim: str, rule: str, parts: Sequence[Part]) -> list[Finding]:
         return []
     held = [ok for ok, _ in parts]
     verdict = HOLDS if all(held) else IN_PART if any(held) else FAILS
-    return [Finding(verdict, claim, rule, [(YES if ok else NO, *split_inlines(line)) for ok, line in parts])]
+    return [Finding(verdict, claim, rule, [(YES if ok else NO, *inlines(line)) for ok, line in parts])]
 
 
 def clearly_above(comparison: Mapping[str, float]) -> bool:

@@ -4,9 +4,10 @@ import copy
 
 import pytest
 
-from ifair.report.audit_page import ReportError
-from ifair.report.document import Heading, render_html, render_markdown
-from ifair.report.model_card import make_card
+from ifair.report.audit import ReportError
+from ifair.report.blocks import Heading, markdown
+from ifair.report.card import card
+from ifair.report.html import html
 
 from samples import HOSTILE, hostile_evidence, lonely_evidence, small_evidence
 
@@ -14,10 +15,10 @@ from samples import HOSTILE, hostile_evidence, lonely_evidence, small_evidence
 @pytest.mark.parametrize("task", ["classification", "regression", "ranking"])
 def test_a_card_tells_use_data_measures_and_limits(task):
     found = small_evidence(task)
-    blocks = make_card(found)
+    blocks = card(found)
     headings = [block.text for block in blocks if isinstance(block, Heading) and block.level == 2]
     assert headings == ["Model", "Intended use", "Data", "Measures", "Limits"]
-    text = render_markdown(blocks)
+    text = markdown(blocks)
     point = next(p for p in found["points"] if p["id"] == found["choices"]["balanced"])
     one = point["test"]["utility"]
     assert f"{one['estimate']:.3f} \\[{one['low']:.3f}, {one['high']:.3f}\\]" in text
@@ -27,15 +28,15 @@ def test_a_card_tells_use_data_measures_and_limits(task):
 
 
 def test_any_point_may_have_a_card():
-    text = render_markdown(make_card(small_evidence(), "full"))
+    text = markdown(card(small_evidence(), "full"))
     assert text.startswith("# Model card: full data on applicants")
     assert "It can still see sex, origin" in text
     with pytest.raises(ReportError, match=r"no point 'best'.*balanced.*masked"):
-        make_card(small_evidence(), "best")
+        card(small_evidence(), "best")
 
 
 def test_what_leaks_and_who_is_few_is_among_the_limits():
-    text = render_markdown(make_card(small_evidence(), "full")).split("## Limits")[1]
+    text = markdown(card(small_evidence(), "full")).split("## Limits")[1]
     assert "The representation still tells sex" in text
     small = [g for part in small_evidence()["points"][0]["groups"] for g in part["groups"] if g["n"] < 30]
     assert small
@@ -44,20 +45,20 @@ def test_what_leaks_and_who_is_few_is_among_the_limits():
 
 
 def test_a_card_needs_nobody_to_compare():
-    assert "Limits" in render_markdown(make_card(lonely_evidence()))
+    assert "Limits" in markdown(card(lonely_evidence()))
 
 
 def test_hostile_strings_are_text_on_a_card():
-    page = render_html(make_card(hostile_evidence()), {})
+    page = html(card(hostile_evidence()), {})
     assert "<script>alert" not in page
     assert "<img" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
-    assert "<script" not in render_markdown(make_card(hostile_evidence())).replace("\\<script", "")
+    assert "<script" not in markdown(card(hostile_evidence())).replace("\\<script", "")
     assert HOSTILE[2] in page
 
 
 def test_settings_are_words():
-    text = render_markdown(make_card(small_evidence(), "ifair-3-0.1"))
+    text = markdown(card(small_evidence(), "ifair-3-0.1"))
     assert "| prototypes K | 3 |" in text
     assert "weight λ of utility, of staying close to the records | 0.9 |" in text
     assert "weight μ of fairness" in text
@@ -68,14 +69,14 @@ def test_settings_are_words():
 def test_a_card_names_the_source_or_at_least_the_table():
     found = copy.deepcopy(small_evidence())
     found["data"]["source"] = "people.csv"
-    assert "Source: people.csv" in render_markdown(make_card(found))
+    assert "Source: people.csv" in markdown(card(found))
     found["data"]["source"] = ""
-    assert "Source: applicants" in render_markdown(make_card(found))
+    assert "Source: applicants" in markdown(card(found))
 
 
 def test_measures_stand_with_their_intervals():
     found = small_evidence()
-    text = render_markdown(make_card(found, "full")).replace("\\", "")
+    text = markdown(card(found, "full")).replace("\\", "")
     full = found["points"][0]
 
     def said(value, ends):
@@ -94,9 +95,9 @@ def test_measures_stand_with_their_intervals():
 def test_cautions_stand_before_the_measures():
     found = copy.deepcopy(small_evidence())
     found["points"][0]["cautions"] = [{"tag": "at chance", "text": "Worth nothing."}]
-    text = render_markdown(make_card(found, "full"))
+    text = markdown(card(found, "full"))
     assert text.index("### Caution") < text.index("Worth nothing.") < text.index("- AUC: ")
-    assert "Caution" not in render_markdown(make_card(small_evidence(), "full"))
+    assert "Caution" not in markdown(card(small_evidence(), "full"))
 
 
 def test_evidence_of_an_earlier_release_still_makes_a_card():
@@ -112,4 +113,4 @@ def test_evidence_of_an_earlier_release_still_makes_a_card():
                 partition.pop(key)
             for group in partition["groups"]:
                 group.pop("rate_interval")
-    assert "Limits" in render_markdown(make_card(found))
+    assert "Limits" in markdown(card(found))

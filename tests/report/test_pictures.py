@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from ifair.report.svg_figures import new_figure, render_svg
+from ifair.report.pictures import new_figure, svg
 
 
 @pytest.fixture
@@ -21,18 +21,18 @@ def draw():
 
 
 def test_a_drawing_is_the_same_every_time(draw):
-    assert render_svg(draw(), "one") == render_svg(draw(), "one")
+    assert svg(draw(), "one") == svg(draw(), "one")
 
 
 def test_only_coordinates_are_rounded_not_what_is_written(draw):
-    drawing = render_svg(draw(), "one")
+    drawing = svg(draw(), "one")
     assert ">0.525<" in drawing
     assert ">1.575<" in drawing
     assert not [tag for tag in re.findall("<[^>]*>", drawing) if re.search(r"\.\d{3}", tag)]
 
 
 def test_names_inside_do_not_clash_between_drawings_and_every_use_is_defined(draw):
-    one, two = render_svg(draw(), "one"), render_svg(draw(), "two")
+    one, two = svg(draw(), "one"), svg(draw(), "two")
     names = [re.findall(r' id="([^"]+)"', drawing) for drawing in (one, two)]
     assert names[0]
     assert not set(names[0]) & set(names[1])
@@ -42,14 +42,14 @@ def test_names_inside_do_not_clash_between_drawings_and_every_use_is_defined(dra
 
 
 def test_a_drawing_is_well_formed_and_a_marker_costs_little(draw):
-    ElementTree.fromstring(render_svg(draw(), "one"))
-    extra = len(render_svg(draw(230), "one")) - len(render_svg(draw(30), "one"))
+    ElementTree.fromstring(svg(draw(), "one"))
+    extra = len(svg(draw(230), "one")) - len(svg(draw(30), "one"))
     assert extra / 200 < 60  # bytes
-    assert 'style="fill: #ff0000' in render_svg(draw(), "one")  # the group's, once
+    assert 'style="fill: #ff0000' in svg(draw(), "one")  # the group's, once
 
 
 def test_nothing_but_the_drawing_is_in_it(draw):
-    drawing = render_svg(draw(), "one")
+    drawing = svg(draw(), "one")
     assert drawing.startswith("<svg")
     assert "metadata" not in drawing
     assert "matplotlib" not in drawing.lower()

@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ifair.report.audit_page import ReportError, check_evidence
-from ifair.report.audit_text import compare_points, format_measure, list_cautions
-from ifair.report.document import Block, Bullets, Heading, Line, Table, Text
+from ifair.report.audit import ReportError, check
+from ifair.report.audit_text import before_after, cautions_of, measured
+from ifair.report.blocks import Block, Bullets, Heading, Line, Table, Text
 
 
-def make_card(evidence: Mapping[str, Any], choice: str = "balanced") -> list[Block]:
-    """The card, to be rendered as Markdown or HTML by :mod:`ifair.report.document`.
+def card(evidence: Mapping[str, Any], choice: str = "balanced") -> list[Block]:
+    """The card, to be written as Markdown (``ifair.report.blocks.markdown``) or HTML (``ifair.report.html``).
 
     Parameters
     ----------
@@ -18,7 +18,7 @@ def make_card(evidence: Mapping[str, Any], choice: str = "balanced") -> list[Blo
     choice : str
         One of its named choices, or the id of a point.
     """
-    check_evidence(evidence)
+    check(evidence)
     id_ = evidence["choices"].get(choice, choice)
     point = next((one for one in evidence["points"] if one["id"] == id_), None)
     if point is None:
@@ -27,18 +27,18 @@ def make_card(evidence: Mapping[str, Any], choice: str = "balanced") -> list[Blo
     about = evidence["data"]
     return [
         Heading(f"Model card: {point['name']} on {about['name']}", 1),
-        *_describe_model(evidence, point),
-        *_describe_use(evidence, point),
-        *_describe_data(about),
-        *_describe_measures(evidence, point),
-        *_describe_limits(evidence, point),
+        *_details(evidence, point),
+        *_use(evidence, point),
+        *_data(about),
+        *_measures(evidence, point),
+        *_limits(evidence, point),
     ]
 
 
-def _describe_model(evidence: Mapping[str, Any], point: Mapping[str, Any]) -> list[Block]:
+def _details(evidence: Mapping[str, Any], point: Mapping[str, Any]) -> list[Block]:
     settings, versions = evidence["settings"], evidence["versions"]
     rows: list[Sequence[Line]] = [["what", "value"], ["representation", point["name"]]]
-    rows += _describe_setting(point["setting"])
+    rows += _setting(point["setting"])
     rows += [["model trained on it", settings["model"]], ["seed", str(settings["seed"])]]
     rows += [[f"solver {name}", str(value)] for name, value in settings["solver"].items()]
     rows += [[f"version of {name}", value] for name, value in versions.items()]
@@ -51,7 +51,7 @@ PROTECTED_WEIGHTS = {
 }
 
 
-def _describe_setting(setting: Mapping[str, Any]) -> list[Sequence[Line]]:
+def _setting(setting: Mapping[str, Any]) -> list[Sequence[Line]]:
     """iFair's setting in words; other representations have none."""
     if not setting:
         return []
@@ -64,7 +64,7 @@ def _describe_setting(setting: Mapping[str, Any]) -> list[Sequence[Line]]:
     ]
 
 
-def _describe_use(evidence: Mapping[str, Any], point: Mapping[str, Any]) -> list[Block]:
+def _use(evidence: Mapping[str, Any], point: Mapping[str, Any]) -> list[Block]:
     about = evidence["data"]
     hidden = ", ".join(about["protected"])
     decided = {"classification": "decides about", "regression": "scores people by", "ranking": "ranks people by"}
@@ -87,7 +87,7 @@ def _describe_use(evidence: Mapping[str, Any], point: Mapping[str, Any]) -> list
     ]
 
 
-def _describe_data(about: Mapping[str, Any]) -> list[Block]:
+def _data(about: Mapping[str, Any]) -> list[Block]:
     parts = about["parts"]
     lines: list[Line] = [
         line
@@ -108,15 +108,15 @@ def _describe_data(about: Mapping[str, Any]) -> list[Block]:
     return [Heading("Data"), Bullets(lines)]
 
 
-def _describe_measures(evidence: Mapping[str, Any], point: Mapping[str, Any]) -> list[Block]:
+def _measures(evidence: Mapping[str, Any], point: Mapping[str, Any]) -> list[Block]:
     before = evidence["points"][0]
     blocks: list[Block] = [
         Heading("Measures"),
         Text("On people whom no model has seen; before is the full data. Brackets are 95 % bootstrap intervals."),
     ]
-    if list_cautions(point):
-        blocks += [Heading("Caution", 3), Bullets(list_cautions(point))]
-    blocks.append(Bullets(compare_points(evidence, before, point)))
+    if cautions_of(point):
+        blocks += [Heading("Caution", 3), Bullets(cautions_of(point))]
+    blocks.append(Bullets(before_after(evidence, before, point)))
     for was, now in zip(before["groups"], point["groups"]):
         rows = [["group", "people", "true mean", "before", "after"]]
         rows += [
@@ -124,7 +124,7 @@ def _describe_measures(evidence: Mapping[str, Any], point: Mapping[str, Any]) ->
                 group["label"],
                 str(group["n"]),
                 f"{group['base']:.3f}",
-                *(format_measure(one, "rate") for one in (old, group)),
+                *(measured(one, "rate") for one in (old, group)),
             ]
             for old, group in zip(was["groups"], now["groups"])
         ]
@@ -132,7 +132,7 @@ def _describe_measures(evidence: Mapping[str, Any], point: Mapping[str, Any]) ->
     return blocks
 
 
-def _describe_limits(evidence: Mapping[str, Any], point: Mapping[str, Any]) -> list[Block]:
+def _limits(evidence: Mapping[str, Any], point: Mapping[str, Any]) -> list[Block]:
     lines: list[Line] = [
         "One random split: intervals cover the choice of people to judge on, not the luck of the split.",
         "The outcomes of the past are taken for the truth; where they are unfair, so is what is called useful here.",

@@ -16,8 +16,9 @@ from samples import HOSTILE, hostile_evidence, small_evidence
 
 pytest.importorskip("vl_convert")
 
-from ifair.report.audit_page import ReportError, escape_json, pack_json, render_report, separate_people, shrink_people
-from ifair.report.audit_text import format_audit
+from ifair.report.audit import ReportError, apart, as_data, page
+from ifair.report.audit_text import audit_text
+from ifair.report.fit import fitted, packed
 
 
 class Page(HTMLParser):
@@ -45,7 +46,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def html():
-    return render_report(small_evidence())
+    return page(small_evidence())
 
 
 def test_the_policy_allows_the_pages_own_scripts_and_nothing_else(html):
@@ -69,7 +70,7 @@ def test_nothing_is_loaded(html):
 
 def test_the_data_come_back_from_the_page_as_they_were(html):
     blocks = {a["id"]: text for a, text in Page(html).scripts if "id" in a}
-    summary, people = separate_people(small_evidence())
+    summary, people = apart(small_evidence())
     assert json.loads(blocks["evidence"]) == summary
     assert json.loads(zlib.decompress(base64.b64decode(blocks["people-data"]))) == people
     rebuilt = copy.deepcopy(summary) | {"people": {k: v for k, v in people.items() if k != "points"}}
@@ -79,7 +80,7 @@ def test_the_data_come_back_from_the_page_as_they_were(html):
 
 
 def test_hostile_strings_change_nothing_but_text(html):
-    hostile = render_report(hostile_evidence())
+    hostile = page(hostile_evidence())
     quiet, loud = Page(html), Page(hostile)
     assert [tag for tag, _ in loud.tags] == [tag for tag, _ in quiet.tags]
     assert len(loud.scripts) == len(quiet.scripts) == 4
@@ -90,10 +91,10 @@ def test_hostile_strings_change_nothing_but_text(html):
 
 @pytest.mark.parametrize("text", [*HOSTILE, "<!--<script>", "\u2028 & ' \" \\"])
 def test_data_in_a_script_element_cannot_end_it(text):
-    block = escape_json({text: [text]})
+    block = as_data({text: [text]})
     assert not set("<>&\u2028") & set(block)
     assert json.loads(block) == {text: [text]}
-    assert json.loads(zlib.decompress(base64.b64decode(pack_json(text)))) == text
+    assert json.loads(zlib.decompress(base64.b64decode(packed(text)))) == text
 
 
 def crowded(attributes, n=10_000):
@@ -138,13 +139,13 @@ def choice(name, labels, rng, n):
 
 
 def test_ten_thousand_people_fit_into_three_megabytes():
-    html = render_report(crowded(short_attributes))
+    html = page(crowded(short_attributes))
     assert len(html.encode()) < 3_000_000
     assert 'id="not-shown"' not in html
 
 
 def test_long_texts_are_cut_and_what_is_left_out_is_said():
-    html = render_report(crowded(long_attributes))
+    html = page(crowded(long_attributes))
     assert len(html.encode()) < 3_000_000
     said = unescape(re.search(r'id="not-shown">(.*?)</p>', html, re.S)[1])
     assert "Texts are cut to 12 characters" in said
@@ -161,7 +162,7 @@ def test_long_texts_are_cut_and_what_is_left_out_is_said():
 
 def test_numbers_keep_the_four_digits_that_are_shown():
     people = {"attributes": [{"name": "n", "values": [1234.5678, -0.000123456, 1234567, 1234567.0, None]}]}
-    text, said = shrink_people(people, 10_000)
+    text, said = fitted(people, 10_000)
     kept = json.loads(zlib.decompress(base64.b64decode(text)))["attributes"][0]["values"]
     assert kept == [1235.0, -0.0001235, 1234567, 1234567.0, None]
     assert said == ""
@@ -170,9 +171,9 @@ def test_numbers_keep_the_four_digits_that_are_shown():
 def test_texts_are_cut_no_more_than_room_demands():
     labels = [f"{i:03d}" + "abcdefghij" * 9 for i in range(200)]
     people = {"attributes": [{"name": "t", "labels": labels, "codes": list(range(200))}]}
-    whole = pack_json(people)
-    assert shrink_people(people, len(whole)) == (whole, "")
-    text, said = shrink_people(people, len(whole) - 1)
+    whole = packed(people)
+    assert fitted(people, len(whole)) == (whole, "")
+    text, said = fitted(people, len(whole) - 1)
     cut = json.loads(zlib.decompress(base64.b64decode(text)))["attributes"][0]["labels"]
     assert cut == [label[:39] + "…" for label in labels]
     assert said == "Texts are cut to 40 characters to keep this page small."
@@ -181,13 +182,13 @@ def test_texts_are_cut_no_more_than_room_demands():
 def test_what_is_not_evidence_is_refused():
     for wrong in ({}, {"format": "ifair-evidence", "version": 2}, []):
         with pytest.raises(ReportError, match="ifair audit"):
-            render_report(wrong)
+            page(wrong)
 
 
 @pytest.mark.parametrize("task", ["classification", "regression", "ranking"])
 def test_the_terminal_shows_every_point_and_choice(task):
     found = small_evidence(task)
-    text = format_audit(found)
+    text = audit_text(found)
     for point in found["points"]:
         assert f"{point['test']['utility']['estimate']:.3f}" in text
         assert point["name"] in text

@@ -30,7 +30,7 @@ def new_figure(height: float, width: float = WIDTH) -> "Figure":
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def render_svg(figure: "Figure", stem: str) -> str:
+def svg(figure: "Figure", stem: str) -> str:
     """The drawing as one ``<svg>`` element.
 
     Coordinates keep two decimals (a hundredth of a point), and names of shared parts are counted through and start
@@ -49,12 +49,12 @@ def render_svg(figure: "Figure", stem: str) -> str:
     for number, name in enumerate(dict.fromkeys(re.findall(r' id="([^"]+)"', drawing))):
         drawing = re.sub(rf'(?<=["#]){re.escape(name)}(?=["\)])', f"{stem}-{number}", drawing)
     # Inside tags only: what is written in the picture stays as it is.
-    drawing = re.sub(r"<[^>]*>", lambda tag: re.sub(r"-?\d+\.\d{3,}(?:e-\d+)?", _round_number, tag[0]), drawing)
+    drawing = re.sub(r"<[^>]*>", lambda tag: re.sub(r"-?\d+\.\d{3,}(?:e-\d+)?", _rounded, tag[0]), drawing)
     drawing = re.sub(r"\s*\n\s*", "\n", drawing)
-    return re.sub(r'(<g clip-path="[^"]*")>\n((?:<use [^>]*/>\n)+)</g>', _share_style, drawing)
+    return re.sub(r'(<g clip-path="[^"]*")>\n((?:<use [^>]*/>\n)+)</g>', _said_once, drawing)
 
 
-def _share_style(group: re.Match[str]) -> str:
+def _said_once(group: re.Match[str]) -> str:
     """Markers of one kind, with the style that all of them repeat moved to their group."""
     head, markers = group[1], group[2]
     styles = set(re.findall(r' style="[^"]*"', markers))
@@ -64,11 +64,11 @@ def _share_style(group: re.Match[str]) -> str:
     return f"{head}{style}>\n{markers.replace(style, '')}</g>"
 
 
-def _round_number(number: re.Match[str]) -> str:
+def _rounded(number: re.Match[str]) -> str:
     return f"{round(float(number[0]), 2) + 0.0:g}" if abs(float(number[0])) < 1e4 else number[0]
 
 
-def draw_light_grid(axes: Any) -> None:
+def light_grid(axes: Any) -> None:
     """Thin lines behind the data, and no frame at the top and right."""
     axes.grid(alpha=0.25, linewidth=0.6)
     axes.set_axisbelow(True)

@@ -1,0 +1,202 @@
+"""What a page is made of: headings, paragraphs, lists, tables, pictures; written as Markdown, or handed to a template.
+
+A section of a page is a list of blocks. Text in them is plain text: whoever writes it out does the escaping, so that a
+name with a star or an angle bracket is shown as it is. What is more than plain is a small object of its own
+(:class:`Strong`, :class:`Code`, :class:`Number`), and a line may be one of them or several in a row.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ifair.report.tables import aligned, markdown_table
+
+
+@dataclass(frozen=True, slots=True)
+class Strong:
+    """Words that stand out."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A command, or a name of the program."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A measure over repeated splits, and what the paper printed for it, if anything.
+
+    Attributes
+    ----------
+    mean, sd : float
+    paper : float, optional
+    digits : int, default=2
+    """
+
+    mean: float
+    sd: float
+    paper: float | None = None
+    digits: int = 2
+
+    @classmethod
+    def of(cls, spread: dict[str, Any], paper: float | None = None, digits: int = 2) -> "Number":
+        """From ``mean`` and ``sd`` as results have them."""
+        return cls(spread["mean"], spread["sd"], paper, digits)
+
+    @property
+    def ours(self) -> str:
+        return f"{self.mean:.{self.digits}f} ± {self.sd:.{self.digits}f}"
+
+    @property
+    def printed(self) -> str:
+        return "" if self.paper is None else f"{self.paper:.{self.digits}f}"
+
+    @property
+    def difference(self) -> str:
+        return "" if self.paper is None else signed(self.mean - self.paper, self.digits)
+
+    @property
+    def far(self) -> bool:
+        """Is the paper's number, however it was rounded, more than two standard deviations from our mean?"""
+        return self.paper is not None and abs(self.mean - self.paper) > 2.0 * self.sd + 0.5 * 10.0**-self.digits
+
+    @property
+    def text(self) -> str:
+        return self.ours if self.paper is None else f"{self.printed} → {self.ours} ({self.difference})"
+
+
+Inline = str | Strong | Code | Number
+Line = Inline | tuple[Inline, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A title; level 1 is the page's own."""
+
+    text: str
+    level: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A paragraph."""
+
+    line: Line
+
+
+@dataclass(frozen=True, slots=True)
+class Bullets:
+    """A list."""
+
+    lines: Sequence[Line]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of cells; the first row is the head, the first column names the rows."""
+
+    rows: Sequence[Sequence[Line]]
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture by the stem of its file; what it shows is told below it, and to those who cannot see it."""
+
+    stem: str
+    alt: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A claim, whether it holds, by what rule that was decided, and the numbers."""
+
+    verdict: str
+    claim: str
+    rule: str
+    evidence: Sequence[Line]
+
+
+Block = Heading | Text | Bullets | Table | Picture | Finding
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """``+0.01``, ``-0.02``, and ``0.00`` without a sign."""
+    rounded = f"{value:+.{digits}f}"
+    return rounded[1:] if float(rounded) == 0.0 else rounded
+
+
+def inlines(line: Line) -> tuple[Inline, ...]:
+    """The parts of a line."""
+    return line if isinstance(line, tuple) else (line,)
+
+
+def plain(line: Line) -> str:
+    """A line without any markup, for a terminal."""
+    return "".join(part if isinstance(part, str) else part.text for part in inlines(line))
+
+
+def plain_table(table: Table) -> str:
+    """A table for a terminal."""
+    return aligned([[plain(cell) for cell in row] for row in table.rows])
+
+
+def markdown(blocks: Iterable[Block], pictures: str = "figures") -> str:
+    """All blocks as Markdown; pictures are files in a folder of this name beside it."""
+    return "\n\n".join(_block(block, pictures) for block in blocks) + "\n"
+
+
+def _block(block: Block, pictures: str) -> str:
+    match block:
+        case Heading():
+            return f"{'#' * block.level} {_escaped(block.text)}"
+        case Text():
+            return _line(block.line)
+        case Bullets():
+            return "\n".join(f"- {_line(line)}" for line in block.lines)
+        case Table():
+            return markdown_table([[_line(cell) for cell in row] for row in block.rows])
+        case Picture():
+            alt = _escaped(block.alt)
+            return f"![{alt}]({pictures}/{block.stem}.svg)\n\n*{alt}*"
+        case Finding():
+            head = (
+                f"- **{_escaped(block.verdict.capitalize())}:** {_escaped(block.claim)} *Rule: {_escaped(block.rule)}*"
+            )
+            return "\n".join([head, *(f"  - {_line(line)}" for line in block.evidence)])
+
+
+def _line(line: Line) -> str:
+    return "".join(_inline(part) for part in inlines(line))
+
+
+def _inline(part: Inline) -> str:
+    match part:
+        case Strong():
+            return f"**{_escaped(part.text)}**"
+        case Code():
+            return f"`{part.text}`"
+        case Number():
+            return _number(part)
+        case _:
+            return _escaped(part)
+
+
+def _number(number: Number) -> str:
+    """Two lines at most in a narrow column: it may break before the deviation, and nowhere else."""
+    mean, deviation = number.ours.replace("± ", "±\N{NO-BREAK SPACE}").split(" ")
+    if number.paper is None:
+        return f"{mean}\N{NO-BREAK SPACE}{deviation}"
+    difference = f"**{number.difference}**" if number.far else number.difference
+    arrow = f"{number.printed}\N{NO-BREAK SPACE}→\N{NO-BREAK SPACE}{mean}"
+    return f"{arrow} {deviation}\N{NO-BREAK SPACE}({difference})"
+
+
+def _escaped(text: str) -> str:
+    """Plain text for Markdown: what would be markup gets a backslash."""
+    # An underscore inside a word is none.
+    return re.sub(r"([\\`*\[\]<>|$&]|\b_|_\b)", r"\\\1", text)

@@ -1,0 +1,76 @@
+"""Blocks of a page, written as Markdown."""
+
+import pytest
+
+from ifair.report.blocks import (
+    Bullets,
+    Code,
+    Finding,
+    Heading,
+    Number,
+    Picture,
+    Strong,
+    Table,
+    Text,
+    markdown,
+    plain,
+    plain_table,
+    signed,
+)
+
+
+def test_blocks_are_written_as_markdown():
+    blocks = [
+        Heading("Title", 1),
+        Text(("Run ", Code("ifair *"), " and ", Strong("look"), ".")),
+        Bullets(["one", ("two: ", Number(0.5, 0.1))]),
+        Table([["method", "AUC"], ["LFR", Number(0.6, 0.02, paper=0.59)]]),
+        Picture("plot", "A plot"),
+        Finding("holds in part", "It is better.", "Larger mean.", ["here", "not there"]),
+    ]
+    assert markdown(blocks).replace("\N{NO-BREAK SPACE}", " ") == (
+        "# Title\n\n"
+        "Run `ifair *` and **look**.\n\n"
+        "- one\n- two: 0.50 ± 0.10\n\n"
+        "| method | AUC |\n| --- | --- |\n| LFR | 0.59 → 0.60 ± 0.02 (+0.01) |\n\n"
+        "![A plot](figures/plot.svg)\n\n*A plot*\n\n"
+        "- **Holds in part:** It is better. *Rule: Larger mean.*\n  - here\n  - not there\n"
+    )
+
+
+def test_text_that_looks_like_markup_stays_text():
+    assert markdown([Text("FA*IR and FA*IR <b> a|b [x](y)")]) == "FA\\*IR and FA\\*IR \\<b\\> a\\|b \\[x\\](y)\n"
+    # A bar inside a cell would start another cell.
+    assert markdown([Table([["a|b"], ["c"]])]).startswith("| a\\|b |\n")
+
+
+@pytest.mark.parametrize(
+    ("mean", "sd", "paper", "far"),
+    [
+        (0.60, 0.02, 0.56, False),  # two deviations
+        (0.60, 0.02, 0.55, True),
+        (0.604, 0.0, 0.60, False),  # no further than rounding
+        (0.606, 0.0, 0.60, True),
+        (0.60, 0.02, None, False),
+    ],
+)
+def test_a_printed_number_is_far_beyond_two_deviations_and_its_rounding(mean, sd, paper, far):
+    number = Number(mean, sd, paper)
+    assert number.far is far
+    assert ("**" in markdown([Text(number)])) is far
+
+
+def test_a_number_breaks_before_its_deviation_and_nowhere_else():
+    assert markdown([Text(Number(0.6, 0.02))]).split(" ") == ["0.60\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}0.02\n"]
+    lines = markdown([Text(Number(0.6, 0.02, paper=0.59))]).strip("\n").split(" ")
+    assert [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines] == ["0.59 → 0.60", "± 0.02 (+0.01)"]
+
+
+def test_a_difference_of_nothing_has_no_sign():
+    assert [signed(x) for x in (0.012, -0.012, -0.001, 0.0)] == ["+0.01", "-0.01", "0.00", "0.00"]
+
+
+def test_a_terminal_gets_no_markup():
+    assert plain(("a ", Strong("b"), " ", Code("c"), " FA*IR")) == "a b c FA*IR"
+    table = Table([["", "AUC"], ["LFR", Number(0.6, 0.02, paper=0.59)]])
+    assert plain_table(table) == "     AUC\nLFR  0.59 → 0.60 ± 0.02 (+0.01)"
