@@ -1,7 +1,7 @@
 """Files that several may want: written whole or not at all, and held by one process at a time."""
 
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,7 +9,7 @@ from typing import IO
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replace_file(path: Path) -> Iterator[Path]:
     """A place beside ``path`` to write to; moved into place at the end, or removed if something went wrong.
 
     Parameters
@@ -20,14 +20,13 @@ def replacing(path: Path) -> Iterator[Path]:
     Yields
     ------
     Path
-        An empty file in the same folder.
+        An empty file in the same folder, with the permissions that the system gives a new file.
     """
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(descriptor)
-    temporary = Path(name)
+    temporary = path.parent / f".{path.name}.{secrets.token_hex(8)}"
+    # Not `tempfile`, which makes files for their owner alone: here the system applies the process's umask.
+    os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     try:
         yield temporary
-        temporary.chmod(0o666 & ~_umask())
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
@@ -42,14 +41,8 @@ def write_whole(path: Path, content: str | bytes) -> None:
     content : str or bytes
         Text is written as UTF-8.
     """
-    with replacing(path) as temporary:
+    with replace_file(path) as temporary:
         temporary.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def hold(file: IO[str]) -> None:

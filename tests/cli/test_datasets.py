@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from ifair.cli import main
-from ifair.data.catalogue import CATALOGUE
-from ifair.data.sources import DataFile, Origin
+from ifair.datasets.about import DataFile, Origin
+from ifair.datasets.registry import dataset_names, find_about
 
 # The module; the package holds the command of the same name.
 VERB = import_module("ifair.cli.datasets")
@@ -42,7 +42,7 @@ def run(*arguments):
 def test_list_shows_every_dataset_next_to_the_paper(cache):
     done = run("list")
     assert done.exit_code == 0
-    assert all(name in done.stdout for name in CATALOGUE)
+    assert all(name in done.stdout for name in dataset_names())
     assert "6,900 (6,901)" in done.stdout
     assert "part of the package" in done.stdout
     assert "0 of 57 on this machine" in done.stdout
@@ -79,7 +79,7 @@ def test_info_as_json_holds_what_was_measured(cache):
 
 
 def test_a_failed_check_exits_with_one(cache, monkeypatch):
-    wrong = replace(CATALOGUE["credit"].reached, rows=999)
+    wrong = replace(find_about("credit").reached, rows=999)
     monkeypatch.setattr(VERB, "_measure", lambda name: wrong)
     done = run("info", "credit", "--check")
     assert done.exit_code == 1
@@ -132,5 +132,5 @@ def test_path_shows_the_folders_and_the_files(cache, published):
 
 @pytest.mark.data
 def test_all_datasets_pass_their_check(real_data):
-    for name in CATALOGUE:
+    for name in dataset_names():
         assert run("info", name, "--check").exit_code == 0

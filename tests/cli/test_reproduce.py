@@ -67,7 +67,7 @@ def test_an_unknown_experiment_is_named(tiny, tmp_path):
 def test_missing_data_are_left_out_of_a_taste_and_refused_otherwise(tmp_path, monkeypatch):
     monkeypatch.setenv("IFAIR_CACHE", str(tmp_path / "empty"))
     monkeypatch.delenv("IFAIR_DATA", raising=False)
-    fetch = import_module("ifair.data.fetch")
+    fetch = import_module("ifair.datasets.download")
     monkeypatch.setattr(fetch.urllib.request, "urlopen", lambda *a, **k: (_ for _ in ()).throw(OSError("no network")))
     taste = invoke(tmp_path / "run", "--dry-run")
     assert taste.exit_code == 0

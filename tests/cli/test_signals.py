@@ -19,11 +19,11 @@ PROGRAM = """
     from pathlib import Path
     import click
     from ifair.cli import main
-    from ifair.files import replacing
+    from ifair.files import replace_file
 
     @click.command()
     def slow():
-        with replacing(Path("out.csv")) as place:
+        with replace_file(Path("out.csv")) as place:
             place.write_text("half")
             print("writing", flush=True)
             for _ in range(600):  # a signal that comes just before a long sleep would be slept over

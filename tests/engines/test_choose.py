@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from ifair import LFR, IFair
-from ifair.engines import choose
 from ifair.engines.choose import check_engine, is_tensor, on_host, open_engine
 from ifair.engines.local import LocalEngine
 
@@ -27,14 +26,14 @@ def test_an_unknown_engine_is_refused_with_the_names_there_are(estimator, name):
 
 @pytest.mark.parametrize("name", ["torch", "torch:cuda:0"])
 def test_without_torch_the_error_names_the_extra(monkeypatch, name):
-    monkeypatch.setattr(choose, "find_spec", lambda package: None)
+    monkeypatch.setattr("ifair.errors.find_spec", lambda package: None)
     with pytest.raises(ImportError, match=r"needs torch and array_api_compat, .* pip install 'ifair\[torch\]"):
         IFair(2, engine=name).fit(X)
 
 
 @pytest.mark.parametrize("name", ["dask", "dask:tcp://10.0.0.1:8786"])
 def test_without_dask_the_error_names_the_extra(monkeypatch, name):
-    monkeypatch.setattr(choose, "find_spec", lambda package: None)
+    monkeypatch.setattr("ifair.errors.find_spec", lambda package: None)
     with pytest.raises(ImportError, match=r"needs dask and distributed, .* pip install 'ifair\[dask\]"):
         IFair(2, engine=name).fit(X)
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from ifair.data import Dataset
-from ifair.data.xing import score
+from ifair.datasets.catalogue.xing import compute_score
 from ifair.experiments import protocol
 
 
@@ -44,7 +44,7 @@ def job_searches(monkeypatch):
     women = (frame["sex"] == "female").to_numpy()
 
     def load(name, *, weights=(1, 1, 1)):
-        target = score(frame, weights)
+        target = compute_score(frame, weights)
         return Dataset(name, frame, target, ("sex",), women, query=pd.Series(query, dtype="category"))
 
     monkeypatch.setattr("ifair.experiments.protocol.load", load)

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 from ifair import LFR, IFair
-from ifair.engines import choose
 
 from clusters import spark
 
@@ -134,7 +133,7 @@ def test_what_cannot_be_fitted_is_refused_by_name(session, frame):
 
 
 def test_without_spark_the_error_names_the_extra(monkeypatch):
-    monkeypatch.setattr(choose, "find_spec", lambda package: None)
+    monkeypatch.setattr("ifair.errors.find_spec", lambda package: None)
     with pytest.raises(ImportError, match=r"needs pyspark and pyarrow and .* pip install 'ifair\[spark\]"):
         IFair(2, engine="spark").fit(np.zeros((4, 2)))
 

@@ -62,13 +62,11 @@ def fit(
     check_writable(output)
 
     import ifair
-    from ifair.data.tables import read_table
-    from ifair.roles import check_roles, dataset, left_out
+    from ifair.tables.checked_table import check_table
 
-    frame = read_table(table)
-    doubts = check_roles(frame, roles)
-    warn(doubts)
-    people = dataset(frame, roles, name=table.name, source=str(table), needs_group=False)
+    checked = check_table(table, roles)
+    warn(checked.warnings)
+    people = checked.to_dataset(needs_group=False)
     settings = {
         "n_prototypes": prototypes,
         "utility_weight": utility,
@@ -89,7 +87,7 @@ def fit(
             "table": table.name,
             "records": len(people),
             "attributes": list(people.frame.columns),
-            "left_out": left_out(frame, roles),
+            "left_out": checked.left_out,
             "outcome": _name_outcome(people),
         },
         "settings": settings,
@@ -100,7 +98,7 @@ def fit(
     if as_json:
         import json
 
-        click.echo(json.dumps({"model": str(output), **about, "warnings": doubts}, indent=2))
+        click.echo(json.dumps({"model": str(output), **about, "warnings": checked.warnings}, indent=2))
     else:
         click.echo(_describe_model(about))
         click.echo(f"\nModel: {output}")
@@ -112,8 +110,8 @@ def _fit_pipeline(people: Any, roles: Any, settings: dict[str, Any], jobs: int) 
     from sklearn.linear_model import LinearRegression, LogisticRegression
     from sklearn.pipeline import Pipeline
 
-    from ifair.data.errors import DataError
     from ifair.encode import Encoder
+    from ifair.errors import IfairError
     from ifair.models.ifair import IFair
 
     steps: list[tuple[str, Any]] = [
@@ -130,7 +128,7 @@ def _fit_pipeline(people: Any, roles: Any, settings: dict[str, Any], jobs: int) 
             model.fit(people.frame, people.target)
         except (ValueError, TypeError) as error:
             # The estimators refuse bad tables and settings this way, in words.
-            raise DataError(str(error)) from error
+            raise IfairError(str(error)) from error
     # What happened to convergence is part of what is printed about the model.
     warn(str(w.message) for w in caught if not issubclass(w.category, ConvergenceWarning))
     # How many threads learned it and how it was shown are no properties of the model.

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ifair.cli.output_files import write_text
-from ifair.hints import install
+from ifair.errors import install_hint
 
 
 def write_page(folder: Path, results: Mapping[str, Any], stem: str = "results", *, alone: bool = True) -> list[str]:
@@ -25,7 +25,7 @@ def write_page(folder: Path, results: Mapping[str, Any], stem: str = "results", 
     written = [f"Page: {(folder / f'{stem}.md').resolve()}"]
     missing = [name for name in ("matplotlib", "jinja2") if find_spec(name) is None]
     if missing:
-        return [*written, f"pictures and HTML need {' and '.join(missing)}: {install('report')}"]
+        return [*written, f"pictures and HTML need {' and '.join(missing)}: {install_hint('report')}"]
 
     from ifair.report.html import html
     from ifair.report.pictures import svg

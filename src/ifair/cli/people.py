@@ -38,16 +38,14 @@ def audit_options(command: Callable[..., None]) -> Callable[..., None]:
 def read_people(table: Path, roles: Any) -> tuple[Any, Any]:
     """The table as a Dataset, and the ids of its people or None; doubts about columns go to standard error."""
     from ifair.cli.roles_options import needs_protected
-    from ifair.data.tables import read_table
-    from ifair.roles import check_roles, dataset
+    from ifair.tables.checked_table import check_table
 
     needs_protected(roles)
     if roles.target is None:
         raise click.UsageError("name the outcome that is decided about: --target COLUMN, or a file with --columns")
-    frame = read_table(table)
-    warn(check_roles(frame, roles))
-    people = dataset(frame, roles, name=table.name, source=str(table))
-    return people, None if roles.id is None else frame[roles.id].to_numpy()
+    checked = check_table(table, roles)
+    warn(checked.warnings)
+    return checked.to_dataset(), None if roles.id is None else checked.frame[roles.id].to_numpy()
 
 
 def gather(

@@ -73,17 +73,17 @@ def rank(
         needs("a model file", "skops")
     needs_for_tables(table, None if prints else output)
 
-    from ifair.data.blocks import BlockWriter, writable
-    from ifair.data.errors import DataError
-    from ifair.data.tables import read_table
+    from ifair.errors import IfairError
     from ifair.ranking import FAStarIR, ShortageWarning
+    from ifair.tables.read import read_table
+    from ifair.tables.write import BlockWriter, check_writable
 
     if not prints:
-        writable(output)
+        check_writable(output)
     frame = read_table(table)
     taken = [name for name in NEW if name in frame.columns]
     if taken:
-        raise DataError(f"the table has a column {taken[0]!r} already, which the result needs; rename it")
+        raise IfairError(f"the table has a column {taken[0]!r} already, which the result needs; rename it")
     group = _find_group(frame, roles)
     query = _read_complete(frame, roles.query, "query") if roles.query else None
     scores = _read_scores(frame, roles.score) if model is None else _predict_scores(model, frame)
@@ -111,27 +111,25 @@ def _read_as_written(table: Path, frame: Any) -> Any:
     """The rows as they stand in the file: in a CSV, 007 stays 007."""
     import pandas as pd
 
-    from ifair.data.blocks import read_blocks
-    from ifair.data.tables import PARQUET
+    from ifair.tables.read import is_parquet, read_blocks
 
-    if table.name.lower().endswith(PARQUET):
+    if is_parquet(table):
         return frame
     return pd.concat(list(read_blocks(table, text=list(frame.columns))))
 
 
 def _find_group(frame: Any, roles: Any) -> Any:
     """Who is protected, by the conditions of --group or by the values of the protected columns."""
-    from ifair.data.conditions import group_of, refuse_measures
-    from ifair.data.errors import unknown
-    from ifair.data.tables import from_table
+    from ifair.errors import unknown_name
+    from ifair.tables.groups import default_group, match_conditions, refuse_measures
 
     for name in roles.protected:
         if name not in frame.columns:
-            raise unknown("protected column", name, frame.columns)
+            raise unknown_name("protected column", name, frame.columns)
     if roles.group:
-        return group_of(frame, roles.group)
+        return match_conditions(frame, roles.group)
     refuse_measures(frame, roles.protected)
-    group = from_table(frame[list(roles.protected)], protected=roles.protected).group
+    group = default_group(frame, roles.protected)
     meant = sorted({str(value) for name in roles.protected for value in frame.loc[group, name].unique()})
     click.echo(
         f"protected: {make_printable(', '.join(meant[:10]))} ({group.sum()} of {len(group)}); --group says otherwise",
@@ -141,13 +139,13 @@ def _find_group(frame: Any, roles: Any) -> Any:
 
 
 def _read_complete(frame: Any, column: str, role: str) -> Any:
-    from ifair.data.errors import DataError, unknown
+    from ifair.errors import IfairError, unknown_name
 
     if column not in frame.columns:
-        raise unknown(f"{role} column", column, frame.columns)
+        raise unknown_name(f"{role} column", column, frame.columns)
     missing = frame[column].isna().to_numpy()
     if missing.any():
-        raise DataError(f"{role} column {column!r} has no value in row {int(missing.argmax()) + 1}")
+        raise IfairError(f"{role} column {column!r} has no value in row {int(missing.argmax()) + 1}")
     return frame[column].to_numpy()
 
 
@@ -155,7 +153,7 @@ def _read_scores(frame: Any, column: str) -> Any:
     import numpy as np
     import pandas as pd
 
-    from ifair.data.errors import DataError
+    from ifair.errors import IfairError
 
     given = _read_complete(frame, column, "score")
     values = pd.to_numeric(pd.Series(given), errors="coerce").to_numpy(dtype=np.float64)
@@ -163,7 +161,7 @@ def _read_scores(frame: Any, column: str) -> Any:
     if wrong.any():
         row = int(wrong.argmax())
         cell = given[[row]].tolist()[0]
-        raise DataError(f"score column {column!r} holds {cell!r} in row {row + 1}, which is no finite number")
+        raise IfairError(f"score column {column!r} holds {cell!r} in row {row + 1}, which is no finite number")
     return values
 
 

@@ -9,7 +9,7 @@ import click
 from ifair.cli.extras import needs, needs_for_tables
 from ifair.cli.people import ROLES, audit_options, gather, read_json
 from ifair.cli.roles_options import roles_options
-from ifair.hints import nearest_name
+from ifair.errors import nearest_name
 
 CHOICES = ("most useful", "fairest", "balanced")
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ifair.cli.extras import needs
-from ifair.hints import install
+from ifair.errors import install_hint
 
 
 @click.command(short_help="The paper's experiments, its numbers next to ours.")
@@ -59,7 +59,7 @@ def reproduce(
 
     from ifair.cli.live_progress import LiveProgress
     from ifair.cli.page import write_page
-    from ifair.data.errors import DataError
+    from ifair.data import DataError
     from ifair.experiments.profiles import PROFILES
     from ifair.experiments.reproduce import EXPERIMENTS, assemble, available, plan, with_needs
     from ifair.experiments.runner import RunError, read_json, run_units, write_json
@@ -77,7 +77,7 @@ def reproduce(
         needs("the experiment search", "optuna")
     if "search" in names and find_spec("optuna") is None:
         names = [name for name in names if name != "search"]
-        click.echo(f"left out: the experiment search, which needs optuna: {install('tune')}", err=True)
+        click.echo(f"left out: the experiment search, which needs optuna: {install_hint('tune')}", err=True)
     for line in missing:
         click.echo(f"left out: {line}", err=True)
     if dry_run:

@@ -26,9 +26,9 @@ class Model:
 
     def __init__(self, path: Path) -> None:
         import ifair
-        from ifair.data.errors import DataError
         from ifair.encode import Encoder
-        from ifair.roles import Roles
+        from ifair.errors import IfairError
+        from ifair.tables.roles import Roles
 
         self.path = path
         with warnings.catch_warnings(record=True) as caught:
@@ -37,7 +37,7 @@ class Model:
         warn(str(w.message) for w in caught)
         steps = list(getattr(self.pipeline, "named_steps", {}).values())
         if len(steps) < 2 or not isinstance(steps[0], Encoder):
-            raise DataError(f"{path} holds no pipeline that starts with an Encoder; `ifair fit` makes such files")
+            raise IfairError(f"{path} holds no pipeline that starts with an Encoder; `ifair fit` makes such files")
         self.encoder: Any = steps[0]
         self.roles = Roles.from_dict((ifair.inspect(path).get("about") or {}).get("roles", {}), where=str(path))
         self.attributes: list[str] = list(self.encoder.attributes_)
@@ -61,21 +61,21 @@ class Model:
         strict : bool, default=False
             Refuse categories that the model never saw, instead of counting them for `new_categories`.
         """
-        from ifair.data.errors import DataError, unknown
         from ifair.encode.unexpected_cells import find_new_categories, find_unreadable_cells
+        from ifair.errors import IfairError, unknown_name
 
         for name in self.attributes:
             if name not in block.columns:
-                raise unknown(f"column (which {self.path.name} needs)", name, block.columns)
+                raise unknown_name(f"column (which {self.path.name} needs)", name, block.columns)
         frame = block[self.attributes]
         first = int(block.index[0]) + 1
         for cell in find_unreadable_cells(self.encoder, frame):
-            raise DataError(
+            raise IfairError(
                 f"column {cell.column!r}, row {first + cell.row}: {cell.value!r} where the model learned from numbers"
             )
         for cell, count in find_new_categories(self.encoder, frame):
             if strict:
-                raise DataError(f"column {cell.column!r}, row {first + cell.row}: new category {cell.value!r}")
+                raise IfairError(f"column {cell.column!r}, row {first + cell.row}: new category {cell.value!r}")
             seen = self._new.setdefault((cell.column, cell.value), [first + cell.row, 0])
             seen[1] += count
         return frame
@@ -90,10 +90,10 @@ class Model:
 
     def score(self, records: Any) -> Any:
         """Probability of the positive outcome, or the predicted number; shape (n_records,)."""
-        from ifair.data.errors import DataError
+        from ifair.errors import IfairError
 
         if not self.decides:
-            raise DataError(f"{self.path} decides nothing: it was fitted without --target")
+            raise IfairError(f"{self.path} decides nothing: it was fitted without --target")
         if hasattr(self.pipeline, "predict_proba"):
             return self._call(self.pipeline.predict_proba, records)[:, -1]
         return self._call(self.pipeline.predict, records)
@@ -116,10 +116,10 @@ class Model:
 
     def _call(self, method: Any, records: Any) -> Any:
         """Call a method of the pipeline; what it refuses is told with the rows."""
-        from ifair.data.errors import DataError
+        from ifair.errors import IfairError
 
         try:
             return method(records)
         except (ValueError, TypeError) as error:
             rows = f"rows {int(records.index[0]) + 1} to {int(records.index[-1]) + 1}"
-            raise DataError(f"{rows}: {error}") from error
+            raise IfairError(f"{rows}: {error}") from error

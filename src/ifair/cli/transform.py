@@ -50,14 +50,15 @@ def transform(
     import json
 
     from ifair.cli.saved_model import Model
-    from ifair.data.blocks import BlockWriter, read_blocks, writable
-    from ifair.data.errors import DataError, unknown
+    from ifair.errors import IfairError, unknown_name
+    from ifair.tables.read import read_blocks
+    from ifair.tables.write import BlockWriter, check_writable
 
     if not prints:
-        writable(output)
+        check_writable(output)
     fitted = Model(model)
     if decide and not fitted.decides:
-        raise DataError(f"{model} decides nothing: it was fitted without --target")
+        raise IfairError(f"{model} decides nothing: it was fitted without --target")
     # The id that was recorded need not be in every later table; one that is asked for must be.
     recorded = fitted.roles.id if id_ is None else None
     asked = [name for name in (id_, *carry) if name is not None]
@@ -70,7 +71,7 @@ def transform(
         for block in blocks:
             for name in asked:
                 if name not in block.columns:
-                    raise unknown("column to carry", name, block.columns)
+                    raise unknown_name("column to carry", name, block.columns)
             carried = [recorded, *asked] if recorded in block.columns else asked
             records = fitted.check_records(block, strict=strict)
             result = fitted.represent(records)
@@ -81,7 +82,7 @@ def transform(
                 added["score"] = fitted.score(records)
             clash = sorted(set(added.columns) & set(result.columns))
             if clash:
-                raise DataError(f"the output would have two columns {clash[0]!r}; rename it, or do not carry it")
+                raise IfairError(f"the output would have two columns {clash[0]!r}; rename it, or do not carry it")
             columns = [*added.columns, *result.columns]
             writer.write(added.join(result))
             done += len(block)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ifair.hints import nearest_name
+from ifair.errors import nearest_name
 
 MISSING = "missing"
 INFREQUENT = "infrequent"

@@ -3,7 +3,6 @@
 import os
 import sys
 from collections.abc import Callable, Sequence
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from ifair.engines.parquet import ParquetRecords
 from ifair.engines.protocol import Engine
 from ifair.engines.records import MappedRecords, Records, is_mapped, records_at
 from ifair.engines.streamed import StreamedEngine
+from ifair.errors import require_extra
 
 NAMES = (
     "'auto', 'local', 'torch' or 'torch:DEVICE' such as 'torch:cuda:0', "
@@ -42,21 +42,15 @@ def check_engine(name: Any) -> None:
 
 
 def require_torch(name: str) -> None:
-    _require(f"engine={name!r}", ("torch", "array_api_compat"), "torch")
+    require_extra(f"engine={name!r}", ("torch", "array_api_compat"), "torch")
 
 
 def require_dask(name: str) -> None:
-    _require(f"engine={name!r}", ("dask", "distributed"), "dask")
+    require_extra(f"engine={name!r}", ("dask", "distributed"), "dask")
 
 
 def require_spark(name: str) -> None:
-    _require(f"engine={name!r}", ("pyspark", "pyarrow", "cloudpickle"), "spark")
-
-
-def _require(what: str, packages: tuple[str, ...], extra: str) -> None:
-    missing = [package for package in packages if find_spec(package) is None]
-    if missing:
-        raise ImportError(f"{what} needs {' and '.join(missing)}, not installed here: pip install 'ifair[{extra}]'")
+    require_extra(f"engine={name!r}", ("pyspark", "pyarrow", "cloudpickle"), "spark")
 
 
 def open_engine(

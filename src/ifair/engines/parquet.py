@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from ifair.engines.protocol import blocks
 from ifair.engines.records import chunk_rows
+from ifair.errors import require_extra
 
 BUFFER_BYTES = 2**16
 """Of every column that is being read; without a buffer the whole row group would be in memory."""
@@ -44,8 +44,7 @@ class ParquetRecords:
         *,
         spool: bool | str | os.PathLike[str] = True,
     ) -> None:
-        if find_spec("pyarrow") is None:
-            raise ImportError("Parquet files need pyarrow, not installed here: pip install 'ifair[parquet]'")
+        require_extra("Parquet", ["pyarrow"], "parquet")
         if not isinstance(spool, bool) and not Path(spool).is_dir():
             raise ValueError(f"spool must be True, False or a folder that exists, got {spool!r}")
         self.path, self.spool = Path(path), spool

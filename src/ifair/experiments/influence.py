@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from ifair.data.synthetic import VARIANTS
+from ifair.datasets.catalogue.synthetic_people import VARIANTS
 from ifair.experiments.plan import Earlier, Records, grouped, unit
 from ifair.experiments.profiles import Profile
 from ifair.experiments.protocol import Part, learn, settings_of

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.preprocessing import StandardScaler
 
-from ifair.data.registry import entry
+from ifair.datasets.registry import find_about
 from ifair.experiments.outcomes import group_told, measured, utility_of
 from ifair.experiments.plan import Earlier, Records, source_arguments, unit
 from ifair.experiments.profiles import Profile, Source
@@ -111,7 +111,7 @@ def units(profile: Profile, earlier: Earlier) -> list[Unit]:
 
 
 def _applies(variant: str, source: Source) -> bool:
-    return variant not in OF_SCALE or entry(source.name).task != "ranking"
+    return variant not in OF_SCALE or find_about(source.name).task != "ranking"
 
 
 def evaluate(

@@ -8,7 +8,7 @@ are drawings whose numbers are not printed anywhere.
 from dataclasses import asdict
 from typing import Any
 
-from ifair.data.catalogue import CATALOGUE
+from ifair.datasets.registry import find_about
 
 
 def _classification(*figures: float) -> dict[str, dict[str, float]]:
@@ -23,7 +23,7 @@ def _ranking(*figures: float) -> dict[str, float]:
 
 
 DATASETS: dict[str, dict[str, Any]] = {
-    name: asdict(CATALOGUE[name].paper) for name in ("compas", "census", "credit", "airbnb", "xing")
+    name: asdict(find_about(name).paper) for name in ("compas", "census", "credit", "airbnb", "xing")
 }
 """Experimental settings and statistics of the datasets: by dataset the records, columns and base rates."""
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
-from ifair.data.synthetic import VARIANTS, make_synthetic
+from ifair.datasets.catalogue.synthetic_people import VARIANTS, make_synthetic
 from ifair.encode import Encoder
 from ifair.experiments.plan import Earlier, Records, grouped, unit
 from ifair.experiments.profiles import Profile

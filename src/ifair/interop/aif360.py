@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ifair.data.dataset import Dataset
-from ifair.data.errors import DataError
+from ifair.datasets.dataset import Dataset
 from ifair.encode import Encoder
+from ifair.errors import IfairError
 
 _NEEDED = ("features", "feature_names", "labels", "label_names", "protected_attributes", "protected_attribute_names")
 
@@ -41,9 +41,9 @@ def from_aif360(dataset: Any, *, name: str = "aif360") -> Dataset:
     """
     missing = [part for part in _NEEDED if not hasattr(dataset, part)]
     if missing:
-        raise DataError(f"{type(dataset).__name__} is no dataset of AIF360: it has no {', '.join(missing)}")
+        raise IfairError(f"{type(dataset).__name__} is no dataset of AIF360: it has no {', '.join(missing)}")
     if len(dataset.label_names) != 1:
-        raise DataError(f"a Dataset has one target, this has the labels {list(dataset.label_names)}: choose one")
+        raise IfairError(f"a Dataset has one target, this has the labels {list(dataset.label_names)}: choose one")
     weights = np.asarray(getattr(dataset, "instance_weights", [1.0]))
     if weights.size and not np.all(weights == weights.flat[0]):
         warnings.warn("the weights of the records are left behind: ifair counts all people alike", stacklevel=2)
@@ -95,12 +95,12 @@ def to_aif360(dataset: Dataset, *, features: Any = None, make: Callable[..., Any
         label is 1.
     """
     if dataset.target is None or not set(dataset.target.unique()) <= {0, 1}:
-        raise DataError("AIF360's BinaryLabelDataset needs a target of 0 and 1")
+        raise IfairError("AIF360's BinaryLabelDataset needs a target of 0 and 1")
     frame = _encode_features(dataset.masked if features is None else features, len(dataset))
     target = str(dataset.target.name or "target")
     taken = {target, "privileged"} & set(frame.columns)
     if taken:
-        raise DataError(f"a column of the features is called {taken.pop()!r}; rename it")
+        raise IfairError(f"a column of the features is called {taken.pop()!r}; rename it")
     frame["privileged"] = np.where(dataset.group, 0.0, 1.0)
     frame[target] = dataset.target.to_numpy(dtype=float)
     return (_import_dataset_class() if make is None else make)(
@@ -122,7 +122,7 @@ def _encode_features(features: Any, n_records: int) -> pd.DataFrame:
         matrix = np.asarray(features, dtype=float)
         frame = pd.DataFrame(matrix, columns=[f"x{j}" for j in range(matrix.shape[1])])
     if len(frame) != n_records:
-        raise DataError(f"features have {len(frame)} rows for {n_records} records")
+        raise IfairError(f"features have {len(frame)} rows for {n_records} records")
     return pd.DataFrame(frame)
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ifair.engines.choose import is_collection, on_host
 from ifair.engines.protocol import Engine
-from ifair.hints import nearest_name
+from ifair.errors import nearest_name
 
 
 class Beside:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ifair.encode import columns_of
-from ifair.hints import nearest_name
+from ifair.errors import nearest_name
 
 
 def protected_columns(estimator: Any, table: Any) -> NDArray[np.bool_]:

@@ -8,7 +8,7 @@ from typing import Any
 from sklearn.decomposition import TruncatedSVD
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from ifair.hints import nearest_name
+from ifair.errors import nearest_name
 from ifair.models.ifair import IFair
 from ifair.models.lfr import LFR
 from ifair.models.masking import Masked

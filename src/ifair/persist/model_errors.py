@@ -3,16 +3,15 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
 
-from ifair.hints import install
+from ifair.errors import IfairError
 
 
-class ModelFileError(ValueError):
+class ModelFileError(IfairError):
     """A model cannot be written to, or read from, a file; the message names the file and says what to do."""
 
 
-class ConversionError(ValueError):
+class ConversionError(IfairError):
     """A model cannot be converted to ONNX; the message names the step or option."""
 
 
@@ -27,8 +26,3 @@ def name_file(path: Path) -> Iterator[None]:
         yield
     except ModelFileError as error:
         raise ModelFileError(f"{path}: {error}") from error.__cause__
-
-
-def refuse_without(package: str, extra: str, purpose: str, error: ImportError) -> NoReturn:
-    """Say which extra to install for an optional package."""
-    raise ImportError(f"{purpose} needs {package}; install it with: {install(extra)}") from error

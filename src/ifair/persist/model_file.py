@@ -7,10 +7,11 @@ from copy import copy
 from pathlib import Path
 from typing import Any
 
+from ifair.errors import require_extra
 from ifair.files import write_whole
 from ifair.persist.archive import pack, unpack
 from ifair.persist.manifest import check_payload, find_version, read_manifest, write_manifest
-from ifair.persist.model_errors import ModelFileError, ModelFileWarning, name_file, refuse_without
+from ifair.persist.model_errors import ModelFileError, ModelFileWarning, name_file
 from ifair.persist.schema import PIPELINE, describe, list_types, read_schema
 from ifair.persist.trust import check_savable, find_unvetted
 
@@ -183,10 +184,9 @@ def _unpack_payload(payload: bytes, max_bytes: int) -> dict[str, bytes]:
 
 
 def _import_skops() -> Any:
-    try:
-        import skops.io
-    except ImportError as error:
-        refuse_without("skops", "persist", "saving and loading models", error)
+    require_extra("saving and loading models", ["skops"], "persist")
+    import skops.io
+
     return skops.io
 
 

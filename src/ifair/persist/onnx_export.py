@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import ifair
-from ifair.persist.model_errors import ConversionError, refuse_without
+from ifair.errors import require_extra
+from ifair.persist.model_errors import ConversionError
 
 # Old enough for every runtime in use, new enough for all that is needed.
 OPSETS = {"": 17, "ai.onnx.ml": 3}
@@ -85,10 +86,9 @@ def to_onnx(model: Any, *, precision: str = "single") -> Any:
 
 def register_converters() -> Any:
     """Teach skl2onnx this library's estimators, for those who call it themselves; return skl2onnx."""
-    try:
-        import skl2onnx
-    except ImportError as error:
-        refuse_without("skl2onnx", "onnx", "converting models to ONNX", error)
+    require_extra("converting models to ONNX", ["skl2onnx"], "onnx")
+    import skl2onnx
+
     from ifair.encode import Encoder
     from ifair.models.ifair import IFair
     from ifair.models.lfr import LFR
@@ -242,10 +242,9 @@ def _read_properties(model: Any) -> dict[str, str]:
         return dict(model.get_modelmeta().custom_metadata_map)
     if hasattr(model, "metadata_props"):
         return {entry.key: entry.value for entry in model.metadata_props}
-    try:
-        import onnx
-    except ImportError as error:
-        refuse_without("onnx", "onnx", "reading an ONNX file", error)
+    require_extra("reading an ONNX file", ["onnx"], "onnx")
+    import onnx
+
     content = Path(model).read_bytes() if isinstance(model, str | os.PathLike) else model
     try:
         return _read_properties(onnx.load_model_from_string(content))

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ifair.hints import nearest_name
+from ifair.errors import nearest_name
 
 
 def score(model: Any, record: Any) -> Any:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ifair.hints import install
+from ifair.errors import install_hint
 from ifair.pareto import pareto_front
 from ifair.tune.journal import SearchError, only_search, open_study
 from ifair.tune.space import Space, described, positions, values
@@ -206,7 +206,7 @@ def _optuna() -> Iterator[Any]:
     try:
         import optuna
     except ImportError as error:
-        raise SearchError(f"the search needs Optuna: {install('tune')}") from error
+        raise SearchError(f"the search needs Optuna: {install_hint('tune')}") from error
     before = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     try:
