@@ -151,8 +151,7 @@ def drops(histories: list[np.ndarray]) -> Iterator[tuple[str, float, float]]:
 
 
 def main(arguments: list[str] | None = None) -> common.Rows:
-    chosen = common.options(__doc__).parse_args(arguments)
-    machine = common.Machine()
+    chosen, machine = common.begin(__doc__, arguments)
     X, protected = common.credit()
     X = X[np.random.default_rng(0).permutation(len(X))[: len(X) // 3]]
     X = X - X.mean(axis=0)

@@ -46,8 +46,7 @@ def walk(parts: Split, k: int, way: str, seed: int, every: int = 1) -> tuple[flo
 
 
 def main(arguments: list[str] | None = None) -> common.Rows:
-    chosen = common.options(__doc__).parse_args(arguments)
-    machine = common.Machine()
+    chosen, machine = common.begin(__doc__, arguments)
     rows: common.Rows = []
     for seed in (0,) if chosen.quick else (0, 1):
         parts = prepare(Case("credit", seed))

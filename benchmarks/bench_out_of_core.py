@@ -76,7 +76,7 @@ def spool(records: ParquetRecords, folder: Path) -> tuple[TemporaryCopy, float]:
     return spooled, time.perf_counter() - began
 
 
-def measured(X: np.ndarray, folder: Path, pairs: str, threads: int, rounds: int, cold: bool) -> common.Rows:
+def measure_evaluations(X: np.ndarray, folder: Path, pairs: str, threads: int, rounds: int, cold: bool) -> common.Rows:
     protected = np.arange(N) >= N - 2
     at = common.start(X[:3000], K, protected, seed=1)
     centre = X.mean(axis=0)
@@ -133,7 +133,7 @@ def main(arguments: list[str] | None = None) -> common.Rows:
             row
             for pairs in (f"{LANDMARKS} landmarks", "moments")
             for threads in sorted({1, CORES})
-            for row in measured(X, Path(name), pairs, threads, rounds=3, cold=chosen.cold)
+            for row in measure_evaluations(X, Path(name), pairs, threads, rounds=3, cold=chosen.cold)
         ]
     title = f"One evaluation of {n_records:,} x {N} ({X.nbytes / 2**30:.1f} GB), K = {K}"
     notes = "Best of 3 rounds taken in turns; " + ("files forgotten before each." if chosen.cold else "files warm.")

@@ -192,6 +192,22 @@ def options(description: str | None) -> argparse.ArgumentParser:
     return parser
 
 
+def begin(
+    description: str | None, arguments: list[str] | None, **sizes: tuple[float, float, str]
+) -> "tuple[argparse.Namespace, Machine]":
+    """Read a benchmark's options, and take note of the machine.
+
+    ``sizes`` are further options: their values with and without ``--quick``, and what they are about.
+    """
+    parser = options(description)
+    for name, (quick, whole, about) in sizes.items():
+        parser.add_argument(f"--{name}", type=type(whole), help=f"{about}; {whole:,}, quick: {quick:,}")
+    chosen = parser.parse_args(arguments)
+    for name, (quick, whole, _) in sizes.items():
+        setattr(chosen, name, getattr(chosen, name) or (quick if chosen.quick else whole))
+    return chosen, Machine()
+
+
 class Machine:
     """What the figures depend on; taken at the start, told at the end."""
 

@@ -2,9 +2,6 @@
 
 import hashlib
 import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -12,7 +9,6 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-import ifair
 from ifair.cli import main
 from ifair.datasets.about import DataFile, Origin
 from ifair.datasets.registry import dataset_names, find_about
@@ -41,18 +37,6 @@ def published(tmp_path, monkeypatch):
 
 def run(*arguments):
     return CliRunner().invoke(main, ["datasets", *arguments])
-
-
-@pytest.mark.parametrize("arguments", [["--help"], ["datasets", "--help"], ["datasets", "list"]])
-def test_help_and_list_import_nothing_heavy(arguments):
-    code = (
-        "import sys; from ifair.cli import main; main(sys.argv[1:], standalone_mode=False); "
-        "heavy = {'numpy', 'pandas', 'sklearn', 'scipy'} & set(sys.modules); "
-        "sys.exit(str(heavy) if heavy else 0)"
-    )
-    environment = {**os.environ, "PYTHONPATH": str(Path(ifair.__file__).parents[1])}
-    done = subprocess.run([sys.executable, "-c", code, *arguments], env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
 
 
 def test_list_shows_every_dataset_next_to_the_paper(cache):

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ifair.cli.error_lines import warn
-from ifair.cli.shown import printable
+from ifair.cli.printable_text import make_printable
 from ifair.results import TUNING, Evidence, Tuning
 
 ROLES = ("protected", "target", "positive", "group", "query", "id", "ignore", "keep", "categorical")
@@ -65,9 +65,9 @@ def gather_evidence(
     from ifair.audit import evidence
 
     def step(what: str, done: int, of: int) -> None:
-        click.echo(f"  {done:3d}/{of}  {printable(what)}", err=True)
+        click.echo(f"  {done:3d}/{of}  {make_printable(what)}", err=True)
 
-    click.echo(f"{printable(table.name)}: {len(records)} people; learning, deciding and measuring ...", err=True)
+    click.echo(f"{make_printable(table.name)}: {len(records)} people; learning, deciding and measuring ...", err=True)
     return evidence(
         records,
         tuning=tuned,

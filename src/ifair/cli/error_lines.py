@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ifair.cli.shown import one_line, printable
+from ifair.cli.printable_text import make_one_line, make_printable
 from ifair.errors import IfairError, MissingExtra, missing_file, parameters_as_flags
 
 
@@ -23,14 +23,14 @@ def clear_errors() -> Iterator[None]:
         # Click's own words about the command line that was typed.
         raise
     except click.ClickException as error:
-        raise click.ClickException(one_line(error.format_message())) from error
+        raise click.ClickException(make_one_line(error.format_message())) from error
     except BrokenPipeError:
         # Whoever reads standard output has seen enough; click ends the command quietly.
         raise
     except OSError as error:
-        raise click.ClickException(one_line(_explain_os_error(error))) from error
+        raise click.ClickException(make_one_line(_explain_os_error(error))) from error
     except (IfairError, MissingExtra) as error:
-        raise click.ClickException(one_line(error)) from error
+        raise click.ClickException(make_one_line(error)) from error
 
 
 def _explain_os_error(error: OSError) -> str:
@@ -46,4 +46,4 @@ def _explain_os_error(error: OSError) -> str:
 def warn(lines: Iterable[object]) -> None:
     """Say on standard error what the user should know."""
     for line in lines:
-        click.echo(f"Warning: {printable(line)}", err=True)
+        click.echo(f"Warning: {make_printable(line)}", err=True)

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ifair.cli.extras import needs
-from ifair.cli.output import explain_write_errors
+from ifair.cli.output import explain_write_errors, json_option
 from ifair.files import check_writable, write_whole
 
 
@@ -27,7 +27,7 @@ from ifair.files import check_writable, write_whole
     show_default=True,
     help="Numbers of 32 or of 64 bits.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON, for scripts.")
+@json_option("what was written as JSON, for scripts")
 def export(model: Path, onnx: Path, precision: str, as_json: bool) -> None:
     """Write MODEL as ONNX, to be run by onnxruntime in any language.
 
@@ -52,16 +52,16 @@ def export(model: Path, onnx: Path, precision: str, as_json: bool) -> None:
     with explain_write_errors(onnx):
         write_whole(onnx, content.SerializeToString())
     if as_json:
-        click.echo(json.dumps(_facts(onnx, precision, content, fitted), indent=2))
+        click.echo(json.dumps(_describe_graph(onnx, precision, content, fitted), indent=2))
     else:
         click.echo(f"{onnx.stat().st_size:,} bytes: {onnx}")
 
 
-def _facts(path: Path, precision: str, content: Any, fitted: Any) -> dict[str, Any]:
+def _describe_graph(path: Path, precision: str, content: Any, fitted: Any) -> dict[str, Any]:
     """What a program that runs the model must know: its inputs, with the column that each stands for, and outputs."""
     from onnx import TensorProto
 
-    columns = _columns(fitted)
+    columns = _find_columns(fitted)
     ports: dict[str, list[dict[str, Any]]] = {}
     for key, values in (("inputs", content.graph.input), ("outputs", content.graph.output)):
         kinds = [TensorProto.DataType.Name(value.type.tensor_type.elem_type).lower() for value in values]
@@ -76,7 +76,7 @@ def _facts(path: Path, precision: str, content: Any, fitted: Any) -> dict[str, A
     return {"output": str(path), "bytes": path.stat().st_size, "precision": precision, **ports}
 
 
-def _columns(fitted: Any) -> list[str]:
+def _find_columns(fitted: Any) -> list[str]:
     """The columns of the table that a model takes, in the order of its inputs; none if it takes an array."""
     first = fitted
     while hasattr(first, "steps"):

@@ -57,7 +57,7 @@ def reproduce(
     """
     import json
 
-    from ifair.cli.progress import LiveProgress
+    from ifair.cli.live_progress import LiveProgress
     from ifair.errors import IfairError
     from ifair.reproduce.assemble import assemble, drop_missing
     from ifair.reproduce.experiment import add_needs, find_experiments

@@ -7,8 +7,8 @@ import click
 
 from ifair.cli.audit_options import ROLES, read_people
 from ifair.cli.extras import needs, needs_for_tables
+from ifair.cli.printable_text import make_printable
 from ifair.cli.roles_options import roles_options
-from ifair.cli.shown import printable
 
 
 @click.command(short_help="Search settings: useful, fair, or balanced.")
@@ -88,7 +88,7 @@ def tune(
         raise click.ClickException(str(error)) from error
     text = json.dumps(found, indent=1, allow_nan=False)
     write_text(output, text)
-    click.echo(text if as_json else printable(tuning_text(found), lines=True))
+    click.echo(text if as_json else make_printable(tuning_text(found), lines=True))
     click.echo(f"\nTuning: {output}; give it to `ifair report` with --tuning", err=True)
 
 

@@ -41,7 +41,7 @@ class Attribute:
     @classmethod
     def of(cls, column: pd.Series, name: str, *, is_categorical: bool) -> Self:
         """Decide how to encode a column of the training table; `is_categorical` overrules numbers."""
-        holds = _what_it_holds(column, name)
+        holds = _infer_content(column, name)
         has_levels = isinstance(column.dtype, pd.CategoricalDtype)
         if holds == "nothing":
             kind = "empty"
@@ -52,11 +52,11 @@ class Attribute:
         levels = tuple(column.cat.categories) if has_levels else ()
         return cls(name, kind, holds, str(column.dtype), levels, has_levels and bool(column.cat.ordered))
 
-    def numbers(self, column: pd.Series) -> NDArray[np.float64]:
+    def read_numbers(self, column: pd.Series) -> NDArray[np.float64]:
         """Read cells as floats, of shape (n_samples,); NaN where missing."""
         if self.kind == "empty":
             return np.full(len(column), np.nan)
-        self._check_holds_the_same(column)
+        self._check_content(column)
         try:
             values = column.to_numpy(dtype=np.float64, na_value=np.nan)
         except OverflowError:
@@ -71,14 +71,14 @@ class Attribute:
             raise IfairError(f"column {self.name!r} held booleans in fit and now holds {values[wrong][0]}")
         return values
 
-    def choices(self, column: pd.Series) -> NDArray[np.object_]:
+    def read_choices(self, column: pd.Series) -> NDArray[np.object_]:
         """Read cells as categories, of shape (n_samples,); None where missing."""
-        self._check_holds_the_same(column)
+        self._check_content(column)
         values = np.array(column.astype(object), dtype=object)
         values[column.isna().to_numpy()] = None
         return values
 
-    def categories(self, choices: NDArray[np.object_]) -> NDArray[np.object_]:
+    def list_categories(self, choices: NDArray[np.object_]) -> NDArray[np.object_]:
         """Distinct categories that records have, in the user's order if there is one, else sorted."""
         present = set(choices) - {None}
         in_order = [level for level in self.levels if level in present] if self.levels else sorted(present)
@@ -115,16 +115,16 @@ class Attribute:
             return pd.Series(truth, dtype=self.dtype)
         return pd.Series(np.where(is_missing, np.nan, block[:, 0]))
 
-    def _check_holds_the_same(self, column: pd.Series) -> None:
+    def _check_content(self, column: pd.Series) -> None:
         """Refuse a column that changed its nature, such as codes that were text and now are numbers."""
-        holds = _what_it_holds(column, self.name)
+        holds = _infer_content(column, self.name)
         if holds in ("nothing", self.holds) or {holds, self.holds} == {"numbers", "booleans"}:
             return
         example = column.dropna().iloc[:1].tolist()[0]
         raise IfairError(f"column {self.name!r} held {self.holds} in fit and now holds {holds}, such as {example!r}")
 
 
-def _what_it_holds(column: pd.Series, name: str) -> str:
+def _infer_content(column: pd.Series, name: str) -> str:
     """Say "numbers", "booleans", "text", "intervals" or "nothing"; refuse everything else."""
     present = column.dropna()  # infer_dtype would not skip every kind of missing value beside text
     if present.empty:

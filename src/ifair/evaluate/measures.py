@@ -23,7 +23,7 @@ from ifair.metrics import (
     share_at_k,
     statistical_parity,
 )
-from ifair.metrics.adversary import attacker
+from ifair.metrics.adversary import make_attacker
 from ifair.metrics.flip import each_alternative
 
 Floats = NDArray[np.float64]
@@ -140,7 +140,7 @@ def guess_group(parts: Split, seen: Any, unseen: Any, adversary: str, seed: int)
     adversary : {"logistic", "boosting"}
     seed : int
     """
-    model = attacker(adversary, seed).fit(seen, parts.train.group)
+    model = make_attacker(adversary, seed).fit(seen, parts.train.group)
     return {
         "accuracy": accuracy(parts.test.group, model.predict(unseen)),
         "AUC": auc(parts.test.group, model.predict_proba(unseen)[:, 1]),

@@ -61,13 +61,13 @@ def from_aif360(dataset: Any, *, name: str = "aif360") -> Dataset:
             labels if favourable is None else (labels == favourable).astype(np.int64), name=str(dataset.label_names[0])
         ),
         protected=names,
-        group=_unprivileged(protected, getattr(dataset, "privileged_protected_attributes", None)),
+        group=_find_unprivileged(protected, getattr(dataset, "privileged_protected_attributes", None)),
         description=f"{len(frame)} records of an AIF360 dataset",
         source="a dataset in memory",
     )
 
 
-def _unprivileged(protected: NDArray[np.float64], privileged: Any) -> NDArray[np.bool_]:
+def _find_unprivileged(protected: NDArray[np.float64], privileged: Any) -> NDArray[np.bool_]:
     unprivileged = np.zeros(len(protected), dtype=bool)
     for j, values in enumerate(protected.T):
         best = [np.nanmax(values)] if not privileged else np.asarray(privileged[j], dtype=float)
@@ -96,14 +96,14 @@ def to_aif360(dataset: Dataset, *, features: Any = None, make: Callable[..., Any
     """
     if dataset.target is None or not set(dataset.target.unique()) <= {0, 1}:
         raise IfairError("AIF360's BinaryLabelDataset needs a target of 0 and 1")
-    frame = _numeric(dataset.masked if features is None else features, len(dataset))
+    frame = _encode_features(dataset.masked if features is None else features, len(dataset))
     target = str(dataset.target.name or "target")
     taken = {target, "privileged"} & set(frame.columns)
     if taken:
         raise IfairError(f"a column of the features is called {taken.pop()!r}; rename it")
     frame["privileged"] = np.where(dataset.group, 0.0, 1.0)
     frame[target] = dataset.target.to_numpy(dtype=float)
-    return (_binary_label_dataset() if make is None else make)(
+    return (_import_dataset_class() if make is None else make)(
         favorable_label=1.0,
         unfavorable_label=0.0,
         df=frame,
@@ -114,7 +114,7 @@ def to_aif360(dataset: Dataset, *, features: Any = None, make: Callable[..., Any
     )
 
 
-def _numeric(features: Any, n_records: int) -> pd.DataFrame:
+def _encode_features(features: Any, n_records: int) -> pd.DataFrame:
     """Features as a table of floats with names and a plain index."""
     if isinstance(features, pd.DataFrame):
         frame = Encoder(scale="none").fit_transform(features.reset_index(drop=True))
@@ -126,7 +126,7 @@ def _numeric(features: Any, n_records: int) -> pd.DataFrame:
     return pd.DataFrame(frame)
 
 
-def _binary_label_dataset() -> Any:
+def _import_dataset_class() -> Any:
     try:
         from aif360.datasets import BinaryLabelDataset
     except ImportError as error:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ifair.errors import IfairError
-from ifair.metrics.arrays import Floats, matrix
+from ifair.metrics.arguments import Floats, check_matrix
 from ifair.metrics.neighbours import MANTISSA
 
 ROWS = 256
@@ -43,7 +43,7 @@ def lazy_consistency_per_person(
     width = 1.0 if score_range is None else float(score_range[1] - score_range[0])
     if not width > 0:
         raise IfairError(f"score_range must rise, got {score_range}")
-    records = [delayed(matrix)(part) for part in _partitions(X)]
+    records = [delayed(check_matrix)(part) for part in _partitions(X)]
     outcomes = [delayed(np.asarray)(part) for part in _partitions(y)]
     if len(records) != len(outcomes):
         raise IfairError(f"y has {len(outcomes)} partitions and X {len(records)}: they must be cut alike")

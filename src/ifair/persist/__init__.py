@@ -2,8 +2,7 @@
 
 from ifair.errors import ConversionError, ModelFileError, ModelFileWarning
 from ifair.persist.model_file import inspect, load, save
-from ifair.persist.onnx.export import register_converters, to_onnx
-from ifair.persist.onnx.inputs import onnx_inputs
+from ifair.persist.onnx_export import onnx_inputs, register_converters, to_onnx
 from ifair.persist.scoring import score
 
 __all__ = [

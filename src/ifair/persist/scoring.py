@@ -43,7 +43,7 @@ def score(model: Any, record: Any) -> Any:
         raise TypeError(f"score takes a model, not the name of a file: model = ifair.load({str(model)!r}) first")
     from sklearn.base import is_classifier, is_regressor
 
-    row = _row(model, record)
+    row = _make_row(model, record)
     if is_classifier(model):
         if len(model.classes_) != 2:
             raise IfairError(f"score is for two classes, the model has {len(model.classes_)}: use its predict_proba")
@@ -59,7 +59,7 @@ def score(model: Any, record: Any) -> Any:
     raise TypeError(f"a {type(model).__name__} neither predicts nor transforms, so there is no score")
 
 
-def _row(model: Any, record: Any) -> Any:
+def _make_row(model: Any, record: Any) -> Any:
     """The record as the table of one row that the model was fitted for."""
     import numpy as np
     import pandas as pd
@@ -73,13 +73,13 @@ def _row(model: Any, record: Any) -> Any:
         if row.ndim != 2 or row.shape != (1, model.n_features_in_):
             raise IfairError(f"the model was fitted on an array: pass one record of {model.n_features_in_} numbers")
         return row
-    values = _attributes(record)
+    values = _read_attributes(record)
     _check_names(list(values), list(names))
     # Column by column, so that each keeps a type of its own.
     return pd.DataFrame({name: [values[name]] for name in names})
 
 
-def _attributes(record: Any) -> Mapping[Any, Any]:
+def _read_attributes(record: Any) -> Mapping[Any, Any]:
     """The record's values by name."""
     import pandas as pd
 

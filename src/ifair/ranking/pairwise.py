@@ -70,7 +70,7 @@ class PairwiseRanker(BaseEstimator):
         codes = np.zeros(n, dtype=np.intp) if query is None else pd.factorize(np.asarray(query, dtype=object))[0]
         if len(codes) != n:
             raise IfairError(f"query has {len(codes)} labels for {n} records")
-        first, second = self._pairs(codes)
+        first, second = self._draw_pairs(codes)
         differ = target[first] != target[second]
         first, second = first[differ], second[differ]
         if not len(first):
@@ -95,7 +95,7 @@ class PairwiseRanker(BaseEstimator):
         check_is_fitted(self)
         return np.asarray(validate_data(self, X, dtype=np.float64, reset=False) @ self.coef_)
 
-    def _pairs(self, codes: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def _draw_pairs(self, codes: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Rows of the first and of the second of every pair."""
         queries = [np.flatnonzero(codes == code) for code in range(codes.max(initial=-1) + 1)]
         counts = [len(rows) * (len(rows) - 1) // 2 for rows in queries]

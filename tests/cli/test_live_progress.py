@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from ifair.cli import progress
-from ifair.cli.progress import LiveProgress, in_words
+from ifair.cli import live_progress as progress
+from ifair.cli.live_progress import LiveProgress, format_duration
 from ifair.reproduce.runner import Progress
 
 
@@ -14,7 +14,7 @@ from ifair.reproduce.runner import Progress
     ("seconds", "words"), [(0.4, "0 s"), (89.0, "89 s"), (90.0, "2 min"), (3000.0, "50 min"), (12000.0, "3 h 20 min")]
 )
 def test_durations_are_told_as_one_would_say_them(seconds, words):
-    assert in_words(seconds) == words
+    assert format_duration(seconds) == words
 
 
 def test_a_log_gets_a_line_for_every_finished_unit(tmp_path, capsys):

@@ -16,8 +16,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
 
-def vector(values: Any, name: str, length: int | None = None) -> NDArray[Any]:
-    """One value a person: a 1-D array of any type, of the length that the others have."""
+def check_vector(values: Any, name: str, length: int | None = None) -> NDArray[Any]:
+    """One value per person: a 1-D array of any type, of the length that the others have."""
     array = np.asarray(values)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
@@ -28,22 +28,22 @@ def vector(values: Any, name: str, length: int | None = None) -> NDArray[Any]:
     return array
 
 
-def numbers(values: Any, name: str, length: int | None = None) -> Floats:
-    """One finite number a person, shape (M,)."""
-    return _finite(vector(values, name, length), name)
+def check_numbers(values: Any, name: str, length: int | None = None) -> Floats:
+    """One finite number per person, shape (M,)."""
+    return _check_finite(check_vector(values, name, length), name)
 
 
-def matrix(values: Any, name: str = "X") -> Floats:
+def check_matrix(values: Any, name: str = "X") -> Floats:
     """Records as a finite float matrix, shape (M, N). A single column may come as a vector."""
     array = np.asarray(values)
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2:
         raise IfairError(f"{name} must be two-dimensional, got the shape {array.shape}")
-    return _finite(array, name)
+    return _check_finite(array, name)
 
 
-def _finite(array: NDArray[Any], name: str) -> Floats:
+def _check_finite(array: NDArray[Any], name: str) -> Floats:
     try:
         result: Floats = array.astype(np.float64, copy=False)
     except (TypeError, ValueError):
@@ -84,7 +84,7 @@ class Groups:
         return np.isin(self.codes, chosen)
 
 
-def groups(sensitive_features: Any, length: int | None = None, name: str = "sensitive_features") -> Groups:
+def find_groups(sensitive_features: Any, length: int | None = None, name: str = "sensitive_features") -> Groups:
     """Groups from one column of labels, or from all columns of a frame crossed.
 
     Labels are sorted where they can be compared. The categories of a pandas Categorical are the labels,
@@ -94,22 +94,22 @@ def groups(sensitive_features: Any, length: int | None = None, name: str = "sens
         if length is not None and len(sensitive_features.codes) != length:
             raise IfairError(f"{len(sensitive_features.codes)} people in groups where {length} are expected")
         return sensitive_features
-    columns = _columns(sensitive_features, name)
+    columns = _list_columns(sensitive_features, name)
     lengths = {len(column) for column in columns}
     if len(lengths) != 1 or (length is not None and lengths != {length}):
         raise IfairError(f"{name} has {sorted(lengths)} entries where {length} are expected")
     if any(column.isna().any() for column in columns):
         raise IfairError(f"{name} has missing values; name them as a group or leave them out")
-    parts = [_one_column(column) for column in columns]
+    parts = [_group_column(column) for column in columns]
     if len(parts) == 1:
         return parts[0]
     crossed = list(zip(*(np.array(part.labels, dtype=object)[part.codes] for part in parts)))
-    return _one_column(pd.Series(crossed, dtype=object))
+    return _group_column(pd.Series(crossed, dtype=object))
 
 
-def _columns(features: Any, name: str) -> list[pd.Series]:
+def _list_columns(features: Any, name: str) -> list[pd.Series]:
     if hasattr(features, "to_pandas") and not isinstance(features, (pd.Series, pd.DataFrame)):
-        features = _without_arrow(features)
+        features = _to_pandas(features)
     if isinstance(features, pd.DataFrame):
         return [features[column].reset_index(drop=True) for column in features.columns]
     if isinstance(features, (pd.Series, pd.Categorical, pd.Index)):
@@ -122,14 +122,14 @@ def _columns(features: Any, name: str) -> list[pd.Series]:
     raise IfairError(f"{name} must be a column or columns of labels, got the shape {array.shape}")
 
 
-def _without_arrow(features: Any) -> Any:
+def _to_pandas(features: Any) -> Any:
     """A polars Series or frame as pandas, without needing pyarrow."""
     if hasattr(features, "columns"):
         return pd.DataFrame({name: features[name].to_list() for name in features.columns})
     return pd.Series(features.to_list())
 
 
-def _one_column(column: pd.Series) -> Groups:
+def _group_column(column: pd.Series) -> Groups:
     if isinstance(column.dtype, pd.CategoricalDtype):
         labels: Sequence[Any] = list(column.cat.categories)
         return Groups(np.asarray(column.cat.codes, dtype=np.intp), tuple(labels))
@@ -144,13 +144,13 @@ def _one_column(column: pd.Series) -> Groups:
     return Groups(position[codes], tuple(plain[c] for c in order))
 
 
-def undefined(message: str) -> float:
+def warn_undefined(message: str) -> float:
     """NaN, and a warning that says why: a measure without an answer is not zero."""
     warnings.warn(message, UndefinedMetricWarning, stacklevel=3)
     return float("nan")
 
 
-def in_threads(work: Callable[[Any], Any], items: Iterable[Any], n_jobs: int | None) -> list[Any]:
+def run_in_threads(work: Callable[[Any], Any], items: Iterable[Any], n_jobs: int | None) -> list[Any]:
     """``[work(item) for item in items]``, in threads; BLAS keeps to one thread each when there are
     several."""
     from joblib import Parallel, delayed, effective_n_jobs
@@ -162,11 +162,11 @@ def in_threads(work: Callable[[Any], Any], items: Iterable[Any], n_jobs: int | N
         return list(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(work)(item) for item in items))
 
 
-def by_query(query: Any, length: int) -> list[tuple[Any, Ints]]:
+def split_by_query(query: Any, length: int) -> list[tuple[Any, Ints]]:
     """Name and rows of each query, in the order of appearance; without queries one, named None."""
     if query is None:
         return [(None, np.arange(length))]
-    found = groups(query, length, "query")
+    found = find_groups(query, length, "query")
     order = np.argsort(found.codes, kind="stable")
     rows = np.split(order, np.cumsum(np.bincount(found.codes, minlength=len(found)))[:-1])
     return sorted(((label, r) for label, r in zip(found.labels, rows) if len(r)), key=lambda item: int(item[1][0]))

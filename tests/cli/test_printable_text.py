@@ -6,7 +6,7 @@ from click.testing import CliRunner
 
 import ifair
 from ifair.cli import main
-from ifair.cli.shown import one_line, printable
+from ifair.cli.printable_text import make_one_line, make_printable
 
 HOSTILE = "\x1b[31mage\a\r\nError: all is well\u202e"
 SHOWN = r"\x1b[31mage\x07\r\nError: all is well\u202e"
@@ -21,13 +21,13 @@ def inert(text):
 
 
 def test_what_a_terminal_would_act_on_is_written_out():
-    assert printable(HOSTILE) == SHOWN
-    assert printable("größe 年齢 ≤ 5") == "größe 年齢 ≤ 5"
+    assert make_printable(HOSTILE) == SHOWN
+    assert make_printable("größe 年齢 ≤ 5") == "größe 年齢 ≤ 5"
 
 
 def test_lines_are_kept_only_where_they_are_ours():
-    assert printable("a\nb\x1b", lines=True) == "a\nb\\x1b"
-    assert one_line("a\nb\x1b") == "a b\\x1b"
+    assert make_printable("a\nb\x1b", lines=True) == "a\nb\\x1b"
+    assert make_one_line("a\nb\x1b") == "a b\\x1b"
 
 
 def test_inspect_shows_hostile_keys_and_values_inert(tmp_path):

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from ifair.metrics.arrays import Floats, Ints, numbers
-from ifair.metrics.individual import checked_neighbours
+from ifair.metrics.arguments import Floats, Ints, check_numbers
+from ifair.metrics.individual import resolve_neighbours
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +121,8 @@ def treatment(
     >>> print(treatment([1, 0, 1, 1], [[0.0], [0.1], [0.2], [0.3]], k=2).worst(1)[0])
     person 1 got 0, -1 against the neighbours (0: 1, 2: 1)
     """
-    outcomes = numbers(y, "y")
-    near = checked_neighbours(len(outcomes), X, k, neighbours, query, n_jobs)
+    outcomes = check_numbers(y, "y")
+    near = resolve_neighbours(len(outcomes), X, k, neighbours, query, n_jobs)
     gaps = outcomes - outcomes[near].mean(axis=1)
     gaps = gaps if higher_is_better else -gaps
     return Treatment(outcomes, gaps, near, np.argsort(gaps, kind="stable"))

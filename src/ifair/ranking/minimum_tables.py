@@ -78,8 +78,8 @@ def minimum_counts(k: int, p: Proportions, alpha: float, adjust: bool | str = Tr
     >>> minimum_counts(12, 0.5, 0.1)
     array([0, 0, 0, 0, 1, 1, 1, 2, 2, 3, 3, 3])
     """
-    single, shares = proportions(p)
-    counts = _tables(_length(k), shares, _level(alpha), adjust)[1]
+    single, shares = check_proportions(p)
+    counts = _make_tables(_check_length(k), shares, _check_level(alpha), adjust)[1]
     return counts[0].copy() if single else counts.copy()
 
 
@@ -90,7 +90,7 @@ def adjusted_alpha(k: int, p: Proportions, alpha: float) -> float:
     rounding cannot leave the interval: ``minimum_counts(k, p, adjusted_alpha(k, p, alpha),
     adjust=False)`` is the table of ``minimum_counts(k, p, alpha)``.
     """
-    return _tables(_length(k), proportions(p)[1], _level(alpha), True)[0]
+    return _make_tables(_check_length(k), check_proportions(p)[1], _check_level(alpha), True)[0]
 
 
 def failure_probability(counts: ArrayLike, p: Proportions) -> float:
@@ -115,16 +115,16 @@ def failure_probability(counts: ArrayLike, p: Proportions) -> float:
     >>> failure_probability([0, 1], 0.5)  # two tails of a coin
     0.25
     """
-    single, shares = proportions(p)
+    single, shares = check_proportions(p)
     table = np.asarray(counts)
     if table.ndim != (1 if single else 2) or (not single and len(table) != len(shares)):
-        raise IfairError(f"counts must have a row a group, {len(shares)}; got the shape {table.shape}")
+        raise IfairError(f"counts must have one row per group, {len(shares)}; got the shape {table.shape}")
     if table.size and (not np.issubdtype(table.dtype, np.number) or (table != np.floor(table)).any()):
         raise IfairError("counts must be whole numbers")
-    return _failure(np.atleast_2d(table).astype(np.int64), shares)
+    return _compute_failure(np.atleast_2d(table).astype(np.int64), shares)
 
 
-def proportions(p: Proportions) -> tuple[bool, tuple[float, ...]]:
+def check_proportions(p: Proportions) -> tuple[bool, tuple[float, ...]]:
     """Whether ``p`` is one number, and the proportions as a tuple; refuses what is not a distribution."""
     single = np.ndim(p) == 0
     shares = tuple(float(share) for share in np.atleast_1d(np.asarray(p, dtype=float)))
@@ -133,28 +133,30 @@ def proportions(p: Proportions) -> tuple[bool, tuple[float, ...]]:
     return single, shares
 
 
-def _length(k: int) -> int:
+def _check_length(k: int) -> int:
     if k != int(k) or k < 0:
         raise IfairError(f"k must be a whole number of at least 0, got {k}")
     return int(k)
 
 
-def _level(alpha: float) -> float:
+def _check_level(alpha: float) -> float:
     if not 0 < alpha < 1:
         raise IfairError(f"alpha must lie strictly between 0 and 1, got {alpha}")
     return float(alpha)
 
 
 @lru_cache(maxsize=256)
-def _tables(k: int, shares: tuple[float, ...], alpha: float, adjust: bool | str) -> tuple[float, NDArray[np.int64]]:
+def _make_tables(
+    k: int, shares: tuple[float, ...], alpha: float, adjust: bool | str
+) -> tuple[float, NDArray[np.int64]]:
     """The significance per prefix and its table, shape (G, k)."""
     if adjust == "bonferroni":
-        parts = [_tables(k, (share,), alpha / len(shares), True) for share in shares]
+        parts = [_make_tables(k, (share,), alpha / len(shares), True) for share in shares]
         return min(a for a, _ in parts), np.concatenate([table for _, table in parts])
     if not isinstance(adjust, (bool, np.bool_)):
         raise IfairError(f'adjust must be True, False or "bonferroni", got {adjust!r}')
     lowest = alpha / (max(k, 1) * len(shares)) if adjust else alpha
-    base, steps = zip(*(_binomial_steps(k, share, lowest, alpha) for share in shares))
+    base, steps = zip(*(_list_binomial_steps(k, share, lowest, alpha) for share in shares))
     if not adjust:
         return alpha, np.array(base)
 
@@ -167,7 +169,7 @@ def _tables(k: int, shares: tuple[float, ...], alpha: float, adjust: bool | str)
     low, high = 0, len(ends)  # the table of ends[low] keeps the level, that of ends[high] does not
     while high - low > 1:
         middle = (low + high) // 2
-        if _failure(table(ends[middle]), shares) <= alpha * (1 + TIE):
+        if _compute_failure(table(ends[middle]), shares) <= alpha * (1 + TIE):
             low = middle
         else:
             high = middle
@@ -175,7 +177,9 @@ def _tables(k: int, shares: tuple[float, ...], alpha: float, adjust: bool | str)
     return a, table(ends[low])
 
 
-def _binomial_steps(k: int, p: float, lowest: float, highest: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _list_binomial_steps(
+    k: int, p: float, lowest: float, highest: float
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The table for the significance ``lowest``, and the values up to ``highest`` at which it grows.
 
     The distribution function of Binomial(i, p) follows from that of i - 1 by F_i(m) = (1 - p) F_{i-1}(m)
@@ -204,7 +208,7 @@ def _binomial_steps(k: int, p: float, lowest: float, highest: float) -> tuple[ND
     return base, steps
 
 
-def _failure(table: NDArray[np.int64], shares: tuple[float, ...]) -> float:
+def _compute_failure(table: NDArray[np.int64], shares: tuple[float, ...]) -> float:
     """Probability that the multinomial process falls below ``table``, shape (G, k), at some prefix."""
     last = table.max(axis=1, initial=0)
     shape = tuple(int(m) + 1 for m in last)

@@ -17,12 +17,12 @@ class Cell(NamedTuple):
     value: Any
 
 
-def columns_by_content(encoder: Encoder) -> dict[str, str]:
+def list_column_contents(encoder: Encoder) -> dict[str, str]:
     """What each column held in `fit`: "numbers", "booleans", "text", "intervals" or "nothing"."""
     return {attribute.name: attribute.holds for attribute in encoder._plan}
 
 
-def unreadable(encoder: Encoder, frame: pd.DataFrame) -> list[Cell]:
+def find_unreadable_cells(encoder: Encoder, frame: pd.DataFrame) -> list[Cell]:
     """The first cell of every column of numbers or booleans, as of `fit`, that cannot be read as one.
 
     Parameters
@@ -33,7 +33,7 @@ def unreadable(encoder: Encoder, frame: pd.DataFrame) -> list[Cell]:
         Has the encoder's columns.
     """
     found = []
-    for column, holds in columns_by_content(encoder).items():
+    for column, holds in list_column_contents(encoder).items():
         values = frame[column]
         if holds not in ("numbers", "booleans"):
             continue
@@ -50,17 +50,11 @@ def unreadable(encoder: Encoder, frame: pd.DataFrame) -> list[Cell]:
     return found
 
 
-def new_categories(encoder: Encoder, frame: pd.DataFrame) -> list[tuple[Cell, int]]:
+def find_new_categories(encoder: Encoder, frame: pd.DataFrame) -> list[tuple[Cell, int]]:
     """Categories that `fit` never saw: the first cell of each, and how many rows have it.
 
     The encoder gives them 0 in every column of the attribute: their records have none of the known categories.
-
-    Parameters
-    ----------
-    encoder : Encoder
-        Fitted.
-    frame : DataFrame of shape (n_records, n_columns)
-        Has the encoder's columns.
+    Arguments as of :func:`find_unreadable_cells`.
     """
     found = []
     one_hot = iter(encoder._one_hot.categories_ if any(a.kind == "categorical" for a in encoder._plan) else ())

@@ -47,11 +47,11 @@ class Model:
     @property
     def text(self) -> list[str]:
         """The columns that must be read as text."""
-        from ifair.encode.compare import columns_by_content
+        from ifair.encode.unexpected_cells import list_column_contents
 
-        return [name for name, holds in columns_by_content(self.encoder).items() if holds == "text"]
+        return [name for name, holds in list_column_contents(self.encoder).items() if holds == "text"]
 
-    def records(self, block: Any, *, strict: bool = False) -> Any:
+    def check_records(self, block: Any, *, strict: bool = False) -> Any:
         """The attributes of a block of rows, after a check that names column, row and value.
 
         Parameters
@@ -61,7 +61,7 @@ class Model:
         strict : bool, default=False
             Refuse categories that the model never saw, instead of counting them for `new_categories`.
         """
-        from ifair.encode.compare import new_categories, unreadable
+        from ifair.encode.unexpected_cells import find_new_categories, find_unreadable_cells
         from ifair.errors import IfairError, unknown_name
 
         for name in self.attributes:
@@ -69,11 +69,11 @@ class Model:
                 raise unknown_name(f"column (which {self.path.name} needs)", name, block.columns)
         frame = block[self.attributes]
         first = int(block.index[0]) + 1
-        for cell in unreadable(self.encoder, frame):
+        for cell in find_unreadable_cells(self.encoder, frame):
             raise IfairError(
                 f"column {cell.column!r}, row {first + cell.row}: {cell.value!r} where the model learned from numbers"
             )
-        for cell, count in new_categories(self.encoder, frame):
+        for cell, count in find_new_categories(self.encoder, frame):
             if strict:
                 raise IfairError(f"column {cell.column!r}, row {first + cell.row}: new category {cell.value!r}")
             seen = self._new.setdefault((cell.column, cell.value), [first + cell.row, 0])
@@ -85,7 +85,7 @@ class Model:
         import pandas as pd
 
         steps = self.pipeline[:-1] if self.decides else self.pipeline
-        found = self._calm(steps.transform, records)
+        found = self._call(steps.transform, records)
         return pd.DataFrame(found, columns=list(steps.get_feature_names_out()), index=records.index)
 
     def score(self, records: Any) -> Any:
@@ -95,18 +95,18 @@ class Model:
         if not self.decides:
             raise IfairError(f"{self.path} decides nothing: it was fitted without --target")
         if hasattr(self.pipeline, "predict_proba"):
-            return self._calm(self.pipeline.predict_proba, records)[:, -1]
-        return self._calm(self.pipeline.predict, records)
+            return self._call(self.pipeline.predict_proba, records)[:, -1]
+        return self._call(self.pipeline.predict, records)
 
     def decide(self, records: Any) -> Any:
         """Predicted outcome, 1 for the positive one; shape (n_records,)."""
-        return self._calm(self.pipeline.predict, records)
+        return self._call(self.pipeline.predict, records)
 
     @property
     def classifies(self) -> bool:
         return self.decides and hasattr(self.pipeline, "predict_proba")
 
-    def tell_new_categories(self) -> None:
+    def warn_new_categories(self) -> None:
         """Say on standard error which categories were new, and where."""
         warn(
             f"column {column!r}: category {value!r} is new to the model ({count} rows, first in row {row}); such rows "
@@ -114,7 +114,7 @@ class Model:
             for (column, value), (row, count) in self._new.items()
         )
 
-    def _calm(self, method: Any, records: Any) -> Any:
+    def _call(self, method: Any, records: Any) -> Any:
         """Call a method of the pipeline; what it refuses is told with the rows."""
         from ifair.errors import IfairError
 

@@ -36,7 +36,7 @@ def columns_of(attribute: str, column_names: Iterable[str]) -> list[int]:
     return [i for i, name in enumerate(column_names) if name == attribute or name.startswith(start)]
 
 
-def suffix(category: Any) -> str:
+def format_suffix(category: Any) -> str:
     """Write what follows the attribute's name; codes stay whole even if missing values made them floats."""
     if isinstance(category, float) and category.is_integer():
         category = int(category)
@@ -66,7 +66,7 @@ def check_unambiguous(names: Sequence[str], origin: Sequence[str]) -> None:
         raise IfairError(f"several encoded columns would be called {repeated[0]!r}: rename the category")
 
 
-def positions_of(categorical: Any, names: list[str]) -> set[int]:
+def find_positions(categorical: Any, names: list[str]) -> set[int]:
     """Find the columns that the user calls categorical.
 
     Parameters

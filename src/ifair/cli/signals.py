@@ -22,7 +22,7 @@ class Stopped(SystemExit):
 
 
 @contextmanager
-def clean_stop(ctx: click.Context) -> Iterator[None]:
+def stop_cleanly(ctx: click.Context) -> Iterator[None]:
     """Within it, Ctrl-C and SIGTERM unwind the command, say so in one line, and exit with 130 and 143.
 
     Parameters
@@ -37,7 +37,7 @@ def clean_stop(ctx: click.Context) -> Iterator[None]:
     for number, handler in before.items():
         # Who started us may have asked to be left in peace, as nohup and `&` do.
         if handler is not signal.SIG_IGN:
-            signal.signal(number, _stop)
+            signal.signal(number, _raise_stopped)
     try:
         yield
     except (Stopped, KeyboardInterrupt) as stopped:
@@ -50,7 +50,7 @@ def clean_stop(ctx: click.Context) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+def _raise_stopped(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
     # A second signal means at once.
     signal.signal(number, signal.SIG_DFL)
     raise Stopped(CODES[signal.Signals(number)])

@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 from ifair.errors import IfairError
 
 
-def form_of(X: Any) -> str:
+def detect_form(X: Any) -> str:
     """Tell "pandas", "polars" and "array" apart."""
     if isinstance(X, pd.DataFrame):
         return "pandas"
@@ -24,7 +24,7 @@ def form_of(X: Any) -> str:
     return "polars" if polars is not None and isinstance(X, polars.DataFrame) else "array"
 
 
-def as_pandas(estimator: BaseEstimator, X: Any, *, reset: bool) -> pd.DataFrame:
+def to_pandas(estimator: BaseEstimator, X: Any, *, reset: bool) -> pd.DataFrame:
     """Check names and shape the way scikit-learn does, and give any table as a pandas one.
 
     Parameters
@@ -41,7 +41,7 @@ def as_pandas(estimator: BaseEstimator, X: Any, *, reset: bool) -> pd.DataFrame:
     DataFrame of shape (n_samples, n_features)
         The cells as they were; nothing is converted to numbers.
     """
-    form = form_of(X)
+    form = detect_form(X)
     if form == "array":
         # A list of lists may mix text and numbers: in one array numpy would turn the numbers into text.
         dtype = None if hasattr(X, "dtype") else object
@@ -62,7 +62,7 @@ def as_pandas(estimator: BaseEstimator, X: Any, *, reset: bool) -> pd.DataFrame:
     )
 
 
-def matrix_as(form: str, matrix: NDArray[np.float64], names: list[str], *, index: Any = None) -> Any:
+def shape_matrix(form: str, matrix: NDArray[np.float64], names: list[str], *, index: Any = None) -> Any:
     """Give a matrix of shape (n_samples, n_features_out) the form of a table with named columns."""
     if form == "array":
         return matrix
@@ -71,7 +71,7 @@ def matrix_as(form: str, matrix: NDArray[np.float64], names: list[str], *, index
     return sys.modules["polars"].DataFrame(matrix, schema=names, orient="row")
 
 
-def as_polars(frame: pd.DataFrame) -> Any:
+def to_polars(frame: pd.DataFrame) -> Any:
     """Copy a pandas table to a polars one, with null for missing."""
     cells = {name: [None if pd.isna(v) else v for v in column.tolist()] for name, column in frame.items()}
     # Not strict: a code column with an "infrequent" category becomes text.

@@ -11,7 +11,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import ndcg_score
 
 from ifair.errors import IfairError
-from ifair.metrics.arrays import Floats, by_query, groups, numbers, undefined
+from ifair.metrics.arguments import Floats, check_numbers, find_groups, split_by_query, warn_undefined
 
 
 def kendall_tau(y_true: ArrayLike, y_score: ArrayLike) -> float:
@@ -26,10 +26,10 @@ def kendall_tau(y_true: ArrayLike, y_score: ArrayLike) -> float:
     >>> kendall_tau([4, 3, 2, 1], [4, 3, 1, 2])  # 5 of 6 pairs agree
     0.67
     """
-    truth = numbers(y_true, "y_true")
-    scores = numbers(y_score, "y_score", len(truth))
+    truth = check_numbers(y_true, "y_true")
+    scores = check_numbers(y_score, "y_score", len(truth))
     if len(truth) < 2 or np.ptp(truth) == 0 or np.ptp(scores) == 0:
-        return undefined("Kendall's tau is undefined where all scores are equal")
+        return warn_undefined("Kendall's tau is undefined where all scores are equal")
     return float(kendalltau(truth, scores).statistic)
 
 
@@ -55,14 +55,14 @@ def average_precision_at_k(y_true: ArrayLike, y_score: ArrayLike, *, k: int = 10
     >>> average_precision_at_k([5, 4, 3, 2], [5, 3, 4, 2], k=2)  # first right, second wrong
     0.5
     """
-    truth = numbers(y_true, "y_true")
-    scores = numbers(y_score, "y_score", len(truth))
-    k = _top(k, len(truth))
+    truth = check_numbers(y_true, "y_true")
+    scores = check_numbers(y_score, "y_score", len(truth))
+    k = _limit_k(k, len(truth))
     if k == 0:
-        return undefined("average precision of an empty ranking")
+        return warn_undefined("average precision of an empty ranking")
     relevant = truth >= np.partition(truth, len(truth) - k)[len(truth) - k]
     total, start, before = 0.0, 0, 0.0
-    for size, hits in _tied_runs(scores, relevant.astype(float)):
+    for size, hits in _count_tied_runs(scores, relevant.astype(float)):
         nth = np.arange(min(size, k - start))  # candidates of this run above the one at hand
         share = hits / size
         others = nth * (hits - 1) / max(size - 1, 1)
@@ -90,12 +90,12 @@ def ndcg(y_true: ArrayLike, y_score: ArrayLike, *, k: int | None = None) -> floa
     >>> ndcg([3, 2, 1], [1, 2, 3])
     0.79
     """
-    truth = numbers(y_true, "y_true")
-    scores = numbers(y_score, "y_score", len(truth))
+    truth = check_numbers(y_true, "y_true")
+    scores = check_numbers(y_score, "y_score", len(truth))
     if (truth < 0).any():
         raise IfairError("ndcg needs y_true of at least 0")
     if not truth.any():
-        return undefined("nDCG is undefined where no candidate has a positive true score")
+        return warn_undefined("nDCG is undefined where no candidate has a positive true score")
     if len(truth) == 1:
         return 1.0
     return float(ndcg_score(truth[None], scores[None], k=k))
@@ -130,9 +130,9 @@ def share_at_k(
     >>> share_at_k(None, [4, 3, 2, 1], sensitive_features=["m", "f", "m", "f"], protected="f", k=3)
     0.33
     """
-    scores = numbers(y_score, "y_score")
-    flags = groups(sensitive_features, len(scores)).mask(protected).astype(float)
-    shares = [_share(scores[rows], flags[rows], k) for _, rows in by_query(query, len(scores))]
+    scores = check_numbers(y_score, "y_score")
+    flags = find_groups(sensitive_features, len(scores)).mask(protected).astype(float)
+    shares = [_measure_share(scores[rows], flags[rows], k) for _, rows in split_by_query(query, len(scores))]
     return float(np.mean(shares))
 
 
@@ -140,12 +140,9 @@ def mean_over_queries(
     metric: Callable[..., float],
     y_true: ArrayLike,
     y_score: ArrayLike,
-    *,
-    query: Any,
-    sensitive_features: Any = None,
     **options: Any,
 ) -> float:
-    """Mean of a measure over queries, each counting alike.
+    """Mean of a measure over queries, each counting alike; arguments as of :func:`per_query`.
 
     Queries for which it is undefined are left out, and a warning says how many.
 
@@ -155,10 +152,10 @@ def mean_over_queries(
     >>> mean_over_queries(kendall_tau, [1, 2, 1, 2], [1, 2, 2, 1], query=["a", "a", "b", "b"])
     0.0
     """
-    values = per_query(metric, y_true, y_score, query=query, sensitive_features=sensitive_features, **options)
+    values = per_query(metric, y_true, y_score, **options)
     defined = [value for value in values.values() if not np.isnan(value)]
     if len(defined) < len(values):
-        undefined(f"the measure is undefined for {len(values) - len(defined)} of {len(values)} queries")
+        warn_undefined(f"the measure is undefined for {len(values) - len(defined)} of {len(values)} queries")
     return float(np.mean(defined)) if defined else float("nan")
 
 
@@ -172,30 +169,30 @@ def per_query(
     **options: Any,
 ) -> dict[Any, float]:
     """A measure for each query, in the order of appearance."""
-    truth = numbers(y_true, "y_true")
-    scores = numbers(y_score, "y_score", len(truth))
-    found = None if sensitive_features is None else groups(sensitive_features, len(truth))
+    truth = check_numbers(y_true, "y_true")
+    scores = check_numbers(y_score, "y_score", len(truth))
+    found = None if sensitive_features is None else find_groups(sensitive_features, len(truth))
     values = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)  # NaN says it, query by query
-        for name, rows in by_query(query, len(truth)):
+        for name, rows in split_by_query(query, len(truth)):
             extra = {} if found is None else {"sensitive_features": found.take(rows)}
             values[name] = float(metric(truth[rows], scores[rows], **extra, **options))
     return values
 
 
-def _top(k: int, n: int) -> int:
+def _limit_k(k: int, n: int) -> int:
     if k < 1:
         raise IfairError(f"k must be at least 1, got {k}")
     return min(k, n)
 
 
-def _share(scores: Floats, flags: Floats, k: int) -> float:
-    k = _top(k, len(scores))
+def _measure_share(scores: Floats, flags: Floats, k: int) -> float:
+    k = _limit_k(k, len(scores))
     if k == 0:
-        return undefined("share of an empty ranking")
+        return warn_undefined("share of an empty ranking")
     total, start = 0.0, 0
-    for size, hits in _tied_runs(scores, flags):
+    for size, hits in _count_tied_runs(scores, flags):
         total += hits * min(size, k - start) / size
         start += size
         if start >= k:
@@ -203,7 +200,7 @@ def _share(scores: Floats, flags: Floats, k: int) -> float:
     return total / k
 
 
-def _tied_runs(scores: Floats, flags: Floats) -> list[tuple[int, float]]:
+def _count_tied_runs(scores: Floats, flags: Floats) -> list[tuple[int, float]]:
     """Size and number of flagged candidates of each run of equal scores, best first."""
     order = np.argsort(-scores, kind="stable")
     starts = np.flatnonzero(np.diff(scores[order], prepend=np.inf))

@@ -1,7 +1,7 @@
 """Text from a file or a table on somebody's terminal: shown, never obeyed."""
 
 
-def printable(text: object, *, lines: bool = False) -> str:
+def make_printable(text: object, *, lines: bool = False) -> str:
     r"""The text with everything that a terminal would act on written out, as in ``\x1b``.
 
     Parameters
@@ -17,13 +17,13 @@ def printable(text: object, *, lines: bool = False) -> str:
 
     Examples
     --------
-    >>> print(printable("\x1b[31mage\n"))
+    >>> print(make_printable("\x1b[31mage\n"))
     \x1b[31mage\n
     """
     kept = "\n" if lines else ""
     return "".join(c if c.isprintable() or c in kept else repr(c)[1:-1] for c in str(text))
 
 
-def one_line(text: object) -> str:
+def make_one_line(text: object) -> str:
     """What an error says, as one line that can be printed."""
-    return printable(" ".join(str(text).splitlines()))
+    return make_printable(" ".join(str(text).splitlines()))

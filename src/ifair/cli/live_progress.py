@@ -30,7 +30,7 @@ class LiveProgress:
         self._terminal = sys.stderr.isatty()
         self._last: Any = None
         self._ended = threading.Event()
-        self._ticker = threading.Thread(target=self._tick, daemon=True)
+        self._ticker = threading.Thread(target=self._refresh, daemon=True)
 
     def __enter__(self) -> Self:
         if self._terminal:
@@ -50,30 +50,30 @@ class LiveProgress:
         self._last = progress
         if not progress.label:
             again = f", {progress.reused} kept from before" if progress.reused else ""
-            self._line(f"{self._title}: {progress.total} units{again}")
+            self._write_line(f"{self._title}: {progress.total} units{again}")
         elif not self._terminal:
-            left = in_words(progress.seconds_left)
+            left = format_duration(progress.seconds_left)
             click.echo(f"  {progress.done:4d}/{progress.total}  {progress.label}, {left} left", err=True)
         elif progress.done == progress.total:
-            self._line(f"  {progress.done}/{progress.total} done")
+            self._write_line(f"  {progress.done}/{progress.total} done")
 
-    def _line(self, text: str) -> None:
+    def _write_line(self, text: str) -> None:
         click.echo(f"\r\x1b[K{text}" if self._terminal else text, err=True)
 
-    def _tick(self) -> None:
+    def _refresh(self) -> None:
         from ifair.reproduce.runner import list_running
 
         while not self._ended.wait(REFRESH_SECONDS):
             last = self._last
             if last is None:
                 continue
-            left = f"{in_words(last.seconds_left)} left, " if last.seconds_left is not None else ""
+            left = f"{format_duration(last.seconds_left)} left, " if last.seconds_left is not None else ""
             running = "; ".join(list_running(self._folder))
             text = f"  {last.done}/{last.total}, {left}running: {running}"
             click.echo(f"\r\x1b[K{text[: shutil.get_terminal_size().columns - 1]}", nl=False, err=True)
 
 
-def in_words(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """A duration to plan with: ``40 s``, ``12 min``, ``3 h 20 min``."""
     if seconds < 90:
         return f"{seconds:.0f} s"
