@@ -1,0 +1,270 @@
+"""Exact nearest neighbours: products in single precision find candidates, true distances in double decide.
+
+The same search for devices of PyTorch is in :mod:`ifair.core.nearest_torch`.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ifair.core.arrays import Array, Indices
+
+ROWS = 256  # people searched for at a time
+COLUMNS = 2048  # others they are compared with at a time: such a tile stays in the cache
+GROUP = 32  # others of which only the nearest counts when the first bound is drawn
+SAMPLE_SHARE = 16  # one in so many of the others gives that bound
+SAMPLE = 4096  # but at least so many
+PAIRS = 32_768  # true distances at a time
+SPARE_BITS = 17  # of a mantissa of 52: distances are compared to ten significant digits
+EVEN = (1 << (SPARE_BITS - 1)) - 1
+
+
+def nearest(reference: Array, k: int, queries: Array | None = None, n_jobs: int | None = None) -> tuple[Indices, Array]:
+    """The ``k`` nearest records of a reference, in Euclidean distance.
+
+    Parameters
+    ----------
+    reference : float64 array of shape (M, N)
+    k : int
+        At most M, or at most M - 1 without ``queries``.
+    queries : float64 array of shape (Q, N), optional
+        The people searched for. By default those of the reference, where nobody is their own neighbour.
+    n_jobs : int or None
+        Threads, as in scikit-learn.
+
+    Returns
+    -------
+    index : int array of shape (Q, k)
+        The nearest first; equally distant ones by their row in the reference.
+    squared : float64 array of shape (Q, k)
+        Their squared distances to ten significant digits, so that distances that are equal in exact arithmetic tie
+        whatever the order of the columns.
+
+    Notes
+    -----
+    ``|x - y|^2 = |x|^2 + |y|^2 - 2 x.y`` in single precision with a bound on its rounding error rules out nearly all
+    pairs; what is left is computed in double precision from differences. Where single precision rules out too little
+    (people close together and far from the mean) a block is searched again in double. Copies of a person are searched
+    for once. Memory grows with M.
+    """
+    copies = Copies.of(reference)
+    distinct = reference[copies.firsts]
+    n = k + (queries is None)
+    search = _Search.of(distinct, distinct if queries is None else queries, min(n, len(distinct)))
+    blocks = list(in_threads(search.block, range(0, len(search.queries), ROWS), n_jobs))
+    index, squared = (np.concatenate(parts) for parts in zip(*blocks))
+    index, squared = copies.expand(index, squared, n)
+    if queries is None:
+        index, squared = without_self(index[copies.of_record], squared[copies.of_record], k)
+    return index, squared / search.scale**2
+
+
+def in_threads(work: Callable[[Any], Any], items: Iterable[Any], n_jobs: int | None) -> Iterator[Any]:
+    """``map(work, items)``, in threads; BLAS keeps to one thread each when there are several."""
+    from joblib import effective_n_jobs
+    from threadpoolctl import threadpool_limits
+
+    threads = effective_n_jobs(n_jobs)
+    if threads == 1:
+        yield from map(work, items)
+        return
+    with threadpool_limits(1), ThreadPoolExecutor(threads) as pool:
+        yield from pool.map(work, items)
+
+
+def without_self(index: Indices, squared: Array, k: int) -> tuple[Indices, Array]:
+    """Drop each row's own number, or the last entry where it is not among them: (M, k + 1) to (M, k)."""
+    own = index == np.arange(len(index))[:, None]
+    position = np.where(own.any(axis=1), own.argmax(axis=1), k)[:, None]
+    columns = np.arange(k)[None, :]
+    kept = columns + (columns >= position)
+    return np.take_along_axis(index, kept, axis=1), np.take_along_axis(squared, kept, axis=1)
+
+
+def to_ten_digits(squared: Array) -> Array:
+    """Nonnegative doubles with the last bits of the mantissa rounded away, half to even."""
+    bits = squared.view(np.int64)
+    rounded = (bits + (EVEN + ((bits >> SPARE_BITS) & 1))) >> SPARE_BITS << SPARE_BITS
+    return rounded.view(np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """The different records of a table, in the order of their first rows, and the rows where each stands."""
+
+    firsts: Indices  # (U,) the first row of each different record
+    of_record: Indices  # (M,) the different record that a row holds
+    rows: Indices  # the rows of the first different record, of the second, ...
+    start: Indices  # (U,) where they start in ``rows``
+    size: Indices  # (U,) how many of them there are
+
+    @classmethod
+    def of(cls, records: Array) -> "Copies":
+        """Rows are told apart by a hash of their bits, and compared: a collision only costs the time that it saves."""
+        bits = np.ascontiguousarray(records + 0.0).view(np.uint64)  # -0.0 is 0.0
+        factors = np.random.default_rng(0).integers(2**63, size=bits.shape[1], dtype=np.uint64) * 2 + 1
+        _, firsts, of_record = np.unique((bits ^ (bits >> 32)) @ factors, return_index=True, return_inverse=True)
+        if not np.array_equal(records[firsts][of_record], records):
+            firsts = of_record = np.arange(len(records))
+        order = np.argsort(firsts)
+        position = np.empty_like(order)
+        position[order] = np.arange(len(order))
+        firsts, of_record = firsts[order], position[of_record]
+        size = np.bincount(of_record, minlength=len(firsts))
+        rows = np.argsort(of_record, kind="stable")
+        return cls(firsts, of_record, rows, np.cumsum(size) - size, size)
+
+    def expand(self, index: Indices, squared: Array, n: int) -> tuple[Indices, Array]:
+        """From the nearest different records, by distance and first row, to the ``n`` nearest rows.
+
+        A row among the n nearest holds one of the n nearest different records: each of these has a first row that
+        comes before the row of any other.
+        """
+        if len(self.firsts) == len(self.rows):
+            return index, squared
+        parts = [self._expand(index[i : i + 8192], squared[i : i + 8192], n) for i in range(0, len(index), 8192)]
+        return np.concatenate([a for a, _ in parts]), np.concatenate([b for _, b in parts])
+
+    def _expand(self, index: Indices, squared: Array, n: int) -> tuple[Indices, Array]:
+        width = index.shape[1]
+        repeat = np.minimum(self.size[index], n).ravel()
+        nth = np.arange(repeat.sum()) - np.repeat(np.cumsum(repeat) - repeat, repeat)
+        member = self.rows[np.repeat(self.start[index.ravel()], repeat) + nth]
+        key, row = np.repeat(squared.ravel(), repeat), np.repeat(np.repeat(np.arange(len(index)), width), repeat)
+        return first_of_each(row, member, key, n)
+
+
+def first_of_each(row: Indices, member: Indices, key: Array, n: int) -> tuple[Indices, Array]:
+    """The ``n`` members with the smallest keys of every row, equal ones by their number; every row has so many."""
+    order = np.lexsort((member, key, row))
+    row, member, key = row[order], member[order], key[order]
+    begin = np.searchsorted(row, np.arange(row[-1] + 1))
+    chosen = begin[:, None] + np.arange(n)
+    return member[chosen], key[chosen]
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """Records as products need them: one product gives a bound of |y|^2 - 2 x.y."""
+
+    queries: Array  # (Q, N + 1): -2 x and a one
+    lower: Array  # (M, N + 1): y, and |y|^2 less its share of the rounding error
+    sample: Array  # (S, N + 1): the same of some records, with the error added
+    slack: float
+    tiny: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """Blocks of queries against all records of a reference, whose rows all differ."""
+
+    reference: Array  # (M, N) times a power of two, which is exact
+    queries: Array  # (Q, N) likewise
+    mean: Array  # (N,) of the reference, likewise
+    squares: Array  # (M,) squared norms, about the mean
+    query_squares: Array  # (Q,)
+    n: int
+    scale: float
+    sides: dict[Any, _Side] = field(default_factory=dict)  # by precision
+
+    @classmethod
+    def of(cls, reference: Array, queries: Array, n: int) -> "_Search":
+        mean = reference.mean(axis=0)
+        largest = max(float(np.abs(A - mean).max(initial=0.0)) for A in (reference, queries))
+        scale = 2.0 ** -int(np.frexp(largest)[1]) if largest > 0 else 1.0
+        reference, queries, mean = reference * scale, queries * scale, mean * scale
+        squares, query_squares = (np.einsum("ij,ij->i", A, A) for A in (reference - mean, queries - mean))
+        search = cls(reference, queries, mean, squares, query_squares, n, scale)
+        search.sides[np.float32] = search.side(np.float32)
+        return search
+
+    def side(self, dtype: Any) -> _Side:
+        n_columns, info = len(self.mean), np.finfo(dtype)
+        slack = (n_columns + 16) * float(info.eps)
+        # The second term is what subtracting the mean can err by, where numbers are at most one.
+        tiny = (n_columns + 16) * float(info.tiny)
+        tiny += 8 * n_columns * float(np.abs(self.mean).max(initial=0.0) * np.finfo(np.float64).eps)
+        centred = np.empty((len(self.reference), n_columns + 1), dtype=dtype)
+        np.subtract(self.reference, self.mean, out=centred[:, :-1], casting="same_kind")
+        centred[:, -1] = (1 - slack) * self.squares - tiny
+        step = max(1, min(SAMPLE_SHARE, len(centred) // SAMPLE))
+        sample = centred[::step].copy()
+        sample[:, -1] = (1 + slack) * self.squares[::step] + tiny
+        queries = np.ones((len(self.queries), n_columns + 1), dtype=dtype)
+        np.multiply(self.queries - self.mean, -2, out=queries[:, :-1], casting="same_kind")
+        return _Side(queries, centred, sample, slack, tiny)
+
+    def block(self, start: int) -> tuple[Indices, Array]:
+        """The n nearest of a block of queries and their squared distances."""
+        block = slice(start, min(start + ROWS, len(self.queries)))
+        row, other = self._candidates(self.sides[np.float32], block)
+        if len(row) > 40 * self.n * (block.stop - block.start):
+            if np.float64 not in self.sides:
+                self.sides[np.float64] = self.side(np.float64)
+            row, other = self._candidates(self.sides[np.float64], block)
+        squared = np.empty(len(row))
+        for first in range(0, len(row), PAIRS):
+            part = slice(first, first + PAIRS)
+            difference = self.queries[block][row[part]] - self.reference[other[part]]
+            squared[part] = np.einsum("ij,ij->i", difference, difference)
+        return first_of_each(row, other, to_ten_digits(squared), self.n)
+
+    def _candidates(self, side: _Side, block: slice) -> tuple[Indices, Indices]:
+        """Pairs (query of the block, record) that the rounding of the products cannot rule out."""
+        n_queries, n_records, n = block.stop - block.start, len(self.reference), self.n
+        if n_records <= n:
+            return np.divmod(np.arange(n_queries * n_records), n_records)
+        Q = side.queries[block]
+        own = (2 * (side.slack * self.query_squares[block] + side.tiny)).astype(Q.dtype)
+        reach = (self._first_bound(side, Q) + own)[:, None]
+        rows, others, values = [], [], []
+        tile = np.empty((n_queries, COLUMNS), dtype=Q.dtype)
+        for first in range(0, n_records, COLUMNS):
+            part = side.lower[first : first + COLUMNS]
+            bounds = tile if len(part) == COLUMNS else np.empty((n_queries, len(part)), dtype=Q.dtype)
+            np.matmul(Q, part.T, out=bounds)
+            hits = np.flatnonzero(bounds <= reach)  # ten times faster than a two-dimensional nonzero
+            row = hits // len(part)
+            rows.append(row)
+            others.append(hits - row * len(part) + first)
+            values.append(bounds.ravel()[hits])
+        row, other, value = np.concatenate(rows), np.concatenate(others), np.concatenate(values)
+        # The n-th smallest upper bound of a row is a closer bound for its n-th smallest distance.
+        upper = (value + (2 * side.slack * self.squares[other] + 2 * side.tiny)).astype(np.float32)
+        upper = np.nextafter(upper, np.float32(np.inf))
+        begin = np.cumsum(np.bincount(row, minlength=n_queries)) - np.bincount(row, minlength=n_queries)
+        nth = np.sort(row << 32 | _in_order(upper))[begin + n - 1] & 0xFFFFFFFF
+        kept = value <= _out_of_order(nth).astype(Q.dtype)[row] + own[row]
+        return row[kept], other[kept]
+
+    def _first_bound(self, side: _Side, Q: Array) -> Array:
+        """An upper bound for the n-th smallest distance of every query, from some of the records.
+
+        n groups of records have a nearest one within the n-th smallest of the groups' smallest values: so many records
+        are within it.
+        """
+        sample, n = side.sample, self.n
+        groups = max(2 * n, len(sample) // GROUP)
+        if groups >= len(sample):
+            return np.partition(Q @ sample.T, n - 1, axis=1)[:, n - 1]
+        smallest = np.full((len(Q), groups), np.inf, dtype=Q.dtype)
+        for first in range(0, len(sample), groups):
+            part = sample[first : first + groups]
+            products = Q @ part.T
+            np.minimum(smallest[:, : len(part)], products, out=smallest[:, : len(part)])
+        return np.partition(smallest, n - 1, axis=1)[:, n - 1]
+
+
+def _in_order(values: NDArray[np.float32]) -> NDArray[np.int64]:
+    """Whole numbers from 0 to 2^32 - 1 in the order of the values."""
+    bits = values.view(np.int32)
+    return (bits ^ ((bits >> 31) & 0x7FFFFFFF)).astype(np.int64) + 2**31
+
+
+def _out_of_order(numbers: NDArray[np.int64]) -> NDArray[np.float32]:
+    bits = (numbers - 2**31).astype(np.int32)
+    return (bits ^ ((bits >> 31) & 0x7FFFFFFF)).view(np.float32)
