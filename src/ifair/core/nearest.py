@@ -20,6 +20,7 @@ SAMPLE_SHARE = 16  # one in so many of the others gives that bound
 SAMPLE = 4096  # but at least so many
 PAIRS = 32_768  # true distances at a time
 SPARE_BITS = 17  # of a mantissa of 52: distances are compared to ten significant digits
+FAR = 2.0**40  # queries so far from the reference, relative to its width, are searched for in double precision
 EVEN = (1 << (SPARE_BITS - 1)) - 1
 
 
@@ -51,16 +52,8 @@ def nearest(reference: Array, k: int, queries: Array | None = None, n_jobs: int 
     (people close together and far from the mean) a block is searched again in double. Copies of a person are searched
     for once. Memory grows with M.
     """
-    copies = Copies.of(reference)
-    distinct = reference[copies.firsts]
-    n = k + (queries is None)
-    search = _Search.of(distinct, distinct if queries is None else queries, min(n, len(distinct)))
-    blocks = list(in_threads(search.block, range(0, len(search.queries), ROWS), n_jobs))
-    index, squared = (np.concatenate(parts) for parts in zip(*blocks))
-    index, squared = copies.expand(index, squared, n)
-    if queries is None:
-        index, squared = without_self(index[copies.of_record], squared[copies.of_record], k)
-    return index, squared / search.scale**2
+    prepared = Reference.of(reference)
+    return prepared.nearest_others(k, n_jobs) if queries is None else prepared.nearest(queries, k, n_jobs)
 
 
 def in_threads(work: Callable[[Any], Any], items: Iterable[Any], n_jobs: int | None) -> Iterator[Any]:
@@ -149,83 +142,102 @@ def first_of_each(row: Indices, member: Indices, key: Array, n: int) -> tuple[In
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """Records as products need them: one product gives a bound of |y|^2 - 2 x.y."""
+    """Records as products need them: one product with (-2 x, 1) gives a bound of |y|^2 - 2 x.y."""
 
-    queries: Array  # (Q, N + 1): -2 x and a one
-    lower: Array  # (M, N + 1): y, and |y|^2 less its share of the rounding error
+    lower: Array  # (U, N + 1): y, and |y|^2 less its share of the rounding error
     sample: Array  # (S, N + 1): the same of some records, with the error added
     slack: float
     tiny: float
 
 
 @dataclass(frozen=True, slots=True)
-class _Search:
-    """Blocks of queries against all records of a reference, whose rows all differ."""
+class Reference:
+    """People among whom the nearest are searched, prepared for many searches."""
 
-    reference: Array  # (M, N) times a power of two, which is exact
-    queries: Array  # (Q, N) likewise
-    mean: Array  # (N,) of the reference, likewise
-    squares: Array  # (M,) squared norms, about the mean
-    query_squares: Array  # (Q,)
-    n: int
+    copies: Copies
+    records: Array  # (U, N) the different ones times a power of two, which is exact
+    mean: Array  # (N,) of these
     scale: float
+    squares: Array  # (U,) their squared distances from the mean, whose columns differ by at most one from it
     sides: dict[Any, _Side] = field(default_factory=dict)  # by precision
 
     @classmethod
-    def of(cls, reference: Array, queries: Array, n: int) -> "_Search":
-        mean = reference.mean(axis=0)
-        largest = max(float(np.abs(A - mean).max(initial=0.0)) for A in (reference, queries))
+    def of(cls, reference: Array) -> "Reference":
+        copies = Copies.of(reference)
+        distinct = reference[copies.firsts]
+        mean = distinct.mean(axis=0)
+        centred = distinct - mean
+        largest = float(np.abs(centred).max(initial=0.0))
         scale = 2.0 ** -int(np.frexp(largest)[1]) if largest > 0 else 1.0
-        reference, queries, mean = reference * scale, queries * scale, mean * scale
-        squares, query_squares = (np.einsum("ij,ij->i", A, A) for A in (reference - mean, queries - mean))
-        search = cls(reference, queries, mean, squares, query_squares, n, scale)
-        search.sides[np.float32] = search.side(np.float32)
-        return search
+        centred *= scale
+        return cls(copies, distinct * scale, mean * scale, scale, np.einsum("ij,ij->i", centred, centred))
 
-    def side(self, dtype: Any) -> _Side:
-        n_columns, info = len(self.mean), np.finfo(dtype)
-        slack = (n_columns + 16) * float(info.eps)
-        # The second term is what subtracting the mean can err by, where numbers are at most one.
-        tiny = (n_columns + 16) * float(info.tiny)
-        tiny += 8 * n_columns * float(np.abs(self.mean).max(initial=0.0) * np.finfo(np.float64).eps)
-        centred = np.empty((len(self.reference), n_columns + 1), dtype=dtype)
-        np.subtract(self.reference, self.mean, out=centred[:, :-1], casting="same_kind")
-        centred[:, -1] = (1 - slack) * self.squares - tiny
-        step = max(1, min(SAMPLE_SHARE, len(centred) // SAMPLE))
-        sample = centred[::step].copy()
-        sample[:, -1] = (1 + slack) * self.squares[::step] + tiny
-        queries = np.ones((len(self.queries), n_columns + 1), dtype=dtype)
-        np.multiply(self.queries - self.mean, -2, out=queries[:, :-1], casting="same_kind")
-        return _Side(queries, centred, sample, slack, tiny)
+    def nearest(self, queries: Array, k: int, n_jobs: int | None = None) -> tuple[Indices, Array]:
+        """The ``k`` nearest rows of the reference for each query, and their squared distances."""
+        index, squared = self._search(queries * self.scale, k, n_jobs)
+        return index, squared / self.scale**2
 
-    def block(self, start: int) -> tuple[Indices, Array]:
-        """The n nearest of a block of queries and their squared distances."""
-        block = slice(start, min(start + ROWS, len(self.queries)))
-        row, other = self._candidates(self.sides[np.float32], block)
-        if len(row) > 40 * self.n * (block.stop - block.start):
-            if np.float64 not in self.sides:
-                self.sides[np.float64] = self.side(np.float64)
-            row, other = self._candidates(self.sides[np.float64], block)
+    def nearest_others(self, k: int, n_jobs: int | None = None) -> tuple[Indices, Array]:
+        """The ``k`` nearest other rows for each row of the reference itself."""
+        index, squared = self._search(self.records, k + 1, n_jobs)
+        rows = self.copies.of_record
+        index, squared = without_self(index[rows], squared[rows], k)
+        return index, squared / self.scale**2
+
+    def _search(self, queries: Array, n: int, n_jobs: int | None) -> tuple[Indices, Array]:
+        few = min(n, len(self.records))
+        starts = range(0, len(queries), ROWS)
+        blocks = list(in_threads(lambda i: self._block(queries[i : i + ROWS], few), starts, n_jobs))
+        index, squared = (np.concatenate(parts) for parts in zip(*blocks))
+        return self.copies.expand(index, squared, n)
+
+    def _side(self, dtype: Any) -> _Side:
+        if dtype not in self.sides:
+            n_columns, info = len(self.mean), np.finfo(dtype)
+            slack = (n_columns + 16) * float(info.eps)
+            # The second term is what subtracting the mean can err by.
+            tiny = (n_columns + 16) * float(info.tiny)
+            tiny += 8 * n_columns * float(np.abs(self.mean).max(initial=0.0) * np.finfo(np.float64).eps)
+            lower = np.empty((len(self.records), n_columns + 1), dtype=dtype)
+            np.subtract(self.records, self.mean, out=lower[:, :-1], casting="same_kind")
+            lower[:, -1] = (1 - slack) * self.squares - tiny
+            step = max(1, min(SAMPLE_SHARE, len(lower) // SAMPLE))
+            sample = lower[::step].copy()
+            sample[:, -1] = (1 + slack) * self.squares[::step] + tiny
+            self.sides[dtype] = _Side(lower, sample, slack, tiny)
+        return self.sides[dtype]
+
+    def _block(self, queries: Array, n: int) -> tuple[Indices, Array]:
+        """The n nearest of some queries among the different records, and their squared distances."""
+        n_queries, n_records = len(queries), len(self.records)
+        if n_records <= n:
+            row, other = np.divmod(np.arange(n_queries * n_records), n_records)
+        else:
+            centred = queries - self.mean
+            coarse = float(np.abs(centred).max(initial=0.0)) < FAR
+            row, other = self._candidates(centred, n, self._side(np.float32 if coarse else np.float64))
+            if coarse and len(row) > 40 * n * n_queries:
+                row, other = self._candidates(centred, n, self._side(np.float64))
         squared = np.empty(len(row))
         for first in range(0, len(row), PAIRS):
             part = slice(first, first + PAIRS)
-            difference = self.queries[block][row[part]] - self.reference[other[part]]
+            difference = queries[row[part]] - self.records[other[part]]
             squared[part] = np.einsum("ij,ij->i", difference, difference)
-        return first_of_each(row, other, to_ten_digits(squared), self.n)
+        return first_of_each(row, other, to_ten_digits(squared), n)
 
-    def _candidates(self, side: _Side, block: slice) -> tuple[Indices, Indices]:
-        """Pairs (query of the block, record) that the rounding of the products cannot rule out."""
-        n_queries, n_records, n = block.stop - block.start, len(self.reference), self.n
-        if n_records <= n:
-            return np.divmod(np.arange(n_queries * n_records), n_records)
-        Q = side.queries[block]
-        own = (2 * (side.slack * self.query_squares[block] + side.tiny)).astype(Q.dtype)
-        reach = (self._first_bound(side, Q) + own)[:, None]
+    def _candidates(self, queries: Array, n: int, side: _Side) -> tuple[Indices, Indices]:
+        """Pairs (query, record) that the rounding of the products cannot rule out."""
+        dtype, (n_queries, n_columns) = side.lower.dtype, queries.shape
+        Q = np.ones((n_queries, n_columns + 1), dtype=dtype)
+        np.multiply(queries, -2, out=Q[:, :-1], casting="same_kind")
+        squares = np.einsum("ij,ij->i", queries, queries)
+        own = (2 * (side.slack * squares + side.tiny * (1 + np.sqrt(squares)))).astype(dtype)
+        reach = (_first_bound(side.sample, Q, n) + own)[:, None]
         rows, others, values = [], [], []
-        tile = np.empty((n_queries, COLUMNS), dtype=Q.dtype)
-        for first in range(0, n_records, COLUMNS):
+        tile = np.empty((n_queries, COLUMNS), dtype=dtype)
+        for first in range(0, len(side.lower), COLUMNS):
             part = side.lower[first : first + COLUMNS]
-            bounds = tile if len(part) == COLUMNS else np.empty((n_queries, len(part)), dtype=Q.dtype)
+            bounds = tile if len(part) == COLUMNS else np.empty((n_queries, len(part)), dtype=dtype)
             np.matmul(Q, part.T, out=bounds)
             hits = np.flatnonzero(bounds <= reach)  # ten times faster than a two-dimensional nonzero
             row = hits // len(part)
@@ -236,27 +248,26 @@ class _Search:
         # The n-th smallest upper bound of a row is a closer bound for its n-th smallest distance.
         upper = (value + (2 * side.slack * self.squares[other] + 2 * side.tiny)).astype(np.float32)
         upper = np.nextafter(upper, np.float32(np.inf))
-        begin = np.cumsum(np.bincount(row, minlength=n_queries)) - np.bincount(row, minlength=n_queries)
-        nth = np.sort(row << 32 | _in_order(upper))[begin + n - 1] & 0xFFFFFFFF
-        kept = value <= _out_of_order(nth).astype(Q.dtype)[row] + own[row]
+        count = np.bincount(row, minlength=n_queries)
+        nth = np.sort(row << 32 | _in_order(upper))[np.cumsum(count) - count + n - 1] & 0xFFFFFFFF
+        kept = value <= _out_of_order(nth).astype(dtype)[row] + own[row]
         return row[kept], other[kept]
 
-    def _first_bound(self, side: _Side, Q: Array) -> Array:
-        """An upper bound for the n-th smallest distance of every query, from some of the records.
 
-        n groups of records have a nearest one within the n-th smallest of the groups' smallest values: so many records
-        are within it.
-        """
-        sample, n = side.sample, self.n
-        groups = max(2 * n, len(sample) // GROUP)
-        if groups >= len(sample):
-            return np.partition(Q @ sample.T, n - 1, axis=1)[:, n - 1]
-        smallest = np.full((len(Q), groups), np.inf, dtype=Q.dtype)
-        for first in range(0, len(sample), groups):
-            part = sample[first : first + groups]
-            products = Q @ part.T
-            np.minimum(smallest[:, : len(part)], products, out=smallest[:, : len(part)])
-        return np.partition(smallest, n - 1, axis=1)[:, n - 1]
+def _first_bound(sample: Array, Q: Array, n: int) -> Array:
+    """An upper bound for the n-th smallest distance of every query, from some of the records.
+
+    n groups of records have a nearest one within the n-th smallest of the groups' smallest values: so many records are
+    within it.
+    """
+    groups = max(2 * n, len(sample) // GROUP)
+    if groups >= len(sample):
+        return np.partition(Q @ sample.T, n - 1, axis=1)[:, n - 1]
+    smallest = np.full((len(Q), groups), np.inf, dtype=Q.dtype)
+    for first in range(0, len(sample), groups):
+        part = sample[first : first + groups]
+        np.minimum(smallest[:, : len(part)], Q @ part.T, out=smallest[:, : len(part)])
+    return np.partition(smallest, n - 1, axis=1)[:, n - 1]
 
 
 def _in_order(values: NDArray[np.float32]) -> NDArray[np.int64]:
