@@ -12,6 +12,7 @@ MAY_IMPORT = {
     "files": set(),
     "hints": set(),
     "pareto": set(),
+    "graph": {"core"},
     "engines": set(),
     "core": {"engines"},
     "encode": set(),

@@ -1,12 +1,13 @@
 """The best way to decide about people who are alike: an exact minimum cut.
 
-Maximise ``sum_i g_i y_i - strength * sum_ij W_ij |y_i - y_j|`` over y in {0, 1} and ordered pairs. The smallest maximiser is
-``{i: s_i > 0}``, s being the gains smoothed with absolute differences (Hochbaum 2001; Chambolle and Darbon 2009). A
-computed s is within ``sqrt(gap)`` of the exact one, so nearly all people are decided; the few others are settled by a
-maximum flow in whole numbers, where the decided ones only shift their neighbours' gains.
+Maximise ``sum_i g_i y_i - strength * sum_ij W_ij |y_i - y_j|`` over y in {0, 1} and ordered pairs. The smallest
+maximiser is ``{i: s_i > 0}``, s being the gains smoothed with absolute differences (Hochbaum 2001; Chambolle
+and Darbon 2009). A computed s is within ``sqrt(gap)`` of the exact one, so nearly all people are decided; the few
+others are settled by a maximum flow in whole numbers, where the decided ones only shift their neighbours' gains.
 """
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,13 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from ifair.core.arrays import Array, Indices, Mask
-from ifair.core.smooth import Edges, Smoothed, smooth_absolute
+from ifair.core.edges import Edges, components
+from ifair.core.smooth import Smoothed, smooth_absolute
 
 GAPS = (1e-6, 1e-9, 1e-12)
 """Relative gaps to smooth to, one after the other, while more than FEW people are undecided."""
 
-FEW = 500
+FEW = 3000
 LARGEST = 2**30
 """Capacities that a maximum flow in 32 bits can take."""
 
@@ -27,7 +29,14 @@ Ints = np.ndarray[Any, np.dtype[np.object_]]
 """Whole numbers of any size."""
 
 
-def best_decision(gains: Array, edges: Edges, strength: float, *, max_iter: int = 10_000) -> Mask:
+def best_decision(
+    gains: Array,
+    edges: Edges,
+    strength: float,
+    *,
+    max_iter: int = 10_000,
+    solve: Callable[[float, Array | None], Smoothed] | None = None,
+) -> Mask:
     """The smallest maximiser, exact for the numbers as they are: gains and ``2 * strength * W_ij`` in double precision.
 
     Parameters
@@ -36,6 +45,8 @@ def best_decision(gains: Array, edges: Edges, strength: float, *, max_iter: int 
     edges : Edges
         NumPy arrays.
     strength : float
+    solve : callable, optional
+        Smooths the gains to a relative gap from a dual solution, elsewhere than here.
 
     Returns
     -------
@@ -48,7 +59,10 @@ def best_decision(gains: Array, edges: Edges, strength: float, *, max_iter: int 
         return gains > 0
     dual = None
     for tol in GAPS:
-        smoothed = smooth_absolute(gains, edges, strength, tol=tol, max_iter=max_iter, start=dual)
+        if solve is None:
+            smoothed = smooth_absolute(gains, edges, strength, tol=tol, max_iter=max_iter, start=dual)
+        else:
+            smoothed = solve(tol, dual)
         dual = smoothed.dual
         error = score_errors(gains, edges, strength, smoothed, component)
         undecided = np.abs(smoothed.scores) <= error
@@ -59,13 +73,6 @@ def best_decision(gains: Array, edges: Edges, strength: float, *, max_iter: int 
     if len(rest):
         chosen[rest] = settle(gains, edges, strength, chosen, rest)
     return chosen
-
-
-def components(edges: Edges) -> Indices:
-    """The number of everybody's connected component, shape (M,)."""
-    n = edges.n_people
-    links = sparse.csr_array((np.ones(len(edges.first), dtype=np.int8), (edges.first, edges.second)), shape=(n, n))
-    return np.asarray(csgraph.connected_components(links, directed=False)[1], dtype=np.intp)
 
 
 def component_gains_are_positive(gains: Array, component: Indices) -> Mask:

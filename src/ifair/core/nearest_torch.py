@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
+from torch import Tensor
 
 from ifair.core.nearest import EVEN, SPARE_BITS
 
@@ -20,8 +21,6 @@ SPARE = 6  # groups and candidates beyond those needed
 TILE, DEVICE_TILE = 2**23, 2**30  # bounds held at once
 SPLIT = frozenset({"cuda"})  # devices whose products in single precision are made of shorter numbers
 PAIRS = 2**18  # true distances at a time; on a device with 100 columns 200 MB
-
-Tensor = torch.Tensor
 
 
 def nearest(reference: Tensor, k: int, queries: Tensor | None = None) -> tuple[Tensor, Tensor]:

@@ -3,89 +3,32 @@
 Both minimise ``1/2 sum_i (s_i - p_i)^2 + strength * sum_ij W_ij f(s_i - s_j)`` over ordered pairs, with ``f = |.|`` or
 ``f = (.)^2``. An undirected edge e = {a, b} stands for two ordered pairs, so it counts ``c_e = 2 strength W_ab``.
 
-Absolute differences, by the dual. With ``D`` the differences along edges, ``(D s)_e = s_a - s_b``, the dual is to minimise
+Absolute differences, by the dual. With ``D`` the differences along edges, ``(D s)_e = s_a - s_b``, the dual minimises
 ``1/2 |p - D' z|^2`` over the box ``|z_e| <= c_e``, and ``s = p - D' z``. For any z in the box the duality gap is
 
     gap(z) = sum_e (c_e |(D s)_e| - z_e (D s)_e),
 
 a sum of nonnegative terms. It bounds the error, ``|s - s*|^2 <= gap``: the primal is strongly convex, so that
-``P(s) - P* >= 1/2 |s - s*|^2``, and the dual is in ``s``, so that ``P* - d(z) >= 1/2 |s - s*|^2``; the two add up to the
+``P(s) - P* >= 1/2 |s - s*|^2``, and the dual is in ``s``, so that ``P* - d(z) >= 1/2 |s - s*|^2``; they add up to the
 gap. Both hold for every connected component by itself.
 
 Steps. A projected gradient step ``z <- clip(z + T D s)`` with a diagonal T converges, and may be accelerated, if
 ``D D' <= T^-1``. For any positive numbers v_e with sums ``V_a`` over the edges at a person, ``T_e = v_e / (V_a + V_b)``
-will do: by Cauchy and Schwarz ``(D' z)_a^2 <= V_a sum_{e at a} z_e^2 / v_e``, and summing over people counts edge e twice,
-``|D' z|^2 <= sum_e z_e^2 (V_a + V_b) / v_e``. With v = 1 these are ``1 / (deg_a + deg_b)``; with ``v = c`` an edge's step
-is in proportion to the box that it moves in.
+will do: by Cauchy and Schwarz ``(D' z)_a^2 <= V_a sum_{e at a} z_e^2 / v_e``, and the sum over people counts every
+edge at both ends, ``|D' z|^2 <= sum_e z_e^2 (V_a + V_b) / v_e``. With v = 1 these are ``1 / (deg_a + deg_b)``; here
+``v = W``, so that an edge's step is in proportion to the box that it moves in.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from ifair.core.arrays import Array, Indices, namespace
+from ifair.core.edges import Edges
 
 CHECK_EVERY = 10
 """Iterations between two looks at the gap, for which a device is waited for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Edges:
-    """An undirected graph of M people: every edge once, with its weight ``W_ab = W_ba``."""
-
-    first: Indices  # (E,)
-    second: Indices  # (E,)
-    weight: Array  # (E,), positive
-    n_people: int
-
-    def operator(self) -> "Differences":
-        return Differences(self) if isinstance(self.weight, np.ndarray) else TensorDifferences(self)
-
-
-class Differences:
-    """``D s``, the differences along edges, and ``D' z``, what flows out of people."""
-
-    def __init__(self, edges: Edges) -> None:
-        self.first, self.second = edges.first, edges.second
-        n_edges = len(edges.first)
-        columns = np.concatenate([np.arange(n_edges), np.arange(n_edges)])
-        signs = np.concatenate([np.ones(n_edges), -np.ones(n_edges)])
-        rows = np.concatenate([self.first, self.second])
-        self._flows = sparse.csr_array((signs, (rows, columns)), shape=(edges.n_people, n_edges))
-        self._buffer = np.empty(n_edges)
-
-    def along(self, s: Array, out: Array) -> Array:
-        np.take(s, self.first, out=out, mode="clip")
-        out -= np.take(s, self.second, out=self._buffer, mode="clip")
-        return out
-
-    def out_of(self, z: Array) -> Array:
-        return self._flows @ z
-
-    def sums(self, values: Array) -> Array:
-        """The sum of the edges' values at every person."""
-        n = self._flows.shape[0]
-        return np.bincount(self.first, values, minlength=n) + np.bincount(self.second, values, minlength=n)
-
-
-class TensorDifferences(Differences):
-    """The same on a device of PyTorch."""
-
-    def __init__(self, edges: Edges) -> None:
-        self.first, self.second = edges.first, edges.second
-        self._n_people = edges.n_people
-
-    def along(self, s: Any, out: Any) -> Any:
-        return namespace(s).subtract(s[self.first], s[self.second], out=out)
-
-    def out_of(self, z: Any) -> Any:
-        return z.new_zeros(self._n_people).index_add_(0, self.first, z).index_add_(0, self.second, z, alpha=-1)
-
-    def sums(self, values: Any) -> Any:
-        return values.new_zeros(self._n_people).index_add_(0, self.first, values).index_add_(0, self.second, values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +160,44 @@ def _squared_objective(p: Array, s: Array, residual: Array) -> float:
 def component_means(p: Array, component: Indices) -> Array:
     """Everybody's score is the mean of their connected component: what an infinite strength leaves."""
     size = np.bincount(component)
-    return np.asarray((np.bincount(component, p) / size)[component])
+    return np.where(size[component] == 1, p, (np.bincount(component, p) / size)[component])
+
+
+def newcomer_absolute(p: Array, near: Array, pull: Array) -> Array:
+    """Minimise ``1/2 (s - p)^2 + sum_j pull_j |s - near_j|`` for every row.
+
+    The derivative grows by 2 pull_j at near_j, so that the minimiser is the median of the 2 k + 1 numbers
+    near_1 <= ... <= near_k and ``p + sum_{j > i} pull_j - sum_{j <= i} pull_j`` for i = 0 ... k.
+
+    Parameters
+    ----------
+    p : array of shape (Q,)
+    near, pull : arrays of shape (Q, k)
+    """
+    order = np.argsort(near, axis=1, kind="stable")
+    near, pull = np.take_along_axis(near, order, axis=1), np.take_along_axis(pull, order, axis=1)
+    below = np.concatenate([np.zeros((len(p), 1)), np.cumsum(pull, axis=1)], axis=1)
+    pulled = p[:, None] + (below[:, -1:] - 2.0 * below)
+    return np.asarray(np.partition(np.concatenate([near, pulled], axis=1), near.shape[1], axis=1)[:, near.shape[1]])
+
+
+def newcomer_squared(p: Array, near: Array, pull: Array) -> Array:
+    """Minimise ``1/2 (s - p)^2 + sum_j pull_j (s - near_j)^2`` for every row: a weighted mean."""
+    return np.asarray((p + 2.0 * np.einsum("ij,ij->i", pull, near)) / (1.0 + 2.0 * pull.sum(axis=1)))
+
+
+def newcomer_limit(p: Array, near: Array, weight: Array, penalty: str) -> Array:
+    """What an infinite strength leaves: a weighted mean, or the weighted median that is nearest to p."""
+    total = weight.sum(axis=1)
+    if penalty == "squared":
+        return np.asarray(np.where(total > 0, (weight * near).sum(axis=1) / np.where(total > 0, total, 1.0), p))
+    order = np.argsort(np.where(weight > 0, near, np.inf), axis=1, kind="stable")
+    near = np.take_along_axis(near, order, axis=1)
+    share = np.cumsum(np.take_along_axis(weight, order, axis=1), axis=1) / np.where(total > 0, total, 1.0)[:, None]
+    rounding = 1e-12
+    low = np.take_along_axis(near, np.argmax(share >= 0.5 - rounding, axis=1)[:, None], axis=1)[:, 0]
+    high = np.take_along_axis(near, np.argmax(share > 0.5 + rounding, axis=1)[:, None], axis=1)[:, 0]
+    return np.asarray(np.where(total > 0, np.clip(p, low, high), p))
 
 
 Smoother = Callable[..., Smoothed]
