@@ -250,8 +250,8 @@ def minimum_cut(gains: Any, graph: Any, strength: float) -> Any:
     """The best decision about everybody at once.
 
     The maximiser of ``sum_i gains_i y_i - strength * sum_ij W_ij |y_i - y_j|`` over all 2^M decisions y in {0, 1} and
-    ordered pairs. If several are equally good, the smallest of them, which is contained in all others: nobody is chosen without
-    need.
+    ordered pairs. If several are equally good, the smallest of them, which is contained in all others: nobody is
+    chosen without need.
 
     Parameters
     ----------
@@ -284,7 +284,7 @@ def minimum_cut(gains: Any, graph: Any, strength: float) -> Any:
     if values.ndim != 1:
         raise ValueError(f"gains must be one-dimensional, got the shape {values.shape}")
     edges = edges_of(graph, len(values), gains.device if is_tensor(gains) else None)
-    if isinstance(edges.weight, np.ndarray):
+    if not is_tensor(edges.weight):
         return _like([cut.best_decision(values, edges, strength)], gains)
 
     def solve(tol: float, dual: Any) -> core.Smoothed:
@@ -387,7 +387,7 @@ def newcomer_scores(
     weights: ArrayLike | None = None,
     n_neighbors: int | None = None,
     penalty: str = "absolute",
-) -> Floats:
+) -> NDArray[np.floating[Any]]:
     """The smoothed score of new people, each by themselves, from their nearest people in a reference population.
 
     The minimiser of ``1/2 (s - p)^2 + (2 strength / k) sum_j w_j |s - s_j|``: the median of the 2k + 1 numbers

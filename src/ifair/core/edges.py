@@ -46,7 +46,8 @@ class Differences:
     def sums(self, values: Array) -> Array:
         """The sum of the edges' values at every person."""
         n = self._flows.shape[0]
-        return np.bincount(self.first, values, minlength=n) + np.bincount(self.second, values, minlength=n)
+        total: Array = np.bincount(self.first, values, n) + np.bincount(self.second, values, n)
+        return total
 
 
 class TensorDifferences(Differences):
@@ -93,7 +94,7 @@ def edges_of(graph: Any, n: int, device: Any = None) -> Edges:
     import torch
 
     first, second, weight = (torch.from_numpy(a).to(device) for a in (edges.first, edges.second, edges.weight))
-    return Edges(first, second, weight, n)  # type: ignore[arg-type]
+    return Edges(first, second, weight, n)
 
 
 def _edges_of_tensor(graph: Any) -> Edges:
