@@ -46,8 +46,8 @@ class Differences:
     def sums(self, values: Array) -> Array:
         """The sum of the edges' values at every person."""
         n = self._flows.shape[0]
-        total: Array = np.bincount(self.first, values, n) + np.bincount(self.second, values, n)
-        return total
+        parts = [np.bincount(ends, values, n).astype(np.float64) for ends in (self.first, self.second)]
+        return parts[0] + parts[1]
 
 
 class TensorDifferences(Differences):

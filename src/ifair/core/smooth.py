@@ -83,9 +83,11 @@ def smooth_absolute(
         gap, objective = total - (z * slope).sum(), 0.5 * ((s - p) ** 2).sum() + total
         return (float(gap), float(objective)) if on_host else tuple(xp.stack([gap, objective]).tolist())
 
+    # Below this the gap is made of rounding.
+    floor = 8 * float(np.finfo(np.float64).eps) * float(box.sum() * xp.abs(p).max())
     gap, objective = look()
     n_iter = 0
-    while gap > tol * objective and n_iter < max_iter:
+    while gap > max(tol * objective, floor) and n_iter < max_iter:
         for _ in range(CHECK_EVERY):
             n_iter += 1
             new = D.along(s_ahead, out=spare)
@@ -111,7 +113,7 @@ def smooth_absolute(
         gap, objective = look()
     # Nobody's score leaves the range of all scores at the minimum; a solution that does is drawn back, to its good.
     s = xp.clip(s, p.min(), p.max())
-    return Smoothed(s, objective, max(gap, 0.0), n_iter, gap <= tol * objective, z)
+    return Smoothed(s, objective, max(gap, 0.0), n_iter, gap <= max(tol * objective, floor), z)
 
 
 def smooth_squared(p: Array, edges: Edges, strength: float, *, tol: float, max_iter: int) -> Smoothed:
