@@ -99,7 +99,7 @@ def smooth_absolute(
             moved = xp.subtract(new, z, out=z)
             ahead -= new
             ahead *= per_step
-            uphill = ahead @ moved > 0
+            uphill = _dot(ahead, moved) > 0
             t_next = 0.5 * (1.0 + (1.0 + 4.0 * t * t) ** 0.5)
             if on_host:
                 momentum, t = (0.0, 1.0) if uphill else ((t - 1.0) / t_next, t_next)
@@ -136,27 +136,32 @@ def smooth_squared(p: Array, edges: Edges, strength: float, *, tol: float, max_i
     s = p + 0.0
     residual = -laplacian(s)
     scaled = residual / diagonal
-    direction, product = scaled, float(residual @ scaled)
-    n_iter, gap, objective = 0, 0.5 * float(residual @ residual), _squared_objective(p, s, residual)
+    direction, product = scaled, float(_dot(residual, scaled))
+    n_iter, gap, objective = 0, 0.5 * float(_dot(residual, residual)), _squared_objective(p, s, residual)
     while gap > tol * objective and n_iter < max_iter:
         n_iter += 1
         image = direction + laplacian(direction)
-        along = product / float(direction @ image)
+        along = product / float(_dot(direction, image))
         s = s + along * direction
         residual = residual - along * image
         scaled = residual / diagonal
-        product, before = float(residual @ scaled), product
+        product, before = float(_dot(residual, scaled)), product
         direction = scaled + (product / before) * direction
-        gap, objective = 0.5 * float(residual @ residual), _squared_objective(p, s, residual)
+        gap, objective = 0.5 * float(_dot(residual, residual)), _squared_objective(p, s, residual)
     if n_iter:  # the residual that was updated may have drifted from the true one
         residual = p - s - laplacian(s)
-        gap, objective = 0.5 * float(residual @ residual), _squared_objective(p, s, residual)
+        gap, objective = 0.5 * float(_dot(residual, residual)), _squared_objective(p, s, residual)
     return Smoothed(s, objective, gap, n_iter, gap <= 2 * tol * objective)
 
 
 def _squared_objective(p: Array, s: Array, residual: Array) -> float:
     """``1/2 |s - p|^2 + 1/2 s' (4 strength L) s`` with ``4 strength L s = p - s - residual``."""
-    return max(0.0, 0.5 * float((s - p) @ (s - p)) + 0.5 * float(s @ (p - s - residual)))
+    return max(0.0, 0.5 * float(_dot(s - p, s - p)) + 0.5 * float(_dot(s, p - s - residual)))
+
+
+def _dot(a: Array, b: Array) -> Array:
+    """``a @ b`` without the threads of BLAS, which take longer to wake than such a sum."""
+    return np.einsum("i,i->", a, b) if isinstance(a, np.ndarray) else a @ b
 
 
 def component_means(p: Array, component: Indices) -> Array:
