@@ -64,6 +64,19 @@ def test_neighbours_are_those_that_consistency_is_measured_with(rng):
     np.testing.assert_array_equal(nearest(X, 10, n_jobs=2)[0], nearest_neighbours(X, 10))
 
 
+def test_few_queries_in_a_wide_table_find_their_neighbours(rng):
+    latent = rng.normal(size=(5000, 5)) @ rng.normal(size=(5, 80))
+    noise = rng.normal(size=latent.shape)
+    for X in (latent + 0.1 * noise, np.repeat(latent[:2500] + noise[:2500], 2, axis=0), noise, noise + 1e5):
+        queries = np.vstack([X[:3], X[3:6] + 0.2, X[:1] + 50.0])
+        index, squared = nearest(X, 10, queries)
+        many = np.vstack([queries] * 3)
+        expected, distances = nearest(X, 10, many)
+        np.testing.assert_array_equal(index, expected[:7])
+        np.testing.assert_array_equal(squared, distances[:7])
+        np.testing.assert_array_equal(index, by_all_distances(X, 10, queries)[0])
+
+
 def test_a_query_beyond_all_measure_finds_its_neighbours(rng):
     X = rng.normal(size=(5000, 3))
     far = np.array([[1e20, 0.0, 0.0], [0.0, 0.0, 0.0]])

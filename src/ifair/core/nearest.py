@@ -20,6 +20,8 @@ SAMPLE_SHARE = 16  # one in so many of the others gives that bound
 SAMPLE = 4096  # but at least so many
 PAIRS = 32_768  # true distances at a time
 SPARE_BITS = 17  # of a mantissa of 52: distances are compared to ten significant digits
+FEW = 8  # queries at a time for which shadows of the records on a few axes are looked at first
+AXES = 32
 FAR = 2.0**40  # queries so far from the reference, relative to its width, are searched for in double precision
 EVEN = (1 << (SPARE_BITS - 1)) - 1
 
@@ -151,6 +153,24 @@ class _Side:
 
 
 @dataclass(frozen=True, slots=True)
+class _Shadows:
+    """Records projected on their first principal axes, in single precision."""
+
+    axes: Array  # (N, AXES)
+    records: Array  # (U, AXES)
+    lower: Array  # (U,) squared norms less their share of the rounding error
+    slack: float
+
+    @classmethod
+    def of(cls, centred: Array) -> "_Shadows":
+        axes = np.linalg.eigh(centred.T @ centred)[1][:, -AXES:]
+        projected = centred @ axes
+        slack = (AXES + 16) * float(np.finfo(np.float32).eps)
+        lower = (1 - slack) * np.einsum("ij,ij->i", projected, projected)
+        return cls(axes, projected.astype(np.float32), lower.astype(np.float32), slack)
+
+
+@dataclass(frozen=True, slots=True)
 class Reference:
     """People among whom the nearest are searched, prepared for many searches."""
 
@@ -160,6 +180,7 @@ class Reference:
     scale: float
     squares: Array  # (U,) their squared distances from the mean, whose columns differ by at most one from it
     sides: dict[Any, _Side] = field(default_factory=dict)  # by precision
+    shadows: list[_Shadows] = field(default_factory=list)  # none before the first search for few
 
     @classmethod
     def of(cls, reference: Array) -> "Reference":
@@ -214,9 +235,14 @@ class Reference:
             row, other = np.divmod(np.arange(n_queries * n_records), n_records)
         else:
             centred = queries - self.mean
+            enough = 40 * n * n_queries
             coarse = float(np.abs(centred).max(initial=0.0)) < FAR
-            row, other = self._candidates(centred, n, self._side(np.float32 if coarse else np.float64))
-            if coarse and len(row) > 40 * n * n_queries:
+            row, other = np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
+            if coarse and n_queries <= FEW and n_records >= max(SAMPLE, 8 * n) and queries.shape[1] > 2 * AXES:
+                row, other = self._candidates_by_shadows(centred, queries, n)
+            if coarse and not 0 < len(row) <= enough:
+                row, other = self._candidates(centred, n, self._side(np.float32))
+            if not 0 < len(row) <= enough:
                 row, other = self._candidates(centred, n, self._side(np.float64))
         squared = np.empty(len(row))
         for first in range(0, len(row), PAIRS):
@@ -224,6 +250,27 @@ class Reference:
             difference = queries[row[part]] - self.records[other[part]]
             squared[part] = np.einsum("ij,ij->i", difference, difference)
         return first_of_each(row, other, to_ten_digits(squared), n)
+
+    def _candidates_by_shadows(self, centred: Array, queries: Array, n: int) -> tuple[Indices, Indices]:
+        """Pairs that the queries' shadows cannot rule out: projected on orthogonal axes nothing is further than it is.
+
+        Fewer numbers are read than there are in the records, which is what takes the time of a search for few. The true
+        distances of those with the nearest shadows bound the n-th distance.
+        """
+        if not self.shadows:
+            self.shadows.append(_Shadows.of(self.records - self.mean))
+        shadows, rows, others = self.shadows[0], [], []
+        rounding = float(np.abs(self.mean).max() + 1) * 1e-12
+        for i, (query, raw) in enumerate(zip(centred, queries)):
+            there = query @ shadows.axes
+            own = float(there @ there) * (1 - shadows.slack) - rounding * (1 + float(np.abs(query).max()))
+            bounds = shadows.lower - shadows.records @ (2 * there).astype(np.float32)
+            near = np.argpartition(bounds, 4 * n)[: 4 * n]
+            difference = self.records[near] - raw
+            reach = np.partition(np.einsum("ij,ij->i", difference, difference), n - 1)[n - 1] * (1 + 1e-9)
+            others.append(np.flatnonzero(bounds <= np.nextafter(np.float32(reach - own), np.float32(np.inf))))
+            rows.append(np.full(len(others[-1]), i))
+        return np.concatenate(rows), np.concatenate(others)
 
     def _candidates(self, queries: Array, n: int, side: _Side) -> tuple[Indices, Indices]:
         """Pairs (query, record) that the rounding of the products cannot rule out."""

@@ -21,6 +21,7 @@ edge at both ends, ``|D' z|^2 <= sum_e z_e^2 (V_a + V_b) / v_e``. With v = 1 the
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -99,7 +100,7 @@ def smooth_absolute(
             moved = xp.subtract(new, z, out=z)
             ahead -= new
             ahead *= per_step
-            uphill = _dot(ahead, moved) > 0
+            uphill: Any = _dot(ahead, moved) > 0
             t_next = 0.5 * (1.0 + (1.0 + 4.0 * t * t) ** 0.5)
             if on_host:
                 momentum, t = (0.0, 1.0) if uphill else ((t - 1.0) / t_next, t_next)
