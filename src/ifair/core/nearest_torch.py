@@ -7,6 +7,7 @@ distances of the candidates, in double precision, then show whether anybody left
 cannot be told (many equal distances) look at everyone within reach.
 """
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -141,8 +142,8 @@ class _Search:
         mean = reference.mean(dim=0)
         n_columns = len(mean)
         centred, others = reference - mean, queries - mean
-        largest = torch.stack([centred.abs().max(), others.abs().max(), mean.abs().max()]).tolist() if n_columns else []
-        scale = 2.0 ** -int(torch.frexp(torch.tensor(max(largest[:2])))[1]) if largest and max(largest[:2]) > 0 else 1.0
+        largest = [float(part.abs().max()) if part.numel() else 0.0 for part in (centred, others, mean)]
+        scale = 2.0 ** -math.frexp(max(largest[:2]))[1] if max(largest[:2]) > 0 else 1.0
         centred, others = centred * scale, others * scale
         squares, query_squares = (centred * centred).sum(dim=1), (others * others).sum(dim=1)
         # Tensor cores multiply numbers of ten bits: each number is split into two of them, three products of which
@@ -151,7 +152,7 @@ class _Search:
         info = torch.finfo(torch.float32)
         slack = (3 * n_columns + 64 if split else n_columns + 16) * info.eps
         tiny = (n_columns + 16) * info.tiny
-        tiny += 8 * n_columns * scale * (largest[2] if largest else 0.0) * torch.finfo(torch.float64).eps
+        tiny += 8 * n_columns * scale * largest[2] * torch.finfo(torch.float64).eps
         lower = ((1 - slack) * squares - tiny)[:, None]
         ones = torch.ones_like(query_squares)[:, None]
         left, right = _left(-2 * others, ones, split), _right(centred, lower, split)
