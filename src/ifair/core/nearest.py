@@ -3,9 +3,10 @@
 The same search for devices of PyTorch is in :mod:`ifair.core.nearest_torch`.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -58,17 +59,26 @@ def nearest(reference: Array, k: int, queries: Array | None = None, n_jobs: int 
     return prepared.nearest_others(k, n_jobs) if queries is None else prepared.nearest(queries, k, n_jobs)
 
 
-def in_threads(work: Callable[[Any], Any], items: Iterable[Any], n_jobs: int | None) -> Iterator[Any]:
-    """``map(work, items)``, in threads; BLAS keeps to one thread each when there are several."""
-    from joblib import effective_n_jobs
-    from threadpoolctl import threadpool_limits
+def in_threads(work: Callable[[Any], Any], items: Iterable[Any], n_jobs: int | None) -> list[Any]:
+    """``[work(item) for item in items]``, in threads; BLAS keeps to one thread in each."""
+    threads = 1
+    if n_jobs is not None:
+        from joblib import effective_n_jobs
 
-    threads = effective_n_jobs(n_jobs)
-    if threads == 1:
-        yield from map(work, items)
-        return
-    with threadpool_limits(1), ThreadPoolExecutor(threads) as pool:
-        yield from pool.map(work, items)
+        threads = effective_n_jobs(n_jobs)
+    with _blas().limit(limits=1):
+        if threads == 1:
+            return [work(item) for item in items]
+        with ThreadPoolExecutor(threads) as pool:
+            return list(pool.map(work, items))
+
+
+@cache
+def _blas() -> Any:
+    """The libraries for products; finding them takes longer than a search for one person."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController().select(user_api="blas")
 
 
 def without_self(index: Indices, squared: Array, k: int) -> tuple[Indices, Array]:
@@ -208,7 +218,7 @@ class Reference:
     def _search(self, queries: Array, n: int, n_jobs: int | None) -> tuple[Indices, Array]:
         few = min(n, len(self.records))
         starts = range(0, len(queries), ROWS)
-        blocks = list(in_threads(lambda i: self._block(queries[i : i + ROWS], few), starts, n_jobs))
+        blocks = in_threads(lambda i: self._block(queries[i : i + ROWS], few), starts, n_jobs)
         index, squared = (np.concatenate(parts) for parts in zip(*blocks))
         return self.copies.expand(index, squared, n)
 
