@@ -52,6 +52,7 @@ BENCHES = (
     Bench("growth", ("what", "along", "size"), (("CPU ms/evaluation", "cpu"),)),
     Bench("score", ("what",), (("CPU ms", "cpu"),)),
     Bench("measures", ("what",)),
+    Bench("graph", ("what",)),
     Bench("datasets", ("dataset",), (("seconds", "wall"),)),
 )
 

@@ -14,6 +14,7 @@ MAY_IMPORT = {
     "results": set(),
     "_warn": set(),
     "engines": {"core"},
+    "graph": {"core"},
     "core": {"engines"},
     "inputs": {"engines"},
     "encode": set(),
