@@ -14,8 +14,9 @@ from ifair import __version__
 from ifair.audit.cautions import CHANCE, list_cautions
 from ifair.audit.people_view import describe_people, flip_people
 from ifair.audit.tuning import SOLVER, name_choices
-from ifair.data import DataError, Dataset
+from ifair.datasets.dataset import Dataset
 from ifair.encode import columns_of
+from ifair.errors import IfairError
 from ifair.evaluate.candidates import Candidate, list_candidates
 from ifair.evaluate.fronts import pareto_front
 from ifair.evaluate.judgement import Judgement, attack_representation, certify_representation
@@ -92,7 +93,7 @@ def evidence(
     try:
         full = train(first, parts, seed, options)
     except ValueError as error:
-        raise DataError(f"no model can be trained on {dataset.name}: {error}") from error
+        raise IfairError(f"no model can be trained on {dataset.name}: {error}") from error
     point, before = _measure(first, full, parts, None, resamples, higher_is_better)
     total = 1 + len(others)
     tell(first.name, 1, total)

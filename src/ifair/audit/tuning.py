@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from ifair.data import Dataset
+from ifair.datasets.dataset import Dataset
 from ifair.errors import IfairError
 from ifair.evaluate.candidates import VARIANTS, Candidate, ifair_candidate
 from ifair.evaluate.measures import USEFULNESS, brief_measures, plain_number

@@ -10,7 +10,8 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from ifair import __version__
-from ifair.data import Dataset, load_credit
+from ifair.datasets.catalogue.credit import load_credit
+from ifair.datasets.dataset import Dataset
 from ifair.encode import Encoder
 from ifair.evaluate.candidates import Candidate
 from ifair.evaluate.measures import flip_scores, paper_measures

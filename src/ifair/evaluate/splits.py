@@ -8,8 +8,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from ifair.data import DataError, Dataset, thirds
+from ifair.datasets.dataset import Dataset
+from ifair.datasets.thirds import thirds
 from ifair.encode import Encoder, columns_of
+from ifair.errors import IfairError
 from ifair.metrics import nearest_neighbours
 from ifair.results import Task
 
@@ -135,7 +137,7 @@ class Split:
 def task_of(dataset: Dataset) -> Task:
     """What is decided about people: "classification", "regression", or with queries "ranking"."""
     if dataset.target is None:
-        raise DataError("an audit is about decisions: name the target column")
+        raise IfairError("an audit is about decisions: name the target column")
     if dataset.query is not None:
         return "ranking"
     return "classification" if set(dataset.target.unique()) <= {0, 1} else "regression"
@@ -199,15 +201,15 @@ def split_table(dataset: Dataset, seed: int, *, most_people: int = 10_000, categ
     kept = comparable_rows(dataset)
     few = len(kept) < 3 * (NEIGHBOURS + 1) if dataset.query is None else dataset.query.iloc[kept].nunique() < 3
     if few:
-        raise DataError(f"{dataset.name} is too small: three parts need at least 33 records, or three queries")
+        raise IfairError(f"{dataset.name} is too small: three parts need at least 33 records, or three queries")
     encoder = Encoder(categorical=list(categorical) or "auto")
     try:
         return split_dataset(dataset, seed, encoder=encoder, stratify=True, rows=kept, most_judged=most_people)
-    except DataError:
+    except IfairError:
         raise
     except (ValueError, TypeError) as error:
         # The encoder refuses bad tables this way, in words.
-        raise DataError(str(error)) from error
+        raise IfairError(str(error)) from error
 
 
 def comparable_rows(dataset: Dataset) -> Rows:

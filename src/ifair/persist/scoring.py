@@ -37,7 +37,7 @@ def score(model: Any, record: Any) -> Any:
     >>> ifair.score(model, {"job": "clerk", "aeg": 45})
     Traceback (most recent call last):
         ...
-    ValueError: the record has 'aeg', which the model does not know; did you mean 'age'?
+    ifair.errors.IfairError: the record has 'aeg', which the model does not know; did you mean 'age'?
     """
     if isinstance(model, str | Path):
         raise TypeError(f"score takes a model, not the name of a file: model = ifair.load({str(model)!r}) first")
