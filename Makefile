@@ -43,7 +43,7 @@ test-browser: $(VENV)/.installed-browser ## the report in a real Chromium, which
 	@$(PYTEST) -m browser tests/browser
 
 test-torch: $(VENV)/.installed-test $(VENV)/.installed-torch ## the tests that need PyTorch; installs it (5 GB with CUDA)
-	@$(PYTEST) tests/engines tests/models/test_tensors.py
+	@$(PYTEST) tests/engines tests/inputs/test_tensor.py
 
 # Clusters run in threads and processes of their own, which outlive a test: one process for them, and nothing else in it.
 test-cluster: $(VENV)/.installed-test $(VENV)/.installed-$(CLUSTERS) ## the tests that need Dask or Spark; installs them, Spark (0.5 GB) only where there is Java

@@ -24,8 +24,9 @@ from threadpoolctl import threadpool_limits
 import common
 from ifair.core.objective import Objective
 from ifair.core.parameters import Packing, Parameters
-from ifair.core.solve import PATIENCE, descend
-from ifair.engines.local import LocalEngine
+from ifair.core.solve import PATIENCE
+from ifair.core.solve_scipy import descend
+from ifair.engines.engine import LocalEngine
 
 SETTINGS = ((1.0, 1.0, 10), (1.0, 0.1, 20), (0.1, 1.0, 20))
 VARIABLES = (("alpha", 1.0), ("alpha", 0.1), ("root", 1.0), ("root", 0.1), ("root", 0.05), ("root", 0.03))
@@ -150,8 +151,7 @@ def drops(histories: list[np.ndarray]) -> Iterator[tuple[str, float, float]]:
 
 
 def main(arguments: list[str] | None = None) -> common.Rows:
-    chosen = common.options(__doc__).parse_args(arguments)
-    machine = common.Machine()
+    chosen, machine = common.begin(__doc__, arguments)
     X, protected = common.credit()
     X = X[np.random.default_rng(0).permutation(len(X))[: len(X) // 3]]
     X = X - X.mean(axis=0)

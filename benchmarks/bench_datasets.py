@@ -24,8 +24,7 @@ def seconds_to_load(name: str) -> float:
 
 
 def main(arguments: list[str] | None = None) -> common.Rows:
-    chosen = common.options(__doc__).parse_args(arguments)
-    machine = common.Machine()
+    chosen, machine = common.begin(__doc__, arguments)
     rows: common.Rows = []
     missing = []
     for name in dataset_names():

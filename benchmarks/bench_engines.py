@@ -21,10 +21,9 @@ from threadpoolctl import threadpool_limits
 import common
 from ifair import IFair
 from ifair.core.objective import Objective
-from ifair.core.schedules import AllPairs, Landmarks, Schedule
-from ifair.engines.local import LocalEngine
-from ifair.engines.protocol import Engine
-from ifair.models.kernels import pair_kernel
+from ifair.core.pair_terms import AllPairs, Landmarks
+from ifair.core.pairs import pair_kernel
+from ifair.engines.engine import Engine, LocalEngine
 
 SIZES = [(333, 67), (2300, 431), (16_281, 101), (48_842, 101)]
 CORES = len(os.sched_getaffinity(0))
@@ -56,11 +55,11 @@ def objective(engine: Engine, protected: np.ndarray, pairs: str, dtype: Any) -> 
     n_landmarks = LANDMARKS if pairs == "landmarks" else None
     kernel = pair_kernel(engine, ~protected, K, weighted=True, single=dtype == np.float32, n_landmarks=n_landmarks)
     drawn = np.sort(np.random.default_rng(0).choice(engine.n_records, min(LANDMARKS, engine.n_records), replace=False))
-    schedule: Schedule = AllPairs(kernel)
+    term: AllPairs | Landmarks = AllPairs(kernel)
     if pairs == "landmarks":
-        schedule = Landmarks(kernel, engine.take(drawn), engine.n_records)
+        term = Landmarks(kernel, engine.take(drawn), engine.n_records)
     with threadpool_limits(1, user_api="blas"), engine:
-        yield common.objective(engine, protected, K, pairs=schedule)
+        yield common.objective(engine, protected, K, pairs=term)
 
 
 def evaluations(n_records: int, n_attributes: int, pairs: str, tiles: list[int], rounds: int) -> common.Rows:

@@ -19,9 +19,9 @@ from threadpoolctl import threadpool_limits
 import common
 import whole_matrix
 from ifair.core.objective import Objective
+from ifair.core.pair_terms import tiles
 from ifair.core.parameters import Parameters
-from ifair.core.schedules import tiles
-from ifair.engines.local import LocalEngine
+from ifair.engines.engine import LocalEngine
 
 N, K, N_PROTECTED = 101, 10, 2
 PRECISIONS = {"single": np.float32, "double": np.float64}
@@ -92,7 +92,7 @@ def peak(n_records: int) -> tuple[float, float]:
         return time.perf_counter() - began, megabytes
 
 
-def timed(n_records: int, rounds: int, kinds: list[tuple[int, str]], whole: bool) -> common.Rows:
+def time_evaluations(n_records: int, rounds: int, kinds: list[tuple[int, str]], whole: bool) -> common.Rows:
     """Rows of one size; ``kinds`` are (threads, precision)."""
     X, protected, parameters = problem(n_records)
     unprotected = np.flatnonzero(~protected)
@@ -130,13 +130,12 @@ def timed(n_records: int, rounds: int, kinds: list[tuple[int, str]], whole: bool
 
 
 def main(arguments: list[str] | None = None) -> common.Rows:
-    chosen = common.options(__doc__).parse_args(arguments)
-    machine = common.Machine()
+    chosen, machine = common.begin(__doc__, arguments)
     check(*problem(1000))
     rounds = 3 if chosen.quick else 7
-    rows = timed(3000, rounds, [(1, "double"), (1, "single"), (2, "double"), (2, "single")], whole=True)
+    rows = time_evaluations(3000, rounds, [(1, "double"), (1, "single"), (2, "double"), (2, "single")], whole=True)
     if not chosen.quick:
-        rows += timed(16_000, 3, [(2, "single")], whole=False)
+        rows += time_evaluations(16_000, 3, [(2, "single")], whole=False)
         seconds, megabytes = common.in_fresh_process(peak, 50_000)
         rows.append(
             {

@@ -23,7 +23,7 @@ import common
 import whole_matrix
 from ifair.core.objective import Objective
 from ifair.core.parameters import Packing, Parameters
-from ifair.engines.local import LocalEngine
+from ifair.engines.engine import LocalEngine
 
 K, REPEATS = 10, 5
 SAME = 1e-7  # losses closer than this, relatively, are the same: a difference step moves the loss by less
@@ -123,11 +123,8 @@ def rows_of(authors: bool, X: np.ndarray, protected: np.ndarray, seconds: float)
 
 
 def main(arguments: list[str] | None = None) -> common.Rows:
-    parser = common.options(__doc__)
-    parser.add_argument("--seconds", type=float, help="for each of four finite-difference runs; 75, quick: 5")
-    chosen = parser.parse_args(arguments)
-    seconds = chosen.seconds or (5.0 if chosen.quick else 75.0)
-    machine = common.Machine()
+    chosen, machine = common.begin(__doc__, arguments, seconds=(5.0, 75.0, "for each of four finite-difference runs"))
+    seconds = chosen.seconds
     X, protected = common.credit()
     rows = [row for authors in (True, False) for row in rows_of(authors, X, protected, seconds)]
     title = f"From the same start to the same loss: German Credit, {X.shape[0]:,} x {X.shape[1]}, K = {K}"

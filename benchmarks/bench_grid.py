@@ -13,42 +13,43 @@ import time
 import numpy as np
 
 import common
-from ifair.experiments.classification import classify
-from ifair.experiments.profiles import ratios
-from ifair.experiments.protocol import Split, classification_measures, learn, load_subset, settings_of, split
-from ifair.tune import hypervolume
+from ifair.evaluate.candidates import Candidate, list_settings
+from ifair.evaluate.fronts import hypervolume
+from ifair.evaluate.measures import measure_mapped
+from ifair.evaluate.splits import Split
+from ifair.evaluate.training import fit_representation
+from ifair.reproduce.case import Case, prepare
+from ifair.reproduce.profiles import ratios
 
-SEARCH = {"n_restarts": 3, "max_iter": 1000, "tol": 1e-3}
+SOLVER = {"n_restarts": 3, "max_iter": 1000, "tol": 1e-3}
 WAYS = ("three fresh starts", "two fresh starts and the one before", "the one before alone")
 
 
 def walk(parts: Split, k: int, way: str, seed: int, every: int = 1) -> tuple[float, np.ndarray, float]:
     """Processor seconds, losses where lambda is positive, and the hypervolume on validation."""
     began, steps, losses, points = time.process_time(), None, [], []
-    for setting in settings_of("ifair-b", {"K": [k], "ratios": ratios()[::every]}):
+    for setting in list_settings("ifair-b", {"K": [k], "ratios": ratios()[::every]}):
         if way == "the one before alone" and steps is not None:
-            # What the protocol does with two starts, less the fresh one.
+            # What the harness does with two starts, less the fresh one.
             steps[-1].set_params(warm_start=True, utility_weight=setting["lambda"], fairness_weight=setting["mu"]).fit(
                 parts.train.X
             )
         else:
             near = steps if way == "two fresh starts and the one before" else None
-            steps = learn("ifair-b", setting, parts.train, parts.protected, SEARCH, seed, near=near)
+            steps = fit_representation(Candidate("ifair-b", setting), parts.train, seed, SOLVER, near=near)
         if setting["lambda"] > 0:
             losses.append(steps[-1].loss_)
-        mapped = (np.asarray(steps.transform(part.X)) for part in (parts.train, parts.validation))
-        seen, unseen = mapped
-        measures = classification_measures(parts.validation, *classify(seen, parts.train.y, unseen)[0])
+        mapped = [np.asarray(steps.transform(part.X)) for part in (parts.train, parts.validation, parts.test)]
+        measures, _ = measure_mapped(parts, mapped)
         points.append([measures["AUC"], measures["yNN"]])
     return time.process_time() - began, np.array(losses), hypervolume(points, (0.5, 0.5))
 
 
 def main(arguments: list[str] | None = None) -> common.Rows:
-    chosen = common.options(__doc__).parse_args(arguments)
-    machine = common.Machine()
+    chosen, machine = common.begin(__doc__, arguments)
     rows: common.Rows = []
     for seed in (0,) if chosen.quick else (0, 1):
-        parts = split(load_subset("credit", {}, None, seed), seed)
+        parts = prepare(Case("credit", seed))
         for k in (10,) if chosen.quick else (10, 20):
             walked = {way: walk(parts, k, way, seed, every=8 if chosen.quick else 1) for way in WAYS}
             seconds, fresh, _ = walked[WAYS[0]]

@@ -53,14 +53,14 @@ def one_fit(pairs: Any, n_records: int, n_attributes: int, n_prototypes: int, on
         if on_disk:
             np.save(Path(folder) / "x.npy", X)
             X = Path(folder) / "x.npy"
-        return _measured(X, pairs, n_prototypes)
+        return _measure_fit(X, pairs, n_prototypes)
 
 
-def _measured(X: Any, pairs: Any, n_prototypes: int) -> dict[str, Any]:
+def _measure_fit(X: Any, pairs: Any, n_prototypes: int) -> dict[str, Any]:
     evaluations: list[float] = []
     original = Objective.value_and_grad
 
-    def timed(self: Objective, parameters: Any) -> Any:
+    def time_evaluation(self: Objective, parameters: Any) -> Any:
         began = time.process_time()
         result = original(self, parameters)
         evaluations.append(time.process_time() - began)
@@ -78,7 +78,7 @@ def _measured(X: Any, pairs: Any, n_prototypes: int) -> dict[str, Any]:
         best = common.Time(min(best.wall, time.perf_counter() - wall), min(best.cpu, time.process_time() - cpu))
         one = min(one, float(np.median(evaluations)))
 
-    with threadpool_limits(1), patch.object(Objective, "value_and_grad", timed):
+    with threadpool_limits(1), patch.object(Objective, "value_and_grad", time_evaluation):
         began = time.perf_counter()
         megabytes = common.megabytes_above(fit)
         while time.perf_counter() - began < LEAST_SECONDS:

@@ -19,13 +19,14 @@ from threadpoolctl import threadpool_limits
 import common
 from ifair import Encoder
 from ifair.core.moments import Moments, input_products
+from ifair.core.pair_terms import AllPairs, Landmarks
 from ifair.core.pairs import EuclideanPairs
 from ifair.core.parameters import Packing
-from ifair.core.schedules import AllPairs, Landmarks, Schedule
-from ifair.core.solve import descend
+from ifair.core.solve_scipy import descend
+from ifair.core.terms import Term
 from ifair.data import DataError, load_compas
-from ifair.engines.local import LocalEngine
-from ifair.models.protected import protected_mask
+from ifair.engines.engine import LocalEngine
+from ifair.models.validation import protected_mask
 
 K, ITERATIONS = 10, 60
 LANDMARKS = {100: 3, 300: 3, 1000: 3, 3000: 1}  # how many, and how often drawn
@@ -52,14 +53,14 @@ def rows_of(name: str, X: np.ndarray, protected: np.ndarray, iterations: int) ->
     with threadpool_limits(1, user_api="blas"), LocalEngine(X, threads=2) as engine:
         exact = common.objective(engine, protected, K, pairs=AllPairs(kernel))
 
-        def fit(pairs: Schedule) -> tuple[float, float]:
+        def fit(pairs: Term) -> tuple[float, float]:
             objective = common.objective(engine, protected, K, pairs=pairs)
             began = time.perf_counter()
             solution = descend(objective, first, packing, max_iter=iterations, tol=0.0)
             took = time.perf_counter() - began
             return exact.value_and_grad(solution.parameters)[0].total, took
 
-        def drawn(n_landmarks: int, seed: int) -> Schedule:
+        def draw_landmarks(n_landmarks: int, seed: int) -> Term:
             chosen = np.random.default_rng(seed).choice(len(X), n_landmarks, replace=False)
             return Landmarks(kernel, X[np.sort(chosen)], len(X))
 
@@ -81,19 +82,15 @@ def rows_of(name: str, X: np.ndarray, protected: np.ndarray, iterations: int) ->
         rows.append(row("all", [(best, took_all)]))
         for n_landmarks, n_draws in LANDMARKS.items():
             if n_landmarks < len(X):
-                fits = [fit(drawn(n_landmarks, seed)) for seed in range(n_draws)]
+                fits = [fit(draw_landmarks(n_landmarks, seed)) for seed in range(n_draws)]
                 rows.append(row(f"{n_landmarks} landmarks", fits))
         rows.append(row("moments", [fit(Moments(unprotected, input_products(engine, unprotected)))]))
     return rows
 
 
 def main(arguments: list[str] | None = None) -> common.Rows:
-    parser = common.options(__doc__)
-    parser.add_argument("--records", type=int, help="6,000; quick: 2,000")
-    chosen = parser.parse_args(arguments)
-    n_records = chosen.records or (2000 if chosen.quick else 6000)
-    iterations = 15 if chosen.quick else ITERATIONS
-    machine = common.Machine()
+    chosen, machine = common.begin(__doc__, arguments, records=(2000, 6000, "of the table"))
+    n_records, iterations = chosen.records, 15 if chosen.quick else ITERATIONS
     N = 101
     rows = rows_of("made up", common.made_up(n_records, N), np.arange(N) >= N - 2, iterations)
     real = compas(n_records)

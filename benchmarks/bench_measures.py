@@ -16,7 +16,7 @@ import pandas as pd
 import common
 from ifair.metrics import certify, consistency, consistency_interval, nearest_neighbours
 from ifair.ranking import FAStarIR, failure_probability, minimum_counts
-from ifair.ranking.tables import _tables
+from ifair.ranking.minimum_tables import _make_tables
 
 COLUMNS = (
     "age workclass fnlwgt education education_num marital_status occupation relationship race sex gain loss "
@@ -24,7 +24,7 @@ COLUMNS = (
 )
 
 
-def standardised(X):
+def standardise_columns(X):
     spread = X.std(axis=0)
     return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1)
 
@@ -39,30 +39,27 @@ def census(n):
             for name in ("adult.data", "adult.test")
         ]
         table = pd.concat(parts).drop(columns=["race", "sex", "income", "education_num"]).head(n)
-        return standardised(pd.get_dummies(table).to_numpy(dtype=float)), "Census"
+        return standardise_columns(pd.get_dummies(table).to_numpy(dtype=float)), "Census"
     rng = np.random.default_rng(0)
     sizes = (9, 16, 7, 15, 6, 42)
     hot = [np.eye(size)[np.minimum(rng.geometric(0.3, n) - 1, size - 1)] for size in sizes]
-    return standardised(np.hstack([rng.normal(size=(n, 6)).round(1), *hot])), "made up"
+    return standardise_columns(np.hstack([rng.normal(size=(n, 6)).round(1), *hot])), "made up"
 
 
-def timed(work):
+def time_work(work):
     wall, cpu = time.perf_counter(), time.process_time()
     result = work()
     return time.perf_counter() - wall, time.process_time() - cpu, result
 
 
 def main(arguments=None):
-    parser = common.options(__doc__)
-    parser.add_argument("--jobs", type=int, default=2, help="threads of the neighbour search")
-    options = parser.parse_args(arguments)
-    machine = common.Machine()
+    options, machine = common.begin(__doc__, arguments, jobs=(2, 2, "threads of the neighbour search"))
     X, source = census(4_884 if options.quick else 48_842)
     y = (X[:, 0] > 0).astype(int)
     rows = []
 
     def row(what, work):
-        wall, cpu, result = timed(work)
+        wall, cpu, result = time_work(work)
         rows.append({"what": what, "seconds": wall, "CPU s": cpu})
         return result
 
@@ -78,7 +75,7 @@ def main(arguments=None):
     )
     row("certify, disjoint pairs", lambda: certify(0.9 * X, X))
     for p in (0.1, 0.5, 0.9):
-        _tables.cache_clear()
+        _make_tables.cache_clear()
         counts = row(f"minimum_counts, k = 1,500, p = {p}, alpha = 0.1", lambda p=p: minimum_counts(1500, p, 0.1))
         row(
             f"failure_probability of it, {failure_probability(counts, p):.6f}",

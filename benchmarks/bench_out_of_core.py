@@ -22,14 +22,14 @@ from threadpoolctl import threadpool_limits
 import common
 from ifair.core.moments import Moments, input_products
 from ifair.core.objective import Objective
+from ifair.core.pair_terms import Landmarks
 from ifair.core.pairs import EuclideanPairs
-from ifair.core.schedules import Landmarks, Schedule
-from ifair.engines.local import LocalEngine
-from ifair.engines.parquet import ParquetRecords
-from ifair.engines.protocol import Engine
-from ifair.engines.records import chunk_rows, records_at
-from ifair.engines.spool import SpooledRecords
-from ifair.engines.streamed import StreamedEngine
+from ifair.core.terms import Term
+from ifair.engines.engine import Engine, LocalEngine
+from ifair.engines.streamed import StreamedEngine, chunk_rows
+from ifair.inputs.disk import read_records
+from ifair.inputs.parquet import ParquetRecords
+from ifair.inputs.temporary_copy import TemporaryCopy
 
 N, K, LANDMARKS = 50, 10, 100
 CORES = len(os.sched_getaffinity(0))
@@ -56,34 +56,34 @@ def forget(folder: Path) -> None:
 
 def objective(engine: Engine, pairs: str, protected: np.ndarray) -> Objective:
     (unprotected,) = engine.send(np.flatnonzero(~protected))
-    schedule: Schedule
+    term: Term
     if pairs == "moments":
-        schedule = Moments(unprotected, input_products(engine, unprotected))
+        term = Moments(unprotected, input_products(engine, unprotected))
     else:
         drawn = np.sort(np.random.default_rng(0).choice(engine.n_records, LANDMARKS, replace=False))
         kernel = EuclideanPairs(unprotected, K, True, np.float32)
-        schedule = Landmarks(kernel, engine.take(drawn), engine.n_records)
-    return common.objective(engine, protected, K, pairs=schedule)
+        term = Landmarks(kernel, engine.take(drawn), engine.n_records)
+    return common.objective(engine, protected, K, pairs=term)
 
 
-def spool(records: ParquetRecords, folder: Path) -> tuple[SpooledRecords, float]:
+def spool(records: ParquetRecords, folder: Path) -> tuple[TemporaryCopy, float]:
     """The records as a fit has them after its first walk, and the seconds on the clock of that walk."""
-    spooled = SpooledRecords(records, folder)
+    spooled = TemporaryCopy(records, folder)
     began = time.perf_counter()
     for _ in spooled.chunks(chunk_rows(records.shape[1])):
         pass
-    assert spooled.spooled
+    assert spooled.is_complete
     return spooled, time.perf_counter() - began
 
 
-def measured(X: np.ndarray, folder: Path, pairs: str, threads: int, rounds: int, cold: bool) -> common.Rows:
+def measure_evaluations(X: np.ndarray, folder: Path, pairs: str, threads: int, rounds: int, cold: bool) -> common.Rows:
     protected = np.arange(N) >= N - 2
     at = common.start(X[:3000], K, protected, seed=1)
     centre = X.mean(axis=0)
     spooled, set_up = spool(ParquetRecords(folder / "parquet"), folder)
     engines: dict[str, Any] = {
         "memory": LocalEngine(X - centre, threads=threads),
-        "memory map": StreamedEngine(records_at(folder / "x.npy"), centre, threads=threads),
+        "memory map": StreamedEngine(read_records(folder / "x.npy"), centre, threads=threads),
         "Parquet": StreamedEngine(spooled, centre, threads=threads),
         "Parquet, no spool": StreamedEngine(ParquetRecords(folder / "parquet"), centre, threads=threads),
     }
@@ -133,7 +133,7 @@ def main(arguments: list[str] | None = None) -> common.Rows:
             row
             for pairs in (f"{LANDMARKS} landmarks", "moments")
             for threads in sorted({1, CORES})
-            for row in measured(X, Path(name), pairs, threads, rounds=3, cold=chosen.cold)
+            for row in measure_evaluations(X, Path(name), pairs, threads, rounds=3, cold=chosen.cold)
         ]
     title = f"One evaluation of {n_records:,} x {N} ({X.nbytes / 2**30:.1f} GB), K = {K}"
     notes = "Best of 3 rounds taken in turns; " + ("files forgotten before each." if chosen.cold else "files warm.")

@@ -28,7 +28,7 @@ DTYPE = {"single": np.float32, "double": np.float64}
 CLOSE = {"single": 1e-5, "double": 1e-10}
 
 
-def fitted() -> tuple[Pipeline, pd.DataFrame]:
+def fit_model() -> tuple[Pipeline, pd.DataFrame]:
     dataset = load_credit()
     steps = [
         ("encode", ifair.Encoder()),
@@ -62,12 +62,9 @@ class Session:
 
 
 def main(arguments: list[str] | None = None) -> common.Rows:
-    parser = common.options(__doc__)
-    parser.add_argument("--records", type=int, help="in a batch: 10,000; quick: 2,000")
-    chosen = parser.parse_args(arguments)
-    n_records = chosen.records or (2000 if chosen.quick else 10_000)
-    machine = common.Machine()
-    model, people = fitted()
+    chosen, machine = common.begin(__doc__, arguments, records=(2000, 10_000, "in a batch"))
+    n_records = chosen.records
+    model, people = fit_model()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.ifair"
         ifair.save(model, path)

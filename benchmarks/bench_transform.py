@@ -23,7 +23,7 @@ def table(n_records: int, dtype: str) -> np.ndarray:
     return np.tile(small, (-(-n_records // 1000), 1))[:n_records]
 
 
-def fitted(X: np.ndarray, n_jobs: int) -> IFair:
+def fit_model(X: np.ndarray, n_jobs: int) -> IFair:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return IFair(K, protected=[N - 1], n_restarts=1, max_iter=20, n_jobs=n_jobs, random_state=0).fit(X[:1000])
@@ -32,21 +32,18 @@ def fitted(X: np.ndarray, n_jobs: int) -> IFair:
 def peak(n_records: int, dtype: str, n_jobs: int) -> float:
     """Peak memory above data and result, in MB."""
     X = table(n_records, dtype)
-    model = fitted(X, n_jobs)
+    model = fit_model(X, n_jobs)
     model.transform(X[:5000])
     return common.megabytes_above(lambda: model.transform(X)) - X.nbytes / 2**20
 
 
 def main(arguments: list[str] | None = None) -> common.Rows:
-    parser = common.options(__doc__)
-    parser.add_argument("--records", type=int, help="1,000,000; quick: 200,000")
-    chosen = parser.parse_args(arguments)
-    n_records = chosen.records or (200_000 if chosen.quick else 1_000_000)
-    machine = common.Machine()
+    chosen, machine = common.begin(__doc__, arguments, records=(200_000, 1_000_000, "of the table"))
+    n_records = chosen.records
     rows: common.Rows = []
     for dtype in ("float64", "float32"):
         X = table(n_records, dtype)
-        models = {n_jobs: fitted(X, n_jobs) for n_jobs in (1, 2)}
+        models = {n_jobs: fit_model(X, n_jobs) for n_jobs in (1, 2)}
         V = models[1].prototypes_.astype(dtype)
         works = {"bare product": lambda X=X, V=V: (X @ V.T) @ V}
         works |= {f"transform {n}": lambda X=X, model=model: model.transform(X) for n, model in models.items()}

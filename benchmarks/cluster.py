@@ -27,12 +27,13 @@ from distributed import Client
 
 import common
 from ifair.core.moments import Moments, input_products
+from ifair.core.pair_terms import Landmarks
 from ifair.core.pairs import EuclideanPairs
 from ifair.core.parameters import Parameters
-from ifair.core.schedules import Landmarks, Schedule
+from ifair.core.terms import Term
 from ifair.engines import dask as engines
-from ifair.engines import tables
-from ifair.engines.cluster import local_cluster
+from ifair.engines.dask_client import local_cluster
+from ifair.inputs.dask_table import load_shards
 
 K, N = 10, 50
 PROTECTED = np.arange(N) >= N - 2
@@ -48,7 +49,7 @@ def opened(workers: int, records: int, shards: int) -> Iterator[engines.DaskEngi
         Client(cluster, set_as_default=False) as client,
     ):
         table = da.random.default_rng(0).normal(size=(records, N), chunks=(-(-records // shards), N))
-        loaded, _ = tables.load(client, table)
+        loaded, _ = load_shards(client, table)
         with engines.DaskEngine(loaded, client) as engine:
             del loaded
             yield engine
@@ -80,7 +81,7 @@ def processor_seconds(engine: engines.DaskEngine) -> dict[str, float]:
     return seconds
 
 
-def schedule(engine: engines.DaskEngine, n_landmarks: int) -> Schedule:
+def pair_term(engine: engines.DaskEngine, n_landmarks: int) -> Term:
     (unprotected,) = engine.send(np.flatnonzero(~PROTECTED))
     if n_landmarks == 0:
         return Moments(unprotected, input_products(engine, unprotected))
@@ -104,7 +105,7 @@ def rows_of(by_workers: dict[int, engines.DaskEngine], n_landmarks: int, rounds:
     rng = np.random.default_rng(1)
     at = Parameters(rng.normal(size=(K, N)), rng.uniform(0.1, 1.0, size=N))
     objectives = {
-        workers: common.objective(engine, PROTECTED, K, pairs=schedule(engine, n_landmarks))
+        workers: common.objective(engine, PROTECTED, K, pairs=pair_term(engine, n_landmarks))
         for workers, engine in by_workers.items()
     }
     traffic = Traffic(by_workers[1])

@@ -23,15 +23,16 @@ import numpy as np
 from ifair import Encoder
 from ifair.core import mapping
 from ifair.core.batch import Batch
-from ifair.core.losses import Reconstruction
+from ifair.core.lbfgs import LIVE
 from ifair.core.objective import Objective
+from ifair.core.pair_terms import AllPairs
 from ifair.core.pairs import EuclideanPairs
 from ifair.core.parameters import Parameters
-from ifair.core.schedules import AllPairs, Schedule
+from ifair.core.terms import Reconstruction, Term
 from ifair.data import load_credit
-from ifair.engines.protocol import Engine
-from ifair.models.protected import protected_mask
+from ifair.engines.engine import Engine
 from ifair.models.starts import first_parameters
+from ifair.models.validation import protected_mask
 
 Rows = list[dict[str, Any]]
 
@@ -139,7 +140,7 @@ def objective(
     fairness_weight: float = 1.0,
     authors: bool = False,
     dtype: Any = np.float64,
-    pairs: Schedule | None = None,
+    pairs: Term | None = None,
 ) -> Objective:
     """The paper's objective with means for sums; or, as the authors' code has it, squared, unweighted, with norms."""
     unprotected, columns = engine.send(np.flatnonzero(~protected), np.ones(len(protected)))
@@ -147,10 +148,7 @@ def objective(
     return Objective(
         engine,
         mapping.Mapping(2.0, squared=authors),
-        Reconstruction(columns),
-        AllPairs(kernel) if pairs is None else pairs,
-        utility_weight,
-        fairness_weight,
+        ((utility_weight, Reconstruction(columns)), (fairness_weight, pairs or AllPairs(kernel))),
         "norm" if authors else "mean",
     )
 
@@ -165,7 +163,7 @@ class Counter:
 @contextlib.contextmanager
 def counted() -> Iterator[Counter]:
     """Count and time evaluations, of one fit and of many at once."""
-    counter, one, many = Counter(), Objective.value_and_grad, Batch.value_and_grads
+    counter, one, many = Counter(), Objective.value_and_grad, Batch.run
 
     def timed(function: Callable[..., Any], worth: Callable[..., int]) -> Callable[..., Any]:
         def call(*arguments: Any) -> Any:
@@ -179,11 +177,11 @@ def counted() -> Iterator[Counter]:
         return call
 
     Objective.value_and_grad = timed(one, lambda *_: 1)  # type: ignore[method-assign]
-    Batch.value_and_grads = timed(many, lambda _, objectives, __: len(objectives))  # type: ignore[method-assign]
+    Batch.run = timed(many, lambda _, __, orders: int(orders[:, LIVE].sum()))  # type: ignore[method-assign]
     try:
         yield counter
     finally:
-        Objective.value_and_grad, Batch.value_and_grads = one, many  # type: ignore[method-assign]
+        Objective.value_and_grad, Batch.run = one, many  # type: ignore[method-assign]
 
 
 def options(description: str | None) -> argparse.ArgumentParser:
@@ -192,6 +190,22 @@ def options(description: str | None) -> argparse.ArgumentParser:
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the rows and the machine here")
     parser.add_argument("--quick", action="store_true", help="small sizes, as `make bench` has them: a minute at most")
     return parser
+
+
+def begin(
+    description: str | None, arguments: list[str] | None, **sizes: tuple[float, float, str]
+) -> "tuple[argparse.Namespace, Machine]":
+    """Read a benchmark's options, and take note of the machine.
+
+    ``sizes`` are further options: their values with and without ``--quick``, and what they are about.
+    """
+    parser = options(description)
+    for name, (quick, whole, about) in sizes.items():
+        parser.add_argument(f"--{name}", type=type(whole), help=f"{about}; {whole:,}, quick: {quick:,}")
+    chosen = parser.parse_args(arguments)
+    for name, (quick, whole, _) in sizes.items():
+        setattr(chosen, name, getattr(chosen, name) or (quick if chosen.quick else whole))
+    return chosen, Machine()
 
 
 class Machine:

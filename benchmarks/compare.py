@@ -77,7 +77,7 @@ def compare(baseline: Mapping[str, float], run: Mapping[str, float], limit: floa
     )
 
 
-def told(comparison: Comparison, limit: float = SLOWER) -> str:
+def describe_comparison(comparison: Comparison, limit: float = SLOWER) -> str:
     """The comparison in words."""
     per_cent = f"{100 * (limit - 1):.0f} %"
     lines = []

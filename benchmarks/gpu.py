@@ -24,11 +24,11 @@ import torch
 
 import common
 from ifair import IFair
-from ifair.core.fused import COLUMNS, ROWS, FusedPairs
+from ifair.core.pair_terms import AllPairs
+from ifair.core.pairs import pair_kernel
 from ifair.core.parameters import Parameters
-from ifair.core.schedules import AllPairs
 from ifair.engines.torch import TorchEngine
-from ifair.models.kernels import pair_kernel
+from ifair.engines.triton_pairs import COLUMNS, ROWS, FusedPairs
 
 K, N, N_PROTECTED = 20, 101, 2
 COUNTS = np.arange(N) < N - N_PROTECTED

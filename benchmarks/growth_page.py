@@ -72,7 +72,7 @@ def _exponents(along: str, timed: list[tuple[float, float]]) -> dict[str, Any]:
     }
 
 
-def grown(result: dict[str, Any]) -> str:
+def tabulate_growth(result: dict[str, Any]) -> str:
     """The tables of bench_growth.py."""
     rows = result["rows"]
     lines = [
@@ -124,7 +124,7 @@ def marks(name: str) -> tuple[str, str]:
     return f"<!-- {name}.json: begin -->", f"<!-- {name}.json: end -->"
 
 
-TABLES = {"out_of_core": out_of_core, "growth": grown}
+TABLES = {"out_of_core": out_of_core, "growth": tabulate_growth}
 
 
 def _fits(rows: Rows) -> list[str]:

@@ -81,7 +81,7 @@ class Fit:
         self.nit = self.nfev = 0
         self.crashed = False
         wall, cpu = time.perf_counter(), time.process_time()
-        with warnings.catch_warnings(), self._watched():
+        with warnings.catch_warnings(), self._watch_solver():
             warnings.simplefilter("ignore")
             try:
                 self.predict = make(X, y, group)
@@ -89,7 +89,7 @@ class Fit:
                 self.crashed = True
         self.wall, self.cpu = time.perf_counter() - wall, time.process_time() - cpu
 
-    def _watched(self):
+    def _watch_solver(self):
         """SciPy's minimize, as each implementation calls it, tells us what it did."""
         from contextlib import ExitStack
         from unittest.mock import patch
@@ -107,7 +107,7 @@ class Fit:
         stack = ExitStack()
         for place in (
             "scipy.optimize",
-            "ifair.core.solve",
+            "ifair.core.solve_scipy",
             "fairlearn.preprocessing._prototype_representation_learner",
         ):
             stack.enter_context(patch(f"{place}.minimize", minimize))

@@ -216,7 +216,7 @@ def measure(task: Task, setting: Setting) -> list[dict[str, Any]]:
             values = {**_values(task, Z, Z_test), **about}
             for question, name in setting.labels if use == "representation" else (("output", use),):
                 row = {"question": question, "setting": name, "dataset": task.dataset, "split": task.split}
-                rows.append(row | {key: _rounded(value) for key, value in values.items()})
+                rows.append(row | {key: _round_value(value) for key, value in values.items()})
     return rows
 
 
@@ -260,7 +260,7 @@ def _values(task: Task, Z: np.ndarray, Z_test: np.ndarray) -> dict[str, float]:
     }
 
 
-def _rounded(value: Any) -> Any:
+def _round_value(value: Any) -> Any:
     if not isinstance(value, float):
         return value
     return None if np.isnan(value) else float(f"{value:.6g}") if abs(value) > 1 else round(value, 5)
@@ -299,7 +299,7 @@ def _figure(value: float, digits: int) -> str:
     return "–" if np.isnan(value) else f"{value:.{digits}f}"
 
 
-def ordered(rows: list[dict[str, Any]], question: str) -> list[str]:
+def order_settings(rows: list[dict[str, Any]], question: str) -> list[str]:
     """Names of a question's settings, in the order of definition where it is known."""
     names = list(dict.fromkeys(row["setting"] for row in pick(rows, question=question)))
     if question.startswith("readings"):
@@ -326,7 +326,7 @@ def markdown(result: dict[str, Any]) -> str:
     rows, present = result["rows"], result["settings"]["datasets"]
     lines = [_preface(result), ""]
     for question, title in TITLES.items():
-        names = ordered(rows, question)
+        names = order_settings(rows, question)
         if not names:
             continue
         lines += [f"### {title}", ""]
@@ -357,7 +357,7 @@ def _balance(rows: list[dict[str, Any]], datasets: list[str]) -> list[str]:
             best = max((np.array([harmonic(row) for row in found]) for found in of_mu if found), key=np.mean)
             figures.append(f"{best.mean():.3f} ± {best.std():.3f}")
         body.append([reading, *figures])
-    for name in ordered(rows, "baselines"):
+    for name in order_settings(rows, "baselines"):
         found = [[harmonic(row) for row in pick(rows, question="baselines", setting=name, dataset=d)] for d in datasets]
         body.append([f"*{name}*", *(f"{np.mean(values):.3f} ± {np.std(values):.3f}" for values in found)])
     text = (

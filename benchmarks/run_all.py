@@ -23,7 +23,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import common
-from compare import compare, measures, relative, told
+from compare import compare, describe_comparison, measures, relative
 
 FOLDER = Path(__file__).resolve().parent
 BASELINE = FOLDER / "baseline.json"
@@ -52,6 +52,7 @@ BENCHES = (
     Bench("growth", ("what", "along", "size"), (("CPU ms/evaluation", "cpu"),)),
     Bench("score", ("what",), (("CPU ms", "cpu"),)),
     Bench("measures", ("what",)),
+    Bench("graph", ("what",)),
     Bench("datasets", ("dataset",), (("seconds", "wall"),)),
 )
 
@@ -142,7 +143,8 @@ def main(arguments: list[str] | None = None) -> int:
     names = {bench for bench in result["machine"]["seconds"] if bench not in result["failed"]}
     baseline = {name: value for name, value in known["ratios"].items() if belongs_to(name) in names}
     comparison = compare(baseline, result["ratios"])
-    print(f"\nAgainst {chosen.baseline.name}, in units of a reference operation of each run:\n{told(comparison)}")
+    print(f"\nAgainst {chosen.baseline.name}, in units of a reference operation of each run:")
+    print(describe_comparison(comparison))
     load = result["machine"]["load_before"], known["machine"]["load_before"]
     if max(load) > 0.5:
         print(f"Load {load[0]} now and {load[1]} then: repeat what is slower on an idle machine before believing it.")

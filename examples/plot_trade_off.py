@@ -21,8 +21,9 @@ from sklearn.pipeline import make_pipeline
 
 from ifair import Encoder, IFair
 from ifair.data import load_credit, thirds
+from ifair.evaluate.fronts import pareto_front
+from ifair.evaluate.rules import RULES, choose
 from ifair.metrics import auc, consistency, nearest_neighbours
-from ifair.tune import RULES, choose, pareto_front
 
 credit = load_credit()
 split = thirds(credit, seed=0)

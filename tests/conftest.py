@@ -2,6 +2,7 @@
 
 import os
 import signal
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -20,10 +21,24 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_configure(config):
+    """Make the folder in which the processes of a run share what is dear to compute; see ``samples.shared``."""
+    if "IFAIR_TEST_SHARED" not in os.environ:
+        folder = tempfile.TemporaryDirectory(prefix="ifair-tests-")
+        os.environ["IFAIR_TEST_SHARED"] = folder.name
+        config.add_cleanup(lambda: (os.environ.pop("IFAIR_TEST_SHARED"), folder.cleanup()))
+
+
 def pytest_generate_tests(metafunc):
-    """Run every test that asks for ``seed`` on IFAIR_TEST_SEEDS seeds (default 1, at most 100)."""
+    """Run every test that asks for ``seed`` on IFAIR_TEST_SEEDS seeds (default 1, at most 100).
+
+    On several seeds a test marked ``every_seed`` is a slow proof, so that ``make test-slow`` runs it too.
+    """
     if "seed" in metafunc.fixturenames:
-        metafunc.parametrize("seed", range(int(os.environ.get("IFAIR_TEST_SEEDS", "1"))))
+        seeds = range(int(os.environ.get("IFAIR_TEST_SEEDS", "1")))
+        proof = len(seeds) > 1 and metafunc.definition.get_closest_marker("every_seed")
+        marks = [pytest.mark.slow] if proof else []
+        metafunc.parametrize("seed", [pytest.param(seed, marks=marks) for seed in seeds])
 
 
 @pytest.fixture

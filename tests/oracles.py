@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+from ifair.core.parameters import Packing
+
 
 def distance(a, b, alpha, p):
     """Definition 7."""
@@ -68,3 +70,14 @@ def central_difference(function, theta, step=1e-6):
         down[i] -= step
         gradient[i] = (function(up) - function(down)) / (2 * step)
     return gradient
+
+
+def assert_gradient_is_right(objective, parameters, rtol=1e-5):
+    """Compare the gradient of an objective with central differences, in the flat vector that the solver sees."""
+    K, N = parameters.prototypes.shape
+    lengths = {name: len(array) for name, array in parameters.extra.items()}
+    packing = Packing(K, N, np.zeros(N, dtype=bool), lengths)
+    theta = packing.pack(parameters)
+    expected = central_difference(lambda t: objective.value_and_grad(packing.unpack(t))[0].total, theta, step=1e-5)
+    actual = packing.pack_gradient(objective.value_and_grad(parameters)[1], theta)
+    np.testing.assert_allclose(actual, expected, rtol=rtol, atol=rtol * np.abs(expected).max())

@@ -1,16 +1,60 @@
 """A small table of made-up people, and evidence about them."""
 
 import copy
-from functools import cache
+import json
+import os
+from contextlib import contextmanager
+from functools import cache, wraps
+from inspect import signature
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from ifair.audit import evidence
-from ifair.audit.cautions import cautions
+from ifair.audit.cautions import list_cautions
 from ifair.data import from_table
 
+
+def shared(function):
+    """Compute evidence once for all tests, in whichever process they run; do not change it."""
+
+    @cache
+    def read_or_compute(*arguments):
+        folder = os.environ.get("IFAIR_TEST_SHARED")
+        if folder is None:
+            return function(*arguments)
+        path = Path(folder) / f"{'-'.join([function.__name__, *arguments])}.json"
+        with _alone(path.with_suffix(".lock")):
+            if not path.exists():
+                # Whoever reads it again finds the same: it is plain data without gaps.
+                text = json.dumps(found := function(*arguments), allow_nan=False)
+                assert json.loads(text) == found
+                path.write_text(text, encoding="utf-8")
+        return json.loads(path.read_text(encoding="utf-8"))
+
+    @wraps(function)
+    def with_defaults(*arguments):
+        bound = signature(function).bind(*arguments)
+        bound.apply_defaults()
+        return read_or_compute(*bound.args)
+
+    return with_defaults
+
+
+@contextmanager
+def _alone(lock):
+    """Wait until no other process of the tests is in here."""
+    with lock.open("a") as file:
+        if os.name != "nt":
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 FAST = {"n_restarts": 1, "max_iter": 40}
+IDS = [f"p{i:03d}" for i in range(240)]
 FRONT = {"front": [{"setting": {"K": 3, "share": 0.1}}, {"setting": {"K": 4, "share": 0.9}}]}
 
 
@@ -49,13 +93,13 @@ def dataset(task="classification", protected=("sex", "origin"), frame=None):
     )
 
 
-@cache
+@shared
 def small_evidence(task="classification"):
-    """Evidence about the applicants; do not change it."""
-    return evidence(dataset(task), tuning=FRONT, resamples=20, solver=FAST, ids=[f"p{i:03d}" for i in range(240)])
+    """Evidence about the applicants."""
+    return evidence(dataset(task), tuning=FRONT, resamples=20, solver=FAST, ids=IDS)
 
 
-@cache
+@shared
 def lonely_evidence():
     """Evidence where everybody has the same protected attributes: nothing to compare, to guess or to change."""
     people = dataset(protected=["sex"], frame=applicants().assign(sex="female"))
@@ -71,7 +115,7 @@ def cautious_evidence():
     one["test"]["utility"] = {"estimate": 0.51, "low": 0.44, "high": 0.58}
     one["test"]["yNN"] = {"estimate": 0.99, "low": 0.98, "high": 1.0}
     one["test"]["positive"] = {"estimate": 0.01, "low": 0.0, "high": 0.02}
-    one["cautions"] = cautions("classification", "AUC", one, before)
+    one["cautions"] = list_cautions("classification", "AUC", one, before)
     return found
 
 
@@ -84,7 +128,7 @@ HOSTILE = (
 """What may stand in a table and must only ever be shown."""
 
 
-@cache
+@shared
 def hostile_evidence():
     """Evidence about people with hostile names of columns, values, outcome and ids."""
     script, image, braces, ending = HOSTILE

@@ -38,14 +38,14 @@ def test_what_is_slower_by_more_than_a_fifth_is_named_worst_first(benchmarks):
     assert [(change.name, change.times) for change in found.slower] == [("c", 2.5), ("b", 1.25)]
     assert [change.name for change in found.faster] == ["d"]
     assert found.same == 1
-    text = compare.told(found)
+    text = compare.describe_comparison(found)
     assert "slower by more than 20 %: 2" in text
     assert text.index("2.50 times  c") < text.index("1.25 times  b")
 
 
 def test_nothing_slower_is_said_in_words(benchmarks):
     compare, _ = benchmarks
-    assert "slower by more than 20 %: nothing" in compare.told(compare.compare({"a": 1.0}, {"a": 1.0}))
+    assert "slower by more than 20 %: nothing" in compare.describe_comparison(compare.compare({"a": 1.0}, {"a": 1.0}))
 
 
 def test_what_only_one_run_has_is_listed_and_not_compared(benchmarks):

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scripts import loaded
+from scripts import load_script
 
 ROOT = Path(__file__).parents[1]
 SCRIPT, PAGE = ROOT / "benchmarks" / "growth_page.py", ROOT / "docs" / "growth.md"
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(not (SCRIPT.exists() and PAGE.exists()), reason=
 
 @pytest.fixture(scope="module")
 def page():
-    return loaded(SCRIPT)
+    return load_script(SCRIPT)
 
 
 def stored(page, name):
@@ -82,7 +82,7 @@ def test_tables_and_picture_are_written_into_a_page(page, tmp_path):
     assert once.startswith("before")
     assert once.endswith("after")
     assert once.count("between") == 2
-    assert page.grown(stored(page, "growth")) in once
+    assert page.tabulate_growth(stored(page, "growth")) in once
     (tmp_path / "page.md").write_text("no marks")
     with pytest.raises(SystemExit, match="no lines"):
         page.main(options)

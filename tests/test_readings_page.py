@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts import loaded
+from scripts import load_script
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "paper_and_code.md"
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def bench():
-    return loaded(SCRIPT)
+    return load_script(SCRIPT)
 
 
 @pytest.fixture(scope="module")

@@ -3,12 +3,13 @@
 The documentation is built from ``reproduce.md`` and ``figures/``.
 """
 
-import json
 from pathlib import Path
 
-from ifair.cli.page import write_page
+from ifair.reproduce.results_format import REPRODUCTION
+from ifair.reproduce.results_page import write_page
+from ifair.results import read_results
 
 HERE = Path(__file__).parent
 
 if __name__ == "__main__":
-    write_page(HERE, json.loads((HERE / "reproduce.json").read_text(encoding="utf-8")), "reproduce", alone=False)
+    write_page(HERE, read_results(HERE / "reproduce.json", REPRODUCTION), "reproduce", alone=False)

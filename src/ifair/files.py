@@ -1,15 +1,27 @@
 """Files that several may want: written whole or not at all, and held by one process at a time."""
 
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from ifair.errors import IfairError
+
+
+def check_writable(path: Path) -> None:
+    """Refuse, before any work, a file that could not be written."""
+    if not path.parent.is_dir():
+        raise IfairError(f"cannot write {path}: there is no folder {path.parent}")
+    if path.is_dir():
+        raise IfairError(f"cannot write {path}: it is a folder")
+    if not os.access(path.parent, os.W_OK):
+        raise IfairError(f"cannot write {path}: permission denied in {path.parent}")
+
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replace_file(path: Path) -> Iterator[Path]:
     """A place beside ``path`` to write to; moved into place at the end, or removed if something went wrong.
 
     Parameters
@@ -20,14 +32,13 @@ def replacing(path: Path) -> Iterator[Path]:
     Yields
     ------
     Path
-        An empty file in the same folder.
+        An empty file in the same folder, with the permissions that the system gives a new file.
     """
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(descriptor)
-    temporary = Path(name)
+    temporary = path.parent / f".{path.name}.{secrets.token_hex(8)}"
+    # Not `tempfile`, which makes files for their owner alone: here the system applies the process's umask.
+    os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     try:
         yield temporary
-        temporary.chmod(0o666 & ~_umask())
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
@@ -42,14 +53,8 @@ def write_whole(path: Path, content: str | bytes) -> None:
     content : str or bytes
         Text is written as UTF-8.
     """
-    with replacing(path) as temporary:
+    with replace_file(path) as temporary:
         temporary.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def hold(file: IO[str]) -> None:

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from ifair.audit import evidence
-from ifair.audit.cautions import cautions
-from ifair.audit.measures import attack
-from ifair.audit.parts import split
+from ifair.audit.cautions import list_cautions
+from ifair.evaluate.judgement import attack_representation
+from ifair.evaluate.splits import split_table
 
 from samples import FAST, applicants, dataset, small_evidence
 
@@ -17,7 +17,7 @@ def point(utility=(0.8, 0.7, 0.9), positive=0.4, spread=None):
 
 
 def tags(one, task="classification", before=None):
-    return [caution["tag"] for caution in cautions(task, "AUC", one, before or point())]
+    return [caution["tag"] for caution in list_cautions(task, "AUC", one, before or point())]
 
 
 def test_nothing_is_said_where_all_is_well():
@@ -37,7 +37,7 @@ def test_chance_is_zero_for_the_order_of_scores():
 
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.05, 0.97, 1.0])
 def test_nearly_one_decision_for_all_is_told(share):
-    (said,) = cautions("classification", "AUC", point(positive=share), point())
+    (said,) = list_cautions("classification", "AUC", point(positive=share), point())
     assert said["tag"] == "nearly one decision"
     assert "consistency is easy" in said["text"]
     assert f"yNN of {share * share + (1 - share) * (1 - share):.3f}" in said["text"]
@@ -50,7 +50,7 @@ def test_nearly_one_score_for_all_is_told():
 
 def test_evidence_of_outcomes_that_are_lots_is_cautious():
     lots = applicants().assign(hired=np.random.default_rng(5).permutation(np.repeat([0, 1], 120)))
-    found = evidence(dataset(frame=lots), tuning={"front": []}, resamples=50, solver=FAST)
+    found = evidence(dataset(frame=lots), tuning={"front": []}, resamples=20, solver=FAST)
     assert "at chance" in {one["tag"] for p in found["points"] for one in p["cautions"]}
 
 
@@ -61,9 +61,9 @@ def test_shares_of_positive_decisions_are_those_of_the_people():
 
 
 def test_a_guess_that_is_always_wrong_is_a_leak(monkeypatch):
-    test = split(dataset(protected=["sex"]), 0).test
+    test = split_table(dataset(protected=["sex"]), 0).test
     told = test.records.group.astype(float)[:, None]
-    right = attack(told, test, 20)[0]
+    right = attack_representation(told, test, 20)[0]
     assert right["auc"] == 1
     assert not right["reversed"]
 
@@ -74,8 +74,8 @@ def test_a_guess_that_is_always_wrong_is_a_leak(monkeypatch):
             assert measure == "auc"
             return type("Interval", (), {"low": 0.05, "high": 0.2})
 
-    monkeypatch.setattr("ifair.audit.measures.adversary", lambda *_, **__: Liar())
-    wrong = attack(told, test, 20)[0]
+    monkeypatch.setattr("ifair.evaluate.judgement.adversary", lambda *_, **__: Liar())
+    wrong = attack_representation(told, test, 20)[0]
     assert wrong["reversed"]
     assert (wrong["auc"], wrong["low"], wrong["high"]) == pytest.approx((0.9, 0.8, 0.95))
 

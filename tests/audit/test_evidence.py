@@ -1,5 +1,6 @@
 """Evidence about a table: every number found again by other means."""
 
+import copy
 import json
 
 import numpy as np
@@ -8,13 +9,16 @@ import pytest
 from scipy.stats import kendalltau
 from sklearn.metrics import roc_auc_score
 
-from ifair.audit import candidates, evidence
-from ifair.audit.decisions import learn
-from ifair.audit.parts import split
-from ifair.audit.people import flips
-from ifair.data import DataError
+from ifair.audit import evidence
+from ifair.audit.evidence import choosable_points
+from ifair.audit.people_view import flip_people
+from ifair.audit.tuning import name_choices
+from ifair.data import DataError, from_table
+from ifair.evaluate.candidates import Candidate
+from ifair.evaluate.splits import split_table
+from ifair.evaluate.training import decide, train
 
-from samples import FAST, FRONT, applicants, dataset, small_evidence
+from samples import FAST, FRONT, IDS, applicants, dataset, small_evidence
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +82,7 @@ def test_the_gain_is_the_difference_of_the_utilities(found):
 
 
 def test_neighbours_are_nearest_on_what_may_count(found):
-    test = split(dataset(), 0).test
+    test = split_table(dataset(), 0).test
     X = test.X.drop(columns=[c for c in test.X.columns if c.startswith(("sex=", "origin="))]).to_numpy()
     apart = np.linalg.norm(X[:, None] - X[None], axis=2)
     np.fill_diagonal(apart, np.inf)
@@ -133,16 +137,16 @@ def test_who_cannot_see_the_protected_attributes_cannot_flip(found):
 
 
 def test_flips_are_what_the_model_says_about_changed_people():
-    parts = split(dataset(protected=["sex"]), 0)
-    full = learn(candidates([])[0], parts, 0, FAST)
-    found = flips(parts.test, full.scores, full.decisions)
+    parts = split_table(dataset(protected=["sex"]), 0)
+    full = train(Candidate("full"), parts, 0, FAST)
+    summary, people = flip_people(parts.test, full)
     other = parts.test.records.frame["sex"].map({"female": "male", "male": "female"}).astype("category")
     changed = parts.encoder.transform(parts.test.records.frame.assign(sex=other))
     before, after = full.scores(parts.test.X), full.scores(changed)
-    np.testing.assert_allclose(found["people"]["score"], after, atol=6e-4)
-    assert found["summary"]["share_flipped"] == pytest.approx(np.mean((before > 0.5) != (after > 0.5)), abs=1e-6)
-    assert found["summary"]["mean"] == pytest.approx(np.abs(after - before).mean(), rel=1e-5)
-    told = [found["alternatives"][i]["sex"] for i in found["people"]["to"]]
+    np.testing.assert_allclose(people["flip"]["score"], after, atol=6e-4)
+    assert summary["share_flipped"] == pytest.approx(np.mean((before > 0.5) != (after > 0.5)), abs=1e-6)
+    assert summary["mean"] == pytest.approx(np.abs(after - before).mean(), rel=1e-5)
+    told = [people["alternatives"][i]["sex"] for i in people["flip"]["to"]]
     assert told == other.tolist()
 
 
@@ -161,21 +165,18 @@ def test_an_unfavourable_outcome_turns_who_is_worst():
     assert gaps[found["points"][0]["worst"][0]["person"]] == pytest.approx(gaps.max(), abs=2e-3)
 
 
-def test_a_second_run_in_several_processes_finds_the_same():
-    ids = [f"p{i:03d}" for i in range(240)]
-    again = evidence(dataset(), tuning=FRONT, resamples=20, solver=FAST, ids=ids, n_jobs=2)
-    assert again == small_evidence()
-
-
-def test_progress_names_every_candidate():
+def test_a_second_run_in_several_processes_finds_the_same_and_names_every_candidate():
     told = []
-    found = evidence(dataset(), tuning=FRONT, resamples=10, solver=FAST, step=lambda *what: told.append(what))
-    assert told == [(one["name"], i, 6) for i, one in enumerate(found["points"], start=1)]
+    again = evidence(
+        dataset(), tuning=FRONT, resamples=20, solver=FAST, ids=IDS, n_jobs=2, step=lambda *what: told.append(what)
+    )
+    assert again == small_evidence()
+    assert told == [(one["name"], i, 6) for i, one in enumerate(again["points"], start=1)]
 
 
 def test_choices_are_points_of_ifair(found):
     fair = {one["id"] for one in found["points"] if one["family"] == "ifair"}
-    assert set(found["choices"]) == {"most useful", "fairest", "balanced"}
+    assert set(found["choices"]) == {"most_useful", "fairest", "balanced"}
     assert set(found["choices"].values()) <= fair
 
 
@@ -208,7 +209,7 @@ def test_rankings_are_split_by_query_and_compared_within_them():
 
 
 def test_an_attribute_that_is_the_group_stands_for_it():
-    parts = split(dataset(protected=["sex"]), 0)
+    parts = split_table(dataset(protected=["sex"]), 0)
     assert list(parts.test.partitions) == ["sex"]
     assert (parts.test.partitions["sex"][parts.test.records.group] == "female").all()
 
@@ -233,3 +234,82 @@ def test_a_table_without_outcome_or_with_too_few_people_is_refused():
         evidence(dataset(frame=applicants().rename(columns={"height": "job=clerk"})))
     with pytest.raises(DataError, match="too small"):
         evidence(dataset(frame=applicants().iloc[:20]))
+
+
+def test_who_cannot_see_the_protected_attributes_is_preferred_by_every_rule(found):
+    """The paper's variant is the best of all here, and is not chosen while there is a blind point."""
+    fair = [copy.deepcopy(one) for one in found["points"] if one["family"] == "ifair"]
+    seeing = {**fair[0], "id": "seeing", "blind": False, "validation": {"utility": 1.0, "yNN": 1.0}}
+    masked = {**fair[0], "id": "rival", "family": "masked", "validation": {"utility": 1.0, "yNN": 1.0}}
+    assert all(one["blind"] for one in fair)
+    chosen = choosable_points([seeing, *fair, masked])
+    assert [one["id"] for one in chosen] == [one["id"] for one in fair]
+    assert not {"seeing", "rival"} & set(name_choices(chosen).values())
+    assert choosable_points([seeing, masked]) == [seeing]
+
+
+class Rule:
+    """Scores from the protected columns alone."""
+
+    def __init__(self, scores):
+        self.scores = scores
+
+    def decisions(self, scores):
+        return decide(scores, "classification")
+
+
+def people_of_jobs(n_jobs, n=300):
+    """People with one protected attribute of so many values, each of which occurs."""
+    frame = applicants(n)[["experience", "height", "hired"]]
+    frame["job"] = [f"job {i % n_jobs:03d}" for i in range(n)]
+    return split_table(dataset_of(frame), 0)
+
+
+def dataset_of(frame):
+    return from_table(frame, target="hired", protected=["job"], name="jobs")
+
+
+def test_the_flip_shown_changes_the_decision_even_if_another_moves_the_score_more():
+    parts = people_of_jobs(3)
+    columns = [f"job=job {i:03d}" for i in range(3)]
+    # From 0.45 to 0.55 the decision is another one; from 0.45 to 0.05 the score moves further.
+    levels = np.array([0.45, 0.55, 0.05])
+    rule = Rule(lambda X: levels[X[columns].to_numpy().argmax(axis=1)])
+    summary, people = flip_people(parts.test, rule, 20)
+    own = parts.test.X[columns].to_numpy().argmax(axis=1)
+    shown = [people["alternatives"][i]["job"] for i in people["flip"]["to"]]
+    expected = {0: "job 001", 1: "job 002", 2: "job 001"}
+    assert shown == [expected[i] for i in own]
+    assert people["flip"]["score"] == [levels[int(job[-3:])] for job in shown]
+    assert summary["share_flipped"] == 1
+    assert summary["alternatives"] == 3
+
+
+def test_nobody_is_shown_their_own_attributes_as_the_other_ones():
+    parts = people_of_jobs(3)
+    # Only who has the first job would be scored differently, and nobody else.
+    rule = Rule(lambda X: 0.2 + 0.1 * (X["height"] > 0).to_numpy() * (X["job=job 000"] > 0).to_numpy())
+    _, people = flip_people(parts.test, rule, 20)
+    jobs = parts.test.records.frame["job"].tolist()
+    assert all(people["alternatives"][to]["job"] != job for to, job in zip(people["flip"]["to"], jobs))
+
+
+def test_more_combinations_than_are_tried_are_averaged_over_those_that_a_person_was_given():
+    """Of 60 jobs fifty are tried: some people have fifty others, some forty-nine."""
+    parts = people_of_jobs(60, n=900)
+    test = parts.test
+    names = [str(test.X.columns[i]) for i in test.hidden]
+    rule = Rule(lambda X: X[names].to_numpy().argmax(axis=1) / 100)
+    rule.decisions = lambda scores: scores
+    summary, people = flip_people(test, rule, 20)
+    own = rule.scores(test.X)
+    tried = [int(one["job"][-3:]) / 100 for one in people["alternatives"]]
+    assert summary["alternatives"] == len(tried) == 50
+    assert 0 < sum(score not in tried for score in own) < len(own)
+    moved = [[abs(other - score) for other in tried if other != score] for score in own]
+    assert summary["mean"] == pytest.approx(np.mean(np.concatenate(moved)), rel=1e-5)
+    expected = np.mean([np.mean(one) for one in moved])
+    assert summary["interval"][0] <= expected <= summary["interval"][1]
+    assert summary["worst"] == pytest.approx(max(map(max, moved)), rel=1e-5)
+    to = [tried[i] for i in people["flip"]["to"]]
+    assert [abs(a - b) for a, b in zip(to, own)] == pytest.approx([max(one) for one in moved])

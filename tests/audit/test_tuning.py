@@ -5,8 +5,8 @@ import json
 import pytest
 
 from ifair.audit import evidence, tune
-from ifair.audit.tuning import fingerprint, named_choices
-from ifair.tune import pareto_front
+from ifair.audit.tuning import fingerprint_dataset, name_choices
+from ifair.evaluate.fronts import pareto_front
 
 from samples import FAST, applicants, dataset
 
@@ -28,7 +28,7 @@ def test_the_front_is_what_no_trial_beats(found):
 
 def test_the_three_choices_are_the_ends_and_a_middle_of_the_front(found):
     front = {p["id"]: p["validation"] for p in found["front"]}
-    assert front[found["choices"]["most useful"]]["utility"] == max(v["utility"] for v in front.values())
+    assert front[found["choices"]["most_useful"]]["utility"] == max(v["utility"] for v in front.values())
     assert front[found["choices"]["fairest"]]["yNN"] == max(v["yNN"] for v in front.values())
     assert found["choices"]["balanced"] in front
 
@@ -51,15 +51,15 @@ def test_a_stopped_search_goes_on_from_its_journal(tmp_path, found):
 def test_other_records_are_another_search():
     changed = applicants()
     changed.loc[0, "height"] += 1
-    assert fingerprint(dataset()) != fingerprint(dataset(frame=changed))
-    assert fingerprint(dataset()) == fingerprint(dataset())
+    assert fingerprint_dataset(dataset()) != fingerprint_dataset(dataset(frame=changed))
+    assert fingerprint_dataset(dataset()) == fingerprint_dataset(dataset())
 
 
 def test_points_without_a_measure_are_never_chosen():
     known = {"id": "a", "validation": {"utility": 0.5, "yNN": 0.5}}
     unknown = {"id": "b", "validation": {"utility": None, "yNN": 0.9}}
-    assert set(named_choices([unknown, known]).values()) == {"a"}
-    assert named_choices([unknown]) == {}
+    assert set(name_choices([unknown, known]).values()) == {"a"}
+    assert name_choices([unknown]) == {}
 
 
 def test_an_unknown_variant_is_refused():

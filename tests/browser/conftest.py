@@ -101,7 +101,7 @@ def chromium():
 def pages(tmp_path_factory):
     """The reports to open, by name."""
     pytest.importorskip("vl_convert", reason="the report needs vl-convert")
-    from ifair.report.audit import page
+    from ifair.report.evidence_page import page
 
     from samples import cautious_evidence, hostile_evidence, lonely_evidence, small_evidence
 

@@ -83,7 +83,7 @@ def test_choosing_a_point_changes_numbers_sentences_and_pictures(report, id_):
 def test_named_choices_lead_to_their_points(report):
     for name, id_ in small_evidence()["choices"].items():
         buttons = report.find_elements("css selector", "#choices button")
-        next(b for b in buttons if b.text == name).click()
+        next(b for b in buttons if b.text == name.replace("_", " ")).click()
         report.until(f"document.documentElement.dataset.shown === '{id_}'", f"{name} was not shown")
         assert report.js("return document.querySelector('#point').value") == id_
 

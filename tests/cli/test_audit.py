@@ -13,6 +13,21 @@ from samples import FAST, applicants, small_evidence
 ROLES = ["--protected", "sex", "--target", "hired", "--ignore", "rating", "--ignore", "team"]
 
 
+TUNING = {
+    "format": "ifair-tuning",
+    "version": 2,
+    "data": {"name": "x", "records": 1, "fingerprint": "other"},
+    "task": "classification",
+    "utility": "AUC",
+    "seed": 0,
+    "solver": FAST,
+    "trials": [],
+    "front": [],
+    "choices": {},
+}
+"""Of another table, with nothing found."""
+
+
 def run(*arguments):
     return CliRunner().invoke(main, [str(a) for a in arguments])
 
@@ -32,7 +47,7 @@ def fast(monkeypatch):
     # By import_module, since packages hold functions of the same names.
     monkeypatch.setattr(import_module("ifair.audit.tuning"), "SOLVER", FAST)
     monkeypatch.setattr(import_module("ifair.audit.evidence"), "SOLVER", FAST)
-    monkeypatch.setattr(import_module("ifair.audit.candidates"), "GRID", ({"K": 3, "share": 0.5},))
+    monkeypatch.setattr(import_module("ifair.evaluate.candidates"), "GRID", ({"K": 3, "share": 0.5},))
 
 
 @pytest.mark.usefixtures("fast")
@@ -42,7 +57,7 @@ def test_from_a_table_to_a_tuning_an_audit_and_a_report(people, tmp_path):
     tuning, evidence, html = tmp_path / "tuning.json", tmp_path / "evidence.json", tmp_path / "report.html"
     done = run("tune", people, *ROLES, "--id", "person", "--trials", 2, "-o", tuning)
     assert done.exit_code == 0, done.output
-    assert "most useful" in done.stdout
+    assert "most_useful" in done.stdout
     front = json.loads(tuning.read_text())["front"]
 
     done = run("audit", people, *ROLES, "--id", "person", "--tuning", tuning, "--resamples", 10, "-o", evidence)
@@ -72,8 +87,7 @@ def test_json_alone_goes_to_standard_output(people):
 @pytest.mark.usefixtures("fast")
 def test_a_tuning_of_another_table_is_doubted(people, tmp_path):
     tuning = tmp_path / "tuning.json"
-    data = {"name": "x", "records": 1, "fingerprint": "other"}
-    tuning.write_text(json.dumps({"format": "ifair-tuning", "version": 1, "data": data, "front": []}))
+    tuning.write_text(json.dumps(TUNING))
     done = run("audit", people, *ROLES, "--ignore", "person", "--resamples", 10, "--tuning", tuning)
     assert done.exit_code == 0, done.output
     assert "was tuned on other records" in done.stderr
@@ -96,7 +110,7 @@ def test_roles_that_are_needed_are_asked_for(verb, people):
 
 @pytest.mark.parametrize("verb", ["audit", "report", "tune"])
 def test_a_place_that_cannot_be_written_is_named_before_any_work(verb, people, tmp_path, monkeypatch):
-    monkeypatch.setattr("ifair.data.tables.read_table", lambda *_: pytest.fail("work was done"))
+    monkeypatch.setattr("ifair.tables.checked_table.read_table", lambda *_: pytest.fail("work was done"))
     done = run(verb, people, *ROLES, "-o", tmp_path / "none" / "file")
     assert done.exit_code == 1
     assert f"there is no folder {tmp_path / 'none'}" in done.stderr
@@ -114,7 +128,7 @@ def test_a_file_that_is_no_evidence_is_refused(tmp_path):
 
 
 def test_without_the_extra_the_report_says_what_to_install(tmp_path, monkeypatch):
-    monkeypatch.setattr(import_module("ifair.cli.extras"), "find_spec", lambda _: None)
+    monkeypatch.setattr("ifair.errors.find_spec", lambda _: None)
     path = tmp_path / "evidence.json"
     path.write_text(json.dumps(small_evidence()))
     done = run("report", path)
@@ -139,7 +153,7 @@ def test_json_of_a_report_names_files_sizes_and_the_chosen_point(tmp_path):
 
 def test_a_mistyped_choice_suggests_the_near_one_before_any_work(people, monkeypatch):
     pytest.importorskip("vl_convert")
-    monkeypatch.setattr("ifair.data.tables.read_table", lambda *_: pytest.fail("work was done"))
+    monkeypatch.setattr("ifair.tables.checked_table.read_table", lambda *_: pytest.fail("work was done"))
     done = run("report", people, *ROLES, "--card", "--choice", "fairst")
     assert done.exit_code == 1
     assert "did you mean 'fairest'?" in done.stderr
@@ -156,7 +170,7 @@ def test_a_choice_like_none_is_answered_with_all(tmp_path):
 
 
 def test_the_choices_that_the_command_knows_are_those_of_a_tuning():
-    named = import_module("ifair.audit.tuning").CHOICES
+    named = import_module("ifair.evaluate.rules").RULES
     assert tuple(named) == import_module("ifair.cli.report").CHOICES
 
 

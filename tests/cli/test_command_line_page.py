@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from ifair.cli import main
-from ifair.roles import Roles, read_roles
+from ifair.tables.roles import Roles, read_roles
 
 PAGE = Path(__file__).parents[2] / "docs" / "command_line.md"
 BLOCK = re.compile(r"^```(?P<kind>python|toml|console)\n(?P<content>.*?)^```$", flags=re.MULTILINE | re.DOTALL)

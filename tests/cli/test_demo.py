@@ -1,15 +1,18 @@
 """``ifair demo``: what a newcomer runs first."""
 
 import json
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from ifair.cli import main
-from ifair.cli.files import write_text
-from ifair.experiments import demo as experiment
-from ifair.experiments.demo import Settings, run
-from ifair.report.demo import MEASURES, as_text, summary
+from ifair.cli.output import write_text
+from ifair.evaluate import demonstration
+from ifair.evaluate.demonstration import Settings, demonstrate
+from ifair.report.terminal import DEMO_MEASURES, demo_text
+from ifair.results import DEMONSTRATION, check_results
 
 from samples import small_evidence
 
@@ -18,44 +21,51 @@ SMALL = Settings(n_splits=2, n_prototypes=(3,), highlighted=3, n_jobs=1)
 
 @pytest.fixture(scope="module")
 def results():
-    return run(SMALL)
+    return demonstrate(SMALL)
+
+
+def measures_of(results):
+    return {method["name"]: method["measures"] for method in results["methods"]}
 
 
 def test_every_method_is_measured_on_every_split(results):
-    assert list(results["measures"]) == ["full data", "masked data", "iFair, K = 3", "iFair frozen, K = 3"]
-    for measures in results["measures"].values():
-        assert set(measures) == set(MEASURES)
+    assert list(measures_of(results)) == ["full data", "masked data", "iFair, K = 3", "iFair frozen, K = 3"]
+    for measures in measures_of(results).values():
+        assert set(DEMO_MEASURES) <= set(measures)
         for values in measures.values():
             assert len(values) == 2
             assert all(0 <= value <= 1 for value in values)
 
 
 def test_what_cannot_see_the_age_cannot_flip_with_it(results):
-    assert results["measures"]["masked data"]["flipped"] == [0.0, 0.0]
-    assert results["measures"]["iFair frozen, K = 3"]["flipped"] == [0.0, 0.0]
-    assert min(results["measures"]["full data"]["flipped"]) > 0
+    measures = measures_of(results)
+    assert measures["masked data"]["flipped"] == [0.0, 0.0]
+    assert measures["iFair frozen, K = 3"]["flipped"] == [0.0, 0.0]
+    assert min(measures["full data"]["flipped"]) > 0
 
 
 def test_results_survive_json_and_repeat_exactly(results):
-    assert json.loads(json.dumps(results)) == json.loads(json.dumps({**results}))
-    again = run(SMALL)
-    assert again["measures"] == results["measures"]
+    assert json.loads(json.dumps(results)) == results
+    check_results(results, DEMONSTRATION)
+    again = measures_of(demonstrate(replace(SMALL, n_splits=1)))
+    first = {name: {key: values[:1] for key, values in one.items()} for name, one in measures_of(results).items()}
+    assert again == first
 
 
 def test_the_table_shows_every_method_and_measure(results):
-    text = as_text(results)
-    for row in summary(results):
-        assert row["method"] in text
-        for mean, _ in row["values"].values():
-            assert f"{mean:.3f}" in text
-    assert all(measure in text for measure in MEASURES.values())
+    text = demo_text(results)
+    for method in results["methods"]:
+        assert method["name"] in text
+        for name in DEMO_MEASURES:
+            assert f"{np.mean(method['measures'][name]):.3f}" in text
+    assert all(measure in text for measure in DEMO_MEASURES.values())
 
 
 @pytest.fixture
 def quick(monkeypatch, results):
     """The command without the work: what it would find is known."""
     pytest.importorskip("vl_convert")
-    monkeypatch.setattr(experiment, "run", lambda settings, step: results)
+    monkeypatch.setattr(demonstration, "demonstrate", lambda settings, step: results)
     monkeypatch.setattr("ifair.audit.evidence", lambda dataset, **options: small_evidence())
 
 
@@ -66,7 +76,7 @@ def test_the_command_prints_a_table_and_says_where_the_report_is(tmp_path, resul
     assert outcome.exit_code == 0
     assert "iFair frozen" in outcome.stdout
     assert str(folder / "report.html") in outcome.stdout
-    assert json.loads((folder / "results.json").read_text(encoding="utf-8"))["measures"] == results["measures"]
+    assert json.loads((folder / "results.json").read_text(encoding="utf-8"))["methods"] == results["methods"]
     assert sorted(path.name for path in folder.iterdir()) == ["evidence.json", "report.html", "results.json"]
     assert "<title>Fairness report: applicants</title>" in (folder / "report.html").read_text(encoding="utf-8")
 
@@ -74,11 +84,11 @@ def test_the_command_prints_a_table_and_says_where_the_report_is(tmp_path, resul
 @pytest.mark.usefixtures("quick")
 def test_json_goes_to_standard_output_and_nothing_else_does(tmp_path, results):
     outcome = CliRunner().invoke(main, ["demo", "--json", "--output", str(tmp_path)])
-    assert json.loads(outcome.stdout)["measures"] == results["measures"]
+    assert json.loads(outcome.stdout)["methods"] == results["methods"]
 
 
 def test_a_folder_that_cannot_be_made_is_named_before_any_work(tmp_path, monkeypatch):
-    monkeypatch.setattr(experiment, "run", lambda *_: pytest.fail("work was done"))
+    monkeypatch.setattr(demonstration, "demonstrate", lambda *_: pytest.fail("work was done"))
     blocked = tmp_path / "file"
     blocked.write_text("")
     outcome = CliRunner().invoke(main, ["demo", "--output", str(blocked / "inside")])

@@ -25,10 +25,10 @@ CASES = {
 
 @pytest.mark.parametrize(("extra", "arguments"), [(extra, case) for extra, cases in CASES.items() for case in cases])
 def test_what_is_missing_is_named_before_any_file_is_looked_at(extra, arguments, tmp_path, monkeypatch):
-    from ifair.cli.extras import PACKAGES
+    from ifair.cli.extras import EXTRAS
 
-    absent = {name for name, (_, brings) in PACKAGES.items() if brings == extra}
-    monkeypatch.setattr("ifair.cli.extras.find_spec", lambda name: None if name in absent else object())
+    absent = {name for name, brings in EXTRAS.items() if brings == extra}
+    monkeypatch.setattr("ifair.errors.find_spec", lambda name: None if name in absent else object())
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(main, arguments)
     assert done.exit_code == 1, done.output

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 import ifair
 from ifair.cli import main
-from ifair.data import blocks
+from ifair.tables.write import BlockWriter
 
 pytest.importorskip("skops")
 
@@ -49,13 +49,13 @@ def test_parquet_goes_in_as_well(folder, applicants, classifier, tmp_path):
 
 def test_no_more_than_a_block_is_read_at_a_time(folder, classifier, tmp_path, monkeypatch):
     sizes = []
-    write = blocks.BlockWriter.write
+    write = BlockWriter.write
 
     def watched(self, block):
         sizes.append(len(block))
         write(self, block)
 
-    monkeypatch.setattr(blocks.BlockWriter, "write", watched)
+    monkeypatch.setattr(BlockWriter, "write", watched)
     transform(classifier, folder / "people.csv", "-o", tmp_path / "out.csv", "--block-rows", 50)
     assert sizes == [50, 50, 20]
 

@@ -70,7 +70,7 @@ def test_a_file_that_may_not_be_read_says_so(verb, folder, tmp_path, monkeypatch
 
 
 def test_a_table_that_the_system_refuses_says_so(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr("ifair.data.tables.os.access", lambda *_: False)
+    monkeypatch.setattr("ifair.tables.read.os.access", lambda *_: False)
     assert "permission denied" in refused("audit", folder / "people.csv", folder, tmp_path, monkeypatch)
 
 

@@ -5,15 +5,16 @@ import itertools
 import numpy as np
 import pytest
 
-from ifair.core.batch import Batch, can_be_batched, ladder, most_at_once
-from ifair.core.losses import Reconstruction
+from ifair.core.batch import Batch, can_be_batched, most_at_once
 from ifair.core.mapping import Mapping
 from ifair.core.moments import Moments, input_products
 from ifair.core.objective import Objective
+from ifair.core.pair_terms import AllPairs, Landmarks
 from ifair.core.pairs import EuclideanPairs, MinkowskiPairs
-from ifair.core.parameters import Parameters
-from ifair.core.schedules import AllPairs, Landmarks, NoPairs
-from ifair.engines.local import LocalEngine
+from ifair.core.parameters import Packing, Parameters
+from ifair.core.solve import Problem, minimise, minimise_many
+from ifair.core.terms import Reconstruction
+from ifair.engines.engine import LocalEngine
 
 M, N, K = 41, 6, 4
 UNPROTECTED = np.array([0, 1, 2, 4])
@@ -37,14 +38,14 @@ ENGINES = {
 def objectives(engine, pairs="all", *, weighted=True, squared=False, reduction="mean", dtype=np.float64):
     unprotected, columns = engine.send(UNPROTECTED, np.array([1.0, 1, 1, 0, 1, 1]))
     kernel = EuclideanPairs(unprotected, K, weighted, dtype)
-    schedule = {
-        "all": lambda: AllPairs(kernel),
-        "landmarks": lambda: Landmarks(kernel, engine.take(np.array([3, 4, 11, 17, 25, 38])), engine.n_records),
-        "moments": lambda: Moments(unprotected, input_products(engine, unprotected), weighted),
-        "none": NoPairs,
+    pair_terms = {
+        "all": lambda: [AllPairs(kernel)],
+        "landmarks": lambda: [Landmarks(kernel, engine.take(np.array([3, 4, 11, 17, 25, 38])), engine.n_records)],
+        "moments": lambda: [Moments(unprotected, input_products(engine, unprotected), weighted)],
+        "none": list,
     }[pairs]()
-    shared = engine, Mapping(2.0, squared), Reconstruction(columns), schedule
-    return [Objective(*shared, *weights, reduction) for weights in WEIGHTS]
+    terms = [Reconstruction(columns), *pair_terms]
+    return [Objective(engine, Mapping(2.0, squared), tuple(zip(weights, terms)), reduction) for weights in WEIGHTS]
 
 
 def draw(rng):
@@ -54,13 +55,23 @@ def draw(rng):
     return X - X.mean(axis=0), at
 
 
-def assert_same(together, apart, tolerance):
-    for (losses, gradient), (expected_losses, expected) in zip(together, apart, strict=True):
-        assert all(type(loss) is float for loss in losses)
-        np.testing.assert_allclose(losses, expected_losses, rtol=tolerance)
-        for a, b in ((gradient.prototypes, expected.prototypes), (gradient.alpha, expected.alpha)):
-            assert a.shape == b.shape
-            np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance * np.abs(b).max())
+PACKING = Packing(K, N, np.zeros(N, dtype=bool))
+
+
+def assert_same(fits, at, tolerance, most=100):
+    """Evaluated at once, every fit has the losses and the gradient that it has alone."""
+    apart = [fit.value_and_grad(one) for fit, one in zip(fits, at)]
+    thetas = np.stack([PACKING.pack(one) for one in at])
+    batch = Batch(fits, (K, N), most)
+    losses, gradients = map(batch.fetch, batch.values_and_grads(batch.send(thetas)))
+    for theta, values, gradient, (expected_losses, expected) in zip(thetas, losses, gradients, apart, strict=True):
+        named = batch.name_losses(values)
+        found, expected_values = ([one.total, *one.terms] for one in (named, expected_losses))
+        assert all(type(loss) is float for loss in found)
+        np.testing.assert_allclose(found, expected_values, rtol=tolerance)
+        flat = PACKING.pack_gradient(expected, theta)
+        assert gradient.shape == flat.shape
+        np.testing.assert_allclose(gradient, flat, rtol=tolerance, atol=tolerance * np.abs(flat).max())
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -72,8 +83,7 @@ def test_every_fit_has_the_loss_and_gradient_that_it_has_alone(rng, engine, pair
     X, at = draw(rng)
     with ENGINES[engine](X) as opened:
         fits = objectives(opened, pairs, weighted=weighted, squared=squared, reduction=reduction)
-        apart = [fit.value_and_grad(one) for fit, one in zip(fits, at)]
-        assert_same(Batch(fits[0], 100).value_and_grads(fits, at), apart, 1e-10)
+        assert_same(fits, at, 1e-10)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -82,68 +92,77 @@ def test_tiles_in_single_precision_agree_to_five_digits(rng, engine, pairs):
     X, at = draw(rng)
     with ENGINES[engine](X) as opened:
         fits = objectives(opened, pairs, dtype=np.float32)
-        apart = [fit.value_and_grad(one) for fit, one in zip(fits, at)]
-        assert_same(Batch(fits[0], 100).value_and_grads(fits, at), apart, 1e-5)
+        assert_same(fits, at, 1e-5)
 
 
 @pytest.mark.parametrize("most", [1, 2, 3])
-def test_more_fits_than_there_is_room_for_are_evaluated_in_turns(rng, most):
+def test_more_fits_than_there_is_room_for_are_evaluated_in_turns(rng, monkeypatch, most):
     X, at = draw(rng)
-    engine = Watched(X)
-    fits = objectives(engine)
-    apart = [fit.value_and_grad(one) for fit, one in zip(fits, at)]
-    engine.sizes.clear()
-    assert_same(Batch(fits[0], most).value_and_grads(fits, at), apart, 1e-10)
-    assert max(engine.sizes) == most
-    assert sum(engine.sizes) == len(WEIGHTS)
+    sizes, sums = [], Objective.sums
+
+    def watched(self, V, *arguments):
+        sizes.append(V.shape[0])
+        return sums(self, V, *arguments)
+
+    fits = objectives(LocalEngine(X))
+    monkeypatch.setattr(Objective, "sums", watched)
+    assert_same(fits, at, 1e-10, most)
+    sizes = sizes[len(WEIGHTS) :]  # those before were alone
+    assert max(sizes) == most
+    assert sum(sizes) == len(WEIGHTS)
 
 
 class Watched(LocalEngine):
-    """Notes which functions are evaluated, and at how many parameters at once."""
+    """Notes which functions are evaluated, and for how many fits at once."""
 
-    recorded = False
+    recorded = True
 
     def __init__(self, X):
         super().__init__(X)
         self.sizes, self.functions = [], []
 
     def evaluate(self, function, *arrays):
-        self.sizes.append(arrays[1].shape[0])
-        self.functions.append(function)
+        if len(arrays) == 1:
+            self.sizes.append(arrays[0].shape[0])
+            self.functions.append(function)
         return super().evaluate(function, *arrays)
 
 
 def test_an_engine_that_records_sees_few_sizes_and_one_function_for_each(rng):
     X, at = draw(rng)
     engine = Watched(X)
-    fits, at = objectives(engine) * 4, at * 4
-    apart = [fit.value_and_grad(one) for fit, one in zip(fits, at)]
-    engine.recorded = True
-    engine.sizes.clear()
-    engine.functions.clear()
-    batch = Batch(fits[0], 100)
-    for n in (20, 19, 18, 17, 9, 3):
-        assert_same(batch.value_and_grads(fits[:n], at[:n]), apart[:n], 1e-10)
-    assert engine.sizes == [20, 20, 20, 20, 10, 3]
-    assert len(set(engine.functions)) == 3
-    batch = Batch(fits[0], 17)
-    batch.value_and_grads(fits[:17], at[:17])
-    assert engine.sizes[-1] == 17, "no more than there is room for"
+    fits = objectives(engine) * 3
+    starts = [[one, other] for one, other in zip(at * 3, (at[1:] + at[:1]) * 3)]
+    problems = [Problem(fit, two, PACKING, 20 + 30 * i, 1e-9) for i, (fit, two) in enumerate(zip(fits, starts))]
+    found = minimise_many(problems, [0] * len(fits), lambda rows: Batch([fits[row] for row in rows], (K, N), 100))
+    assert engine.sizes[0] == 30
+    assert len(set(engine.functions)) == len(set(engine.sizes)) < 10
+    for problem, (solution, _) in zip(problems, found):
+        options = {"max_iter": problem.max_iter, "tol": problem.tol}
+        expected, _ = minimise(problem.objective, problem.starts, PACKING, **options)
+        assert solution.losses.total <= expected.losses.total * 1.1
 
 
-def test_rungs_of_the_ladder_are_few_and_at_most_a_third_above_what_is_wanted():
-    rungs = {n: ladder(n) for n in range(1, 1025)}
-    assert all(n <= rung <= n * 4 / 3 for n, rung in rungs.items())
-    assert len(set(rungs.values())) <= 36
+@pytest.mark.parametrize("engine", ENGINES)
+def test_searches_take_the_same_steps_at_once_and_alone(rng, engine):
+    X, at = draw(rng)
+    with ENGINES[engine](X) as opened:
+        fits = objectives(opened)
+        problems = [Problem(fit, [one], PACKING, 6, 0.0) for fit, one in zip(fits, at)]
+        found = minimise_many(problems, [0] * 5, lambda rows: Batch([fits[row] for row in rows], (K, N), 100))
+        for fit, one, (solution, _) in zip(fits, at, found, strict=True):
+            expected, _ = minimise(fit, [one], PACKING, max_iter=6, tol=0.0)
+            np.testing.assert_allclose(solution.parameters.prototypes, expected.parameters.prototypes, rtol=1e-8)
+            np.testing.assert_allclose(solution.losses, expected.losses, rtol=1e-9)
 
 
 def test_only_euclidean_formulas_take_many_fits(rng):
     X, _ = draw(rng)
     engine = LocalEngine(X)
     assert all(can_be_batched(fit) for pairs in ("all", "moments", "none") for fit in objectives(engine, pairs))
-    minkowski = AllPairs(MinkowskiPairs(UNPROTECTED, N, 3.0))
-    assert not can_be_batched(Objective(engine, Mapping(3.0), Reconstruction(np.ones(N)), minkowski, 1.0, 1.0))
-    assert not can_be_batched(Objective(engine, Mapping(3.0), Reconstruction(np.ones(N)), NoPairs(), 1.0, 0.0))
+    utility, minkowski = (1.0, Reconstruction(np.ones(N))), (1.0, AllPairs(MinkowskiPairs(UNPROTECTED, N, 3.0)))
+    assert not can_be_batched(Objective(engine, Mapping(3.0), (utility, minkowski)))
+    assert not can_be_batched(Objective(engine, Mapping(3.0), (utility,)))
 
 
 def test_how_many_fits_there_is_room_for_follows_from_the_engines_memory(rng):

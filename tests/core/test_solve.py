@@ -1,4 +1,6 @@
-"""The solver: finds known minima, says honestly why it stopped, keeps the best."""
+"""The solver: finds known minima, says honestly why it stopped, keeps the best, for one problem and for many."""
+
+import signal
 
 import numpy as np
 import pytest
@@ -6,9 +8,14 @@ import pytest
 from ifair.core import solve
 from ifair.core.objective import Losses
 from ifair.core.parameters import Packing, Parameters
-from ifair.core.solve import descend, minimise
+from ifair.core.solve import Problem, ladder, minimise, minimise_many
 
 PACKING = Packing(1, 2, np.zeros(2, dtype=bool))
+
+
+def descend(objective, one, packing, **options):
+    """Where the search from one start ends."""
+    return minimise(objective, [one], packing, **options)[0]
 
 
 class Bowl:
@@ -20,7 +27,7 @@ class Bowl:
     def value_and_grad(self, parameters):
         V, alpha = parameters.prototypes - [[3.0, -1.0]], parameters.alpha - [0.25, -0.5]
         value = self.bottom + float((V**2).sum() + (alpha**2).sum()) - 0.25
-        return Losses(value, value, 0.0), Parameters(2 * V, 2 * alpha)
+        return Losses(value, (value,)), Parameters(2 * V, 2 * alpha)
 
 
 def start(a=0.0, b=0.0):
@@ -93,19 +100,23 @@ def test_an_interrupt_before_the_first_value_is_an_interrupt():
 
 def test_an_interrupt_between_trials_and_the_second_leg_keeps_the_trials(monkeypatch):
     monkeypatch.setattr(solve, "TRIAL_ITERATIONS", 2)
-    legs = []
-    whole = solve.descend
+    ended = []
 
-    def descend_twice(*args, **kwargs):
-        legs.append(kwargs.get("first", 0))
-        if len(legs) == 3:
-            raise KeyboardInterrupt
-        return whole(*args, **kwargs)
+    class Interrupted(Bowl):
+        def value_and_grad(self, parameters):
+            if len(ended) == 2:
+                raise KeyboardInterrupt
+            return super().value_and_grad(parameters)
 
-    monkeypatch.setattr(solve, "descend", descend_twice)
-    solution, restarts = minimise(Bowl(), [start(), start(9.0)], PACKING, max_iter=100, tol=0.0)
+    def observer(progress):
+        if progress.iteration == 2:
+            ended.append(progress.restart)
+
+    starts = [start(), start(9.0)]
+    solution, restarts = minimise(Interrupted(), starts, PACKING, max_iter=100, tol=0.0, observer=observer)
     assert solution.stopped == "interrupted"
     assert solution.losses.total == min(restarts)
+    assert solution.losses.total == Bowl().value_and_grad(solution.parameters)[0].total
 
 
 class TwoValleys:
@@ -116,7 +127,7 @@ class TwoValleys:
         centre, depth = (-5.0, 1.0) if x < 0 else (5.0, 2.0)
         value = depth + 0.01 * (x - centre) ** 4
         gradient = np.array([[0.04 * (x - centre) ** 3, 0.0]])
-        return Losses(value, value, 0.0), Parameters(gradient, np.zeros(2))
+        return Losses(value, (value,)), Parameters(gradient, np.zeros(2))
 
 
 def test_only_the_best_start_goes_on(monkeypatch):
@@ -144,3 +155,273 @@ def test_a_line_search_that_fails_is_called_stalled():
             return losses, -1.0 * gradient
 
     assert descend(Wrong(), start(), PACKING, max_iter=50, tol=1e-6).stopped == "stalled"
+
+
+class Unlucky(Bowl):
+    """Values that are no numbers from some evaluation on, perhaps until the search comes back to its best point."""
+
+    def __init__(self, first, *, for_good=False):
+        super().__init__()
+        self.first, self.for_good, self.seen, self.back = first, for_good, [], False
+
+    def value_and_grad(self, parameters):
+        losses, gradient = super().value_and_grad(parameters)
+        best = min(self.seen, default=None)
+        self.back |= len(self.seen) > self.first and losses.total == best
+        self.seen.append(losses.total if len(self.seen) < self.first or self.back else np.inf)
+        if len(self.seen) > self.first and (self.for_good or not self.back):
+            losses = Losses(np.nan, np.nan, 0.0)
+        return losses, gradient
+
+
+@pytest.mark.parametrize("first", [1, 3, 5, 7])
+def test_a_search_that_stalls_goes_on_from_its_best_point(first):
+    unlucky = Unlucky(first)
+    solution = descend(unlucky, start(40.0, -70.0), PACKING, max_iter=500, tol=1e-6)
+    assert unlucky.back
+    assert solution.losses.total == pytest.approx(1.0, abs=1e-6)
+    assert solution.stopped == "converged"
+
+
+def test_a_search_that_stalls_again_without_having_gained_ends():
+    unlucky = Unlucky(5, for_good=True)
+    solution = descend(unlucky, start(40.0, -70.0), PACKING, max_iter=500, tol=1e-6)
+    assert solution.stopped == "stalled"
+    assert len(unlucky.seen) < 150
+    assert solution.losses.total == Bowl().value_and_grad(solution.parameters)[0].total
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_a_value_that_is_no_number_only_shortens_the_step(wrong):
+    class Fenced(Bowl):
+        def value_and_grad(self, parameters):
+            losses, gradient = super().value_and_grad(parameters)
+            if parameters.prototypes[0, 0] > 4.0:
+                losses = Losses(wrong, wrong, 0.0)
+                gradient = Parameters(np.full((1, 2), wrong), np.full(2, wrong))
+            return losses, gradient
+
+    solution = descend(Fenced(), start(-300.0), PACKING, max_iter=500, tol=0.0)
+    assert solution.losses.total == pytest.approx(1.0, abs=1e-6)
+
+
+# Many problems at once.
+
+
+class Valley:
+    """A curved valley with its bottom at prototypes (a, a^2)."""
+
+    def __init__(self, a):
+        self.a = a
+
+    def value_and_grad(self, parameters):
+        (x, y), alpha = parameters.prototypes[0], parameters.alpha
+        value = (self.a - x) ** 2 + 20.0 * (y - x**2) ** 2 + float(((alpha - 0.5) ** 2).sum()) + 1.0
+        gradient = [2.0 * (x - self.a) - 80.0 * x * (y - x**2), 40.0 * (y - x**2)]
+        return Losses(value, value, 0.0), Parameters(np.array([gradient]), 2.0 * (alpha - 0.5))
+
+
+VALLEYS = [Valley(a) for a in (0.5, 1.0, 1.5, -2.0, 3.0)]
+FORMS = [0, 1, 0, 1, 0]
+
+
+def problems(n_starts=3, *, max_iter=300, observer=None):
+    def starts(seed):
+        rng = np.random.default_rng(seed)
+        return [Parameters(rng.normal(size=(1, 2)), rng.uniform(0.1, 1.0, 2)) for _ in range(n_starts)]
+
+    return [
+        Problem(valley, starts(i), PACKING, max_iter, 1e-6, None if observer is None else observer(i))
+        for i, valley in enumerate(VALLEYS)
+    ]
+
+
+class Together:
+    """Valleys that are evaluated in one call; notes which ones."""
+
+    n_losses = 3
+
+    def __init__(self, numbers, asked=None, recorded=False, before=lambda: None):
+        self.numbers, self.recorded, self.before = numbers, recorded, before
+        self.asked = [] if asked is None else asked
+
+    def send(self, theta):
+        return np.array(theta)
+
+    def fetch(self, array):
+        return array
+
+    def run(self, function, orders):
+        return function(orders)[0]
+
+    def keep(self, rows):
+        return Together([self.numbers[row] for row in rows], self.asked, self.recorded, self.before)
+
+    def name_losses(self, values):
+        return Losses(*map(float, values))
+
+    def values_and_grads(self, theta):
+        self.before()
+        self.asked.append([(number, *one) for number, one in zip(self.numbers, theta.tolist(), strict=True)])
+        answers = [VALLEYS[i].value_and_grad(PACKING.unpack(one)) for i, one in zip(self.numbers, theta)]
+        gradients = [PACKING.pack_gradient(gradient, one) for (_, gradient), one in zip(answers, theta)]
+        return np.array([losses for losses, _ in answers]), np.stack(gradients)
+
+
+def solve_together(given, *, asked=None, recorded=False, before=lambda: None, **options):
+    """Solve the problems in two batches; what each was asked comes into a dictionary."""
+    asked = {} if asked is None else asked
+
+    def batch(numbers):
+        return Together(numbers, asked.setdefault(FORMS[numbers[0]], []), recorded, before)
+
+    return minimise_many(given, FORMS[: len(given)], batch, **options)
+
+
+def alone(problem):
+    return minimise(problem.objective, problem.starts, PACKING, max_iter=problem.max_iter, tol=problem.tol)
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+@pytest.mark.parametrize("most", [1, 2, 7, 1000])
+@pytest.mark.parametrize("n_starts", [1, 3])
+def test_every_problem_ends_where_it_ends_alone(monkeypatch, n_starts, most, recorded):
+    monkeypatch.setattr(solve, "TRIAL_ITERATIONS", 8)  # so that there is a second leg
+    given = problems(n_starts)
+    for apart in (False, True):
+        results = minimise_many(given, most=most) if apart else solve_together(given, most=most, recorded=recorded)
+        for problem, (found, restarts) in zip(given, results, strict=True):
+            expected, expected_restarts = alone(problem)
+            np.testing.assert_array_equal(found.parameters.prototypes, expected.parameters.prototypes)
+            np.testing.assert_array_equal(restarts, expected_restarts)
+            assert (found.losses, found.n_iter, found.stopped) == (expected.losses, expected.n_iter, expected.stopped)
+
+
+def test_searches_of_one_form_are_evaluated_together_and_leave_when_they_are_over():
+    asked = {}
+    solve_together(problems(), asked=asked)
+    assert [len(rows) for rows in asked[0][:5]] == [9] * 5
+    assert [len(rows) for rows in asked[1][:5]] == [6] * 5
+    assert {number % 2 for rows in asked[1] for number, *_ in rows} == {1}
+    sizes = [len(rows) for rows in asked[0]]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[-1] < 9
+
+
+def test_where_calls_are_recorded_sizes_are_few():
+    asked = {}
+    solve_together(problems(), asked=asked, recorded=True)
+    assert {len(rows) for rows in asked[0]} <= {9, *(ladder(n) for n in range(1, 9))}
+
+
+@pytest.mark.parametrize("most", [3, 1000])
+def test_what_comes_together_is_the_same_every_time(most):
+    asked = [{} for _ in range(3)]
+    for one in asked:
+        solve_together(problems(), asked=one, most=most)
+    assert asked[0] == asked[1] == asked[2]
+
+
+def test_no_more_searches_are_under_way_than_may_be():
+    asked = {}
+    solve_together(problems(), asked=asked, most=4)
+    assert max(len(rows) for form in asked.values() for rows in form) == 3  # those of one problem come together
+
+
+def test_an_error_in_an_evaluation_ends_everything():
+    with pytest.raises(ZeroDivisionError, match="out of luck"):
+        solve_together(problems(), before=raising(ZeroDivisionError("out of luck"), 7))
+
+
+def raising(error, call):
+    """A function that raises from this call on."""
+    calls = []
+
+    def before():
+        calls.append(1)
+        if len(calls) >= call:
+            raise error
+
+    return before
+
+
+@pytest.mark.parametrize("most", [2, 1000])
+def test_an_error_of_an_observer_ends_everything(most):
+    def observer(number):
+        def tell(progress):
+            if number == 3 and progress.iteration == 4:
+                raise LookupError("nobody there")
+
+        return tell
+
+    with pytest.raises(LookupError, match="nobody there"):
+        solve_together(problems(observer=observer), most=most)
+
+
+def test_an_observer_calls_off_its_own_fit_and_no_other():
+    def observer(number):
+        def tell(progress):
+            if number == 2 and progress.iteration == 3:
+                raise StopIteration
+
+        return tell
+
+    given = problems(observer=observer)
+    for found in (solve_together(given), minimise_many(given)):
+        assert [solution.stopped == "callback" for solution, _ in found] == [False, False, True, False, False]
+        assert found[2][0].n_iter <= 3
+        assert found[4][0].losses == alone(given[4])[0].losses
+
+
+def test_observers_hear_of_every_start_once_per_iteration():
+    heard = []
+
+    def observer(number):
+        return lambda progress: heard.append((number, progress.restart, progress.iteration))
+
+    found = solve_together(problems(observer=observer))
+    assert {(number, restart) for number, restart, _ in heard} == {(i, j) for i in range(5) for j in range(3)}
+    assert max(iteration for number, _, iteration in heard if number == 4) >= found[4][0].n_iter
+    assert len(heard) == len(set(heard))
+
+
+def test_an_interrupt_keeps_the_best_so_far_of_every_problem():
+    for number, (solution, restarts) in enumerate(solve_together(problems(), before=raising(KeyboardInterrupt, 9))):
+        assert solution.stopped == "interrupted"
+        assert solution.losses.total == min(restarts)
+        assert solution.losses == VALLEYS[number].value_and_grad(solution.parameters)[0]
+
+
+def test_an_interrupt_before_the_first_value_leaves_nothing():
+    assert solve_together(problems(), before=raising(KeyboardInterrupt, 1)) == [None] * 5
+
+
+def test_problems_not_begun_before_an_interrupt_have_no_solution():
+    found = solve_together(problems(), before=raising(KeyboardInterrupt, 9), most=4)  # one problem of each form
+    assert [one is None for one in found] == [False, False, True, True, True]
+    for solution, restarts in found[:2]:
+        assert solution.stopped == "interrupted"
+        assert solution.losses.total == np.nanmin(restarts)
+
+
+def test_a_signal_while_searches_are_at_work_ends_them():
+    def observer(number):
+        def tell(progress):
+            if number == 1 and progress.restart == 0 and progress.iteration == 4:
+                signal.raise_signal(signal.SIGINT)
+
+        return tell
+
+    found = solve_together(problems(max_iter=10_000, observer=observer))
+    assert all(solution.stopped in ("interrupted", "converged", "stalled") for solution, _ in found)
+    assert any(solution.stopped == "interrupted" for solution, _ in found)
+
+
+def test_nothing_to_solve_is_solved_at_once():
+    assert minimise_many([]) == []
+
+
+def test_rungs_of_the_ladder_are_few_and_at_most_a_third_above_what_is_wanted():
+    rungs = {n: ladder(n) for n in range(1, 1025)}
+    assert all(n <= rung <= n * 4 / 3 for n, rung in rungs.items())
+    assert len(set(rungs.values())) <= 36

@@ -12,18 +12,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ifair.core.lfr import LabelledParameters, LFRObjective, first_log_odds
-from ifair.core.losses import Reconstruction
 from ifair.core.mapping import Mapping, mean_memberships
 from ifair.core.moments import Moments, input_products
 from ifair.core.objective import Objective
+from ifair.core.pair_terms import AllPairs, Landmarks
+from ifair.core.pairs import pair_kernel
 from ifair.core.parameters import Parameters
-from ifair.core.schedules import AllPairs, Landmarks, NoPairs
-from ifair.engines.local import LocalEngine
-from ifair.engines.parquet import ParquetRecords
-from ifair.engines.records import MappedRecords
+from ifair.core.terms import GroupParity, LabelCrossEntropy, Reconstruction, first_log_odds
+from ifair.engines.engine import LocalEngine
 from ifair.engines.streamed import StreamedEngine
-from ifair.models.kernels import pair_kernel
+from ifair.inputs.disk import MappedRecords
+from ifair.inputs.parquet import ParquetRecords
 
 from clusters import spark, two_workers
 from devices import interpret_triton
@@ -149,35 +148,34 @@ def objective(engine, pairs="all", p=2.0, *, weighted=True, squared=False, reduc
     unprotected, columns = engine.send(UNPROTECTED, np.array([1.0, 1, 1, 0, 1, 1]))
     counts = np.isin(np.arange(N), UNPROTECTED)
     kernel = pair_kernel(engine, counts, K, p, weighted=weighted, single=dtype == np.float32)
-    schedule = {
-        "all": lambda: AllPairs(kernel),
-        "landmarks": lambda: Landmarks(kernel, engine.take(LANDMARKS), engine.n_records),
-        "moments": lambda: Moments(unprotected, input_products(engine, unprotected), weighted),
-        "none": NoPairs,
+    pair_terms = {
+        "all": lambda: [(0.7, AllPairs(kernel))],
+        "landmarks": lambda: [(0.7, Landmarks(kernel, engine.take(LANDMARKS), engine.n_records))],
+        "moments": lambda: [(0.7, Moments(unprotected, input_products(engine, unprotected), weighted))],
+        "none": list,
     }[pairs]()
-    return Objective(engine, Mapping(p, squared), Reconstruction(columns), schedule, 1.3, 0.7, reduction)
+    return Objective(engine, Mapping(p, squared), ((1.3, Reconstruction(columns)), *pair_terms), reduction)
 
 
 def lfr(engine, rng, n_groups=3):
     y, groups = (rng.random(M) < 0.4).astype(float), rng.permutation(np.arange(M) % n_groups)
     sent = engine.send(np.ones(N), y, groups, np.bincount(groups).astype(float))
-    return LFRObjective(engine, Mapping(2.0, True), Reconstruction(sent[0]), *sent[1:], (0.3, 1.1, 0.7))
+    terms = (0.3, Reconstruction(sent[0])), (1.1, LabelCrossEntropy(sent[1])), (0.7, GroupParity(*sent[2:]))
+    return Objective(engine, Mapping(2.0, True), terms)
 
 
 def flat(result):
     """Losses and gradient as one vector of NumPy."""
     losses, gradient = result
-    more = []
-    if isinstance(gradient, LabelledParameters):
-        gradient, more = gradient.parameters, [gradient.log_odds]
-    parts = [gradient.prototypes, gradient.alpha, *more]
-    assert all(isinstance(loss, float) for loss in losses)
+    parts = [gradient.prototypes, gradient.alpha, *gradient.extra.values()]
+    values = [losses.total, *losses.terms]
+    assert all(isinstance(loss, float) for loss in values)
     assert all(type(part) is np.ndarray and part.dtype == np.float64 for part in parts)
-    return [np.array(losses), *parts]
+    return [np.array(values), *parts]
 
 
 def assert_same(actual, expected, tolerance):
-    for a, b in zip(flat(actual), flat(expected)):
+    for a, b in zip(flat(actual), flat(expected), strict=True):
         np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance * np.abs(b).max(initial=0.0))
 
 
@@ -226,7 +224,7 @@ def test_records_in_single_precision_are_computed_with_in_double(rng, opened, pa
 @pytest.mark.parametrize("n_groups", [1, 3])
 def test_loss_and_gradient_of_lfr_are_those_of_one_block(seed, opened, n_groups, shards):
     X, at = draw(np.random.default_rng(seed))
-    at = LabelledParameters(at, np.linspace(-1.0, 1.0, K))
+    at = Parameters(at.prototypes, at.alpha, {"log_odds": np.linspace(-1.0, 1.0, K)})
     expected = lfr(reference(X), np.random.default_rng(seed), n_groups).value_and_grad(at)
     assert_same(lfr(opened(X, shards), np.random.default_rng(seed), n_groups).value_and_grad(at), expected, 1e-10)
 

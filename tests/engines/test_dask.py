@@ -12,19 +12,19 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ifair import IFair
 from ifair.core.mapping import Mapping
+from ifair.core.pair_terms import Landmarks
 from ifair.core.pairs import EuclideanPairs
 from ifair.core.parameters import Parameters
-from ifair.core.schedules import Landmarks
 
 from clusters import processes, tasks_left, two_threads, two_workers
 
 pytest.importorskip("distributed", reason="Dask is not installed: pip install 'ifair[dask]'")
 
-from ifair.engines import cluster, dask, sharded
-from ifair.engines.cluster import open_client
+from ifair.engines import dask, dask_client, sharded
 from ifair.engines.dask import DaskEngine, from_array
-from ifair.engines.messages import Kept, dumps, loads
-from ifair.engines.protocol import add_in_order
+from ifair.engines.dask_client import open_client
+from ifair.engines.engine import add_in_order
+from ifair.engines.sharded import SentArrays, dump_message, load_message
 
 pytestmark = pytest.mark.cluster
 
@@ -82,8 +82,8 @@ def test_workers_that_keep_dying_end_the_fit_with_a_reason(X):
 
 
 def test_a_cluster_without_workers_is_not_waited_for_for_ever(X, monkeypatch):
-    monkeypatch.setattr(cluster, "NO_WORKER_SECONDS", 0.3)
-    monkeypatch.setattr(cluster, "LOOK_SECONDS", 0.1)
+    monkeypatch.setattr(dask_client, "NO_WORKER_SECONDS", 0.3)
+    monkeypatch.setattr(dask_client, "LOOK_SECONDS", 0.1)
     from distributed import Client, LocalCluster
 
     with (
@@ -97,8 +97,8 @@ def test_a_cluster_without_workers_is_not_waited_for_for_ever(X, monkeypatch):
 
 @pytest.mark.slow
 def test_a_slow_task_is_waited_for(X, monkeypatch):
-    monkeypatch.setattr(cluster, "NO_WORKER_SECONDS", 0.2)
-    monkeypatch.setattr(cluster, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(dask_client, "NO_WORKER_SECONDS", 0.2)
+    monkeypatch.setattr(dask_client, "LOOK_SECONDS", 0.05)
     client = two_workers()
     with DaskEngine(from_array(X, client), client) as engine:
         (total,) = engine.sum(lambda block, rows: (time.sleep(0.6) or len(block),))
@@ -157,7 +157,7 @@ def test_tasks_cancelled_by_others_are_not_waited_for(X):
 
 
 def test_no_scheduler_at_the_address_is_said_at_once(monkeypatch):
-    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 1)
+    monkeypatch.setattr(dask_client, "CONNECT_SECONDS", 1)
     with pytest.raises(ConnectionError, match=r"no Dask scheduler answers at 'tcp://127.0.0.1:9'"):
         model(engine="dask:tcp://127.0.0.1:9").fit(np.zeros((9, N)))
 
@@ -207,15 +207,15 @@ def test_landmarks_go_to_the_workers_once(rng):
     """What is sent for an evaluation does not grow with the landmarks."""
     sizes = []
     for n_landmarks in (200, 2000):
-        kept, drawn = Kept(), rng.normal(size=(n_landmarks, N))
-        kept.add(drawn)
-        schedule = Landmarks(EuclideanPairs(np.arange(N), K), drawn, 10_000)
+        sent, drawn = SentArrays(), rng.normal(size=(n_landmarks, N))
+        sent.add(drawn)
+        term = Landmarks(EuclideanPairs(np.arange(N), K), drawn, 10_000)
         parameters = Parameters(rng.normal(size=(K, N)), np.ones(N))
-        known = schedule.known(Mapping(), parameters, 256)
-        message, used = dumps(lambda block, known=known, schedule=schedule: (schedule, known), kept)
+        known = term.describe(Mapping(), parameters, 256)
+        message, used = dump_message(lambda block, known=known, term=term: (term, known), sent)
         assert used == {0}
         sizes.append(len(message))
-        there = loads(message, {0: drawn})(None)[1]
+        there = load_message(message, {0: drawn})(None)[1]
         assert np.array_equal(there.U, known.U)
         assert np.array_equal(there.side.left, known.side.left)
     assert sizes[0] == sizes[1] < 4000

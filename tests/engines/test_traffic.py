@@ -6,13 +6,13 @@ import pickle
 import numpy as np
 import pytest
 
-from ifair.core.losses import Reconstruction
 from ifair.core.mapping import Mapping
 from ifair.core.moments import Moments, input_products
 from ifair.core.objective import Objective
+from ifair.core.pair_terms import Landmarks
 from ifair.core.pairs import EuclideanPairs
 from ifair.core.parameters import Parameters
-from ifair.core.schedules import Landmarks
+from ifair.core.terms import Reconstruction
 from ifair.engines.sharded import ShardedEngine
 
 from clusters import spark, two_workers
@@ -52,10 +52,10 @@ def traffic(family, opened, monkeypatch):
     """Bytes of every message to tasks, and of every answer of a task, since the last look."""
     messages, answers = [], []
     module = importlib.import_module(f"ifair.engines.{family}")
-    dumped, results_of = ShardedEngine._dumped, module.results_of
+    dump, results_of = ShardedEngine._dump, module.results_of
 
     def counted_message(self, function):
-        message, used = dumped(self, function)
+        message, used = dump(self, function)
         messages.append(len(message))
         return message, used
 
@@ -64,12 +64,12 @@ def traffic(family, opened, monkeypatch):
         answers.extend(len(pickle.dumps(result, protocol=5)) for result in results)
         return results
 
-    monkeypatch.setattr(ShardedEngine, "_dumped", counted_message)
+    monkeypatch.setattr(ShardedEngine, "_dump", counted_message)
     monkeypatch.setattr(module, "results_of", counted_answers)
     return messages, answers
 
 
-def schedule(engine, pairs):
+def pair_term(engine, pairs):
     if pairs == "moments":
         return Moments(np.arange(N), input_products(engine, np.arange(N)))
     return Landmarks(EuclideanPairs(np.arange(N), K), engine.take(np.arange(0, 3 * L, 3)), engine.n_records)
@@ -88,8 +88,8 @@ def test_an_evaluation_sends_parameters_and_gets_gradients_whatever_the_number_o
     sizes = []
     for n_shards in (6, 24):
         with opened(rng.normal(size=(n_shards * SHARD, N))) as engine:
-            ways = schedule(engine, pairs)
-            objective = Objective(engine, Mapping(), Reconstruction(np.ones(N)), ways, 1.0, 1.0, "mean")
+            ways = pair_term(engine, pairs)
+            objective = Objective(engine, Mapping(), ((1.0, Reconstruction(np.ones(N))), (1.0, ways)))
             for _ in range(2):
                 messages.clear()
                 answers.clear()
@@ -111,7 +111,7 @@ def test_landmarks_are_sent_once_and_not_with_every_evaluation(opened, traffic, 
     for n_landmarks in (L, 5 * L):
         with opened(rng.normal(size=(10 * SHARD, N))) as engine:
             ways = Landmarks(EuclideanPairs(np.arange(N), K), engine.take(np.arange(n_landmarks)), engine.n_records)
-            objective = Objective(engine, Mapping(), Reconstruction(np.ones(N)), ways, 1.0, 1.0, "mean")
+            objective = Objective(engine, Mapping(), ((1.0, Reconstruction(np.ones(N))), (1.0, ways)))
             messages.clear()
             objective.value_and_grad(Parameters(rng.normal(size=(K, N)), np.ones(N)))
             sizes += messages

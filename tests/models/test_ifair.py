@@ -363,7 +363,7 @@ def test_transform_in_blocks_equals_transform_at_once(rng, monkeypatch):
     X = rng.normal(size=(50, 3))
     model = IFair(3, **FAST).fit(X)
     at_once = model.transform(X)
-    monkeypatch.setattr("ifair.models.prototypes.TRANSFORM_ROWS", 7)
+    monkeypatch.setattr("ifair.inputs.table.MAPPED_ROWS", 7)
     np.testing.assert_allclose(model.transform(X), at_once, rtol=1e-12)
 
 

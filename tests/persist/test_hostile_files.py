@@ -18,7 +18,7 @@ import ifair
 from ifair.persist import ModelFileError
 from ifair.persist.archive import pack, unpack
 from ifair.persist.manifest import write_manifest
-from ifair.persist.schema import read_schema, types_in
+from ifair.persist.schema import list_types, read_schema
 
 skops = pytest.importorskip("skops.io")
 
@@ -38,7 +38,7 @@ def members_of(path):
 def forge(path, payload_members, types=None):
     """A file whose checksum fits whatever the payload holds."""
     payload = pack(payload_members)
-    types = types_in(read_schema(payload_members)) if types is None else types
+    types = list_types(read_schema(payload_members)) if types is None else types
     path.write_bytes(pack({"manifest.json": write_manifest(payload, {}, types, []), "model.skops": payload}))
 
 

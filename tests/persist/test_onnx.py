@@ -15,7 +15,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 import ifair
 from ifair.models.masking import Masked
 from ifair.persist import ConversionError, onnx_inputs, to_onnx
-from ifair.persist.onnx.inputs import name_inputs
+from ifair.persist.onnx_export import name_inputs
 
 pytest.importorskip("skl2onnx")
 onnxruntime = pytest.importorskip("onnxruntime")

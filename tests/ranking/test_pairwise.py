@@ -80,7 +80,7 @@ def test_a_draw_of_pairs_is_about_as_large_as_asked_and_reproducible(searches):
 def test_drawn_pairs_are_of_two_people_of_one_query(searches):
     query = searches[2]
     codes = np.unique(query, return_inverse=True)[1]
-    i, j = PairwiseRanker(max_pairs=300, random_state=0)._pairs(codes)
+    i, j = PairwiseRanker(max_pairs=300, random_state=0)._draw_pairs(codes)
     assert (i != j).all()
     assert (codes[i] == codes[j]).all()
     assert set(codes[i]) == set(range(10))

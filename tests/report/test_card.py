@@ -4,10 +4,10 @@ import copy
 
 import pytest
 
-from ifair.report.audit import ReportError
 from ifair.report.blocks import Heading, markdown
 from ifair.report.card import card
 from ifair.report.html import html
+from ifair.results import ResultsError
 
 from samples import HOSTILE, hostile_evidence, lonely_evidence, small_evidence
 
@@ -31,7 +31,7 @@ def test_any_point_may_have_a_card():
     text = markdown(card(small_evidence(), "full"))
     assert text.startswith("# Model card: full data on applicants")
     assert "It can still see sex, origin" in text
-    with pytest.raises(ReportError, match=r"no point 'best'.*balanced.*masked"):
+    with pytest.raises(ResultsError, match=r"no point 'best'.*balanced.*masked"):
         card(small_evidence(), "best")
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from ifair.results import Caution
+
 CHANCE = {"classification": 0.5, "regression": 0.0}
 """The utility of a model that knows nothing; there is no one number for rankings."""
 
@@ -13,7 +15,7 @@ NARROW = 0.1
 """Of the spread of the scores on the full data."""
 
 
-def cautions(task: str, utility: str, point: Mapping[str, Any], before: Mapping[str, Any]) -> list[dict[str, str]]:
+def list_cautions(task: str, utility: str, point: Mapping[str, Any], before: Mapping[str, Any]) -> list[Caution]:
     """What a reader must know before praising a point.
 
     Parameters
@@ -26,7 +28,7 @@ def cautions(task: str, utility: str, point: Mapping[str, Any], before: Mapping[
 
     Returns
     -------
-    list of dict
+    list of Caution
         ``tag``, a word or two, and ``text``, a sentence or two; none where all is well.
     """
     found = [_at_chance(task, utility, point), _one_decision(point, before), _one_score(point, before)]

@@ -11,20 +11,20 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 
 from ifair import __version__
-from ifair.audit.candidates import Candidate, candidates
-from ifair.audit.cautions import CHANCE, cautions
-from ifair.audit.decisions import Decider, learn, score_range
-from ifair.audit.measures import UTILITY, Scored, attack, certificate, plain
-from ifair.audit.parts import NEIGHBOURS, Parts, split
-from ifair.audit.people import describe, flips, rounded
-from ifair.audit.tuning import SOLVER, named_choices
-from ifair.data import DataError, Dataset
+from ifair.audit.cautions import CHANCE, list_cautions
+from ifair.audit.people_view import describe_people, flip_people
+from ifair.audit.tuning import SOLVER, name_choices
+from ifair.datasets.dataset import Dataset
 from ifair.encode import columns_of
+from ifair.errors import IfairError
+from ifair.evaluate.candidates import Candidate, list_candidates
+from ifair.evaluate.fronts import pareto_front
+from ifair.evaluate.judgement import Judgement, attack_representation, certify_representation
+from ifair.evaluate.measures import USEFULNESS, plain_number
+from ifair.evaluate.splits import NEIGHBOURS, Split, split_table
+from ifair.evaluate.training import Trained, train
 from ifair.models.ifair import IFair
-from ifair.pareto import pareto_front
-
-FORMAT = "ifair-evidence"
-VERSION = 1
+from ifair.results import AuditedData, Evidence, LeftOut, Point
 
 Step = Callable[[str, int, int], None]
 """Told what was done last, how much is done and how much there is."""
@@ -43,7 +43,7 @@ def evidence(
     categorical: Sequence[str] = (),
     n_jobs: int | None = None,
     step: Step | None = None,
-) -> dict[str, Any]:
+) -> Evidence:
     """Learn, decide and measure: a table before and after iFair, with its rivals.
 
     Everything is learned on one third of the records, settings are chosen on another, and all that is said about
@@ -71,53 +71,55 @@ def evidence(
     categorical : sequence of str
         Columns of numbers that are codes of categories.
     n_jobs : int, optional
-        Processes; -1 for one a core. The result does not depend on it.
+        Processes; -1 for one per core. The result does not depend on it.
     step : callable, optional
         Called as ``step(what, done, total)``.
 
     Returns
     -------
-    dict
-        Numbers, strings, lists and dicts only: ``data``, ``settings``, ``versions``, ``points``, ``choices``,
-        ``people``. ``ifair.report.page`` makes a page of it.
+    Evidence
+        Numbers, strings, lists and dicts only; :class:`ifair.results.Evidence` names them all.
+        :func:`ifair.report.page` makes a page of it.
     """
     seed = seed if seed is not None else int((tuning or {}).get("seed", 0))
     options = dict(solver or (tuning or {}).get("solver") or SOLVER)
     names = np.arange(len(dataset)) if ids is None else np.asarray(ids)
     tell = step or (lambda *_: None)
-    parts = split(dataset, seed, most_people=most_people, categorical=categorical)
-    wanted = candidates(
+    parts = split_table(dataset, seed, most_people=most_people, categorical=categorical)
+    first, *others = list_candidates(
         None if tuning is None else [point["setting"] for point in tuning["front"]],
-        two_classes=parts.task == "classification" and len(set(parts.train.records.group)) == 2,
+        two_classes=parts.task == "classification" and len(set(parts.train.group)) == 2,
     )
     try:
-        full = learn(wanted[0], parts, seed, options)
+        full = train(first, parts, seed, options)
     except ValueError as error:
-        raise DataError(f"no model can be trained on {dataset.name}: {error}") from error
-    first, before = _measured(wanted[0], full, parts, None, resamples, higher_is_better)
-    tell(wanted[0].name, 1, len(wanted))
+        raise IfairError(f"no model can be trained on {dataset.name}: {error}") from error
+    point, before = _measure(first, full, parts, None, resamples, higher_is_better)
+    total = 1 + len(others)
+    tell(first.name, 1, total)
     # By now the neighbours of both parts are known, and other processes get them with the parts.
     jobs = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_tried)(candidate, parts, seed, options, before, resamples, higher_is_better)
-        for candidate in wanted[1:]
+        delayed(_try)(candidate, parts, seed, options, before, resamples, higher_is_better) for candidate in others
     )
-    points, left_out = [first], []
-    for done, (candidate, found) in enumerate(zip(wanted[1:], jobs), start=2):
+    points: list[Point] = [point]
+    left_out: list[LeftOut] = []
+    for done, (candidate, found) in enumerate(zip(others, jobs), start=2):
         if isinstance(found, str):
             left_out.append({"name": candidate.name, "why": found})
         else:
             points.append(found)
-        tell(candidate.name, done, len(wanted))
+        tell(candidate.name, done, total)
+    utility, explained = USEFULNESS[parts.task]
     _mark_front(points)
     for point in points:
-        point["cautions"] = cautions(parts.task, UTILITY[parts.task][0], point, first)
+        point["cautions"] = list_cautions(parts.task, utility, point, points[0])
     return {
-        "format": FORMAT,
-        "version": VERSION,
+        "format": "ifair-evidence",
+        "version": 2,
         "task": parts.task,
-        "utility": {**dict(zip(("name", "explained"), UTILITY[parts.task])), "chance": CHANCE.get(parts.task)},
+        "utility": {"name": utility, "explained": explained, "chance": CHANCE.get(parts.task)},
         "higher_is_better": higher_is_better,
-        "data": _about(dataset, parts),
+        "data": _describe_data(dataset, parts),
         "settings": {
             "seed": seed,
             "neighbours": int(parts.test.neighbours.shape[1]),
@@ -135,78 +137,71 @@ def evidence(
         },
         "points": points,
         "left_out": left_out,
-        "choices": named_choices(_eligible(points)),
-        "people": describe(parts.test, names[parts.test.rows]),
+        "choices": name_choices(choosable_points(points)),
+        "people": describe_people(parts.test, names[parts.test.rows]),
     }
 
 
-def _tried(candidate: Candidate, parts: Parts, seed: int, options: dict[str, Any], *how: Any) -> dict[str, Any] | str:
+def _try(candidate: Candidate, parts: Split, seed: int, options: dict[str, Any], *how: Any) -> Point | str:
     """A point, or why there is none."""
     try:
-        decider = learn(candidate, parts, seed, options)
+        trained = train(candidate, parts, seed, options)
     except ValueError as error:
         return str(error)
-    return _measured(candidate, decider, parts, *how)[0]
+    return _measure(candidate, trained, parts, *how)[0]
 
 
-def _measured(
+def _measure(
     candidate: Candidate,
-    decider: Decider,
-    parts: Parts,
-    before: Scored | None,
+    trained: Trained,
+    parts: Split,
+    before: Judgement | None,
     resamples: int,
     higher_is_better: bool,
-) -> tuple[dict[str, Any], Scored]:
-    scale = score_range(parts.train, parts.task)
-    scored = {}
-    for name in ("validation", "test"):
-        part = getattr(parts, name)
-        scores = decider.scores(part.X)
-        scored[name] = Scored(part, parts.task, scores, decider.decisions(scores), scale, resamples)
-    test, Z = scored["test"], decider.represent(parts.test.X)
-    flipped = flips(parts.test, decider.scores, decider.decisions, resamples)
-    point = {
+) -> tuple[Point, Judgement]:
+    validation, test = (
+        Judgement(part, trained.outcome(part), parts, resamples) for part in (parts.validation, parts.test)
+    )
+    Z = trained.represent(parts.test.X)
+    flip, people = flip_people(parts.test, trained, resamples)
+    point: Any = {
         "id": candidate.id,
         "name": candidate.name,
-        "family": candidate.family,
-        "setting": candidate.setting,
+        "family": candidate.method,
+        "setting": dict(candidate.setting),
         "blind": candidate.blind,
-        "validation": scored["validation"].brief(),
+        "validation": validation.brief(),
         "test": test.intervals(before),
         "groups": test.groups(),
-        "adversary": attack(Z, parts.test, resamples),
-        "certificate": certificate(Z, parts.test),
-        "flip": flipped["summary"],
+        "adversary": attack_representation(Z, parts.test, resamples),
+        "certificate": certify_representation(Z, parts.test),
+        "flip": flip,
         "worst": test.worst(higher_is_better=higher_is_better),
-        "people": {
-            "score": rounded(test.scores),
-            "flip": flipped["people"],
-            "alternatives": flipped["alternatives"] if flipped["people"] else [],
-        },
-        **_learned(decider, parts),
+        "people": people,
+        **_describe_model(trained, parts),
     }
     return point, test
 
 
-def _learned(decider: Decider, parts: Parts) -> dict[str, Any]:
+def _describe_model(trained: Trained, parts: Split) -> dict[str, Any]:
     """The archetypes and the weights of the attributes, where the representation has any."""
-    model = decider.steps[-1]
+    model = trained.steps[-1]
     if not isinstance(model, IFair):
         return {"archetypes": None, "weights": None}
     table = model.archetypes(parts.train.X, parts.encoder)
-    rows = [[_cell(value) for value in row] for row in table.to_numpy(dtype=object).tolist()]
+    rows = [[_plain_cell(value) for value in row] for row in table.to_numpy(dtype=object).tolist()]
     weights = [
-        {"name": name, "weight": plain(model.alpha_[columns_of(name, parts.train.X.columns)].sum())}
+        {"name": name, "weight": plain_number(model.alpha_[columns_of(name, parts.train.X.columns)].sum())}
         for name in parts.encoder.attributes_
     ]
     return {
         "archetypes": {"columns": [str(name) for name in table.columns], "rows": rows},
         "weights": sorted(weights, key=lambda one: -float(one["weight"] or 0)),
-        "converged": bool(model.converged_),
+        "converged": trained.converged,
     }
 
 
-def _cell(value: Any) -> Any:
+def _plain_cell(value: Any) -> Any:
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"
     if isinstance(value, (int, float, np.number)):
@@ -214,24 +209,24 @@ def _cell(value: Any) -> Any:
     return "(missing)" if pd.isna(value) else str(value)
 
 
-def _eligible(points: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def choosable_points(points: Sequence[Point]) -> list[Point]:
     """The points of iFair to choose among: those that cannot see protected attributes, if there are any."""
     fair = [point for point in points if point["family"] == "ifair"]
     return [point for point in fair if point["blind"]] or fair
 
 
-def _mark_front(points: Sequence[dict[str, Any]]) -> None:
+def _mark_front(points: Sequence[Point]) -> None:
     """Say of every point whether no other one beats it on validation data."""
     values = [
-        [np.nan if point["validation"][name] is None else point["validation"][name] for name in ("utility", "yNN")]
+        [np.nan if value is None else value for value in (point["validation"]["utility"], point["validation"]["yNN"])]
         for point in points
     ]
     for point, on in zip(points, pareto_front(values)):
         point["on_front"] = bool(on)
 
 
-def _about(dataset: Dataset, parts: Parts) -> dict[str, Any]:
-    y, group = dataset.target, dataset.group
+def _describe_data(dataset: Dataset, parts: Split) -> AuditedData:
+    y, group = dataset.outcome, dataset.group
     return {
         "name": dataset.name,
         "description": dataset.description,
@@ -241,13 +236,13 @@ def _about(dataset: Dataset, parts: Parts) -> dict[str, Any]:
         "target": str(y.name),
         "protected": list(dataset.protected),
         "ranked_by": None if dataset.query is None else "query",
-        "group_share": plain(group.mean()),
-        "base_protected": plain(y[group].mean()) if group.any() else None,
-        "base_others": plain(y[~group].mean()) if (~group).any() else None,
-        "parts": {name: len(getattr(parts, name)) for name in ("train", "validation", "test")},
+        "group_share": plain_number(group.mean()),
+        "base_protected": plain_number(y[group].mean()) if group.any() else None,
+        "base_others": plain_number(y[~group].mean()) if (~group).any() else None,
+        "parts": {"train": len(parts.train), "validation": len(parts.validation), "test": len(parts.test)},
         "columns": [
             {
-                "name": name,
+                "name": str(name),
                 "kind": "number" if pd.api.types.is_numeric_dtype(column) else "category",
                 "values": int(column.nunique()),
                 "missing": int(column.isna().sum()),

@@ -7,21 +7,21 @@ from typing import Any
 
 import pandas as pd
 
-from ifair.audit.candidates import VARIANTS, fair
-from ifair.audit.decisions import learn, score_range
-from ifair.audit.measures import UTILITY, Scored
-from ifair.audit.parts import split
-from ifair.data import Dataset
-from ifair.tune import Integer, Progress, Share, Space, choose, front_of, search
+from ifair.datasets.dataset import Dataset
+from ifair.errors import IfairError
+from ifair.evaluate.candidates import VARIANTS, Candidate, ifair_candidate
+from ifair.evaluate.measures import USEFULNESS, brief_measures, plain_number
+from ifair.evaluate.rules import RULES, choose
+from ifair.evaluate.search import Progress, Trial, front_of, search
+from ifair.evaluate.space import Integer, Share, Space
+from ifair.evaluate.splits import split_table
+from ifair.evaluate.training import train
+from ifair.results import Choices, TunedPoint, Tuning
 
-FORMAT = "ifair-tuning"
 MEASURES = ("utility", "yNN")
 SOLVER = {"n_restarts": 1, "max_iter": 300}
 SPACE: Space = {"K": Integer(3, 40), "share": Share(0.01, 0.99)}
 START: tuple[dict[str, Any], ...] = ({"K": 20, "share": 0.1}, {"K": 10, "share": 0.9})
-
-CHOICES = {"most useful": "max utility", "fairest": "max fairness", "balanced": "optimal"}
-"""What the paper's three rules are called here."""
 
 
 def tune(
@@ -35,7 +35,7 @@ def tune(
     solver: Mapping[str, Any] | None = None,
     categorical: Sequence[str] = (),
     observer: Callable[[Progress], None] | None = None,
-) -> dict[str, Any]:
+) -> Tuning:
     """Search settings of iFair that are best in utility and consistency at once.
 
     Learned on a third of the records and judged on another; the last third is left for the audit.
@@ -54,7 +54,7 @@ def tune(
     categorical : sequence of str
         Columns of numbers that are codes of categories.
     observer : callable, optional
-        Told of every trial; see :func:`ifair.tune.search`.
+        Told of every trial; see :func:`ifair.evaluate.search.search`.
 
     Returns
     -------
@@ -63,17 +63,18 @@ def tune(
         setting. Plain data; :func:`ifair.audit.evidence` takes it.
     """
     if variant not in VARIANTS:
-        raise ValueError(f"variant must be one of {', '.join(VARIANTS)}; got {variant!r}")
+        raise IfairError(f"variant must be one of {', '.join(VARIANTS)}; got {variant!r}")
     options = dict(solver or SOLVER)
-    parts = split(dataset, seed, most_people=most_people, categorical=categorical)
-    scale = score_range(parts.train, parts.task)
+    parts = split_table(dataset, seed, most_people=most_people, categorical=categorical)
+
+    def candidate(setting: Mapping[str, Any]) -> Candidate:
+        return ifair_candidate({**setting, "variant": variant})
 
     def objective(setting: dict[str, Any]) -> dict[str, Any]:
-        decider = learn(fair({**setting, "variant": variant}), parts, seed, options)
-        scores = decider.scores(parts.validation.X)
-        scored = Scored(parts.validation, parts.task, scores, decider.decisions(scores), scale)
-        reached = scored.brief()
-        return {"validation": {**reached, **{n: _number(reached[n]) for n in MEASURES}}}
+        outcome = train(candidate(setting), parts, seed, options).outcome(parts.validation)
+        reached = brief_measures(parts.validation, outcome, parts.task, parts.score_range)
+        undefined = {name: float("nan") for name in MEASURES if reached[name] is None}
+        return {"validation": {**reached, **undefined}}
 
     trials = search(
         objective,
@@ -83,7 +84,7 @@ def tune(
         start=START[:n_trials],
         journal=journal,
         about={
-            "data": fingerprint(dataset),
+            "data": fingerprint_dataset(dataset),
             "categorical": list(categorical),
             "variant": variant,
             "solver": options,
@@ -93,35 +94,36 @@ def tune(
         observer=observer,
     )
 
-    def plain(found: Sequence[Any]) -> list[dict[str, Any]]:
-        rows = [(fair({**t.setting, "variant": variant}), t.result["validation"]) for t in found]
-        return [{"id": c.id, "name": c.name, "setting": c.setting, "validation": v} for c, v in rows]
+    def describe(trial: Trial) -> TunedPoint:
+        one = candidate(trial.setting)
+        reached: Any = {name: plain_number(value) for name, value in trial.result["validation"].items()}
+        return {"id": one.id, "name": one.name, "setting": dict(one.setting), "validation": reached}
 
-    front = plain(front_of(trials, MEASURES))
+    front = [describe(trial) for trial in front_of(trials, MEASURES)]
     return {
-        "format": FORMAT,
-        "version": 1,
-        "data": {"name": dataset.name, "records": len(dataset), "fingerprint": fingerprint(dataset)},
+        "format": "ifair-tuning",
+        "version": 2,
+        "data": {"name": dataset.name, "records": len(dataset), "fingerprint": fingerprint_dataset(dataset)},
         "task": parts.task,
-        "utility": UTILITY[parts.task][0],
+        "utility": USEFULNESS[parts.task][0],
         "seed": seed,
         "solver": options,
-        "trials": plain(trials),
+        "trials": [describe(trial) for trial in trials],
         "front": front,
-        "choices": named_choices(front),
+        "choices": name_choices(front),
     }
 
 
-def named_choices(points: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def name_choices(points: Sequence[Mapping[str, Any]]) -> Choices:
     """The id of the point that each rule would choose by its measures on validation data."""
     known = [p for p in points if all(p["validation"][name] is not None for name in MEASURES)]
     if not known:
         return {}
     rows = [point["validation"] for point in known]
-    return {name: known[choose(rows, rule, utility="utility", fairness="yNN")]["id"] for name, rule in CHOICES.items()}
+    return {rule: known[choose(rows, rule, utility="utility")]["id"] for rule in RULES}  # type: ignore[return-value]
 
 
-def fingerprint(dataset: Dataset) -> str:
+def fingerprint_dataset(dataset: Dataset) -> str:
     """A short name for these very records and their roles."""
     state = hashlib.sha256(repr((list(dataset.frame.columns), dataset.protected)).encode())
     for column in [*(dataset.frame[name] for name in dataset.frame.columns), dataset.target, dataset.query]:
@@ -129,7 +131,3 @@ def fingerprint(dataset: Dataset) -> str:
             state.update(pd.util.hash_pandas_object(pd.Series(column).astype(str), index=False).to_numpy().tobytes())
     state.update(dataset.group.tobytes())
     return state.hexdigest()[:16]
-
-
-def _number(value: float | None) -> float:
-    return float("nan") if value is None else value

@@ -1,4 +1,4 @@
-"""The command line: one file a verb; heavy imports live inside the commands."""
+"""The command line: one file per verb; heavy imports live inside the commands."""
 
 from typing import Any
 
@@ -8,14 +8,14 @@ from ifair import __version__
 from ifair.cli.audit import audit
 from ifair.cli.datasets import datasets
 from ifair.cli.demo import demo
-from ifair.cli.errors import clear_errors
+from ifair.cli.error_lines import clear_errors
 from ifair.cli.export import export
 from ifair.cli.fit import fit
 from ifair.cli.inspect import inspect
 from ifair.cli.rank import rank
 from ifair.cli.report import report
 from ifair.cli.reproduce import reproduce
-from ifair.cli.stopping import clean_stop
+from ifair.cli.signals import stop_cleanly
 from ifair.cli.transform import transform
 from ifair.cli.tune import tune
 
@@ -33,7 +33,7 @@ class Overview(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; signals and errors are dealt with here, for all verbs alike."""
-        with clean_stop(ctx), clear_errors():
+        with stop_cleanly(ctx), clear_errors():
             return super().invoke(ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -5,10 +5,10 @@ from typing import Any
 
 import click
 
+from ifair.cli.audit_options import ROLES, audit_options, gather_evidence
 from ifair.cli.extras import needs_for_tables
-from ifair.cli.people import ROLES, audit_options, gather
+from ifair.cli.printable_text import make_printable
 from ifair.cli.roles_options import roles_options
-from ifair.cli.shown import printable
 
 
 @click.command(short_help="Measure decisions on a table, before and after.")
@@ -36,15 +36,15 @@ def audit(table: Path, roles: Any, output: Path | None, as_json: bool, **options
     needs_for_tables(table)
     import json
 
-    from ifair.cli.files import write_text
-    from ifair.report.audit_text import audit_text
+    from ifair.cli.output import write_text
+    from ifair.report.terminal import audit_text
 
     if output is not None and not output.parent.is_dir():
         raise click.ClickException(f"cannot write {output}: there is no folder {output.parent}")
-    found = gather(table, roles, **options)
+    found = gather_evidence(table, roles, **options)
     text = json.dumps(found, allow_nan=False)
     if output is not None:
         write_text(output, text)
-    click.echo(text if as_json else printable(audit_text(found), lines=True))
+    click.echo(text if as_json else make_printable(audit_text(found), lines=True))
     if output is not None:
         click.echo(f"\nEvidence: {output}; `ifair report {output}` makes a page of it", err=as_json)

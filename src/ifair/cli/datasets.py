@@ -3,7 +3,6 @@
 import json
 import textwrap
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import click
@@ -33,19 +32,18 @@ def list_(as_json: bool, as_markdown: bool) -> None:
     ifair datasets list
     ifair datasets list --json | jq '.[].name'
     """
-    from ifair.data.catalogue import CATALOGUE
-    from ifair.data.summary import HEADER, cells, markdown
-    from ifair.report.tables import aligned
+    from ifair.datasets.registry import HEADER, dataset_names, figures, find_about, markdown_table
+    from ifair.report.text_tables import align_rows
 
     if as_markdown:
-        click.echo(markdown(), nl=False)
+        click.echo(markdown_table(), nl=False)
         return
     if as_json:
-        click.echo(json.dumps([_facts(name) for name in CATALOGUE], indent=2))
+        click.echo(json.dumps([_facts(name) for name in dataset_names()], indent=2))
         return
     rows: list[tuple[str, ...]] = [(*HEADER, "files")]
-    rows += [(name, *cells(entry), _presence(name)) for name, entry in CATALOGUE.items()]
-    click.echo(aligned(rows))
+    rows += [(name, *figures(find_about(name)), _presence(name)) for name in dataset_names()]
+    click.echo(align_rows(rows))
     click.echo("\nIn brackets: the paper's figures. `ifair datasets info NAME` explains every difference.")
 
 
@@ -60,10 +58,9 @@ def info(name: str, check: bool, as_json: bool) -> None:
     ifair datasets info credit
     ifair datasets info census --check
     """
-    from ifair.data.registry import entry
-    from ifair.data.summary import HEADER, cells
+    from ifair.datasets.registry import HEADER, figures, find_about
 
-    known = entry(name)
+    known = find_about(name)
     measured = _measure(name) if check else None
     if as_json:
         facts = _facts(name)
@@ -72,7 +69,7 @@ def info(name: str, check: bool, as_json: bool) -> None:
         click.echo(json.dumps(facts, indent=2))
     else:
         click.echo(f"{known.title} ({name})\n{_wrapped(known.description)}\n")
-        for label, cell in zip(HEADER[1:], cells(known)):
+        for label, cell in zip(HEADER[1:], figures(known)):
             click.echo(f"  {label:<22}{cell}")
         if known.counts_protected:
             click.echo("  columns include the protected attribute")
@@ -102,16 +99,15 @@ def fetch(names: tuple[str, ...], every: bool, as_json: bool) -> None:
     ifair datasets fetch census
     ifair datasets fetch --all
     """
-    from ifair.data.catalogue import CATALOGUE
-    from ifair.data.errors import DataError
-    from ifair.data.fetch import fetch as fetch_file
-    from ifair.data.registry import entry
+    from ifair.datasets.download import fetch_file
+    from ifair.datasets.registry import dataset_names, find_about
+    from ifair.errors import IfairError
 
     if not names and not every:
         raise click.UsageError("name the datasets to fetch, or say --all")
-    wanted = list(CATALOGUE) if every else list(names)
+    wanted = dataset_names() if every else list(names)
     for name in wanted:
-        entry(name)
+        find_about(name)
     found: dict[str, list[str]] = {}
     failed = []
     for name in wanted:
@@ -119,7 +115,7 @@ def fetch(names: tuple[str, ...], every: bool, as_json: bool) -> None:
         for file in _files(name):
             try:
                 found[name].append(str(fetch_file(file, lambda line: click.echo(line, err=True))))
-            except DataError as error:
+            except IfairError as error:
                 # One dataset that cannot be had must not keep the others away.
                 click.echo(f"Error: {error}", err=True)
                 failed.append(name)
@@ -147,8 +143,8 @@ def path(name: str | None, as_json: bool) -> None:
     ifair datasets path
     ifair datasets path census
     """
-    from ifair.data.registry import entry
-    from ifair.data.store import cache_folder, data_folder, locate
+    from ifair.datasets.local_files import cache_folder, data_folder, locate
+    from ifair.datasets.registry import find_embedded
 
     if name is None:
         folders = {"IFAIR_DATA": data_folder(), "cache": cache_folder()}
@@ -158,11 +154,9 @@ def path(name: str | None, as_json: bool) -> None:
             for label, folder in folders.items():
                 click.echo(f"{label + ':':<12}{folder or 'not set'}")
         return
-    entry(name)
+    embedded = find_embedded(name)
     located = {file.path: locate(file) for file in _files(name)}
-    paths = [str(place) for place in located.values() if place is not None]
-    if name == "credit":
-        paths = [str(_embedded())]
+    paths = [str(place) for place in (embedded, *located.values()) if place is not None]
     if as_json:
         click.echo(json.dumps(paths, indent=2))
     else:
@@ -178,45 +172,38 @@ def _wrapped(text: str, indent: int = 0) -> str:
 
 
 def _files(name: str) -> list[Any]:
-    from ifair.data.sources import data_files
+    from ifair.datasets.registry import find_files
 
-    needed = list(data_files(name))
-    # The gender of Airbnb hosts comes from lists of first names.
-    return needed + list(data_files("first_names")) if name == "airbnb" else needed
-
-
-def _embedded() -> Path:
-    import ifair.data
-
-    return Path(ifair.data.__path__[0]) / "german" / "german.data"
+    return list(find_files(name))
 
 
 def _presence(name: str) -> str:
-    from ifair.data.errors import DataError
-    from ifair.data.store import data_folder, locate
+    from ifair.datasets.local_files import data_folder, locate
+    from ifair.datasets.registry import find_embedded, find_files
+    from ifair.errors import IfairError
 
-    if name == "credit":
+    if find_embedded(name) is not None:
         return "part of the package"
-    if name == "synthetic":
+    if not find_files(name):
         return "generated"
     needed = _files(name)
     data_folder()
     try:
         here = sum(locate(file) is not None for file in needed)
-    except DataError:
+    except IfairError:
         # One damaged file must not hide the other datasets; fetch and path say which it is.
         return "damaged"
     return "on this machine" if here == len(needed) else f"{here} of {len(needed)} on this machine"
 
 
 def _facts(name: str) -> dict[str, Any]:
-    from ifair.data.registry import entry
+    from ifair.datasets.registry import find_about
 
-    return {"name": name, **asdict(entry(name)), "files": _presence(name)}
+    return {**asdict(find_about(name)), "files": _presence(name)}
 
 
 def _measure(name: str) -> Any:
-    from ifair.data.registry import entry, load
-    from ifair.data.statistics import describe
+    from ifair.datasets.dataset import describe
+    from ifair.datasets.registry import find_about, load
 
-    return describe(load(name), entry(name).counts_protected)
+    return describe(load(name), find_about(name).counts_protected)

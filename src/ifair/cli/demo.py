@@ -22,7 +22,7 @@ RESAMPLES = 200
 @click.option(
     "--splits", type=click.IntRange(2, 100), default=5, show_default=True, help="Random splits to average over."
 )
-@click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 for one a core.")
+@click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 for one per core.")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON instead of a table.")
 def demo(output: Path, splits: int, jobs: int, as_json: bool) -> None:
     """Learn a fair representation of German Credit and write a report.
@@ -33,7 +33,7 @@ def demo(output: Path, splits: int, jobs: int, as_json: bool) -> None:
     \b
     ifair demo
     ifair demo --splits 10 --output credit
-    ifair demo --json | jq '.measures | keys'
+    ifair demo --json | jq '.methods[].name'
     """
     needs("the report", "jinja2", "vl_convert")
     try:
@@ -44,23 +44,23 @@ def demo(output: Path, splits: int, jobs: int, as_json: bool) -> None:
     import json
 
     from ifair.audit import evidence
-    from ifair.cli.files import write_text
+    from ifair.cli.output import write_text
     from ifair.data import load_credit
-    from ifair.experiments.demo import Settings, run
-    from ifair.report.audit import page
-    from ifair.report.demo import as_text
+    from ifair.evaluate.demonstration import Settings, demonstrate
+    from ifair.report.evidence_page import page
+    from ifair.report.terminal import demo_text
 
     click.echo("German Credit: 1,000 people, age protected; comparing representations ...", err=True)
 
     def step(what: str, done: int, of: int) -> None:
         click.echo(f"  {done:3d}/{of}  {what}", err=True)
 
-    results = run(Settings(n_splits=splits, n_jobs=jobs), step)
+    results = demonstrate(Settings(n_splits=splits, n_jobs=jobs), step)
     text = json.dumps(results, indent=2)
     write_text(output / "results.json", text)
     click.echo("Rivals, settings and people of one split in detail, for the report ...", err=True)
     found = evidence(load_credit(), resamples=RESAMPLES, n_jobs=jobs, step=step)
     write_text(output / "evidence.json", json.dumps(found, allow_nan=False))
     write_text(output / "report.html", page(found))
-    click.echo(text if as_json else f"\n{as_text(results)}")
+    click.echo(text if as_json else f"\n{demo_text(results)}")
     click.echo(f"\nReport: {(output / 'report.html').resolve()}", err=as_json)

@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from ifair.cli.extras import needs
-from ifair.cli.files import can_write
+from ifair.cli.output import explain_write_errors, json_option
+from ifair.files import check_writable, write_whole
 
 
 @click.command(short_help="Write a model as ONNX.")
@@ -26,7 +27,7 @@ from ifair.cli.files import can_write
     show_default=True,
     help="Numbers of 32 or of 64 bits.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON, for scripts.")
+@json_option("what was written as JSON, for scripts")
 def export(model: Path, onnx: Path, precision: str, as_json: bool) -> None:
     """Write MODEL as ONNX, to be run by onnxruntime in any language.
 
@@ -37,10 +38,9 @@ def export(model: Path, onnx: Path, precision: str, as_json: bool) -> None:
     """
     needs("a model file", "skops")
     needs("ONNX", "skl2onnx", "onnx")
-    can_write(onnx)
+    check_writable(onnx)
 
     import ifair
-    from ifair.files import write_whole
     from ifair.persist import to_onnx
 
     fitted = ifair.load(model)
@@ -49,21 +49,19 @@ def export(model: Path, onnx: Path, precision: str, as_json: bool) -> None:
     except (ImportError, NotImplementedError, TypeError, ValueError) as error:
         # A package that is missing, or a step or option that has no ONNX form.
         raise click.ClickException(str(error)) from error
-    try:
+    with explain_write_errors(onnx):
         write_whole(onnx, content.SerializeToString())
-    except OSError as error:
-        raise click.ClickException(f"cannot write {onnx}: {error.strerror}") from error
     if as_json:
-        click.echo(json.dumps(_facts(onnx, precision, content, fitted), indent=2))
+        click.echo(json.dumps(_describe_graph(onnx, precision, content, fitted), indent=2))
     else:
         click.echo(f"{onnx.stat().st_size:,} bytes: {onnx}")
 
 
-def _facts(path: Path, precision: str, content: Any, fitted: Any) -> dict[str, Any]:
+def _describe_graph(path: Path, precision: str, content: Any, fitted: Any) -> dict[str, Any]:
     """What a program that runs the model must know: its inputs, with the column that each stands for, and outputs."""
     from onnx import TensorProto
 
-    columns = _columns(fitted)
+    columns = _find_columns(fitted)
     ports: dict[str, list[dict[str, Any]]] = {}
     for key, values in (("inputs", content.graph.input), ("outputs", content.graph.output)):
         kinds = [TensorProto.DataType.Name(value.type.tensor_type.elem_type).lower() for value in values]
@@ -78,7 +76,7 @@ def _facts(path: Path, precision: str, content: Any, fitted: Any) -> dict[str, A
     return {"output": str(path), "bytes": path.stat().st_size, "precision": precision, **ports}
 
 
-def _columns(fitted: Any) -> list[str]:
+def _find_columns(fitted: Any) -> list[str]:
     """The columns of the table that a model takes, in the order of its inputs; none if it takes an array."""
     first = fitted
     while hasattr(first, "steps"):

@@ -1,21 +1,18 @@
 """Packages that a verb needs beyond the core: asked for before any work."""
 
-from importlib.util import find_spec
 from pathlib import Path
 
-import click
+from ifair.errors import require_extra
 
-from ifair.hints import install
-
-# Import name to what pip calls it, and the extra that brings it.
-PACKAGES = {
-    "jinja2": ("jinja2", "report"),
-    "vl_convert": ("vl-convert-python", "report"),
-    "skops": ("skops", "persist"),
-    "skl2onnx": ("skl2onnx", "onnx"),
-    "onnx": ("onnx", "onnx"),
-    "optuna": ("optuna", "tune"),
-    "pyarrow": ("pyarrow", "parquet"),
+# Import name to the extra that brings it.
+EXTRAS = {
+    "jinja2": "report",
+    "vl_convert": "report",
+    "skops": "persist",
+    "skl2onnx": "onnx",
+    "onnx": "onnx",
+    "optuna": "tune",
+    "pyarrow": "parquet",
 }
 
 
@@ -27,13 +24,9 @@ def needs(what: str, *packages: str) -> None:
     what : str
         What needs them, as the subject of a sentence.
     *packages : str
-        Import names.
+        Import names, of packages that one extra brings.
     """
-    missing = [name for name in packages if find_spec(name) is None]
-    if missing:
-        names = " and ".join(PACKAGES[name][0] for name in missing)
-        extras = ",".join(dict.fromkeys(PACKAGES[name][1] for name in missing))
-        raise click.ClickException(f"{what} needs {names}: {install(extras)}")
+    require_extra(what, packages, EXTRAS[packages[0]])
 
 
 def needs_for_tables(*paths: Path | None) -> None:

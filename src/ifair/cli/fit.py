@@ -6,11 +6,12 @@ from typing import Any
 
 import click
 
-from ifair.cli.errors import warn
+from ifair.cli.error_lines import warn
 from ifair.cli.extras import needs, needs_for_tables
-from ifair.cli.files import can_write
+from ifair.cli.output import explain_write_errors, json_option, output_option
+from ifair.cli.printable_text import make_printable
 from ifair.cli.roles_options import needs_protected, roles_options
-from ifair.cli.shown import printable
+from ifair.files import check_writable
 
 TOP_WEIGHTS = 5
 
@@ -27,15 +28,9 @@ TOP_WEIGHTS = 5
 @click.option("--restarts", type=click.IntRange(1), default=3, show_default=True, help="Starts to try.")
 @click.option("--max-iter", type=click.IntRange(1), default=1000, show_default=True, help="Most iterations of a start.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same model.")
-@click.option("--jobs", type=int, default=-1, show_default=True, help="Threads; -1 for one a core.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    required=True,
-    help="The model file to write, such as model.ifair.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print what was learned as JSON, for scripts.")
+@click.option("--jobs", type=int, default=-1, show_default=True, help="Threads; -1 for one per core.")
+@output_option("The model file to write, such as model.ifair.")
+@json_option("what was learned as JSON, for scripts")
 def fit(
     table: Path,
     roles: Any,
@@ -65,16 +60,14 @@ def fit(
     needs_protected(roles)
     needs("a model file", "skops")
     needs_for_tables(table)
-    can_write(output)
+    check_writable(output)
 
     import ifair
-    from ifair.data.tables import read_table
-    from ifair.roles import check_roles, dataset, left_out
+    from ifair.tables.checked_table import check_table
 
-    frame = read_table(table)
-    doubts = check_roles(frame, roles)
-    warn(doubts)
-    people = dataset(frame, roles, name=table.name, source=str(table), needs_group=False)
+    checked = check_table(table, roles)
+    warn(checked.warnings)
+    people = checked.to_dataset(needs_group=False)
     settings = {
         "n_prototypes": prototypes,
         "utility_weight": utility,
@@ -85,42 +78,41 @@ def fit(
         "random_state": seed,
     }
     click.echo(
-        f"{printable(table.name)}: {len(people)} people, {people.frame.shape[1]} attributes; learning ...", err=True
+        f"{make_printable(table.name)}: {len(people)} people, {people.frame.shape[1]} attributes; learning ...",
+        err=True,
     )
-    model = _learn(people, roles, settings, jobs)
+    model = _fit_pipeline(people, roles, settings, jobs)
     about = {
         "roles": roles.as_dict(),
         "data": {
             "table": table.name,
             "records": len(people),
             "attributes": list(people.frame.columns),
-            "left_out": left_out(frame, roles),
-            "outcome": _outcome(people),
+            "left_out": checked.left_out,
+            "outcome": _name_outcome(people),
         },
         "settings": settings,
-        "training": _learned(model["fair"]),
+        "training": _describe_training(model["fair"]),
     }
-    try:
+    with explain_write_errors(output):
         ifair.save(model, output, about=about)
-    except OSError as error:
-        raise click.ClickException(f"cannot write {output}: {error.strerror}") from error
     if as_json:
         import json
 
-        click.echo(json.dumps({"model": str(output), **about, "warnings": doubts}, indent=2))
+        click.echo(json.dumps({"model": str(output), **about, "warnings": checked.warnings}, indent=2))
     else:
-        click.echo(_in_words(about))
+        click.echo(_describe_model(about))
         click.echo(f"\nModel: {output}")
 
 
-def _learn(people: Any, roles: Any, settings: dict[str, Any], jobs: int) -> Any:
+def _fit_pipeline(people: Any, roles: Any, settings: dict[str, Any], jobs: int) -> Any:
     """The fitted pipeline: encoder, representation, and with an outcome its model."""
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LinearRegression, LogisticRegression
     from sklearn.pipeline import Pipeline
 
-    from ifair.data.errors import DataError
     from ifair.encode import Encoder
+    from ifair.errors import IfairError
     from ifair.models.ifair import IFair
 
     steps: list[tuple[str, Any]] = [
@@ -128,7 +120,7 @@ def _learn(people: Any, roles: Any, settings: dict[str, Any], jobs: int) -> Any:
         ("fair", IFair(**settings, protected=list(roles.protected), n_jobs=jobs, verbose=True)),
     ]
     if people.target is not None:
-        last = LogisticRegression(max_iter=1000) if _outcome(people) == "classes" else LinearRegression()
+        last = LogisticRegression(max_iter=1000) if _name_outcome(people) == "classes" else LinearRegression()
         steps.append(("decide", last))
     model = Pipeline(steps)
     with warnings.catch_warnings(record=True) as caught:
@@ -137,20 +129,20 @@ def _learn(people: Any, roles: Any, settings: dict[str, Any], jobs: int) -> Any:
             model.fit(people.frame, people.target)
         except (ValueError, TypeError) as error:
             # The estimators refuse bad tables and settings this way, in words.
-            raise DataError(str(error)) from error
+            raise IfairError(str(error)) from error
     # What happened to convergence is part of what is printed about the model.
     warn(str(w.message) for w in caught if not issubclass(w.category, ConvergenceWarning))
     # How many threads learned it and how it was shown are no properties of the model.
     return model.set_params(fair__n_jobs=None, fair__verbose=False)
 
 
-def _outcome(people: Any) -> str | None:
+def _name_outcome(people: Any) -> str | None:
     if people.target is None:
         return None
     return "classes" if set(people.target.unique()) <= {0, 1} else "numbers"
 
 
-def _learned(fair: Any) -> dict[str, Any]:
+def _describe_training(fair: Any) -> dict[str, Any]:
     names = [str(name) for name in fair.feature_names_in_]
     order = (-fair.alpha_).argsort(kind="stable")
     return {
@@ -164,10 +156,10 @@ def _learned(fair: Any) -> dict[str, Any]:
     }
 
 
-def _in_words(about: dict[str, Any]) -> str:
+def _describe_model(about: dict[str, Any]) -> str:
     learned, data, settings = about["training"], about["data"], about["settings"]
     weights = learned["weights"]
-    largest = [f"  {weight:8.3f}  {printable(name)}" for name, weight in list(weights.items())[:TOP_WEIGHTS]]
+    largest = [f"  {weight:8.3f}  {make_printable(name)}" for name, weight in list(weights.items())[:TOP_WEIGHTS]]
     protected = sum(weights[name] for name in learned["protected_columns"])
     end = "converged" if learned["converged"] else "NOT converged; raise --max-iter"
     lines = [
@@ -177,11 +169,11 @@ def _in_words(about: dict[str, Any]) -> str:
         f"{end} after {learned['iterations']} iterations",
         "columns that count most in distances:",
         *largest,
-        f"protected columns ({printable(', '.join(about['roles']['protected']))}): weight {protected:.3g} of "
+        f"protected columns ({make_printable(', '.join(about['roles']['protected']))}): weight {protected:.3g} of "
         f"{sum(weights.values()):.3g} in all"
         + ("; frozen, so no influence at all" if settings["freeze_protected"] else "; --freeze would make it 0"),
     ]
-    lines += [f"left out: {name!r} {printable(why)}" for name, why in data["left_out"].items()]
+    lines += [f"left out: {name!r} {make_printable(why)}" for name, why in data["left_out"].items()]
     if data["outcome"]:
         kind = {"classes": "a classifier (logistic regression)", "numbers": "a regression (linear)"}[data["outcome"]]
         lines.append(f"{kind} of {about['roles']['target']!r} is trained on the representation")

@@ -6,14 +6,15 @@ from typing import Any
 
 import click
 
-from ifair.cli.shown import printable
+from ifair.cli.output import json_option
+from ifair.cli.printable_text import make_printable
 
 MOST_LINES = 10
 
 
 @click.command(short_help="Show what is in a model file, without running it.")
 @click.argument("model", type=click.Path(readable=False, path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
+@json_option("JSON, for scripts")
 def inspect(model: Path, as_json: bool) -> None:
     """Show what is in MODEL: versions, columns and their roles, settings, steps.
 
@@ -26,30 +27,30 @@ def inspect(model: Path, as_json: bool) -> None:
     import ifair
 
     facts = ifair.inspect(model)
-    click.echo(json.dumps(facts, indent=2) if as_json else "\n".join(_lines(facts)))
+    click.echo(json.dumps(facts, indent=2) if as_json else "\n".join(_format_lines(facts)))
 
 
-def _lines(value: Any, indent: str = "") -> list[str]:
+def _format_lines(value: Any, indent: str = "") -> list[str]:
     """Nested data as indented lines of ``key: value``; lists of plain values in one line."""
     items = list(value.items() if isinstance(value, dict) else enumerate(value, 1))
     # Long lists of numbers, such as the weights of all columns, are for scripts.
     numbers = len(items) > MOST_LINES and all(isinstance(part, float) for _, part in items)
     lines = []
     for key, part in items[:MOST_LINES] if numbers else items:
-        if isinstance(part, dict | list) and part and not _plain(part):
-            lines += [f"{indent}{printable(key)}:", *_lines(part, indent + "  ")]
+        if isinstance(part, dict | list) and part and not _is_plain_list(part):
+            lines += [f"{indent}{make_printable(key)}:", *_format_lines(part, indent + "  ")]
         else:
-            lines.append(f"{indent}{printable(key)}: {printable(_shown(part))}")
+            lines.append(f"{indent}{make_printable(key)}: {make_printable(_format_value(part))}")
     if numbers:
         lines.append(f"{indent}... and {len(items) - MOST_LINES} more (--json shows all)")
     return lines
 
 
-def _shown(part: Any) -> str:
+def _format_value(part: Any) -> str:
     if isinstance(part, list | dict):
         return ", ".join(map(str, part)) or "none"
     return f"{part:.6g}" if isinstance(part, float) else str(part)
 
 
-def _plain(part: Any) -> bool:
+def _is_plain_list(part: Any) -> bool:
     return isinstance(part, list) and not any(isinstance(item, dict | list) for item in part)

@@ -8,10 +8,11 @@ from typing import Any
 
 import click
 
-from ifair.cli.errors import warn
+from ifair.cli.error_lines import warn
 from ifair.cli.extras import needs, needs_for_tables
+from ifair.cli.output import explain_write_errors, is_standard_output, json_option, output_option
+from ifair.cli.printable_text import make_printable
 from ifair.cli.roles_options import needs_protected, roles_options
-from ifair.cli.shown import printable
 
 NEW = ("rank", "fair_score", "moved")
 SHOWN_QUERIES = 20
@@ -39,14 +40,8 @@ SHOWN_QUERIES = 20
     show_default=True,
     help="How rarely a fair lottery would miss the minimum counts; higher demands more.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path, allow_dash=True),
-    required=True,
-    help="The ranked table to write, .csv or .parquet; - prints CSV.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print what changed as JSON, for scripts.")
+@output_option("The ranked table to write, .csv or .parquet; - prints CSV.", allow_dash=True)
+@json_option("what changed as JSON, for scripts")
 def rank(
     table: Path,
     roles: Any,
@@ -73,122 +68,115 @@ def rank(
     needs_protected(roles)
     if roles.score is None and model is None:
         raise click.UsageError("say what to rank by: --score COLUMN or --model MODEL")
-    prints = str(output) == "-"
-    if prints and as_json:
-        raise click.UsageError("standard output cannot hold the table and JSON; give --output a file")
+    prints = is_standard_output(output, as_json)
     if model is not None:
         needs("a model file", "skops")
     needs_for_tables(table, None if prints else output)
 
-    from ifair.data.blocks import BlockWriter, writable
-    from ifair.data.errors import DataError
-    from ifair.data.tables import read_table
+    from ifair.errors import IfairError
     from ifair.ranking import FAStarIR, ShortageWarning
+    from ifair.tables.read import read_table
+    from ifair.tables.write import BlockWriter, check_table_output
 
     if not prints:
-        writable(output)
+        check_table_output(output)
     frame = read_table(table)
     taken = [name for name in NEW if name in frame.columns]
     if taken:
-        raise DataError(f"the table has a column {taken[0]!r} already, which the result needs; rename it")
-    group = _group(frame, roles)
-    query = _complete(frame, roles.query, "query") if roles.query else None
-    scores = _numbers(frame, roles.score) if model is None else _predicted(model, frame)
+        raise IfairError(f"the table has a column {taken[0]!r} already, which the result needs; rename it")
+    group = _find_group(frame, roles)
+    query = _read_complete(frame, roles.query, "query") if roles.query else None
+    scores = _read_scores(frame, roles.score) if model is None else _predict_scores(model, frame)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ShortageWarning)
         found = FAStarIR(k=top, p=min_share, alpha=alpha).rank(scores, sensitive_features=group, query=query)
     warn(f"{w.message}; all there are stand as high as demanded, the places after them go by score" for w in caught)
     by_score = FAStarIR(p=0).rank(scores, sensitive_features=group, query=query).rank
-    rows = _as_written(table, frame)
+    rows = _read_as_written(table, frame)
     ranked = rows.assign(rank=found.rank, fair_score=found.scores, moved=by_score - found.rank).iloc[found.order]
-    try:
-        with BlockWriter(output, sys.stdout if prints else None) as writer:
-            writer.write(ranked)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise click.ClickException(f"cannot write {output}: {error.strerror}") from error
-    changes = _changes(ranked, group[found.order], roles.query, found.satisfied, top)
+    with explain_write_errors(output), BlockWriter(output, sys.stdout if prints else None) as writer:
+        writer.write(ranked)
+    changes = _compare_rankings(ranked, group[found.order], roles.query, found.satisfied, top)
     if as_json:
         facts = {"output": str(output), "min_share": min_share, "alpha": alpha, "top": top, "queries": changes}
         click.echo(json.dumps(facts, indent=2))
     else:
         # Where the table itself is printed, what changed is told beside it.
-        click.echo(_in_words(changes, int(group.sum())), err=prints)
+        click.echo(_describe_changes(changes, int(group.sum())), err=prints)
         if not prints:
             click.echo(f"\nRanking: {output}")
 
 
-def _as_written(table: Path, frame: Any) -> Any:
+def _read_as_written(table: Path, frame: Any) -> Any:
     """The rows as they stand in the file: in a CSV, 007 stays 007."""
     import pandas as pd
 
-    from ifair.data.blocks import read_blocks
-    from ifair.data.tables import PARQUET
+    from ifair.tables.read import is_parquet, read_blocks
 
-    if table.name.lower().endswith(PARQUET):
+    if is_parquet(table):
         return frame
     return pd.concat(list(read_blocks(table, text=list(frame.columns))))
 
 
-def _group(frame: Any, roles: Any) -> Any:
+def _find_group(frame: Any, roles: Any) -> Any:
     """Who is protected, by the conditions of --group or by the values of the protected columns."""
-    from ifair.data.conditions import group_of, refuse_measures
-    from ifair.data.errors import unknown
-    from ifair.data.tables import from_table
+    from ifair.errors import unknown_name
+    from ifair.tables.groups import default_group, match_conditions, refuse_measures
 
     for name in roles.protected:
         if name not in frame.columns:
-            raise unknown("protected column", name, frame.columns)
+            raise unknown_name("protected column", name, frame.columns)
     if roles.group:
-        return group_of(frame, roles.group)
+        return match_conditions(frame, roles.group)
     refuse_measures(frame, roles.protected)
-    group = from_table(frame[list(roles.protected)], protected=roles.protected).group
+    group = default_group(frame, roles.protected)
     meant = sorted({str(value) for name in roles.protected for value in frame.loc[group, name].unique()})
     click.echo(
-        f"protected: {printable(', '.join(meant[:10]))} ({group.sum()} of {len(group)}); --group says otherwise",
+        f"protected: {make_printable(', '.join(meant[:10]))} ({group.sum()} of {len(group)}); --group says otherwise",
         err=True,
     )
     return group
 
 
-def _complete(frame: Any, column: str, role: str) -> Any:
-    from ifair.data.errors import DataError, unknown
+def _read_complete(frame: Any, column: str, role: str) -> Any:
+    from ifair.errors import IfairError, unknown_name
 
     if column not in frame.columns:
-        raise unknown(f"{role} column", column, frame.columns)
+        raise unknown_name(f"{role} column", column, frame.columns)
     missing = frame[column].isna().to_numpy()
     if missing.any():
-        raise DataError(f"{role} column {column!r} has no value in row {int(missing.argmax()) + 1}")
+        raise IfairError(f"{role} column {column!r} has no value in row {int(missing.argmax()) + 1}")
     return frame[column].to_numpy()
 
 
-def _numbers(frame: Any, column: str) -> Any:
+def _read_scores(frame: Any, column: str) -> Any:
     import numpy as np
     import pandas as pd
 
-    from ifair.data.errors import DataError
+    from ifair.errors import IfairError
 
-    given = _complete(frame, column, "score")
+    given = _read_complete(frame, column, "score")
     values = pd.to_numeric(pd.Series(given), errors="coerce").to_numpy(dtype=np.float64)
     wrong = ~np.isfinite(values)
     if wrong.any():
         row = int(wrong.argmax())
         cell = given[[row]].tolist()[0]
-        raise DataError(f"score column {column!r} holds {cell!r} in row {row + 1}, which is no finite number")
+        raise IfairError(f"score column {column!r} holds {cell!r} in row {row + 1}, which is no finite number")
     return values
 
 
-def _predicted(path: Path, frame: Any) -> Any:
-    from ifair.cli.model import Model
+def _predict_scores(path: Path, frame: Any) -> Any:
+    from ifair.cli.saved_model import Model
 
     model = Model(path)
-    scores = model.score(model.records(frame))
-    model.tell_new_categories()
+    scores = model.score(model.check_records(frame))
+    model.warn_new_categories()
     return scores
 
 
-def _changes(ranked: Any, protected: Any, query: str | None, satisfied: dict[Any, bool], top: int | None) -> list[Any]:
+def _compare_rankings(
+    ranked: Any, protected: Any, query: str | None, satisfied: dict[Any, bool], top: int | None
+) -> list[Any]:
     """What changed in each ranking: who moved up, and the share of protected candidates at the top."""
     keys = ranked[query].to_numpy() if query else None
     changes = []
@@ -212,13 +200,13 @@ def _changes(ranked: Any, protected: Any, query: str | None, satisfied: dict[Any
     return changes
 
 
-def _in_words(changes: list[Any], n_protected: int) -> str:
-    from ifair.report.tables import aligned
+def _describe_changes(changes: list[Any], n_protected: int) -> str:
+    from ifair.report.text_tables import align_rows
 
     rows: list[tuple[str, ...]] = [("query", "candidates", "protected", "moved up", "top", "share before", "after", "")]
     rows += [
         (
-            printable(change["query"] or "(one)"),
+            make_printable(change["query"] or "(one)"),
             *(str(change[key]) for key in ("candidates", "protected", "moved_up", "top")),
             *(f"{change[key]:.0%}" for key in ("share_before", "share_after")),
             "" if change["minimum_held"] else "too few protected candidates",
@@ -226,7 +214,7 @@ def _in_words(changes: list[Any], n_protected: int) -> str:
         for change in changes[:SHOWN_QUERIES]
     ]
     more = len(changes) - SHOWN_QUERIES
-    text = aligned(rows)
+    text = align_rows(rows)
     if more > 0:
         text += f"\n... and {more} more queries (--json shows all)"
     moved = sum(change["moved_up"] > 0 for change in changes)

@@ -6,12 +6,13 @@ from typing import Any
 
 import click
 
+from ifair.cli.audit_options import ROLES, audit_options, gather_evidence, read_results
 from ifair.cli.extras import needs, needs_for_tables
-from ifair.cli.people import ROLES, audit_options, gather, read_json
 from ifair.cli.roles_options import roles_options
-from ifair.hints import nearest_name
+from ifair.errors import nearest_name
+from ifair.results import EVIDENCE, Choices, Evidence, ResultsError
 
-CHOICES = ("most useful", "fairest", "balanced")
+CHOICES = tuple(Choices.__annotations__)
 
 
 @click.command(short_help="Write a page to decide by: one HTML file.")
@@ -50,25 +51,24 @@ def report(source: Path, roles: Any, output: Path, card: bool, choice: str, as_j
     if not output.parent.is_dir():
         raise click.ClickException(f"cannot write {output}: there is no folder {output.parent}")
 
-    from ifair.cli.files import write_text
-    from ifair.report.audit import ReportError, check, page
+    from ifair.cli.output import write_text
+    from ifair.report.evidence_page import page
 
     _refuse_misspelt(choice)
     if source.suffix.lower() == ".json":
-        evidence = read_json(source, "ifair-evidence", "ifair audit --output")
+        evidence = read_results(source, EVIDENCE)
     else:
-        evidence = gather(source, roles, **options)
+        evidence = gather_evidence(source, roles, **options)
     try:
-        check(evidence)
-        point = _chosen(evidence, choice, needed=card)
-        cards = _cards(evidence, choice, output) if card else {}
+        point = _find_point(evidence, choice, needed=card)
+        cards = _make_cards(evidence, choice, output) if card else {}
         write_text(output, page(evidence))
-    except ReportError as error:
+    except ResultsError as error:
         raise click.ClickException(str(error)) from error
     for path, text in cards.items():
         write_text(path, text)
     if as_json:
-        facts = {"report": _written(output), "cards": [_written(path) for path in cards], "choice": point}
+        facts = {"report": _describe_file(output), "cards": [_describe_file(path) for path in cards], "choice": point}
         click.echo(json.dumps(facts, indent=2))
         return
     click.echo(f"Report: {output.resolve()}")
@@ -76,7 +76,7 @@ def report(source: Path, roles: Any, output: Path, card: bool, choice: str, as_j
         click.echo(f"Card: {path.resolve()}")
 
 
-def _written(path: Path) -> dict[str, Any]:
+def _describe_file(path: Path) -> dict[str, Any]:
     return {"path": str(path.resolve()), "bytes": path.stat().st_size}
 
 
@@ -87,9 +87,9 @@ def _refuse_misspelt(choice: str) -> None:
         raise click.ClickException(f"there is no choice {choice!r}, did you mean {near!r}?")
 
 
-def _chosen(evidence: dict[str, Any], choice: str, *, needed: bool) -> dict[str, str] | None:
+def _find_point(evidence: Evidence, choice: str, *, needed: bool) -> dict[str, str] | None:
     """The point that a choice means, by what was asked, its id and its name; None where there is none or need be."""
-    id_ = evidence["choices"].get(choice, choice)
+    id_ = str(evidence["choices"].get(choice, choice))
     names = {point["id"]: point["name"] for point in evidence["points"]}
     if id_ in names:
         return {"asked": choice, "id": id_, "name": names[id_]}
@@ -101,7 +101,7 @@ def _chosen(evidence: dict[str, Any], choice: str, *, needed: bool) -> dict[str,
     raise click.ClickException(f"there is no point {choice!r} in the evidence{hint} There are {', '.join(known)}")
 
 
-def _cards(evidence: dict[str, Any], choice: str, output: Path) -> dict[Path, str]:
+def _make_cards(evidence: Evidence, choice: str, output: Path) -> dict[Path, str]:
     """The model card in both forms, by where it goes."""
     from ifair.report.blocks import markdown
     from ifair.report.card import card

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from ifair.cli.extras import needs
-from ifair.hints import install
+from ifair.cli.extras import EXTRAS, needs
+from ifair.errors import install_hint
 
 
 @click.command(short_help="The paper's experiments, its numbers next to ours.")
@@ -26,7 +26,7 @@ from ifair.hints import install
     show_default=True,
     help="Folder for the results; a run that was stopped goes on from there.",
 )
-@click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 for one a core.")
+@click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 for one per core.")
 @click.option(
     "--only", multiple=True, help="Run only this experiment (and what it builds on); may be given several times."
 )
@@ -57,49 +57,60 @@ def reproduce(
     """
     import json
 
-    from ifair.cli.page import write_page
-    from ifair.cli.progress import LiveProgress
-    from ifair.data.errors import DataError
-    from ifair.experiments.profiles import PROFILES
-    from ifair.experiments.reproduce import EXPERIMENTS, assemble, available, plan, with_needs
-    from ifair.experiments.runner import RunError, read_json, run_units, write_json
-    from ifair.report.evaluation.page import text
+    from ifair.cli.live_progress import LiveProgress
+    from ifair.errors import IfairError
+    from ifair.reproduce.assemble import assemble, drop_missing
+    from ifair.reproduce.experiment import add_needs, find_experiments
+    from ifair.reproduce.profiles import PROFILES
+    from ifair.reproduce.results_format import REPRODUCTION
+    from ifair.reproduce.results_page import format_text, write_page
+    from ifair.reproduce.runner import RunError, run_units, write_json
+    from ifair.results import ResultsError, read_results
 
-    _known("experiment", only, list(EXPERIMENTS))
-    _known("dataset", datasets, PROFILES[profile].datasets)
+    experiments = find_experiments()
+    _check_known("experiment", only, list(experiments))
+    _check_known("dataset", datasets, PROFILES[profile].datasets)
     wanted = PROFILES[profile].only(datasets) if datasets else PROFILES[profile]
     try:
-        settings, missing = available(wanted, needed=profile != "smoke")
-    except DataError as error:
+        settings, missing = drop_missing(wanted, needed=profile != "smoke")
+        path = output / "results.json"
+        before = read_results(path, REPRODUCTION) if path.exists() else None
+    except (IfairError, ResultsError) as error:
         raise click.ClickException(str(error)) from error
-    names = with_needs(only)
-    if "search" in only:
-        needs("the experiment search", "optuna")
-    if "search" in names and find_spec("optuna") is None:
-        names = [name for name in names if name != "search"]
-        click.echo(f"left out: the experiment search, which needs optuna: {install('tune')}", err=True)
+    for name in only:
+        needs(f"the experiment {name}", *experiments[name].packages)
+    names = []
+    for name in add_needs(only):
+        absent = [package for package in experiments[name].packages if find_spec(package) is None]
+        if absent:
+            click.echo(
+                f"left out: the experiment {name}, which needs {absent[0]}: {install_hint(EXTRAS[absent[0]])}", err=True
+            )
+        else:
+            names.append(name)
     for line in missing:
         click.echo(f"left out: {line}", err=True)
     if dry_run:
-        sizes = {name: len(plan(name, settings, {})) for name in names}
+        sizes = {name: len(experiments[name].plan(settings, {})) for name in names}
         for name, size in {**sizes, "in all": sum(sizes.values())}.items():
             click.echo(f"{name:15} {size:4d} units")
         return
     try:
         records: dict[str, Any] = {}
         for name in names:
+            units = experiments[name].plan(settings, records)
             with LiveProgress(name, output) as observer:
-                records[name] = run_units(plan(name, settings, records), output, n_jobs=jobs, observer=observer)
-        results = assemble(records, profile, settings, missing, read_json(output / "results.json"))
-        write_json(output / "results.json", results)
+                records[name] = run_units(units, output, n_jobs=jobs, observer=observer)
+        results = assemble(records, profile, settings, missing, before)
+        write_json(path, results)
         written = write_page(output, results)
     except RunError as error:
         raise click.ClickException(str(error)) from error
-    click.echo(json.dumps(results, indent=1) if as_json else text(results))
+    click.echo(json.dumps(results, indent=1) if as_json else format_text(results))
     click.echo("\n" + "\n".join([*written, "Numbers: results.json beside it"]), err=as_json)
 
 
-def _known(what: str, given: tuple[str, ...], there_are: list[str]) -> None:
+def _check_known(what: str, given: tuple[str, ...], there_are: list[str]) -> None:
     unknown = sorted(set(given) - set(there_are))
     if unknown:
         raise click.UsageError(f"no {what} {unknown[0]!r}; there are {', '.join(there_are)}")

@@ -60,7 +60,7 @@ def roles_options(*names: str) -> Callable[[Callable[..., None]], Callable[..., 
     Returns
     -------
     decorator
-        The command gets ``roles``, a :class:`ifair.roles.Roles`, in place of the options.
+        The command gets ``roles``, a :class:`ifair.tables.Roles`, in place of the options.
     """
     chosen = names or tuple(_OPTIONS)
 
@@ -85,9 +85,9 @@ def roles_options(*names: str) -> Callable[[Callable[..., None]], Callable[..., 
 
 
 def _roles(path: Path | None, flags: dict[str, Any]) -> Any:
-    from ifair.roles import Roles, read_roles
+    from ifair.tables.roles import Roles, read_roles
 
-    return (Roles() if path is None else read_roles(path)).overridden(**flags)
+    return (Roles() if path is None else read_roles(path)).override(**flags)
 
 
 def needs_protected(roles: Any) -> None:

@@ -6,24 +6,19 @@ from pathlib import Path
 import click
 
 from ifair.cli.extras import needs, needs_for_tables
+from ifair.cli.output import explain_write_errors, is_standard_output, json_option, output_option
 
 
 @click.command(short_help="Represent new records with a model; decide about them.")
 @click.argument("model", type=click.Path(readable=False, path_type=Path))
 @click.argument("table", type=click.Path(readable=False, path_type=Path))
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path, allow_dash=True),
-    required=True,
-    help="The table to write, .csv or .parquet; - prints CSV.",
-)
+@output_option("The table to write, .csv or .parquet; - prints CSV.", allow_dash=True)
 @click.option("--decide", is_flag=True, help="Add the columns decision and score of the model's outcome.")
 @click.option("--id", "id_", metavar="COLUMN", help="Names a row; carried along. By default as the model was fitted.")
 @click.option("--carry", multiple=True, metavar="COLUMN", help="Another column to carry along; repeat for several.")
 @click.option("--strict", is_flag=True, help="Refuse categories that the model never saw.")
 @click.option("--block-rows", type=click.IntRange(1), default=50_000, show_default=True, help="Rows held in memory.")
-@click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON, for scripts.")
+@json_option("what was written as JSON, for scripts")
 def transform(
     model: Path,
     table: Path,
@@ -46,9 +41,7 @@ def transform(
     ifair transform model.ifair new.parquet -o decisions.csv --decide --carry name
     ifair transform model.ifair people.csv -o - | head
     """
-    prints = str(output) == "-"
-    if prints and as_json:
-        raise click.UsageError("standard output cannot hold the table and JSON; give --output a file")
+    prints = is_standard_output(output, as_json)
     if not prints and output.exists() and table.exists() and output.samefile(table):
         raise click.UsageError("the output would replace the table; give it another name")
 
@@ -56,52 +49,47 @@ def transform(
     needs_for_tables(table, None if prints else output)
     import json
 
-    from ifair.cli.model import Model
-    from ifair.data.blocks import BlockWriter, read_blocks, writable
-    from ifair.data.errors import DataError, unknown
+    from ifair.cli.saved_model import Model
+    from ifair.errors import IfairError, unknown_name
+    from ifair.tables.read import read_blocks
+    from ifair.tables.write import BlockWriter, check_table_output
 
     if not prints:
-        writable(output)
+        check_table_output(output)
     fitted = Model(model)
     if decide and not fitted.decides:
-        raise DataError(f"{model} decides nothing: it was fitted without --target")
+        raise IfairError(f"{model} decides nothing: it was fitted without --target")
     # The id that was recorded need not be in every later table; one that is asked for must be.
     recorded = fitted.roles.id if id_ is None else None
     asked = [name for name in (id_, *carry) if name is not None]
     done, columns = 0, []
-    # On a terminal one line that is kept up to date, elsewhere a line a block.
+    # On a terminal one line that is kept up to date, elsewhere one line per block.
     terminal = sys.stderr.isatty()
     start = "\r" if terminal else ""
     blocks = read_blocks(table, block_rows, text=[*fitted.text, *asked, *([recorded] if recorded else [])])
-    try:
-        with BlockWriter(output, sys.stdout if prints else None) as writer:
-            for block in blocks:
-                for name in asked:
-                    if name not in block.columns:
-                        raise unknown("column to carry", name, block.columns)
-                carried = [recorded, *asked] if recorded in block.columns else asked
-                records = fitted.records(block, strict=strict)
-                result = fitted.represent(records)
-                added = block[carried].copy()
-                if decide:
-                    if fitted.classifies:
-                        added["decision"] = fitted.decide(records)
-                    added["score"] = fitted.score(records)
-                clash = sorted(set(added.columns) & set(result.columns))
-                if clash:
-                    raise DataError(f"the output would have two columns {clash[0]!r}; rename it, or do not carry it")
-                columns = [*added.columns, *result.columns]
-                writer.write(added.join(result))
-                done += len(block)
-                click.echo(f"{start}  {done:,} rows", err=True, nl=not terminal)
-    except BrokenPipeError:
-        # Whoever reads standard output has seen enough; click ends the command quietly.
-        raise
-    except OSError as error:
-        raise click.ClickException(f"cannot write {output}: {error.strerror}") from error
+    with explain_write_errors(output), BlockWriter(output, sys.stdout if prints else None) as writer:
+        for block in blocks:
+            for name in asked:
+                if name not in block.columns:
+                    raise unknown_name("column to carry", name, block.columns)
+            carried = [recorded, *asked] if recorded in block.columns else asked
+            records = fitted.check_records(block, strict=strict)
+            result = fitted.represent(records)
+            added = block[carried].copy()
+            if decide:
+                if fitted.classifies:
+                    added["decision"] = fitted.decide(records)
+                added["score"] = fitted.score(records)
+            clash = sorted(set(added.columns) & set(result.columns))
+            if clash:
+                raise IfairError(f"the output would have two columns {clash[0]!r}; rename it, or do not carry it")
+            columns = [*added.columns, *result.columns]
+            writer.write(added.join(result))
+            done += len(block)
+            click.echo(f"{start}  {done:,} rows", err=True, nl=not terminal)
     if terminal:
         click.echo(err=True)
-    fitted.tell_new_categories()
+    fitted.warn_new_categories()
     if as_json:
         click.echo(json.dumps({"output": str(output), "rows": done, "columns": columns}, indent=2))
     elif not prints:

@@ -5,10 +5,10 @@ from typing import Any
 
 import click
 
+from ifair.cli.audit_options import ROLES, read_people
 from ifair.cli.extras import needs, needs_for_tables
-from ifair.cli.people import ROLES, read_people
+from ifair.cli.printable_text import make_printable
 from ifair.cli.roles_options import roles_options
-from ifair.cli.shown import printable
 
 
 @click.command(short_help="Search settings: useful, fair, or balanced.")
@@ -52,7 +52,7 @@ def tune(
     """Search settings of iFair for TABLE: prototypes K, and the weights lambda and mu.
 
     Learns on a third of the people and judges on another, by utility and consistency at once; the last third is left
-    for the audit. Ends with the front and three choices: most useful, fairest, balanced. Stopped at any moment, the
+    for the audit. Ends with the front and three choices: most_useful, fairest, balanced. Stopped at any moment, the
     same command goes on.
 
     \b
@@ -69,9 +69,9 @@ def tune(
     records, _ = read_people(table, roles)
 
     from ifair import audit
-    from ifair.cli.files import write_text
-    from ifair.report.audit_text import tuning_text
-    from ifair.tune import SearchError
+    from ifair.cli.output import write_text
+    from ifair.evaluate.search import SearchError
+    from ifair.report.terminal import tuning_text
 
     try:
         found = audit.tune(
@@ -82,17 +82,17 @@ def tune(
             journal=journal or output.with_suffix(".journal"),
             most_people=people,
             categorical=roles.categorical,
-            observer=_told,
+            observer=_show_trial,
         )
     except SearchError as error:
         raise click.ClickException(str(error)) from error
-    text = json.dumps(found, indent=1)
+    text = json.dumps(found, indent=1, allow_nan=False)
     write_text(output, text)
-    click.echo(text if as_json else printable(tuning_text(found), lines=True))
+    click.echo(text if as_json else make_printable(tuning_text(found), lines=True))
     click.echo(f"\nTuning: {output}; give it to `ifair report` with --tuning", err=True)
 
 
-def _told(progress: Any) -> None:
+def _show_trial(progress: Any) -> None:
     if progress.done == progress.reused and progress.reused:
         click.echo(f"  {progress.reused} of {progress.total} settings are known from before", err=True)
     elif progress.trial is not None:

@@ -64,7 +64,7 @@ def row_sums(a: Array, b: Array) -> Array:
 
 
 def each(factor: Any, like: Array) -> Any:
-    """A number as it is; one number a fit, shape (B,), in the shape that multiplies arrays like ``like`` fit by fit."""
+    """A number as it is; one number per fit, shape (B,), in the shape that multiplies arrays like ``like``."""
     return factor if isinstance(factor, float) else factor[(..., *(None,) * (like.ndim - 1))]
 
 

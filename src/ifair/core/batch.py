@@ -1,80 +1,104 @@
 """Many fits of one form, evaluated in one call."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any
 
 import numpy as np
 
-from ifair.core.arrays import Array
+from ifair.core.arrays import Array, namespace
+from ifair.core.lbfgs import Floats
 from ifair.core.objective import Losses, Objective
+from ifair.core.pair_terms import AllPairs, Landmarks
 from ifair.core.pairs import EuclideanPairs
-from ifair.core.parameters import Parameters
+from ifair.core.parameters import WEIGHT_SCALE, Parameters
 
 
 class Batch:
     """Values and gradients of objectives that differ in their weights only, each at its own parameters.
 
+    They are functions of flat vectors that stay on the engine, as :mod:`ifair.core.lbfgs` minimises them. In these,
+    frozen weights have their place too: a weight that starts at 0 has no slope, and stays there.
+
     Parameters
     ----------
-    form : Objective
-        Any of them; its weights are not looked at.
+    objectives : sequence of Objective
+        The first stands for all, except for the weights.
+    shape : tuple of int
+        (K, N).
     most : int
         Fits to evaluate at once; more are evaluated in turns.
     """
 
-    def __init__(self, form: Objective, most: int) -> None:
-        self.form, self.most = form, most
-        # A recording is of one number of fits, so that every number has a function of its own.
-        self._functions: dict[int, Callable[..., tuple[Any, ...]]] = {}
+    def __init__(self, objectives: Sequence[Objective], shape: tuple[int, int], most: int) -> None:
+        self.objectives, self.shape, self.most = list(objectives), shape, most
+        self.form = self.objectives[0]
+        self.engine = self.form.engine
+        self.n_losses = 1 + len(self.form.terms)
+        self._weights, self._mixtures, self._shares = self.engine.send(
+            np.array([[weight for weight, _ in one.terms] for one in objectives]),
+            np.array([one.mixtures for one in objectives]),
+            np.array(self.form.shares),
+        )
 
-    def value_and_grads(
-        self, objectives: Sequence[Objective], parameters: Sequence[Parameters]
-    ) -> list[tuple[Losses, Parameters]]:
-        """What ``value_and_grad`` of every objective says at its parameters, to rounding."""
-        answers: list[tuple[Losses, Parameters]] = []
-        for start in range(0, len(objectives), self.most):
-            some = slice(start, start + self.most)
-            answers += self._at_once(objectives[some], parameters[some])
-        return answers
+    @property
+    def recorded(self) -> bool:
+        return self.engine.recorded
 
-    def _at_once(
-        self, objectives: Sequence[Objective], parameters: Sequence[Parameters]
-    ) -> list[tuple[Losses, Parameters]]:
-        n, engine = len(objectives), self.form.engine
-        size = min(ladder(n), self.most) if getattr(engine, "recorded", False) else n
-        # Where too few fits are left for a recording, the last one stands in for the others.
-        members = [min(i, n - 1) for i in range(size)]
-        mixtures = np.array([objective.mixtures for objective in objectives])[members]
-        V = np.stack([parameters[i].prototypes for i in members])
-        alpha = np.stack([parameters[i].alpha for i in members])
-        function = self._functions.setdefault(size, partial(_sums, self.form))
-        results = engine.evaluate(function, V, alpha, mixtures)
-        return [objective.reduced(*(result[i] for result in results)) for i, objective in enumerate(objectives)]
+    def send(self, theta: Floats) -> Array:
+        sent: Array = self.engine.send(theta)[0]
+        return sent
 
+    def fetch(self, array: Array) -> Floats:
+        fetched: Floats = self.engine.fetch(array)[0]
+        return fetched
 
-def _sums(form: Objective, V: Array, alpha: Array, mixtures: Array) -> tuple[Array, ...]:
-    """:meth:`Objective.sums` with the mixtures of every fit, shape (B, n_mixtures, 2)."""
-    return form.sums(V, alpha, [(mixtures[:, i, 0], mixtures[:, i, 1]) for i in range(mixtures.shape[1])])
+    def run(self, function: Callable[[Array], tuple[Array]], orders: Floats) -> Floats:
+        report: Floats = self.engine.evaluate(function, orders)[0]
+        return report
 
+    def keep(self, rows: list[int]) -> "Batch":
+        return Batch([self.objectives[row] for row in rows], self.shape, self.most)
 
-def ladder(n: int) -> int:
-    """The next number with no more than three binary digits that count: few recordings serve all numbers of fits.
+    def name_losses(self, values: Floats) -> Losses:
+        total, *terms = map(float, values)
+        return Losses(total, tuple(terms))
 
-    Examples
-    --------
-    >>> [ladder(n) for n in (1, 7, 9, 17, 51, 153)]
-    [1, 7, 10, 20, 56, 160]
-    """
-    step = 1 << max(n.bit_length() - 3, 0)
-    return -(-n // step) * step
+    def values_and_grads(self, theta: Array) -> tuple[Array, Array]:
+        """Of every fit the total and its terms, shape (B, 1 + T), and the gradient of the total, (B, n)."""
+        xp, B = namespace(theta), theta.shape[0]
+        portions = [slice(first, min(first + self.most, B)) for first in range(0, B, self.most)]
+        losses, gradients = zip(*(self._at_once(theta[some], some) for some in portions))
+        return (losses[0], gradients[0]) if len(portions) == 1 else (xp.concat(losses), xp.concat(gradients))
+
+    def _at_once(self, theta: Array, some: slice) -> tuple[Array, Array]:
+        xp, (K, N), (B, _), T = namespace(theta), self.shape, theta.shape, self.n_losses - 1
+        weights, mixtures, beta = self._weights[some], self._mixtures[some], theta[:, K * N : K * N + N]
+        # What terms learn besides has a number per prototype.
+        ends = {name: K * N + N + i * K for i, name in enumerate(self.form.extra)}
+        extra = {name: theta[:, end : end + K] for name, end in ends.items()}
+        parameters = Parameters(xp.reshape(theta[:, : K * N], (B, K, N)), (WEIGHT_SCALE * beta) ** 2, extra)
+        shares = [[mixtures[:, i, t] for t in range(T)] for i in range(mixtures.shape[1])]
+        sums = self.form.sums(parameters, shares)
+        gradients = self.form.split_gradients(sums[T:])
+        terms = xp.stack(sums[:T], axis=-1) * self._shares
+        gradient = gradients[0]
+        if self.form.reduction == "norm":
+            terms = xp.sqrt(terms)
+            slopes = xp.where(terms > 0.0, weights * 0.5 / xp.where(terms > 0.0, terms, 1.0), 0.0)
+            gradient = gradient.times(slopes[:, 0])
+            for t, other in enumerate(gradients[1:], start=1):
+                gradient = gradient + other.times(slopes[:, t])
+        total = xp.sum(weights * terms, axis=1)[:, None]
+        by_beta = 2.0 * WEIGHT_SCALE**2 * beta * gradient.alpha
+        by_extra = [gradient.extra[name] for name in self.form.extra]
+        flat = xp.concat([xp.reshape(gradient.prototypes, (B, K * N)), by_beta, *by_extra], axis=1)
+        return xp.concat([total, terms], axis=1), flat
 
 
 def can_be_batched(objective: Objective) -> bool:
     """Whether the formulas of an objective take many fits at once: those of Minkowski distances other than p = 2 loop
     over attributes and gain nothing from it."""
-    kernel = getattr(objective.pairs, "kernel", None)
-    return objective.mapping.p == 2.0 and (kernel is None or type(kernel) is EuclideanPairs)
+    kernels = [term.kernel for _, term in objective.terms if isinstance(term, AllPairs | Landmarks)]
+    return objective.mapping.p == 2.0 and all(type(kernel) is EuclideanPairs for kernel in kernels)
 
 
 def most_at_once(objective: Objective, n_prototypes: int, n_attributes: int) -> int:
@@ -83,7 +107,7 @@ def most_at_once(objective: Objective, n_prototypes: int, n_attributes: int) -> 
     rows = min(engine.n_records, engine.block_rows)
     # Of every fit some copies of a block of records and of its memberships are alive at the same time.
     bytes_each = 8 * rows * COPIES * (n_attributes + n_prototypes)
-    return max(1, getattr(engine, "batch_bytes", 0) // bytes_each)
+    return max(1, engine.batch_bytes // bytes_each)
 
 
 COPIES = 8

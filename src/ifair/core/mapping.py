@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from ifair.core.arrays import Array, namespace, row_sums
 from ifair.core.distance import Pullback, powered_distances, root
 from ifair.core.parameters import Parameters
-from ifair.engines.protocol import Engine
+from ifair.engines.engine import Engine
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ live in K dimensions. The differences lose digits when the data lie far from the
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from ifair.core.arrays import (
     Array,
@@ -22,12 +22,11 @@ from ifair.core.arrays import (
     row_sums,
     times_vector,
     vector_times,
-    zeros,
 )
 from ifair.core.mapping import Mapping
 from ifair.core.parameters import Parameters
-from ifair.core.schedules import BlockPart
-from ifair.engines.protocol import Engine
+from ifair.core.terms import Part, Term
+from ifair.engines.engine import Engine
 
 
 class KnownMoments(NamedTuple):
@@ -48,7 +47,7 @@ class KnownMoments(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Moments:
+class Moments(Term):
     """All pairs of squared distances in two passes over the records.
 
     Parameters
@@ -60,6 +59,8 @@ class Moments:
     weighted : bool
         Weight attributes by alpha (the paper) or not at all (the authors' code).
     """
+
+    order: ClassVar[int] = 2
 
     unprotected: Indices
     input_products: Array
@@ -98,7 +99,7 @@ class Moments:
         # Rounding may leave a sum of squares a hair below zero.
         return KnownMoments(at_least(loss, 0.0), Q, w, sum_q, sum_u, sum_x, sum_qu, sum_qx, UU, UX)
 
-    def block(self, known: KnownMoments, X: Array, U: Array, rows: slice, parameters: Parameters) -> BlockPart:
+    def block(self, known: KnownMoments, X: Array, U: Array, rows: slice, parameters: Parameters) -> Part:
         Q, w = known.gram, known.weights
         n_records = namespace(U).sum(known.sum_u, axis=-1)[..., None]  # memberships of a record sum to 1
         inputs = X[:, self.unprotected]
@@ -112,7 +113,7 @@ class Moments:
             - 8.0 * (q[..., None] * Qu + Qqu)
             + 16.0 * (UQ @ known.UU @ Q - inputs @ ((w[..., None, :] * known.UX).mT @ Q))
         )
-        return BlockPart(zeros(parameters.batch, U), dU, (U.mT @ (dq[..., None] * U), dq @ (inputs * inputs)))
+        return dU, (U.mT @ (dq[..., None] * U), dq @ (inputs * inputs))
 
     def finish(self, known: KnownMoments, sums: tuple[Any, ...], parameters: Parameters) -> tuple[Array, Parameters]:
         dQ, squares = sums

@@ -1,111 +1,139 @@
-"""The objective (Def. 6 and 9): weighted utility and fairness losses, with the gradient, in one walk over records."""
+"""The objective (Def. 6 and 9): weighted terms, with the gradient, in one walk over the records."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ifair.core.arrays import Array, each, namespace
-from ifair.core.losses import Reconstruction
+from ifair.core.arrays import Array, each
 from ifair.core.mapping import Mapping
 from ifair.core.parameters import Parameters
-from ifair.core.schedules import Schedule
-from ifair.engines.protocol import Engine
+from ifair.core.terms import Term
+from ifair.engines.engine import Engine
 
 Reduction = Literal["mean", "sum", "norm"]
 
 
 class Losses(NamedTuple):
-    """``total = utility_weight * utility + fairness_weight * fairness``, each as reduced."""
+    """The weighted total, which is minimised, and every term as reduced, without its weight."""
 
     total: float
-    utility: float
-    fairness: float
+    terms: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Objective:
-    """``lambda L_util + mu L_fair`` of all records of an engine.
+    """A weighted sum of terms over all records of an engine.
 
     Parameters
     ----------
     engine : Engine
     mapping : Mapping
-    utility : Reconstruction
-    pairs : Schedule
-    utility_weight, fairness_weight : float
-        lambda and mu.
+    terms : tuple of (float, Term)
+        Every term with its weight.
     reduction : {"mean", "sum", "norm"}
-        Mean over records and over ordered pairs; the paper's sums; or square roots of the sums (the authors' code).
+        Means, over records or over ordered pairs; the paper's sums; or square roots of the sums (the authors' code).
     """
 
     engine: Engine
     mapping: Mapping
-    utility: Reconstruction
-    pairs: Schedule
-    utility_weight: float
-    fairness_weight: float
+    terms: tuple[tuple[float, Term], ...]
     reduction: Reduction = "mean"
+
+    @property
+    def extra(self) -> tuple[str, ...]:
+        """Names of the arrays that terms learn besides prototypes and attribute weights."""
+        return tuple(dict.fromkeys(name for _, term in self.terms for name in term.extra))
+
+    def with_weights(self, *weights: float) -> "Objective":
+        """The same terms with other weights."""
+        return replace(self, terms=tuple((w, term) for w, (_, term) in zip(weights, self.terms, strict=True)))
 
     def value_and_grad(self, parameters: Parameters) -> tuple[Losses, Parameters]:
         """The losses at ``parameters`` and the gradient of their weighted total, all in NumPy arrays."""
-        return self.reduced(*self.engine.evaluate(self._sums, parameters.prototypes, parameters.alpha))
+        extra = (parameters.extra[name] for name in self.extra)
+        return self.reduce_sums(*self.engine.evaluate(self._sums, parameters.prototypes, parameters.alpha, *extra))
 
-    def reduced(self, utility: Any, fairness: Any, *flat: Array) -> tuple[Losses, Parameters]:
-        """The losses and the gradient of their total, from what :meth:`sums` says of one fit."""
-        gradients = list(map(Parameters, flat[::2], flat[1::2]))
-        if self.reduction == "norm":
-            losses = self._losses(np.sqrt(utility), np.sqrt(fairness))
-            by_utility, by_fairness = gradients
-            gradient = self.utility_weight * _root_slope(losses.utility) * by_utility
-            return losses, gradient + self.fairness_weight * _root_slope(losses.fairness) * by_fairness
-        over_records, over_pairs = self._shares
-        return self._losses(over_records * utility, over_pairs * fairness), gradients[0]
+    def reduce_sums(self, *sums: Any) -> tuple[Losses, Parameters]:
+        """The losses and the gradient of their total, from what :meth:`sums` returns for one fit."""
+        values, gradients = sums[: len(self.terms)], self.split_gradients(sums[len(self.terms) :])
+        if self.reduction != "norm":
+            losses = self._losses(share * value for share, value in zip(self.shares, values))
+            return losses, gradients[0]
+        losses = self._losses(map(np.sqrt, values))
+        first, *others = (
+            weight * _root_slope(root) * gradient
+            for (weight, _), root, gradient in zip(self.terms, losses.terms, gradients)
+        )
+        return losses, sum(others, start=first)
+
+    def split_gradients(self, arrays: Sequence[Array]) -> list[Parameters]:
+        """The gradients of all mixtures, from the arrays that :meth:`sums` returns of them."""
+        width = 2 + len(self.extra)
+        return [self._parameters(*arrays[i : i + width]) for i in range(0, len(arrays), width)]
 
     @property
-    def _shares(self) -> tuple[float, float]:
-        """What one record and one ordered pair count."""
+    def shares(self) -> list[float]:
+        """What each thing that a term sums counts."""
         M = self.engine.n_records
-        return (1.0 / M, 1.0 / M**2) if self.reduction == "mean" else (1.0, 1.0)
+        return [1.0 / M**term.order if self.reduction == "mean" else 1.0 for _, term in self.terms]
 
     @property
-    def mixtures(self) -> tuple[tuple[float, float], ...]:
-        """For every gradient that is asked for, how much of the utility and of the fairness sum it holds."""
+    def mixtures(self) -> tuple[tuple[float, ...], ...]:
+        """For every gradient that is asked for, how much of each term's sum it holds."""
         if self.reduction == "norm":
-            # How strongly each sum counts is known only when both sums are: carry two gradients through the walk.
-            return (1.0, 0.0), (0.0, 1.0)
-        over_records, over_pairs = self._shares
-        return ((self.utility_weight * over_records, self.fairness_weight * over_pairs),)
+            # How strongly a sum counts is known only when all sums are: carry a gradient per term through the walk.
+            return tuple(map(tuple, np.eye(len(self.terms)).tolist()))
+        return (tuple(weight * share for (weight, _), share in zip(self.terms, self.shares)),)
 
-    def _losses(self, utility: float, fairness: float) -> Losses:
-        total = self.utility_weight * utility + self.fairness_weight * fairness
-        return Losses(float(total), float(utility), float(fairness))
+    def _losses(self, reduced: Any) -> Losses:
+        values = tuple(map(float, reduced))
+        return Losses(float(sum(weight * value for (weight, _), value in zip(self.terms, values))), values)
 
-    def _sums(self, V: Array, alpha: Array) -> tuple[Array, ...]:
-        return self.sums(V, alpha, self.mixtures)
+    def _parameters(self, V: Array, alpha: Array, *extra: Array) -> Parameters:
+        return Parameters(V, alpha, dict(zip(self.extra, extra)))
 
-    def sums(self, V: Array, alpha: Array, mixtures: Sequence[tuple[Any, Any]]) -> tuple[Array, ...]:
-        """The two sums, then for every mixture (a, b) the gradient of ``a * utility + b * fairness``, in two arrays.
+    def _sums(self, *arrays: Array) -> tuple[Array, ...]:
+        return self.sums(self._parameters(*arrays), self.mixtures)
 
-        All arrays are of the engine's kind, of one fit or of many at once; a and b are numbers, or one number a fit.
+    def sums(self, parameters: Parameters, mixtures: Sequence[Sequence[Any]]) -> tuple[Array, ...]:
+        """The sum of every term, then for every mixture of them the gradient, in one array per parameter.
+
+        All arrays are of the engine's kind, of one fit or of many at once. A mixture has a number for every term, or
+        one number per fit, shape (B,).
         """
-        parameters = Parameters(V, alpha)
-        known = self.pairs.prepare(self.engine, self.mapping, parameters)
+        mapping, terms = self.mapping, [term for _, term in self.terms]
+        known = [term.prepare(self.engine, mapping, parameters) for term in terms]
 
         def block(X: Array, rows: slice) -> tuple[Any, ...]:
-            U, pullback = self.mapping.with_pullback(X, parameters)
-            utility, dU, dV = self.utility.value_and_grad(X, U, V)
-            part = self.pairs.block(known, X, U, rows, parameters)
-            gradients = [pullback(each(a, dU) * dU + each(b, dU) * part.d_memberships) for a, b in mixtures]
-            return utility, part.loss, dV, *gradients, *part.sums
+            U, pullback = mapping.with_pullback(X, parameters)
+            parts = [term.block(ahead, X, U, rows, parameters) for term, ahead in zip(terms, known)]
+            on_memberships = [d_memberships for d_memberships, _ in parts]
+            gradients = [pullback(_mix(mixture, on_memberships)) for mixture in mixtures]
+            return *gradients, *(_Sums(sums) for _, sums in parts)
 
-        utility, fairness, dV, *rest = self.engine.sum(block)
-        gradients, sums = rest[: len(mixtures)], tuple(rest[len(mixtures) :])
-        more, direct = self.pairs.finish(known, sums, parameters)
-        from_utility = Parameters(dV, namespace(dV).zeros_like(alpha))
-        mixed = [g + from_utility.times(a) + direct.times(b) for g, (a, b) in zip(gradients, mixtures)]
-        return utility, fairness + more, *(array for m in mixed for array in (m.prototypes, m.alpha))
+        walked = self.engine.sum(block)
+        gradients, summed = walked[: len(mixtures)], walked[len(mixtures) :]
+        finished = [term.finish(ahead, sums, parameters) for term, ahead, sums in zip(terms, known, summed)]
+        results = [loss for loss, _ in finished]
+        for gradient, mixture in zip(gradients, mixtures):
+            for share, (_, direct) in zip(mixture, finished):
+                gradient = gradient + direct.times(share)
+            results += [gradient.prototypes, gradient.alpha, *(gradient.extra[name] for name in self.extra)]
+        return tuple(results)
+
+
+class _Sums(tuple[Any, ...]):
+    """The sums of one term, added one by one."""
+
+    def __add__(self, other: Any) -> "_Sums":
+        return _Sums(a + b for a, b in zip(self, other, strict=True))
+
+
+def _mix(mixture: Sequence[Any], gradients: Sequence[Array]) -> Array:
+    first, *others = (each(share, gradient) * gradient for share, gradient in zip(mixture, gradients))
+    return sum(others, start=first)
 
 
 def _root_slope(rooted: float) -> float:

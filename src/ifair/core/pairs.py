@@ -9,9 +9,20 @@ from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
-from ifair.core.arrays import Array, Indices, at_least, column_sums, namespace, precision, row_sums, total_products
+from ifair.core.arrays import (
+    Array,
+    Indices,
+    Mask,
+    at_least,
+    column_sums,
+    namespace,
+    precision,
+    row_sums,
+    total_products,
+)
 from ifair.core.distance import root
 from ifair.core.parameters import Parameters
+from ifair.engines.engine import Engine
 
 
 class Side(Protocol):
@@ -232,7 +243,7 @@ class MinkowskiSide:
 class MinkowskiPairs:
     """Pairs under a (weighted) Minkowski distance of any order p >= 1; the parameters are those of EuclideanPairs.
 
-    There is no matrix product to fall back on: a tile costs N passes over its pairs, one an attribute.
+    There is no matrix product to fall back on: a tile costs N passes over its pairs, one per attribute.
     """
 
     unprotected: Indices
@@ -307,3 +318,37 @@ class MinkowskiPairs:
             xp.zeros_like(parameters.prototypes),
             shared if self.weighted else xp.zeros_like(parameters.alpha),
         )
+
+
+def pair_kernel(
+    engine: Engine,
+    counts: Mask,
+    n_prototypes: int,
+    p: float = 2.0,
+    *,
+    weighted: bool,
+    single: bool,
+    n_landmarks: int | None = None,
+) -> PairKernel:
+    """The fastest kernel for the pairs of an engine's records.
+
+    Parameters
+    ----------
+    engine : Engine
+    counts : ndarray of bool, shape (N,)
+        The attributes that may count.
+    n_prototypes : int
+    p : float, default=2.0
+    weighted, single : bool
+        Distances with weights; single precision inside a tile.
+    n_landmarks : int, optional
+        Records that each one is compared with; by default all.
+    """
+    (unprotected,) = engine.send(np.flatnonzero(counts))
+    dtype = np.float32 if single else np.float64
+    if p != 2:
+        return MinkowskiPairs(unprotected, len(counts), p, weighted, dtype)
+    kernel = EuclideanPairs(unprotected, n_prototypes, weighted, dtype)
+    if not single:
+        return kernel
+    return engine.fastest_kernel(kernel, engine.n_records * (n_landmarks or engine.n_records))

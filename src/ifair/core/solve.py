@@ -1,13 +1,16 @@
-"""L-BFGS on the objective, from several starts."""
+"""Minimise objectives from several starts, one or many at once: when a search converges, goes on, or ends.
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Generic, Protocol, TypeVar
+The searches themselves are those of :mod:`ifair.core.lbfgs`.
+"""
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
-from scipy.optimize import minimize
 
 from ifair.core.arrays import Array
+from ifair.core.lbfgs import Floats, Functions, Minimiser
 
 PATIENCE = 10
 """Iterations over which the loss must fall by a relative ``tol``; single steps of L-BFGS are too uneven to judge."""
@@ -21,23 +24,16 @@ FLAT = 1e-5
 ENDED_EARLY = ("interrupted", "callback")
 """Why a descent stopped, where somebody asked for it: then nothing else is begun."""
 
-MEMORY = 10
-"""Past steps that L-BFGS remembers; 30 gained nothing on the datasets tried."""
+MOST_SEARCHES = 1024
+"""Searches under way at the same time; every one has the memory of its past steps."""
 
 
 P = TypeVar("P")
 """What is learned: :class:`ifair.core.parameters.Parameters`, or something that holds them."""
 
 
-class Total(Protocol):
-    """The parts of a loss, and their total, which is minimised."""
-
-    @property
-    def total(self) -> float: ...
-
-
 class Differentiable(Protocol[P]):
-    """Anything with a value and a gradient at given parameters."""
+    """Anything with a gradient at given parameters, and losses, of which the ``total`` is minimised."""
 
     def value_and_grad(self, parameters: P) -> tuple[Any, P]: ...
 
@@ -78,111 +74,27 @@ class Solution(Generic[P]):
     stopped: str
 
 
-class _Run(Generic[P]):
-    """One descent: evaluates, remembers the best, and judges convergence."""
+@dataclass(frozen=True, slots=True)
+class Problem(Generic[P]):
+    """A fit: what is minimised, from where, and when it ends, as for :func:`minimise`."""
 
-    def __init__(
-        self,
-        objective: Differentiable[P],
-        packing: Vectorised[P],
-        tol: float,
-        restart: int,
-        first: int,
-        observer: Observer | None,
-    ) -> None:
-        self.objective, self.packing, self.tol = objective, packing, tol
-        self.restart, self.iteration, self.observer = restart, first, observer
-        self.best: tuple[Total, Array] | None = None
-        self.first_loss = np.nan
-        self.history: list[float] = []
-        self.gradient_norm = np.inf
-        self.stopped = ""
-
-    def evaluate(self, theta: Array) -> tuple[float, Array]:
-        losses, gradient = self.objective.value_and_grad(self.packing.unpack(theta))
-        if self.best is None:
-            self.first_loss = losses.total
-        if self.best is None or losses.total < self.best[0].total:
-            self.best = (losses, theta.copy())
-        flat = self.packing.pack_gradient(gradient, theta)
-        self.gradient_norm = float(np.max(np.abs(flat), initial=0.0))
-        return losses.total, flat
-
-    def after_iteration(self, theta: Array) -> None:
-        assert self.best is not None
-        self.iteration += 1
-        loss = self.best[0].total
-        self.history.append(loss)
-        if self.observer is not None:
-            try:
-                self.observer(Progress(self.restart, self.iteration, loss, self.gradient_norm))
-            except StopIteration:
-                self.stopped = "callback"
-                raise
-        if len(self.history) > PATIENCE:
-            before = self.history[-1 - PATIENCE]
-            # A loss that falls towards zero would never fall slowly: below a hundredth of the first one that counts.
-            if before - loss <= self.tol * max(abs(before), 0.01 * abs(self.first_loss)):
-                self.stopped = "converged"
-                raise StopIteration
+    objective: Differentiable[P]
+    starts: Sequence[P]
+    packing: Vectorised[P]
+    max_iter: int
+    tol: float
+    observer: Observer | None = None
 
 
-def descend(
-    objective: Differentiable[P],
-    start: P,
-    packing: Vectorised[P],
-    *,
-    max_iter: int,
-    tol: float,
-    restart: int = 0,
-    first: int = 0,
-    observer: Observer | None = None,
-) -> Solution[P]:
-    """Minimise from one start, for at most ``max_iter`` iterations.
-
-    Parameters
-    ----------
-    objective : Differentiable
-    start : P
-    packing : Vectorised
-    max_iter : int
-    tol : float
-        Converged when the loss fell by less than this share of itself (or of a hundredth of the first loss, if that
-        is more) over the last ten iterations.
-    restart, first : int
-        What the observer is told: which start this is, and how many iterations it has had before.
-    observer : callable, optional
-    """
-    run = _Run(objective, packing, tol, restart, first, observer)
-    theta = packing.pack(start)
-    try:
-        while True:
-            before = run.best[0].total if run.best else np.inf
-            stopped = _lbfgs(run, theta, max_iter - (run.iteration - first))
-            assert run.best is not None
-            losses, theta = run.best
-            # A line search fails where curvature learned elsewhere misleads it: forget it and go on, while that helps.
-            gained = before - losses.total > tol * abs(losses.total)
-            if stopped != "stalled" or not gained or run.iteration - first >= max_iter:
-                break
-    except KeyboardInterrupt:
-        if run.best is None:
-            raise
-        stopped = "interrupted"
-    assert run.best is not None
-    losses, theta = run.best
-    return Solution(packing.unpack(theta), losses, run.iteration, stopped)
+Result = tuple[Solution[P], list[float]]
+"""The best solution found, and the loss that each start reached; starts that were never begun are NaN."""
 
 
-def _lbfgs(run: _Run[P], theta: Array, max_iter: int) -> str:
-    """Run L-BFGS and say why it stopped."""
-    options = {"maxiter": max_iter, "maxfun": 20 * max_iter + 100, "maxcor": MEMORY, "ftol": 0.0, "gtol": 0.0}
-    result = minimize(run.evaluate, theta, jac=True, method="L-BFGS-B", callback=run.after_iteration, options=options)
-    if run.stopped or result.status == 1:
-        return run.stopped or "max_iter"
-    # Without tolerances of its own SciPy goes on until no step lowers the loss: right only where it is flat.
-    slope = np.max(np.abs(result.jac), initial=0.0)
-    return "converged" if slope <= FLAT * max(abs(result.fun), np.finfo(float).tiny) else "stalled"
+class LossFunctions(Functions, Protocol):
+    """Functions that know their losses by name."""
+
+    def name_losses(self, values: Floats) -> Any:
+        """What ``value_and_grad`` of an objective says of its losses, from a row of them."""
 
 
 def minimise(
@@ -193,8 +105,20 @@ def minimise(
     max_iter: int,
     tol: float,
     observer: Observer | None = None,
-) -> tuple[Solution[P], list[float]]:
-    """Try every start for a while, then go on with the best one.
+) -> Result[P]:
+    """Try every start for a while, one after the other, then go on with the best one.
+
+    Parameters
+    ----------
+    objective : Differentiable
+    starts : sequence of P
+    packing : Vectorised
+    max_iter : int
+        Most iterations of the best start; others have at most ``TRIAL_ITERATIONS``.
+    tol : float
+        Converged when the loss fell by less than this share of itself (or of a hundredth of the first loss, if that
+        is more) over the last ten iterations.
+    observer : callable, optional
 
     Returns
     -------
@@ -203,54 +127,324 @@ def minimise(
     restarts : list of float
         The loss that each start reached; starts that were never begun are NaN.
     """
-    trial = trial_iterations(len(starts), max_iter)
-    tried: list[Solution[P] | None] = [None] * len(starts)
-    for i, start in enumerate(starts):
-        tried[i] = one = descend(objective, start, packing, max_iter=trial, tol=tol, restart=i, observer=observer)
-        if one.stopped in ENDED_EARLY:
-            break
-    return go_on(objective, tried, packing, max_iter=max_iter, tol=tol, observer=observer)
+    (result,) = minimise_many([Problem(objective, starts, packing, max_iter, tol, observer)])
+    if result is None:
+        raise KeyboardInterrupt
+    return result
 
 
-def trial_iterations(n_starts: int, max_iter: int) -> int:
-    """Iterations that every start gets before the best is known."""
-    return max_iter if n_starts == 1 else min(TRIAL_ITERATIONS, max_iter)
-
-
-def go_on(
-    objective: Differentiable[P],
-    tried: Sequence[Solution[P] | None],
-    packing: Vectorised[P],
+def minimise_many(
+    problems: Sequence[Problem[P]],
+    forms: Sequence[Hashable] | None = None,
+    batch: Callable[[list[int]], LossFunctions] | None = None,
     *,
-    max_iter: int,
-    tol: float,
-    observer: Observer | None = None,
-) -> tuple[Solution[P], list[float]]:
-    """Go on with the best of the starts, tried for a while; None is one that was never begun.
+    most: int = MOST_SEARCHES,
+) -> list[Result[P] | None]:
+    """Solve many problems at the same time.
 
-    Returns what :func:`minimise` returns.
+    Every start of every problem is a search of its own, with its own steps and its own end: which others are under way
+    changes nothing but rounding.
+
+    Parameters
+    ----------
+    problems : sequence of Problem
+    forms : sequence, optional
+        Problems of the same form are evaluated together. None stands for a problem that is evaluated by itself, one
+        start after the other.
+    batch : callable, optional
+        From the numbers of problems of one form, one for every search, to their functions.
+    most : int
+        Searches under way at the same time. Those of one problem begin together; the others wait for their turn.
+
+    Returns
+    -------
+    list of (Solution, list of float)
+        What :func:`minimise` returns. An interrupt ends all searches with the best that they have found so far; None is
+        a problem that had no value yet.
     """
-    restarts = [np.nan if one is None else one.losses.total for one in tried]
-    best = int(np.nanargmin(restarts))
-    solution = tried[best]
-    assert solution is not None
-    ended_early = [one.stopped for one in tried if one is not None and one.stopped in ENDED_EARLY]
-    if ended_early:
-        return replace(solution, stopped=ended_early[0]), restarts
-    if solution.stopped == "max_iter" and solution.n_iter < max_iter:
-        try:
-            solution = descend(
-                objective,
-                solution.parameters,
-                packing,
-                max_iter=max_iter - solution.n_iter,
-                tol=tol,
-                restart=best,
-                first=solution.n_iter,
-                observer=observer,
-            )
-        except KeyboardInterrupt:
-            # Before the first value of the second leg: what the trials found is still the best.
-            solution = replace(solution, stopped="interrupted")
-        restarts[best] = solution.losses.total
-    return solution, restarts
+    fits = [_Fit(problem) for problem in problems]
+    by_form: dict[Hashable, list[int]] = {}
+    lines: list[_Line[P]] = []
+    for number, (fit, form) in enumerate(zip(fits, forms or [None] * len(fits), strict=True)):
+        if form is None:
+            one = fit.problem
+            lines.append(_Line([([search], OneObjective(one.objective, one.packing)) for search in fit.searches]))
+        else:
+            by_form.setdefault(form, []).append(number)
+    for numbers in by_form.values():
+        assert batch is not None
+        share = max(1, most // len(by_form))
+        lines.append(_Line([_together(fits, some, batch) for some in _portions(fits, numbers, share)]))
+    waiting, running = lines[most:], lines[:most]
+    interrupted = False
+    try:
+        while running:
+            running = [line for line in running if line.advance()]
+            while waiting and len(running) < most:
+                running.append(waiting.pop(0))
+    except KeyboardInterrupt:
+        interrupted = True
+    for line in lines:
+        line.collect()
+    return [fit.result(interrupted) for fit in fits]
+
+
+class _Search(Generic[P]):
+    """One start of a fit: knows its best loss, judges convergence, and says when to stop and why."""
+
+    def __init__(self, fit: "_Fit[P]", start: int) -> None:
+        self.fit, self.start = fit, start
+        self.group: _Group[P] | None = None
+        self.found: tuple[Floats, Any] | None = None
+        self.best, self.iteration = np.inf, 0
+        n_starts, max_iter = len(fit.problem.starts), fit.problem.max_iter
+        self.begin(max_iter if n_starts == 1 else min(TRIAL_ITERATIONS, max_iter))
+
+    def begin(self, limit: int) -> None:
+        """Forget what was seen, and search until there have been so many iterations in all."""
+        self.limit, self.stopped, self.before = limit, "", np.inf
+        self.first_loss, self.history = np.nan, list[float]()
+
+    def see(self, loss: float) -> None:
+        if np.isnan(self.first_loss):
+            self.first_loss = loss
+        if loss < self.best or self.best == np.inf:
+            self.best = loss
+
+    def after_iteration(self, gradient_norm: float) -> str:
+        """Why the search stops after another iteration; nothing where it goes on."""
+        self.iteration += 1
+        self.history.append(self.best)
+        problem = self.fit.problem
+        if problem.observer is not None:
+            try:
+                problem.observer(Progress(self.start, self.iteration, self.best, gradient_norm))
+            except StopIteration:
+                return "callback"
+        if len(self.history) > PATIENCE:
+            before = self.history[-1 - PATIENCE]
+            # A loss that falls towards zero would never fall slowly: below a hundredth of the first one that counts.
+            if before - self.best <= problem.tol * max(abs(before), 0.01 * abs(self.first_loss)):
+                return "converged"
+        return "max_iter" if self.iteration >= self.limit else ""
+
+    def after_stall(self, value: float, gradient_norm: float) -> str:
+        """Why the search stops where no step lowers the loss; nothing where it goes on from its best point.
+
+        Line searches fail where the loss is flat, but also where it is not smooth. Then another point that they came
+        by may be lower, and going on from there helps, for as long as it does.
+        """
+        if gradient_norm <= FLAT * max(abs(value), np.finfo(float).tiny):
+            return "converged"
+        gained = self.before - self.best > self.fit.problem.tol * abs(self.best)
+        self.before = self.best
+        return "" if gained and self.iteration < self.limit else "stalled"
+
+
+class _Fit(Generic[P]):
+    """The searches of a problem: tried for a while, then the best one goes on."""
+
+    def __init__(self, problem: Problem[P]) -> None:
+        self.problem = problem
+        self.searches = [_Search(self, start) for start in range(len(problem.starts))]
+        self.done = False
+
+    @property
+    def restarts(self) -> list[float]:
+        return [np.nan if search.best == np.inf else search.best for search in self.searches]
+
+    @property
+    def ended_early(self) -> str:
+        return next((search.stopped for search in self.searches if search.stopped in ENDED_EARLY), "")
+
+    def settle(self) -> None:
+        """After a search has stopped: end the fit, or have its best search go on if all were tried."""
+        if self.ended_early:
+            self.done = True
+            for search in self.searches:
+                if search.group is not None:
+                    search.group.stop(search, self.ended_early)
+        elif all(search.stopped for search in self.searches):
+            best = self.searches[int(np.nanargmin(self.restarts))]
+            self.done = best.stopped != "max_iter" or best.iteration >= self.problem.max_iter
+            if not self.done and best.group is not None:
+                best.begin(self.problem.max_iter)
+                best.group.begin(best)
+
+    def result(self, interrupted: bool) -> Result[P] | None:
+        restarts = self.restarts
+        if np.isnan(restarts).all() and interrupted:
+            return None
+        best = self.searches[int(np.nanargmin(restarts))]
+        assert best.found is not None
+        theta, losses = best.found
+        stopped = self.ended_early or (best.stopped if self.done else "interrupted")
+        return Solution(self.problem.packing.unpack(theta), losses, best.iteration, stopped), restarts
+
+
+class _Group(Generic[P]):
+    """Searches that are evaluated together."""
+
+    def __init__(self, searches: Sequence[_Search[P]], functions: LossFunctions) -> None:
+        self.searches, self.functions = list(searches), functions
+        problems = [search.fit.problem for search in searches]
+        thetas = [one.packing.pack(one.starts[search.start]) for one, search in zip(problems, searches)]
+        self.minimiser = Minimiser(functions, np.stack(thetas))
+        for search in searches:
+            search.group = self
+            self.begin(search)
+
+    @property
+    def is_live(self) -> bool:
+        return any(not search.stopped for search in self.searches)
+
+    @property
+    def needed(self) -> list[int]:
+        """Rows of searches that are under way, or may yet go on."""
+        rows = enumerate(self.searches)
+        return [row for row, search in rows if not search.stopped or not all(s.stopped for s in search.fit.searches)]
+
+    def begin(self, search: _Search[P]) -> None:
+        self.minimiser.begin(self.searches.index(search))
+
+    def stop(self, search: _Search[P], why: str) -> None:
+        search.stopped = search.stopped or why
+        self.minimiser.end(self.searches.index(search))
+
+    def advance(self) -> None:
+        """One evaluation of every search that is under way."""
+        live = [row for row, search in enumerate(self.searches) if not search.stopped]
+        moved, ended = self.minimiser.advance()
+        values, norms = self.minimiser.value, self.minimiser.gradient_norm
+        for row in live:
+            self.searches[row].see(float(self.minimiser.evaluated[row]))
+        for row in moved:
+            search = self.searches[row]
+            if not search.stopped and (why := search.after_iteration(float(norms[row]))):
+                self.stop(search, why)
+        for row in ended:
+            search = self.searches[row]
+            if not search.stopped and (why := search.after_stall(float(values[row]), float(norms[row]))):
+                self.stop(search, why)
+            elif not search.stopped:
+                self.begin(search)
+        for row in live:
+            if self.searches[row].stopped and not self.searches[row].fit.done:
+                self.searches[row].fit.settle()
+        self._shrink()
+
+    def _shrink(self) -> None:
+        """Leave out searches that are over, once they are many."""
+        needed = self.needed
+        size = ladder(len(needed)) if self.functions.recorded else len(needed)
+        if not needed or size > SHRINK_BELOW * len(self.searches):
+            return
+        self.collect()
+        # Where a recording is for more than are left, some that are over stand in.
+        others = [row for row in range(len(self.searches)) if row not in set(needed)]
+        rows = needed + others[: size - len(needed)]
+        self.minimiser.keep(rows)
+        self.searches = [self.searches[row] for row in rows]
+
+    def collect(self) -> None:
+        """Fetch the best point of every search."""
+        thetas, losses = self.minimiser.best()
+        for search, theta, values in zip(self.searches, thetas, losses):
+            if values[0] != np.inf:
+                search.best = float(values[0])
+                search.found = theta.copy(), self.functions.name_losses(values)
+
+
+class _Line(Generic[P]):
+    """Groups that take turns: one begins when all searches of those before have stopped."""
+
+    def __init__(self, to_come: Sequence[tuple[Sequence[_Search[P]], LossFunctions]]) -> None:
+        self.to_come, self.groups = list(to_come), list[_Group[P]]()
+
+    def advance(self) -> bool:
+        """One evaluation; False if nothing is left to be done."""
+        live = next((group for group in self.groups if group.is_live), None)
+        while live is None and self.to_come:
+            searches, functions = self.to_come.pop(0)
+            if not all(search.fit.done for search in searches):
+                live = _Group(searches, functions)
+                self.groups.append(live)
+        if live is None:
+            return False
+        live.advance()
+        for group in [group for group in self.groups if all(search.fit.done for search in group.searches)]:
+            group.collect()
+            self.groups.remove(group)
+        return True
+
+    def collect(self) -> None:
+        for group in self.groups:
+            group.collect()
+
+
+def _together(
+    fits: Sequence[_Fit[P]], numbers: list[int], batch: Callable[[list[int]], LossFunctions]
+) -> tuple[list[_Search[P]], LossFunctions]:
+    rows = [(number, search) for number in numbers for search in fits[number].searches]
+    return [search for _, search in rows], batch([number for number, _ in rows])
+
+
+def _portions(fits: Sequence[_Fit[P]], numbers: list[int], most: int) -> list[list[int]]:
+    """Numbers of fits, divided so that no portion has more searches than may be, or else one fit."""
+    portions: list[list[int]] = [[]]
+    n_searches = 0
+    for number in numbers:
+        n_searches += len(fits[number].searches)
+        if portions[-1] and n_searches > most:
+            portions.append([])
+            n_searches = len(fits[number].searches)
+        portions[-1].append(number)
+    return portions
+
+
+class OneObjective:
+    """An objective that is evaluated by itself, with its vectors in NumPy arrays."""
+
+    n_losses, recorded = 1, False
+
+    def __init__(self, objective: Differentiable[Any], packing: Vectorised[Any]) -> None:
+        self.objective, self.packing = objective, packing
+        self._best: list[Any] = []
+
+    def send(self, theta: Floats) -> Array:
+        return theta
+
+    def fetch(self, array: Array) -> Floats:
+        return np.asarray(array)
+
+    def values_and_grads(self, theta: Array) -> tuple[Array, Array]:
+        losses, gradient = self.objective.value_and_grad(self.packing.unpack(theta[0]))
+        if not self._best or losses.total < self._best[-1].total:
+            # The one before too: an interrupt may come before the point is kept.
+            self._best = [*self._best[-1:], losses]
+        return np.array([[losses.total]]), self.packing.pack_gradient(gradient, theta[0])[None]
+
+    def run(self, function: Callable[[Array], tuple[Array]], orders: Floats) -> Floats:
+        return np.asarray(function(orders)[0])
+
+    def keep(self, rows: list[int]) -> Self:
+        return self
+
+    def name_losses(self, values: Floats) -> Any:
+        return next((losses for losses in self._best if losses.total == values[0]), self._best[-1])
+
+
+SHRINK_BELOW = 0.75
+"""Share of the searches of a group below which it is made smaller; every size takes time to set up."""
+
+
+def ladder(n: int) -> int:
+    """The next number with no more than three binary digits that count: few recordings serve all numbers of fits.
+
+    Examples
+    --------
+    >>> [ladder(n) for n in (1, 7, 9, 17, 51, 153)]
+    [1, 7, 10, 20, 56, 160]
+    """
+    step = 1 << max(n.bit_length() - 3, 0)
+    return -(-n // step) * step

@@ -1,6 +1,6 @@
 """From a table of people to a matrix of numbers, and back."""
 
+from ifair.encode.column_names import columns_of
 from ifair.encode.encoder import Encoder
-from ifair.encode.names import columns_of
 
 __all__ = ["Encoder", "columns_of"]

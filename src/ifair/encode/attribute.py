@@ -8,6 +8,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import infer_dtype
 
+from ifair.errors import IfairError
+
 # What pandas finds in a column -> what we call it. Anything else cannot be encoded.
 _HOLDS = {
     "integer": "numbers",
@@ -39,7 +41,7 @@ class Attribute:
     @classmethod
     def of(cls, column: pd.Series, name: str, *, is_categorical: bool) -> Self:
         """Decide how to encode a column of the training table; `is_categorical` overrules numbers."""
-        holds = _what_it_holds(column, name)
+        holds = _infer_content(column, name)
         has_levels = isinstance(column.dtype, pd.CategoricalDtype)
         if holds == "nothing":
             kind = "empty"
@@ -50,33 +52,33 @@ class Attribute:
         levels = tuple(column.cat.categories) if has_levels else ()
         return cls(name, kind, holds, str(column.dtype), levels, has_levels and bool(column.cat.ordered))
 
-    def numbers(self, column: pd.Series) -> NDArray[np.float64]:
+    def read_numbers(self, column: pd.Series) -> NDArray[np.float64]:
         """Read cells as floats, of shape (n_samples,); NaN where missing."""
         if self.kind == "empty":
             return np.full(len(column), np.nan)
-        self._check_holds_the_same(column)
+        self._check_content(column)
         try:
             values = column.to_numpy(dtype=np.float64, na_value=np.nan)
         except OverflowError:
-            raise ValueError(f"column {self.name!r} holds a number too large for float64") from None
+            raise IfairError(f"column {self.name!r} holds a number too large for float64") from None
         if (wrong := np.abs(values) > _LARGEST).any():
             row = int(wrong.argmax())
-            raise ValueError(
+            raise IfairError(
                 f"column {self.name!r} holds {values[row]} in row {row}: numbers must be finite, and at most "
                 f"{_LARGEST:g} in size because their squares are added up"
             )
         if self.kind == "boolean" and (wrong := ~np.isnan(values) & (values != 0) & (values != 1)).any():
-            raise ValueError(f"column {self.name!r} held booleans in fit and now holds {values[wrong][0]}")
+            raise IfairError(f"column {self.name!r} held booleans in fit and now holds {values[wrong][0]}")
         return values
 
-    def choices(self, column: pd.Series) -> NDArray[np.object_]:
+    def read_choices(self, column: pd.Series) -> NDArray[np.object_]:
         """Read cells as categories, of shape (n_samples,); None where missing."""
-        self._check_holds_the_same(column)
+        self._check_content(column)
         values = np.array(column.astype(object), dtype=object)
         values[column.isna().to_numpy()] = None
         return values
 
-    def categories(self, choices: NDArray[np.object_]) -> NDArray[np.object_]:
+    def list_categories(self, choices: NDArray[np.object_]) -> NDArray[np.object_]:
         """Distinct categories that records have, in the user's order if there is one, else sorted."""
         present = set(choices) - {None}
         in_order = [level for level in self.levels if level in present] if self.levels else sorted(present)
@@ -113,16 +115,16 @@ class Attribute:
             return pd.Series(truth, dtype=self.dtype)
         return pd.Series(np.where(is_missing, np.nan, block[:, 0]))
 
-    def _check_holds_the_same(self, column: pd.Series) -> None:
+    def _check_content(self, column: pd.Series) -> None:
         """Refuse a column that changed its nature, such as codes that were text and now are numbers."""
-        holds = _what_it_holds(column, self.name)
+        holds = _infer_content(column, self.name)
         if holds in ("nothing", self.holds) or {holds, self.holds} == {"numbers", "booleans"}:
             return
         example = column.dropna().iloc[:1].tolist()[0]
-        raise ValueError(f"column {self.name!r} held {self.holds} in fit and now holds {holds}, such as {example!r}")
+        raise IfairError(f"column {self.name!r} held {self.holds} in fit and now holds {holds}, such as {example!r}")
 
 
-def _what_it_holds(column: pd.Series, name: str) -> str:
+def _infer_content(column: pd.Series, name: str) -> str:
     """Say "numbers", "booleans", "text", "intervals" or "nothing"; refuse everything else."""
     present = column.dropna()  # infer_dtype would not skip every kind of missing value beside text
     if present.empty:
@@ -132,7 +134,7 @@ def _what_it_holds(column: pd.Series, name: str) -> str:
     if found in _HOLDS:
         return _HOLDS[found]
     if found in _TIMES:
-        raise ValueError(
+        raise IfairError(
             f"column {name!r} holds dates or times, which have no natural scale: turn it into a number (such "
             "as years since a date) or into text (such as the name of the month)"
         )

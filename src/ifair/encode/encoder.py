@@ -13,8 +13,9 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.validation import _check_feature_names_in, check_array, check_is_fitted
 
 from ifair.encode.attribute import Attribute
-from ifair.encode.names import INFREQUENT, MISSING, check_unambiguous, positions_of, suffix
-from ifair.encode.table import as_pandas, as_polars, form_of, matrix_as
+from ifair.encode.column_names import INFREQUENT, MISSING, check_unambiguous, find_positions, format_suffix
+from ifair.encode.table_forms import detect_form, shape_matrix, to_pandas, to_polars
+from ifair.errors import IfairError
 
 
 class Encoder(TransformerMixin, BaseEstimator):
@@ -116,14 +117,14 @@ class Encoder(TransformerMixin, BaseEstimator):
         """
         _check_option("missing", self.missing, ("flag", "impute", "ignore"))
         _check_option("scale", self.scale, ("unit-variance", "numeric", "none"))
-        frame = as_pandas(self, X, reset=True)
-        self._fitted_form = form_of(X)
+        frame = to_pandas(self, X, reset=True)
+        self._fitted_form = detect_form(X)
         self.attributes_ = [str(name) for name in _check_feature_names_in(self)]
-        forced = positions_of(self.categorical, self.attributes_)
+        forced = find_positions(self.categorical, self.attributes_)
         self._plan = [
             Attribute.of(frame.iloc[:, i], name, is_categorical=i in forced) for i, name in enumerate(self.attributes_)
         ]
-        numbers, choices, is_missing = self._read(frame)
+        numbers, choices, is_missing = self._split_columns(frame)
 
         if numbers.shape[1]:
             self._median = SimpleImputer(strategy="median", keep_empty_features=True).fit(numbers)
@@ -133,13 +134,13 @@ class Encoder(TransformerMixin, BaseEstimator):
             attributes = [attribute for attribute in self._plan if attribute.kind == "categorical"]
             self._one_hot = OneHotEncoder(
                 # Given, so that a missing value is no category of its own.
-                categories=[a.categories(column) for a, column in zip(attributes, choices.T)],
+                categories=[a.list_categories(column) for a, column in zip(attributes, choices.T)],
                 handle_unknown="ignore",
                 sparse_output=False,
                 min_frequency=self.min_frequency,
                 max_categories=self.max_categories,
-            ).fit(_plain(self._most_frequent, choices) if self.missing == "impute" else choices)
-        self._lay_out(flagged=np.flatnonzero(is_missing.any(axis=0) & (self.missing == "flag")).tolist())
+            ).fit(_transform_array(self._most_frequent, choices) if self.missing == "impute" else choices)
+        self._arrange_columns(flagged=np.flatnonzero(is_missing.any(axis=0) & (self.missing == "flag")).tolist())
 
         scaler = StandardScaler().fit(self._assemble(numbers, choices, is_missing))
         kinds = np.array([attribute.kind for attribute in self._plan])[self._source]
@@ -163,14 +164,14 @@ class Encoder(TransformerMixin, BaseEstimator):
             The encoded records, as float64.
         """
         check_is_fitted(self)
-        Z = self._assemble(*self._read(as_pandas(self, X, reset=False)))
+        Z = self._assemble(*self._split_columns(to_pandas(self, X, reset=False)))
         Z -= self.mean_
         Z /= self.scale_
         output = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
         if output != "default":
             return Z  # scikit-learn makes it the table that was asked for
         names = self.get_feature_names_out().tolist()
-        return matrix_as(form_of(X), Z, names, index=getattr(X, "index", None))
+        return shape_matrix(detect_form(X), Z, names, index=getattr(X, "index", None))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Name the output columns: ``age``, ``race=Black``, ``race=missing``.
@@ -209,18 +210,18 @@ class Encoder(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         names = self.get_feature_names_out().tolist()
-        form = form_of(Z)
+        form = detect_form(Z)
         if form != "array" and list(Z.columns) != names:
-            raise ValueError(f"the columns to decode must be {names}, got {list(Z.columns)}")
+            raise IfairError(f"the columns to decode must be {names}, got {list(Z.columns)}")
         points = check_array(Z if form == "array" else Z.to_numpy(), dtype=np.float64, input_name="Z")
         if points.shape[1] != len(names):
-            raise ValueError(f"encoded records have {len(names)} columns, Z has {points.shape[1]}")
+            raise IfairError(f"encoded records have {len(names)} columns, Z has {points.shape[1]}")
         points = points * self.scale_ + self.mean_
         if form == "array":
             form = "polars" if self._fitted_form == "polars" else "pandas"
         index = Z.index if isinstance(Z, pd.DataFrame) else None
         if proportions:
-            return matrix_as(form, points, names, index=index)
+            return shape_matrix(form, points, names, index=index)
         decoded = pd.DataFrame(
             {
                 attribute.name: attribute.decode(points[:, self._source == i], self._categories[i])
@@ -228,7 +229,7 @@ class Encoder(TransformerMixin, BaseEstimator):
             }
         )
         if form == "polars":
-            return as_polars(decoded)
+            return to_polars(decoded)
         return decoded if index is None else decoded.set_axis(index, axis=0)
 
     def inverse_transform(self, X: Any) -> Any:
@@ -246,7 +247,7 @@ class Encoder(TransformerMixin, BaseEstimator):
         """
         return self.decode(X)
 
-    def _read(self, frame: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.object_], NDArray[np.bool_]]:
+    def _split_columns(self, frame: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.object_], NDArray[np.bool_]]:
         """Split a table into numbers (missing: NaN), categories (missing: None), and what is missing."""
         is_choice = [attribute.kind == "categorical" for attribute in self._plan]
         numbers = np.empty((len(frame), is_choice.count(False)))
@@ -256,11 +257,11 @@ class Encoder(TransformerMixin, BaseEstimator):
         for i, attribute in enumerate(self._plan):
             if is_choice[i]:
                 choice = next(next_choice)
-                choice[:] = attribute.choices(frame.iloc[:, i])
+                choice[:] = attribute.read_choices(frame.iloc[:, i])
                 is_missing[:, i] = pd.isna(choice)
             else:
                 number = next(next_number)
-                number[:] = attribute.numbers(frame.iloc[:, i])
+                number[:] = attribute.read_numbers(frame.iloc[:, i])
                 is_missing[:, i] = np.isnan(number)
         return numbers, choices, is_missing
 
@@ -270,23 +271,23 @@ class Encoder(TransformerMixin, BaseEstimator):
         """Fill in, one-hot encode, and put an attribute's columns side by side; nothing is scaled yet."""
         parts = []
         if numbers.shape[1]:
-            parts.append(_plain(self._median, numbers))
+            parts.append(_transform_array(self._median, numbers))
         if choices.shape[1]:
             if self.missing == "impute":
-                choices = _plain(self._most_frequent, choices)
-            parts.append(_plain(self._one_hot, choices))
+                choices = _transform_array(self._most_frequent, choices)
+            parts.append(_transform_array(self._one_hot, choices))
         parts.append(is_missing[:, self._flagged].astype(np.float64))
         return np.take(np.hstack(parts), self._order, axis=1)
 
-    def _lay_out(self, *, flagged: list[int]) -> None:
+    def _arrange_columns(self, *, flagged: list[int]) -> None:
         """Decide order and names of the output columns: attribute by attribute, the flag last."""
         is_choice = [attribute.kind == "categorical" for attribute in self._plan]
-        one_hot = iter(_one_hot_categories(self._one_hot) if any(is_choice) else ())
+        one_hot = iter(_list_one_hot_categories(self._one_hot) if any(is_choice) else ())
         self._categories = [next(one_hot) if choice else [] for choice in is_choice]
         # In the order in which _assemble makes them.
         columns = [(i, "") for i, choice in enumerate(is_choice) if not choice]
-        columns += [(i, suffix(c)) for i, categories in enumerate(self._categories) for c in categories]
-        columns += [(i, suffix(MISSING)) for i in flagged]
+        columns += [(i, format_suffix(c)) for i, categories in enumerate(self._categories) for c in categories]
+        columns += [(i, format_suffix(MISSING)) for i in flagged]
         self._flagged = flagged
         self._order = np.argsort([i for i, _ in columns], kind="stable")
         self._source = np.array([columns[j][0] for j in self._order])
@@ -303,15 +304,15 @@ class Encoder(TransformerMixin, BaseEstimator):
 
 def _check_option(parameter: str, value: Any, options: tuple[str, ...]) -> None:
     if not isinstance(value, str) or value not in options:
-        raise ValueError(f"{parameter} must be one of {', '.join(map(repr, options))}, got {value!r}")
+        raise IfairError(f"{parameter} must be one of {', '.join(map(repr, options))}, got {value!r}")
 
 
-def _plain(transformer: Any, X: NDArray[Any]) -> NDArray[Any]:
+def _transform_array(transformer: Any, X: NDArray[Any]) -> NDArray[Any]:
     """Transform an array to an array, whatever output scikit-learn's global configuration asks for."""
     return transformer.set_output(transform="default").transform(X)
 
 
-def _one_hot_categories(one_hot: OneHotEncoder) -> list[list[Any]]:
+def _list_one_hot_categories(one_hot: OneHotEncoder) -> list[list[Any]]:
     """List what each one-hot column stands for, attribute by attribute; lumped categories come last."""
     lumped = getattr(one_hot, "infrequent_categories_", [None] * len(one_hot.categories_))
     return [

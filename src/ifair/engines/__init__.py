@@ -1,1 +1,1 @@
-"""Who evaluates a sum over records: local blocks now, other places later."""
+"""Hold blocks of records and sum functions of them: on this machine, a device of torch, Dask or Spark."""

@@ -8,9 +8,9 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from ifair.engines.cluster import forget, results_of
-from ifair.engines.protocol import add_in_order
-from ifair.engines.sharded import ShardedEngine, call, cut, map_shard, rows_of, sum_shard
+from ifair.engines.dask_client import forget, results_of
+from ifair.engines.engine import add_in_order
+from ifair.engines.sharded import ShardedEngine, call_function, cut_shards, map_shard, sum_shard, take_rows
 
 Result = TypeVar("Result")
 
@@ -58,21 +58,21 @@ class DaskEngine(ShardedEngine):
     ) -> None:
         super().__init__(shards.rows, centre=centre, block_rows=block_rows, tile_rows=tile_rows)
         self.shards, self.client = shards, client
-        self._kept_futures = dict[int, Any]()
+        self._sent_futures = dict[int, Any]()
         self._resources = resources or ExitStack()
         self._name = f"ifair-{uuid4().hex}"
 
     def __exit__(self, *exception: object) -> None:
         # The cluster forgets what nobody holds, but an interrupt may have left somebody holding a part of its traces.
         with self._resources:
-            forget(self.client, [*self.shards.futures, *self._kept_futures.values()], self._name)
+            forget(self.client, [*self.shards.futures, *self._sent_futures.values()], self._name)
             self.shards = Shards([], self.shards.rows)
-            self._kept_futures.clear()
+            self._sent_futures.clear()
 
     def run(self, function: Callable[[int], Result], n_tasks: int) -> Iterator[Result]:
         """Results of ``function(0), ..., function(n_tasks - 1)``, in this order, computed on any workers."""
         message, kept = self._message(function, n_tasks)
-        futures = self.client.map(call, range(n_tasks), message=message, kept=kept, pure=False, key=self._name)
+        futures = self.client.map(call_function, range(n_tasks), message=message, kept=kept, pure=False, key=self._name)
         return iter(self._results(futures))
 
     def sum(self, function: Callable[[Any, slice], tuple[Any, ...]]) -> tuple[Any, ...]:
@@ -83,24 +83,24 @@ class DaskEngine(ShardedEngine):
             futures = self.client.map(add_in_order, groups, pure=False, key=self._name)
         return add_in_order(self._results(futures))
 
-    def _mapped(self, function: Callable[[Any, slice], Result]) -> list[list[Result]]:
+    def _map_shards(self, function: Callable[[Any, slice], Result]) -> list[list[Result]]:
         return self._results(self._on_shards(_map_shard, function))
 
-    def _rows_of(self, shards: list[int], positions: list[NDArray[np.intp]]) -> list[NDArray[np.float64]]:
+    def _take_rows(self, shards: list[int], positions: list[NDArray[np.intp]]) -> list[NDArray[np.float64]]:
         futures = [
-            self.client.submit(_rows_of, self.shards.futures[s], where, key=f"{self._name}-{uuid4()}")
+            self.client.submit(_take_rows, self.shards.futures[s], where, key=f"{self._name}-{uuid4()}")
             for s, where in zip(shards, positions, strict=True)
         ]
         return self._results(futures)
 
     def _message(self, function: Callable[..., Any], n_tasks: int) -> tuple[Any, dict[int, Any]]:
         """What tells tasks of a function, and the arrays on the workers that it needs."""
-        message, used = self._dumped(function)
-        for number in used - self._kept_futures.keys():
+        message, used = self._dump(function)
+        for number in used - self._sent_futures.keys():
             # A task, not scattered data: it can be done again when the only worker that held the result has died.
-            self._kept_futures[number] = _sent(self.client, self._kept.arrays[number], self._name)
-        kept = {number: self._kept_futures[number] for number in sorted(used)}
-        return message if n_tasks * len(message) < MESSAGE_BYTES else _sent(self.client, message, self._name), kept
+            self._sent_futures[number] = _send(self.client, self._sent.arrays[number], self._name)
+        kept = {number: self._sent_futures[number] for number in sorted(used)}
+        return message if n_tasks * len(message) < MESSAGE_BYTES else _send(self.client, message, self._name), kept
 
     def _on_shards(self, task: Callable[..., Any], function: Callable[..., Any]) -> list[Any]:
         message, kept = self._message(function, len(self.shards.rows))
@@ -123,11 +123,11 @@ class DaskEngine(ShardedEngine):
 
 def from_array(X: NDArray[Any], client: Any, shard_rows: int | None = None) -> Shards:
     """Shards of an array of this process. The scheduler keeps a copy, to replace what a dead worker held."""
-    parts = cut(len(X), shard_rows)
-    return Shards([_sent(client, np.ascontiguousarray(X[rows])) for rows in parts], [p.stop - p.start for p in parts])
+    parts = cut_shards(len(X), shard_rows)
+    return Shards([_send(client, np.ascontiguousarray(X[rows])) for rows in parts], [p.stop - p.start for p in parts])
 
 
-def _sent(client: Any, thing: Any, name: str = "ifair") -> Any:
+def _send(client: Any, thing: Any, name: str = "ifair") -> Any:
     """A future of a thing of this process, by way of a task, which can be repeated."""
     import dask
 
@@ -148,5 +148,5 @@ def _map_shard(shard: NDArray[Any], start: int, **how: Any) -> list[Any]:
     return map_shard((shard,), start, **how)
 
 
-def _rows_of(shard: NDArray[Any], positions: NDArray[np.intp]) -> NDArray[np.float64]:
-    return rows_of((shard,), positions)
+def _take_rows(shard: NDArray[Any], positions: NDArray[np.intp]) -> NDArray[np.float64]:
+    return take_rows((shard,), positions)

@@ -1,14 +1,16 @@
 """What engines on clusters have in common: records in shards elsewhere, messages go there, and sums come back."""
 
-from abc import ABC, abstractmethod
+import io
+import pickle
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ifair.engines.messages import Kept, dumps, loads
-from ifair.engines.protocol import add_in_order, blocks
+from ifair.engines.engine import Engine, add_in_order, blocks
+from ifair.errors import IfairError
 
 Result = TypeVar("Result")
 Pieces = Iterable[NDArray[Any]]
@@ -36,7 +38,7 @@ class Sizes(NamedTuple):
     stripes: int
 
 
-class ShardedEngine(ABC):
+class ShardedEngine(Engine):
     """Evaluates functions of blocks of records in the processes that hold them.
 
     A shard's blocks are summed by one task, in their order, and sums of shards are added in theirs: results are the
@@ -49,7 +51,7 @@ class ShardedEngine(ABC):
     centre : ndarray of shape (N,), optional
         Subtracted from every record, block by block.
     block_rows, tile_rows : int
-        As in :class:`ifair.engines.local.LocalEngine`.
+        As in :class:`ifair.engines.engine.LocalEngine`.
 
     Notes
     -----
@@ -58,9 +60,6 @@ class ShardedEngine(ABC):
 
     family = ""
     """What `engine` calls it, for errors."""
-
-    stripes = 8
-    """As in the local engine."""
 
     def __init__(
         self,
@@ -74,13 +73,7 @@ class ShardedEngine(ABC):
         # A block never reaches over the end of a shard.
         self.block_rows, self.tile_rows = min(block_rows, max(rows)), tile_rows
         self._starts = np.concatenate([[0], np.cumsum(rows)])
-        self._kept = Kept()
-
-    def __enter__(self) -> Self:
-        return self
-
-    @abstractmethod
-    def __exit__(self, *exception: object) -> None: ...
+        self._sent = SentArrays()
 
     def __reduce__(self) -> tuple[Any, ...]:
         """On a worker, functions that mention the engine see its sizes only."""
@@ -89,64 +82,56 @@ class ShardedEngine(ABC):
     def map(self, function: Callable[[Any, slice], Result]) -> Iterator[Result]:
         """Results of ``function(block, rows)`` for every block of records, in the order of the records."""
         if self.n_records > ALL_PAIRS_UP_TO:
-            raise ValueError(
+            raise IfairError(
                 f"engine={self.family!r} compares all pairs of at most {ALL_PAIRS_UP_TO:,} records, the table has "
                 f"{self.n_records:,}: use landmarks, such as pairs=1000, or pairs='moments', whose cost grows with the "
                 "number of records and not with its square"
             )
-        return (result for part in self._mapped(function) for result in part)
+        return (result for part in self._map_shards(function) for result in part)
 
     def take(self, indices: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
         """The records at these positions, here; functions that need them find them on the workers."""
         indices = np.asarray(indices)
         shard = np.searchsorted(self._starts, indices, side="right") - 1
         wanted = [int(s) for s in np.unique(shard)]
-        found = self._rows_of(wanted, [indices[shard == s] - self._starts[s] for s in wanted])
+        found = self._take_rows(wanted, [indices[shard == s] - self._starts[s] for s in wanted])
         taken = np.empty((len(indices), found[0].shape[1]))
         for s, rows in zip(wanted, found, strict=True):
             taken[shard == s] = rows
         if self.centre is not None:
             taken -= self.centre
-        return self._keep(taken)
+        return self._send_once(taken)
 
     def send(self, *arrays: Any) -> tuple[Any, ...]:
         """The arrays themselves; large ones go to a worker with the first function that needs them, and stay."""
-        return tuple(self._keep(array) for array in arrays)
-
-    def fetch(self, *arrays: Any) -> tuple[Any, ...]:
-        """The arrays themselves: sums come back as they are made."""
-        return arrays
-
-    def evaluate(self, function: Callable[..., tuple[Any, ...]], *arrays: Any) -> tuple[Any, ...]:
-        """Call the function here, with arrays that change from call to call and are not kept on the workers."""
-        return function(*arrays)
+        return tuple(self._send_once(array) for array in arrays)
 
     @abstractmethod
-    def _mapped(self, function: Callable[[Any, slice], Result]) -> Iterable[list[Result]]:
+    def _map_shards(self, function: Callable[[Any, slice], Result]) -> Iterable[list[Result]]:
         """For every shard the results of its blocks."""
 
     @abstractmethod
-    def _rows_of(self, shards: list[int], positions: list[NDArray[np.intp]]) -> list[NDArray[np.float64]]:
+    def _take_rows(self, shards: list[int], positions: list[NDArray[np.intp]]) -> list[NDArray[np.float64]]:
         """The records at these positions of these shards."""
 
-    def _keep(self, array: NDArray[Any]) -> NDArray[Any]:
+    def _send_once(self, array: NDArray[Any]) -> NDArray[Any]:
         if array.nbytes >= KEPT_BYTES:
-            self._kept.add(array)
+            self._sent.add(array)
         return array
 
-    def _dumped(self, function: Callable[..., Any]) -> tuple[bytes, set[int]]:
+    def _dump(self, function: Callable[..., Any]) -> tuple[bytes, set[int]]:
         """What tells tasks of a function, and the numbers of the kept arrays that it needs."""
-        return dumps((function, self.centre), self._kept)
+        return dump_message((function, self.centre), self._sent)
 
 
-def cut(n_records: int, shard_rows: int | None = None) -> list[slice]:
+def cut_shards(n_records: int, shard_rows: int | None = None) -> list[slice]:
     """The shards of an array of this process."""
     return blocks(n_records, max(SHARD_ROWS, -(-n_records // SHARDS)) if shard_rows is None else shard_rows)
 
 
-def call(i: int, message: bytes, kept: Mapping[int, Any]) -> Any:
+def call_function(i: int, message: bytes, kept: Mapping[int, Any]) -> Any:
     """On a worker: the function at a number."""
-    function, _ = loads(message, kept)
+    function, _ = load_message(message, kept)
     return function(i)
 
 
@@ -161,7 +146,7 @@ def map_shard(pieces: Pieces, start: int, message: bytes, kept: Mapping[int, Any
 
 
 def _on_blocks(pieces: Pieces, start: int, message: bytes, kept: Mapping[int, Any], block_rows: int) -> Iterator[Any]:
-    function, centre = loads(message, kept)
+    function, centre = load_message(message, kept)
     for piece in pieces:
         for rows in blocks(len(piece), block_rows):
             block = np.asarray(piece[rows], dtype=np.float64)
@@ -171,7 +156,7 @@ def _on_blocks(pieces: Pieces, start: int, message: bytes, kept: Mapping[int, An
         start += len(piece)
 
 
-def rows_of(pieces: Pieces, positions: NDArray[np.intp]) -> NDArray[np.float64]:
+def take_rows(pieces: Pieces, positions: NDArray[np.intp]) -> NDArray[np.float64]:
     """On a worker: the records of a shard at these positions, in the order of the positions."""
     start, taken = 0, None
     for piece in pieces:
@@ -182,3 +167,52 @@ def rows_of(pieces: Pieces, positions: NDArray[np.intp]) -> NDArray[np.float64]:
         start += len(piece)
     assert taken is not None
     return taken
+
+
+class SentArrays:
+    """Arrays that go to other processes once, known by their identity here and by a number there.
+
+    Numbers are never used twice, and an array is held as long as its number, so that identities stay unique.
+    """
+
+    def __init__(self) -> None:
+        self.arrays: list[NDArray[Any]] = []
+        self._numbers: dict[int, int] = {}
+
+    def add(self, array: NDArray[Any]) -> None:
+        """Number an array that has no number yet."""
+        if id(array) not in self._numbers:
+            self._numbers[id(array)] = len(self.arrays)
+            self.arrays.append(array)
+
+    def number(self, thing: Any) -> int | None:
+        return self._numbers.get(id(thing)) if isinstance(thing, np.ndarray) else None
+
+
+def dump_message(thing: Any, sent: SentArrays) -> tuple[bytes, set[int]]:
+    """A message, with numbers for the arrays that were sent before, and which these are."""
+    import cloudpickle
+
+    used: set[int] = set()
+
+    class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+        def persistent_id(self, obj: Any) -> int | None:
+            number = sent.number(obj)
+            if number is not None:
+                used.add(number)
+            return number
+
+    buffer = io.BytesIO()
+    Pickler(buffer).dump(thing)
+    return buffer.getvalue(), used
+
+
+def load_message(message: bytes, kept: Mapping[int, Any]) -> Any:
+    """What was dumped; ``kept`` holds the arrays by their numbers."""
+
+    class Unpickler(pickle.Unpickler):
+        def persistent_load(self, number: Any) -> Any:
+            return kept[number]
+
+    # The message comes from the process that runs the fit, by the same way as every task of the cluster.
+    return Unpickler(io.BytesIO(message)).load()

@@ -10,8 +10,8 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from ifair.engines.protocol import add_in_order
-from ifair.engines.sharded import Pieces, ShardedEngine, call, cut, map_shard, rows_of, sum_shard
+from ifair.engines.engine import add_in_order
+from ifair.engines.sharded import Pieces, ShardedEngine, call_function, cut_shards, map_shard, sum_shard, take_rows
 from ifair.engines.spark_session import context_of, results_of
 
 Result = TypeVar("Result")
@@ -82,12 +82,12 @@ class SparkEngine(ShardedEngine):
         """The sum of ``function(block, rows)``, a tuple of things that can be added, over all records."""
         return add_in_order(self._on_shards(sum_shard, function))
 
-    def _mapped(self, function: Callable[[Any, slice], Result]) -> list[list[Result]]:
+    def _map_shards(self, function: Callable[[Any, slice], Result]) -> list[list[Result]]:
         return self._on_shards(map_shard, function)
 
-    def _rows_of(self, shards: list[int], positions: list[NDArray[np.intp]]) -> list[NDArray[np.float64]]:
+    def _take_rows(self, shards: list[int], positions: list[NDArray[np.intp]]) -> list[NDArray[np.float64]]:
         where = {self._partitions[s]: at for s, at in zip(shards, positions, strict=True)}
-        return self._in_partitions(_RowsOf(where, self._spans()), list(where))
+        return self._in_partitions(_TakeRows(where, self._spans()), list(where))
 
     def _on_shards(self, task: Callable[..., Any], function: Callable[..., Any]) -> list[Any]:
         message, kept = self._message(function)
@@ -105,21 +105,21 @@ class SparkEngine(ShardedEngine):
 
     def _message(self, function: Callable[..., Any]) -> tuple[bytes, dict[int, Any]]:
         """What tells tasks of a function, and the broadcasts of the arrays that it needs."""
-        message, used = self._dumped(function)
+        message, used = self._dump(function)
         for number in used - self._broadcasts.keys():
-            self._broadcasts[number] = self.context.broadcast(self._kept.arrays[number])
+            self._broadcasts[number] = self.context.broadcast(self._sent.arrays[number])
         return message, {number: self._broadcasts[number] for number in sorted(used)}
 
 
 def from_array(X: NDArray[Any], session: Any, shard_rows: int | None = None) -> Shards:
     """Shards of an array of this process. Spark keeps a copy here, to replace what a lost executor held."""
-    parts = cut(len(X), shard_rows)
+    parts = cut_shards(len(X), shard_rows)
     arrays = [np.ascontiguousarray(X[rows]) for rows in parts]
     rdd = context_of(session).parallelize(arrays, len(arrays))
-    return Shards(kept(rdd), [len(array) for array in arrays])
+    return Shards(persist(rdd), [len(array) for array in arrays])
 
 
-def kept(rdd: Any) -> Any:
+def persist(rdd: Any) -> Any:
     """Have the executors keep the records, on their disks what does not fit in memory."""
     from pyspark import StorageLevel
 
@@ -134,8 +134,8 @@ class _Call:
     kept: dict[int, Any]
 
     def __call__(self, i: int) -> Any:
-        one_thread()
-        return call(i, self.message, _values(self.kept))
+        use_one_thread()
+        return call_function(i, self.message, _values(self.kept))
 
 
 @dataclass(frozen=True)
@@ -149,21 +149,21 @@ class _OnShard:
     block_rows: int
 
     def __call__(self, partition: int, pieces: Pieces) -> Iterator[Any]:
-        one_thread()
+        use_one_thread()
         span = self.spans[partition]
         pieces = _whole(pieces, span)
         yield self.task(pieces, span.start, self.message, _values(self.kept), self.block_rows)
 
 
 @dataclass(frozen=True)
-class _RowsOf:
+class _TakeRows:
     """On an executor: some records of a partition, by their positions in it."""
 
     where: dict[int, NDArray[np.intp]]
     spans: dict[int, slice]
 
     def __call__(self, partition: int, pieces: Pieces) -> Iterator[NDArray[np.float64]]:
-        yield rows_of(_whole(pieces, self.spans[partition]), self.where[partition])
+        yield take_rows(_whole(pieces, self.spans[partition]), self.where[partition])
 
 
 def _whole(pieces: Pieces, span: slice) -> Pieces:
@@ -188,7 +188,7 @@ def _all(results: Iterable[Any]) -> Iterable[Any]:
 
 
 @cache
-def one_thread() -> None:
+def use_one_thread() -> None:
     """Have this process compute with one thread, once and for all: Spark runs a process a core."""
     from threadpoolctl import threadpool_limits
 

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, TypeVar
 
+from ifair.errors import IfairError
+
 Result = TypeVar("Result")
 
 LOCAL_FAILURES = 4
@@ -65,7 +67,7 @@ def check_master(session: Any, master: str) -> None:
     """Refuse a session that is not where ``engine`` asks for: a process has one at a time."""
     there = context_of(session).master
     if master and there != master:
-        raise ValueError(
+        raise IfairError(
             f"engine='spark:{master}': this process already has a Spark session, on {there!r}; use engine='spark' to "
             "compute there, or stop it first"
         )
@@ -139,7 +141,7 @@ def results_of(context: Any, action: Callable[[], Result], tag: str) -> Result:
         context.addJobTag(tag)
         return action()
     except (Py4JJavaError, PySparkException) as error:
-        raise _translated(str(getattr(error, "java_exception", error))) from error
+        raise _translate_error(str(getattr(error, "java_exception", error))) from error
     except (Py4JError, ConnectionError, EOFError) as error:
         raise ConnectionError(f"engine='spark': the Spark session was lost ({error})") from error
     except BaseException:
@@ -150,7 +152,7 @@ def results_of(context: Any, action: Callable[[], Result], tag: str) -> Result:
             context.removeJobTag(tag)
 
 
-def _translated(message: str) -> Exception:
+def _translate_error(message: str) -> Exception:
     """An error of a job in words: what Python said on the executor, if it did, else the first line of Java's."""
     lines = message.splitlines()
     said = [line.strip() for line in _python_part(lines) if line and not line[0].isspace()]

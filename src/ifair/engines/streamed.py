@@ -1,18 +1,45 @@
-"""Records on disk, evaluated block by block while the next ones are being read."""
+"""Records that are read chunk by chunk, evaluated block by block while the next ones are being read."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ifair.engines.local import LocalEngine
-from ifair.engines.protocol import blocks
-from ifair.engines.records import Records, chunk_rows
+from ifair.engines.engine import LocalEngine, blocks
 
 Result = TypeVar("Result")
 Item = TypeVar("Item")
+
+CHUNK_BYTES = 8 * 2**20
+"""Doubles read at a time: few enough to hold several chunks anywhere, enough for a disk to be asked seldom."""
+
+
+@runtime_checkable
+class ChunkReader(Protocol):
+    """A table of numbers that is not in memory.
+
+    ``columns`` are the names of the columns, None where there are none; ``dtype`` is that of the result of `transform`,
+    single or double. What is read is always in double precision, and belongs to the caller.
+    """
+
+    @property
+    def shape(self) -> tuple[int, int]: ...
+
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+
+    @property
+    def columns(self) -> list[str] | None: ...
+
+    def __len__(self) -> int: ...
+
+    def chunks(self, rows: int) -> Iterator[NDArray[np.float64]]:
+        """All records in order, so many at a time; the last chunk may be smaller."""
+
+    def take(self, indices: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+        """The records at these positions."""
 
 
 class StreamedEngine(LocalEngine):
@@ -22,31 +49,31 @@ class StreamedEngine(LocalEngine):
 
     Parameters
     ----------
-    records : Records
+    reader : ChunkReader
     centre : ndarray of shape (N,), optional
         Subtracted from every record as it is read.
     threads, block_rows, tile_rows : int
-        As of :class:`ifair.engines.local.LocalEngine`.
+        As of :class:`ifair.engines.engine.LocalEngine`.
     """
 
     def __init__(
         self,
-        records: Records,
+        reader: ChunkReader,
         centre: NDArray[np.float64] | None = None,
         *,
         threads: int = 1,
         block_rows: int = 1024,
         tile_rows: int = 256,
     ) -> None:
-        super().__init__(np.empty((0, records.shape[1])), threads=threads, block_rows=block_rows, tile_rows=tile_rows)
-        self.records, self.centre = records, centre
-        self.n_records = len(records)
+        super().__init__(np.empty((0, reader.shape[1])), threads=threads, block_rows=block_rows, tile_rows=tile_rows)
+        self.reader, self.centre = reader, centre
+        self.n_records = len(reader)
 
     def map(self, function: Callable[[NDArray[np.floating[Any]], slice], Result]) -> Iterator[Result]:
         """Results of ``function(block, rows)`` for every block of records, in the order of the records."""
-        rows = chunk_rows(self.records.shape[1], self.block_rows)
+        rows = chunk_rows(self.reader.shape[1], self.block_rows)
         start = 0
-        for chunk in prefetched(map(self._centred, self.records.chunks(rows))):
+        for chunk in prefetch(map(self._subtract_centre, self.reader.chunks(rows))):
             cut = blocks(len(chunk), self.block_rows)
 
             def on_block(
@@ -59,15 +86,20 @@ class StreamedEngine(LocalEngine):
 
     def take(self, indices: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
         """The records at these positions."""
-        return self._centred(self.records.take(indices))
+        return self._subtract_centre(self.reader.take(indices))
 
-    def _centred(self, chunk: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _subtract_centre(self, chunk: NDArray[np.float64]) -> NDArray[np.float64]:
         if self.centre is not None:
             chunk -= self.centre
         return chunk
 
 
-def prefetched(items: Iterator[Item]) -> Iterator[Item]:
+def chunk_rows(n_columns: int, block_rows: int = 1024) -> int:
+    """Records to read at a time: a whole number of blocks, at least one."""
+    return max(1, CHUNK_BYTES // (8 * max(n_columns, 1) * block_rows)) * block_rows
+
+
+def prefetch(items: Iterator[Item]) -> Iterator[Item]:
     """The same items, of which a thread makes the next one while this one is used."""
     nothing = object()
     with ThreadPoolExecutor(1, thread_name_prefix="ifair-read") as reader:

@@ -1,21 +1,22 @@
 """Records on a device of PyTorch, evaluated in blocks and tiles large enough to fill it."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib.util import find_spec
 from typing import Any, Self, TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ifair.engines.protocol import add_in_order, blocks
-from ifair.engines.replay import Replay
-from ifair.engines.transfer import flatten, tensor, unflatten
+from ifair.engines.engine import Engine, blocks
+from ifair.errors import IfairError
 
 Result = TypeVar("Result")
+Kernel = TypeVar("Kernel")
 
 
-class TorchEngine:
+class TorchEngine(Engine):
     """Evaluates functions of blocks of records on a device, to which the records travel once.
 
     Blocks are summed in one fixed order on one stream: results are bit-identical from run to run. Nothing waits for
@@ -28,7 +29,7 @@ class TorchEngine:
     device : str or torch.device, optional
         By default that of X if it is a tensor, else the first CUDA device, or the processor without one.
     block_rows, tile_rows : int, optional
-        By default what fills the device: see :class:`ifair.engines.local.LocalEngine` for what they mean.
+        By default what fills the device: see :class:`ifair.engines.engine.LocalEngine` for what they mean.
     recorded : bool, optional
         Record and replay what :meth:`evaluate` is given. By default on CUDA devices, for tables so small that asking
         for operations takes longer than performing them.
@@ -68,7 +69,7 @@ class TorchEngine:
         by_default = FUSED_FROM if self.device.type == "cuda" else math.inf
         self.fused_from = by_default if fused is None else 0 if fused else math.inf
         self.fused_tile_rows = tile_rows or FUSED_TILE_ROWS
-        self._replays: dict[Callable[..., tuple[Any, ...]], Replay] = {}
+        self._graphs: dict[Callable[..., tuple[Any, ...]], CudaGraph] = {}
         self._pool: Any = None
         self._precision_before = ""
         # What the arrays of many fits, evaluated at once, may take; nothing where they would only crowd the cache.
@@ -81,7 +82,7 @@ class TorchEngine:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._replays.clear()
+        self._graphs.clear()
         torch.set_float32_matmul_precision(self._precision_before)
 
     def run(self, function: Callable[[int], Result], n_tasks: int) -> Iterator[Result]:
@@ -91,10 +92,6 @@ class TorchEngine:
     def map(self, function: Callable[[torch.Tensor, slice], Result]) -> Iterator[Result]:
         """Results of ``function(block, rows)`` for every block of records, in the order of the records."""
         return (function(self.X[rows].double(), rows) for rows in blocks(self.n_records, self.block_rows))
-
-    def sum(self, function: Callable[[torch.Tensor, slice], tuple[Any, ...]]) -> tuple[Any, ...]:
-        """The sum of ``function(block, rows)``, a tuple of things that can be added, over all records."""
-        return add_in_order(self.map(function))
 
     def take(self, indices: NDArray[np.integer[Any]]) -> torch.Tensor:
         """The records at these positions."""
@@ -114,15 +111,24 @@ class TorchEngine:
         """From NumPy arrays to NumPy arrays by way of the device; recorded in the first call, where that saves time."""
         if self.recorded:
             try:
-                if function not in self._replays:
+                if function not in self._graphs:
                     self._pool = self._pool or torch.cuda.graph_pool_handle()
-                    self._replays[function] = Replay(function, self.device, self._pool)
-                return self._replays[function](*arrays)
+                    self._graphs[function] = CudaGraph(function, self.device, self._pool)
+                return self._graphs[function](*arrays)
             except RuntimeError:
                 # Too little memory for a recording beside everything else, or an operation that cannot be recorded.
                 self.recorded = False
-                self._replays.clear()
+                self._graphs.clear()
         return self.fetch(*function(*self.send(*arrays)))
+
+    def fastest_kernel(self, kernel: Kernel, n_pairs: int) -> Kernel:
+        """The kernel in one piece, where there are enough pairs, Triton is installed, and the device can do it."""
+        if n_pairs < self.fused_from or find_spec("triton") is None:
+            return kernel
+        from ifair.engines.triton_pairs import fuse_kernel
+
+        fused: Any = fuse_kernel(self, kernel)  # type: ignore[arg-type]
+        return fused
 
 
 # Chosen by measurement, see docs/performance.md.
@@ -137,6 +143,52 @@ FUSED_TILE_ROWS = 16_384
 """Records on each side of a fused tile: so many that handing out tiles takes no time, so few that its sums fit."""
 
 
+class CudaGraph:
+    """From NumPy arrays to NumPy arrays by way of a CUDA graph, which is recorded in the first call.
+
+    Python takes some ten microseconds to ask for an operation, more than a small one takes on the device. A function
+    that always performs the same operations on arrays of the same shapes can be recorded and replayed without it.
+
+    Parameters
+    ----------
+    function : callable
+        From tensors to a tuple of tensors. It must neither wait for the device nor choose by values computed there.
+    device : torch.device
+    pool : optional
+        Memory that recordings share (``torch.cuda.graph_pool_handle()``): only one of them is replayed at a time, and
+        what it leaves there is fetched at once.
+    """
+
+    def __init__(self, function: Callable[..., tuple[Any, ...]], device: torch.device, pool: Any = None) -> None:
+        self.function, self.device, self.pool = function, device, pool
+        self.graph: Any = None
+
+    def __call__(self, *arrays: NDArray[Any]) -> tuple[NDArray[np.float64], ...]:
+        if self.graph is None:
+            self._record(arrays)
+        else:
+            for there, here in zip(self.inputs, arrays):
+                there.copy_(tensor(here))
+        self.graph.replay()
+        return unflatten(self.output, self.shapes)
+
+    def _record(self, arrays: tuple[NDArray[Any], ...]) -> None:
+        self.inputs = [tensor(array).to(self.device) for array in arrays]
+        with torch.cuda.device(self.device):
+            # Libraries set themselves up in the first call, which cannot be recorded.
+            apart = torch.cuda.Stream()
+            apart.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(apart):
+                self.function(*self.inputs)
+            torch.cuda.current_stream().wait_stream(apart)
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph, pool=self.pool, capture_error_mode="thread_local"):
+                results = self.function(*self.inputs)
+                self.output = flatten(results)
+        self.shapes = [tuple(result.shape) for result in results]
+        self.graph = graph
+
+
 def default_device() -> str:
     """The first CUDA device, or the processor where there is none."""
     return "cuda" if torch.cuda.is_available() else "cpu"
@@ -149,8 +201,28 @@ def check_device(name: str) -> torch.device:
         torch.zeros(1, dtype=torch.float64, device=device)
     except (RuntimeError, AssertionError, TypeError) as error:
         reason = str(error).splitlines()[0]
-        raise ValueError(
+        raise IfairError(
             f"engine='torch:{name}': torch cannot compute in double precision on {name!r} here ({reason}); "
             "plain 'torch' takes the first CUDA device, or the processor where there is none"
         ) from error
     return device
+
+
+def tensor(array: Any) -> torch.Tensor:
+    """A tensor where the array is, without a copy if that may be."""
+    if isinstance(array, torch.Tensor):
+        return array.detach()
+    # A tensor that shares memory with a read-only array would be a promise to write there; torch warns of it.
+    return torch.from_numpy(array if array.flags.writeable and array.flags.c_contiguous else array.copy(order="C"))
+
+
+def flatten(arrays: Iterable[torch.Tensor]) -> torch.Tensor:
+    """All of them as one vector of doubles, which travels in one piece."""
+    return torch.cat([array.reshape(-1).double() for array in arrays])
+
+
+def unflatten(flat: torch.Tensor, shapes: Sequence[tuple[int, ...]]) -> tuple[NDArray[np.float64], ...]:
+    """Arrays of these shapes, on the host; waits for the device."""
+    host = flat.cpu().numpy()
+    edges = np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1]
+    return tuple(part.reshape(shape) for part, shape in zip(np.split(host, edges), shapes))

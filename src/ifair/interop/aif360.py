@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ifair.data.dataset import Dataset
-from ifair.data.errors import DataError
+from ifair.datasets.dataset import Dataset
 from ifair.encode import Encoder
+from ifair.errors import IfairError
 
 _NEEDED = ("features", "feature_names", "labels", "label_names", "protected_attributes", "protected_attribute_names")
 
@@ -41,9 +41,9 @@ def from_aif360(dataset: Any, *, name: str = "aif360") -> Dataset:
     """
     missing = [part for part in _NEEDED if not hasattr(dataset, part)]
     if missing:
-        raise DataError(f"{type(dataset).__name__} is no dataset of AIF360: it has no {', '.join(missing)}")
+        raise IfairError(f"{type(dataset).__name__} is no dataset of AIF360: it has no {', '.join(missing)}")
     if len(dataset.label_names) != 1:
-        raise DataError(f"a Dataset has one target, this has the labels {list(dataset.label_names)}: choose one")
+        raise IfairError(f"a Dataset has one target, this has the labels {list(dataset.label_names)}: choose one")
     weights = np.asarray(getattr(dataset, "instance_weights", [1.0]))
     if weights.size and not np.all(weights == weights.flat[0]):
         warnings.warn("the weights of the records are left behind: ifair counts all people alike", stacklevel=2)
@@ -61,13 +61,13 @@ def from_aif360(dataset: Any, *, name: str = "aif360") -> Dataset:
             labels if favourable is None else (labels == favourable).astype(np.int64), name=str(dataset.label_names[0])
         ),
         protected=names,
-        group=_unprivileged(protected, getattr(dataset, "privileged_protected_attributes", None)),
+        group=_find_unprivileged(protected, getattr(dataset, "privileged_protected_attributes", None)),
         description=f"{len(frame)} records of an AIF360 dataset",
         source="a dataset in memory",
     )
 
 
-def _unprivileged(protected: NDArray[np.float64], privileged: Any) -> NDArray[np.bool_]:
+def _find_unprivileged(protected: NDArray[np.float64], privileged: Any) -> NDArray[np.bool_]:
     unprivileged = np.zeros(len(protected), dtype=bool)
     for j, values in enumerate(protected.T):
         best = [np.nanmax(values)] if not privileged else np.asarray(privileged[j], dtype=float)
@@ -95,15 +95,15 @@ def to_aif360(dataset: Dataset, *, features: Any = None, make: Callable[..., Any
         label is 1.
     """
     if dataset.target is None or not set(dataset.target.unique()) <= {0, 1}:
-        raise DataError("AIF360's BinaryLabelDataset needs a target of 0 and 1")
-    frame = _numeric(dataset.masked if features is None else features, len(dataset))
+        raise IfairError("AIF360's BinaryLabelDataset needs a target of 0 and 1")
+    frame = _encode_features(dataset.masked if features is None else features, len(dataset))
     target = str(dataset.target.name or "target")
     taken = {target, "privileged"} & set(frame.columns)
     if taken:
-        raise DataError(f"a column of the features is called {taken.pop()!r}; rename it")
+        raise IfairError(f"a column of the features is called {taken.pop()!r}; rename it")
     frame["privileged"] = np.where(dataset.group, 0.0, 1.0)
     frame[target] = dataset.target.to_numpy(dtype=float)
-    return (_binary_label_dataset() if make is None else make)(
+    return (_import_dataset_class() if make is None else make)(
         favorable_label=1.0,
         unfavorable_label=0.0,
         df=frame,
@@ -114,7 +114,7 @@ def to_aif360(dataset: Dataset, *, features: Any = None, make: Callable[..., Any
     )
 
 
-def _numeric(features: Any, n_records: int) -> pd.DataFrame:
+def _encode_features(features: Any, n_records: int) -> pd.DataFrame:
     """Features as a table of floats with names and a plain index."""
     if isinstance(features, pd.DataFrame):
         frame = Encoder(scale="none").fit_transform(features.reset_index(drop=True))
@@ -122,11 +122,11 @@ def _numeric(features: Any, n_records: int) -> pd.DataFrame:
         matrix = np.asarray(features, dtype=float)
         frame = pd.DataFrame(matrix, columns=[f"x{j}" for j in range(matrix.shape[1])])
     if len(frame) != n_records:
-        raise DataError(f"features have {len(frame)} rows for {n_records} records")
+        raise IfairError(f"features have {len(frame)} rows for {n_records} records")
     return pd.DataFrame(frame)
 
 
-def _binary_label_dataset() -> Any:
+def _import_dataset_class() -> Any:
     try:
         from aif360.datasets import BinaryLabelDataset
     except ImportError as error:

@@ -18,8 +18,7 @@ from ifair.metrics.group import (
 )
 from ifair.metrics.individual import ConsistencyScorer, consistency, consistency_per_person
 from ifair.metrics.neighbours import nearest_neighbours
-from ifair.metrics.people import Person, Treatment, treatment
-from ifair.metrics.ranking import (
+from ifair.metrics.ranking_quality import (
     average_precision_at_k,
     kendall_tau,
     mean_average_precision,
@@ -29,6 +28,7 @@ from ifair.metrics.ranking import (
     share_at_k,
 )
 from ifair.metrics.utility import accuracy, auc, hard_auc
+from ifair.metrics.worst_treated import Person, Treatment, treatment
 
 __all__ = [
     "Adversary",

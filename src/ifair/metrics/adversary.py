@@ -12,7 +12,8 @@ from sklearn.model_selection import StratifiedKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ifair.metrics.arrays import Floats, Ints, groups, matrix
+from ifair.errors import IfairError
+from ifair.metrics.arguments import Floats, Ints, check_matrix, find_groups
 from ifair.metrics.bootstrap import Interval, bootstrap
 from ifair.metrics.utility import accuracy, auc
 
@@ -75,7 +76,7 @@ class Adversary:
             return bootstrap(accuracy, self.truth, self.chances.argmax(axis=1), **options)
         if measure == "auc" and self.chances.shape[1] == 2:
             return bootstrap(auc, self.truth, self.chances[:, 1], **options)
-        raise ValueError(f'measure must be "accuracy" or, between two groups, "auc"; got {measure!r}')
+        raise IfairError(f'measure must be "accuracy" or, between two groups, "auc"; got {measure!r}')
 
 
 def adversary(
@@ -111,17 +112,17 @@ def adversary(
     >>> print(adversary(Z, sensitive_features=sex, folds=2))
     logistic: accuracy 0.470 (majority 0.500), AUC 0.486, 2 folds
     """
-    records = matrix(Z, "Z")
-    found = groups(sensitive_features, len(records))
+    records = check_matrix(Z, "Z")
+    found = find_groups(sensitive_features, len(records))
     sizes = np.bincount(found.codes, minlength=len(found))
     large = np.flatnonzero(sizes >= folds)
     if len(large) < 2:
-        raise ValueError(f"{folds} folds need two groups of {folds} people or more; take fewer folds")
+        raise IfairError(f"{folds} folds need two groups of {folds} people or more; take fewer folds")
     if (sizes[sizes < folds] > 0).any():
         names = [label for label, size in zip(found.labels, sizes) if 0 < size < folds]
         warnings.warn(f"groups of fewer than {folds} people are left out: {names}", stacklevel=2)
     kept = np.isin(found.codes, large)
-    estimator = attacker(model, random_state)
+    estimator = make_attacker(model, random_state)
     # Numbered anew, without the groups that were left out.
     truth = np.searchsorted(large, found.codes[kept])
     scores = cross_validate(
@@ -144,11 +145,11 @@ def adversary(
         auc_sd=float(scores["test_auc"].std()),
         folds=folds,
         truth=truth,
-        chances=_unseen(scores, records[kept], len(large)),
+        chances=_predict_unseen(scores, records[kept], len(large)),
     )
 
 
-def _unseen(scores: dict[str, Any], records: NDArray[Any], n_groups: int) -> Floats:
+def _predict_unseen(scores: dict[str, Any], records: NDArray[Any], n_groups: int) -> Floats:
     """The chances that each fold's model gives to the people it has not seen, shape (M', G)."""
     chances = np.empty((len(records), n_groups))
     for model, rows in zip(scores["estimator"], scores["indices"]["test"]):
@@ -156,7 +157,7 @@ def _unseen(scores: dict[str, Any], records: NDArray[Any], n_groups: int) -> Flo
     return chances
 
 
-def attacker(model: Any, random_state: int = 0) -> Any:
+def make_attacker(model: Any, random_state: int = 0) -> Any:
     """The classifier, unfitted, that :func:`adversary` calls by this name; or a copy of the one given."""
     if model == "logistic":
         return make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000))
@@ -166,4 +167,4 @@ def attacker(model: Any, random_state: int = 0) -> Any:
         return HistGradientBoostingClassifier(early_stopping=False, random_state=random_state)
     if hasattr(model, "fit"):
         return clone(model)
-    raise ValueError(f'model must be "logistic", "boosting" or a classifier, got {model!r}')
+    raise IfairError(f'model must be "logistic", "boosting" or a classifier, got {model!r}')

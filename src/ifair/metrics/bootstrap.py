@@ -3,14 +3,15 @@
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
-from ifair.metrics.arrays import Floats, by_query, groups
-from ifair.metrics.individual import checked_neighbours, mean_of_queries, outcome_distances
+from ifair.errors import IfairError
+from ifair.metrics.arguments import Floats, find_groups, split_by_query
+from ifair.metrics.individual import ConsistencyOptions, average_queries, compare_with_neighbours
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +86,10 @@ def bootstrap(
     data = [None if array is None else np.asarray(array) for array in arrays]
     lengths = {len(array) for array in data if array is not None}
     if len(lengths) != 1:
-        raise ValueError(f"arrays of one length are needed, got the lengths {sorted(lengths)}")
+        raise IfairError(f"arrays of one length are needed, got the lengths {sorted(lengths)}")
     n = lengths.pop()
-    found = None if sensitive_features is None else groups(sensitive_features, n)
-    units = [rows for _, rows in by_query(query, n)] if query is not None else None
+    found = None if sensitive_features is None else find_groups(sensitive_features, n)
+    units = [rows for _, rows in split_by_query(query, n)] if query is not None else None
 
     def measure(rows: NDArray[np.intp], names: NDArray[np.intp] | None) -> float:
         extra: dict[str, Any] = {} if found is None else {"sensitive_features": found.take(rows)}
@@ -99,29 +100,24 @@ def bootstrap(
     def draw(rng: np.random.Generator) -> float:
         if units is None:
             return measure(rng.integers(n, size=n), None)
-        return measure(*_stacked([units[u] for u in rng.integers(len(units), size=len(units))]))
+        return measure(*_stack_units([units[u] for u in rng.integers(len(units), size=len(units))]))
 
-    estimate = measure(np.arange(n), None) if units is None else measure(*_stacked(units))
+    estimate = measure(np.arange(n), None) if units is None else measure(*_stack_units(units))
     rng = np.random.default_rng(random_state)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         values = np.array([draw(rng) for _ in range(n_resamples)])
-    return _interval(estimate, values, confidence, "individuals" if units is None else "queries")
+    return _make_interval(estimate, values, confidence, "individuals" if units is None else "queries")
 
 
 def consistency_interval(
     y: ArrayLike,
     X: ArrayLike | None = None,
     *,
-    k: int = 10,
-    neighbours: ArrayLike | None = None,
-    kind: str = "auto",
-    score_range: tuple[float, float] | None = None,
-    query: Any = None,
     n_resamples: int = 1000,
     confidence: float = 0.95,
     random_state: int = 0,
-    n_jobs: int | None = None,
+    **options: Unpack[ConsistencyOptions],
 ) -> Interval:
     """A confidence interval for :func:`ifair.metrics.consistency`; arguments as there.
 
@@ -134,11 +130,11 @@ def consistency_interval(
     safe side. With ``query``, whole queries are resampled: neighbours are of the same query then, and
     nothing is shared between queries.
     """
-    near = checked_neighbours(len(np.asarray(y)), X, k, neighbours, query, n_jobs)
-    apart = outcome_distances(y, near, kind, score_range)
+    near, apart = compare_with_neighbours(y, X, **options)
+    query = options.get("query")
     if query is not None:
         settings: Any = {"n_resamples": n_resamples, "confidence": confidence, "random_state": random_state}
-        return bootstrap(mean_of_queries, 1 - apart.mean(axis=1), query=query, **settings)
+        return bootstrap(average_queries, 1 - apart.mean(axis=1), query=query, **settings)
     n = len(near)
     rng = np.random.default_rng(random_state)
     values = np.empty(n_resamples)
@@ -147,17 +143,17 @@ def consistency_interval(
         both = drawn[:, None] * drawn[near]
         total = both.sum()
         values[b] = 1 - np.vdot(both, apart) / total if total else np.nan
-    return _interval(float(1 - apart.mean()), values, confidence, "individuals")
+    return _make_interval(float(1 - apart.mean()), values, confidence, "individuals")
 
 
-def _stacked(units: list[NDArray[np.intp]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _stack_units(units: list[NDArray[np.intp]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The rows of several units, and a number for each unit that they belong to."""
     return np.concatenate(units), np.repeat(np.arange(len(units)), [len(rows) for rows in units])
 
 
-def _interval(estimate: float, values: Floats, confidence: float, resampled: str) -> Interval:
+def _make_interval(estimate: float, values: Floats, confidence: float, resampled: str) -> Interval:
     if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie strictly between 0 and 1, got {confidence}")
+        raise IfairError(f"confidence must lie strictly between 0 and 1, got {confidence}")
     defined = values[~np.isnan(values)]
     tail = (1 - confidence) / 2
     low, high = np.quantile(defined, [tail, 1 - tail]) if len(defined) else (np.nan, np.nan)

@@ -29,7 +29,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import beta, binom
 
-from ifair.metrics.arrays import Floats, matrix, vector
+from ifair.errors import IfairError
+from ifair.metrics.arguments import Floats, check_matrix, check_vector
 
 Distance = Callable[[Floats, Floats], Floats]
 PAIRS = 32_768  # distances at a time
@@ -39,9 +40,9 @@ QUANTILES = (0.5, 0.9, 0.95, 0.99)
 def minkowski(weights: ArrayLike | None = None, p: float = 2.0) -> Distance:
     """The paper's distance ``(sum_n weights_n |a_n - b_n|^p)^(1/p)`` between rows of two arrays of shape (n,
     N)."""
-    alpha = None if weights is None else vector(weights, "weights").astype(np.float64)
+    alpha = None if weights is None else check_vector(weights, "weights").astype(np.float64)
     if p < 1 or (alpha is not None and (alpha < 0).any()):
-        raise ValueError("a distance needs p of at least 1 and weights of at least 0")
+        raise IfairError("a distance needs p of at least 1 and weights of at least 0")
 
     def distance(A: Floats, B: Floats) -> Floats:
         powers = np.abs(A - B) ** p
@@ -157,11 +158,11 @@ def certify(
     >>> print(certify(0.9 * X, X))  # every distance shrinks by a tenth
     with 95 % confidence at most 1 % of pairs of people like these exceed epsilon = 0.09289 (500 pairs: ...)
     """
-    image, records = matrix(Z, "Z"), matrix(X, "X")
+    image, records = check_matrix(Z, "Z"), check_matrix(X, "X")
     if len(image) != len(records):
-        raise ValueError(f"Z has {len(image)} records and X {len(records)}")
+        raise IfairError(f"Z has {len(image)} records and X {len(records)}")
     if not (0 < share < 1 and 0 < confidence < 1):
-        raise ValueError("share and confidence must lie strictly between 0 and 1")
+        raise IfairError("share and confidence must lie strictly between 0 and 1")
     left, right = sample_pairs(len(records), n_pairs, about, np.random.default_rng(random_state))
     near = distance or minkowski()
     gaps = np.empty(len(left))
@@ -172,7 +173,7 @@ def certify(
         )
     gaps.sort()
     return Certificate(
-        epsilon=_upper_limit(gaps, share, confidence),
+        epsilon=_bound_gaps(gaps, share, confidence),
         share=share,
         confidence=confidence,
         about=about,
@@ -187,22 +188,22 @@ def certify(
 def sample_pairs(n_records: int, n_pairs: int | None, about: str, rng: np.random.Generator) -> tuple[Any, Any]:
     """Two int arrays of shape (n_pairs,): disjoint pairs for "population", independent ones for "records"."""
     if n_records < 2:
-        raise ValueError("a pair needs two records")
+        raise IfairError("a pair needs two records")
     if about == "population":
         count = n_records // 2 if n_pairs is None else n_pairs
         if not 1 <= count <= n_records // 2:
-            raise ValueError(f"{n_records} records make at most {n_records // 2} disjoint pairs, not {count}")
+            raise IfairError(f"{n_records} records make at most {n_records // 2} disjoint pairs, not {count}")
         order = rng.permutation(n_records)
         return order[:count], order[count : 2 * count]
     if about != "records":
-        raise ValueError(f'about must be "population" or "records", got {about!r}')
+        raise IfairError(f'about must be "population" or "records", got {about!r}')
     count = 10_000 if n_pairs is None else n_pairs
     left = rng.integers(n_records, size=count)
     right = rng.integers(n_records - 1, size=count)
     return left, right + (right >= left)
 
 
-def _upper_limit(gaps: Floats, share: float, confidence: float) -> float:
+def _bound_gaps(gaps: Floats, share: float, confidence: float) -> float:
     """An order statistic that with this confidence is at least the (1 - share) quantile of all gaps."""
     n = len(gaps)
     r = int(binom.ppf(confidence, n, 1 - share)) + 1

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
-from ifair.metrics.arrays import Floats, Ints, by_query, numbers
-from ifair.metrics.individual import checked_neighbours
+from ifair.errors import IfairError
+from ifair.metrics.arguments import Floats, Ints, check_numbers, split_by_query
+from ifair.metrics.individual import resolve_neighbours
 
 
 def corrected_consistency(
@@ -42,14 +43,14 @@ def corrected_consistency(
     >>> consistency([1, 1, 1, 1], people, k=1), corrected_consistency([1, 1, 1, 1], people, k=1)
     (1.0, 0.0)
     """
-    decisions = numbers(y, "y")
+    decisions = check_numbers(y, "y")
     if not np.isin(decisions, (0.0, 1.0)).all():
-        raise ValueError("y must hold decisions, 0 or 1; rank_consistency is for scores")
-    near = checked_neighbours(len(decisions), X, k, neighbours, query, n_jobs)
+        raise IfairError("y must hold decisions, 0 or 1; rank_consistency is for scores")
+    near = resolve_neighbours(len(decisions), X, k, neighbours, query, n_jobs)
     return _mean(
         [
             _corrected(_differences(decisions, near, rows), float(decisions[rows].mean()))
-            for _, rows in by_query(query, len(decisions))
+            for _, rows in split_by_query(query, len(decisions))
         ]
     )
 
@@ -75,12 +76,12 @@ def consistency_at_rate(
     >>> consistency_at_rate([0.9, 0.8, 0.3, 0.1], [[0.0], [0.1], [0.2], [0.3]], rate=0.5, k=1)
     0.5
     """
-    values = numbers(scores, "scores")
+    values = check_numbers(scores, "scores")
     if not 0 < rate < 1:
-        raise ValueError(f"rate must lie between 0 and 1, got {rate!r}")
-    near = checked_neighbours(len(values), X, k, neighbours, query, n_jobs)
+        raise IfairError(f"rate must lie between 0 and 1, got {rate!r}")
+    near = resolve_neighbours(len(values), X, k, neighbours, query, n_jobs)
     found = []
-    for _, rows in by_query(query, len(values)):
+    for _, rows in split_by_query(query, len(values)):
         chance, tied, together = _selection_chances(values[rows], rate)
         everybody, ties = np.zeros(len(values)), np.zeros(len(values), dtype=bool)
         everybody[rows], ties[rows] = chance, tied
@@ -122,10 +123,10 @@ def rank_consistency(
     >>> rank_consistency([0.3, 0.3, 0.3, 0.3], people, k=1)
     0.0
     """
-    values = numbers(scores, "scores")
-    near = checked_neighbours(len(values), X, k, neighbours, query, n_jobs)
+    values = check_numbers(scores, "scores")
+    near = resolve_neighbours(len(values), X, k, neighbours, query, n_jobs)
     found = []
-    for _, rows in by_query(query, len(values)):
+    for _, rows in split_by_query(query, len(values)):
         n = len(rows)
         ranks, size = np.zeros(len(values)), np.zeros(len(values))
         ranks[rows] = rankdata(values[rows]) / (n + 1)

@@ -1,13 +1,14 @@
 """The flip test: change only a person's protected attributes, and see what moves."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ifair.metrics.arrays import Floats, Groups, Ints, groups
+from ifair.errors import IfairError
+from ifair.metrics.arguments import Floats, Groups, Ints, find_groups
 from ifair.metrics.certificate import Distance, minkowski
 
 Function = Callable[[Any], Any]
@@ -134,28 +135,28 @@ def flip_test(
     """
     functions = {"representation": transform, "probability": probability, "decision": decision}
     if not any(functions.values()):
-        raise ValueError("give at least one of transform, probability and decision")
+        raise IfairError("give at least one of transform, probability and decision")
     columns = list(protected)
-    own = groups(_block(X, columns))
+    own = find_groups(_take_columns(X, columns))
     if len(own) < 2:
-        raise ValueError(f"the protected columns {columns} hold one combination only: nothing to change")
-    donors = _donors(own, alternatives, max_alternatives, np.random.default_rng(random_state))
+        raise IfairError(f"the protected columns {columns} hold one combination only: nothing to change")
+    donors = _choose_donors(own, alternatives, max_alternatives, np.random.default_rng(random_state))
     measure: dict[str, Callable[[Any, Any], Any]] = {
         "representation": distance or minkowski(),
         "probability": lambda a, b: np.abs(a - b).sum(axis=1) / (1 if a.shape[1] == 1 else 2),
         "decision": lambda a, b: (a != b).any(axis=1).astype(np.float64),
     }
-    before = {name: _rows(f(X)) for name, f in functions.items() if f}
+    before = {name: _to_rows(f(X)) for name, f in functions.items() if f}
     moved: dict[str, list[Floats]] = {name: [] for name in before}
     for donor in donors:
-        changed = _with_protected(X, columns, donor)
+        changed = _replace_protected(X, columns, donor)
         untouched = own.codes == own.codes[donor]
         for name, rows in before.items():
             function = functions[name]
             assert function is not None
-            shift = np.asarray(measure[name](rows, _rows(function(changed))), dtype=np.float64)
+            shift = np.asarray(measure[name](rows, _to_rows(function(changed))), dtype=np.float64)
             moved[name].append(np.where(untouched, np.nan, shift))
-    shifts = {name: _summary(np.array(values)) for name, values in moved.items()}
+    shifts = {name: _summarise_shifts(np.array(values)) for name, values in moved.items()}
     decided = shifts.get("decision")
     return FlipTest(
         representation=shifts.get("representation"),
@@ -167,7 +168,26 @@ def flip_test(
     )
 
 
-def _donors(own: Groups, alternatives: str, most: int, rng: np.random.Generator) -> list[Ints]:
+def each_alternative(X: Any, protected: Sequence[Any], max_alternatives: int = 50) -> Iterator[tuple[int, Any, Any]]:
+    """Every combination of protected values that :func:`flip_test` gives people; none where there is but one.
+
+    Yields
+    ------
+    row : int
+        A person who has the combination.
+    changed : as ``X``
+        Everybody with this combination, and else as they are.
+    is_own : array of bool, shape (M,)
+        Whose own combination it is.
+    """
+    columns = list(protected)
+    own = find_groups(_take_columns(X, columns))
+    if len(own) > 1:
+        for donor in _choose_donors(own, "each", max_alternatives, np.random.default_rng(0)):
+            yield int(donor[0]), _replace_protected(X, columns, donor), own.codes == own.codes[donor]
+
+
+def _choose_donors(own: Groups, alternatives: str, most: int, rng: np.random.Generator) -> list[Ints]:
     """For each round, the row from which each person gets the protected attributes."""
     n = len(own.codes)
     if alternatives == "each":
@@ -176,7 +196,7 @@ def _donors(own: Groups, alternatives: str, most: int, rng: np.random.Generator)
         firsts = [int(np.argmax(own.codes == code)) for code in kept]
         return [np.full(n, first) for first in firsts]
     if alternatives != "permute":
-        raise ValueError(f'alternatives must be "each" or "permute", got {alternatives!r}')
+        raise IfairError(f'alternatives must be "each" or "permute", got {alternatives!r}')
     donor = np.empty(n, dtype=np.intp)
     for code in range(len(own)):
         members = own.members(code)
@@ -184,23 +204,23 @@ def _donors(own: Groups, alternatives: str, most: int, rng: np.random.Generator)
     return [donor]
 
 
-def _summary(moved: Floats) -> Shift:
+def _summarise_shifts(moved: Floats) -> Shift:
     """From shifts of shape (rounds, M), NaN where a person kept their own combination."""
     per_person = np.nanmax(moved, axis=0)
     worst = int(np.argmax(per_person))
     return Shift(float(np.nanmean(moved)), float(per_person[worst]), worst, per_person)
 
 
-def _rows(output: Any) -> NDArray[Any]:
+def _to_rows(output: Any) -> NDArray[Any]:
     array = np.asarray(output)
     return array[:, None] if array.ndim == 1 else array
 
 
-def _block(X: Any, columns: list[Any]) -> Any:
+def _take_columns(X: Any, columns: list[Any]) -> Any:
     return X[columns] if hasattr(X, "columns") else np.asarray(X)[:, columns]
 
 
-def _with_protected(X: Any, columns: list[Any], donor: Ints) -> Any:
+def _replace_protected(X: Any, columns: list[Any], donor: Ints) -> Any:
     """A copy of ``X`` whose protected columns are those of the donor rows; types stay."""
     if hasattr(X, "with_columns"):  # polars
         return X.with_columns([X[name][donor] for name in columns])

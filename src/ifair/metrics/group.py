@@ -1,21 +1,27 @@
 """Group fairness: do groups get favourable outcomes at the same rate?"""
 
-from typing import Any
+from typing import Any, Required, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ifair.metrics.arrays import Floats, Groups, groups, undefined, vector
-from ifair.metrics.utility import positives
+from ifair.errors import IfairError
+from ifair.metrics.arguments import Floats, Groups, check_vector, find_groups, warn_undefined
+from ifair.metrics.utility import find_positives
+
+
+class GroupOptions(TypedDict, total=False):
+    """What all comparisons of groups take; see :func:`statistical_parity_difference`."""
+
+    sensitive_features: Required[Any]
+    protected: Any
+    pos_label: Any
 
 
 def statistical_parity_difference(
-    y_true: ArrayLike | None,  # noqa: ARG001
+    y_true: ArrayLike | None,
     y_pred: ArrayLike,
-    *,
-    sensitive_features: Any,
-    protected: Any = None,
-    pos_label: Any = None,
+    **options: Unpack[GroupOptions],
 ) -> float:
     """Difference between groups in the mean outcome.
 
@@ -48,38 +54,18 @@ def statistical_parity_difference(
     >>> statistical_parity_difference(None, [1, 0, 1, 1], sensitive_features=sex, protected="f")
     -0.5
     """
-    outcome = outcomes(y_pred, pos_label)
-    everybody = np.ones(len(outcome), dtype=bool)
-    return _difference(outcome, everybody, sensitive_features, protected, "member")
+    return _compare_groups(y_true, y_pred, "member", **options)
 
 
-def statistical_parity(
-    y_true: ArrayLike | None,
-    y_pred: ArrayLike,
-    *,
-    sensitive_features: Any,
-    protected: Any = None,
-    pos_label: Any = None,
-) -> float:
+def statistical_parity(y_true: ArrayLike | None, y_pred: ArrayLike, **options: Unpack[GroupOptions]) -> float:
     """The paper's Parity: ``1 - |difference of the mean outcomes|``; in [0, 1], higher is fairer.
 
     See :func:`statistical_parity_difference`.
     """
-    return 1 - abs(
-        statistical_parity_difference(
-            y_true, y_pred, sensitive_features=sensitive_features, protected=protected, pos_label=pos_label
-        )
-    )
+    return 1 - abs(statistical_parity_difference(y_true, y_pred, **options))
 
 
-def equal_opportunity_difference(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    *,
-    sensitive_features: Any,
-    protected: Any = None,
-    pos_label: Any = None,
-) -> float:
+def equal_opportunity_difference(y_true: ArrayLike, y_pred: ArrayLike, **options: Unpack[GroupOptions]) -> float:
     """Difference between groups in the true positive rate: the mean outcome of those who deserve it.
 
     Parameters and sign as in :func:`statistical_parity_difference`; NaN with a warning also when a group
@@ -92,113 +78,94 @@ def equal_opportunity_difference(
     >>> equal_opportunity_difference([1, 1, 1, 0], [1, 0, 1, 1], sensitive_features=sex)
     0.5
     """
-    truth = positives(y_true, "y_true", pos_label)
-    outcome = outcomes(y_pred, pos_label, len(truth))
-    return _difference(outcome, truth, sensitive_features, protected, "positive")
+    return _compare_groups(y_true, y_pred, "positive", **options)
 
 
-def equal_opportunity(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    *,
-    sensitive_features: Any,
-    protected: Any = None,
-    pos_label: Any = None,
-) -> float:
+def equal_opportunity(y_true: ArrayLike, y_pred: ArrayLike, **options: Unpack[GroupOptions]) -> float:
     """The paper's EqOpp: ``1 - |difference of the true positive rates|``; in [0, 1], higher is fairer."""
-    return 1 - abs(
-        equal_opportunity_difference(
-            y_true, y_pred, sensitive_features=sensitive_features, protected=protected, pos_label=pos_label
-        )
-    )
+    return 1 - abs(equal_opportunity_difference(y_true, y_pred, **options))
 
 
-def equalised_odds_difference(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    *,
-    sensitive_features: Any,
-    protected: Any = None,
-    pos_label: Any = None,
-) -> float:
+def equalised_odds_difference(y_true: ArrayLike, y_pred: ArrayLike, **options: Unpack[GroupOptions]) -> float:
     """The larger of the groups' differences in true and in false positive rates; in [0, 1], 0 is fair.
 
     Without a sign: the two rates may differ in opposite directions.
     """
-    truth = positives(y_true, "y_true", pos_label)
-    outcome = outcomes(y_pred, pos_label, len(truth))
-    hits = _difference(outcome, truth, sensitive_features, protected, "positive")
-    alarms = _difference(outcome, ~truth, sensitive_features, protected, "negative")
+    hits = _compare_groups(y_true, y_pred, "positive", **options)
+    alarms = _compare_groups(y_true, y_pred, "negative", **options)
     return float(np.maximum(np.abs(hits), np.abs(alarms)))
 
 
-def equalised_odds(
-    y_true: ArrayLike,
+def equalised_odds(y_true: ArrayLike, y_pred: ArrayLike, **options: Unpack[GroupOptions]) -> float:
+    """1 - :func:`equalised_odds_difference`; in [0, 1], higher is fairer."""
+    return 1 - equalised_odds_difference(y_true, y_pred, **options)
+
+
+def selection_rate(y_true: ArrayLike | None, y_pred: ArrayLike, *, pos_label: Any = None) -> float:
+    """Mean outcome; ``y_true`` is ignored. For fairlearn's MetricFrame, which does the grouping."""
+    return _average_outcome(y_true, y_pred, "member", pos_label)
+
+
+def true_positive_rate(y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = None) -> float:
+    """Mean outcome of the positives; NaN with a warning when there are none."""
+    return _average_outcome(y_true, y_pred, "positive", pos_label)
+
+
+def false_positive_rate(y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = None) -> float:
+    """Mean outcome of the negatives; NaN with a warning when there are none."""
+    return _average_outcome(y_true, y_pred, "negative", pos_label)
+
+
+def check_outcomes(y_pred: ArrayLike, pos_label: Any = None, length: int | None = None) -> Floats:
+    """Outcomes as numbers from 0 to 1, shape (M,): probabilities, 0/1 decisions, or who has ``pos_label``."""
+    values = check_vector(y_pred, "y_pred", length)
+    if pos_label is not None:
+        return np.asarray(values == pos_label, dtype=np.float64)
+    if not (np.issubdtype(values.dtype, np.number) or values.dtype == bool):
+        raise IfairError("y_pred does not hold numbers; say which label is favourable with pos_label")
+    numeric = values.astype(np.float64)
+    if not ((numeric >= 0) & (numeric <= 1)).all():
+        raise IfairError("y_pred leaves [0, 1]; say which label is favourable with pos_label")
+    return numeric
+
+
+def _select_outcomes(
+    y_true: ArrayLike | None, y_pred: ArrayLike, who: str, pos_label: Any
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Everybody's outcome, and who counts: every "member", or of ``y_true`` each "positive" or "negative"."""
+    if who == "member":
+        outcome = check_outcomes(y_pred, pos_label)
+        return outcome, np.ones(len(outcome), dtype=bool)
+    truth = find_positives(y_true, "y_true", pos_label)
+    return check_outcomes(y_pred, pos_label, len(truth)), truth if who == "positive" else ~truth
+
+
+def _average_outcome(y_true: ArrayLike | None, y_pred: ArrayLike, who: str, pos_label: Any) -> float:
+    outcome, counted = _select_outcomes(y_true, y_pred, who, pos_label)
+    return float(outcome[counted].mean()) if counted.any() else warn_undefined(f"a group has no {who}")
+
+
+def _compare_groups(
+    y_true: ArrayLike | None,
     y_pred: ArrayLike,
+    who: str,
     *,
     sensitive_features: Any,
     protected: Any = None,
     pos_label: Any = None,
 ) -> float:
-    """1 - :func:`equalised_odds_difference`; in [0, 1], higher is fairer."""
-    return 1 - equalised_odds_difference(
-        y_true, y_pred, sensitive_features=sensitive_features, protected=protected, pos_label=pos_label
-    )
-
-
-def selection_rate(
-    y_true: ArrayLike | None,  # noqa: ARG001
-    y_pred: ArrayLike,
-    *,
-    pos_label: Any = None,
-) -> float:
-    """Mean outcome; ``y_true`` is ignored. For fairlearn's MetricFrame, which does the grouping."""
-    return _rate(outcomes(y_pred, pos_label), "member")
-
-
-def true_positive_rate(y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = None) -> float:
-    """Mean outcome of the positives; NaN with a warning when there are none."""
-    truth = positives(y_true, "y_true", pos_label)
-    return _rate(outcomes(y_pred, pos_label, len(truth))[truth], "positive")
-
-
-def false_positive_rate(y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = None) -> float:
-    """Mean outcome of the negatives; NaN with a warning when there are none."""
-    truth = positives(y_true, "y_true", pos_label)
-    return _rate(outcomes(y_pred, pos_label, len(truth))[~truth], "negative")
-
-
-def outcomes(y_pred: ArrayLike, pos_label: Any = None, length: int | None = None) -> Floats:
-    """Outcomes as numbers from 0 to 1, shape (M,): probabilities, 0/1 decisions, or who has ``pos_label``."""
-    values = vector(y_pred, "y_pred", length)
-    if pos_label is not None:
-        return np.asarray(values == pos_label, dtype=np.float64)
-    if not (np.issubdtype(values.dtype, np.number) or values.dtype == bool):
-        raise ValueError("y_pred does not hold numbers; say which label is favourable with pos_label")
-    numeric = values.astype(np.float64)
-    if not ((numeric >= 0) & (numeric <= 1)).all():
-        raise ValueError("y_pred leaves [0, 1]; say which label is favourable with pos_label")
-    return numeric
-
-
-def _rate(outcome: Floats, who: str) -> float:
-    return float(outcome.mean()) if len(outcome) else undefined(f"a group has no {who}")
-
-
-def _difference(
-    outcome: Floats, counted: NDArray[np.bool_], sensitive_features: Any, protected: Any, who: str
-) -> float:
     """Gap between groups in the mean outcome of those who count."""
-    found = groups(sensitive_features, len(outcome))
+    outcome, counted = _select_outcomes(y_true, y_pred, who, pos_label)
+    found = find_groups(sensitive_features, len(outcome))
     if protected is not None:
         inside = found.mask(protected)
         found = Groups(inside.astype(np.intp), ("the others", "the protected group"))
     if len(found) < 2:
-        return undefined(f"one group only, {list(found.labels)}: nothing to compare")
+        return warn_undefined(f"one group only, {list(found.labels)}: nothing to compare")
     rates = np.full(len(found), np.nan)
     for code in range(len(found)):
         members = found.members(code) & counted
         if not members.any():
-            return undefined(f"group {found.labels[code]!r} has no {who}")
+            return warn_undefined(f"group {found.labels[code]!r} has no {who}")
         rates[code] = outcome[members].mean()
     return float(rates[1] - rates[0] if protected is not None else np.ptp(rates))

@@ -2,27 +2,29 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ifair.metrics.arrays import Floats, Ints, by_query
-from ifair.metrics.lazily import is_lazy, lazy_consistency_per_person
+from ifair.errors import IfairError
+from ifair.metrics.arguments import Floats, Ints, split_by_query
+from ifair.metrics.dask_consistency import is_lazy, lazy_consistency_per_person
 from ifair.metrics.neighbours import nearest_neighbours
 
 
-def consistency(
-    y: ArrayLike,
-    X: ArrayLike | None = None,
-    *,
-    k: int = 10,
-    neighbours: ArrayLike | None = None,
-    kind: str = "auto",
-    score_range: tuple[float, float] | None = None,
-    query: Any = None,
-    n_jobs: int | None = None,
-) -> float:
+class ConsistencyOptions(TypedDict, total=False):
+    """What all forms of yNN take; see :func:`consistency`."""
+
+    k: int
+    neighbours: ArrayLike | None
+    kind: str
+    score_range: tuple[float, float] | None
+    query: Any
+    n_jobs: int | None
+
+
+def consistency(y: ArrayLike, X: ArrayLike | None = None, **options: Unpack[ConsistencyOptions]) -> float:
     """yNN: how far people get the outcomes of their k nearest neighbours (the paper's Section V-C).
 
     ``yNN = 1 - 1/(M k) sum_i sum_{j in kNN(x*_i)} |y_i - y_j|``
@@ -36,11 +38,11 @@ def consistency(
     X : array or frame of shape (M, N)
         The *original*, scaled, non-protected attributes, on which neighbours are searched. Not the
         representation, and without the protected columns.
-    k : int
+    k : int, default=10
         Number of neighbours; a person is not a neighbour of theirs.
-    neighbours : int array of shape (M, k)
+    neighbours : int array of shape (M, k), optional
         Instead of ``X``: what :func:`nearest_neighbours` found, so that many methods share one search.
-    kind : {"auto", "label", "score"}
+    kind : {"auto", "label", "score"}, default="auto"
         How far two outcomes are apart. "label": 0 if equal, else 1. "score": the absolute difference, for
         probabilities and scores. "auto": "label" for booleans, strings and whole numbers with two values,
         "score" for floats; whole numbers with more values could be either and must be named.
@@ -50,7 +52,7 @@ def consistency(
     query : labels of shape (M,), optional
         For rankings: neighbours are searched among the candidates of the same query, and the mean is taken
         over queries, each counting alike.
-    n_jobs : int or None
+    n_jobs : int or None, default=None
         Threads of the neighbour search.
 
     Returns
@@ -65,48 +67,57 @@ def consistency(
     >>> consistency([1, 1, 0, 0], [[0.0], [0.1], [0.2], [5.0]], k=1)  # the third differs from its neighbour
     0.75
     """
+    person = consistency_per_person(y, X, **options)
     if is_lazy(y) or is_lazy(X):
-        lazy: Any = consistency_per_person(
-            y, X, k=k, neighbours=neighbours, kind=kind, score_range=score_range, query=query
-        )
-        mean: float = lazy.mean()
+        mean: float = person.mean()  # a collection of Dask
         return mean
-    options: Any = {"k": k, "neighbours": neighbours, "query": query, "n_jobs": n_jobs}
-    person = consistency_per_person(y, X, kind=kind, score_range=score_range, **options)
-    return mean_of_queries(person, query=query)
+    return average_queries(person, query=options.get("query"))
 
 
-def consistency_per_person(
-    y: ArrayLike,
-    X: ArrayLike | None = None,
-    *,
-    k: int = 10,
-    neighbours: ArrayLike | None = None,
-    kind: str = "auto",
-    score_range: tuple[float, float] | None = None,
-    query: Any = None,
-    n_jobs: int | None = None,
-) -> Floats:
+def consistency_per_person(y: ArrayLike, X: ArrayLike | None = None, **options: Unpack[ConsistencyOptions]) -> Floats:
     """Each person's part of :func:`consistency`, shape (M,); its mean over everybody is yNN.
 
     Averaged by group (for instance in fairlearn's MetricFrame, as ``y_pred``) it tells which group is
     treated less consistently.
     """
     if is_lazy(y) or is_lazy(X):
-        if neighbours is not None or query is not None:
-            raise ValueError("neighbours and query are not for collections of Dask: give X, or compute them first")
-        lazy: Floats = lazy_consistency_per_person(y, X, k, kind, score_range)
+        settings = fill_options(**options)
+        if settings["neighbours"] is not None or settings["query"] is not None:
+            raise IfairError("neighbours and query are not for collections of Dask: give X, or compute them first")
+        lazy: Floats = lazy_consistency_per_person(y, X, settings["k"], settings["kind"], settings["score_range"])
         return lazy
-    near = checked_neighbours(len(np.asarray(y)), X, k, neighbours, query, n_jobs)
-    return np.asarray(1 - outcome_distances(y, near, kind, score_range).mean(axis=1))
+    return np.asarray(1 - compare_with_neighbours(y, X, **options)[1].mean(axis=1))
 
 
-def mean_of_queries(values: Floats, *, query: Any) -> float:
+def fill_options(
+    k: int = 10,
+    neighbours: ArrayLike | None = None,
+    kind: str = "auto",
+    score_range: tuple[float, float] | None = None,
+    query: Any = None,
+    n_jobs: int | None = None,
+) -> ConsistencyOptions:
+    """All options, those not given by their defaults."""
+    return ConsistencyOptions(
+        k=k, neighbours=neighbours, kind=kind, score_range=score_range, query=query, n_jobs=n_jobs
+    )
+
+
+def compare_with_neighbours(
+    y: ArrayLike, X: ArrayLike | None = None, **options: Unpack[ConsistencyOptions]
+) -> tuple[Ints, Floats]:
+    """Everybody's neighbours and how far their outcomes are from one's own, both of shape (M, k)."""
+    of = fill_options(**options)
+    near = resolve_neighbours(len(np.asarray(y)), X, of["k"], of["neighbours"], of["query"], of["n_jobs"])
+    return near, measure_outcome_distances(y, near, of["kind"], of["score_range"])
+
+
+def average_queries(values: Floats, *, query: Any) -> float:
     """Mean over queries of the mean over their candidates; without queries the mean."""
-    return float(np.mean([values[rows].mean() for _, rows in by_query(query, len(values))]))
+    return float(np.mean([values[rows].mean() for _, rows in split_by_query(query, len(values))]))
 
 
-def checked_neighbours(
+def resolve_neighbours(
     n_records: int,
     X: ArrayLike | None,
     k: int,
@@ -116,17 +127,17 @@ def checked_neighbours(
 ) -> Ints:
     """The given neighbours, checked, or those found in ``X``."""
     if (X is None) == (neighbours is None):
-        raise ValueError("give either X, to search neighbours in, or neighbours")
+        raise IfairError("give either X, to search neighbours in, or neighbours")
     found = neighbours if X is None else nearest_neighbours(X, k, query=query, n_jobs=n_jobs)
     near = np.asarray(found)
     if near.ndim != 2 or len(near) != n_records or not np.issubdtype(near.dtype, np.integer):
-        raise ValueError(f"neighbours must be whole numbers of shape ({n_records}, k), got {near.shape}")
+        raise IfairError(f"neighbours must be whole numbers of shape ({n_records}, k), got {near.shape}")
     if near.size and not (near.min() >= 0 and near.max() < n_records):
-        raise ValueError("neighbours name records that do not exist")
+        raise IfairError("neighbours name records that do not exist")
     return near.astype(np.intp, copy=False)
 
 
-def outcome_distances(
+def measure_outcome_distances(
     y: ArrayLike, neighbours: Ints, kind: str = "auto", score_range: tuple[float, float] | None = None
 ) -> Floats:
     """How far each person's outcome is from those of the neighbours, shape (M, k)."""
@@ -134,38 +145,38 @@ def outcome_distances(
     if outcomes.ndim == 2 and outcomes.shape[1] == 1:
         outcomes = outcomes[:, 0]
     if outcomes.ndim == 2:
-        return _total_variation(outcomes, neighbours)
+        return _measure_total_variation(outcomes, neighbours)
     if outcomes.ndim != 1:
-        raise ValueError(f"outcomes must be a vector or rows of probabilities, got {outcomes.shape}")
-    if outcome_kind(outcomes, kind) == "label":
+        raise IfairError(f"outcomes must be a vector or rows of probabilities, got {outcomes.shape}")
+    if resolve_outcome_kind(outcomes, kind) == "label":
         _, codes = np.unique(outcomes, return_inverse=True)
         return (codes[:, None] != codes[neighbours]).astype(np.float64)
     values = outcomes.astype(np.float64)
     if not np.isfinite(values).all():
-        raise ValueError("outcomes hold missing or infinite values")
+        raise IfairError("outcomes hold missing or infinite values")
     width = 1.0 if score_range is None else float(score_range[1] - score_range[0])
     if not width > 0:
-        raise ValueError(f"score_range must rise, got {score_range}")
+        raise IfairError(f"score_range must rise, got {score_range}")
     return np.asarray(np.abs(values[:, None] - values[neighbours]) / width)
 
 
-def outcome_kind(outcomes: NDArray[Any], kind: str) -> str:
+def resolve_outcome_kind(outcomes: NDArray[Any], kind: str) -> str:
     """Resolve "auto"."""
     if kind in ("label", "score"):
         return kind
     if kind != "auto":
-        raise ValueError(f'kind must be "auto", "label" or "score", got {kind!r}')
+        raise IfairError(f'kind must be "auto", "label" or "score", got {kind!r}')
     if np.issubdtype(outcomes.dtype, np.floating):
         return "score"
     if np.issubdtype(outcomes.dtype, np.integer) and len(np.unique(outcomes)) > 2:
-        raise ValueError('whole numbers with more than two values: say kind="label" or kind="score"')
+        raise IfairError('whole numbers with more than two values: say kind="label" or kind="score"')
     return "label"
 
 
-def _total_variation(rows: NDArray[Any], neighbours: Ints) -> Floats:
+def _measure_total_variation(rows: NDArray[Any], neighbours: Ints) -> Floats:
     chances = rows.astype(np.float64)
     if not np.allclose(chances.sum(axis=1), 1) or chances.min() < 0:
-        raise ValueError("outcomes with several columns must be probabilities that add up to 1")
+        raise IfairError("outcomes with several columns must be probabilities that add up to 1")
     columns = [np.abs(c[:, None] - c[neighbours]) for c in chances.T]
     return np.asarray(sum(columns) / 2)
 

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ifair.metrics.arrays import Floats, Ints, by_query, in_threads, matrix
+from ifair.errors import IfairError
+from ifair.metrics.arguments import Floats, Ints, check_matrix, run_in_threads, split_by_query
 
 ROWS = 256  # records searched at a time
 COLUMNS = 4096  # others they are compared with at a time
@@ -56,24 +57,24 @@ def nearest_neighbours(X: ArrayLike, k: int = 10, *, query: Any = None, n_jobs: 
            [3, 1],
            [2, 1]])
     """
-    records = matrix(X)
+    records = check_matrix(X)
     found = np.empty((len(records), k), dtype=np.intp)
-    for _, rows in by_query(query, len(records)):
+    for _, rows in split_by_query(query, len(records)):
         found[rows] = rows[_search(records[rows], k, n_jobs)]
     return found
 
 
 def _search(records: Floats, k: int, n_jobs: int | None) -> Ints:
     if not 1 <= k < len(records):
-        raise ValueError(f"k must be at least 1 and less than the number of records, {len(records)}; got {k}")
+        raise IfairError(f"k must be at least 1 and less than the number of records, {len(records)}; got {k}")
     copies = _Copies.of(records, most=k + 1)
     found = _Search.of(records[copies.firsts], k)
     starts = range(0, len(copies.firsts), ROWS)
-    blocks = in_threads(lambda start: copies.expand(*found.candidates(start), k + 1), starts, n_jobs)
-    return _without_self(np.concatenate(blocks)[copies.of_record], k)
+    blocks = run_in_threads(lambda start: copies.expand(*found.candidates(start), k + 1), starts, n_jobs)
+    return _drop_self(np.concatenate(blocks)[copies.of_record], k)
 
 
-def _without_self(nearest: Ints, k: int) -> Ints:
+def _drop_self(nearest: Ints, k: int) -> Ints:
     """Drop each row's own number, or the last entry where it is not among them: (M, k + 1) to (M, k)."""
     own = nearest == np.arange(len(nearest))[:, None]
     position = np.where(own.any(axis=1), own.argmax(axis=1), k)[:, None]
@@ -139,9 +140,9 @@ class _Search:
         digits."""
         block = slice(start, min(start + ROWS, len(self.records)))
         few = 40 * (self.k + 1) * (block.stop - block.start)
-        row, other = self._possible(self.single, block)
+        row, other = self._find_possible(self.single, block)
         if len(row) > few:
-            row, other = self._possible(self.centred, block)
+            row, other = self._find_possible(self.centred, block)
         distance = np.empty(len(row))
         for first in range(0, len(row), PAIRS):
             part = slice(first, first + PAIRS)
@@ -150,7 +151,7 @@ class _Search:
         mantissa, exponent = np.frexp(distance)
         return row, other, np.ldexp(np.rint(mantissa * MANTISSA) / MANTISSA, exponent)
 
-    def _possible(self, X: NDArray[np.floating], block: slice) -> tuple[Ints, Ints]:
+    def _find_possible(self, X: NDArray[np.floating], block: slice) -> tuple[Ints, Ints]:
         """Pairs that the rounding of ``X``'s type cannot rule out.
 
         The computed |x|^2 + |y|^2 - 2 x.y errs by at most ``slack`` (|x|^2 + |y|^2), ``slack`` being a small

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import accuracy_score, roc_auc_score
 
-from ifair.metrics.arrays import numbers, undefined, vector
+from ifair.errors import IfairError
+from ifair.metrics.arguments import check_numbers, check_vector, warn_undefined
 
 
 def accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
@@ -18,8 +19,8 @@ def accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     >>> accuracy([1, 0, 1, 1], [1, 0, 0, 1])
     0.75
     """
-    truth = vector(y_true, "y_true")
-    return float(accuracy_score(truth, vector(y_pred, "y_pred", len(truth))))
+    truth = check_vector(y_true, "y_true")
+    return float(accuracy_score(truth, check_vector(y_pred, "y_pred", len(truth))))
 
 
 def auc(y_true: ArrayLike, y_score: ArrayLike, *, pos_label: Any = None) -> float:
@@ -40,10 +41,10 @@ def auc(y_true: ArrayLike, y_score: ArrayLike, *, pos_label: Any = None) -> floa
     >>> auc([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     0.75
     """
-    truth = positives(y_true, "y_true", pos_label)
-    scores = numbers(y_score, "y_score", len(truth))
+    truth = find_positives(y_true, "y_true", pos_label)
+    scores = check_numbers(y_score, "y_score", len(truth))
     if truth.all() or not truth.any():
-        return undefined("AUC needs people of both classes in y_true")
+        return warn_undefined("AUC needs people of both classes in y_true")
     return float(roc_auc_score(truth, scores))
 
 
@@ -59,16 +60,18 @@ def hard_auc(y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = None) -> 
     >>> hard_auc([0, 0, 1, 1], [0, 0, 0, 1])
     0.75
     """
-    truth = positives(y_true, "y_true", pos_label)
-    return auc(truth, positives(y_pred, "y_pred", pos_label, len(truth)))
+    truth = find_positives(y_true, "y_true", pos_label)
+    return auc(truth, find_positives(y_pred, "y_pred", pos_label, len(truth)))
 
 
-def positives(y: ArrayLike, name: str, pos_label: Any = None, length: int | None = None) -> NDArray[np.bool_]:
+def find_positives(
+    y: ArrayLike | None, name: str, pos_label: Any = None, length: int | None = None
+) -> NDArray[np.bool_]:
     """Who has the positive label: 1 or True, or ``pos_label``."""
-    labels = vector(y, name, length)
+    labels = check_vector(y, name, length)
     if pos_label is not None:
         return np.asarray(labels == pos_label)
     seen = set(np.unique(labels).tolist())
     if not (seen <= {0, 1} or seen <= {-1, 1}):
-        raise ValueError(f"{name} holds {sorted(seen)[:5]}; say which label is positive with pos_label")
+        raise IfairError(f"{name} holds {sorted(seen)[:5]}; say which label is positive with pos_label")
     return np.asarray(labels == 1)

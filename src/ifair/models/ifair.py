@@ -1,39 +1,30 @@
 """The iFair estimator: individually fair representations as a scikit-learn transformer."""
 
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
-from ifair.core.losses import Reconstruction
+from ifair._warn import warn_user
 from ifair.core.moments import Moments, input_products
 from ifair.core.objective import Objective
+from ifair.core.pair_terms import AllPairs, Landmarks
+from ifair.core.pairs import pair_kernel
 from ifair.core.parameters import Packing, Parameters
-from ifair.core.schedules import AllPairs, Landmarks, NoPairs, Schedule
 from ifair.core.solve import Solution
-from ifair.engines.choose import is_elsewhere, on_disk, on_host
-from ifair.engines.protocol import Engine
-from ifair.engines.records import Records
-from ifair.engines.spool import spooled
-from ifair.models.checks import check_parameters, check_table, check_warm_start
-from ifair.models.disk import check_records
-from ifair.models.elsewhere import opened_elsewhere
-from ifair.models.kernels import pair_kernel
-from ifair.models.protected import protected_columns
+from ifair.core.terms import Reconstruction, Term
+from ifair.engines.engine import Engine
+from ifair.inputs.table import Table
 from ifair.models.prototypes import PrototypeModel
-from ifair.models.starts import drawn, first_parameters, sampled
+from ifair.models.starts import draw_positions, draw_sample, first_parameters
+from ifair.models.validation import check_pairs, check_parameters, check_table, protected_columns
 
 # pairs="auto": all pairs up to this many records, beyond it this many landmarks. Other orders than p = 2 have no
 # matrix products to lean on and cost some fifty times more a pair.
 ALL_PAIRS_UP_TO = {True: 3000, False: 400}
 AUTO_LANDMARKS = {True: 1000, False: 100}
-
-# Of records on disk; more than this neither time nor memory would allow.
-ALL_PAIRS_ON_DISK_UP_TO = 50_000
 
 # precision="auto": single precision inside tiles from this many records on; below, speed is no concern.
 SINGLE_PRECISION_FROM = 2000
@@ -248,63 +239,36 @@ class IFair(PrototypeModel):
         IFair
             The estimator itself.
         """
-        check_parameters(self)
-        if self.utility_weight == 0 and self.fairness_distance == "weighted":
-            warnings.warn(TRIVIAL_OPTIMUM, UserWarning, stacklevel=2)
-        if is_elsewhere(self.engine, X):
-            with opened_elsewhere(self, X) as (engine, sample, centre):
-                self._learn(engine, sample, centre, protected_columns(self, X))
-            return self
-        table = X
-        with spooled(on_disk(X, self.engine)) as records:
-            known: NDArray[np.float64] | None = None
-            if records is None:
-                X = validate_data(self, on_host(X), dtype=[np.float64, np.float32], ensure_min_samples=2)
-                check_table(self, X)
-            else:
-                self._refuse_all_pairs(len(records))
-                X, known = records, check_records(self, records)
-            check_warm_start(self, X.shape[1])
-            protected = protected_columns(self, table)
-            with self._opened(X, table, known) as (engine, centre):
-                self._learn(engine, X, centre, protected)
+        self._check_parameters()
+        with self._open_to_fit(X) as table:
+            self._check_table(table)
+            protected = protected_columns(self, X)
+            with table.open_engine() as engine:
+                self._learn(engine, table, protected)
         return self
 
-    def _refuse_all_pairs(self, n_records: int) -> None:
-        """All pairs hold something of every record, which records on disk are there to avoid."""
-        all_pairs = self.pairs == "all" or (not isinstance(self.pairs, str) and self.pairs >= n_records)
-        if all_pairs and n_records > ALL_PAIRS_ON_DISK_UP_TO:
-            raise ValueError(
-                f"pairs={self.pairs!r} means {n_records:,} x {n_records:,} pairs, which must be held and visited in "
-                f"memory: of records on disk that is done for up to {ALL_PAIRS_ON_DISK_UP_TO:,}. Use pairs=1000 "
-                "(landmarks) or pairs='moments', which are linear in the records, or load the table into memory."
-            )
+    def _check_parameters(self) -> None:
+        check_parameters(self)
+        if self.utility_weight == 0 and self.fairness_distance == "weighted":
+            warn_user(TRIVIAL_OPTIMUM)
 
-    def _learn(
-        self,
-        engine: Engine,
-        X: NDArray[np.floating[Any]] | Records,
-        centre: NDArray[np.float64],
-        protected: NDArray[np.bool_],
-    ) -> None:
-        task = self._task(engine, X, centre, protected)
-        self._conclude(engine, centre, task, *self._search(task.objective, task.starts, task.packing))
+    def _check_table(self, table: Table) -> None:
+        check_pairs(self, table)
+        check_table(self, table)
 
-    def _task(
-        self,
-        engine: Engine,
-        X: NDArray[np.floating[Any]] | Records,
-        centre: NDArray[np.float64],
-        protected: NDArray[np.bool_],
-    ) -> "Task":
+    def _learn(self, engine: Engine, table: Table, protected: NDArray[np.bool_]) -> None:
+        task = self._task(engine, table, protected)
+        self._conclude(engine, table, task, *self._search(task.objective, task.starts, task.packing))
+
+    def _task(self, engine: Engine, table: Table, protected: NDArray[np.bool_]) -> "Task":
         """What is to be minimised, and from where."""
-        random_state = check_random_state(self.random_state)
+        random_state, centre = check_random_state(self.random_state), table.statistics.mean
         frozen = protected if self.freeze_protected else np.zeros_like(protected)
         objective = self._objective(engine, protected, random_state)
         if self.warm_start and hasattr(self, "prototypes_"):
             starts = [Parameters(self.prototypes_.copy(), np.where(frozen, 0.0, self.alpha_))]
         else:
-            sample = sampled(engine, X, self.n_prototypes, centre, random_state)
+            sample = draw_sample(engine, table, self.n_prototypes, random_state)
             starts = [
                 first_parameters(
                     sample,
@@ -323,12 +287,12 @@ class IFair(PrototypeModel):
             for start in starts:
                 start.prototypes[:, protected] = centre[protected]
         starts = [Parameters(start.prototypes - centre, start.alpha) for start in starts]
-        return Task(objective, starts, Packing(self.n_prototypes, X.shape[1], frozen), protected, random_state)
+        return Task(objective, starts, Packing(self.n_prototypes, table.n_features, frozen), protected, random_state)
 
     def _conclude(
         self,
         engine: Engine,
-        centre: NDArray[np.float64],
+        table: Table,
         task: "Task",
         solution: Solution[Parameters],
         restarts: list[float],
@@ -340,9 +304,10 @@ class IFair(PrototypeModel):
             reported = self._objective(engine, task.protected, task.random_state, report=True)
             losses = reported.value_and_grad(solution.parameters)[0]
 
-        self.loss_, self.utility_loss_, self.fairness_loss_ = losses
+        self.loss_ = losses.total
+        self.utility_loss_, self.fairness_loss_ = losses.terms[:2]
         self.protected_mask_ = task.protected
-        self._keep(engine, solution.parameters, centre, solution, restarts, stacklevel=6)
+        self._keep(engine, table, solution.parameters, solution, restarts)
 
     def _objective(
         self,
@@ -353,25 +318,14 @@ class IFair(PrototypeModel):
     ) -> Objective:
         counts = ~protected if self.utility_columns == "unprotected" else np.ones_like(protected)
         (columns,) = engine.send(counts.astype(np.float64))
-        return Objective(
-            engine,
-            self._mapping(),
-            Reconstruction(columns),
-            self._schedule(engine, protected, random_state, report),
-            float(self.utility_weight),
-            float(self.fairness_weight),
-            self.reduction,  # type: ignore[arg-type]
-        )
+        terms: list[tuple[float, Term]] = [(float(self.utility_weight), Reconstruction(columns))]
+        if self.fairness_weight > 0 or report:
+            terms.append((float(self.fairness_weight), self._pair_term(engine, protected, random_state)))
+        return Objective(engine, self._mapping(), tuple(terms), self.reduction)  # type: ignore[arg-type]
 
-    def _schedule(
-        self,
-        engine: Engine,
-        protected: NDArray[np.bool_],
-        random_state: np.random.RandomState,
-        report: bool,
-    ) -> Schedule:
-        if self.fairness_weight == 0 and not report:
-            return NoPairs()
+    def _pair_term(
+        self, engine: Engine, protected: NDArray[np.bool_], random_state: np.random.RandomState
+    ) -> AllPairs | Landmarks | Moments:
         weighted, euclidean = self.fairness_distance == "weighted", self.p == 2
         if self.pairs == "moments":
             (unprotected,) = engine.send(np.flatnonzero(~protected))
@@ -392,4 +346,6 @@ class IFair(PrototypeModel):
         )
         if n_landmarks is None:
             return AllPairs(kernel)
-        return Landmarks(kernel, engine.take(drawn(engine.n_records, n_landmarks, random_state)), engine.n_records)
+        return Landmarks(
+            kernel, engine.take(draw_positions(engine.n_records, n_landmarks, random_state)), engine.n_records
+        )

@@ -1,7 +1,7 @@
 """LFR, the rival: learned fair representations of Zemel et al. (ICML 2013)."""
 
-import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -9,25 +9,27 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from ifair.core.lfr import LabelledPacking, LabelledParameters, LFRObjective, first_log_odds
-from ifair.core.losses import Reconstruction
+from ifair._warn import warn_user
+from ifair.core.objective import Objective
 from ifair.core.parameters import Packing, Parameters
-from ifair.engines.choose import is_elsewhere, on_host
-from ifair.engines.protocol import Engine
-from ifair.engines.records import Records
-from ifair.engines.spool import spooled
-from ifair.models.checks import check_is_here, check_lfr_parameters, check_table
-from ifair.models.disk import check_records
-from ifair.models.elsewhere import labelled_elsewhere
-from ifair.models.groups import check_labels, group_numbers, groups_by_columns, labelled, two_classes
-from ifair.models.protected import protected_columns
+from ifair.core.terms import GroupParity, LabelCrossEntropy, Reconstruction, Term, first_log_odds
+from ifair.engines.engine import Engine
+from ifair.inputs.table import Table
 from ifair.models.prototypes import PrototypeModel
-from ifair.models.starts import first_parameters, sampled
+from ifair.models.starts import draw_sample, first_parameters
+from ifair.models.validation import (
+    check_labels,
+    check_lfr_parameters,
+    check_table,
+    encode_classes,
+    number_groups,
+    protected_columns,
+)
 
 PREDICTED_AT_ONCE = 16_384
-"""Records on disk whose memberships are held together."""
+"""Records whose memberships are held together."""
 
 
 class LFR(ClassifierMixin, PrototypeModel):
@@ -197,97 +199,80 @@ class LFR(ClassifierMixin, PrototypeModel):
             The estimator itself.
         """
         check_lfr_parameters(self)
-        if is_elsewhere(self.engine, X):
-            with labelled_elsewhere(self, X, y, sensitive_features) as (engine, sample, centre, here):
-                self.classes_, labels = two_classes(here(y, "y"))
-                protected = protected_columns(self, X)
-                telling = None
-                if sensitive_features is not None:
-                    telling = here(sensitive_features, "sensitive_features")
-                elif protected.any():
-                    telling = here.columns(protected)
-                here.done()
-                found = None if telling is None else group_numbers(telling, engine.n_records)
-                groups = self._name_groups(found, engine.n_records)
-                # They go to every worker: a byte a record is enough.
-                self._learn(engine, sample, centre, protected, labels.astype(np.uint8), _small(groups))
-            return self
-        table = X
-        records, y, sensitive_features = labelled(X, y, sensitive_features, self.engine)
-        with spooled(records) as records:
-            known: NDArray[np.float64] | None = None
-            if records is None:
-                X, y = validate_data(self, on_host(X), on_host(y), dtype=[np.float64, np.float32], ensure_min_samples=2)
-                check_table(self, X)
-                self.classes_, labels = two_classes(y)
-            else:
-                self.classes_, labels = two_classes(check_labels(on_host(y), len(records)))
-                X, known = records, check_records(self, records)
-            protected = protected_columns(self, table)
-            telling = on_host(sensitive_features)
-            found = None
-            if telling is not None:
-                found = group_numbers(telling, len(X))
+        with self._open_to_fit(X, y=y, sensitive_features=sensitive_features) as table:
+            self.classes_, labels = encode_classes(check_labels(table.labels("y"), table.n_records))
+            check_table(self, table)
+            protected = protected_columns(self, X)
+            telling = None
+            if sensitive_features is not None:
+                telling = table.labels("sensitive_features")
             elif protected.any():
-                found = groups_by_columns(X, protected)
-            groups = self._name_groups(found, len(X))
-            with self._opened(X, table, known) as (engine, centre):
-                self._learn(engine, X, centre, protected, labels, groups)
+                telling = table.load_columns(protected)
+            groups = self._name_groups(telling, table.n_records)
+            labels, groups = table.shrink_labels(labels), table.shrink_labels(groups)
+            with table.open_engine() as engine:
+                self._learn(engine, table, protected, labels, groups)
         return self
 
     def _learn(
         self,
         engine: Engine,
-        X: NDArray[np.floating[Any]] | Records,
-        centre: NDArray[np.float64],
+        table: Table,
         protected: NDArray[np.bool_],
         labels: NDArray[Any],
         groups: NDArray[Any],
     ) -> None:
+        n_features, centre = table.n_features, table.statistics.mean
         random_state = check_random_state(self.random_state)
         free = np.zeros_like(protected)
-        per_column = float(self.reconstruct_weight) / X.shape[1]
-        weights = (per_column, float(self.target_weight), float(self.fairness_weight))
         sizes = np.bincount(groups).astype(np.float64)
-        columns, y, numbers, sizes = engine.send(np.ones(X.shape[1]), labels, groups, sizes)
-        objective = LFRObjective(engine, self._mapping(), Reconstruction(columns), y, numbers, sizes, weights)
+        columns, y, numbers, sizes = engine.send(np.ones(n_features), labels, groups, sizes)
+        parity = GroupParity(numbers, sizes)
+        terms: list[tuple[float, Term]] = [
+            (float(self.reconstruct_weight) / n_features, Reconstruction(columns)),
+            (float(self.target_weight), LabelCrossEntropy(y)),
+        ]
+        if self.fairness_weight > 0:
+            terms.append((float(self.fairness_weight), parity))
+        objective = Objective(engine, self._mapping(), tuple(terms))
         starts = []
-        sample = sampled(engine, X, self.n_prototypes, centre, random_state)
+        sample = draw_sample(engine, table, self.n_prototypes, random_state)
         for _ in range(self.n_restarts):
             first = first_parameters(
                 sample, self.n_prototypes, self.init, self.alpha_init, protected, free, random_state
             )
             first = Parameters(first.prototypes - centre, first.alpha)
-            starts.append(LabelledParameters(first, first_log_odds(engine, objective.mapping, first, y)))
-        packing = LabelledPacking(Packing(self.n_prototypes, X.shape[1], free))
+            log_odds = first_log_odds(engine, objective.mapping, first, y)
+            starts.append(replace(first, extra={"log_odds": log_odds}))
+        packing = Packing(self.n_prototypes, n_features, free, {"log_odds": self.n_prototypes})
         solution, restarts = self._search(objective, starts, packing)
-        self.label_chances_ = expit(solution.parameters.log_odds)
-        self.loss_, summed, self.target_loss_, self.fairness_loss_ = solution.losses
-        self.reconstruct_loss_ = summed / X.shape[1]
-        self._keep(engine, solution.parameters.parameters, centre, solution, restarts)
+        self.label_chances_ = expit(solution.parameters.extra["log_odds"])
+        self.loss_ = solution.losses.total
+        # Parity is reported without rounding, and even where it has no weight.
+        exact = replace(objective, terms=(*terms[:2], (0.0, replace(parity, rounding=0.0))))
+        summed, self.target_loss_, self.fairness_loss_ = exact.value_and_grad(solution.parameters)[0].terms
+        self.reconstruct_loss_ = summed / n_features
+        self._keep(engine, table, solution.parameters, solution, restarts)
 
-    def _name_groups(self, found: tuple[list[Any], NDArray[np.intp]] | None, n_records: int) -> NDArray[np.intp]:
-        """Keep the names of the groups that were found, if any, and say which of them every record is of."""
-        self.group_labels_, groups = found or ([], np.zeros(n_records, dtype=np.intp))
+    def _name_groups(self, telling: Any, n_records: int) -> NDArray[np.intp]:
+        """Keep the names of the groups that ``telling`` tells apart, and say which of them every record is of."""
+        groups = np.zeros(n_records, dtype=np.intp)
+        self.group_labels_: list[Any] = []
+        if telling is not None:
+            self.group_labels_, groups = number_groups(telling, n_records)
         labels = self.group_labels_
         if len(labels) < 2 and self.fairness_weight > 0:
             known = f"all records are of the group {labels[0]!r}" if labels else "no protected groups are known"
-            warnings.warn(
+            warn_user(
                 f"LFR: {known}, so that there is no parity to reach and the fairness loss is left out; pass "
-                "sensitive_features to fit, or name protected columns.",
-                UserWarning,
-                stacklevel=3,
+                "sensitive_features to fit, or name protected columns."
             )
         return groups
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Chance of either class, shape (n_samples, 2): memberships times the chances at the prototypes."""
-        check_is_fitted(self)
-        check_is_here(self, X, "predict_proba")
-        if self._on_disk(X) is None:
-            chance = self.membership(on_host(X)).astype(np.float64) @ self.label_chances_
-        else:
-            shares = map(self.membership, self._blocks(X, PREDICTED_AT_ONCE))
+        with self._open_to_map(X, here="predict_proba") as table:
+            shares = table.map_blocks(self._representer(as_membership=True), PREDICTED_AT_ONCE)
             chance = np.concatenate([U.astype(np.float64) @ self.label_chances_ for U in shares])
         return np.column_stack([1.0 - chance, chance])
 
@@ -296,8 +281,3 @@ class LFR(ClassifierMixin, PrototypeModel):
         check_is_fitted(self)
         chosen: NDArray[Any] = self.classes_[(self.predict_proba(X)[:, 1] > 0.5).astype(np.intp)]
         return chosen
-
-
-def _small(groups: NDArray[np.intp]) -> NDArray[Any]:
-    """The numbers of groups in as few bytes as they take."""
-    return groups.astype(np.min_scalar_type(int(groups.max())))

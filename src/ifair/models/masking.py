@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from ifair.models.protected import protected_columns
+from ifair.errors import IfairError
+from ifair.models.validation import protected_columns
 
 
 class Masked(TransformerMixin, BaseEstimator):
@@ -46,7 +47,7 @@ class Masked(TransformerMixin, BaseEstimator):
         validate_data(self, X, dtype=[np.float64, np.float32])
         mask = protected_columns(self, X)
         if mask.all():
-            raise ValueError("every column is protected: without them nothing is left of the table")
+            raise IfairError("every column is protected: without them nothing is left of the table")
         self.protected_mask_ = mask
         return self
 

@@ -1,40 +1,33 @@
 """What estimators with prototypes have in common: mapping records, names, readable prototypes, progress."""
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from inspect import Parameter, signature
 from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
 
-from ifair.core.arrays import namespace
+from ifair._warn import warn_user
 from ifair.core.mapping import Mapping, mean_memberships
 from ifair.core.parameters import Parameters
-from ifair.core.solve import Differentiable, Progress, Solution, Vectorised, minimise
+from ifair.core.solve import Differentiable, Progress, Solution, Vectorised
+from ifair.core.solve_scipy import minimise
 from ifair.encode import Encoder
-from ifair.engines.choose import is_elsewhere, is_tensor, on_disk, on_host, open_engine, open_streamed, require_torch
-from ifair.engines.local import LocalEngine
-from ifair.engines.protocol import Engine, blocks
-from ifair.engines.records import Records
-from ifair.engines.streamed import StreamedEngine, prefetched
-from ifair.models.checks import check_is_here, check_tensor, positive_integer
-from ifair.models.disk import check_columns, check_finite
-from ifair.models.elsewhere import mapped_elsewhere, workers_of
+from ifair.engines.engine import Engine
+from ifair.inputs.table import RowMap, Table, open_table
 from ifair.models.progress import ProgressBar
+from ifair.models.validation import check_positive_integer
 
 P = TypeVar("P")
 
-# Records that `transform` handles at a time: they stay in a core's cache.
-TRANSFORM_ROWS = 1024
+FLOATS = [np.float64, np.float32]
 
 
 class PrototypeModel(TransformerMixin, BaseEstimator):
@@ -68,49 +61,44 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
     def _mapping(self) -> Mapping:
         return Mapping(float(self.p), bool(self.squared))
 
-    @contextmanager
-    def _opened(
-        self, X: NDArray[np.floating[Any]] | Records, table: Any, centre: NDArray[np.float64] | None = None
-    ) -> Iterator[tuple[Engine, NDArray[np.float64]]]:
-        """An engine with the records less their mean, and the mean; ``X`` is ``table`` as validated.
+    def _open_to_fit(self, X: Any, **beside: Any) -> Table:
+        """The table to fit on, with labels and groups beside it. Sets the attributes that tell its columns."""
+        validate = partial(validate_data, self, dtype=FLOATS, ensure_min_samples=2)
+        return open_table(X, self.engine, validate, n_jobs=self.n_jobs, beside=beside)
 
-        Distances do not change when everything moves, but rounding errors do. The mean of records on disk, which is
-        known from their check, is given.
-        """
-        threads = effective_n_jobs(self.n_jobs)
-        with threadpool_limits(1, user_api="blas"):
-            if isinstance(X, np.ndarray):
-                centre = X.mean(axis=0, dtype=np.float64)
-                opened = open_engine(self.engine, X - centre, given=table, threads=threads, workers=workers_of(self))
-            else:
-                assert centre is not None
-                opened = open_streamed(X, centre, threads=threads)
-            with opened as engine:
-                yield engine, centre
+    def _open_to_map(self, X: Any, here: str | None = None) -> Table:
+        """A table with the columns fitted on; in this process, if the method named ``here`` needs that."""
+        check_is_fitted(self)
+        validate = partial(validate_data, self, dtype=FLOATS, reset=False)
+        known = getattr(self, "feature_names_in_", None)
+        options: dict[str, Any] = {"n_jobs": self.n_jobs, "known_columns": known, "here": here}
+        return open_table(X, self.engine, validate, to_map=True, **options)
+
+    def _representer(self, *, as_membership: bool) -> RowMap:
+        return Representer(self._mapping(), self.prototypes_, self.alpha_, as_membership)
 
     def _search(
         self, objective: Differentiable[P], starts: Sequence[P], packing: Vectorised[P]
     ) -> tuple[Solution[P], list[float]]:
-        with observed(self, len(starts)) as observer:
+        with observe_progress(self, len(starts)) as observer:
             return minimise(objective, starts, packing, max_iter=self.max_iter, tol=self.tol, observer=observer)
 
     def _keep(
         self,
         engine: Engine,
+        table: Table,
         learned: Parameters,
-        centre: NDArray[np.float64],
         solution: Solution[Any],
         restarts: list[float],
-        stacklevel: int = 5,
     ) -> None:
         """Set the attributes that every fit has; warn of a search that did not converge, on behalf of fit's caller."""
-        self.prototypes_ = np.asarray(learned.prototypes + centre)
+        self.prototypes_ = np.asarray(learned.prototypes + table.statistics.mean)
         self.alpha_ = np.asarray(learned.alpha)
         self.shares_ = mean_memberships(engine, self._mapping(), learned)
         self.n_iter_ = solution.n_iter
         self.converged_ = solution.stopped == "converged"
         self.restarts_ = np.array(restarts)
-        warn_unless_converged(self, solution, stacklevel)
+        warn_unless_converged(self, solution)
 
     def membership(self, X: Any) -> Any:
         """The share of every prototype in every record (Def. 8).
@@ -124,7 +112,8 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
         ndarray of shape (n_samples, n_prototypes)
             Rows sum to 1. A tensor on the same device where X is one.
         """
-        return self._map(X, as_membership=True)
+        with self._open_to_map(X) as table:
+            return table.map(self._representer(as_membership=True))
 
     def transform(self, X: Any) -> Any:
         """Represent records (Def. 3).
@@ -140,7 +129,8 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
             A tensor on the same device where X is one. For a collection of Dask or a data frame of Spark the same
             kind of thing, computed when it is asked for.
         """
-        return self._map(X, as_membership=self.output == "membership")
+        with self._open_to_map(X) as table:
+            return table.map(self._representer(as_membership=self.output == "membership"))
 
     def transform_blocks(self, X: Any, rows: int = 16_384) -> Iterator[Any]:
         """Represent records so many at a time, for results too large to hold.
@@ -166,86 +156,9 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
         >>> [len(block) for block in model.transform_blocks(X, rows=25)]
         [25, 25, 10]
         """
-        check_is_fitted(self)
-        positive_integer("rows", rows)
-        for block in self._blocks(X, rows):
-            yield self.transform(block)
-
-    def _blocks(self, X: Any, rows: int) -> Iterator[Any]:
-        """A table so many records at a time, in memory."""
-        records = self._on_disk(X)
-        if records is None:
-            for part in blocks(len(X), rows):
-                yield _safe_indexing(X, part)
-            return
-        check_columns(self, records, reset=False)
-        for chunk in prefetched(records.chunks(rows)):
-            block = chunk.astype(records.dtype, copy=False)
-            yield block if records.columns is None else pd.DataFrame(block, columns=records.columns)
-
-    def _map(self, X: Any, *, as_membership: bool) -> Any:
-        check_is_fitted(self)
-        if is_elsewhere(self.engine, X):
-            return mapped_elsewhere(self, X, as_membership=as_membership)
-        records = self._on_disk(X)
-        if records is not None:
-            check_columns(self, records, reset=False)
-            X = records
-        elif is_tensor(X):
-            X = check_tensor(self, X)
-        else:
-            X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        # Columns of weight 0 are not looked at, so that they cannot matter even by a rounding error.
-        seen: Any = np.flatnonzero(self.alpha_) if not self.alpha_.all() else slice(None)
-        centre = self.prototypes_.mean(axis=0)[seen]
-        mapping = self._mapping()
-        shape = (X.shape[0], len(self.prototypes_) if as_membership else X.shape[1])
-        on_device = {} if records is not None else {"device": X.device}
-        result = (np if records is not None else namespace(X)).empty(shape, dtype=X.dtype, **on_device)
-
-        # Products of a block are too small to share among threads: whole blocks are shared instead. Setting that up
-        # takes milliseconds, which a single block is not worth.
-        several = X.shape[0] > TRANSFORM_ROWS
-        with (
-            threadpool_limits(1, user_api="blas") if several else nullcontext(),
-            self._where_it_is(X) as engine,
-        ):
-            V, alpha, prototypes, centre = engine.send(
-                self.prototypes_[:, seen] - centre, self.alpha_[seen], self.prototypes_, centre
-            )
-            if not isinstance(seen, slice):
-                (seen,) = engine.send(seen)
-
-            def represent(block: NDArray[np.floating[Any]], rows: slice) -> None:
-                if records is not None:
-                    check_finite(block, rows.start, records.columns)
-                U = mapping.memberships(block[:, seen] - centre, Parameters(V, alpha))
-                result[rows] = U if as_membership else U @ prototypes
-
-            for _ in engine.map(represent):
-                pass
-        return result
-
-    def _on_disk(self, X: Any) -> Records | None:
-        """Records to represent, where they are on disk; of a table at a path only the columns that `fit` saw."""
-        fitted = getattr(self, "feature_names_in_", None)
-
-        def columns(names: list[str]) -> list[str]:
-            return list(fitted) if fitted is not None and set(fitted) <= set(names) else names
-
-        return on_disk(X, "local", columns)
-
-    def _where_it_is(self, X: Any) -> Engine:
-        """An engine that reads records where they are: mapping them is less work than moving them."""
-        if is_tensor(X):
-            require_torch("torch")
-            from ifair.engines.torch import TorchEngine
-
-            return TorchEngine(X)
-        threads = effective_n_jobs(self.n_jobs)
-        if isinstance(X, np.ndarray):
-            return LocalEngine(X, threads=threads, block_rows=TRANSFORM_ROWS)
-        return StreamedEngine(X, threads=threads, block_rows=TRANSFORM_ROWS)
+        check_positive_integer("rows", rows)
+        with self._open_to_map(X) as table:
+            yield from table.map_blocks(self._representer(as_membership=self.output == "membership"), rows)
 
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> NDArray[np.object_]:
         """Names of the columns of `transform`: those of the table, or ``prototype0``, ... for memberships."""
@@ -294,10 +207,8 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
             ``share``, the mean membership; ``followers``, how many records have more of this prototype than of any
             other; then the mean of every number, and the most frequent category, among them. Largest share first.
         """
-        check_is_here(self, X, "archetypes")
-        X = on_host(X)
-        U = self.membership(X)
-        records = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        with self._open_to_map(X, here="archetypes") as table:
+            U, records = table.map(self._representer(as_membership=True)), table.load_records()
         strongest = U.argmax(axis=1)
         followed = np.unique(strongest)
         means = np.stack([records[strongest == k].mean(axis=0) for k in followed])
@@ -318,8 +229,41 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
         return frame.iloc[np.argsort(-first["share"], kind="stable")]
 
 
+@dataclass(frozen=True)
+class Representer:
+    """Maps records to their representation or, with ``as_membership``, to their shares of the prototypes."""
+
+    mapping: Mapping
+    prototypes: NDArray[np.floating[Any]]
+    alpha: NDArray[np.floating[Any]]
+    as_membership: bool
+
+    @property
+    def n_outputs(self) -> int:
+        return self.prototypes.shape[0 if self.as_membership else 1]
+
+    def output_names(self, columns: Sequence[str]) -> list[str]:
+        return [f"prototype{k}" for k in range(len(self.prototypes))] if self.as_membership else list(columns)
+
+    def prepare(self, engine: Engine) -> Callable[[Any], Any]:
+        # Columns of weight 0 are not looked at, so that they cannot matter even by a rounding error.
+        seen: Any = np.flatnonzero(self.alpha) if not self.alpha.all() else slice(None)
+        centre = self.prototypes.mean(axis=0)[seen]
+        V, alpha, prototypes, centre = engine.send(
+            self.prototypes[:, seen] - centre, self.alpha[seen], self.prototypes, centre
+        )
+        if not isinstance(seen, slice):
+            (seen,) = engine.send(seen)
+
+        def represent(block: Any) -> Any:
+            U = self.mapping.memberships(block[:, seen] - centre, Parameters(V, alpha))
+            return U if self.as_membership else U @ prototypes
+
+        return represent
+
+
 @contextmanager
-def observed(estimator: Any, n_starts: int) -> Iterator[Callable[[Progress], None]]:
+def observe_progress(estimator: Any, n_starts: int) -> Iterator[Callable[[Progress], None]]:
     """Tell the estimator's progress bar and callback of every iteration."""
     bar = ProgressBar(n_starts, estimator.max_iter) if estimator.verbose else None
 
@@ -336,7 +280,7 @@ def observed(estimator: Any, n_starts: int) -> Iterator[Callable[[Progress], Non
             bar.close()
 
 
-def warn_unless_converged(estimator: Any, solution: Solution[Any], stacklevel: int) -> None:
+def warn_unless_converged(estimator: Any, solution: Solution[Any]) -> None:
     """Warn of a fit that ended before `tol` was reached, and say why."""
     reason = {
         "max_iter": f"stopped at max_iter={estimator.max_iter} before it converged; raise max_iter, or tol",
@@ -345,8 +289,5 @@ def warn_unless_converged(estimator: Any, solution: Solution[Any], stacklevel: i
         "callback": f"was ended by its callback after {solution.n_iter} iterations",
     }.get(solution.stopped)
     if reason:
-        warnings.warn(
-            f"{type(estimator).__name__} {reason} (loss {solution.losses.total:.6g}).",
-            ConvergenceWarning,
-            stacklevel=stacklevel,
-        )
+        message = f"{type(estimator).__name__} {reason} (loss {solution.losses.total:.6g})."
+        warn_user(message, ConvergenceWarning)

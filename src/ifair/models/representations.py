@@ -8,7 +8,7 @@ from typing import Any
 from sklearn.decomposition import TruncatedSVD
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from ifair.hints import nearest_name
+from ifair.errors import IfairError, nearest_name
 from ifair.models.ifair import IFair
 from ifair.models.lfr import LFR
 from ifair.models.masking import Masked
@@ -47,7 +47,7 @@ def representation(name: str, *, protected: Any = None, k: int = 10, random_stat
     if name not in REPRESENTATIONS:
         close = nearest_name(name, REPRESENTATIONS)
         hint = f"did you mean {close!r}?" if close else f"there are {', '.join(map(repr, REPRESENTATIONS))}"
-        raise ValueError(f"there is no representation called {name!r}; {hint}")
+        raise IfairError(f"there is no representation called {name!r}; {hint}")
     masked = Masked(protected)
     svd = TruncatedSVD(k, random_state=random_state)
     common = {"protected": protected, "random_state": random_state}

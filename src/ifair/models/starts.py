@@ -8,8 +8,8 @@ from sklearn.cluster import kmeans_plusplus
 from sklearn.utils.random import sample_without_replacement
 
 from ifair.core.parameters import Parameters
-from ifair.engines.protocol import Engine
-from ifair.engines.records import Records
+from ifair.engines.engine import Engine
+from ifair.inputs.table import Table
 
 NEAR_ZERO = 1e-4
 """First weight of a protected attribute in iFair-b: near zero, with room to move."""
@@ -23,30 +23,25 @@ SAMPLED = 50_000
 """Records that starts are drawn from: of larger tables a sample has to do, which every place can hold."""
 
 
-def sampled(
-    engine: Engine,
-    X: NDArray[np.floating[Any]] | Records,
-    n_prototypes: int,
-    centre: NDArray[np.float64],
-    random_state: np.random.RandomState,
+def draw_sample(
+    engine: Engine, table: Table, n_prototypes: int, random_state: np.random.RandomState
 ) -> NDArray[np.floating[Any]]:
     """The records to draw starts from: all, or so many of the engine's as can be held, drawn at random.
 
     Parameters
     ----------
     engine : Engine
-        Holds the records less ``centre``.
-    X : ndarray of shape (M, N), or Records
+        Holds the records of the table less their mean.
+    table : Table
     n_prototypes : int
-    centre : ndarray of shape (N,)
     random_state : RandomState
     """
     most = max(SAMPLED, n_prototypes)
-    if len(X) <= most:
-        return X if isinstance(X, np.ndarray) else X.take(np.arange(len(X)))
-    drawn = np.sort(sample_without_replacement(len(X), most, random_state=random_state))
+    if table.n_records <= most:
+        return table.load_records()
+    drawn = np.sort(sample_without_replacement(table.n_records, most, random_state=random_state))
     (rows,) = engine.fetch(engine.take(drawn))
-    sample: NDArray[np.float64] = rows + centre
+    sample: NDArray[np.float64] = rows + table.statistics.mean
     return sample
 
 
@@ -54,7 +49,7 @@ SHUFFLED_UP_TO = 10_000_000
 """Records that are shuffled to draw some of them; beyond, shuffling takes longer than the rest of a start."""
 
 
-def drawn(n_records: int, n_wanted: int, random_state: np.random.RandomState) -> NDArray[np.intp]:
+def draw_positions(n_records: int, n_wanted: int, random_state: np.random.RandomState) -> NDArray[np.intp]:
     """Positions of different records drawn at random, in their order."""
     if n_records <= SHUFFLED_UP_TO:
         return np.sort(random_state.choice(n_records, n_wanted, replace=False))

@@ -1,9 +1,8 @@
 """Models in production: files that hold data and no code, one record at a time, and ONNX."""
 
-from ifair.persist.errors import ConversionError, ModelFileError, ModelFileWarning
+from ifair.errors import ConversionError, ModelFileError, ModelFileWarning
 from ifair.persist.model_file import inspect, load, save
-from ifair.persist.onnx.export import register_converters, to_onnx
-from ifair.persist.onnx.inputs import onnx_inputs
+from ifair.persist.onnx_export import onnx_inputs, register_converters, to_onnx
 from ifair.persist.scoring import score
 
 __all__ = [

@@ -7,7 +7,7 @@ import zlib
 from collections import Counter
 from collections.abc import Mapping
 
-from ifair.persist.errors import ModelFileError
+from ifair.errors import ModelFileError
 
 # A deflated stream can grow a thousandfold. Real models do not: random numbers hardly shrink.
 RATIO_LIMIT = 200
@@ -51,7 +51,7 @@ def unpack(data: bytes, limit: int) -> dict[str, bytes]:
         _check_size(sum(info.file_size for info in infos), len(data), limit)
         members, total = {}, 0
         for info in infos:
-            members[info.filename] = _content(archive, info, limit - total)
+            members[info.filename] = _read_member(archive, info, limit - total)
             total += len(members[info.filename])
     _check_size(total, len(data), limit)
     return members
@@ -80,7 +80,7 @@ def _check_size(unpacked: int, packed: int, limit: int) -> None:
         )
 
 
-def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo, limit: int) -> bytes:
+def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, limit: int) -> bytes:
     if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise ModelFileError(f"its member {info.filename!r} is encrypted or oddly compressed: do not use it")
     parts, size = [], 0

@@ -10,7 +10,7 @@ from platform import python_version
 from typing import Any
 
 import ifair
-from ifair.persist.errors import ModelFileError
+from ifair.errors import ModelFileError
 
 # Raised with every change that an older ifair could not read. Files of every earlier format stay readable.
 FORMAT = 1
@@ -36,10 +36,10 @@ def write_manifest(
         "kind": KIND,
         "format": FORMAT,
         "ifair": ifair.__version__,
-        "packages": {"python": python_version()} | {name: installed(name) for name in PACKAGES},
+        "packages": {"python": python_version()} | {name: find_version(name) for name in PACKAGES},
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "sha256": hashlib.sha256(payload).hexdigest(),
-        "about": plain(about, "about"),
+        "about": to_plain_data(about, "about"),
         "types": sorted(types),
         "trust_needed": sorted(trust_needed),
     }
@@ -77,7 +77,7 @@ def check_payload(fields: Mapping[str, Any], payload: bytes) -> None:
         )
 
 
-def installed(package: str) -> str | None:
+def find_version(package: str) -> str | None:
     """The version of an installed package; None where it is not installed."""
     try:
         return version(package)
@@ -85,7 +85,7 @@ def installed(package: str) -> str | None:
         return None
 
 
-def plain(value: Any, where: str) -> Any:
+def to_plain_data(value: Any, where: str) -> Any:
     """The same as plain JSON data; tuples become lists, NumPy's numbers Python's.
 
     Anything else is refused with its place, such as ``about['data']['mean']``.
@@ -94,9 +94,9 @@ def plain(value: Any, where: str) -> Any:
         for key in value:
             if not isinstance(key, str):
                 raise ModelFileError(f"{where} has the key {key!r}; keys must be text")
-        return {key: plain(item, f"{where}[{key!r}]") for key, item in value.items()}
+        return {key: to_plain_data(item, f"{where}[{key!r}]") for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(item, f"{where}[{i}]") for i, item in enumerate(value)]
+        return [to_plain_data(item, f"{where}[{i}]") for i, item in enumerate(value)]
     if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):

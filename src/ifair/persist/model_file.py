@@ -2,17 +2,18 @@
 
 import warnings
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from copy import copy
 from pathlib import Path
 from typing import Any
 
+from ifair.errors import ModelFileError, ModelFileWarning, require_extra
 from ifair.files import write_whole
 from ifair.persist.archive import pack, unpack
-from ifair.persist.errors import ModelFileError, ModelFileWarning, naming, refuse_without
-from ifair.persist.manifest import check_payload, installed, read_manifest, write_manifest
-from ifair.persist.schema import PIPELINE, describe, read_schema, types_in
-from ifair.persist.trust import check_savable, not_vetted
+from ifair.persist.manifest import check_payload, find_version, read_manifest, write_manifest
+from ifair.persist.schema import PIPELINE, describe, list_types, read_schema
+from ifair.persist.trust import check_savable, find_unvetted
 
 # Most bytes a model may unpack to, unless the caller says otherwise.
 MAX_BYTES = 2**30
@@ -54,12 +55,12 @@ def save(model: Any, path: str | Path, *, about: Mapping[str, Any] | None = None
     (True, {'purpose': 'an example'})
     """
     path = Path(path)
-    with naming(path):
+    with _name_file(path):
         check_savable(model)
         _check_fitted(model)
-        payload = _payload(model)
-        untrusted = not_vetted(_skops().get_untrusted_types(data=payload), ())
-        types = types_in(read_schema(unpack(payload, 2**63)))
+        payload = _dump_payload(model)
+        untrusted = find_unvetted(_import_skops().get_untrusted_types(data=payload), ())
+        types = list_types(read_schema(unpack(payload, 2**63)))
         manifest = write_manifest(payload, about or {}, types, untrusted)
     if not path.absolute().parent.is_dir():
         raise FileNotFoundError(f"{path}: the folder {path.parent} does not exist; create it first")
@@ -103,9 +104,9 @@ def load(path: str | Path, *, trusted: Iterable[str | type] = (), max_bytes: int
         If another version of scikit-learn wrote the file.
     """
     path = Path(path)
-    with naming(path):
-        fields, members = _read(path, max_bytes)
-        types = types_in(read_schema(members))
+    with _name_file(path):
+        fields, members = _read_file(path, max_bytes)
+        types = list_types(read_schema(members))
         if types != set(fields["types"]):
             raise ModelFileError("its manifest lists other types than it holds; the file was altered: save it anew")
         # What skops gets is packed anew from members that were checked.
@@ -133,8 +134,8 @@ def inspect(path: str | Path, *, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
         estimator.
     """
     path = Path(path)
-    with naming(path):
-        fields, members = _read(path, max_bytes)
+    with _name_file(path):
+        fields, members = _read_file(path, max_bytes)
         root = read_schema(members)
         try:
             found = describe(root, members)
@@ -143,10 +144,10 @@ def inspect(path: str | Path, *, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
     name = found["type"].rpartition(".")[2]
     steps = found["steps"] if found["type"] == PIPELINE and "steps" in found else [{"name": name, **found}]
     facts = {field: value for field, value in fields.items() if field not in ("kind", "types")}
-    return {**facts, "types": sorted(types_in(root)), "steps": steps}
+    return {**facts, "types": sorted(list_types(root)), "steps": steps}
 
 
-def _read(path: Path, max_bytes: int) -> tuple[dict[str, Any], dict[str, bytes]]:
+def _read_file(path: Path, max_bytes: int) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The manifest, and the members of the payload, as far as they can be checked without looking into objects."""
     if path.stat().st_size > max_bytes:
         raise ModelFileError(
@@ -166,10 +167,10 @@ def _read(path: Path, max_bytes: int) -> tuple[dict[str, Any], dict[str, bytes]]
     if unexpected := sorted(outer.keys() - {MANIFEST, PAYLOAD}):
         raise ModelFileError(f"it holds {unexpected[0]!r}, which does not belong there: do not use it")
     check_payload(fields, outer[PAYLOAD])
-    return fields, _payload_members(outer[PAYLOAD], max_bytes)
+    return fields, _unpack_payload(outer[PAYLOAD], max_bytes)
 
 
-def _payload_members(payload: bytes, max_bytes: int) -> dict[str, bytes]:
+def _unpack_payload(payload: bytes, max_bytes: int) -> dict[str, bytes]:
     members = unpack(payload, max_bytes)
     room = max_bytes - sum(map(len, members.values()))
     for name, content in members.items():
@@ -182,24 +183,32 @@ def _payload_members(payload: bytes, max_bytes: int) -> dict[str, bytes]:
     return members
 
 
-def _skops() -> Any:
+@contextmanager
+def _name_file(path: Path) -> Iterator[None]:
+    """Put the name of the file in front of what went wrong."""
     try:
-        import skops.io
-    except ImportError as error:
-        refuse_without("skops", "persist", "saving and loading models", error)
+        yield
+    except ModelFileError as error:
+        raise ModelFileError(f"{path}: {error}") from error.__cause__
+
+
+def _import_skops() -> Any:
+    require_extra("saving and loading models", ["skops"], "persist")
+    import skops.io
+
     return skops.io
 
 
-def _payload(model: Any) -> bytes:
-    skops = _skops()
+def _dump_payload(model: Any) -> bytes:
+    skops = _import_skops()
     try:
-        payload: bytes = skops.dumps(_without_requests(model), compression=zipfile.ZIP_DEFLATED)
+        payload: bytes = skops.dumps(_drop_requests(model), compression=zipfile.ZIP_DEFLATED)
     except (TypeError, ValueError, AttributeError, RecursionError) as error:
         raise ModelFileError(f"this {type(model).__name__} cannot be saved: {error}") from error
     return payload
 
 
-def _without_requests(model: Any) -> Any:
+def _drop_requests(model: Any) -> Any:
     """The same model without what metadata routing noted: it is for fitting only, and refers back to the model."""
     from sklearn.pipeline import Pipeline
 
@@ -208,17 +217,17 @@ def _without_requests(model: Any) -> Any:
     bare = copy(model)
     vars(bare).pop("_metadata_request", None)
     if isinstance(bare, Pipeline):
-        bare.steps = [(name, _without_requests(step)) for name, step in bare.steps]
+        bare.steps = [(name, _drop_requests(step)) for name, step in bare.steps]
     return bare
 
 
 def _rebuild(payload: bytes, trusted: Iterable[str | type]) -> Any:
-    skops = _skops()
+    skops = _import_skops()
     try:
         untrusted = skops.get_untrusted_types(data=payload)
     except Exception as error:
         raise ModelFileError(f"its objects cannot be read ({error}); the file was altered: save it anew") from error
-    if unknown := not_vetted(untrusted, trusted):
+    if unknown := find_unvetted(untrusted, trusted):
         raise ModelFileError(
             f"it holds types that are not known to be safe: {', '.join(unknown)}. Nothing of them was loaded. If you "
             f"know who wrote the file and what these are: ifair.load(path, trusted={unknown})"
@@ -249,7 +258,7 @@ def _check_fitted(model: Any) -> None:
 
 
 def _warn_of_versions(path: Path, packages: Mapping[str, Any]) -> None:
-    wrote, reads = str(packages.get("scikit-learn")), str(installed("scikit-learn"))
+    wrote, reads = str(packages.get("scikit-learn")), str(find_version("scikit-learn"))
     if wrote.split(".")[:2] != reads.split(".")[:2]:
         warnings.warn(
             f"{path}: written with scikit-learn {wrote}, read with {reads}; compare some predictions before relying on "

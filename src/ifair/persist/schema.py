@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ifair.persist.errors import ModelFileError
+from ifair.errors import ModelFileError
 
 Node = dict[str, Any]
 Members = Mapping[str, bytes]
@@ -28,18 +28,18 @@ def read_schema(members: Members) -> Node:
         root = json.loads(content)
         if not isinstance(root, dict):
             raise TypeError("not an object")
-        list(_nodes(root))
+        list(_walk_nodes(root))
     except (ValueError, RecursionError, KeyError, TypeError) as error:
         raise ModelFileError("its schema cannot be read; the file was altered: save the model anew") from error
     return root
 
 
-def types_in(root: Node) -> set[str]:
+def list_types(root: Node) -> set[str]:
     """Full names of all types and functions in the tree, those of plain JSON values left out."""
-    return {type_of(node) for node in _nodes(root) if node["__loader__"] != "JsonNode"}
+    return {name_type(node) for node in _walk_nodes(root) if node["__loader__"] != "JsonNode"}
 
 
-def type_of(node: Node) -> str:
+def name_type(node: Node) -> str:
     return f"{node['__module__']}.{node['__class__']}"
 
 
@@ -49,40 +49,38 @@ def describe(node: Node, members: Members) -> dict[str, Any]:
     By scikit-learn's convention what was learned ends in an underscore and what is private begins with one; the rest
     are parameters.
     """
-    attributes = _attributes(node)
-    if type_of(node) == PIPELINE and "steps" in attributes:
-        steps = [_items(step) for step in _items(attributes["steps"])]
-        return {
-            "type": PIPELINE,
-            "steps": [{"name": _value(name, members), **_step(step, members)} for name, step in steps],
-        }
+    attributes = _read_attributes(node)
+    if name_type(node) == PIPELINE and "steps" in attributes:
+        pairs = [_list_items(step) for step in _list_items(attributes["steps"])]
+        steps = [{"name": _describe_value(name, members), **_describe_step(step, members)} for name, step in pairs]
+        return {"type": PIPELINE, "steps": steps}
     names = [name for name in attributes if not name.startswith("_") and not name.endswith("_")]
-    return {"type": type_of(node), "parameters": {name: _value(attributes[name], members) for name in names}}
+    return {"type": name_type(node), "parameters": {name: _describe_value(attributes[name], members) for name in names}}
 
 
-def _step(node: Node, members: Members) -> dict[str, Any]:
+def _describe_step(node: Node, members: Members) -> dict[str, Any]:
     if node["__loader__"] == "JsonNode":  # "passthrough" or None
-        return {"type": str(_value(node, members)), "parameters": {}}
+        return {"type": str(_describe_value(node, members)), "parameters": {}}
     return describe(node, members)
 
 
-def _value(node: Node, members: Members) -> Any:
+def _describe_value(node: Node, members: Members) -> Any:
     """A parameter as plain data, or a few words about it."""
     loader = node["__loader__"]
     if loader == "JsonNode":
         return json.loads(node["content"])
     if loader in ("ListNode", "TupleNode", "SetNode") or node.get("type") == "json":
-        return [_value(item, members) for item in _items(node)]
+        return [_describe_value(item, members) for item in _list_items(node)]
     if loader == "DictNode":
-        return {key: _value(item, members) for key, item in node["content"].items()}
+        return {key: _describe_value(item, members) for key, item in node["content"].items()}
     if loader == "NdArrayNode":
-        return _array(members.get(node["file"], b""))
+        return _describe_array(members.get(node["file"], b""))
     if loader == "ObjectNode":
         return describe(node, members)
-    return type_of(node)
+    return name_type(node)
 
 
-def _array(content: bytes) -> Any:
+def _describe_array(content: bytes) -> Any:
     """A number out of NumPy's file format, or the form of an array in words."""
     try:
         wide = content[6] > 1
@@ -97,18 +95,18 @@ def _array(content: bytes) -> Any:
     return f"array of {dtype}, shape {shape}"
 
 
-def _attributes(node: Node) -> dict[str, Node]:
+def _read_attributes(node: Node) -> dict[str, Node]:
     """Attributes of an object; none where its state is no dict."""
     state = node.get("content")
     content = state.get("content") if isinstance(state, dict) else None
     return content if isinstance(content, dict) else {}
 
 
-def _items(node: Node) -> list[Node]:
+def _list_items(node: Node) -> list[Node]:
     return list(node["content"])
 
 
-def _nodes(value: Any) -> Iterator[Node]:
+def _walk_nodes(value: Any) -> Iterator[Node]:
     """All nodes of the tree, each checked to name its type."""
     if isinstance(value, dict):
         if "__loader__" in value:
@@ -118,4 +116,4 @@ def _nodes(value: Any) -> Iterator[Node]:
         value = list(value.values())
     if isinstance(value, list):
         for item in value:
-            yield from _nodes(item)
+            yield from _walk_nodes(item)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ifair.hints import nearest_name
+from ifair.errors import IfairError, nearest_name
 
 
 def score(model: Any, record: Any) -> Any:
@@ -37,16 +37,16 @@ def score(model: Any, record: Any) -> Any:
     >>> ifair.score(model, {"job": "clerk", "aeg": 45})
     Traceback (most recent call last):
         ...
-    ValueError: the record has 'aeg', which the model does not know; did you mean 'age'?
+    ifair.errors.IfairError: the record has 'aeg', which the model does not know; did you mean 'age'?
     """
     if isinstance(model, str | Path):
         raise TypeError(f"score takes a model, not the name of a file: model = ifair.load({str(model)!r}) first")
     from sklearn.base import is_classifier, is_regressor
 
-    row = _row(model, record)
+    row = _make_row(model, record)
     if is_classifier(model):
         if len(model.classes_) != 2:
-            raise ValueError(f"score is for two classes, the model has {len(model.classes_)}: use its predict_proba")
+            raise IfairError(f"score is for two classes, the model has {len(model.classes_)}: use its predict_proba")
         if hasattr(model, "predict_proba"):
             return float(model.predict_proba(row)[0, 1])
         return float(model.decision_function(row)[0])
@@ -59,27 +59,27 @@ def score(model: Any, record: Any) -> Any:
     raise TypeError(f"a {type(model).__name__} neither predicts nor transforms, so there is no score")
 
 
-def _row(model: Any, record: Any) -> Any:
+def _make_row(model: Any, record: Any) -> Any:
     """The record as the table of one row that the model was fitted for."""
     import numpy as np
     import pandas as pd
 
     if not hasattr(model, "n_features_in_"):
-        raise ValueError(f"this {type(model).__name__} is not fitted: fit or load a model first")
+        raise IfairError(f"this {type(model).__name__} is not fitted: fit or load a model first")
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         row = np.asarray(record)
         row = row.reshape(1, -1) if row.ndim == 1 else row
         if row.ndim != 2 or row.shape != (1, model.n_features_in_):
-            raise ValueError(f"the model was fitted on an array: pass one record of {model.n_features_in_} numbers")
+            raise IfairError(f"the model was fitted on an array: pass one record of {model.n_features_in_} numbers")
         return row
-    values = _attributes(record)
+    values = _read_attributes(record)
     _check_names(list(values), list(names))
     # Column by column, so that each keeps a type of its own.
     return pd.DataFrame({name: [values[name]] for name in names})
 
 
-def _attributes(record: Any) -> Mapping[Any, Any]:
+def _read_attributes(record: Any) -> Mapping[Any, Any]:
     """The record's values by name."""
     import pandas as pd
 
@@ -89,7 +89,7 @@ def _attributes(record: Any) -> Mapping[Any, Any]:
         return dict(zip(record.index, record.array))
     if hasattr(record, "columns"):
         if len(record) != 1:
-            raise ValueError(f"score takes one record, the table has {len(record)}: use the model's own methods")
+            raise IfairError(f"score takes one record, the table has {len(record)}: use the model's own methods")
         if isinstance(record, pd.DataFrame):
             return {name: record[name].iloc[0] for name in record.columns}
         return dict(zip(record.columns, record.row(0)))  # polars
@@ -106,8 +106,8 @@ def _check_names(given: Sequence[Any], known: Sequence[str]) -> None:
             # A name that is absent is the likelier meaning.
             near = nearest_name(name, absent) or nearest_name(name, known)
             hint = f"did you mean {near!r}?" if near else f"its attributes are {', '.join(map(repr, known))}"
-            raise ValueError(f"the record has {name!r}, which the model does not know; {hint}")
+            raise IfairError(f"the record has {name!r}, which the model does not know; {hint}")
     if absent:
-        raise ValueError(
+        raise IfairError(
             f"the record lacks {', '.join(map(repr, absent))}; pass every attribute, with None where a value is missing"
         )

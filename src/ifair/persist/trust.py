@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from ifair.persist.errors import ModelFileError
+from ifair.errors import ModelFileError
 
 # Beside what skops trusts (scikit-learn's estimators, NumPy's and SciPy's arrays, plain Python data). Each was looked
 # at: rebuilding it stores values and runs nothing that the file could choose.
@@ -28,7 +28,7 @@ VETTED = frozenset(
 _SAVED_BY_NAME = ("numpy.", "scipy.", "sklearn.")
 
 
-def not_vetted(untrusted: Iterable[str], trusted: Iterable[str | type]) -> list[str]:
+def find_unvetted(untrusted: Iterable[str], trusted: Iterable[str | type]) -> list[str]:
     """The types that neither we nor the user vouch for."""
     if isinstance(trusted, str | type):
         trusted = [trusted]
@@ -43,7 +43,7 @@ def check_savable(model: Any) -> None:
             f"a {type(model).__name__} is no estimator; save a fitted scikit-learn estimator or Pipeline"
         )
     for name, value in model.get_params(deep=True).items():
-        for function in _functions(value):
+        for function in _find_functions(value):
             called = getattr(function, "__name__", type(function).__name__)
             raise ModelFileError(
                 f"parameter {name!r} holds the function {called!r}, and functions cannot be saved; fitting is over, so "
@@ -51,12 +51,12 @@ def check_savable(model: Any) -> None:
             )
 
 
-def _functions(value: Any) -> Iterator[Any]:
+def _find_functions(value: Any) -> Iterator[Any]:
     if isinstance(value, Mapping):
         value = list(value.values())
     if isinstance(value, list | tuple):
         for item in value:
-            yield from _functions(item)
+            yield from _find_functions(item)
     elif isinstance(value, types.FunctionType | types.BuiltinFunctionType | types.MethodType | partial):
         # A function of the libraries themselves is saved as its name.
         by_name = not isinstance(value, partial) and getattr(value, "__self__", None) is None

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from ifair.metrics.arrays import Groups, by_query, groups, numbers
+from ifair.errors import IfairError
+from ifair.metrics.arguments import Groups, check_numbers, find_groups, split_by_query
+from ifair.ranking.minimum_tables import minimum_counts
 from ifair.ranking.rerank import fair_order, fair_scores
-from ifair.ranking.significance import protected_codes
-from ifair.ranking.tables import minimum_counts
+from ifair.ranking.significance import code_protected
 
 
 class ShortageWarning(UserWarning):
@@ -21,7 +22,7 @@ class ShortageWarning(UserWarning):
 
 @dataclass(frozen=True, slots=True)
 class FairRanking:
-    """A ranking, or one a query, in the order of the candidates.
+    """A ranking, or one per query, in the order of the candidates.
 
     Attributes
     ----------
@@ -63,7 +64,7 @@ class FAStarIR(BaseEstimator):
         candidates: all of them (the table is then made for that many positions).
     p : float, or mapping of group label to float
         Target proportion of the protected group. A mapping names several protected groups with a
-        proportion each; see :mod:`ifair.ranking.tables` for what is guaranteed then. 0 ranks by score; 1
+        proportion each; see :mod:`ifair.ranking.minimum_tables` for what is guaranteed then. 0 ranks by score; 1
         puts protected candidates first.
     alpha : float
         Probability with which a fair process would miss the minimum counts, all prefixes together when
@@ -123,24 +124,24 @@ class FAStarIR(BaseEstimator):
             Which ranking each candidate belongs to; without it there is one.
         """
         if self.shortage not in ("warn", "ignore", "raise"):
-            raise ValueError(f'shortage must be "warn", "ignore" or "raise", got {self.shortage!r}')
-        score = numbers(scores, "scores")
-        found = groups(sensitive_features, len(score))
-        codes, shares = protected_codes(found, self.p, self.protected)
+            raise IfairError(f'shortage must be "warn", "ignore" or "raise", got {self.shortage!r}')
+        score = check_numbers(scores, "scores")
+        found = find_groups(sensitive_features, len(score))
+        codes, shares = code_protected(found, self.p, self.protected)
         self._refuse_unknown(found)
         rank = np.empty(len(score), dtype=np.int64)
         fair = np.empty(len(score))
         orders = []
         satisfied: dict[Any, bool] = {}
-        for name, rows in by_query(query, len(score)):
+        for name, rows in split_by_query(query, len(score)):
             k = len(rows) if self.k is None else min(self.k, len(rows))
             counts = minimum_counts(k, shares, self.alpha, self.adjust)
             order = fair_order(score[rows], codes[rows], counts)
             rank[rows[order]] = np.arange(1, len(rows) + 1)
             fair[rows] = fair_scores(score[rows], order)
-            satisfied[name] = _holds(codes[rows][order], counts)
+            satisfied[name] = _meets_minima(codes[rows][order], counts)
             orders.append(rows[order])
-        self._report(satisfied)
+        self._report_shortage(satisfied)
         return FairRanking(rank, fair, np.concatenate(orders) if orders else np.empty(0, dtype=np.int64), satisfied)
 
     def _refuse_unknown(self, found: Groups) -> None:
@@ -149,20 +150,20 @@ class FAStarIR(BaseEstimator):
             return
         if self.protected is True and set(found.labels) <= {False, True}:
             return
-        raise ValueError(f"no candidate is {self.protected!r}: sensitive_features holds {list(found.labels)[:10]}")
+        raise IfairError(f"no candidate is {self.protected!r}: sensitive_features holds {list(found.labels)[:10]}")
 
-    def _report(self, satisfied: dict[Any, bool]) -> None:
+    def _report_shortage(self, satisfied: dict[Any, bool]) -> None:
         missed = [name for name, held in satisfied.items() if not held]
         if not missed or self.shortage == "ignore":
             return
         where = "" if missed == [None] else f" in {len(missed)} of {len(satisfied)} queries, first {missed[0]!r}"
         message = f"too few protected candidates for the minimum counts{where}"
         if self.shortage == "raise":
-            raise ValueError(message)
+            raise IfairError(message)
         warnings.warn(message, ShortageWarning, stacklevel=3)
 
 
-def _holds(ranked: NDArray[np.int64], counts: NDArray[np.int64]) -> bool:
+def _meets_minima(ranked: NDArray[np.int64], counts: NDArray[np.int64]) -> bool:
     k = counts.shape[1]
     held = [np.cumsum(ranked[:k] == g) for g in range(len(counts))]
     return bool((np.array(held) >= counts).all())

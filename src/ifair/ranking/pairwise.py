@@ -10,6 +10,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ifair.errors import IfairError
+
 
 class PairwiseRanker(BaseEstimator):
     """Scores whose differences say who of two candidates of one query comes first (a logistic RankSVM).
@@ -62,17 +64,17 @@ class PairwiseRanker(BaseEstimator):
             Records without one (None, NaN) are left out; by default all are candidates of one query.
         """
         if self.max_pairs is not None and self.max_pairs < 1:
-            raise ValueError(f"max_pairs must be at least 1 or None, got {self.max_pairs!r}")
+            raise IfairError(f"max_pairs must be at least 1 or None, got {self.max_pairs!r}")
         records, target = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         n = len(target)
         codes = np.zeros(n, dtype=np.intp) if query is None else pd.factorize(np.asarray(query, dtype=object))[0]
         if len(codes) != n:
-            raise ValueError(f"query has {len(codes)} labels for {n} records")
-        first, second = self._pairs(codes)
+            raise IfairError(f"query has {len(codes)} labels for {n} records")
+        first, second = self._draw_pairs(codes)
         differ = target[first] != target[second]
         first, second = first[differ], second[differ]
         if not len(first):
-            raise ValueError(
+            raise IfairError(
                 "no two candidates of the same query have different targets: there is nothing to learn from"
             )
         # Either order of a pair is the same case to the loss. Every second one is turned round, and the first is taken
@@ -93,7 +95,7 @@ class PairwiseRanker(BaseEstimator):
         check_is_fitted(self)
         return np.asarray(validate_data(self, X, dtype=np.float64, reset=False) @ self.coef_)
 
-    def _pairs(self, codes: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def _draw_pairs(self, codes: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Rows of the first and of the second of every pair."""
         queries = [np.flatnonzero(codes == code) for code in range(codes.max(initial=-1) + 1)]
         counts = [len(rows) * (len(rows) - 1) // 2 for rows in queries]

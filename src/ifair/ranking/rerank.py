@@ -7,7 +7,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def by_score(scores: Floats) -> Ints:
+def order_by_score(scores: Floats) -> Ints:
     """Candidates from the best score to the worst; equal scores keep the order in which they came."""
     return np.argsort(-scores, kind="stable").astype(np.int64)
 
@@ -36,7 +36,7 @@ def fair_order(scores: Floats, codes: Ints, counts: Ints) -> Ints:
     order : int array of shape (n,)
         All candidates: k positions by the rule, the rest by score.
     """
-    best = by_score(scores)
+    best = order_by_score(scores)
     n_groups, k = counts.shape
     queues = [best[codes[best] == g] for g in range(n_groups)]
     due = np.minimum(counts, np.array([len(queue) for queue in queues], dtype=np.int64)[:, None])
@@ -54,7 +54,7 @@ def fair_order(scores: Floats, codes: Ints, counts: Ints) -> Ints:
         tight = np.flatnonzero(short.sum(axis=0) >= open_slots)
         if tight.size:
             urgent = np.flatnonzero(short[:, tight[0]])
-            firsts = [_head(queues[g], heads, g, taken) for g in urgent.tolist()]
+            firsts = [_find_head(queues[g], heads, g, taken) for g in urgent.tolist()]
             chosen = min(firsts, key=lambda c: (-scores[c], c))
         order[i] = chosen
         taken[chosen] = True
@@ -64,13 +64,13 @@ def fair_order(scores: Floats, codes: Ints, counts: Ints) -> Ints:
     return order
 
 
-def _head(queue: Ints, heads: list[int], g: int, taken: NDArray[np.bool_]) -> int:
+def _find_head(queue: Ints, heads: list[int], g: int, taken: NDArray[np.bool_]) -> int:
     while taken[queue[heads[g]]]:
         heads[g] += 1
     return int(queue[heads[g]])
 
 
-def placeholders(scores: Floats, order: Ints) -> NDArray[np.bool_]:
+def find_placeholders(scores: Floats, order: Ints) -> NDArray[np.bool_]:
     """The positions whose candidate stands above somebody with a better score, shape (n,)."""
     ranked = scores[order]
     best_from_here = np.maximum.accumulate(ranked[::-1])[::-1]
@@ -92,7 +92,7 @@ def fair_scores(scores: Floats, order: Ints) -> Floats:
         In the order of the candidates, not of the ranking.
     """
     filled = scores[order].astype(np.float64)
-    gaps = placeholders(scores, order)
+    gaps = find_placeholders(scores, order)
     positions = np.arange(len(order))
     if gaps.any():
         filled[gaps] = np.interp(positions[gaps], positions[~gaps], filled[~gaps])

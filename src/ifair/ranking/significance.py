@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from ifair.metrics.arrays import Groups, groups
-from ifair.ranking.tables import failure_probability, minimum_counts, proportions
+from ifair.metrics.arguments import Groups, find_groups
+from ifair.ranking.minimum_tables import check_proportions, failure_probability, minimum_counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def ranking_test(
     >>> print(ranking_test([False] * 6 + [True] * 4, p=0.5))
     unfair from position 5 on (p-value 0.0215, level 0.1, 10 positions)
     """
-    codes, shares = protected_codes(groups(ranking), p, protected)
+    codes, shares = code_protected(find_groups(ranking), p, protected)
     k = len(codes)
     held = np.array([np.cumsum(codes == g) for g in range(len(shares))], dtype=np.int64)
     required = minimum_counts(k, shares, alpha, adjust)
@@ -95,7 +95,7 @@ def ranking_test(
     surprise = np.min(binom.cdf(held, np.arange(1, k + 1), np.array(shares)[:, None]), initial=1.0)
     return RankingTest(
         fair=not short.any(),
-        p_value=_p_value(k, shares, float(surprise)),
+        p_value=_compute_p_value(k, shares, float(surprise)),
         first_violation=int(np.argmax(short)) + 1 if short.any() else None,
         held=held,
         required=required,
@@ -104,16 +104,10 @@ def ranking_test(
     )
 
 
-def is_fair(
-    ranking: Any,
-    p: float | Mapping[Any, float],
-    alpha: float = 0.1,
-    *,
-    adjust: bool | str = True,
-    protected: Any = True,
-) -> bool:
-    """Whether every prefix of a ranking holds the minimum number of protected candidates; see
-    :func:`ranking_test`.
+def is_fair(ranking: Any, p: float | Mapping[Any, float], alpha: float = 0.1, **options: Any) -> bool:
+    """Whether every prefix of a ranking holds the minimum number of protected candidates.
+
+    Arguments as of :func:`ranking_test`.
 
     Examples
     --------
@@ -121,10 +115,10 @@ def is_fair(
     >>> is_fair([False, True, False, True, False, True], p=0.5, alpha=0.1)
     True
     """
-    return ranking_test(ranking, p, alpha, adjust=adjust, protected=protected).fair
+    return ranking_test(ranking, p, alpha, **options).fair
 
 
-def protected_codes(
+def code_protected(
     found: Groups, p: float | Mapping[Any, float], protected: Any
 ) -> tuple[NDArray[np.int64], tuple[float, ...]]:
     """Each candidate's protected group as an index into the proportions, -1 for the others.
@@ -135,11 +129,11 @@ def protected_codes(
     labels = list(p) if isinstance(p, Mapping) else [protected]
     for g, label in enumerate(labels):
         codes[found.mask(label)] = g
-    shares = proportions(list(p.values()) if isinstance(p, Mapping) else [p])[1]
+    shares = check_proportions(list(p.values()) if isinstance(p, Mapping) else [p])[1]
     return codes, shares
 
 
-def _p_value(k: int, shares: tuple[float, ...], surprise: float) -> float:
+def _compute_p_value(k: int, shares: tuple[float, ...], surprise: float) -> float:
     if surprise >= 1:
         return 1.0
     if surprise <= 0:

@@ -6,11 +6,11 @@ name with a star or an angle bracket is shown as it is. What is more than plain 
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ifair.report.tables import aligned, markdown_table
+from ifair.report.text_tables import align_rows, markdown_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Number:
     digits: int = 2
 
     @classmethod
-    def of(cls, spread: dict[str, Any], paper: float | None = None, digits: int = 2) -> "Number":
+    def of(cls, spread: Mapping[str, Any], paper: float | None = None, digits: int = 2) -> "Number":
         """From ``mean`` and ``sd`` as results have them."""
         return cls(spread["mean"], spread["sd"], paper, digits)
 
@@ -142,7 +142,7 @@ def plain(line: Line) -> str:
 
 def plain_table(table: Table) -> str:
     """A table for a terminal."""
-    return aligned([[plain(cell) for cell in row] for row in table.rows])
+    return align_rows([[plain(cell) for cell in row] for row in table.rows])
 
 
 def markdown(blocks: Iterable[Block], pictures: str = "figures") -> str:

@@ -3,27 +3,27 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ifair.report.audit import ReportError, check
-from ifair.report.audit_text import before_after, cautions_of, measured
 from ifair.report.blocks import Block, Bullets, Heading, Line, Table, Text
+from ifair.report.terminal import describe_change, list_caution_texts, measure_text
+from ifair.results import EVIDENCE, AuditedData, Evidence, Point, ResultsError, check_results
 
 
-def card(evidence: Mapping[str, Any], choice: str = "balanced") -> list[Block]:
+def card(evidence: Evidence, choice: str = "balanced") -> list[Block]:
     """The card, to be written as Markdown (``ifair.report.blocks.markdown``) or HTML (``ifair.report.html``).
 
     Parameters
     ----------
-    evidence : mapping
+    evidence : Evidence
         What :func:`ifair.audit.evidence` gathered.
     choice : str
         One of its named choices, or the id of a point.
     """
-    check(evidence)
-    id_ = evidence["choices"].get(choice, choice)
+    check_results(evidence, EVIDENCE)
+    id_ = str(evidence["choices"].get(choice, choice))
     point = next((one for one in evidence["points"] if one["id"] == id_), None)
     if point is None:
         known = ", ".join([*evidence["choices"], *(one["id"] for one in evidence["points"])])
-        raise ReportError(f"there is no point {choice!r} in the evidence; there are {known}")
+        raise ResultsError(f"there is no point {choice!r} in the evidence; there are {known}")
     about = evidence["data"]
     return [
         Heading(f"Model card: {point['name']} on {about['name']}", 1),
@@ -35,7 +35,7 @@ def card(evidence: Mapping[str, Any], choice: str = "balanced") -> list[Block]:
     ]
 
 
-def _details(evidence: Mapping[str, Any], point: Mapping[str, Any]) -> list[Block]:
+def _details(evidence: Evidence, point: Point) -> list[Block]:
     settings, versions = evidence["settings"], evidence["versions"]
     rows: list[Sequence[Line]] = [["what", "value"], ["representation", point["name"]]]
     rows += _setting(point["setting"])
@@ -64,7 +64,7 @@ def _setting(setting: Mapping[str, Any]) -> list[Sequence[Line]]:
     ]
 
 
-def _use(evidence: Mapping[str, Any], point: Mapping[str, Any]) -> list[Block]:
+def _use(evidence: Evidence, point: Point) -> list[Block]:
     about = evidence["data"]
     hidden = ", ".join(about["protected"])
     decided = {"classification": "decides about", "regression": "scores people by", "ranking": "ranks people by"}
@@ -87,7 +87,7 @@ def _use(evidence: Mapping[str, Any], point: Mapping[str, Any]) -> list[Block]:
     ]
 
 
-def _data(about: Mapping[str, Any]) -> list[Block]:
+def _data(about: AuditedData) -> list[Block]:
     parts = about["parts"]
     lines: list[Line] = [
         line
@@ -108,15 +108,15 @@ def _data(about: Mapping[str, Any]) -> list[Block]:
     return [Heading("Data"), Bullets(lines)]
 
 
-def _measures(evidence: Mapping[str, Any], point: Mapping[str, Any]) -> list[Block]:
+def _measures(evidence: Evidence, point: Point) -> list[Block]:
     before = evidence["points"][0]
     blocks: list[Block] = [
         Heading("Measures"),
         Text("On people whom no model has seen; before is the full data. Brackets are 95 % bootstrap intervals."),
     ]
-    if cautions_of(point):
-        blocks += [Heading("Caution", 3), Bullets(cautions_of(point))]
-    blocks.append(Bullets(before_after(evidence, before, point)))
+    if list_caution_texts(point):
+        blocks += [Heading("Caution", 3), Bullets(list_caution_texts(point))]
+    blocks.append(Bullets(describe_change(evidence, before, point)))
     for was, now in zip(before["groups"], point["groups"]):
         rows = [["group", "people", "true mean", "before", "after"]]
         rows += [
@@ -124,7 +124,7 @@ def _measures(evidence: Mapping[str, Any], point: Mapping[str, Any]) -> list[Blo
                 group["label"],
                 str(group["n"]),
                 f"{group['base']:.3f}",
-                *(measured(one, "rate") for one in (old, group)),
+                *(measure_text(one, "rate") for one in (old, group)),
             ]
             for old, group in zip(was["groups"], now["groups"])
         ]
@@ -132,7 +132,7 @@ def _measures(evidence: Mapping[str, Any], point: Mapping[str, Any]) -> list[Blo
     return blocks
 
 
-def _limits(evidence: Mapping[str, Any], point: Mapping[str, Any]) -> list[Block]:
+def _limits(evidence: Evidence, point: Point) -> list[Block]:
     lines: list[Line] = [
         "One random split: intervals cover the choice of people to judge on, not the luck of the split.",
         "The outcomes of the past are taken for the truth; where they are unfair, so is what is called useful here.",

@@ -12,9 +12,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ifair.encode import Encoder, columns_of
-from ifair.encode.names import positions_of
-from ifair.encode.table import as_pandas
-from ifair.hints import nearest_name
+from ifair.encode.column_names import find_positions
+from ifair.encode.table_forms import to_pandas
+from ifair.errors import IfairError, nearest_name
 from ifair.similarity.peers import Peers, Points, find_peers
 from ifair.similarity.units import Unit, learn_unit
 
@@ -142,13 +142,13 @@ class Similarity(BaseEstimator):
         y : None
             Ignored.
         """
-        frame = as_pandas(self, X, reset=True)
+        frame = to_pandas(self, X, reset=True)
         names = [str(name) for name in frame.columns]
         self._check_parameters(names)
         self.attributes_ = [name for name in names if name not in self.protected and self._weight(name) > 0]
         if not self.attributes_:
-            raise ValueError("no attribute is left to compare people by: all are protected or have weight 0")
-        codes = {names[i] for i in positions_of(self.categorical, names)}
+            raise IfairError("no attribute is left to compare people by: all are protected or have weight 0")
+        codes = {names[i] for i in find_positions(self.categorical, names)}
         counted = frame.set_axis(names, axis=1)[self.attributes_]
         if self.reading == "paper":
             listed = [name for name in self.attributes_ if name in codes]
@@ -225,14 +225,14 @@ class Similarity(BaseEstimator):
         """The columns that count, of a table that may lack the others."""
         check_is_fitted(self)
         if not hasattr(X, "columns"):
-            frame = as_pandas(self, X, reset=False)
+            frame = to_pandas(self, X, reset=False)
             return frame.set_axis([str(name) for name in frame.columns], axis=1)[self.attributes_]
         missing = [name for name in self.attributes_ if name not in X.columns]
         if missing:
-            raise ValueError(f"the table lacks the column {missing[0]!r}, by which people are compared")
+            raise IfairError(f"the table lacks the column {missing[0]!r}, by which people are compared")
         if isinstance(X, pd.DataFrame):
             return X[self.attributes_]
-        return as_pandas(Encoder(), X[self.attributes_], reset=True)
+        return to_pandas(Encoder(), X[self.attributes_], reset=True)
 
     def _points(self, counted: pd.DataFrame) -> Points:
         weights = np.array([self._weight(name) for name in self.attributes_])
@@ -273,22 +273,22 @@ class Similarity(BaseEstimator):
 
     def _check_parameters(self, names: list[str]) -> None:
         if self.reading not in READINGS:
-            raise ValueError(f"reading must be one of {', '.join(map(repr, READINGS))}, got {self.reading!r}")
+            raise IfairError(f"reading must be one of {', '.join(map(repr, READINGS))}, got {self.reading!r}")
         for parameter in ("protected", "weights", "ordered"):
             for name in getattr(self, parameter) or ():
                 if name not in names:
                     near = nearest_name(name, names)
                     hint = f"; did you mean {near!r}?" if near else f"; the columns are {', '.join(names)}"
-                    raise ValueError(f"{parameter} names {name!r}, which is not a column{hint}")
+                    raise IfairError(f"{parameter} names {name!r}, which is not a column{hint}")
         for name, weight in (self.weights or {}).items():
             if not np.isfinite(weight) or weight < 0:
-                raise ValueError(f"weights[{name!r}] must be a finite number of at least 0, got {weight!r}")
+                raise IfairError(f"weights[{name!r}] must be a finite number of at least 0, got {weight!r}")
         if self.ordered and self.reading == "paper":
-            raise ValueError("reading='paper' knows no order of categories: leave ordered out")
+            raise IfairError("reading='paper' knows no order of categories: leave ordered out")
         if not (self.caliper in ("auto", None) or (np.isscalar(self.caliper) and float(self.caliper) > 0)):
-            raise ValueError(f"caliper must be 'auto', None or a number above 0, got {self.caliper!r}")
+            raise IfairError(f"caliper must be 'auto', None or a number above 0, got {self.caliper!r}")
         if self.n_neighbors < 1:
-            raise ValueError(f"n_neighbors must be at least 1, got {self.n_neighbors}")
+            raise IfairError(f"n_neighbors must be at least 1, got {self.n_neighbors}")
 
 
 def graph_of_peers(indices: NDArray[np.intp]) -> csr_array:

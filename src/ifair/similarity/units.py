@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from ifair.errors import IfairError
+
 IQR_OF_NORMAL = 1.349
 """Interquartile range of a normal distribution in standard deviations: makes the unit of a normal column its own."""
 
@@ -76,7 +78,7 @@ class Unit:
     def _check_known(self, column: pd.Series, unknown: NDArray[np.bool_]) -> None:
         if unknown.any():
             value = column.to_numpy()[int(unknown.argmax())]
-            raise ValueError(f"ordered[{self.name!r}] has no place for the value {value!r}; add it to the order")
+            raise IfairError(f"ordered[{self.name!r}] has no place for the value {value!r}; add it to the order")
 
 
 def learn_unit(column: pd.Series, name: str, *, categorical: bool, order: Sequence[Any] | None) -> Unit:

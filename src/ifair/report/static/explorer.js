@@ -1,7 +1,10 @@
 // Choosing a point: the list, the named choices, the table of all points.
 
+/** The name of a rule of choice, such as "most_useful", for people. */
+const ruleWords = (name) => name.replaceAll("_", " ");
+
 /** What a point is called for its role, such as "balanced". */
-const rolesOf = (data, id) => Object.entries(data.choices).filter(([, chosen]) => chosen === id).map(([name]) => name);
+const rolesOf = (data, id) => Object.entries(data.choices).filter(([, chosen]) => chosen === id).map(([name]) => ruleWords(name));
 
 function pointOptions(data) {
   return data.points.map((p) => {
@@ -13,7 +16,7 @@ function pointOptions(data) {
 function showChoices(data, choose) {
   fill("point", pointOptions(data)).addEventListener("change", (event) => choose(event.target.value));
   const buttons = Object.entries(data.choices).map(([name, id]) =>
-    el("button", { type: "button", "data-choice": id, "aria-pressed": "false", onclick: () => choose(id) }, name));
+    el("button", { type: "button", "data-choice": id, "aria-pressed": "false", onclick: () => choose(id) }, ruleWords(name)));
   fill("choices", buttons);
 }
 

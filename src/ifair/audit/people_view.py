@@ -1,0 +1,103 @@
+"""The people behind the numbers: who they are, who is like them, and what each point does to them."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+from ifair.evaluate.measures import flip_scores, plain_number
+from ifair.evaluate.splits import Part, value_text
+from ifair.evaluate.statistics import mean_interval
+from ifair.evaluate.training import Trained
+from ifair.results import Attribute, Flip, People, PointPeople
+
+DIGITS = 3
+"""Of probabilities; other scores keep four significant digits."""
+
+
+def describe_people(part: Part, ids: NDArray[Any]) -> People:
+    """Everything about the people of a part that does not depend on a point, column by column.
+
+    Parameters
+    ----------
+    part : Part
+    ids : array of shape (M,)
+        What people are found by.
+    """
+    near = part.neighbours
+    distance = np.linalg.norm(part.may_count[near] - part.may_count[:, None, :], axis=2)
+    return {
+        "ids": [value_text(value) for value in ids],
+        "attributes": [_describe_column(name, part.records.frame[name]) for name in part.records.frame.columns],
+        "group": part.records.group.astype(int).tolist(),
+        "truth": [plain_number(value) for value in part.y.tolist()],
+        "query": None if part.query is None else [value_text(value) for value in part.query],
+        "neighbours": near.tolist(),
+        "distances": np.round(distance, 2).tolist(),
+    }
+
+
+def _describe_column(name: str, column: pd.Series) -> Attribute:
+    if is_numeric_dtype(column) and not is_bool_dtype(column):
+        values = [None if pd.isna(value) else plain_number(value) for value in column.tolist()]
+        return {"name": name, "values": values}
+    codes, labels = pd.factorize(np.array([value_text(value) for value in column], dtype=object), sort=True)
+    return {"name": name, "labels": [str(label) for label in labels], "codes": codes.tolist()}
+
+
+def flip_people(part: Part, trained: Trained, resamples: int = 500) -> tuple[Flip | None, PointPeople]:
+    """What changes for everybody if only the protected attributes do.
+
+    Parameters
+    ----------
+    part : Part
+    trained : Trained
+    resamples : int
+        Of the bootstrap interval.
+
+    Returns
+    -------
+    summary : dict or None
+        The flip test, with a 95 % interval of the share flipped (of the mean, where decisions are scores). None where
+        everybody has the same protected attributes.
+    people : dict
+        ``score``, and ``flip``: None where nothing changes for anybody, else the score with other protected attributes
+        and ``to``, which ones, a number in ``alternatives``: those that change the decision if any do, else those that
+        move the score most.
+    """
+    own = trained.scores(part.X)
+    rows, changed = flip_scores(part, trained.scores)
+    people: PointPeople = {"score": round_scores(own), "flip": None, "alternatives": []}
+    if not rows:
+        return None, people
+    moved = np.abs(changed - own)
+    flips = ~np.isnan(moved) & (trained.decisions(changed) != trained.decisions(own))
+    furthest = np.nanmax(moved, axis=0)
+    two_valued = set(np.unique(trained.decisions(own))) <= {0, 1}
+    flipped = flips.any(axis=0)
+    extent = flipped if two_valued else np.nanmean(moved, axis=0)
+    summary: Flip = {
+        "mean": plain_number(np.nanmean(moved)),
+        "worst": plain_number(furthest.max()),
+        "worst_person": int(furthest.argmax()),
+        "share_flipped": plain_number(float(flipped.mean())) if two_valued else None,
+        "interval": [plain_number(end) for end in mean_interval(extent, part.query, resamples)],
+        "alternatives": len(rows),
+    }
+    if furthest.any():
+        # Nobody is shown their own attributes as the other ones: those are NaN, and come last.
+        shown = np.nan_to_num(np.where(flips, 1.0 + furthest.max(), 0.0) + moved, nan=-1.0).argmax(axis=0)
+        people["flip"] = {"score": round_scores(changed[shown, np.arange(len(own))]), "to": shown.tolist()}
+        frame, names = part.records.frame, part.records.protected
+        people["alternatives"] = [{name: value_text(frame[name].iloc[row]) for name in names} for row in rows]
+    return summary, people
+
+
+def round_scores(scores: NDArray[np.float64]) -> list[float]:
+    """Scores as short as they can be shown; a probability stays on its side of one half, as that decides."""
+    if scores.min() >= 0 and scores.max() <= 1:
+        short = np.round(scores, DIGITS)
+        return np.round(np.where((scores > 0.5) & (short <= 0.5), 0.5 + 10.0**-DIGITS, short), DIGITS).tolist()
+    return [float(f"{score:.4g}") for score in scores]

@@ -1,0 +1,102 @@
+"""What the verbs that judge a table of people share: reading it, its options, and the audit itself."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ifair.cli.error_lines import warn
+from ifair.cli.printable_text import make_printable
+from ifair.results import TUNING, Evidence, Tuning
+
+ROLES = ("protected", "target", "positive", "group", "query", "id", "ignore", "keep", "categorical")
+
+OPTIONS = (
+    click.option(
+        "--tuning",
+        type=click.Path(readable=False, path_type=Path),
+        help="What `ifair tune` wrote: its front is compared. Without it a small grid of settings.",
+    ),
+    click.option("--seed", type=int, help="Of the split and the starts; that of the tuning, or 0, by default."),
+    click.option("--unfavourable", is_flag=True, help="The positive outcome, or a high score, is bad for the person."),
+    click.option("--resamples", type=click.IntRange(10), default=500, show_default=True, help="For every interval."),
+    click.option(
+        "--people", type=click.IntRange(33), default=10_000, show_default=True, help="Most to judge and show."
+    ),
+    click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 for one per core."),
+)
+
+
+def audit_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of an audit."""
+    for option in reversed(OPTIONS):
+        command = option(command)
+    return command
+
+
+def read_people(table: Path, roles: Any) -> tuple[Any, Any]:
+    """The table as a Dataset, and the ids of its people or None; doubts about columns go to standard error."""
+    from ifair.cli.roles_options import needs_protected
+    from ifair.tables.checked_table import check_table
+
+    needs_protected(roles)
+    if roles.target is None:
+        raise click.UsageError("name the outcome that is decided about: --target COLUMN, or a file with --columns")
+    checked = check_table(table, roles)
+    warn(checked.warnings)
+    return checked.to_dataset(), None if roles.id is None else checked.frame[roles.id].to_numpy()
+
+
+def gather_evidence(
+    table: Path,
+    roles: Any,
+    tuning: Path | None,
+    seed: int | None,
+    unfavourable: bool,
+    resamples: int,
+    people: int,
+    jobs: int,
+) -> Evidence:
+    """The evidence about a table, with progress on standard error."""
+    records, ids = read_people(table, roles)
+    tuned = None if tuning is None else read_tuning(tuning, records)
+
+    from ifair.audit import evidence
+
+    def step(what: str, done: int, of: int) -> None:
+        click.echo(f"  {done:3d}/{of}  {make_printable(what)}", err=True)
+
+    click.echo(f"{make_printable(table.name)}: {len(records)} people; learning, deciding and measuring ...", err=True)
+    return evidence(
+        records,
+        tuning=tuned,
+        ids=ids,
+        seed=seed,
+        higher_is_better=not unfavourable,
+        resamples=resamples,
+        most_people=people,
+        categorical=roles.categorical,
+        n_jobs=jobs,
+        step=step,
+    )
+
+
+def read_results(path: Path, format_: Any) -> Any:
+    """What one of our commands wrote, as :func:`ifair.results.read_results`; errors are for the user."""
+    from ifair import results
+
+    try:
+        return results.read_results(path, format_)
+    except results.ResultsError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def read_tuning(path: Path, records: Any) -> Tuning:
+    """A tuning; a doubt whether it is of this table goes to standard error."""
+    from ifair.audit.tuning import fingerprint_dataset
+
+    found = read_results(path, TUNING)
+    if found["data"]["fingerprint"] != fingerprint_dataset(records):
+        warn([f"{path} was tuned on other records or roles than these: its settings are used all the same"])
+    return found

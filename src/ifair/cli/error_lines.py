@@ -1,0 +1,49 @@
+"""What the user did wrong, as a message and an exit code: 1 for data and models, 2 for usage."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from ifair.cli.printable_text import make_one_line, make_printable
+from ifair.errors import IfairError, MissingExtra, missing_file, parameters_as_flags
+
+
+@contextmanager
+def clear_errors() -> Iterator[None]:
+    """Show errors that speak to the user, and those of files at large, as one line, and exit with 1.
+
+    Parameters are named as flags. All other errors are mistakes of this program and keep their trace.
+    """
+    try:
+        with parameters_as_flags():
+            yield
+    except click.UsageError:
+        # Click's own words about the command line that was typed.
+        raise
+    except click.ClickException as error:
+        raise click.ClickException(make_one_line(error.format_message())) from error
+    except BrokenPipeError:
+        # Whoever reads standard output has seen enough; click ends the command quietly.
+        raise
+    except OSError as error:
+        raise click.ClickException(make_one_line(_explain_os_error(error))) from error
+    except (IfairError, MissingExtra) as error:
+        raise click.ClickException(make_one_line(error)) from error
+
+
+def _explain_os_error(error: OSError) -> str:
+    if not error.filename:
+        return error.strerror or str(error)
+    path = Path(str(error.filename))
+    if isinstance(error, FileNotFoundError | IsADirectoryError):
+        return missing_file(path)
+    reason = "permission denied" if isinstance(error, PermissionError) else error.strerror
+    return f"cannot use {path}: {reason}"
+
+
+def warn(lines: Iterable[object]) -> None:
+    """Say on standard error what the user should know."""
+    for line in lines:
+        click.echo(f"Warning: {make_printable(line)}", err=True)

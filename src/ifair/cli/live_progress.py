@@ -1,0 +1,81 @@
+"""What a long run shows on standard error while it works."""
+
+import shutil
+import sys
+import threading
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import click
+
+REFRESH_SECONDS = 1.0
+
+
+class LiveProgress:
+    """What is done, what runs now, and the time left of a folder's units.
+
+    On a terminal one line that is kept up to date; elsewhere a line for every finished unit.
+
+    Parameters
+    ----------
+    title : str
+        What the units belong to.
+    folder : Path
+        The folder that :func:`ifair.reproduce.runner.run_units` works in.
+    """
+
+    def __init__(self, title: str, folder: Path) -> None:
+        self._title, self._folder = title, folder
+        self._terminal = sys.stderr.isatty()
+        self._last: Any = None
+        self._ended = threading.Event()
+        self._ticker = threading.Thread(target=self._refresh, daemon=True)
+
+    def __enter__(self) -> Self:
+        if self._terminal:
+            self._ticker.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._ended.set()
+        if self._terminal:
+            self._ticker.join()
+            click.echo("\r\x1b[K", nl=False, err=True)
+
+    def __call__(self, progress: Any) -> None:
+        """Take note of what the runner tells."""
+        self._last = progress
+        if not progress.label:
+            again = f", {progress.reused} kept from before" if progress.reused else ""
+            self._write_line(f"{self._title}: {progress.total} units{again}")
+        elif not self._terminal:
+            left = format_duration(progress.seconds_left)
+            click.echo(f"  {progress.done:4d}/{progress.total}  {progress.label}, {left} left", err=True)
+        elif progress.done == progress.total:
+            self._write_line(f"  {progress.done}/{progress.total} done")
+
+    def _write_line(self, text: str) -> None:
+        click.echo(f"\r\x1b[K{text}" if self._terminal else text, err=True)
+
+    def _refresh(self) -> None:
+        from ifair.reproduce.runner import list_running
+
+        while not self._ended.wait(REFRESH_SECONDS):
+            last = self._last
+            if last is None:
+                continue
+            left = f"{format_duration(last.seconds_left)} left, " if last.seconds_left is not None else ""
+            running = "; ".join(list_running(self._folder))
+            text = f"  {last.done}/{last.total}, {left}running: {running}"
+            click.echo(f"\r\x1b[K{text[: shutil.get_terminal_size().columns - 1]}", nl=False, err=True)
+
+
+def format_duration(seconds: float) -> str:
+    """A duration to plan with: ``40 s``, ``12 min``, ``3 h 20 min``."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"

@@ -1,0 +1,125 @@
+"""A saved pipeline at work on a table: what the verbs that take a MODEL share."""
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+from ifair.cli.error_lines import warn
+
+
+class Model:
+    """A pipeline of ``ifair fit`` with the roles of its columns.
+
+    Parameters
+    ----------
+    path : Path
+        A model file.
+
+    Attributes
+    ----------
+    pipeline : sklearn.pipeline.Pipeline
+    roles : Roles
+        As recorded when it was fitted; none for a file made otherwise.
+    attributes : list of str
+        The columns that a table must have.
+    """
+
+    def __init__(self, path: Path) -> None:
+        import ifair
+        from ifair.encode import Encoder
+        from ifair.errors import IfairError
+        from ifair.tables.roles import Roles
+
+        self.path = path
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            self.pipeline = ifair.load(path)
+        warn(str(w.message) for w in caught)
+        steps = list(getattr(self.pipeline, "named_steps", {}).values())
+        if len(steps) < 2 or not isinstance(steps[0], Encoder):
+            raise IfairError(f"{path} holds no pipeline that starts with an Encoder; `ifair fit` makes such files")
+        self.encoder: Any = steps[0]
+        self.roles = Roles.from_dict((ifair.inspect(path).get("about") or {}).get("roles", {}), where=str(path))
+        self.attributes: list[str] = list(self.encoder.attributes_)
+        self.decides = not hasattr(steps[-1], "transform")
+        self._new: dict[tuple[str, Any], list[int]] = {}
+
+    @property
+    def text(self) -> list[str]:
+        """The columns that must be read as text."""
+        from ifair.encode.unexpected_cells import list_column_contents
+
+        return [name for name, holds in list_column_contents(self.encoder).items() if holds == "text"]
+
+    def check_records(self, block: Any, *, strict: bool = False) -> Any:
+        """The attributes of a block of rows, after a check that names column, row and value.
+
+        Parameters
+        ----------
+        block : DataFrame of shape (n_records, n_columns)
+            Its index counts the rows of the table from 0.
+        strict : bool, default=False
+            Refuse categories that the model never saw, instead of counting them for `new_categories`.
+        """
+        from ifair.encode.unexpected_cells import find_new_categories, find_unreadable_cells
+        from ifair.errors import IfairError, unknown_name
+
+        for name in self.attributes:
+            if name not in block.columns:
+                raise unknown_name(f"column (which {self.path.name} needs)", name, block.columns)
+        frame = block[self.attributes]
+        first = int(block.index[0]) + 1
+        for cell in find_unreadable_cells(self.encoder, frame):
+            raise IfairError(
+                f"column {cell.column!r}, row {first + cell.row}: {cell.value!r} where the model learned from numbers"
+            )
+        for cell, count in find_new_categories(self.encoder, frame):
+            if strict:
+                raise IfairError(f"column {cell.column!r}, row {first + cell.row}: new category {cell.value!r}")
+            seen = self._new.setdefault((cell.column, cell.value), [first + cell.row, 0])
+            seen[1] += count
+        return frame
+
+    def represent(self, records: Any) -> Any:
+        """The representation of records, a DataFrame of shape (n_records, n_features_out)."""
+        import pandas as pd
+
+        steps = self.pipeline[:-1] if self.decides else self.pipeline
+        found = self._call(steps.transform, records)
+        return pd.DataFrame(found, columns=list(steps.get_feature_names_out()), index=records.index)
+
+    def score(self, records: Any) -> Any:
+        """Probability of the positive outcome, or the predicted number; shape (n_records,)."""
+        from ifair.errors import IfairError
+
+        if not self.decides:
+            raise IfairError(f"{self.path} decides nothing: it was fitted without --target")
+        if hasattr(self.pipeline, "predict_proba"):
+            return self._call(self.pipeline.predict_proba, records)[:, -1]
+        return self._call(self.pipeline.predict, records)
+
+    def decide(self, records: Any) -> Any:
+        """Predicted outcome, 1 for the positive one; shape (n_records,)."""
+        return self._call(self.pipeline.predict, records)
+
+    @property
+    def classifies(self) -> bool:
+        return self.decides and hasattr(self.pipeline, "predict_proba")
+
+    def warn_new_categories(self) -> None:
+        """Say on standard error which categories were new, and where."""
+        warn(
+            f"column {column!r}: category {value!r} is new to the model ({count} rows, first in row {row}); such rows "
+            "count as none of the known categories"
+            for (column, value), (row, count) in self._new.items()
+        )
+
+    def _call(self, method: Any, records: Any) -> Any:
+        """Call a method of the pipeline; what it refuses is told with the rows."""
+        from ifair.errors import IfairError
+
+        try:
+            return method(records)
+        except (ValueError, TypeError) as error:
+            rows = f"rows {int(records.index[0]) + 1} to {int(records.index[-1]) + 1}"
+            raise IfairError(f"{rows}: {error}") from error

@@ -1,0 +1,338 @@
+"""Exact nearest neighbours: products in single precision find candidates, true distances in double decide.
+
+The same search for devices of PyTorch is in :mod:`ifair.core.nearest_torch`.
+"""
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ifair.core.arrays import Array, Indices
+
+ROWS = 256  # people searched for at a time
+COLUMNS = 2048  # others they are compared with at a time: such a tile stays in the cache
+GROUP = 32  # others of which only the nearest counts when the first bound is drawn
+SAMPLE_SHARE = 16  # one in so many of the others gives that bound
+SAMPLE = 4096  # but at least so many
+PAIRS = 32_768  # true distances at a time
+SPARE_BITS = 17  # of a mantissa of 52: distances are compared to ten significant digits
+FEW = 8  # queries at a time for which shadows of the records on a few axes are looked at first
+AXES = 32
+FAR = 2.0**40  # queries so far from the reference, relative to its width, are searched for in double precision
+EVEN = (1 << (SPARE_BITS - 1)) - 1
+
+
+def nearest(reference: Array, k: int, queries: Array | None = None, n_jobs: int | None = None) -> tuple[Indices, Array]:
+    """The ``k`` nearest records of a reference, in Euclidean distance.
+
+    Parameters
+    ----------
+    reference : float64 array of shape (M, N)
+    k : int
+        At most M, or at most M - 1 without ``queries``.
+    queries : float64 array of shape (Q, N), optional
+        The people searched for. By default those of the reference, where nobody is their own neighbour.
+    n_jobs : int or None
+        Threads, as in scikit-learn.
+
+    Returns
+    -------
+    index : int array of shape (Q, k)
+        The nearest first; equally distant ones by their row in the reference.
+    squared : float64 array of shape (Q, k)
+        Their squared distances to ten significant digits, so that distances that are equal in exact arithmetic tie
+        whatever the order of the columns.
+
+    Notes
+    -----
+    ``|x - y|^2 = |x|^2 + |y|^2 - 2 x.y`` in single precision with a bound on its rounding error rules out nearly all
+    pairs; what is left is computed in double precision from differences. Where single precision rules out too little
+    (people close together and far from the mean) a block is searched again in double. Copies of a person are searched
+    for once. Memory grows with M.
+    """
+    prepared = Reference.of(reference)
+    return prepared.nearest_others(k, n_jobs) if queries is None else prepared.nearest(queries, k, n_jobs)
+
+
+def in_threads(work: Callable[[Any], Any], items: Iterable[Any], n_jobs: int | None) -> list[Any]:
+    """``[work(item) for item in items]``, in threads; BLAS keeps to one thread in each."""
+    threads = 1
+    if n_jobs is not None:
+        from joblib import effective_n_jobs
+
+        threads = effective_n_jobs(n_jobs)
+    with _blas().limit(limits=1):
+        if threads == 1:
+            return [work(item) for item in items]
+        with ThreadPoolExecutor(threads) as pool:
+            return list(pool.map(work, items))
+
+
+@cache
+def _blas() -> Any:
+    """The libraries for products; finding them takes longer than a search for one person."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController().select(user_api="blas")
+
+
+def without_self(index: Indices, squared: Array, k: int) -> tuple[Indices, Array]:
+    """Drop each row's own number, or the last entry where it is not among them: (M, k + 1) to (M, k)."""
+    own = index == np.arange(len(index))[:, None]
+    position = np.where(own.any(axis=1), own.argmax(axis=1), k)[:, None]
+    columns = np.arange(k)[None, :]
+    kept = columns + (columns >= position)
+    return np.take_along_axis(index, kept, axis=1), np.take_along_axis(squared, kept, axis=1)
+
+
+def to_ten_digits(squared: Array) -> Array:
+    """Nonnegative doubles with the last bits of the mantissa rounded away, half to even."""
+    bits = squared.view(np.int64)
+    rounded = (bits + (EVEN + ((bits >> SPARE_BITS) & 1))) >> SPARE_BITS << SPARE_BITS
+    return rounded.view(np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """The different records of a table, in the order of their first rows, and the rows where each stands."""
+
+    firsts: Indices  # (U,) the first row of each different record
+    of_record: Indices  # (M,) the different record that a row holds
+    rows: Indices  # the rows of the first different record, of the second, ...
+    start: Indices  # (U,) where they start in ``rows``
+    size: Indices  # (U,) how many of them there are
+
+    @classmethod
+    def of(cls, records: Array) -> "Copies":
+        """Rows are told apart by a hash of their bits, and compared: a collision only costs the time that it saves."""
+        bits = np.ascontiguousarray(records + 0.0).view(np.uint64)  # -0.0 is 0.0
+        factors = np.random.default_rng(0).integers(2**63, size=bits.shape[1], dtype=np.uint64) * 2 + 1
+        _, firsts, of_record = np.unique((bits ^ (bits >> 32)) @ factors, return_index=True, return_inverse=True)
+        if not np.array_equal(records[firsts][of_record], records):
+            firsts = of_record = np.arange(len(records))
+        order = np.argsort(firsts)
+        position = np.empty_like(order)
+        position[order] = np.arange(len(order))
+        firsts, of_record = firsts[order], position[of_record]
+        size = np.bincount(of_record, minlength=len(firsts))
+        rows = np.argsort(of_record, kind="stable")
+        return cls(firsts, of_record, rows, np.cumsum(size) - size, size)
+
+    def expand(self, index: Indices, squared: Array, n: int) -> tuple[Indices, Array]:
+        """From the nearest different records, by distance and first row, to the ``n`` nearest rows.
+
+        A row among the n nearest holds one of the n nearest different records: each of these has a first row that
+        comes before the row of any other.
+        """
+        if len(self.firsts) == len(self.rows):
+            return index, squared
+        parts = [self._expand(index[i : i + 8192], squared[i : i + 8192], n) for i in range(0, len(index), 8192)]
+        return np.concatenate([a for a, _ in parts]), np.concatenate([b for _, b in parts])
+
+    def _expand(self, index: Indices, squared: Array, n: int) -> tuple[Indices, Array]:
+        width = index.shape[1]
+        repeat = np.minimum(self.size[index], n).ravel()
+        nth = np.arange(repeat.sum()) - np.repeat(np.cumsum(repeat) - repeat, repeat)
+        member = self.rows[np.repeat(self.start[index.ravel()], repeat) + nth]
+        key, row = np.repeat(squared.ravel(), repeat), np.repeat(np.repeat(np.arange(len(index)), width), repeat)
+        return first_of_each(row, member, key, n)
+
+
+def first_of_each(row: Indices, member: Indices, key: Array, n: int) -> tuple[Indices, Array]:
+    """The ``n`` members with the smallest keys of every row, equal ones by their number; every row has so many."""
+    order = np.lexsort((member, key, row))
+    row, member, key = row[order], member[order], key[order]
+    begin = np.searchsorted(row, np.arange(row[-1] + 1))
+    chosen = begin[:, None] + np.arange(n)
+    return member[chosen], key[chosen]
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """Records as products need them: one product with (-2 x, 1) gives a bound of |y|^2 - 2 x.y."""
+
+    lower: Array  # (U, N + 1): y, and |y|^2 less its share of the rounding error
+    sample: Array  # (S, N + 1): the same of some records, with the error added
+    slack: float
+    tiny: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Shadows:
+    """Records projected on their first principal axes, in single precision."""
+
+    axes: Array  # (N, AXES)
+    records: Array  # (U, AXES)
+    lower: Array  # (U,) squared norms less their share of the rounding error
+    slack: float
+
+    @classmethod
+    def of(cls, centred: Array) -> "_Shadows":
+        axes = np.linalg.eigh(centred.T @ centred)[1][:, -AXES:]
+        projected = centred @ axes
+        slack = (AXES + 16) * float(np.finfo(np.float32).eps)
+        lower = (1 - slack) * np.einsum("ij,ij->i", projected, projected)
+        return cls(axes, projected.astype(np.float32), lower.astype(np.float32), slack)
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """People among whom the nearest are searched, prepared for many searches."""
+
+    copies: Copies
+    records: Array  # (U, N) the different ones times a power of two, which is exact
+    mean: Array  # (N,) of these
+    scale: float
+    squares: Array  # (U,) their squared distances from the mean, whose columns differ by at most one from it
+    sides: dict[Any, _Side] = field(default_factory=dict)  # by precision
+    shadows: list[_Shadows] = field(default_factory=list)  # none before the first search for few
+
+    @classmethod
+    def of(cls, reference: Array) -> "Reference":
+        copies = Copies.of(reference)
+        distinct = reference[copies.firsts]
+        mean = distinct.mean(axis=0)
+        centred = distinct - mean
+        largest = float(np.abs(centred).max(initial=0.0))
+        scale = 2.0 ** -int(np.frexp(largest)[1]) if largest > 0 else 1.0
+        centred *= scale
+        return cls(copies, distinct * scale, mean * scale, scale, np.einsum("ij,ij->i", centred, centred))
+
+    def nearest(self, queries: Array, k: int, n_jobs: int | None = None) -> tuple[Indices, Array]:
+        """The ``k`` nearest rows of the reference for each query, and their squared distances."""
+        index, squared = self._search(queries * self.scale, k, n_jobs)
+        return index, squared / self.scale**2
+
+    def nearest_others(self, k: int, n_jobs: int | None = None) -> tuple[Indices, Array]:
+        """The ``k`` nearest other rows for each row of the reference itself."""
+        index, squared = self._search(self.records, k + 1, n_jobs)
+        rows = self.copies.of_record
+        index, squared = without_self(index[rows], squared[rows], k)
+        return index, squared / self.scale**2
+
+    def _search(self, queries: Array, n: int, n_jobs: int | None) -> tuple[Indices, Array]:
+        few = min(n, len(self.records))
+        starts = range(0, len(queries), ROWS)
+        blocks = in_threads(lambda i: self._block(queries[i : i + ROWS], few), starts, n_jobs)
+        index, squared = (np.concatenate(parts) for parts in zip(*blocks))
+        return self.copies.expand(index, squared, n)
+
+    def _side(self, dtype: Any) -> _Side:
+        if dtype not in self.sides:
+            n_columns, info = len(self.mean), np.finfo(dtype)
+            slack = (n_columns + 16) * float(info.eps)
+            # The second term is what subtracting the mean can err by.
+            tiny = (n_columns + 16) * float(info.tiny)
+            tiny += 8 * n_columns * float(np.abs(self.mean).max(initial=0.0) * np.finfo(np.float64).eps)
+            lower = np.empty((len(self.records), n_columns + 1), dtype=dtype)
+            np.subtract(self.records, self.mean, out=lower[:, :-1], casting="same_kind")
+            lower[:, -1] = (1 - slack) * self.squares - tiny
+            step = max(1, min(SAMPLE_SHARE, len(lower) // SAMPLE))
+            sample = lower[::step].copy()
+            sample[:, -1] = (1 + slack) * self.squares[::step] + tiny
+            self.sides[dtype] = _Side(lower, sample, slack, tiny)
+        return self.sides[dtype]
+
+    def _block(self, queries: Array, n: int) -> tuple[Indices, Array]:
+        """The n nearest of some queries among the different records, and their squared distances."""
+        n_queries, n_records = len(queries), len(self.records)
+        if n_records <= n:
+            row, other = np.divmod(np.arange(n_queries * n_records), n_records)
+        else:
+            centred = queries - self.mean
+            enough = 40 * n * n_queries
+            coarse = float(np.abs(centred).max(initial=0.0)) < FAR
+            row, other = np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
+            if coarse and n_queries <= FEW and n_records >= max(SAMPLE, 8 * n) and queries.shape[1] > 2 * AXES:
+                row, other = self._candidates_by_shadows(centred, queries, n)
+            if coarse and not 0 < len(row) <= enough:
+                row, other = self._candidates(centred, n, self._side(np.float32))
+            if not 0 < len(row) <= enough:
+                row, other = self._candidates(centred, n, self._side(np.float64))
+        squared = np.empty(len(row))
+        for first in range(0, len(row), PAIRS):
+            part = slice(first, first + PAIRS)
+            difference = queries[row[part]] - self.records[other[part]]
+            squared[part] = np.einsum("ij,ij->i", difference, difference)
+        return first_of_each(row, other, to_ten_digits(squared), n)
+
+    def _candidates_by_shadows(self, centred: Array, queries: Array, n: int) -> tuple[Indices, Indices]:
+        """Pairs that the queries' shadows cannot rule out: projected on orthogonal axes nothing is further than it is.
+
+        Fewer numbers are read than there are in the records, which is what takes the time of a search for few. The true
+        distances of those with the nearest shadows bound the n-th distance.
+        """
+        if not self.shadows:
+            self.shadows.append(_Shadows.of(self.records - self.mean))
+        shadows, rows, others = self.shadows[0], [], []
+        rounding = float(np.abs(self.mean).max() + 1) * 1e-12
+        for i, (query, raw) in enumerate(zip(centred, queries)):
+            there = query @ shadows.axes
+            own = float(there @ there) * (1 - shadows.slack) - rounding * (1 + float(np.abs(query).max()))
+            bounds = shadows.lower - shadows.records @ (2 * there).astype(np.float32)
+            near = np.argpartition(bounds, 4 * n)[: 4 * n]
+            difference = self.records[near] - raw
+            reach = np.partition(np.einsum("ij,ij->i", difference, difference), n - 1)[n - 1] * (1 + 1e-9)
+            others.append(np.flatnonzero(bounds <= np.nextafter(np.float32(reach - own), np.float32(np.inf))))
+            rows.append(np.full(len(others[-1]), i))
+        return np.concatenate(rows), np.concatenate(others)
+
+    def _candidates(self, queries: Array, n: int, side: _Side) -> tuple[Indices, Indices]:
+        """Pairs (query, record) that the rounding of the products cannot rule out."""
+        dtype, (n_queries, n_columns) = side.lower.dtype, queries.shape
+        Q = np.ones((n_queries, n_columns + 1), dtype=dtype)
+        np.multiply(queries, -2, out=Q[:, :-1], casting="same_kind")
+        squares = np.einsum("ij,ij->i", queries, queries)
+        own = (2 * (side.slack * squares + side.tiny * (1 + np.sqrt(squares)))).astype(dtype)
+        reach = (_first_bound(side.sample, Q, n) + own)[:, None]
+        rows, others, values = [], [], []
+        tile = np.empty((n_queries, COLUMNS), dtype=dtype)
+        for first in range(0, len(side.lower), COLUMNS):
+            part = side.lower[first : first + COLUMNS]
+            bounds = tile if len(part) == COLUMNS else np.empty((n_queries, len(part)), dtype=dtype)
+            np.matmul(Q, part.T, out=bounds)
+            hits = np.flatnonzero(bounds <= reach)  # ten times faster than a two-dimensional nonzero
+            row = hits // len(part)
+            rows.append(row)
+            others.append(hits - row * len(part) + first)
+            values.append(bounds.ravel()[hits])
+        row, other, value = np.concatenate(rows), np.concatenate(others), np.concatenate(values)
+        # The n-th smallest upper bound of a row is a closer bound for its n-th smallest distance.
+        upper = (value + (2 * side.slack * self.squares[other] + 2 * side.tiny)).astype(np.float32)
+        upper = np.nextafter(upper, np.float32(np.inf))
+        count = np.bincount(row, minlength=n_queries)
+        nth = np.sort(row << 32 | _in_order(upper))[np.cumsum(count) - count + n - 1] & 0xFFFFFFFF
+        kept = value <= _out_of_order(nth).astype(dtype)[row] + own[row]
+        return row[kept], other[kept]
+
+
+def _first_bound(sample: Array, Q: Array, n: int) -> Array:
+    """An upper bound for the n-th smallest distance of every query, from some of the records.
+
+    n groups of records have a nearest one within the n-th smallest of the groups' smallest values: so many records are
+    within it.
+    """
+    groups = max(2 * n, len(sample) // GROUP)
+    if groups >= len(sample):
+        return np.partition(Q @ sample.T, n - 1, axis=1)[:, n - 1]
+    smallest = np.full((len(Q), groups), np.inf, dtype=Q.dtype)
+    for first in range(0, len(sample), groups):
+        part = sample[first : first + groups]
+        np.minimum(smallest[:, : len(part)], Q @ part.T, out=smallest[:, : len(part)])
+    return np.partition(smallest, n - 1, axis=1)[:, n - 1]
+
+
+def _in_order(values: NDArray[np.float32]) -> NDArray[np.int64]:
+    """Whole numbers from 0 to 2^32 - 1 in the order of the values."""
+    bits = values.view(np.int32)
+    return (bits ^ ((bits >> 31) & 0x7FFFFFFF)).astype(np.int64) + 2**31
+
+
+def _out_of_order(numbers: NDArray[np.int64]) -> NDArray[np.float32]:
+    bits = (numbers - 2**31).astype(np.int32)
+    return (bits ^ ((bits >> 31) & 0x7FFFFFFF)).view(np.float32)

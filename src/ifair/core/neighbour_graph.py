@@ -1,0 +1,92 @@
+"""From records to the graph of their neighbours, for arrays of NumPy and tensors of PyTorch."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ifair.core.nearest import Reference, to_ten_digits
+
+
+def search_neighbours(records: Any, k: int, reach: float | None, query: Any, n_jobs: int | None) -> Any:
+    """Neighbours of shape (M, k) in the kind of the records; -1 where there is nobody."""
+    n = len(records)
+    if query is None and not 1 <= k < n:
+        raise ValueError(f"n_neighbors must be at least 1 and less than the number of people, {n}; got {k}")
+    if k < 1:
+        raise ValueError(f"n_neighbors must be at least 1, got {k}")
+    if isinstance(records, np.ndarray):
+        return _fill(np.full((n, k), -1, dtype=np.intp), records, k, reach, query, n_jobs)
+    return _fill(records.new_full((n, k), -1).long(), records, k, reach, query, n_jobs)
+
+
+def _fill(index: Any, records: Any, k: int, reach: float | None, query: Any, n_jobs: int | None) -> Any:
+    for rows in _rows_by_query(query, len(records)):
+        few = min(k, len(rows) - 1)
+        if few == 0:
+            continue
+        whole = len(rows) == len(records)
+        if isinstance(records, np.ndarray):
+            found, squared = Reference.of(records if whole else records[rows]).nearest_others(few, n_jobs)
+        else:
+            import torch
+
+            from ifair.core.nearest_torch import nearest
+
+            rows = torch.from_numpy(rows).to(records.device)
+            found, squared = nearest(records if whole else records[rows], few)
+        found = rows[found]
+        if reach is not None:
+            found[squared > squared_reach(reach)] = -1
+        if whole and few == k:
+            return found
+        index[rows, :few] = found
+    return index
+
+
+def _rows_by_query(query: Any, n: int) -> list[NDArray[np.intp]]:
+    if query is None:
+        return [np.arange(n)]
+    import pandas as pd
+
+    codes, _ = pd.factorize(np.asarray(query), use_na_sentinel=True)
+    if len(codes) != n:
+        raise ValueError(f"query has {len(codes)} entries where {n} are expected")
+    if codes.min(initial=0) < 0:
+        raise ValueError("query has missing values")
+    return np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
+
+
+def squared_reach(reach: float) -> float:
+    if not reach >= 0:
+        raise ValueError(f"reach must not be negative, got {reach}")
+    return float(to_ten_digits(np.array([float(reach) ** 2]))[0])
+
+
+def graph_of(index: NDArray[Any], k: int) -> sparse.csr_array:
+    n = len(index)
+    known = index >= 0
+    ends = np.concatenate([[0], np.cumsum(known.sum(axis=1))])
+    A = sparse.csr_array((np.full(int(ends[-1]), 1.0), index[known], ends), shape=(n, n))
+    W = (A + A.T).tocsr()
+    W.data /= 2 * k
+    W.sort_indices()
+    return W
+
+
+def tensor_graph_of(index: Any, k: int) -> Any:
+    import torch
+
+    n = len(index)
+    row = torch.arange(n, device=index.device)[:, None].expand_as(index)
+    known = index >= 0
+    row, other = row[known], index[known]
+    pair, count = torch.unique_consecutive(
+        torch.sort(torch.cat([row * n + other, other * n + row]))[0], return_counts=True
+    )
+    ends = torch.searchsorted(pair, torch.arange(n + 1, device=pair.device) * n)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sparse CSR tensor support")
+        return torch.sparse_csr_tensor(ends, pair % n, count.double() / (2 * k), (n, n), check_invariants=False)

@@ -1,0 +1,67 @@
+"""Where records come from: the datasets of the paper (`ifair.datasets`), and your own tables (`ifair.tables`)."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from ifair.errors import IfairError as DataError
+
+if TYPE_CHECKING:
+    from ifair.datasets.catalogue.airbnb import load_airbnb
+    from ifair.datasets.catalogue.census import load_census
+    from ifair.datasets.catalogue.compas import load_compas
+    from ifair.datasets.catalogue.credit import load_credit
+    from ifair.datasets.catalogue.synthetic_people import make_synthetic
+    from ifair.datasets.catalogue.xing import load_xing
+    from ifair.datasets.dataset import Dataset, describe, encoded_width
+    from ifair.datasets.registry import dataset_names, load
+    from ifair.datasets.thirds import Thirds, thirds
+    from ifair.tables.from_table import from_table
+    from ifair.tables.read import read_table
+
+__all__ = [
+    "DataError",
+    "Dataset",
+    "Thirds",
+    "dataset_names",
+    "describe",
+    "encoded_width",
+    "from_table",
+    "load",
+    "load_airbnb",
+    "load_census",
+    "load_compas",
+    "load_credit",
+    "load_xing",
+    "make_synthetic",
+    "read_table",
+    "thirds",
+]
+
+# Where each public name lives. Loaded on first use, so that `ifair datasets list` needs no pandas.
+_HOME = {
+    "Dataset": "datasets.dataset",
+    "Thirds": "datasets.thirds",
+    "dataset_names": "datasets.registry",
+    "describe": "datasets.dataset",
+    "encoded_width": "datasets.dataset",
+    "from_table": "tables.from_table",
+    "load": "datasets.registry",
+    "load_airbnb": "datasets.catalogue.airbnb",
+    "load_census": "datasets.catalogue.census",
+    "load_compas": "datasets.catalogue.compas",
+    "load_credit": "datasets.catalogue.credit",
+    "load_xing": "datasets.catalogue.xing",
+    "make_synthetic": "datasets.catalogue.synthetic_people",
+    "read_table": "tables.read",
+    "thirds": "datasets.thirds",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(f"ifair.{_HOME[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,106 @@
+"""What is known of a dataset without reading it: provenance, the paper's figures, ours, and the files behind them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """The figures of a dataset: records, columns after encoding, share of the protected group, base rates.
+
+    ``None`` where the paper prints nothing, or where there is no positive class.
+    """
+
+    rows: int
+    columns: int
+    share: float | None = None
+    rate_protected: float | None = None
+    rate_other: float | None = None
+    queries: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """Facts about a dataset that need no file to be read.
+
+    Attributes
+    ----------
+    name, title : str
+        The name to load it by, and the name to print.
+    place : int
+        Its place in lists, as in the paper's table.
+    description, licence, citation, source : str
+        What it is, under which terms, whom to cite, where it comes from.
+    task, outcome, group : str
+        Classification or ranking; what the target says; who is protected in the paper's setting.
+    reached : Statistics
+        What the loader gives by default. The tests hold the loaders to it.
+    paper : Statistics
+        What the paper prints.
+    counts_protected : bool
+        Whether ``columns`` includes the protected attribute.
+    deviations : tuple of str
+        Why ours differ from the paper's.
+    """
+
+    name: str
+    place: int
+    title: str
+    description: str
+    licence: str
+    citation: str
+    source: str
+    task: str
+    outcome: str
+    group: str
+    reached: Statistics
+    paper: Statistics
+    counts_protected: bool = False
+    deviations: tuple[str, ...] = ()
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """The texts that every Dataset carries."""
+        return {field: getattr(self, field) for field in ("name", "description", "licence", "citation", "source")}
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """One place on the network that holds a file, alone or as a member of a zip, wheel or tar archive."""
+
+    url: str
+    member: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """A file that a dataset is read from.
+
+    Attributes
+    ----------
+    path : str
+        Place under the data folder, with forward slashes. A ``.gz`` file is hashed by its content, which no version of
+        zlib changes.
+    sha256 : str
+    size : int
+        In bytes, of what is hashed.
+    origins : tuple of Origin
+        Where to download it, in order of preference.
+    parts : tuple of DataFile
+        The published files it is made from, where it is not published itself.
+    assemble : callable or None
+        Makes the content from those of the parts and the name of the file, for messages.
+    """
+
+    path: str
+    sha256: str
+    size: int
+    origins: tuple[Origin, ...] = ()
+    parts: tuple["DataFile", ...] = ()
+    assemble: Callable[[Sequence[bytes], str], bytes] | None = None
+
+    @property
+    def name(self) -> str:
+        """The name without its folder."""
+        return self.path.rpartition("/")[2]

@@ -1,0 +1,184 @@
+"""Pareto fronts: points that no other point beats, and how much of the plane of utility and fairness they cover.
+
+A method is compared by the hypervolume of its front, above two references.
+
+The reference point is the worst that is worth anything, and the choice of it decides how much fairness weighs:
+
+- ``coin``: what tossing a coin for everybody reaches, AUC 0.5 and yNN 0.5 (MAP 0 for a ranking). Nothing is assumed,
+  but half of all consistency is free, so that utility weighs most.
+- ``full_data``: the same utility, and the yNN of the unchanged data on validation parts. Only what is fairer than
+  doing nothing counts, and doing nothing counts as nothing.
+
+A method that is ahead above both is ahead. Settings are chosen on validation data, all that are on the front there,
+and measured on test data, the same references for all methods and splits of a dataset. A method with more settings
+has more chances to be lucky: what it reaches with as many as ours, drawn at random, is reported beside it.
+"""
+
+from collections.abc import Mapping, Sequence
+from math import isnan
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ifair.evaluate.statistics import compare, spread
+
+COIN = {"AUC": 0.5, "MAP": 0.0, "yNN": 0.5}
+"""What tossing a coin for everybody reaches, or in a ranking with long queries comes close to."""
+
+CHOICES = 100
+"""Random choices of settings to average over."""
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def pareto_front(points: ArrayLike) -> NDArray[np.bool_]:
+    """Which points no other point beats: at least as good everywhere and better somewhere. Larger is better.
+
+    Parameters
+    ----------
+    points : array-like of shape (n_points, n_objectives)
+        Points with a NaN are never on the front.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_points,)
+        Of equal points all or none are on the front.
+
+    Examples
+    --------
+    >>> pareto_front([[0.7, 0.9], [0.8, 0.8], [0.6, 0.8]]).tolist()
+    [True, True, False]
+    """
+    values = np.asarray(points, dtype=np.float64)
+    at_least = (values[None, :, :] >= values[:, None, :]).all(axis=2)
+    better = (values[None, :, :] > values[:, None, :]).any(axis=2)
+    beaten = np.any(at_least & better, axis=1) | np.any(np.isnan(values), axis=1)
+    return np.asarray(~beaten)
+
+
+def hypervolume(points: ArrayLike, reference: ArrayLike) -> float:
+    """Area of all that some point beats, above a reference point, for two objectives. Larger is better.
+
+    Parameters
+    ----------
+    points : array-like of shape (n_points, 2)
+    reference : array-like of shape (2,)
+        The worst values worth anything; points that do not beat it count for nothing.
+
+    Examples
+    --------
+    >>> hypervolume([[0.7, 0.9], [0.8, 0.8]], [0.5, 0.7])
+    0.05
+    """
+    values = np.asarray(points, dtype=np.float64).reshape(-1, 2) - np.asarray(reference, dtype=np.float64)
+    values = values[(values > 0).all(axis=1)]
+    front = values[pareto_front(values)] if len(values) else values
+    # From the most useful to the fairest point: each adds a slab above the one before.
+    front = front[np.argsort(-front[:, 0], kind="stable")]
+    heights = np.diff(front[:, 1], prepend=0.0)
+    return float(np.round(np.sum(front[:, 0] * np.maximum(heights, 0.0)), 12))
+
+
+def collect_points(rows: Rows, part: str, measures: Sequence[str]) -> NDArray[np.float64]:
+    """Two measures of every setting on one part, of shape (n_rows, 2)."""
+    return np.array([[row[part][name] for name in measures] for row in rows], dtype=np.float64).reshape(-1, 2)
+
+
+def front_volume(rows: Rows, measures: Sequence[str], reference: Sequence[float]) -> float:
+    """Hypervolume on test data of the settings that are on the front on validation data."""
+    kept = pareto_front(collect_points(rows, "validation", measures))
+    return hypervolume(collect_points(rows, "test", measures)[kept], reference)
+
+
+def volume_curves(
+    rows: Rows, measures: Sequence[str], reference: Sequence[float]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Hypervolumes after the first 1, 2, ... settings: of their front on validation data, and of that front on test.
+
+    Returns
+    -------
+    validation, test : ndarray of shape (n_rows,)
+    """
+    validation, test = collect_points(rows, "validation", measures), collect_points(rows, "test", measures)
+    volumes = np.zeros((2, len(rows)))
+    front: list[int] = []
+    # Plain numbers: this runs for many orders of few settings, where arrays cost more than they save.
+    plain = [(utility, fairness) for utility, fairness in validation.tolist()]
+    for number, (utility, fairness) in enumerate(plain):
+        beaten = isnan(utility) or isnan(fairness) or any(_beats(plain[i], plain[number]) for i in front)
+        if not beaten:
+            front = [i for i in front if not _beats(plain[number], plain[i])] + [number]
+            volumes[:, number] = hypervolume(validation[front], reference), hypervolume(test[front], reference)
+        elif number:
+            volumes[:, number] = volumes[:, number - 1]
+    return volumes[0], volumes[1]
+
+
+def _beats(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    return one != other and one[0] >= other[0] and one[1] >= other[1]
+
+
+def hypervolumes(
+    by_split: Mapping[str, Sequence[Rows]], *, utility: str, fairness: str, ours: str = "ifair-b"
+) -> dict[str, Any]:
+    """The hypervolume of every method's front, and ours compared with each of the others.
+
+    Parameters
+    ----------
+    by_split : mapping from methods to sequences of rows
+        For every method and split the rows of all settings, each with ``setting``, ``validation`` and ``test``.
+        Methods that differ after a comma only (``"fair, p = 0.5"``) are one method with several settings.
+    utility, fairness : str
+        The measures that span the plane.
+    ours : str
+        The method that is compared with all others.
+
+    Returns
+    -------
+    dict
+        For each reference: ``reference`` (its point), ``methods`` (mean and spread over splits), ``settings`` (their
+        number), ``as_few_settings`` (methods with more settings than ours: the mean over random choices of as many),
+        ``comparisons`` (ours against each of the others) and ``best_rival``, the best that is no iFair.
+    """
+    methods = _pooled(by_split)
+    references = {"coin": {utility: COIN[utility], fairness: COIN[fairness]}}
+    if "full" in methods:
+        reached = [row["validation"][fairness] for rows in methods["full"] for row in rows]
+        references["full_data"] = {utility: COIN[utility], fairness: float(np.mean(reached))}
+    return {name: _above(methods, point, ours) for name, point in references.items()}
+
+
+def _above(methods: Mapping[str, Sequence[Rows]], reference: Mapping[str, float], ours: str) -> dict[str, Any]:
+    measures, corner = list(reference), list(reference.values())
+    volumes = {m: [front_volume(rows, measures, corner) for rows in splits] for m, splits in methods.items()}
+    n_ours = len(methods[ours][0])
+    rivals = {method: float(np.mean(found)) for method, found in volumes.items() if not method.startswith("ifair")}
+    return {
+        "reference": dict(reference),
+        "methods": {method: spread(found) for method, found in volumes.items()},
+        "settings": {method: len(splits[0]) for method, splits in methods.items()},
+        "as_few_settings": {
+            method: spread([_volume_of_few(rows, n_ours, measures, corner) for rows in splits])
+            for method, splits in methods.items()
+            if len(splits[0]) > n_ours
+        },
+        "comparisons": compare(volumes[ours], {m: found for m, found in volumes.items() if m != ours}),
+        "best_rival": max(rivals, key=lambda method: rivals[method]) if rivals else None,
+    }
+
+
+def _volume_of_few(rows: Rows, n: int, measures: Sequence[str], reference: Sequence[float]) -> float:
+    """The mean over random choices of so many settings."""
+    rng = np.random.default_rng(20190408)
+    chosen = ([rows[i] for i in rng.choice(len(rows), n, replace=False)] for _ in range(CHOICES))
+    return float(np.mean([front_volume(few, measures, reference) for few in chosen]))
+
+
+def _pooled(by_split: Mapping[str, Sequence[Rows]]) -> dict[str, list[list[Mapping[str, Any]]]]:
+    pooled: dict[str, list[list[Mapping[str, Any]]]] = {}
+    for name, splits in by_split.items():
+        together = pooled.setdefault(name.partition(",")[0], [[] for _ in splits])
+        for rows, more in zip(together, splits):
+            rows.extend(more)
+    return pooled

@@ -1,0 +1,208 @@
+"""What outcomes for the people of a part are worth, and how fairly they treat people."""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import UndefinedMetricWarning
+
+from ifair.evaluate.splits import Part, Split
+from ifair.evaluate.training import Outcome, decide, fit_model, model_scores
+from ifair.metrics import (
+    accuracy,
+    auc,
+    average_precision_at_k,
+    consistency,
+    consistency_per_person,
+    equal_opportunity,
+    hard_auc,
+    kendall_tau,
+    mean_average_precision,
+    share_at_k,
+    statistical_parity,
+)
+from ifair.metrics.adversary import make_attacker
+from ifair.metrics.flip import each_alternative
+
+Floats = NDArray[np.float64]
+
+TOP = 10
+"""Places of a ranking that the paper looks at."""
+
+UTILITY = {"classification": "AUC", "ranking": "MAP"}
+"""The key of the utility in :func:`paper_measures`, by which settings are chosen."""
+
+
+USEFULNESS = {
+    "classification": ("AUC", "how often a random positive case gets a higher score than a random negative one"),
+    "regression": ("Kendall's tau", "how well the order of the predictions agrees with the true order"),
+    "ranking": ("MAP", "how many of the truly best ten of a query are ranked first, averaged over queries"),
+}
+"""What the ``utility`` of :func:`brief_measures` is called for each task, and what it says."""
+
+
+def paper_measures(part: Part, outcome: Outcome) -> dict[str, float]:
+    """Everything that the paper prints of a classifier or, where there are queries, of a ranking.
+
+    Parameters
+    ----------
+    part : Part
+    outcome : Outcome
+
+    Returns
+    -------
+    dict
+        Of a classifier ``Acc``, ``AUC`` (of labels), ``AUC_of_scores``, ``EqOpp``, ``Parity`` and ``yNN``. Of a ranking
+        what :func:`ranking_measures` says. And whatever post-processing adds.
+    """
+    if part.query is None:
+        found = classification_measures(part, outcome.decisions, outcome.scores)
+    else:
+        found = ranking_measures(part, outcome.scores, outcome.order)
+    return {**found, **outcome.extra}
+
+
+def classification_measures(part: Part, decisions: NDArray[Any], scores: Floats) -> dict[str, float]:
+    """Everything that the paper prints of a classifier, and the AUC of its scores."""
+    return {
+        "Acc": accuracy(part.y, decisions),
+        "AUC": hard_auc(part.y, decisions),
+        "AUC_of_scores": auc(part.y, scores),
+        "EqOpp": equal_opportunity(part.y, decisions, sensitive_features=part.group),
+        "Parity": statistical_parity(part.y, decisions, sensitive_features=part.group),
+        "yNN": consistency(decisions, neighbours=part.neighbours, kind="label"),
+    }
+
+
+def ranking_measures(part: Part, scores: Floats, order: Floats | None = None) -> dict[str, float]:
+    """Everything that the paper prints of a ranking, as means over queries; records in no query are only neighbours.
+
+    Parameters
+    ----------
+    part : Part
+    scores : ndarray of shape (n_records,)
+    order : ndarray of shape (n_records,), optional
+        What candidates are ranked by, larger first, where that is not the scores.
+
+    Returns
+    -------
+    dict
+        ``MAP`` (AP@10; relevant are the truly ten best), ``KT`` (0 for a query in which nobody is told apart),
+        ``yNN`` (within queries), ``yNN_of_all`` (across them), ``percent_protected`` among the first ten.
+    """
+    by = scores if order is None else order
+    across = consistency_per_person(scale_to_unit(scores), neighbours=part.neighbours_of_all, kind="score")
+    queries = []
+    for rows, near in part.rankings:
+        share = share_at_k(None, by[rows], sensitive_features=part.group[rows], k=TOP)
+        is_told_apart = np.ptp(part.y[rows]) > 0 and np.ptp(by[rows]) > 0
+        queries.append(
+            {
+                "MAP": average_precision_at_k(part.y[rows], by[rows], k=TOP),
+                "KT": kendall_tau(part.y[rows], by[rows]) if is_told_apart else 0.0,
+                "yNN": consistency(scale_to_unit(scores[rows]), neighbours=near, kind="score"),
+                "yNN_of_all": float(across[rows].mean()),
+                "percent_protected": 100.0 * share,
+            }
+        )
+    return {name: float(np.mean([query[name] for query in queries])) for name in queries[0]}
+
+
+def scale_to_unit(scores: Floats) -> Floats:
+    """Scores from 0 to 1; all 0 where they are equal."""
+    width = np.ptp(scores)
+    return (scores - scores.min()) / width if width > 0 else np.zeros(len(scores))
+
+
+def measure_mapped(
+    parts: Split, mapped: Sequence[Any], *, model: str = "linear", seed: int = 0
+) -> list[dict[str, float]]:
+    """What a model trained on the first of three mapped parts reaches on the others, in the paper's measures."""
+    fitted = fit_model(model, mapped[0], parts.train, parts.task, seed)
+    found = []
+    for part, Z in zip((parts.validation, parts.test), mapped[1:]):
+        scores = model_scores(fitted, np.asarray(Z), parts.task)
+        found.append(paper_measures(part, Outcome(scores, decide(scores, parts.task))))
+    return found
+
+
+def guess_group(parts: Split, seen: Any, unseen: Any, adversary: str, seed: int) -> dict[str, float]:
+    """``accuracy`` and ``AUC`` (1/2: nothing is given away) with which an adversary, trained on the training part,
+    guesses the group on test.
+
+    Parameters
+    ----------
+    parts : Split
+    seen, unseen : arrays of shape (n_records, n_columns)
+        The training and the test part, as the adversary sees them.
+    adversary : {"logistic", "boosting"}
+    seed : int
+    """
+    model = make_attacker(adversary, seed).fit(seen, parts.train.group)
+    return {
+        "accuracy": accuracy(parts.test.group, model.predict(unseen)),
+        "AUC": auc(parts.test.group, model.predict_proba(unseen)[:, 1]),
+    }
+
+
+def utility_measure(part: Part, task: str) -> tuple[Any, dict[str, Any]]:
+    """The measure of usefulness of a task, which takes outcomes and scores, and its options."""
+    if task == "ranking":
+        return mean_average_precision, {"query": part.query}
+    return (auc if task == "classification" else kendall_tau), {}
+
+
+def consistency_options(part: Part, task: str, score_range: tuple[float, float]) -> dict[str, Any]:
+    """What :func:`ifair.metrics.consistency` needs beside the decisions."""
+    kind = {"kind": "label"} if task == "classification" else {"kind": "score", "score_range": score_range}
+    return {"neighbours": part.neighbours, "query": part.query, **kind}
+
+
+def flip_scores(part: Part, scores: Any) -> tuple[list[int], Floats]:
+    """Everybody's score with every combination of protected attributes that occurs, the fifty most frequent.
+
+    Parameters
+    ----------
+    part : Part
+    scores : callable
+        From encoded records (M, N) to scores (M,).
+
+    Returns
+    -------
+    rows : list of int
+        For each combination somebody who has it.
+    changed : array of shape (n_combinations, M)
+        NaN where it is a person's own. Nothing where all have the same.
+    """
+    names = [str(part.X.columns[i]) for i in part.hidden]
+    rows, changed = [], []
+    for row, X, is_own in each_alternative(part.X, names):
+        rows.append(row)
+        changed.append(np.where(is_own, np.nan, scores(X)))
+    return rows, np.array(changed).reshape(len(rows), len(part))
+
+
+def brief_measures(
+    part: Part, outcome: Outcome, task: str, score_range: tuple[float, float]
+) -> dict[str, float | None]:
+    """Utility and consistency, for choosing, and of a classifier the accuracy; None for what is undefined."""
+    measure, options = utility_measure(part, task)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        found = {
+            "utility": measure(part.y, outcome.scores, **options),
+            "yNN": consistency(outcome.decisions, **consistency_options(part, task, score_range)),
+        }
+        if task == "classification":
+            found["accuracy"] = accuracy(part.y, outcome.decisions)
+    return {name: plain_number(value) for name, value in found.items()}
+
+
+def plain_number(value: Any) -> Any:
+    """A number that JSON can hold, to six digits; None for one that is undefined or without limit."""
+    if isinstance(value, (str, int)):
+        return value
+    number = float(value)
+    return float(f"{number:.6g}") if np.isfinite(number) else None

@@ -1,0 +1,162 @@
+"""What a search may vary: whole numbers, shares and choices, described by a few numbers each.
+
+A dimension has a *position*, the plain number that a sampler moves along, and a *value*, what a setting says. The
+position of a share is its log-odds, for between 0.9 and 0.99 there is as much to find as between 0.5 and 0.9.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import exp, log
+from typing import Any
+
+from ifair.errors import IfairError
+
+
+@dataclass(frozen=True, slots=True)
+class Integer:
+    """A whole number between two bounds, both included.
+
+    Parameters
+    ----------
+    low, high : int
+    logarithmic : bool, default=True
+        As much is to be found between 5 and 10 as between 20 and 40.
+    """
+
+    low: int
+    high: int
+    logarithmic: bool = True
+
+    def __post_init__(self) -> None:
+        if not self.low < self.high:
+            raise IfairError(f"a range needs low < high, got {self.low} and {self.high}")
+        if self.logarithmic and self.low < 1:
+            raise IfairError(f"a logarithmic range begins at 1 or more, got {self.low}")
+
+    def distribution(self) -> Any:
+        """The same for Optuna."""
+        from optuna.distributions import IntDistribution
+
+        return IntDistribution(self.low, self.high, log=self.logarithmic)
+
+    def value(self, position: Any) -> int:
+        return int(position)
+
+    def position(self, value: Any) -> int:
+        if value != int(value) or not self.low <= value <= self.high:
+            raise IfairError(f"{value!r} is not a whole number from {self.low} to {self.high}")
+        return int(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A number from 0 to 1 whose odds matter, such as mu / (lambda + mu), with 0 and 1 themselves.
+
+    Parameters
+    ----------
+    low, high : float, default=0.01, 0.99
+        Log-odds are uniform between those of these bounds, 0 < low < high < 1.
+    ends : float, default=0.5
+        Width in log-odds of the stretch beyond either bound that stands for exactly 0 or 1; 0 for none.
+
+    Examples
+    --------
+    >>> weight = Share(0.1, 0.9, ends=0.5)
+    >>> weight.value(0.0), weight.value(-2.5), weight.value(2.5)
+    (0.5, 0.0, 1.0)
+    """
+
+    low: float = 0.01
+    high: float = 0.99
+    ends: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.low < self.high < 1.0:
+            raise IfairError(f"a share needs 0 < low < high < 1, got {self.low} and {self.high}")
+        if self.ends < 0.0:
+            raise IfairError(f"ends must be 0 or more, got {self.ends}")
+
+    def distribution(self) -> Any:
+        """The same for Optuna."""
+        from optuna.distributions import FloatDistribution
+
+        return FloatDistribution(_log_odds(self.low) - self.ends, _log_odds(self.high) + self.ends)
+
+    def value(self, position: Any) -> float:
+        if position < _log_odds(self.low):
+            return 0.0
+        if position > _log_odds(self.high):
+            return 1.0
+        # Six digits are more than a loss can tell apart, and read better.
+        return float(f"{1.0 / (1.0 + exp(-position)):.6g}")
+
+    def position(self, value: Any) -> float:
+        if value in (0, 1) and self.ends > 0.0:
+            return _log_odds(self.high) + self.ends if value else _log_odds(self.low) - self.ends
+        if not self.low <= value <= self.high:
+            ends = ", 0 or 1" if self.ends else ""
+            raise IfairError(f"{value!r} is not a share from {self.low} to {self.high}{ends}")
+        return _log_odds(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of a few options, in no order.
+
+    Parameters
+    ----------
+    options : tuple of str, int, float, bool or None
+    """
+
+    options: tuple[Any, ...]
+
+    def __post_init__(self) -> None:
+        if not self.options:
+            raise IfairError("there is nothing to choose from")
+
+    def distribution(self) -> Any:
+        """The same for Optuna."""
+        from optuna.distributions import CategoricalDistribution
+
+        return CategoricalDistribution(self.options)
+
+    def value(self, position: Any) -> Any:
+        return position
+
+    def position(self, value: Any) -> Any:
+        if value not in self.options:
+            raise IfairError(f"{value!r} is not one of {', '.join(map(repr, self.options))}")
+        return value
+
+
+Space = Mapping[str, Integer | Share | Choice]
+
+
+def to_setting(space: Space, positions: Mapping[str, Any]) -> dict[str, Any]:
+    """The setting at these positions."""
+    return {name: dimension.value(positions[name]) for name, dimension in space.items()}
+
+
+def to_positions(space: Space, setting: Mapping[str, Any]) -> dict[str, Any]:
+    """Where a setting lies; an error names what lies outside of the space."""
+    if set(setting) != set(space):
+        raise IfairError(f"a setting has {', '.join(space)}, got {', '.join(map(str, setting)) or 'nothing'}")
+    found = {}
+    for name, dimension in space.items():
+        try:
+            found[name] = dimension.position(setting[name])
+        except (TypeError, ValueError) as error:
+            raise IfairError(f"{name}: {error}") from error
+    return found
+
+
+def describe_space(space: Space) -> dict[str, Any]:
+    """Plain data that is different for different spaces."""
+    return {
+        name: [type(dimension).__name__, *(getattr(dimension, field) for field in dimension.__slots__)]
+        for name, dimension in space.items()
+    }
+
+
+def _log_odds(share: float) -> float:
+    return log(share / (1.0 - share))

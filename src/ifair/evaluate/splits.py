@@ -1,0 +1,266 @@
+"""Thirds of a dataset, encoded alike: one to learn on, one to choose on, one to judge on."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from ifair.datasets.dataset import Dataset
+from ifair.datasets.thirds import thirds
+from ifair.encode import Encoder, columns_of
+from ifair.errors import IfairError
+from ifair.metrics import nearest_neighbours
+from ifair.results import Task
+
+NEIGHBOURS = 10
+SHOWN_VALUES = 12
+"""Groups of one attribute; with more values than this, only the protected group as a whole is compared."""
+
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Records of one third.
+
+    Attributes
+    ----------
+    records : Dataset
+        As they were given.
+    X : DataFrame of shape (M, N)
+        Encoded.
+    hidden : list of int
+        The encoded columns that came from protected attributes.
+    rows : int array of shape (M,)
+        Where they stand in the dataset.
+    """
+
+    records: Dataset
+    X: pd.DataFrame
+    hidden: list[int]
+    rows: Rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @cached_property
+    def y(self) -> NDArray[Any]:
+        """The outcome, shape (M,)."""
+        return self.records.outcome.to_numpy()
+
+    @property
+    def group(self) -> NDArray[np.bool_]:
+        """Who is protected, shape (M,)."""
+        return self.records.group
+
+    @property
+    def query(self) -> NDArray[Any] | None:
+        """Which ranking everybody is in, shape (M,)."""
+        return None if self.records.query is None else self.records.query.to_numpy()
+
+    @cached_property
+    def may_count(self) -> NDArray[np.float64]:
+        """The unprotected columns, on which neighbours are searched, shape (M, L)."""
+        return np.delete(self.X.to_numpy(), self.hidden, axis=1)
+
+    @cached_property
+    def neighbours(self) -> Rows:
+        """The people most like each on what may count, shape (M, k); for rankings of the same query."""
+        if self.query is None:
+            return self.neighbours_of_all
+        k = min(NEIGHBOURS, int(pd.Series(self.query).value_counts().min()) - 1)
+        return nearest_neighbours(self.may_count, k, query=self.query)
+
+    @cached_property
+    def neighbours_of_all(self) -> Rows:
+        """The people most like each, in whichever query, shape (M, k)."""
+        return nearest_neighbours(self.may_count, min(NEIGHBOURS, len(self) - 1))
+
+    @cached_property
+    def rankings(self) -> list[tuple[Rows, Rows]]:
+        """For each query its rows, and for each of them the ten nearest (all, where there are fewer) among them."""
+        codes, names = pd.factorize(np.asarray(self.query))
+        by_query = [np.flatnonzero(codes == number) for number in range(len(names))]
+        near = [nearest_neighbours(self.may_count[rows], min(NEIGHBOURS, len(rows) - 1)) for rows in by_query]
+        return list(zip(by_query, near))
+
+    @cached_property
+    def partitions(self) -> dict[str, NDArray[Any]]:
+        """Who belongs together, by name: the protected group, each protected attribute, and their combinations.
+
+        An attribute that tells the protected group from the others, and nothing else, stands for it.
+        """
+        frame, names = self.records.frame, self.records.protected
+        found = {"protected group": np.where(self.group, "protected", "others")}
+        single = {
+            name: np.array([value_text(value) for value in frame[name]], dtype=object)
+            for name in names
+            if frame[name].nunique() <= SHOWN_VALUES
+        }
+        same = [name for name, labels in single.items() if _same_partition(labels, self.group)]
+        if same:
+            found = {same[0]: single[same[0]]}
+        found.update(single)
+        if len(single) > 1:
+            crossed = pd.DataFrame(single).agg(" · ".join, axis=1)
+            found[" × ".join(single)] = crossed.to_numpy(dtype=object)
+        return {name: labels for name, labels in found.items() if len(set(labels)) > 1}
+
+
+@dataclass(frozen=True)
+class Split:
+    """Train, validation and test part, what encoded them, and what is decided: see :func:`task_of`."""
+
+    train: Part
+    validation: Part
+    test: Part
+    encoder: Encoder
+    task: Task
+
+    @property
+    def protected(self) -> tuple[str, ...]:
+        """Names of the protected attributes."""
+        return self.train.records.protected
+
+    @property
+    def score_range(self) -> tuple[float, float]:
+        """Between which values scores lie, to measure differences by."""
+        if self.task == "classification":
+            return 0.0, 1.0
+        low, high = float(np.min(self.train.y)), float(np.max(self.train.y))
+        return (low, high) if high > low else (low, low + 1.0)
+
+
+def task_of(dataset: Dataset) -> Task:
+    """What is decided about people: "classification", "regression", or with queries "ranking"."""
+    if dataset.target is None:
+        raise IfairError("an audit is about decisions: name the target column")
+    if dataset.query is not None:
+        return "ranking"
+    return "classification" if set(dataset.target.unique()) <= {0, 1} else "regression"
+
+
+def split_dataset(
+    dataset: Dataset,
+    seed: int,
+    *,
+    encoder: Encoder,
+    stratify: bool = False,
+    rows: ArrayLike | None = None,
+    most_training: int | None = None,
+    most_judged: int | None = None,
+) -> Split:
+    """Split at random into thirds and encode; scales and categories are learned on the training part alone.
+
+    Whole queries are split, where there are any.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    seed : int
+    encoder : Encoder
+        Unfitted.
+    stratify : bool
+        Keep the shares of group and outcome alike in all parts, unless there are queries.
+    rows : int array, optional
+        Positions of the records to use. Default: all.
+    most_training : int, optional
+        Learn on at most so many records of the training third.
+    most_judged : int, optional
+        Keep at most so many records of the validation third, and of the test third (whole queries).
+    """
+    kept = np.arange(len(dataset)) if rows is None else np.asarray(rows)
+    people = dataset if rows is None else dataset.take(kept)
+    by_query = people.query is not None
+    parts = thirds(people, seed, by_query=by_query, stratify=stratify and not by_query)
+    train = parts.train
+    if most_training is not None and len(train) > most_training:
+        train = np.sort(np.random.default_rng([seed, 431]).permutation(train)[:most_training])
+    judged = [limit_rows(people, part, most_judged, [seed, len(part)]) for part in parts[1:]]
+    encoder.fit(people.frame.iloc[train])
+    encoded = [encode_part(people, part, encoder, kept) for part in (train, *judged)]
+    return Split(encoded[0], encoded[1], encoded[2], encoder, task_of(dataset))
+
+
+def split_table(dataset: Dataset, seed: int, *, most_people: int = 10_000, categorical: Any = ()) -> Split:
+    """The split for tuning and auditing a table: stratified, without queries of one candidate.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    seed : int
+    most_people : int
+        Of the validation and the test part at most so many are kept.
+    categorical : sequence of str
+        Columns of numbers that are codes of categories.
+    """
+    task_of(dataset)
+    kept = comparable_rows(dataset)
+    few = len(kept) < 3 * (NEIGHBOURS + 1) if dataset.query is None else dataset.query.iloc[kept].nunique() < 3
+    if few:
+        raise IfairError(f"{dataset.name} is too small: three parts need at least 33 records, or three queries")
+    encoder = Encoder(categorical=list(categorical) or "auto")
+    try:
+        return split_dataset(dataset, seed, encoder=encoder, stratify=True, rows=kept, most_judged=most_people)
+    except IfairError:
+        raise
+    except (ValueError, TypeError) as error:
+        # The encoder refuses bad tables this way, in words.
+        raise IfairError(str(error)) from error
+
+
+def comparable_rows(dataset: Dataset) -> Rows:
+    """Positions of the records that can be compared: where there are queries, of those with two candidates or more."""
+    if dataset.query is None:
+        return np.arange(len(dataset))
+    sizes = dataset.query.map(dataset.query.value_counts())
+    return np.flatnonzero(dataset.query.notna() & (sizes > 1))
+
+
+def encode_part(dataset: Dataset, rows: ArrayLike, encoder: Encoder, positions: ArrayLike | None = None) -> Part:
+    """The records at these rows, as a fitted encoder sees them; ``positions``: where the dataset's records stand."""
+    chosen = dataset.take(rows)
+    X = encoder.transform(chosen.frame)
+    hidden = [i for name in dataset.protected for i in columns_of(name, X.columns)]
+    return Part(chosen, X, hidden, np.asarray(rows) if positions is None else np.asarray(positions)[np.asarray(rows)])
+
+
+def limit_rows(dataset: Dataset, rows: Rows, most: int | None, seed: Any, *, least_queries: int = 1) -> Rows:
+    """At most so many of the rows, drawn at random; where there are queries whole ones, at least so many of them.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    rows : int array, ascending
+    most : int or None
+    seed : int or sequence of int
+    """
+    if most is None or len(rows) <= most:
+        return rows
+    rng = np.random.default_rng(seed)
+    if dataset.query is None:
+        return np.sort(rng.permutation(rows)[:most])
+    queries = dataset.query.iloc[rows]
+    drawn = rng.permutation(queries.dropna().unique())
+    sizes = queries.value_counts().loc[drawn].cumsum()
+    return rows[queries.isin(drawn[: max(least_queries, int((sizes <= most).sum()))]).to_numpy()]
+
+
+def _same_partition(labels: NDArray[Any], group: NDArray[np.bool_]) -> bool:
+    """Whether labels are two names for those inside and outside of a group."""
+    inside, outside = set(labels[group]), set(labels[~group])
+    return len(inside) == len(outside) == 1 and inside != outside
+
+
+def value_text(value: Any) -> str:
+    """A value of the table as people read it; a missing one is a value too."""
+    if pd.isna(value):
+        return "(missing)"
+    if isinstance(value, (bool, np.bool_)):
+        return "yes" if value else "no"
+    if isinstance(value, (float, np.floating)):
+        return f"{value:.6g}"
+    return str(value)

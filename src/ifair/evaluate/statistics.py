@@ -1,0 +1,149 @@
+"""Statistics: repeated splits with paired comparisons, and bootstrap intervals of many groups at once."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from ifair.metrics import bootstrap
+
+TAILS = (0.025, 0.975)
+"""Of a 95 % interval."""
+
+
+class Spread(TypedDict):
+    """A measure over repeated splits."""
+
+    mean: float
+    sd: float
+    n: int
+
+
+class Comparison(TypedDict):
+    """Ours less a rival's over the same splits, with the p-value of a paired test, also adjusted after Holm."""
+
+    difference: float
+    p: float
+    adjusted: float
+
+
+def spread(values: Sequence[float]) -> Spread:
+    """Mean and standard deviation over splits; the deviation of a single one is 0."""
+    array = np.asarray(values, dtype=np.float64)
+    return {"mean": float(array.mean()), "sd": float(array.std(ddof=1)) if len(array) > 1 else 0.0, "n": len(array)}
+
+
+def spreads(rows: Sequence[Mapping[str, float]]) -> dict[str, Spread]:
+    """:func:`spread` of every measure of the rows."""
+    return {name: spread([row[name] for row in rows]) for name in rows[0]} if rows else {}
+
+
+def compare(ours: Sequence[float], rivals: Mapping[str, Sequence[float]]) -> dict[str, Comparison]:
+    """Paired t-tests of one method against each rival on the same splits, p-values adjusted after Holm.
+
+    Parameters
+    ----------
+    ours : sequence of float
+        A measure of our method, one value per split.
+    rivals : mapping from names to sequences of float
+        The same measure of the rivals, on the same splits in the same order.
+
+    Returns
+    -------
+    dict
+        For each rival the mean difference (ours less theirs), the p-value, and the p-value adjusted for all of them.
+    """
+    mine = np.asarray(ours, dtype=np.float64)
+    differences = {name: mine - np.asarray(theirs, dtype=np.float64) for name, theirs in rivals.items()}
+    p = {name: _p_value(difference) for name, difference in differences.items()}
+    adjusted = holm(p)
+    return {
+        name: {"difference": float(difference.mean()), "p": p[name], "adjusted": adjusted[name]}
+        for name, difference in differences.items()
+    }
+
+
+def _p_value(difference: NDArray[np.float64]) -> float:
+    if len(difference) < 2 or not difference.any():
+        return 1.0
+    if np.ptp(difference) == 0.0:
+        # Without spread there is no t statistic. If signs were drawn at random, all of them would be alike so often.
+        return float(0.5 ** (len(difference) - 1))
+    return float(stats.ttest_1samp(difference, 0.0).pvalue)
+
+
+def holm(p_values: Mapping[str, float]) -> dict[str, float]:
+    """Holm's step-down adjustment: the chance of any false claim among all stays below the level.
+
+    Examples
+    --------
+    >>> holm({"a": 0.01, "b": 0.04, "c": 0.03})
+    {'a': 0.03, 'b': 0.06, 'c': 0.06}
+    """
+    order = sorted(p_values, key=lambda name: p_values[name])
+    adjusted, largest = {}, 0.0
+    for rank, name in enumerate(order):
+        largest = max(largest, min(1.0, (len(order) - rank) * p_values[name]))
+        adjusted[name] = largest
+    return {name: adjusted[name] for name in p_values}
+
+
+def count_draws(n: int, query: NDArray[Any] | None, resamples: int, seed: int = 0) -> NDArray[np.float64]:
+    """How often everybody is drawn in each resample, shape (B, M); with queries, whole queries are drawn."""
+    rng = np.random.default_rng(seed)
+    units = np.arange(n) if query is None else np.unique(query, return_inverse=True)[1]
+    size = int(units.max()) + 1
+    counts = [np.bincount(rng.integers(size, size=size), minlength=size)[units] for _ in range(resamples)]
+    return np.array(counts, dtype=np.float64).reshape(resamples, n)
+
+
+def group_rates(
+    outcome: NDArray[Any], codes: NDArray[np.intp], n_groups: int, counts: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The mean outcome of every group in every resample, shape (B, G); NaN where nobody of the group was drawn.
+
+    Parameters
+    ----------
+    outcome : array of shape (M,)
+    codes : int array of shape (M,)
+        Everybody's group; -1 for those to be left out.
+    n_groups : int
+    counts : array of shape (B, M)
+    """
+    member = (codes[:, None] == np.arange(n_groups)).astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        return (counts @ (member * np.asarray(outcome, dtype=np.float64)[:, None])) / (counts @ member)
+
+
+def quantile_interval(values: NDArray[np.float64]) -> tuple[float, float]:
+    """The middle 95 % of what resamples gave, undefined ones left out."""
+    defined = values[~np.isnan(values)]
+    if not len(defined):
+        return float("nan"), float("nan")
+    low, high = np.quantile(defined, TAILS)
+    return float(low), float(high)
+
+
+def gap_interval(found: NDArray[np.float64]) -> tuple[float, float]:
+    """An interval of the largest gap between groups, from their rates of shape (B, G).
+
+    Of two groups the signed difference is taken, so that the interval begins at zero where its sign is open. Chance
+    can only widen the largest gap among several groups: their interval lies high rather than low.
+    """
+    kept = found[~np.isnan(found).any(axis=1)]
+    if found.shape[1] != 2 or not len(kept):
+        return quantile_interval(np.ptp(kept, axis=1)) if len(kept) else (float("nan"), float("nan"))
+    low, high = quantile_interval(kept[:, 0] - kept[:, 1])
+    nearest = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
+    return nearest, max(abs(low), abs(high))
+
+
+def mean_interval(values: NDArray[Any], query: NDArray[Any] | None, resamples: int) -> tuple[float, float]:
+    """An interval of a mean over people; of a share that was not once met, an exact one (Clopper and Pearson)."""
+    numbers = np.asarray(values, dtype=np.float64)
+    if query is None and not numbers.any():
+        return 0.0, float(1 - TAILS[0] ** (1 / len(numbers)))
+    found = bootstrap(lambda v, **_: float(v.mean()), numbers, query=query, n_resamples=resamples)
+    return found.low, found.high

@@ -1,0 +1,223 @@
+"""Training a candidate on the training part, and what it decides about the people of another part."""
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import Pipeline
+
+from ifair.errors import IfairError
+from ifair.evaluate.candidates import Candidate, make_model
+from ifair.evaluate.splits import Part, Split
+from ifair.ranking import FAStarIR
+
+Floats = NDArray[np.float64]
+
+ON_GPU_FROM = 2000
+"""Records from which an evaluation on a GPU is faster than on a core, see docs/performance.md."""
+
+SIGNIFICANCE = 0.1
+"""FA*IR's alpha, as in the paper that proposed it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What happens to the people of a part.
+
+    Attributes
+    ----------
+    scores : array of shape (M,)
+        Probabilities of the positive class, or predicted scores.
+    decisions : array of shape (M,)
+        0 or 1 for two classes; scores stand for themselves.
+    order : array of shape (M,), optional
+        What people are ranked by, larger first, where that is not the scores.
+    extra : dict
+        Measures that only this post-processing has.
+    """
+
+    scores: Floats
+    decisions: NDArray[Any]
+    order: Floats | None = None
+    extra: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A fitted representation and the model trained on it."""
+
+    steps: Pipeline
+    model: Any
+    task: str
+    post: Mapping[str, Any] | None = None
+
+    @property
+    def converged(self) -> bool:
+        """Whether the representation's solver did; true of those without one."""
+        return bool(getattr(self.steps[-1], "converged_", True))
+
+    def represent(self, X: Any) -> Floats:
+        """Representations of encoded records, shape (M, D)."""
+        return np.asarray(self.steps.transform(X), dtype=np.float64)
+
+    def scores(self, X: Any) -> Floats:
+        """The model's scores of encoded records, before any post-processing, shape (M,)."""
+        return model_scores(self.model, self.represent(X), self.task)
+
+    def decisions(self, scores: Floats) -> NDArray[Any]:
+        """What is decided at these scores, shape (M,)."""
+        return decide(scores, self.task)
+
+    def outcome(self, part: Part) -> Outcome:
+        """What happens to the people of a part, post-processing included."""
+        scores = self.scores(part.X)
+        if self.post is None:
+            return Outcome(scores, decide(scores, self.task))
+        options = dict(self.post)
+        return POST_PROCESSING[options.pop("name")](scores, part, self.task, **options)
+
+    def with_post(self, **post: Any) -> "Trained":
+        """The same model with this post-processing: its ``name``, and its parameters."""
+        return replace(self, post=post)
+
+
+def decide(scores: Floats, task: str) -> NDArray[Any]:
+    """0 or 1 for two classes, 1 above one half; other scores stand for themselves."""
+    return (scores > 0.5).astype(np.int64) if task == "classification" else scores
+
+
+def model_scores(model: Any, Z: Any, task: str) -> Floats:
+    """Probabilities of the positive class, or predicted scores, shape (M,)."""
+    return model.predict_proba(Z)[:, 1] if task == "classification" else model.predict(Z)
+
+
+def train(
+    candidate: Candidate, parts: Split, seed: int, solver: Mapping[str, Any], *, near: Trained | None = None
+) -> Trained:
+    """Fit a candidate on the training part.
+
+    Parameters
+    ----------
+    candidate : Candidate
+    parts : Split
+    seed : int
+        Of the representation's starts and of the model.
+    solver : mapping
+        Parameters of iFair's and LFR's solver, such as ``n_restarts`` and ``max_iter``.
+    near : Trained, optional
+        What was learned at the setting before: see :func:`fit_representation`.
+    """
+    steps = fit_representation(candidate, parts.train, seed, solver, near=None if near is None else near.steps)
+    Z = np.asarray(steps.transform(parts.train.X), dtype=np.float64)
+    return Trained(steps, fit_model(candidate.model, Z, parts.train, parts.task, seed), parts.task, candidate.post)
+
+
+def train_along(
+    candidates: Iterable[Candidate], parts: Split, seed: int, solver: Mapping[str, Any]
+) -> Iterator[Trained]:
+    """Fit candidates one after the other, each near the one before."""
+    near = None
+    for candidate in candidates:
+        near = train(candidate, parts, seed, solver, near=near)
+        yield near
+
+
+def train_on_path(
+    candidate: Candidate, path: Iterable[Mapping[str, Any]], parts: Split, seed: int, solver: Mapping[str, Any]
+) -> Trained:
+    """What :func:`train_along` gives at the candidate's setting, on its way along the settings of a path.
+
+    Where starts do not depend on the setting before, the candidate is fitted alone.
+    """
+    if solver["n_restarts"] == 1 or not candidate.method.startswith("ifair"):
+        return train(candidate, parts, seed, solver)
+    way = []
+    for setting in path:
+        if setting.get("K") == candidate.setting["K"]:
+            way.append(replace(candidate, setting=setting))
+        if setting == candidate.setting:
+            return list(train_along(way, parts, seed, solver))[-1]
+    raise IfairError(f"the grid has no setting {dict(candidate.setting)}")
+
+
+def fit_representation(
+    candidate: Candidate, train: Part, seed: int, solver: Mapping[str, Any], *, near: Pipeline | None = None
+) -> Pipeline:
+    """Fit a candidate's representation on the training part.
+
+    Parameters
+    ----------
+    candidate : Candidate
+    train : Part
+    seed : int
+    solver : mapping
+    near : Pipeline, optional
+        What was learned at the setting before. Its solution is one of the starts, if it has as many prototypes and
+        there is more than one start.
+    """
+    steps = candidate.build(train.records.protected, train.X.shape[1], len(train.hidden), seed, solver)
+    if near is None or not _can_start_from(steps[-1], near[-1]):
+        return _fit(steps, train)
+    restarts = steps[-1].n_restarts
+    warm = clone(steps)
+    warm[-1].set_params(n_restarts=1, init=near[-1].prototypes_, alpha_init=near[-1].alpha_)
+    steps[-1].set_params(n_restarts=restarts - 1)
+    return min(_fit(steps, train), _fit(warm, train), key=lambda one: one[-1].loss_)
+
+
+def _can_start_from(model: Any, near: Any) -> bool:
+    """Whether a solution of one can be a start of the other, beside others."""
+    parameters = model.get_params()
+    fits = len(getattr(near, "prototypes_", ())) == parameters.get("n_prototypes")
+    return fits and {"init", "alpha_init", "warm_start"} <= set(parameters) and parameters["n_restarts"] > 1
+
+
+def _fit(steps: Pipeline, train: Part) -> Pipeline:
+    fit = {"lfr__sensitive_features": train.group} if "lfr" in steps.named_steps else {}
+    with warnings.catch_warnings():
+        # What was reached is what is measured, converged or not. The trivial optimum at lambda = 0 may be asked for.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.filterwarnings("ignore", message="utility_weight=0")
+        return steps.fit(train.X, train.y, **fit)
+
+
+def fit_model(name: str, Z: Any, train: Part, task: str, seed: int = 0) -> Any:
+    """Fit the model of this name on represented training records."""
+    query = {"query": train.query} if name == "pairwise" else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return make_model(name, task, seed).fit(np.asarray(Z), train.y, **query)
+
+
+def choose_engine(n_records: int) -> str:
+    """A GPU where there is one and the table is large enough to keep it busy, else the processor."""
+    if n_records < ON_GPU_FROM or find_spec("torch") is None or find_spec("array_api_compat") is None:
+        return "local"
+    import torch
+
+    return "torch" if torch.cuda.is_available() else "local"
+
+
+def rank_fairly(scores: Floats, part: Part, task: str, *, p: float) -> Outcome:
+    """FA*IR's rankings by these scores; scores become the fair scores, the paper's extension.
+
+    ``percent_held`` tells in how many queries there were protected candidates enough for FA*IR's minimum counts.
+    """
+    rows = np.concatenate([rows for rows, _ in part.rankings])
+    ranking = FAStarIR(p=p, alpha=SIGNIFICANCE, shortage="ignore").rank(
+        scores[rows], sensitive_features=part.group[rows], query=np.asarray(part.query)[rows]
+    )
+    fair, order = scores.copy(), np.zeros(len(scores))
+    fair[rows], order[rows] = ranking.scores, -ranking.rank
+    held = 100.0 * float(np.mean(list(ranking.satisfied.values())))
+    return Outcome(fair, decide(fair, task), order, {"percent_held": held})
+
+
+POST_PROCESSING: dict[str, Callable[..., Outcome]] = {"fa-star-ir": rank_fairly}
+"""By name what may be done to scores: a function of scores, part, task and its own parameters."""

@@ -1,0 +1,172 @@
+"""What the measures accept: arrays, lists, Series and frames of any library, checked in one place."""
+
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.exceptions import UndefinedMetricWarning
+
+from ifair.errors import IfairError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+
+def check_vector(values: Any, name: str, length: int | None = None) -> NDArray[Any]:
+    """One value per person: a 1-D array of any type, of the length that the others have."""
+    array = np.asarray(values)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise IfairError(f"{name} must be one-dimensional, got the shape {array.shape}")
+    if length is not None and len(array) != length:
+        raise IfairError(f"{name} has {len(array)} entries where {length} are expected")
+    return array
+
+
+def check_numbers(values: Any, name: str, length: int | None = None) -> Floats:
+    """One finite number per person, shape (M,)."""
+    return _check_finite(check_vector(values, name, length), name)
+
+
+def check_matrix(values: Any, name: str = "X") -> Floats:
+    """Records as a finite float matrix, shape (M, N). A single column may come as a vector."""
+    array = np.asarray(values)
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2:
+        raise IfairError(f"{name} must be two-dimensional, got the shape {array.shape}")
+    return _check_finite(array, name)
+
+
+def _check_finite(array: NDArray[Any], name: str) -> Floats:
+    try:
+        result: Floats = array.astype(np.float64, copy=False)
+    except (TypeError, ValueError):
+        raise IfairError(f"{name} must hold numbers, got the type {array.dtype}") from None
+    if not np.isfinite(result).all():
+        raise IfairError(f"{name} holds missing or infinite values")
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Who belongs to which group: ``labels[codes[i]]`` is the group of person ``i``.
+
+    A label may have no member (an unused category of a pandas Categorical).
+    """
+
+    codes: Ints
+    labels: tuple[Any, ...]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def members(self, code: int) -> NDArray[np.bool_]:
+        """The people of one group, shape (M,)."""
+        return np.asarray(self.codes == code)
+
+    def take(self, rows: Ints) -> "Groups":
+        """The groups of some people; labels stay, also of groups left without members."""
+        return Groups(self.codes[rows], self.labels)
+
+    def mask(self, values: Any) -> NDArray[np.bool_]:
+        """The people whose label is ``values``, or among them when it is a list, set or tuple of labels."""
+        several = isinstance(values, (list, set, frozenset)) or (
+            isinstance(values, tuple) and values not in self.labels
+        )
+        wanted = list(values) if several else [values]
+        chosen = [code for code, label in enumerate(self.labels) if label in wanted]
+        return np.isin(self.codes, chosen)
+
+
+def find_groups(sensitive_features: Any, length: int | None = None, name: str = "sensitive_features") -> Groups:
+    """Groups from one column of labels, or from all columns of a frame crossed.
+
+    Labels are sorted where they can be compared. The categories of a pandas Categorical are the labels,
+    used or not. Missing values are refused: a person without a known group is not a group.
+    """
+    if isinstance(sensitive_features, Groups):
+        if length is not None and len(sensitive_features.codes) != length:
+            raise IfairError(f"{len(sensitive_features.codes)} people in groups where {length} are expected")
+        return sensitive_features
+    columns = _list_columns(sensitive_features, name)
+    lengths = {len(column) for column in columns}
+    if len(lengths) != 1 or (length is not None and lengths != {length}):
+        raise IfairError(f"{name} has {sorted(lengths)} entries where {length} are expected")
+    if any(column.isna().any() for column in columns):
+        raise IfairError(f"{name} has missing values; name them as a group or leave them out")
+    parts = [_group_column(column) for column in columns]
+    if len(parts) == 1:
+        return parts[0]
+    crossed = list(zip(*(np.array(part.labels, dtype=object)[part.codes] for part in parts)))
+    return _group_column(pd.Series(crossed, dtype=object))
+
+
+def _list_columns(features: Any, name: str) -> list[pd.Series]:
+    if hasattr(features, "to_pandas") and not isinstance(features, (pd.Series, pd.DataFrame)):
+        features = _to_pandas(features)
+    if isinstance(features, pd.DataFrame):
+        return [features[column].reset_index(drop=True) for column in features.columns]
+    if isinstance(features, (pd.Series, pd.Categorical, pd.Index)):
+        return [pd.Series(features).reset_index(drop=True)]
+    array = np.asarray(features)
+    if array.ndim == 1:
+        return [pd.Series(array)]
+    if array.ndim == 2 and array.shape[1] > 0:
+        return [pd.Series(array[:, n]) for n in range(array.shape[1])]
+    raise IfairError(f"{name} must be a column or columns of labels, got the shape {array.shape}")
+
+
+def _to_pandas(features: Any) -> Any:
+    """A polars Series or frame as pandas, without needing pyarrow."""
+    if hasattr(features, "columns"):
+        return pd.DataFrame({name: features[name].to_list() for name in features.columns})
+    return pd.Series(features.to_list())
+
+
+def _group_column(column: pd.Series) -> Groups:
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        labels: Sequence[Any] = list(column.cat.categories)
+        return Groups(np.asarray(column.cat.codes, dtype=np.intp), tuple(labels))
+    codes, uniques = pd.factorize(column)
+    plain = [value.item() if isinstance(value, np.generic) else value for value in uniques]
+    try:
+        order = sorted(range(len(plain)), key=lambda c: plain[c])
+    except TypeError:
+        order = sorted(range(len(plain)), key=lambda c: str(plain[c]))
+    position = np.empty(len(plain), dtype=np.intp)
+    position[order] = np.arange(len(plain))
+    return Groups(position[codes], tuple(plain[c] for c in order))
+
+
+def warn_undefined(message: str) -> float:
+    """NaN, and a warning that says why: a measure without an answer is not zero."""
+    warnings.warn(message, UndefinedMetricWarning, stacklevel=3)
+    return float("nan")
+
+
+def run_in_threads(work: Callable[[Any], Any], items: Iterable[Any], n_jobs: int | None) -> list[Any]:
+    """``[work(item) for item in items]``, in threads; BLAS keeps to one thread each when there are
+    several."""
+    from joblib import Parallel, delayed, effective_n_jobs
+    from threadpoolctl import threadpool_limits
+
+    if effective_n_jobs(n_jobs) == 1:
+        return [work(item) for item in items]
+    with threadpool_limits(1):
+        return list(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(work)(item) for item in items))
+
+
+def split_by_query(query: Any, length: int) -> list[tuple[Any, Ints]]:
+    """Name and rows of each query, in the order of appearance; without queries one, named None."""
+    if query is None:
+        return [(None, np.arange(length))]
+    found = find_groups(query, length, "query")
+    order = np.argsort(found.codes, kind="stable")
+    rows = np.split(order, np.cumsum(np.bincount(found.codes, minlength=len(found)))[:-1])
+    return sorted(((label, r) for label, r in zip(found.labels, rows) if len(r)), key=lambda item: int(item[1][0]))

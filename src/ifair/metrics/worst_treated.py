@@ -1,0 +1,128 @@
+"""The people behind the measures: who is treated worse than those who are like them?"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from ifair.metrics.arguments import Floats, Ints, check_numbers
+from ifair.metrics.individual import resolve_neighbours
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """One person, the neighbours and their outcomes."""
+
+    row: int
+    outcome: float
+    gap: float
+    neighbours: tuple[int, ...]
+    neighbour_outcomes: tuple[float, ...]
+
+    def __str__(self) -> str:
+        others = ", ".join(f"{row}: {outcome:g}" for row, outcome in zip(self.neighbours, self.neighbour_outcomes))
+        return f"person {self.row} got {self.outcome:g}, {self.gap:+.3g} against the neighbours ({others})"
+
+
+@dataclass(frozen=True, slots=True)
+class Treatment:
+    """How everybody is treated against their nearest neighbours.
+
+    Attributes
+    ----------
+    outcomes : array of shape (M,)
+    gaps : array of shape (M,)
+        Own outcome minus the mean of the neighbours', turned so that negative is worse off.
+    neighbours : int array of shape (M, k)
+    order : int array of shape (M,)
+        Rows from the worst treated to the best; equal gaps by row.
+    """
+
+    outcomes: Floats
+    gaps: Floats
+    neighbours: Ints = field(repr=False)
+    order: Ints = field(repr=False)
+
+    def person(self, row: int) -> Person:
+        """One person in detail."""
+        near = self.neighbours[row]
+        return Person(
+            row=int(row),
+            outcome=float(self.outcomes[row]),
+            gap=float(self.gaps[row]),
+            neighbours=tuple(near.tolist()),
+            neighbour_outcomes=tuple(self.outcomes[near].tolist()),
+        )
+
+    def worst(self, n: int = 10) -> list[Person]:
+        """The n people who are treated worst, worst first."""
+        return [self.person(row) for row in self.order[:n]]
+
+    def to_frame(self, index: Any = None) -> pd.DataFrame:
+        """Everybody, worst first: outcome, mean outcome of the neighbours, gap; ``index`` names the rows."""
+        names = np.arange(len(self.gaps)) if index is None else np.asarray(index)
+        frame = pd.DataFrame(
+            {
+                "outcome": self.outcomes,
+                "neighbours": self.outcomes[self.neighbours].mean(axis=1),
+                "gap": self.gaps,
+            },
+            index=pd.Index(names),
+        )
+        return frame.iloc[self.order]
+
+    def to_dict(self, n: int = 10) -> dict[str, Any]:
+        """Size, and the n who are treated worst."""
+        people = [
+            {
+                "row": person.row,
+                "outcome": person.outcome,
+                "gap": person.gap,
+                "neighbours": list(person.neighbours),
+                "neighbour_outcomes": list(person.neighbour_outcomes),
+            }
+            for person in self.worst(n)
+        ]
+        return {"n_people": len(self.gaps), "k": self.neighbours.shape[1], "worst": people}
+
+    def __str__(self) -> str:
+        below = int((self.gaps < 0).sum())
+        return f"{below} of {len(self.gaps)} people below their neighbours; worst: {self.person(self.order[0])}"
+
+
+def treatment(
+    y: ArrayLike,
+    X: ArrayLike | None = None,
+    *,
+    k: int = 10,
+    neighbours: ArrayLike | None = None,
+    query: Any = None,
+    higher_is_better: bool = True,
+    n_jobs: int | None = None,
+) -> Treatment:
+    """Compare everybody's outcome with that of the k people most like them, and rank by the gap.
+
+    Parameters
+    ----------
+    y : array of shape (M,)
+        Decisions (0/1), probabilities, scores or ranks.
+    X : array or frame of shape (M, N)
+        Original, scaled, non-protected attributes; or give ``neighbours`` of shape (M, k) instead.
+    query : labels of shape (M,), optional
+        Compare only with candidates of the same query.
+    higher_is_better : bool
+        False for risks and ranks, where the worst treated have more than their neighbours.
+
+    Examples
+    --------
+    >>> from ifair.metrics import treatment
+    >>> print(treatment([1, 0, 1, 1], [[0.0], [0.1], [0.2], [0.3]], k=2).worst(1)[0])
+    person 1 got 0, -1 against the neighbours (0: 1, 2: 1)
+    """
+    outcomes = check_numbers(y, "y")
+    near = resolve_neighbours(len(outcomes), X, k, neighbours, query, n_jobs)
+    gaps = outcomes - outcomes[near].mean(axis=1)
+    gaps = gaps if higher_is_better else -gaps
+    return Treatment(outcomes, gaps, near, np.argsort(gaps, kind="stable"))

@@ -1,0 +1,278 @@
+"""Refuse what cannot work, before any work is done, in words that name the culprit."""
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import assert_all_finite
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+from ifair.encode import columns_of
+from ifair.engines.engine import check_engine
+from ifair.errors import IfairError, nearest_name
+from ifair.inputs.table import Table
+
+STARTS = {"alpha_init": ("masked", "random"), "init": ("k-means++", "uniform", "principal")}
+OUTPUTS = ("representation", "membership")
+
+
+def check_parameters(estimator: Any) -> None:
+    """Check the parameters of an IFair that need no data."""
+    _check_common(estimator, weights=("utility_weight", "fairness_weight"))
+    check_choice("fairness_distance", estimator.fairness_distance, ("weighted", "euclidean"))
+    check_choice("reduction", estimator.reduction, ("mean", "sum", "norm"))
+    check_choice("utility_columns", estimator.utility_columns, ("all", "unprotected"))
+    check_choice("precision", estimator.precision, ("auto", "single", "double"))
+    if isinstance(estimator.pairs, str):
+        check_choice("pairs", estimator.pairs, ("auto", "all", "moments"))
+    else:
+        check_positive_integer("pairs (a number of landmarks)", estimator.pairs)
+    if estimator.pairs == "moments" and estimator.p != 2:
+        raise IfairError(f"pairs='moments' has a closed form for p=2 only, got p={estimator.p!r}")
+
+
+def check_lfr_parameters(estimator: Any) -> None:
+    """Check the parameters of an LFR that need no data."""
+    _check_common(estimator, weights=("reconstruct_weight", "target_weight", "fairness_weight"))
+    if isinstance(estimator.init, str):
+        check_choice("init", estimator.init, ("k-means++", "uniform"))
+
+
+def _check_common(estimator: Any, weights: tuple[str, ...]) -> None:
+    for name in ("n_prototypes", "n_restarts", "max_iter"):
+        check_positive_integer(name, getattr(estimator, name))
+    for name in (*weights, "tol"):
+        check_not_negative(name, getattr(estimator, name))
+    if all(getattr(estimator, name) == 0 for name in weights):
+        both = "both" if len(weights) == 2 else "all"
+        raise IfairError(f"{', '.join(weights[:-1])} and {weights[-1]} are {both} 0: there is nothing to learn")
+    if not _is_number(estimator.p) or not 1 <= estimator.p < np.inf:
+        raise IfairError(f"p must be a finite number of at least 1 for d to be a distance, got {estimator.p!r}")
+    check_choice("output", estimator.output, OUTPUTS)
+    check_engine(estimator.engine)
+    for name, choices in STARTS.items():
+        if isinstance(getattr(estimator, name), str):
+            check_choice(name, getattr(estimator, name), choices)
+    if isinstance(estimator.init, str) and estimator.init == "principal" and not isinstance(estimator.alpha_init, str):
+        raise IfairError("init='principal' chooses the first weights itself; leave alpha_init='masked' or 'random'")
+    if estimator.callback is not None and not callable(estimator.callback):
+        raise TypeError(f"callback must be callable, got {estimator.callback!r}")
+
+
+def check_table(estimator: Any, table: Table) -> None:
+    """Check the table by its size and its largest value in every column, and parameters that must fit it."""
+    n_features = table.n_features
+    _check_warm_start(estimator, n_features)
+    K = estimator.n_prototypes
+    if table.n_records < K:
+        raise IfairError(f"n_prototypes={K} needs at least {K} records, the table has n_samples={table.n_records}")
+    largest = table.statistics.largest
+    # Squares are summed over records, pairs and attributes, and squared again for moments.
+    if largest.max() > (1e60 if table.dtype == np.float64 else 1e30):
+        column = int(largest.argmax())
+        name = getattr(estimator, "feature_names_in_", range(n_features))[column]
+        raise IfairError(
+            f"column {name!r} holds values as large as {largest[column]:.3g}, whose squares overflow; "
+            "scale the table first (ifair.Encoder does)"
+        )
+    if not isinstance(estimator.init, str):
+        check_shape("init", estimator.init, (K, n_features))
+    if not isinstance(estimator.alpha_init, str):
+        alpha = check_shape("alpha_init", estimator.alpha_init, (n_features,))
+        if alpha.min() < 0:
+            raise IfairError(f"alpha_init must not be negative, got {alpha.min():.6g} in column {alpha.argmin()}")
+
+
+def _check_warm_start(estimator: Any, n_features: int) -> None:
+    """Check that a previous solution, if there is one to start from, fits the table."""
+    wanted = (estimator.n_prototypes, n_features)
+    if (
+        getattr(estimator, "warm_start", False)
+        and hasattr(estimator, "prototypes_")
+        and estimator.prototypes_.shape != wanted
+    ):
+        raise IfairError(
+            f"warm_start: the previous fit has prototypes of shape {estimator.prototypes_.shape}, this one needs "
+            f"{wanted}; set warm_start=False, or keep n_prototypes and the columns"
+        )
+
+
+def check_pairs(estimator: Any, table: Table) -> None:
+    """All pairs hold something of every record, which some tables are there to avoid."""
+    n, most = table.n_records, table.all_pairs_up_to
+    all_pairs = estimator.pairs == "all" or (not isinstance(estimator.pairs, str) and estimator.pairs >= n)
+    if all_pairs and n > most:
+        raise IfairError(
+            f"pairs={estimator.pairs!r} means {n:,} x {n:,} pairs, which must be held and visited in memory: of "
+            f"records on disk that is done for up to {most:,}. Use pairs=1000 (landmarks) or pairs='moments', which "
+            "are linear in the records, or load the table into memory."
+        )
+
+
+def check_positive_integer(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise IfairError(f"{name} must be an integer of at least 1, got {value!r}")
+
+
+def check_not_negative(name: str, value: Any) -> None:
+    if not _is_number(value) or not 0 <= value < np.inf:
+        raise IfairError(f"{name} must be a finite number of at least 0, got {value!r}")
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise IfairError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+
+
+def check_shape(name: str, value: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """``value`` as finite doubles of the given shape."""
+    array = np.asarray(value, dtype=np.float64)
+    if array.shape != shape:
+        raise IfairError(f"{name} must have shape {shape}, got {array.shape}")
+    if not np.all(np.isfinite(array)):
+        raise IfairError(f"{name} must be finite, got {array[~np.isfinite(array)][0]}")
+    return array
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+
+
+# ---- labels and groups ----
+
+
+def check_labels(y: Any, n_records: int) -> Any:
+    """Labels of records, checked as scikit-learn checks them."""
+    if y is None:
+        raise IfairError("This LFR estimator requires y to be passed, but the target y is None.")
+    y = column_or_1d(y, warn=True)
+    missing = np.flatnonzero(pd.isna(y))
+    if len(missing):
+        raise IfairError(f"Input y contains NaN: record {missing[0]} has no label; drop it")
+    assert_all_finite(y, input_name="y")
+    check_consistent_length(y, np.empty(n_records))
+    return y
+
+
+def encode_classes(y: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """The two classes, and labels as 0.0 and 1.0."""
+    check_classification_targets(y)
+    kind = type_of_target(y, input_name="y", raise_unknown=True)
+    classes, numbers = np.unique(column_or_1d(y), return_inverse=True)
+    if kind != "binary":
+        raise IfairError(f"Only binary classification is supported. The type of the target is {kind}.")
+    if len(classes) < 2:
+        raise IfairError(f"LFR needs records of two classes, but y holds only one class: {classes[0]!r}")
+    return classes, numbers.astype(np.float64)
+
+
+def number_groups(sensitive_features: ArrayLike, n_records: int) -> tuple[list[Any], NDArray[np.intp]]:
+    """Name the groups, and number every record's."""
+    columns = np.asarray(sensitive_features)
+    columns = columns.reshape(len(columns), -1).T if columns.ndim > 1 else columns[None, :]
+    check_consistent_length(columns[0], np.empty(n_records))
+    combined = np.zeros(n_records, dtype=np.intp)
+    for column in columns:
+        missing = np.flatnonzero(pd.isna(column))
+        if len(missing):
+            raise IfairError(f"sensitive_features has no value for record {missing[0]}; drop it or name a group for it")
+        numbers, values = pd.factorize(column, sort=True)
+        if len(columns) == 1:
+            return list(values), numbers
+        combined = combined * len(values) + numbers
+    _, first, groups = np.unique(combined, return_index=True, return_inverse=True)
+    return [tuple(columns[:, i]) for i in first], groups
+
+
+# ---- protected columns ----
+
+
+def protected_columns(estimator: Any, table: Any) -> NDArray[np.bool_]:
+    """What an estimator's parameter `protected` means for the table whose columns it has just validated."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return protected_mask(estimator.protected, table, estimator.n_features_in_, None if names is None else list(names))
+
+
+def protected_mask(protected: Any, X: Any, n_features: int, names: Sequence[str] | None) -> NDArray[np.bool_]:
+    """A boolean mask over the columns of ``X``.
+
+    Parameters
+    ----------
+    protected : None, str, int, sequence of str, sequence of int, boolean mask, or callable
+        Names also match the columns that :class:`ifair.Encoder` made of an attribute: ``"race"`` means every
+        ``race=...``. A callable gets ``X`` as the user passed it and returns any of the other forms.
+    X : frame or array
+        Only handed to a callable.
+    n_features : int
+    names : sequence of str, or None where the table has none
+    """
+    if callable(protected):
+        protected = protected(X)
+        if callable(protected):
+            raise TypeError("protected: the callable returned another callable; return names, indices or a mask")
+    if protected is None:
+        return np.zeros(n_features, dtype=bool)
+    if isinstance(protected, str | int | np.integer) and not isinstance(protected, bool):
+        protected = [protected]
+    items = np.asarray(protected) if not isinstance(protected, np.ndarray) else protected
+    if items.ndim != 1:
+        raise IfairError(f"protected must be one-dimensional, got an array of shape {items.shape}")
+    if len(items) == 0:
+        return np.zeros(n_features, dtype=bool)
+    if items.dtype.kind == "b":
+        if len(items) != n_features:
+            raise IfairError(f"protected is a mask of length {len(items)}, but the table has {n_features} columns")
+        return items.astype(bool)
+    as_list = list(protected)
+    if all(isinstance(item, str) for item in as_list):
+        columns = _columns_of_names(as_list, names)
+    elif items.dtype.kind in "iu":
+        columns = _columns_of_indices(as_list, n_features)
+    else:
+        raise TypeError(f"protected must hold column names, column indices or a boolean mask, got {protected!r}")
+    mask = np.zeros(n_features, dtype=bool)
+    mask[columns] = True
+    return mask
+
+
+def _columns_of_names(wanted: list[str], names: Sequence[str] | None) -> list[int]:
+    if names is None:
+        raise IfairError(
+            f"protected={wanted!r} names columns, but the table has no column names; "
+            "pass a DataFrame, or name the columns by index or by a boolean mask"
+        )
+    _refuse_duplicates(wanted)
+    columns: list[int] = []
+    for name in wanted:
+        found = columns_of(name, names)
+        if not found:
+            attributes = list(dict.fromkeys([*names, *(n.partition("=")[0] for n in names)]))
+            close = nearest_name(name, attributes, cutoff=0.5)
+            hint = f"; did you mean {close!r}?" if close else f"; the columns are {_list_names(names)}"
+            raise IfairError(f"protected column {name!r} is not in the table{hint}")
+        columns += found
+    return columns
+
+
+def _columns_of_indices(wanted: list[Any], n_features: int) -> list[int]:
+    for index in wanted:
+        if not -n_features <= index < n_features:
+            raise IfairError(f"protected column index {index} is out of range: the table has {n_features} columns")
+    columns = [int(index) % n_features for index in wanted]
+    _refuse_duplicates(columns)
+    return columns
+
+
+def _refuse_duplicates(wanted: Sequence[Any]) -> None:
+    repeated = sorted({item for item in wanted if wanted.count(item) > 1})
+    if repeated:
+        raise IfairError(f"protected names {repeated} more than once; list every column once")
+
+
+def _list_names(names: Sequence[str], most: int = 8) -> str:
+    shown = ", ".join(repr(name) for name in names[:most])
+    return shown if len(names) <= most else f"{shown}, ... ({len(names)} in all)"

@@ -1,1 +1,0 @@
-"""Models as ONNX graphs: converters for skl2onnx."""

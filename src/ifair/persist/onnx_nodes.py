@@ -1,0 +1,322 @@
+"""Encoder, IFair, LFR and Masked as ONNX nodes.
+
+The Encoder has one input per attribute, text for categories and numbers for the rest. A missing number is NaN; a
+missing category is the empty text, or NaN where the categories are numbers.
+
+Distances are sums over differences. The estimators expand squares where that is faster, which single precision would
+not survive: near a prototype the distance would be the difference of two large numbers.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.pipeline import Pipeline
+
+from ifair.encode.column_names import INFREQUENT, format_suffix
+from ifair.errors import ConversionError
+from ifair.models.lfr import LFR
+
+# Numbers of columns that do not exist: for categories never seen, and for missing values.
+_UNKNOWN, _MISSING = -1, -2
+# Keeps 0 / 0 out where a record and a prototype coincide.
+_TINY = {np.dtype(np.float32): 1e-30, np.dtype(np.float64): 1e-290}
+
+
+class Graph:
+    """Adds nodes for one operator.
+
+    Parameters
+    ----------
+    scope, container
+        As skl2onnx hands them to a converter.
+    dtype : float32 or float64
+        Of all numbers that are computed with.
+    """
+
+    def __init__(self, scope: Any, container: Any, dtype: DTypeLike) -> None:
+        self._scope = scope
+        self._container = container
+        self.dtype = np.dtype(dtype)
+
+    def node(self, kind: str, *inputs: str, output: str | None = None, domain: str = "", **attributes: Any) -> str:
+        """Add a node and return the name of its result."""
+        result = output or self._scope.get_unique_variable_name(kind.lower())
+        name = self._scope.get_unique_operator_name(kind)
+        self._container.add_node(kind, list(inputs), [result], op_domain=domain, name=name, **attributes)
+        return result
+
+    def constant(self, values: ArrayLike, dtype: DTypeLike | None = None) -> str:
+        """Add an array, by default of the graph's precision."""
+        from onnx.helper import np_dtype_to_tensor_dtype
+
+        array = np.asarray(values)
+        name: str = self._scope.get_unique_variable_name("constant")
+        if array.dtype.kind in "OU":
+            self._container.add_initializer(
+                name, np_dtype_to_tensor_dtype(np.dtype(object)), array.shape, [str(v).encode() for v in array.ravel()]
+            )
+            return name
+        array = array.astype(dtype or self.dtype)
+        self._container.add_initializer(
+            name, np_dtype_to_tensor_dtype(array.dtype), list(array.shape), array.ravel().tolist()
+        )
+        return name
+
+    def numbers(self, name: str, output: str | None = None) -> str:
+        """Cast to the graph's precision."""
+        from onnx.helper import np_dtype_to_tensor_dtype
+
+        return self.node("Cast", name, output=output, to=np_dtype_to_tensor_dtype(self.dtype))
+
+    def columns(self, matrix: str, which: ArrayLike) -> str:
+        """Some columns of a matrix."""
+        return self.node("Gather", matrix, self.constant(which, np.int64), axis=1)
+
+    def minus(self, name: str, values: Any) -> str:
+        """Subtract numbers as if they had twice the precision: far from zero, rounding them would show."""
+        high = np.asarray(values, dtype=np.float64).astype(self.dtype)
+        low = np.asarray(values, dtype=np.float64) - high
+        difference = self.node("Sub", name, self.constant(high))
+        return self.node("Sub", difference, self.constant(low)) if np.any(low.astype(self.dtype)) else difference
+
+
+def join_inputs(graph: Graph, operator: Any) -> str:
+    """All inputs of an operator side by side, in the graph's precision."""
+    names = [graph.numbers(variable.full_name) for variable in operator.inputs]
+    return names[0] if len(names) == 1 else graph.node("Concat", *names, axis=1)
+
+
+def find_precision(operator: Any) -> np.dtype[Any]:
+    """Double as soon as one input is."""
+    from skl2onnx.common.data_types import DoubleTensorType
+
+    double = any(isinstance(variable.type, DoubleTensorType) for variable in operator.inputs)
+    return np.dtype(np.float64 if double else np.float32)
+
+
+def reads_text(encoder: Any, position: int) -> bool:
+    """Whether an attribute of a fitted encoder is read as text."""
+    attribute = encoder._plan[position]
+    return attribute.kind == "categorical" and attribute.holds == "text"
+
+
+def check_encoder(encoder: Any, dtype: Any) -> None:
+    """Refuse what cannot be converted."""
+    for i, attribute in enumerate(encoder._plan):
+        categories = _list_seen_categories(encoder, i)
+        if attribute.holds == "intervals":
+            raise ConversionError(f"column {attribute.name!r} holds intervals: turn them into text before fit")
+        if attribute.holds == "text" and "" in categories:
+            raise ConversionError(
+                f"column {attribute.name!r} has the empty text as a category, which stands for a missing value in "
+                "ONNX: give it a name before fit"
+            )
+        if attribute.kind == "categorical" and attribute.holds == "numbers":
+            exact = np.array(categories, dtype=np.float64)
+            if not np.array_equal(exact.astype(dtype), exact):
+                raise ConversionError(
+                    f"categorical column {attribute.name!r} has codes that single precision cannot tell apart: use "
+                    "precision='double', or turn them into text before fit"
+                )
+
+
+def convert_encoder(scope: Any, operator: Any, container: Any) -> None:
+    """`transform` of a fitted Encoder."""
+    encoder = operator.raw_operator
+    graph = Graph(scope, container, find_precision(operator))
+    check_encoder(encoder, graph.dtype)
+    cells = _list_cells(graph, operator, encoder)
+    fills = dict(zip(_find_numeric(encoder), encoder._median.statistics_)) if _find_numeric(encoder) else {}
+    columns = []
+    for i, cell in enumerate(cells):
+        if encoder._plan[i].kind == "categorical":
+            columns += _add_category(graph, encoder, i, cell)
+        else:
+            columns += _add_number(graph, encoder, i, cell, float(fills[i]))
+    # Attribute by attribute, the flag last: the order in which the encoder lays its columns out.
+    matrix = graph.node("Concat", *columns, axis=1)
+    scaled = graph.minus(matrix, encoder.mean_[None])
+    graph.node("Div", scaled, graph.constant(encoder.scale_[None]), output=operator.outputs[0].full_name)
+
+
+def _list_cells(graph: Graph, operator: Any, encoder: Any) -> list[str]:
+    """One column of input for every attribute."""
+    n = len(encoder._plan)
+    if len(operator.inputs) == 1 and n > 1:
+        matrix = join_inputs(graph, operator)
+        return [graph.columns(matrix, [i]) for i in range(n)]
+    names = [variable.full_name for variable in operator.inputs]
+    return [name if reads_text(encoder, i) else graph.numbers(name) for i, name in enumerate(names)]
+
+
+def _find_numeric(encoder: Any) -> list[int]:
+    return [i for i, attribute in enumerate(encoder._plan) if attribute.kind != "categorical"]
+
+
+def _add_number(graph: Graph, encoder: Any, position: int, cell: str, fill: float) -> list[str]:
+    is_missing = graph.node("IsNaN", cell)
+    if encoder._plan[position].kind == "empty":  # whatever it holds now
+        is_missing = graph.node("Or", is_missing, graph.node("Not", is_missing))
+    columns = [graph.node("Where", is_missing, graph.constant(fill), cell)]
+    if position in encoder._flagged:
+        columns.append(graph.numbers(is_missing))
+    return columns
+
+
+def _add_category(graph: Graph, encoder: Any, position: int, cell: str) -> list[str]:
+    """One 0/1 column per category, and the flag."""
+    known = _list_seen_categories(encoder, position)
+    places = _list_places(encoder, position)
+    if_missing = _MISSING
+    if encoder.missing == "impute":
+        if_missing = places[known.index(_find_most_frequent(encoder, position))]
+    if reads_text(encoder, position):
+        number = graph.node(
+            "LabelEncoder",
+            cell,
+            domain="ai.onnx.ml",
+            keys_strings=[*map(str, known), ""],
+            values_int64s=[*places, if_missing],
+            default_int64=_UNKNOWN,
+        )
+    else:
+        number = _add_place_of_code(graph, cell, [float(code) for code in known], places, if_missing)
+    shown = [*range(len(encoder._categories[position])), *([_MISSING] if position in encoder._flagged else [])]
+    return [graph.numbers(graph.node("Equal", number, graph.constant([shown], np.int64)))]
+
+
+def _add_place_of_code(graph: Graph, cell: str, codes: list[float], places: list[int], if_missing: int) -> str:
+    """The column of a numeric code: each of them adds its place where it is met."""
+    number = graph.constant([[_UNKNOWN]], np.int64)
+    for code, place in zip(codes, places):
+        is_met = graph.node("Equal", cell, graph.constant([[code]]))
+        number = graph.node("Where", is_met, graph.constant([[place]], np.int64), number)
+    return graph.node("Where", graph.node("IsNaN", cell), graph.constant([[if_missing]], np.int64), number)
+
+
+def _count_choices_before(encoder: Any, position: int) -> int:
+    """The number of an attribute among the categorical ones."""
+    return sum(attribute.kind == "categorical" for attribute in encoder._plan[:position])
+
+
+def _list_seen_categories(encoder: Any, position: int) -> list[Any]:
+    """All categories seen in fit, also those that were lumped together."""
+    if encoder._plan[position].kind != "categorical":
+        return []
+    return list(encoder._one_hot.categories_[_count_choices_before(encoder, position)])
+
+
+def _list_places(encoder: Any, position: int) -> list[int]:
+    """The output column, among those of the attribute, of every category seen in fit."""
+    shown = [format_suffix(category) for category in encoder._categories[position]]
+    places = {end: place for place, end in reversed(list(enumerate(shown)))}
+    lumped = places.get(format_suffix(INFREQUENT), _UNKNOWN)
+    return [places.get(format_suffix(category), lumped) for category in _list_seen_categories(encoder, position)]
+
+
+def _find_most_frequent(encoder: Any, position: int) -> Any:
+    return encoder._most_frequent.statistics_[_count_choices_before(encoder, position)]
+
+
+class TransformingLFR(TransformerMixin, BaseEstimator):
+    """Stands for a fitted LFR whose `transform` is meant."""
+
+    def __init__(self, lfr: Any = None) -> None:
+        self.lfr = lfr
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        return self.lfr.get_feature_names_out()
+
+
+def replace_inner_lfr(model: Any) -> Any:
+    """A copy of a pipeline in which every LFR before the last step only transforms."""
+    if not isinstance(model, Pipeline):
+        return model
+    last = len(model.steps) - 1
+    steps = []
+    for i, (name, step) in enumerate(model.steps):
+        if any(isinstance(part, LFR) for part in _list_parts(step)):
+            raise ConversionError(f"step {name!r} holds an LFR within; only as a step of the pipeline can it convert")
+        steps.append((name, TransformingLFR(step) if isinstance(step, LFR) and i < last else step))
+    return Pipeline(steps)
+
+
+def _list_parts(step: Any) -> list[Any]:
+    return list(step.get_params(deep=True).values()) if hasattr(step, "get_params") else []
+
+
+def convert_transformer(scope: Any, operator: Any, container: Any) -> None:
+    """`transform` of IFair, or of LFR inside a pipeline."""
+    model = operator.raw_operator
+    if isinstance(model, TransformingLFR):
+        model = model.lfr
+    graph = Graph(scope, container, find_precision(operator))
+    output = operator.outputs[0].full_name
+    if model.output == "membership":
+        add_memberships(graph, model, join_inputs(graph, operator), output=output)
+        return
+    U = add_memberships(graph, model, join_inputs(graph, operator))
+    # Rows of U sum to 1: moving the prototypes to their centre and back keeps digits.
+    centre = model.prototypes_.mean(axis=0)
+    mixture = graph.node("MatMul", U, graph.constant(model.prototypes_ - centre))
+    graph.node("Add", mixture, graph.constant(centre), output=output)
+
+
+def convert_classifier(scope: Any, operator: Any, container: Any) -> None:
+    """`predict` and `predict_proba` of LFR."""
+    model = operator.raw_operator
+    graph = Graph(scope, container, find_precision(operator))
+    U = add_memberships(graph, model, join_inputs(graph, operator))
+    chance = graph.node("MatMul", U, graph.constant(model.label_chances_[:, None]))
+    other = graph.node("Sub", graph.constant([[1.0]]), chance)
+    graph.node("Concat", other, chance, output=operator.outputs[1].full_name, axis=1)
+    second = graph.node("Greater", chance, graph.constant([[0.5]]))
+    flat = graph.node("Reshape", second, graph.constant([-1], np.int64))
+    names = model.classes_
+    kind = object if names.dtype.kind in "OU" else np.int64
+    first, last = (graph.constant(names[i : i + 1].astype(kind), kind) for i in (0, 1))
+    graph.node("Where", flat, last, first, output=operator.outputs[0].full_name)
+
+
+def convert_masked(scope: Any, operator: Any, container: Any) -> None:
+    """The columns that are not protected."""
+    graph = Graph(scope, container, find_precision(operator))
+    kept = graph.columns(join_inputs(graph, operator), np.flatnonzero(~operator.raw_operator.protected_mask_))
+    graph.node("Identity", kept, output=operator.outputs[0].full_name)
+
+
+def add_memberships(graph: Graph, model: Any, X: str, output: str | None = None) -> str:
+    """Softmax of negative distances to the prototypes, shape (n, K)."""
+    # As in the estimator, columns of weight 0 are not looked at.
+    seen = np.flatnonzero(model.alpha_) if model.alpha_.any() else np.array([0])
+    V, alpha, p = model.prototypes_[:, seen], model.alpha_[seen], float(model.p)
+    centre = V.mean(axis=0)
+    records = graph.minus(graph.columns(X, seen) if len(seen) < len(model.alpha_) else X, centre)
+    records = graph.node("Unsqueeze", records, graph.constant([1], np.int64))
+    differences = graph.minus(records, (V - centre)[None])
+    distance = _add_distance(graph, differences, alpha, p, 2.0 if model.squared else 1.0)
+    return graph.node("Softmax", graph.node("Neg", distance), output=output, axis=1)
+
+
+def _add_distance(graph: Graph, differences: str, alpha: Any, p: float, exponent: float) -> str:
+    """``(sum alpha |d|^p)^(exponent / p)`` over the last axis."""
+    weights = graph.constant(alpha[:, None])
+    last = graph.constant([-1], np.int64)
+    if p == 2.0:
+        powers = graph.node("Mul", differences, differences)
+        total = graph.node("Squeeze", graph.node("MatMul", powers, weights), last)
+        return total if exponent == 2.0 else graph.node("Sqrt", total)
+    sizes = graph.node("Abs", differences)
+    if p == 1.0:
+        total = graph.node("Squeeze", graph.node("MatMul", sizes, weights), last)
+        return total if exponent == 1.0 else graph.node("Mul", total, total)
+    # Powers of the largest difference would overflow: it is taken out and put back.
+    largest = graph.node("ReduceMax", sizes, axes=[-1], keepdims=1)
+    largest = graph.node("Max", largest, graph.constant(_TINY[graph.dtype]))
+    powers = graph.node("Pow", graph.node("Div", sizes, largest), graph.constant(p))
+    total = graph.node("MatMul", powers, weights)
+    root = graph.node("Mul", graph.node("Pow", total, graph.constant(1.0 / p)), largest)
+    root = graph.node("Squeeze", root, last)
+    return root if exponent == 1.0 else graph.node("Mul", root, root)

@@ -1,0 +1,109 @@
+"""From the records of all experiments to the file of results."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ifair.data import DataError, load
+from ifair.reproduce.experiment import find_experiments
+from ifair.reproduce.profiles import Profile
+from ifair.reproduce.results_format import Results, Run, Source, empty_results
+from ifair.reproduce.units import Records
+
+
+def drop_missing(profile: Profile, *, needed: bool) -> tuple[Profile, list[str]]:
+    """The profile with those of its datasets that can be read, and what is missing.
+
+    ``needed``: a missing dataset is an error instead.
+    """
+    missing = []
+    for source in {source.name: source for source in (*profile.classification, *profile.ranking)}.values():
+        try:
+            load(source.name, **source.options)
+        except DataError as error:
+            if needed:
+                raise
+            missing.append(f"{source.name}: {str(error).splitlines()[0]}")
+    absent = {line.partition(":")[0] for line in missing}
+    return profile.only(set(profile.datasets) - absent), missing
+
+
+def assemble(
+    records: Mapping[str, Records],
+    name: str,
+    profile: Profile,
+    missing: Sequence[str],
+    before: Results | None = None,
+) -> Results:
+    """Results of all experiments as plain data, small enough to keep.
+
+    Parameters
+    ----------
+    records : mapping from experiments to records of the runner
+    name : str
+        Of the profile.
+    profile : Profile
+    missing : sequence of str
+        Datasets that were left out, and why.
+    before : Results, optional
+        Earlier results. Experiments (and datasets of experiments that keep them apart) that were not run now are
+        taken from there; ``runs`` tells which profile each comes from.
+    """
+    results = empty_results()
+    summaries, runs = dict(before["experiments"] if before else {}), dict(before["runs"] if before else {})
+    for experiment, found in records.items():
+        kind = find_experiments()[experiment]
+        if not found:
+            summaries.setdefault(experiment, kind.summarise([]))
+            continue
+        summary = kind.summarise(found)
+        parts = list(summary) if kind.by_dataset else ["all"]
+        now = {part: _describe_run(part, found, name, profile, missing) for part in parts}
+        summaries[experiment] = {**summaries.get(experiment, {}), **summary} if kind.by_dataset else summary
+        runs[experiment] = {**runs.get(experiment, {}), **now} if kind.by_dataset else now
+    rounded: Results = _round({**results, "runs": runs, "experiments": summaries})
+    return rounded
+
+
+def _describe_run(part: str, records: Records, name: str, profile: Profile, missing: Sequence[str]) -> Run:
+    """What a reader needs to judge a result and to get it again."""
+    own = [record for record in records if part in ("all", record.case.dataset)]
+    return {
+        "profile": name,
+        "seeds": sorted({record.case.seed for record in own}),
+        "units": len(own),
+        "seconds": round(sum(record.seconds for record in own), 1),
+        "sources": _list_sources(own),
+        "grid": profile.grid,
+        "solver": profile.solver,
+        "left_out": list(missing),
+        "environment": join_environments([record.environment for record in own]),
+    }
+
+
+def _list_sources(records: Records) -> list[Source]:
+    """The datasets that units read, with the limits that they kept to, which may be tighter than the profile's."""
+    sources: list[Source] = [
+        {
+            "name": case.dataset,
+            "max_records": case.max_records,
+            "max_training": case.max_training,
+            "options": case.options,
+        }
+        for case in (record.case for record in records)
+    ]
+    return [source for i, source in enumerate(sources) if source not in sources[:i]]
+
+
+def join_environments(environments: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """One environment for units that ran in several: values that differ side by side."""
+    names = dict.fromkeys(name for one in environments for name in one)
+    return {name: " and ".join(sorted({one[name] for one in environments if name in one})) for name in names}
+
+
+def _round(data: Any) -> Any:
+    """Six digits say all that a measure has to say, in a third of the file."""
+    if isinstance(data, dict):
+        return {key: _round(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_round(value) for value in data]
+    return float(f"{data:.6g}") if isinstance(data, float) else data

@@ -1,0 +1,461 @@
+"""Beyond the paper: an ablation. Which option of iFair closes the gap to the rivals that do better?
+
+Every variant is iFair-b with something changed, run over the same small grid on the same splits as the paper's own and
+as the marks to beat: masked data, their principal components, and masked data merely multiplied by a factor below 1.
+The last is there because a penalised classifier on smaller numbers gives more people the same answer, which the
+consistency of labels rewards: what a representation reaches beyond that is its own merit.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.preprocessing import StandardScaler
+
+from ifair.datasets.registry import find_about
+from ifair.evaluate.candidates import list_settings
+from ifair.evaluate.fronts import hypervolume, pareto_front
+from ifair.evaluate.measures import UTILITY, guess_group, measure_mapped
+from ifair.evaluate.rules import choose_row, harmonic_mean
+from ifair.evaluate.splits import Split
+from ifair.evaluate.statistics import Comparison, Spread, compare, spreads
+from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Strong, Table, Text
+from ifair.report.pictures import BLUE, GREEN, ORANGE, RED, new_figure
+from ifair.reproduce import labels
+from ifair.reproduce.case import Case, prepare, represent, train_setting
+from ifair.reproduce.experiment import Experiment
+from ifair.reproduce.profiles import Profile, Source
+from ifair.reproduce.results_format import Results
+from ifair.reproduce.runner import Unit
+from ifair.reproduce.units import Earlier, Records, make_unit
+from ifair.reproduce.verdicts import LEVEL
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+BASE = "paper"
+
+_BLIND = {"freeze_protected": True, "utility_columns": "unprotected"}
+
+VARIANTS: dict[str, dict[str, Any]] = {
+    BASE: {},
+    "small_K": {"K": [5, 3, 2]},
+    "p=1": {"p": 1.0, "pairs": 30},
+    "p=3": {"p": 3.0, "pairs": 30},
+    "uniform_starts": {"init": "uniform"},
+    "5_restarts": {"n_restarts": 5},
+    "squared_softmax": {"squared": True},
+    "memberships": {"output": "membership"},
+    "memberships+unit_variance": {"output": "membership", "unit_variance": True},
+    "frozen": {"freeze_protected": True},
+    "frozen+unprotected_utility": _BLIND,
+    "euclidean": {"fairness_distance": "euclidean"},
+    "euclidean+frozen+unprotected_utility": {"fairness_distance": "euclidean", **_BLIND},
+    "principal_start": {"init": "principal"},
+    "principal_start+frozen+unprotected_utility": {"init": "principal", **_BLIND},
+    "principal_start+euclidean+frozen+unprotected_utility": {
+        "init": "principal",
+        "fairness_distance": "euclidean",
+        **_BLIND,
+    },
+}
+"""By name what is changed of iFair-b. ``K`` is changed in the grid, which keeps its size; ``unit_variance`` scales the
+columns of the representation, as the encoder does those of the data."""
+
+MARKS = ("masked", "svd-masked", "masked+scaled")
+"""The marks to beat."""
+
+OF_SCALE = ("masked+scaled", "memberships+unit_variance")
+"""What differs in scale alone. Rankings leave it out: linear regression has no penalty and does not notice."""
+
+SCALES = [1.0, 0.3, 0.1, 0.03]
+"""Factors of the last mark: to a classifier with an L2 penalty like penalties 1, 11, 100 and 1,111 times as strong."""
+
+TASTE = (BASE, "small_K", "frozen", "principal_start+frozen+unprotected_utility", *MARKS)
+"""All that a profile with a single K tries."""
+
+RATIOS = [[0.9, 0.1], [0.1, 0.9]]
+"""Weights of utility and fairness: mostly the one, mostly the other."""
+
+MAX_RECORDS, MAX_TRAINING, MAX_ITERATIONS = 2400, 300, 60
+"""Limits on records, records to learn from and iterations that let many variants be tried, the same for all."""
+
+MAX_CELLS = 10_000
+"""Records x columns up to which an order p other than 2 is tried: it costs some fifty times more per pair."""
+
+DARK = "#555555"
+_LINES = {"masked": (ORANGE, "--"), "svd-masked": (GREEN, "-."), "masked+scaled": (RED, ":")}
+
+
+class Summary(TypedDict):
+    """One dataset.
+
+    ``utility``, the name of the measure; ``variants``, by name mean and spread of ``hypervolume``, ``harmonic_mean``,
+    utility, yNN, score AUC or tau, and ``adversary``; ``against_paper``, for hypervolume and harmonic mean the
+    difference of the paper's less each other's; ``ahead``, by variant the number of splits with more hypervolume than
+    the paper's; ``skipped``, by variant the reason.
+    """
+
+    utility: str
+    variants: dict[str, dict[str, Spread]]
+    against_paper: dict[str, dict[str, Comparison]]
+    ahead: dict[str, int]
+    skipped: dict[str, str]
+
+
+Found = dict[str, Summary]
+
+
+def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
+    """Every dataset, split, variant and mark; those of one split in a row, for they share its preparation."""
+    taste = len(profile.grid["K"]) == 1
+    sources = profile.classification if taste else (*profile.classification, *profile.ranking)
+    return [
+        make_unit(
+            f"{source.name}, {label_variant(variant)}, split {seed + 1}",
+            measure_variant,
+            profile.case(
+                source,
+                seed,
+                max_records=min(source.max_records or MAX_RECORDS, MAX_RECORDS),
+                max_training=min(source.max_training or MAX_TRAINING, MAX_TRAINING),
+                method=variant,
+                grid={"K": profile.grid["K"][:2], "ratios": RATIOS},
+                solver={**profile.solver, "max_iter": min(profile.solver["max_iter"], MAX_ITERATIONS)},
+            ),
+        )
+        for source in sources
+        for seed in range(profile.n_splits)
+        for variant in (TASTE if taste else (*VARIANTS, *MARKS))
+        if _applies(variant, source)
+    ]
+
+
+def label_variant(name: str) -> str:
+    """A variant or mark in words.
+
+    Examples
+    --------
+    >>> label_variant("p=1"), label_variant("frozen+unprotected_utility")
+    ('p = 1', 'frozen, unprotected utility')
+    """
+    return name.replace("=", " = ").replace("+", ", ").replace("_", " ")
+
+
+def _applies(variant: str, source: Source) -> bool:
+    return variant not in OF_SCALE or find_about(source.name).task != "ranking"
+
+
+def measure_variant(case: Case) -> dict[str, Any]:
+    """All settings of one variant on one split, and how well an adversary does on the best of them.
+
+    The method of the case is one of ``VARIANTS`` or ``MARKS``.
+
+    Returns
+    -------
+    dict
+        ``rows``, for each setting the measures on validation and test; ``adversary``, the AUC on test of gradient
+        boosting that tells the group from the setting with the best harmonic mean on validation. Or ``skipped``, the
+        reason why nothing was tried.
+    """
+    parts = prepare(case)
+    cells = parts.train.X.size
+    if VARIANTS.get(case.method, {}).get("p", 2.0) != 2.0 and cells > MAX_CELLS:
+        return {"skipped": f"{cells:,} cells to learn from, more than {MAX_CELLS:,}"}
+    rows, seen = [], []
+    for setting, mapped in map_settings(case, parts):
+        validation, test = measure_mapped(parts, mapped)
+        rows.append({"setting": setting, "validation": validation, "test": test})
+        seen.append(mapped)
+    chosen = seen[rows.index(choose_row(rows, "balanced", utility=UTILITY[parts.task]))]
+    adversary = guess_group(parts, chosen[0], chosen[2], "boosting", case.seed)["AUC"]
+    return {"rows": rows, "adversary": adversary}
+
+
+def map_settings(case: Case, parts: Split) -> Iterator[tuple[dict[str, Any], list[NDArray[np.float64]]]]:
+    """Every setting of a variant, with the train, validation and test parts as it represents them."""
+    if case.method == "masked+scaled":
+        for factor in SCALES:
+            yield {"scale": factor}, [factor * part.may_count for part in (parts.train, parts.validation, parts.test)]
+        return
+    changes = dict(VARIANTS.get(case.method, {}))
+    dimensions = changes.pop("K", case.grid["K"])[: len(case.grid["K"])]
+    unit_variance = changes.pop("unit_variance", False)
+    method = case.method if case.method in MARKS else "ifair-b"
+    changed = replace(case, method=method, solver={**case.solver, **changes})
+    for setting in list_settings(method, {**case.grid, "K": dimensions}):
+        mapped = represent(train_setting(changed, parts, setting), parts)
+        if unit_variance:
+            scaler = StandardScaler().fit(mapped[0])
+            mapped = [scaler.transform(Z) for Z in mapped]
+        yield setting, mapped
+
+
+def summarise(records: Records) -> Found:
+    """By dataset: what every variant reached over the splits, and how it compares with the paper's iFair-b."""
+    found: dict[str, dict[str, dict[int, Any]]] = {}
+    for record in records:
+        by_variant = found.setdefault(record.case.dataset, {})
+        by_variant.setdefault(record.case.method, {})[record.case.seed] = record.result
+    return {dataset: _summarise_dataset(by_variant) for dataset, by_variant in found.items()}
+
+
+def _summarise_dataset(by_variant: Mapping[str, Mapping[int, Any]]) -> Summary:
+    skipped = {
+        variant: result["skipped"]
+        for variant, by_seed in by_variant.items()
+        for result in by_seed.values()
+        if "skipped" in result
+    }
+    reached = {
+        variant: [summarise_split(by_seed[seed]) for seed in sorted(by_seed)]
+        for variant, by_seed in by_variant.items()
+        if variant not in skipped
+    }
+    against = {
+        measure: compare(
+            [row[measure] for row in reached[BASE]],
+            {name: [row[measure] for row in rows] for name, rows in reached.items() if name != BASE},
+        )
+        for measure in ("hypervolume", "harmonic_mean")
+    }
+    paper = [row["hypervolume"] for row in reached[BASE]]
+    return {
+        "utility": "MAP" if "MAP" in reached[BASE][0] else "AUC",
+        "variants": {name: spreads(rows) for name, rows in reached.items()},
+        "against_paper": against,
+        "ahead": {
+            name: sum(row["hypervolume"] > base for row, base in zip(rows, paper)) for name, rows in reached.items()
+        },
+        "skipped": skipped,
+    }
+
+
+def summarise_split(result: Mapping[str, Any]) -> dict[str, float]:
+    """One split of one variant in a few numbers, all on test, with the settings chosen on validation.
+
+    Hypervolume is that of the settings on the validation front, above yNN 0.5 and AUC 0.5 (MAP 0), what guessing gets.
+    """
+    rows = result["rows"]
+    utility, further = ("MAP", "KT") if "MAP" in rows[0]["test"] else ("AUC", "AUC_of_scores")
+    validation, test = (
+        np.array([[row[part][utility], row[part]["yNN"]] for row in rows]) for part in ("validation", "test")
+    )
+    chosen = choose_row(rows, "balanced", utility=utility)["test"]
+    return {
+        "hypervolume": hypervolume(test[pareto_front(validation)], [0.0 if utility == "MAP" else 0.5, 0.5]),
+        "harmonic_mean": harmonic_mean(chosen[utility], chosen["yNN"]),
+        utility: chosen[utility],
+        "yNN": chosen["yNN"],
+        further: chosen[further],
+        "adversary": result["adversary"],
+    }
+
+
+def section(results: Results) -> list[Block]:
+    """The table, the picture and the findings; nothing where the experiment was not run."""
+    found = results["experiments"].get("ablation")
+    if not found:
+        return []
+    return [
+        Heading("Options beyond the paper"),
+        Text(
+            "Hypervolume / harmonic mean on test, for settings chosen on validation: iFair-b as in the paper, with one "
+            "or more options changed, and below it the marks to beat, among them masked data multiplied by a factor of "
+            "at most 1. ▲ and ▼: clearly above or below the paper's iFair-b (paired t-tests over the splits, after "
+            f"Holm, at {LEVEL:.0%}); {_count_splits(found)} splits. The best of each column has a star."
+        ),
+        Table(tabulate(found)),
+        *_list_skipped(found),
+        Picture(
+            "ablation",
+            "Hypervolume of every variant of iFair on every dataset, next to masked data and their principal "
+            "components",
+        ),
+        Bullets(list_findings(found)),
+    ]
+
+
+def _count_splits(found: Found) -> int:
+    return int(next(iter(found.values()))["variants"][BASE]["hypervolume"]["n"])
+
+
+def _list_variants(found: Found) -> list[str]:
+    """All variants that were tried on some dataset, the marks last."""
+    every = list(dict.fromkeys(name for one in found.values() for name in one["variants"]))
+    return [name for name in every if name not in MARKS] + [name for name in MARKS if name in every]
+
+
+def tabulate(found: Found) -> list[list[str]]:
+    """Variants down, datasets across; each cell hypervolume / harmonic mean."""
+    rows = [["variant", *map(labels.dataset, found)]]
+    best = {
+        dataset: {
+            measure: max(round(values[measure]["mean"], digits) for values in one["variants"].values())
+            for measure, digits in (("hypervolume", 3), ("harmonic_mean", 2))
+        }
+        for dataset, one in found.items()
+    }
+    for name in _list_variants(found):
+        cells = []
+        for dataset, one in found.items():
+            if name not in one["variants"]:
+                cells.append("")
+                continue
+            parts = []
+            for measure, digits in (("hypervolume", 3), ("harmonic_mean", 2)):
+                value = one["variants"][name][measure]["mean"]
+                text = f"{value:.{digits}f}"
+                text = f"{text}*" if round(value, digits) == best[dataset][measure] else text
+                parts.append(text + {1: " ▲", -1: " ▼", 0: ""}[compare_clearly(one, measure, name)])
+            cells.append(" / ".join(parts))
+        rows.append([label_variant(name), *cells])
+    return rows
+
+
+def compare_clearly(one: Summary, measure: str, name: str) -> int:
+    """1 where a variant is clearly above the paper's iFair-b, -1 where clearly below, else 0."""
+    compared = one["against_paper"][measure].get(name)
+    if compared is None or compared["adjusted"] >= LEVEL:
+        return 0
+    # The difference is the paper's less the other's.
+    return 1 if compared["difference"] < 0 else -1
+
+
+def _list_skipped(found: Found) -> list[Block]:
+    reasons: dict[str, list[str]] = {}
+    for dataset, one in found.items():
+        for name, why in one["skipped"].items():
+            reasons.setdefault(f"{labels.dataset(dataset)} ({why})", []).append(label_variant(name))
+    lines = [f"{' and '.join(names)} on {where}" for where, names in reasons.items()]
+    return [Text(f"Left out, for an order p other than 2 is slow: {'; '.join(lines)}.")] if lines else []
+
+
+def list_findings(found: Found) -> list[Line]:
+    """What the numbers say, a sentence each."""
+    return [*_describe_gaps(found), *_describe_variants(found), *_describe_scaling(found), *_describe_leaks(found)]
+
+
+def _describe_gaps(found: Found) -> list[Line]:
+    lines: list[Line] = []
+    for dataset, one in found.items():
+        mean = {name: values["hypervolume"]["mean"] for name, values in one["variants"].items()}
+        ours = {name: value for name, value in mean.items() if name not in MARKS}
+        rivals = {name: value for name, value in mean.items() if name in MARKS}
+        top, rival = max(ours, key=ours.__getitem__), max(rivals, key=rivals.__getitem__)
+        verdict = "which no mark beats" if ours[top] >= rivals[rival] else "still below the best mark"
+        marks = ", ".join(f"{label_variant(name)} {value:.3f}" for name, value in rivals.items())
+        lines.append(
+            (
+                Strong(labels.dataset(dataset)),
+                f": hypervolume {mean[BASE]:.3f} with the paper's options against {marks}. The best variant is "
+                f"“{label_variant(top)}” with {ours[top]:.3f}, {verdict}.",
+            )
+        )
+    return lines
+
+
+def _describe_variants(found: Found) -> list[Line]:
+    rated = []
+    for name in _list_variants(found):
+        tried = {dataset: one for dataset, one in found.items() if name in one["variants"]}
+        if name == BASE or name in MARKS:
+            continue
+        above = [dataset for dataset, one in tried.items() if _mean_volume(one, name) > _mean_volume(one, BASE)]
+        better = [dataset for dataset, one in tried.items() if compare_clearly(one, "hypervolume", name) > 0]
+        worse = [dataset for dataset, one in tried.items() if compare_clearly(one, "hypervolume", name) < 0]
+        ahead = sum(one["ahead"][name] for one in tried.values())
+        splits = sum(one["variants"][name]["hypervolume"]["n"] for one in tried.values())
+        line = (
+            f"“{label_variant(name)}”: more hypervolume than the paper's options on {ahead} of {splits} splits, in the "
+            f"mean on {len(above)} of {len(tried)} datasets; clearly more on {_join_datasets(better)}, clearly less on "
+            f"{_join_datasets(worse)}."
+        )
+        rated.append((ahead / splits, line))
+    return [line for _, line in sorted(rated, key=lambda pair: -pair[0])]
+
+
+def _describe_scaling(found: Found) -> list[Line]:
+    lines: list[Line] = []
+    for dataset, one in found.items():
+        masked, scaled = one["variants"].get("masked"), one["variants"].get("masked+scaled")
+        if masked is None or scaled is None:
+            continue
+        lines.append(
+            (
+                Strong(labels.dataset(dataset)),
+                ": multiplying masked data by a factor changes hypervolume from "
+                f"{masked['hypervolume']['mean']:.3f} to {scaled['hypervolume']['mean']:.3f}, and at the best harmonic "
+                f"mean yNN from {masked['yNN']['mean']:.2f} to {scaled['yNN']['mean']:.2f}, AUC from "
+                f"{masked['AUC']['mean']:.2f} to {scaled['AUC']['mean']:.2f} and AUC of scores from "
+                f"{masked['AUC_of_scores']['mean']:.2f} to {scaled['AUC_of_scores']['mean']:.2f}. This much a penalty "
+                "of the classifier does without any representation.",
+            )
+        )
+    return lines
+
+
+def _describe_leaks(found: Found) -> list[Line]:
+    lines: list[Line] = []
+    for dataset, one in found.items():
+        leak = {name: values["adversary"]["mean"] for name, values in one["variants"].items() if name not in MARKS}
+        least = min(leak, key=leak.__getitem__)
+        lines.append(
+            (
+                Strong(labels.dataset(dataset)),
+                f": an adversary tells the group with an AUC of {leak[BASE]:.2f} from the paper's iFair-b, "
+                f"{one['variants']['masked']['adversary']['mean']:.2f} from masked data, and {leak[least]:.2f} from "
+                f"the variant that shows least, “{label_variant(least)}”.",
+            )
+        )
+    return lines
+
+
+def _mean_volume(one: Summary, name: str) -> float:
+    return float(one["variants"][name]["hypervolume"]["mean"])
+
+
+def _join_datasets(datasets: list[str]) -> str:
+    return ", ".join(map(labels.dataset, datasets)) or "none"
+
+
+def draw(results: Results) -> "dict[str, Figure]":
+    """One panel a dataset: hypervolume of every variant with its standard deviation; lines mark the rivals."""
+    found = results["experiments"].get("ablation")
+    if not found:
+        return {}
+    shown = [name for name in _list_variants(found) if name not in MARKS][::-1]
+    figure = new_figure(1.2 + 0.27 * len(shown), 9.0)
+    panels = figure.subplots(1, len(found), sharey=True, squeeze=False)[0]
+    for panel, (dataset, one) in zip(panels, found.items()):
+        for height, name in enumerate(shown):
+            if name in one["variants"]:
+                value = one["variants"][name]["hypervolume"]
+                colour = BLUE if name != BASE else DARK
+                panel.errorbar(value["mean"], height, xerr=value["sd"], fmt="o", ms=4, lw=1, color=colour)
+        for name, (colour, style) in _LINES.items():
+            if name in one["variants"]:
+                panel.axvline(
+                    _mean_volume(one, name), color=colour, linestyle=style, linewidth=1.3, label=label_variant(name)
+                )
+        panel.set_title(labels.dataset(dataset), fontsize=10)
+        panel.tick_params(labelsize=8)
+        panel.grid(axis="y", alpha=0.3)
+        panel.locator_params(axis="x", nbins=2)
+    panels[0].set_yticks(range(len(shown)), [label_variant(name) for name in shown])
+    handles, names = panels[0].get_legend_handles_labels()
+    for panel in panels[1:]:
+        for handle, label in zip(*panel.get_legend_handles_labels()):
+            if label not in names:
+                handles.append(handle)
+                names.append(label)
+    figure.legend(handles, names, loc="outside upper center", ncols=len(names), fontsize=8, frameon=False)
+    figure.supxlabel("hypervolume on test (mean and standard deviation over splits)", fontsize=9)
+    return {"ablation": figure}
+
+
+EXPERIMENT = Experiment(
+    "ablation", place=100, plan=plan, summarise=summarise, section=section, draw=draw, by_dataset=True
+)

@@ -1,0 +1,137 @@
+"""Beyond the paper: is a representation good for more than the model that it was tuned with?
+
+The paper calls its representation application-agnostic. Here every representation is tuned once, with the paper's model
+(logistic or linear regression, best harmonic mean on validation), and then handed to models that had no say in it.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
+
+from ifair.evaluate.candidates import CLASSIFIERS, REGRESSORS
+from ifair.evaluate.measures import UTILITY, measure_mapped
+from ifair.evaluate.statistics import Spread, spreads
+from ifair.report.blocks import Block, Bullets, Heading, Line, Number, Strong, Table, Text, signed
+from ifair.reproduce import labels
+from ifair.reproduce.case import Case, prepare, represent, train_chosen
+from ifair.reproduce.experiment import Experiment
+from ifair.reproduce.profiles import Profile
+from ifair.reproduce.results_format import Results
+from ifair.reproduce.runner import Unit
+from ifair.reproduce.units import Earlier, Records, plan_chosen
+
+METHODS = ("full", "masked", "svd-masked", "ifair-b", "ifair-frozen")
+ABOUT = """
+Beyond the paper, which calls its representation application-agnostic: every representation is tuned once, with the
+paper's model (the first of each dataset; best harmonic mean on validation), and then handed to models that had no say
+in it. All numbers are means over the splits on test.
+""".strip()
+
+Measures = dict[str, Spread]
+Reached = dict[str, dict[str, dict[str, dict[str, Measures]]]]
+"""By task (``classification``, ``ranking``), dataset, model and representation: mean and spread on test."""
+
+
+def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
+    """Every dataset, split and representation, at the settings chosen earlier."""
+    return plan_chosen(measure_models, profile, (*profile.classification, *profile.ranking), METHODS, earlier)
+
+
+def measure_models(case: Case) -> dict[str, dict[str, float]]:
+    """Every model on one representation of one split: by name its measures on test."""
+    parts = prepare(case)
+    mapped = represent(train_chosen(case, parts), parts)
+    models = CLASSIFIERS if parts.task == "classification" else REGRESSORS
+    return {name: measure_mapped(parts, mapped, model=name, seed=case.seed)[1] for name in models}
+
+
+def summarise(records: Records) -> Reached:
+    """Means and spreads over the splits."""
+    rows: dict[tuple[str, str, str, str], list[Mapping[str, float]]] = defaultdict(list)
+    for record in records:
+        for model, measures in record.result.items():
+            # Only rankings have a MAP.
+            task = "ranking" if "MAP" in measures else "classification"
+            rows[task, record.case.dataset, model, record.case.method].append(measures)
+    found: Reached = {}
+    for (task, dataset, model, method), measured in rows.items():
+        by_model = found.setdefault(task, {}).setdefault(dataset, {}).setdefault(model, {})
+        by_model[method] = spreads(measured)
+    return found
+
+
+def section(results: Results) -> list[Block]:
+    """One table a task, and what it says; nothing where the experiment was not run."""
+    found = results["experiments"].get("downstream") or {}
+    blocks: list[Block] = []
+    for task, utility in UTILITY.items():
+        if found.get(task):
+            blocks += [
+                Heading(f"{task.capitalize()}: {utility} / yNN", 3),
+                Table(_tabulate_overview(found[task], task)),
+                Bullets(_describe_changes(found[task], task)),
+                *(
+                    block
+                    for dataset, models in found[task].items()
+                    for block in _tabulate_details(dataset, models, task)
+                ),
+            ]
+    return [Heading("Other models on the same representations"), Text(ABOUT), *blocks] if blocks else []
+
+
+def _tabulate_overview(datasets: Mapping[str, Any], task: str) -> list[list[str]]:
+    """One row a dataset and model, one column a representation."""
+    utility = UTILITY[task]
+    methods = list(next(iter(next(iter(datasets.values())).values())))
+    rows = [["dataset", "model", *map(labels.method, methods)]]
+    for dataset, models in datasets.items():
+        for model, by_method in models.items():
+            cells = [f"{by_method[m][utility]['mean']:.2f} / {by_method[m]['yNN']['mean']:.2f}" for m in methods]
+            rows.append([labels.dataset(dataset), labels.model(model, task), *cells])
+    return rows
+
+
+def _describe_changes(datasets: Mapping[str, Any], task: str) -> list[Line]:
+    """What iFair-b changes against the full data, model by model."""
+    utility = UTILITY[task]
+    lines: list[Line] = []
+    for dataset, models in datasets.items():
+        changes = []
+        for model, by_method in models.items():
+            if {"full", "ifair-b"} <= set(by_method):
+                before, after = by_method["full"], by_method["ifair-b"]
+                fairer = after["yNN"]["mean"] - before["yNN"]["mean"]
+                dearer = after[utility]["mean"] - before[utility]["mean"]
+                changes.append(
+                    (fairer, f"{labels.model(model, task)} {signed(fairer)} (at {signed(dearer)} {utility})")
+                )
+        if changes:
+            better = sum(fairer > 0 for fairer, _ in changes)
+            told = ", ".join(words for _, words in changes)
+            lines.append(
+                (
+                    Strong(labels.dataset(dataset)),
+                    f": iFair-b raises yNN above that of the full data for {better} of {len(changes)} models: {told}.",
+                )
+            )
+    return lines
+
+
+def _tabulate_details(dataset: str, models: Mapping[str, Any], task: str) -> list[Block]:
+    measures = labels.COLUMNS[task]
+    rows: list[list[Line]] = [["model", "representation", *map(labels.measure, measures)]]
+    for model, by_method in models.items():
+        for method, found in by_method.items():
+            cells = [Number.of(found[name], digits=labels.digits(name)) for name in measures]
+            rows.append([labels.model(model, task), labels.method(method), *cells])
+    return [Text(f"{labels.dataset(dataset)}, mean ± standard deviation:"), Table(rows)]
+
+
+EXPERIMENT = Experiment(
+    "downstream",
+    place=110,
+    plan=plan,
+    summarise=summarise,
+    section=section,
+    needs=("classification", "ranking"),
+)

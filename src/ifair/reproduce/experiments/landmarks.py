@@ -1,0 +1,154 @@
+"""Beyond the paper: do landmarks change the conclusions? The same fits with all pairs, and from another start.
+
+A fit with landmarks ends elsewhere than one with all pairs, as does a fit from another random start: what landmarks
+change is to be compared with what the start changes.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, TypedDict
+
+from ifair.evaluate.candidates import list_settings
+from ifair.evaluate.statistics import Spread, spread
+from ifair.report.blocks import Block, Bullets, Heading, Line, Strong, Table, Text, signed
+from ifair.reproduce import labels
+from ifair.reproduce.case import Case, measure, prepare, train_setting
+from ifair.reproduce.experiment import Experiment
+from ifair.reproduce.profiles import Profile
+from ifair.reproduce.results_format import Results
+from ifair.reproduce.runner import Unit
+from ifair.reproduce.units import Earlier, Records, group_results, make_unit
+
+SIZES = (100, 300, 1000)
+MAX_TRAINING = 3000
+"""Records up to which all pairs are compared, as the estimator does by itself."""
+MEASURES = ("AUC", "AUC_of_scores", "yNN", "Parity")
+RATIOS = ((0.9, 0.1), (0.5, 0.5), (0.1, 0.9))
+"""Weights of iFair under which pairs count."""
+
+
+class Change(TypedDict):
+    """One dataset: the ``records`` learned from; by kind of fit and measure the change against all pairs, with its
+    sign (``change``) and without (``size``)."""
+
+    records: int
+    kinds: dict[str, dict[str, dict[str, Spread]]]
+
+
+def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
+    """Every dataset with a label and split, iFair-b at the smallest K of the grid."""
+    return [
+        make_unit(
+            f"{source.name}, split {seed + 1}",
+            compare_pairs,
+            profile.case(
+                source,
+                seed,
+                max_training=min(source.max_training or MAX_TRAINING, MAX_TRAINING),
+                method="ifair-b",
+                grid={"K": profile.grid["K"][:1], "ratios": RATIOS, "landmarks": SIZES},
+                solver={**profile.solver, "n_restarts": 1},
+            ),
+        )
+        for source in profile.classification
+        for seed in range(profile.n_splits)
+    ]
+
+
+def compare_pairs(case: Case) -> dict[str, Any]:
+    """Test measures with all pairs, with so many ``landmarks`` (of the grid), and with all pairs from another start.
+
+    Numbers of landmarks that are not below the number of records are left out.
+
+    Returns
+    -------
+    dict
+        ``records`` learned from, and ``rows``: every ``setting`` with its measures on ``test`` by kind of fit.
+    """
+    parts = prepare(case)
+    n_records = len(parts.train.y)
+    fits = {"all_pairs": _with_pairs(case, "all"), "another_start": _with_pairs(case, "all", case.seed + 1_000_003)}
+    fits |= {f"landmarks_{size}": _with_pairs(case, size) for size in case.grid["landmarks"] if size < n_records}
+    rows = []
+    for setting in list_settings("ifair-b", case.grid):
+        test = {kind: measure(train_setting(one, parts, setting), parts)["test"] for kind, one in fits.items()}
+        rows.append({"setting": setting, "test": test})
+    return {"records": n_records, "rows": rows}
+
+
+def _with_pairs(case: Case, pairs: str | int, seed: int | None = None) -> Case:
+    return replace(case, solver={**case.solver, "pairs": pairs}, seed=case.seed if seed is None else seed)
+
+
+def summarise(records: Records) -> dict[str, Change]:
+    """By dataset and kind of fit: the change of each measure against all pairs (its size, and with its sign), and
+    the records learned from."""
+    found: dict[str, Change] = {}
+    for dataset, results in group_results(records, "dataset").items():
+        kinds = [kind for kind in results[0]["rows"][0]["test"] if kind != "all_pairs"]
+        found[dataset] = {"records": results[0]["records"], "kinds": {}}
+        for kind in kinds:
+            changes = {
+                name: [
+                    row["test"][kind][name] - row["test"]["all_pairs"][name]
+                    for result in results
+                    for row in result["rows"]
+                    if kind in row["test"]
+                ]
+                for name in MEASURES
+            }
+            found[dataset]["kinds"][kind] = {
+                name: {"change": spread(values), "size": spread([abs(value) for value in values])}
+                for name, values in changes.items()
+            }
+    return found
+
+
+def section(results: Results) -> list[Block]:
+    """What changes against all pairs, beside what another start changes."""
+    found = results["experiments"].get("landmarks")
+    if not found:
+        return []
+    return [
+        Heading("Landmarks in place of all pairs"),
+        Text(
+            "The same fits of iFair-b with all pairs of records, with pairs of every record and some landmarks, and "
+            "with all pairs from another random start: the change of each measure on test against all pairs, as its "
+            "mean, and after the slash the mean of its size. What landmarks change is to be compared with what the "
+            "start changes."
+        ),
+        Table(_tabulate(found)),
+        Bullets([line for dataset, one in found.items() for line in _describe_change(dataset, one)]),
+    ]
+
+
+def _tabulate(found: Mapping[str, Change]) -> list[list[str]]:
+    measures = list(next(iter(next(iter(found.values()))["kinds"].values())))
+    rows = [["dataset", "records", "fit", *map(labels.measure, measures)]]
+    for dataset, one in found.items():
+        for kind, by in one["kinds"].items():
+            cells = [f"{signed(by[name]['change']['mean'], 3)} / {by[name]['size']['mean']:.3f}" for name in measures]
+            rows.append([labels.dataset(dataset), f"{one['records']:,}", _name_kind(kind), *cells])
+    return rows
+
+
+def _describe_change(dataset: str, one: Change) -> list[Line]:
+    """Is the change by the most landmarks larger than that by another start?"""
+    kinds = dict(one["kinds"])
+    start = kinds.pop("another_start")
+    if not kinds:
+        return []
+    kind, by = list(kinds.items())[-1]
+    larger = [name for name in by if by[name]["size"]["mean"] > start[name]["size"]["mean"]]
+    more = ", ".join(map(labels.measure, larger))
+    words = f"more than another start does in {more}" if larger else "no measure more than another start does"
+    return [(Strong(labels.dataset(dataset)), f": {_name_kind(kind)} change {words}.")]
+
+
+def _name_kind(kind: str) -> str:
+    if not kind.startswith("landmarks_"):
+        return kind.replace("_", " ")
+    return f"{int(kind.removeprefix('landmarks_')):,} landmarks"
+
+
+EXPERIMENT = Experiment("landmarks", place=120, plan=plan, summarise=summarise, section=section, by_dataset=True)

@@ -1,0 +1,185 @@
+"""Can an adversary tell the protected group from a representation? Experiment 5 of the paper: bars, table, claim."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ifair.evaluate.measures import guess_group
+from ifair.evaluate.statistics import spread, spreads
+from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table, Text, signed
+from ifair.report.pictures import BLACK, light_grid, new_figure
+from ifair.reproduce import labels
+from ifair.reproduce.case import Case, prepare, represent, train_chosen
+from ifair.reproduce.experiment import Experiment
+from ifair.reproduce.profiles import Profile
+from ifair.reproduce.results_format import Results
+from ifair.reproduce.runner import Unit
+from ifair.reproduce.units import Earlier, Records, group_results, plan_chosen
+from ifair.reproduce.verdicts import format_spread, judge_claim
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+METHODS = ("masked", "lfr", "ifair-b", "ifair-frozen")
+ADVERSARIES = {"logistic": "logistic regression", "boosting": "gradient boosting"}
+"""The paper's adversary, and a stronger one that also finds what is not linear."""
+SUBSTANTIAL = 0.02
+"""A reduction by less than this is none worth the name."""
+
+
+def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
+    """Every dataset, split and method; LFR needs a label of two classes and is left out of rankings."""
+    unlabelled = [method for method in METHODS if method != "lfr"]
+    return [
+        *plan_chosen(attack, profile, profile.classification, METHODS, earlier),
+        *plan_chosen(attack, profile, profile.ranking, unlabelled, earlier),
+    ]
+
+
+def attack(case: Case, adversaries: Sequence[str] = tuple(ADVERSARIES)) -> dict[str, Any]:
+    """Train adversaries on the training third, as one method represents it, and try them on the test third.
+
+    Returns
+    -------
+    dict
+        ``majority``, the share of the larger group on test, which an accuracy is to be compared with;
+        ``adversaries``, by name the ``accuracy`` and the ``AUC`` (1/2: nothing is given away) on test.
+    """
+    parts = prepare(case)
+    seen, _, unseen = represent(train_chosen(case, parts), parts)
+    share = float(parts.test.group.mean())
+    guesses = {name: guess_group(parts, seen, unseen, name, case.seed) for name in adversaries}
+    return {"majority": max(share, 1.0 - share), "adversaries": guesses}
+
+
+def summarise(records: Records) -> dict[str, Any]:
+    """By dataset and method: the majority's share, and what each adversary reached."""
+    return {
+        dataset: {
+            method: {
+                "majority": spread([result["majority"] for result in results]),
+                **{
+                    adversary: spreads([result["adversaries"][adversary] for result in results])
+                    for adversary in results[0]["adversaries"]
+                },
+            }
+            for method, results in by_method.items()
+        }
+        for dataset, by_method in group_results(records, "dataset", "method").items()
+    }
+
+
+def section(results: Results) -> list[Block]:
+    """Accuracy and AUC of the adversaries on every dataset and representation."""
+    found = results["experiments"].get("obfuscation")
+    if not found:
+        return []
+    columns = [(name, measure) for name in ADVERSARIES for measure in ("accuracy", "AUC")]
+    rows: list[list[Any]] = [
+        ["dataset", "method", "majority", *(f"{ADVERSARIES[name]}: {measure}" for name, measure in columns)]
+    ]
+    for dataset, methods in found.items():
+        label = labels.dataset(dataset)
+        for method, by in methods.items():
+            cells = [Number.of(by["majority"]), *(Number.of(by[name][measure]) for name, measure in columns)]
+            rows.append([label, labels.method(method), *cells])
+            label = ""
+    return [
+        Heading("What an adversary can still recover"),
+        Text(
+            "An adversary learns on the training part to tell the protected group from the representation, and is "
+            "tried on the test part. The paper's adversary is a logistic regression, measured by its accuracy; its "
+            "numbers are drawn, not printed. Accuracy means little where one group is large: whoever always names the "
+            "larger group reaches the majority without knowing anything. An AUC of 0.5 gives nothing away."
+        ),
+        Picture(
+            "adversary",
+            "Accuracy of two adversaries on every dataset, a bar for each representation, with standard deviations "
+            "over the splits; black lines mark the share of the larger group. Lower is better.",
+        ),
+        Table(rows),
+    ]
+
+
+def draw(results: Results) -> dict[str, "Figure"]:
+    """Grouped bars, one panel an adversary."""
+    found = results["experiments"].get("obfuscation")
+    if not found:
+        return {}
+    figure = new_figure(5.2)
+    panels = figure.subplots(len(ADVERSARIES), 1, sharex=True, sharey=True)
+    methods = list(dict.fromkeys(method for by in found.values() for method in by))
+    width = 0.8 / len(methods)
+    lowest = min(by["majority"]["mean"] for group in found.values() for by in group.values())
+    for axes, (adversary, title) in zip(panels, ADVERSARIES.items()):
+        light_grid(axes)
+        for i, method in enumerate(methods):
+            places = [j for j, by in enumerate(found.values()) if method in by]
+            values = [by[method][adversary]["accuracy"] for by in found.values() if method in by]
+            axes.bar(
+                np.asarray(places) + (i - (len(methods) - 1) / 2) * width,
+                [value["mean"] for value in values],
+                0.92 * width,
+                yerr=[value["sd"] for value in values],
+                color=labels.style(method)[0],
+                error_kw={"elinewidth": 0.8, "ecolor": "#444444"},
+                label=labels.method(method),
+            )
+        for j, by in enumerate(found.values()):
+            majority = next(iter(by.values()))["majority"]["mean"]
+            ends, level = [j - 0.45, j + 0.45], [majority, majority]
+            # White around black, for the line crosses dark bars too.
+            axes.plot(ends, level, color="white", linewidth=3.2)
+            axes.plot(ends, level, color=BLACK, linewidth=1.6, label="majority" if j == 0 else None)
+        axes.set_title(title, fontsize=10, loc="left")
+        axes.set_ylabel("accuracy")
+        # Bars that start at a half exaggerate, bars that start at zero hide: half of all is what guessing gets.
+        axes.set_ylim(min(0.5, lowest), 1.0)
+    panels[-1].set_xticks(range(len(found)), [labels.dataset(name) for name in found])
+    figure.legend(
+        *panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=5, frameon=False, fontsize=9
+    )
+    return {"adversary": figure}
+
+
+def judge(results: Results) -> list[Finding]:
+    """iFair hides what masking reveals."""
+    parts = []
+    for dataset, by in (results["experiments"].get("obfuscation") or {}).items():
+        for adversary, measure in (("logistic", "accuracy"), ("boosting", "AUC")):
+            ours, masked = (by[method][adversary][measure] for method in ("ifair-b", "masked"))
+            saved = masked["mean"] - ours["mean"]
+            others = "".join(
+                f"; {labels.method(method)} {format_spread(by[method][adversary][measure])}"
+                for method in ("lfr", "ifair-frozen")
+                if method in by
+            )
+            majority = f"; majority {by['ifair-b']['majority']['mean']:.2f}" if measure == "accuracy" else ""
+            parts.append(
+                (
+                    saved >= SUBSTANTIAL,
+                    f"{labels.dataset(dataset)}, {ADVERSARIES[adversary]}, {measure}: iFair-b "
+                    f"{format_spread(ours)} against {format_spread(masked)} for masked data "
+                    f"({signed(-saved)}){others}{majority}",
+                )
+            )
+    return judge_claim(
+        "iFair hides the protected group from an adversary on all datasets, where masked data give it away.",
+        "The mean accuracy of the paper's adversary, logistic regression, and the mean AUC of a stronger one, gradient "
+        f"boosting, are at least {SUBSTANTIAL} lower on iFair-b than on masked data.",
+        parts,
+    )
+
+
+EXPERIMENT = Experiment(
+    "obfuscation",
+    place=60,
+    plan=plan,
+    summarise=summarise,
+    section=section,
+    draw=draw,
+    judge=judge,
+    needs=("classification", "ranking"),
+    by_dataset=True,
+)

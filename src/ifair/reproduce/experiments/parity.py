@@ -1,0 +1,181 @@
+"""FA*IR on top of iFair, to enforce parity: utility, protected people and yNN over the share that is asked for.
+
+Experiment 6 of the paper.
+"""
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import numpy as np
+
+from ifair.evaluate.measures import paper_measures
+from ifair.evaluate.statistics import Spread, spreads
+from ifair.evaluate.training import Trained
+from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table, Text, signed
+from ifair.report.pictures import BLUE, GREY, RED, light_grid, new_figure
+from ifair.reproduce import labels
+from ifair.reproduce.case import Case, prepare, train_chosen
+from ifair.reproduce.experiment import Experiment
+from ifair.reproduce.profiles import Profile
+from ifair.reproduce.results_format import Results
+from ifair.reproduce.runner import Unit
+from ifair.reproduce.units import Earlier, Records, group_results, plan_chosen
+from ifair.reproduce.verdicts import format_spread, judge_claim
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MEASURES = ("MAP", "percent_protected", "yNN")
+KEPT = 0.02
+"""A yNN no further below that of iFair alone than this still counts as individually fair."""
+
+
+class Curve(TypedDict):
+    """Measures without FA*IR, and under ``rows`` those of every ``p`` (``test``)."""
+
+    without: dict[str, Spread]
+    rows: list[dict[str, Any]]
+
+
+def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
+    """A curve for every dataset with queries and split."""
+    return plan_chosen(enforce_parity, profile, profile.ranking, ("ifair-b",), earlier)
+
+
+def enforce_parity(case: Case) -> dict[str, Any]:
+    """A curve of the figure on one split: FA*IR on the scores of a representation, for every p.
+
+    Returns
+    -------
+    dict
+        ``without`` FA*IR the measures on test; ``rows``, for every ``p`` the measures on ``test``.
+    """
+    parts = prepare(case)
+    trained = train_chosen(case, parts)
+
+    def reached(candidate: Trained) -> dict[str, float]:
+        return paper_measures(parts.test, candidate.outcome(parts.test))
+
+    return {
+        "without": reached(trained),
+        "rows": [{"p": p, "test": reached(trained.with_post(name="fa-star-ir", p=p))} for p in case.grid["p"]],
+    }
+
+
+def summarise(records: Records) -> dict[str, Curve]:
+    """By dataset: measures without FA*IR, and for every p."""
+    return {
+        dataset: {
+            "without": spreads([result["without"] for result in results]),
+            "rows": [
+                {"p": rows[0]["p"], "test": spreads([row["test"] for row in rows])}
+                for rows in zip(*(result["rows"] for result in results))
+            ],
+        }
+        for dataset, results in group_results(records, "dataset").items()
+    }
+
+
+def section(results: Results) -> list[Block]:
+    """The curves, and the numbers behind them."""
+    found = results["experiments"].get("parity")
+    if not found:
+        return []
+    blocks: list[Block] = [
+        Heading("FA*IR on top of iFair-b"),
+        Text(
+            "FA*IR reranks by the scores of iFair-b until a statistical test no longer rejects that protected people "
+            "come at the rate p. It therefore asks for fewer than p, and it can only rank those who are there: % held "
+            "is the share of queries with protected candidates enough. The paper draws these curves without printing "
+            "numbers."
+        ),
+        Picture(
+            "parity",
+            "MAP, share of protected people among the first ten, and yNN for increasing p of FA*IR on the scores of "
+            "iFair-b; bands are one standard deviation over the splits, dotted lines iFair-b without FA*IR.",
+        ),
+    ]
+    for dataset, by in found.items():
+        rows: list[list[Any]] = [["p", *map(labels.measure, (*MEASURES, "percent_held"))]]
+        for p, test in [("without", by["without"]), *((f"{row['p']:g}", row["test"]) for row in by["rows"])]:
+            cells = [Number.of(test[name], digits=labels.digits(name)) for name in MEASURES]
+            rows.append([p, *cells, Number.of(test["percent_held"], digits=1) if "percent_held" in test else ""])
+        blocks += [Heading(labels.dataset(dataset), 3), Table(rows)]
+    return blocks
+
+
+def draw(results: Results) -> dict[str, "Figure"]:
+    """One panel a measure, one line a dataset."""
+    found = results["experiments"].get("parity")
+    if not found:
+        return {}
+    figure = new_figure(3.2)
+    for axes, measure in zip(figure.subplots(1, len(MEASURES)), MEASURES):
+        light_grid(axes)
+        if measure == "percent_protected":
+            axes.plot([0, 1], [0, 100], color=GREY, linewidth=0.8, label="share p itself")
+        for (dataset, by), colour, marker in zip(found.items(), (BLUE, RED), "os"):
+            p = [row["p"] for row in by["rows"]]
+            mean, sd = (np.asarray([row["test"][measure][key] for row in by["rows"]]) for key in ("mean", "sd"))
+            axes.fill_between(p, mean - sd, mean + sd, color=colour, alpha=0.15, linewidth=0)
+            axes.axhline(by["without"][measure]["mean"], color=colour, linewidth=0.9, linestyle=":")
+            axes.plot(p, mean, color=colour, marker=marker, markersize=4, linewidth=1.4, label=labels.dataset(dataset))
+        axes.set_title(labels.measure(measure), fontsize=10, loc="left")
+        axes.set_xlabel("p of FA*IR")
+        axes.set_xlim(0, 1)
+        axes.set_xticks([0, 0.5, 1])
+        if measure != "percent_protected":
+            axes.set_ylim(*((0.4, 1.0) if axes.get_ylim()[0] > 0.4 else (0.0, 1.0)))
+    handles, names = figure.axes[MEASURES.index("percent_protected")].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=3, frameon=False, fontsize=9)
+    return {"parity": figure}
+
+
+def judge(results: Results) -> list[Finding]:
+    """Any share can be reached, and individual fairness stays."""
+    parts = []
+    for dataset, by in (results["experiments"].get("parity") or {}).items():
+        without, rows = by["without"], by["rows"]
+        shares = [row["test"]["percent_protected"]["mean"] for row in rows]
+        missed = [row["p"] for row, share in zip(rows, shares) if share < 100 * row["p"]]
+        rising = all(b >= a - 1e-9 for a, b in pairwise(shares))
+        last = rows[-1]
+        cost = {name: last["test"][name]["mean"] - without[name]["mean"] for name in ("MAP", "yNN")}
+        name = labels.dataset(dataset)
+        first, most = (format_spread(test["percent_protected"], 1) for test in (without, last["test"]))
+        parts += [
+            (
+                rising and shares[-1] > without["percent_protected"]["mean"],
+                f"{name}: the share {'never falls' if rising else 'does not always rise'} with p, from "
+                f"{first} % without FA*IR to {most} % at "
+                f"p = {last['p']:g}",
+            ),
+            (
+                not missed,
+                f"{name}: the share asked for is "
+                + (f"missed at p = {', '.join(f'{p:g}' for p in missed)}" if missed else "reached at every p"),
+            ),
+            (
+                cost["yNN"] >= -KEPT,
+                f"{name}: at p = {last['p']:g} yNN changes by {signed(cost['yNN'])} and MAP by {signed(cost['MAP'])}",
+            ),
+        ]
+    return judge_claim(
+        "FA*IR on top of iFair reaches whatever share of protected people is required, and keeps individual fairness.",
+        "The mean share among the first ten rises with p; it is at least p at every p; and at the largest p the mean "
+        f"yNN is no more than {KEPT} below that of iFair-b alone.",
+        parts,
+    )
+
+
+EXPERIMENT = Experiment(
+    "parity",
+    place=70,
+    plan=plan,
+    summarise=summarise,
+    section=section,
+    draw=draw,
+    judge=judge,
+    needs=("ranking",),
+    by_dataset=True,
+)

@@ -1,0 +1,237 @@
+"""Beyond the paper: rivals from other packages, measured like everything else.
+
+SenSeI decides about records itself; the CorrelationRemover is a representation, on which a logistic regression (for
+rankings a linear regression) is trained. Splits, encoding, measures and rules of choice are those of the paper's
+methods. A rival whose package is not installed is left out, and the summary says so.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any, TypedDict
+
+import numpy as np
+
+from ifair.errors import IfairError
+from ifair.evaluate.measures import UTILITY, guess_group, measure_mapped, paper_measures
+from ifair.evaluate.rules import RULES, choose_row
+from ifair.evaluate.splits import Split
+from ifair.evaluate.statistics import spread
+from ifair.evaluate.training import Outcome, decide
+from ifair.report.blocks import Block, Bullets, Code, Heading, Line, Number, Strong, Table, Text, signed
+from ifair.reproduce import labels, rival_models
+from ifair.reproduce.case import Case, prepare
+from ifair.reproduce.experiment import Experiment
+from ifair.reproduce.profiles import Profile
+from ifair.reproduce.results_format import Results
+from ifair.reproduce.rival_models import HINT, PACKAGES, is_installed
+from ifair.reproduce.runner import Unit
+from ifair.reproduce.tradeoff import summarise_splits
+from ifair.reproduce.units import Earlier, Records, make_unit
+
+RHO = (5.0, 20.0, 1.0, 50.0, 0.0, 100.0)
+"""SenSeI's weights of fairness; a profile with few settings takes the first."""
+
+HIDDEN = (0, 100)
+"""Units of its hidden layer: none, as the others' logistic regression, or as many as its authors have."""
+
+ALPHA = (0.5, 1.0)
+"""How much of the correlation is removed."""
+
+SENSEI = {"batch": 100, "lr": 0.005, "steps": 20, "step": 0.05}
+ADVERSARIES = ("logistic", "boosting")
+NAMES = {"sensei": "SenSeI", "correlation-remover": "CorrelationRemover"}
+BESIDE = ("full", "masked", "svd-masked", "ifair-b", "ifair-frozen")
+"""The methods of this library that stand beside the rivals."""
+
+ABOUT = """
+Beyond the paper: inFairness's SenSeI (an individually fair classifier, not a representation; linear, or with one hidden
+layer of 100 units, chosen on validation like its weight of fairness) and fairlearn's CorrelationRemover (protected
+columns and what is linear in them taken out, then logistic or linear regression). Splits, encoding, measures and rules
+of choice are those of the other methods. The adversary's AUC is how well a logistic regression, and after the slash
+gradient-boosted trees, tell the group from a representation: 0.5 is chance, and far below it the group is told, too,
+only the other way round; SenSeI has no representation to attack. What the CorrelationRemover leaves of a column of two
+values is another pair of values in each group: nothing to a linear model, but trees can read the group off it.
+""".strip()
+
+
+class Summary(TypedDict):
+    """By dataset ``rules`` and ``points`` as in :class:`ifair.reproduce.tradeoff.TradeOff`; a rival with adversaries
+    has under each rule their AUC, too. ``left_out``: by rival what to do to have it."""
+
+    classification: dict[str, Any]
+    ranking: dict[str, Any]
+    left_out: dict[str, str]
+
+
+def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
+    """Every classification dataset, split and rival, and every ranking with the CorrelationRemover.
+
+    SenSeI gets no more settings than iFair has in the profile; without its package there is no unit for a rival.
+    """
+    sensei: dict[str, Any] = {
+        "method": "sensei",
+        "grid": {
+            "rho": sorted(RHO[: len(profile.grid["ratios"])]),
+            "eps": [0.1],
+            "hidden": list(HIDDEN[: len(profile.grid["K"])]),
+        },
+        # Enough on 300 records; on all of them it may learn as much longer as iFair may.
+        "solver": {**SENSEI, "updates": max(100, profile.solver["max_iter"] // 3)},
+    }
+    remover: dict[str, Any] = {"method": "correlation-remover", "grid": {"alpha": list(ALPHA)}, "solver": {}}
+    planned = [
+        *((source, sensei) for source in profile.classification),
+        *((source, remover) for source in (*profile.classification, *profile.ranking)),
+    ]
+    return [
+        make_unit(
+            f"{source.name}, {changes['method']}, split {seed + 1}",
+            measure_rival,
+            profile.case(source, seed, **changes),
+        )
+        for source, changes in planned
+        if is_installed(changes["method"])
+        for seed in range(profile.n_splits)
+    ]
+
+
+def measure_rival(case: Case) -> list[dict[str, Any]]:
+    """All settings of one rival on one split: every combination of the values in the grid.
+
+    The grid has ``rho``, ``eps`` and ``hidden`` of SenSeI, or ``alpha`` of the CorrelationRemover; the solver is that
+    of :func:`ifair.reproduce.rival_models.train_sensei`.
+
+    Returns
+    -------
+    list of dict
+        Rows as of the other methods; those of the CorrelationRemover have ``adversaries`` too, by name the AUC on test
+        with which the group is told from its output.
+    """
+    parts = prepare(case)
+    if case.method == "sensei":
+        if parts.task != "classification":
+            raise IfairError(f"SenSeI classifies: it cannot rank {case.dataset!r}")
+        return [_measure_sensei(case, parts, setting) for setting in _combine(case.grid)]
+    return [_measure_remover(case, parts, setting) for setting in _combine(case.grid)]
+
+
+def _combine(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    return [dict(zip(grid, values)) for values in product(*grid.values())]
+
+
+def _measure_sensei(case: Case, parts: Split, setting: dict[str, Any]) -> dict[str, Any]:
+    train = parts.train
+    score = rival_models.train_sensei(train.X.to_numpy(), train.y, train.hidden, setting, case.solver, case.seed)
+    row: dict[str, Any] = {"setting": setting}
+    for name, part in (("validation", parts.validation), ("test", parts.test)):
+        scores = score(part.X.to_numpy())
+        row[name] = paper_measures(part, Outcome(scores, decide(scores, parts.task)))
+    return row
+
+
+def _measure_remover(case: Case, parts: Split, setting: dict[str, Any]) -> dict[str, Any]:
+    matrices = [part.X.to_numpy() for part in (parts.train, parts.validation, parts.test)]
+    remover = rival_models.make_correlation_remover(setting["alpha"], parts.train.hidden).fit(matrices[0])
+    mapped = [np.asarray(remover.transform(matrix)) for matrix in matrices]
+    validation, test = measure_mapped(parts, mapped)
+    adversaries = {name: guess_group(parts, mapped[0], mapped[2], name, case.seed)["AUC"] for name in ADVERSARIES}
+    return {"setting": setting, "validation": validation, "test": test, "adversaries": adversaries}
+
+
+def summarise(records: Records) -> Summary:
+    """What the three rules choose of every rival, on test, and how well the group is told."""
+    found: Summary = {"classification": {}, "ranking": {}, "left_out": {}}
+    by_dataset: dict[tuple[str, str], dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
+    for record in records:
+        # Only rankings have a MAP.
+        task = "ranking" if "MAP" in record.result[0]["test"] else "classification"
+        by_dataset[task, record.case.dataset][record.case.method].append(record.result)
+    for (task, dataset), by_rival in by_dataset.items():
+        utility = UTILITY[task]
+        whole: Any = summarise_splits(by_rival, utility=utility, ours=next(iter(by_rival)))
+        for rule in RULES:
+            for rival, splits in by_rival.items():
+                chosen = [choose_row(rows, rule, utility=utility) for rows in splits]
+                if "adversaries" in chosen[0]:
+                    whole["rules"][rule][rival]["adversaries"] = {
+                        name: spread([row["adversaries"][name] for row in chosen]) for name in chosen[0]["adversaries"]
+                    }
+        found[task][dataset] = {"rules": whole["rules"], "points": whole["points"]}  # type: ignore[literal-required]
+    ran = {record.case.method for record in records}
+    found["left_out"] = {rival: HINT for rival in PACKAGES if rival not in ran and not is_installed(rival)}
+    return found
+
+
+def section(results: Results) -> list[Block]:
+    """The rivals beside our methods; nothing where the experiment was not run."""
+    found = results["experiments"].get("rivals") or {}
+    if not any(found.values()):
+        return []
+    missing = [
+        Text((f"{NAMES[rival]} was left out: ", Code(hint), ".")) for rival, hint in found.get("left_out", {}).items()
+    ]
+    blocks: list[Block] = [Heading("Outside rivals"), Text(ABOUT), *missing, *_compare_with_ours(results)]
+    for task, measures in labels.COLUMNS.items():
+        for dataset, one in found.get(task, {}).items():
+            ours = (results["experiments"].get(task) or {}).get(dataset, {}).get("rules", {})
+            blocks += [
+                Heading(labels.dataset(dataset), 3),
+                Table(list(_tabulate(one["rules"], ours, _list_guesses(results, dataset), measures))),
+            ]
+    return blocks
+
+
+def _list_guesses(results: Results, dataset: str) -> dict[str, dict[str, Any]]:
+    """The adversaries' AUC on our methods, by method, which are measured at the setting of the rule "balanced"."""
+    attacked = (results["experiments"].get("obfuscation") or {}).get(dataset, {})
+    return {
+        method: {name: found[name]["AUC"] for name in ("logistic", "boosting") if name in found}
+        for method, found in attacked.items()
+    }
+
+
+def _tabulate(
+    rules: Mapping[str, Any], ours: Mapping[str, Any], guesses: Mapping[str, Any], measures: tuple[str, ...]
+) -> Iterator[list[Line]]:
+    yield ["rule", "method", *map(labels.measure, measures), "adversary's AUC"]
+    for rule, rivals in rules.items():
+        beside = {name: ours[rule][name] for name in BESIDE if name in ours.get(rule, {})}
+        for name, one in {**beside, **rivals}.items():
+            attacks = one.get("adversaries") or (guesses.get(name, {}) if rule == "balanced" else {})
+            adversary = " / ".join(f"{auc['mean']:.2f}" for auc in attacks.values())
+            cells = [Number.of(one["test"][m], digits=labels.digits(m)) for m in measures]
+            yield [labels.RULES[rule], NAMES.get(name) or labels.method(name), *cells, adversary]
+
+
+def _compare_with_ours(results: Results) -> list[Block]:
+    """iFair-b against each rival in numbers, where both are there."""
+    lines: list[Line] = []
+    for dataset, one in results["experiments"]["rivals"].get("classification", {}).items():
+        rules = (results["experiments"].get("classification") or {}).get(dataset, {}).get("rules", {})
+        ours = rules.get("balanced", {}).get("ifair-b")
+        if ours is None:
+            continue
+        for rival, theirs in one["rules"]["balanced"].items():
+            gap = {m: ours["test"][m]["mean"] - theirs["test"][m]["mean"] for m in ("AUC", "yNN")}
+            lines.append(
+                (
+                    Strong(labels.dataset(dataset)),
+                    f", best harmonic mean: iFair-b less {NAMES[rival]} is {signed(gap['AUC'])} in AUC and "
+                    f"{signed(gap['yNN'])} in yNN; {_name_winner(gap['AUC'], gap['yNN'])}.",
+                )
+            )
+    return [Bullets(lines)] if lines else []
+
+
+def _name_winner(utility: float, fairness: float) -> str:
+    """Who is ahead in the means; differences below half a hundredth are none."""
+    signs = {1 if gap > 0.005 else -1 if gap < -0.005 else 0 for gap in (utility, fairness)}
+    if signs == {0}:
+        return "they are level"
+    if -1 not in signs:
+        return "iFair-b is ahead"
+    return "a trade" if 1 in signs else "the rival is ahead"
+
+
+EXPERIMENT = Experiment("rivals", place=90, plan=plan, summarise=summarise, section=section)

@@ -1,0 +1,280 @@
+"""Beyond the paper: fronts, and what finding them costs: iFair's settings by a multi-objective search or by a grid.
+
+The question is how many fits a front costs. The search tries a quarter as many settings as the grid has (at least
+eight), of a space around the grid; the grid is what classification and ranking have already measured. After every fit
+stands the hypervolume of the front so far, for the search, for the grid in its own order, and for the grid in random
+order, on average: what one gets by stopping a grid early, and by trying settings of it at random.
+"""
+
+from collections.abc import Mapping, Sequence
+from math import ceil
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ifair.evaluate.fronts import COIN, volume_curves
+from ifair.evaluate.measures import UTILITY
+from ifair.evaluate.search import search
+from ifair.evaluate.space import Integer, Share, Space
+from ifair.evaluate.statistics import spread
+from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Strong, Table, Text
+from ifair.report.pictures import BLACK, BLUE, GREY, RED, new_figure
+from ifair.reproduce import labels
+from ifair.reproduce.case import Case, measure, prepare, train_setting
+from ifair.reproduce.experiment import Experiment
+from ifair.reproduce.front_volumes import describe_volumes
+from ifair.reproduce.profiles import Profile
+from ifair.reproduce.results_format import Results
+from ifair.reproduce.runner import Unit
+from ifair.reproduce.tradeoff import FAIRNESS
+from ifair.reproduce.units import Earlier, Records, group_results, make_unit, rows_by_split
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+METHOD = "ifair-b"
+
+SPACE: Space = {"K": Integer(5, 40), "share": Share(0.01, 0.99)}
+"""Prototypes, and mu / (lambda + mu): a little wider than the paper's grid in K, and with every ratio in between."""
+
+START: tuple[dict[str, Any], ...] = ({"K": 30, "share": 0.01}, {"K": 10, "share": 0.1}, {"K": 20, "share": 0.99})
+"""Tried first, all from the paper's grid: for utility many prototypes, few to even out, and nothing but fairness."""
+
+ORDERS = 100
+"""Random orders of the grid to average over."""
+
+ENOUGH = 0.95
+"""The share of the whole grid's hypervolume for which fits are counted."""
+
+STYLES = {
+    "search": (RED, "-", "search"),
+    "grid_at_random": (BLUE, "--", "grid, random order"),
+    "grid_in_order": (GREY, ":", "grid, its own order"),
+}
+"""Colour, dashes (for those who print in grey) and name of a curve."""
+
+
+class Cost(TypedDict):
+    """One dataset: ``fits`` (of the grid, of a tenth of it, of the search), and for ``validation`` and ``test`` each:
+    ``curves`` of ``search``, ``grid_at_random`` and ``grid_in_order``, a mean and spread for every number of fits;
+    ``whole_grid``, its hypervolume; ``at_a_tenth``, for each curve the share of that which a tenth of the fits reaches;
+    and ``fits_to_95_percent`` of it, on average over splits, or None.
+    """
+
+    utility: str
+    reference: dict[str, float]
+    fits: dict[str, int]
+    validation: dict[str, Any]
+    test: dict[str, Any]
+
+
+def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
+    """One search for every dataset and split, beside what the grid has found there."""
+    n_grid = len(profile.grid["K"]) * len(profile.grid["ratios"])
+    n_trials = max(min(8, n_grid), ceil(n_grid / 4))
+    return [
+        make_unit(
+            f"{source.name}, split {seed + 1}",
+            explore,
+            profile.case(
+                source,
+                seed,
+                method=METHOD,
+                grid={"n_trials": n_trials},
+                known=[
+                    _shorten(row, UTILITY[task])
+                    for row in rows_by_split(earlier.get(task, ())).get(source.name, {}).get(METHOD, {}).get(seed, [])
+                ],
+            ),
+        )
+        for task, sources in (("classification", profile.classification), ("ranking", profile.ranking))
+        for source in sources
+        for seed in range(profile.n_splits)
+    ]
+
+
+def _shorten(row: Mapping[str, Any], utility: str) -> dict[str, Any]:
+    """A row with the two measures that matter here."""
+    parts = {part: {name: row[part][name] for name in (utility, FAIRNESS)} for part in ("validation", "test")}
+    return {"setting": row["setting"], **parts}
+
+
+def explore(case: Case) -> dict[str, Any]:
+    """Search ``n_trials`` (of the grid) settings of iFair-b on one split.
+
+    Returns
+    -------
+    dict
+        ``search`` and ``grid``: rows with ``setting``, and ``validation`` and ``test`` with the two measures, in the
+        order in which they were tried.
+    """
+    parts = prepare(case)
+    utility = UTILITY[parts.task]
+
+    def objective(setting: dict[str, Any]) -> dict[str, Any]:
+        letters = {"K": setting["K"], "lambda": 1.0 - setting["share"], "mu": setting["share"]}
+        return _shorten({"setting": letters, **measure(train_setting(case, parts, letters), parts)}, utility)
+
+    trials = search(
+        objective,
+        SPACE,
+        measures=(utility, FAIRNESS),
+        n_trials=case.grid["n_trials"],
+        start=START,
+        seed=case.seed,
+    )
+    return {"search": [trial.result for trial in trials], "grid": case.known}
+
+
+def summarise(records: Records) -> dict[str, Cost]:
+    """Hypervolumes against the number of fits, over the splits of every dataset."""
+    return {dataset: _summarise_dataset(found) for dataset, found in group_results(records, "dataset").items()}
+
+
+def _summarise_dataset(found: Sequence[Mapping[str, Any]]) -> Cost:
+    utility = next(name for name in found[0]["search"][0]["test"] if name != FAIRNESS)
+    reference = {utility: COIN[utility], FAIRNESS: COIN[FAIRNESS]}
+    curves = [_trace_curves(result, reference) for result in found]
+    n_grid = len(found[0]["grid"])
+    tenth = ceil(n_grid / 10)
+    return {
+        "utility": utility,
+        "reference": reference,
+        "fits": {"grid": n_grid, "tenth": tenth, "search": len(found[0]["search"])},
+        "validation": _summarise_part([one["validation"] for one in curves], tenth),
+        "test": _summarise_part([one["test"] for one in curves], tenth),
+    }
+
+
+def _trace_curves(
+    result: Mapping[str, Any], reference: Mapping[str, float]
+) -> dict[str, dict[str, NDArray[np.float64]]]:
+    """Of one split, for validation and test, the three curves."""
+    measures, corner, rows = list(reference), list(reference.values()), result["grid"]
+    rng = np.random.default_rng(20190408)
+    orders = [volume_curves([rows[i] for i in rng.permutation(len(rows))], measures, corner) for _ in range(ORDERS)]
+    by_name = {
+        "search": volume_curves(result["search"], measures, corner),
+        "grid_at_random": np.mean(orders, axis=0),
+        "grid_in_order": volume_curves(rows, measures, corner),
+    }
+    return {part: {name: pair[i] for name, pair in by_name.items()} for i, part in enumerate(("validation", "test"))}
+
+
+def _summarise_part(splits: Sequence[Mapping[str, NDArray[np.float64]]], tenth: int) -> dict[str, Any]:
+    whole = np.array([curves["grid_in_order"][-1] for curves in splits])
+    # A grid that beats the reference point nowhere has nothing to take a share of.
+    counted = whole > 0
+    curves = {name: np.array([found[name] for found in splits]) for name in splits[0]}
+    return {
+        "curves": {name: [spread(column) for column in found.T] for name, found in curves.items()},
+        "whole_grid": spread(whole.tolist()),
+        "at_a_tenth": {
+            name: spread(found[counted, tenth - 1] / whole[counted]) if counted.any() else None
+            for name, found in curves.items()
+        },
+        "fits_to_95_percent": {
+            name: next((n for n, mean in enumerate(found.mean(axis=0), start=1) if mean >= ENOUGH * whole.mean()), None)
+            for name, found in curves.items()
+        },
+    }
+
+
+def section(results: Results) -> list[Block]:
+    """Tables, picture and sentences; nothing where neither fronts nor searches were measured."""
+    volumes = describe_volumes(results)
+    searched = results["experiments"].get("search") or {}
+    if not volumes and not searched:
+        return []
+    blocks: list[Block] = [Heading("Fronts, and what finding them costs"), *volumes]
+    if searched:
+        blocks += [
+            Heading("Search instead of a grid", 3),
+            Text(
+                "Settings of iFair-b found by a multi-objective search (Optuna) against the grid's. A grid visited in "
+                "random order, averaged over many orders, is what any search has to beat. Hypervolumes are those above "
+                "a coin; the share is that of the whole grid's hypervolume, mean ± standard deviation over the splits."
+            ),
+            Table(_tabulate_shares(searched)),
+            Picture("search", "Hypervolume against the number of fits, for the search and for the grid"),
+            Text(
+                "Band: standard deviation of the search over the splits. Horizontal line: the whole grid. Dotted: a "
+                "tenth of its fits."
+            ),
+            Bullets([_describe_cost(dataset, found) for dataset, found in searched.items()]),
+        ]
+    return blocks
+
+
+def _tabulate_shares(searched: dict[str, Any]) -> list[list[str]]:
+    rows = [["", "fits", *(f"{label}, {part}" for part in ("validation", "test") for label in _list_labels())]]
+    for dataset, found in searched.items():
+        cells = []
+        for part in ("validation", "test"):
+            for name in STYLES:
+                share = found[part]["at_a_tenth"][name]
+                cells.append("" if share is None else f"{100 * share['mean']:.0f} ± {100 * share['sd']:.0f} %")
+        rows.append([labels.dataset(dataset), f"{found['fits']['tenth']} of {found['fits']['grid']}", *cells])
+    return rows
+
+
+def _list_labels() -> list[str]:
+    return [label for _, _, label in STYLES.values()]
+
+
+def _describe_cost(dataset: str, found: dict[str, Any]) -> Line:
+    """How many fits lead to nearly the whole grid's hypervolume, in words."""
+    words = []
+    for part in ("validation", "test"):
+        needed = found[part]["fits_to_95_percent"]
+        search = f"{needed['search']} fits" if needed["search"] else f"more than its {found['fits']['search']} fits"
+        grid = f"{needed['grid_at_random']}" if needed["grid_at_random"] else f"more than {found['fits']['grid']}"
+        words.append(f"on {part} data the search needs {search}, the grid in random order {grid}")
+    return (Strong(labels.dataset(dataset)), f", to 95 % of the grid's hypervolume: {'; '.join(words)}.")
+
+
+def draw(results: Results) -> "dict[str, Figure]":
+    """``search``: hypervolume on validation data and on test data against the number of fits, a row a dataset."""
+    searched = results["experiments"].get("search") or {}
+    if not searched:
+        return {}
+    figure = new_figure(0.6 + 2.3 * len(searched))
+    panels = figure.subplots(len(searched), 2, squeeze=False)
+    for row, (dataset, found) in zip(panels, searched.items()):
+        for axes, part in zip(row, ("validation", "test")):
+            _draw_panel(axes, found[part], found["fits"]["tenth"])
+            axes.set_title(f"{labels.dataset(dataset)}, {part}", fontsize=10)
+        row[0].set_ylabel("hypervolume")
+    for axes in panels[-1]:
+        axes.set_xlabel("fits")
+    handles, names = panels[0, 0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside upper center", ncols=3, frameon=False, fontsize=9)
+    return {"search": figure}
+
+
+def _draw_panel(axes: Any, found: dict[str, Any], tenth: int) -> None:
+    for name, (colour, dashes, label) in STYLES.items():
+        curve = found["curves"][name]
+        fits = range(1, len(curve) + 1)
+        axes.plot(fits, [point["mean"] for point in curve], dashes, color=colour, label=label, linewidth=1.8)
+        if name == "search":
+            low, high = ([point["mean"] + sign * point["sd"] for point in curve] for sign in (-1, 1))
+            axes.fill_between(fits, low, high, color=colour, alpha=0.15, linewidth=0)
+    axes.axhline(found["whole_grid"]["mean"], color=BLACK, linewidth=0.6)
+    axes.axvline(tenth, color=BLACK, linewidth=0.6, linestyle=(0, (1, 3)))
+    axes.tick_params(labelsize=8)
+    axes.grid(alpha=0.25)
+
+
+EXPERIMENT = Experiment(
+    "search",
+    place=80,
+    plan=plan,
+    summarise=summarise,
+    section=section,
+    draw=draw,
+    needs=("classification", "ranking"),
+    packages=("optuna",),
+    by_dataset=True,
+)

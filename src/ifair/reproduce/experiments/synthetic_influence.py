@@ -1,0 +1,157 @@
+"""The synthetic study's claim: group membership hardly moves the iFair representation of the points."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
+
+from ifair.evaluate.candidates import list_settings
+from ifair.evaluate.splits import Part
+from ifair.evaluate.statistics import Spread, spreads
+from ifair.metrics import flip_test
+from ifair.report.blocks import Block, Finding, Heading, Number, Table, Text
+from ifair.reproduce import labels
+from ifair.reproduce.case import Case
+from ifair.reproduce.experiment import Experiment
+from ifair.reproduce.experiments.synthetic_panels import (
+    METHODS,
+    N_POINTS,
+    VARIANTS,
+    draw_points,
+    fit_points,
+    map_to_plane,
+)
+from ifair.reproduce.profiles import Profile, Source
+from ifair.reproduce.results_format import Results
+from ifair.reproduce.runner import Unit
+from ifair.reproduce.units import Earlier, Records, group_results, make_unit
+from ifair.reproduce.verdicts import judge_claim
+
+COLLAPSED = 1e-3
+"""Below this spread (that of the data is 1.4) all records have become one point, and distances say nothing."""
+
+MEASURES = ("between_variants", "between_starts", "flip", "worst_flip")
+HARDLY = 0.1
+"""Of the representation's own spread: a record that moves less has hardly moved."""
+
+
+def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
+    """Both methods, for several draws of points."""
+    return [
+        make_unit(
+            f"{method}, draw {seed + 1}",
+            measure_influence,
+            profile.case(Source("synthetic", N_POINTS), seed, method=method),
+        )
+        for method in METHODS
+        if method != "original"
+        for seed in range(profile.n_splits)
+    ]
+
+
+def measure_influence(case: Case) -> list[dict[str, Any]]:
+    """How far group membership moves the representation of a record, in X1 and X2, for every setting.
+
+    The same setting, points and starts on each of the three variants, so that nothing but the group differs; nothing is
+    aligned, for all representations live in the plane of the data. Distances are in units of the representation's own
+    spread (root mean squared distance from its centre, mean of the variants).
+
+    Returns
+    -------
+    list of dict
+        For every ``setting``: ``between_variants``, the distance between a record's two representations, mean over
+        records and pairs of variants; ``between_starts``, the same between two random starts on the random variant:
+        what would differ anyway; ``flip``, the mean distance that a record moves when only its A is changed and the
+        model stays, over all variants; ``worst_flip``; ``spread``, in the encoded units of the data. All but the last
+        are None where the representation has collapsed to a point.
+    """
+    parts = {variant: draw_points(variant, case)[0] for variant in VARIANTS}
+    another = replace(case, seed=case.seed + 1_000_003)
+    rows = []
+    for setting in list_settings(METHODS[case.method], case.grid):
+        models = {variant: fit_points(case, part, setting) for variant, part in parts.items()}
+        again = fit_points(another, parts["random"], setting)
+        planes = {variant: map_to_plane(models[variant], part.X) for variant, part in parts.items()}
+        spread = float(np.mean([np.sqrt(np.var(Z, axis=0).sum()) for Z in planes.values()]))
+        flips = [_flip_group(models[variant], part) for variant, part in parts.items()]
+        moved = {
+            "between_variants": float(
+                np.mean([_mean_distance(planes[a], planes[b]) for a, b in combinations(VARIANTS, 2)])
+            ),
+            "between_starts": _mean_distance(planes["random"], map_to_plane(again, parts["random"].X)),
+            "flip": float(np.mean([flip.mean for flip in flips])),
+            "worst_flip": max(flip.worst for flip in flips),
+        }
+        relative: Mapping[str, float | None] = {
+            what: None if spread < COLLAPSED else distance / spread for what, distance in moved.items()
+        }
+        rows.append({"setting": setting, **relative, "spread": spread})
+    return rows
+
+
+def _mean_distance(Z: NDArray[np.float64], other: NDArray[np.float64]) -> float:
+    return float(np.linalg.norm(Z - other, axis=1).mean())
+
+
+def _flip_group(steps: Pipeline, part: Part) -> Any:
+    return flip_test(part.X, protected=["A"], transform=lambda X: map_to_plane(steps, X)).representation
+
+
+def summarise(records: Records) -> dict[str, dict[str, Spread]]:
+    """By method: means and spreads over settings and draws, without settings in which all has become one point."""
+    return {
+        method: spreads(
+            [{name: row[name] for name in MEASURES} for rows in results for row in rows if row["flip"] is not None]
+        )
+        for method, results in group_results(records, "method").items()
+    }
+
+
+def section(results: Results) -> list[Block]:
+    """How far the group moves a record, beside what a random start does."""
+    found = results["experiments"].get("influence")
+    if not found:
+        return []
+    rows: list[list[Any]] = [["method", *(name.replace("_", " ") for name in MEASURES)]]
+    rows += [[labels.method(m), *(Number.of(by[name], digits=3) for name in MEASURES)] for m, by in found.items()]
+    title: list[Block] = [] if results["experiments"].get("synthetic") else [Heading("Synthetic data")]
+    return [
+        *title,
+        Heading("Does group membership move the representation?", 3),
+        Text(
+            "How far a record's representation moves, in units of the representation's own spread, over all settings: "
+            "between the three variants; between two random starts, which would differ anyway; and when nothing but "
+            "its own membership is changed (flip: mean record, worst flip: the one that moves most)."
+        ),
+        Table(rows),
+    ]
+
+
+def judge(results: Results) -> list[Finding]:
+    """Group membership hardly matters."""
+    found = results["experiments"].get("influence") or {}
+    if not {"ifair", "lfr"} <= set(found):
+        return []
+    ours, theirs = found["ifair"], found["lfr"]
+    variants, starts, flip = (ours[name]["mean"] for name in ("between_variants", "between_starts", "flip"))
+    return judge_claim(
+        "Group membership hardly moves the representation that iFair learns (synthetic data), and moves LFR's much.",
+        "In units of the representation's spread, a record moves no more between the variants of group membership than "
+        f"between two random starts; less than {HARDLY} when only its own membership changes; and less than with LFR.",
+        [
+            (variants <= starts, f"between variants {variants:.3f}, between starts {starts:.3f}"),
+            (flip < HARDLY, f"flip of a record's own membership: {flip:.3f} (worst {ours['worst_flip']['mean']:.3f})"),
+            (
+                variants < theirs["between_variants"]["mean"] and flip < theirs["flip"]["mean"],
+                f"LFR: between variants {theirs['between_variants']['mean']:.3f}, between starts "
+                f"{theirs['between_starts']['mean']:.3f}, flip {theirs['flip']['mean']:.3f}",
+            ),
+        ],
+    )
+
+
+EXPERIMENT = Experiment("influence", place=20, plan=plan, summarise=summarise, section=section, judge=judge)

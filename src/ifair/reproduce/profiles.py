@@ -1,0 +1,114 @@
+"""How much of the paper's evaluation is run: a taste, an evening, or all of it."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ifair.reproduce.case import Case
+
+COEFFICIENTS = (0.0, 0.05, 0.1, 1.0, 10.0, 100.0)
+"""The paper's grid of mixture coefficients."""
+
+DIMENSIONS = (10, 20, 30)
+"""The paper's grid of K."""
+
+FEW_RATIOS = [(1.0, 0.0), (0.99, 0.01), (0.9, 0.1), (0.5, 0.5), (0.1, 0.9), (0.01, 0.99)]
+TARGETS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
+"""Shares p that FA*IR aims at; the paper's tables have 0.5, 0.6 and 0.9."""
+
+
+def ratios(coefficients: tuple[float, ...] = COEFFICIENTS) -> list[tuple[float, float]]:
+    """The distinct problems among all (lambda, mu) of a grid, as (lambda, mu), fairness weighing ever more.
+
+    Multiplying both weights by one factor changes the loss and not where it is smallest: of the paper's 35 pairs
+    (both 0 is none) only 17 differ.
+    """
+    shares = {round(mu / (lam + mu), 12) for lam in coefficients for mu in coefficients if lam + mu > 0}
+    return [(1.0 - share, share) for share in sorted(shares)]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A dataset of the registry with limits on its records; None for no limit."""
+
+    name: str
+    max_records: int | None = None
+    max_training: int | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Settings of all experiments.
+
+    Attributes
+    ----------
+    n_splits : int
+        Random splits into thirds.
+    classification, ranking : tuple of Source
+    grid : dict
+        ``K``, ``ratios`` of iFair's weights, ``lfr`` coefficients, ``p`` of FA*IR.
+    solver : dict
+        Parameters of the solver.
+    """
+
+    n_splits: int
+    classification: tuple[Source, ...]
+    ranking: tuple[Source, ...]
+    grid: dict[str, Any]
+    solver: dict[str, Any]
+
+    @property
+    def datasets(self) -> list[str]:
+        return [source.name for source in (*self.classification, *self.ranking)]
+
+    def case(self, source: Source, seed: int, **changes: Any) -> Case:
+        """A split of a dataset, with the grid and the solver of the profile; ``changes`` are fields of the case."""
+        case = Case(
+            source.name,
+            seed,
+            options=source.options,
+            max_records=source.max_records,
+            max_training=source.max_training,
+            grid=self.grid,
+            solver=self.solver,
+        )
+        return replace(case, **changes)
+
+    def only(self, names: Collection[str]) -> "Profile":
+        """The profile with no datasets but those of these names."""
+        return replace(
+            self,
+            classification=tuple(source for source in self.classification if source.name in names),
+            ranking=tuple(source for source in self.ranking if source.name in names),
+        )
+
+
+PROFILES = {
+    # Small enough for every change: German Credit is part of the package, Xing only where its files are.
+    "smoke": Profile(
+        n_splits=2,
+        classification=(Source("credit"),),
+        ranking=(Source("xing", max_records=500),),
+        grid={"K": [10], "ratios": [FEW_RATIOS[i] for i in (0, 3, 5)], "lfr": [0.05, 1.0], "p": [0.5, 0.9]},
+        solver={"n_restarts": 1, "max_iter": 100, "tol": 0.01},
+    ),
+    "quick": Profile(
+        n_splits=5,
+        classification=(
+            Source("compas", max_records=4500, max_training=1000),
+            Source("census", max_records=9000, max_training=1500),
+            Source("credit"),
+        ),
+        ranking=(Source("xing"), Source("airbnb", max_records=4500, max_training=1000)),
+        grid={"K": [10, 20], "ratios": FEW_RATIOS, "lfr": [0.05, 1.0, 100.0], "p": TARGETS},
+        solver={"n_restarts": 1, "max_iter": 300, "tol": 0.003},
+    ),
+    "full": Profile(
+        n_splits=5,
+        classification=(Source("compas"), Source("census"), Source("credit")),
+        ranking=(Source("xing"), Source("airbnb")),
+        grid={"K": list(DIMENSIONS), "ratios": ratios(), "lfr": list(COEFFICIENTS), "p": TARGETS},
+        solver={"n_restarts": 3, "max_iter": 1000, "tol": 0.001},
+    ),
+}

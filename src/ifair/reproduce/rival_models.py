@@ -1,0 +1,177 @@
+"""Rivals from other packages, which are optional: inFairness's SenSeI and fairlearn's CorrelationRemover.
+
+SenSeI (Yurochkin and Sun, 2021) trains a classifier so that its output changes little where a record moves far only in
+directions that should not count. It gives decisions and no representation. The CorrelationRemover takes from every
+column what is linear in the protected ones.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+
+from ifair.errors import install_hint
+
+HINT = install_hint("rivals")
+PACKAGES = {"sensei": ("inFairness", "torch"), "correlation-remover": ("fairlearn",)}
+"""What each rival needs."""
+
+Floats = NDArray[np.float64]
+
+
+def is_installed(rival: str) -> bool:
+    """Whether the packages of a rival are here; they are looked for and not imported."""
+    return all(find_spec(package) is not None for package in PACKAGES[rival])
+
+
+def make_correlation_remover(alpha: float, protected: Sequence[int]) -> Any:
+    """fairlearn's transformer, unfitted, for a matrix with these protected columns."""
+    try:
+        from fairlearn.preprocessing import CorrelationRemover
+    except ImportError as error:
+        raise ImportError(f"the CorrelationRemover is part of fairlearn: {HINT}") from error
+    return CorrelationRemover(sensitive_feature_ids=list(protected), alpha=alpha)
+
+
+def find_sensitive_directions(X: Floats, protected: Sequence[int], seed: int) -> Floats:
+    """Directions in which records may differ and still be alike, after the authors of SenSeI, as orthonormal rows.
+
+    These are each protected column, and the coefficients by which the other columns tell it (a logistic regression
+    with an L1 penalty). inFairness's own function for it draws from a global source of random numbers, wants columns
+    of 0 and 1, and inverts a singular matrix where two columns say the same, as "female" and "male" do. This gives
+    the same space, hence the same metric.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_records, n_columns)
+    protected : sequence of int
+        Columns; one counts as present in a record where it is above its mean.
+    seed : int
+
+    Returns
+    -------
+    ndarray of shape (n_directions, n_columns)
+    """
+    # scikit-learn 1.8 gave this penalty another name.
+    lasso = {"penalty": "l1"} if LogisticRegression().get_params().get("penalty") == "l2" else {"l1_ratio": 1.0}
+    free = np.setdiff1d(np.arange(X.shape[1]), protected)
+    found = []
+    for column in protected:
+        itself = np.zeros(X.shape[1])
+        itself[column] = 1.0
+        found.append(itself)
+        present = X[:, column] > X[:, column].mean()
+        if len(free) and 0 < present.sum() < len(present):
+            model = LogisticRegression(**lasso, solver="liblinear", random_state=seed)
+            telling = np.zeros(X.shape[1])
+            telling[free] = model.fit(X[:, free], present).coef_[0]
+            found.append(telling)
+    if not found:
+        return np.empty((0, X.shape[1]))
+    _, sizes, directions = np.linalg.svd(np.array(found), full_matrices=False)
+    return np.asarray(directions[sizes > 1e-8 * sizes[0]])
+
+
+def train_sensei(
+    X: Floats,
+    y: NDArray[Any],
+    protected: Sequence[int],
+    setting: Mapping[str, Any],
+    solver: Mapping[str, Any],
+    seed: int,
+) -> Callable[[Floats], Floats]:
+    """Train SenSeI, and return the function from records to scores of the class 1, shape (n_records,).
+
+    The classifier is one layer (``hidden`` 0, a logistic regression trained in another way) or has one hidden layer.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_records, n_columns)
+    y : ndarray of shape (n_records,)
+        0 or 1.
+    protected : sequence of int
+    setting : mapping
+        ``rho``, the weight of fairness; ``eps``, how far (squared distance) a record may move to be compared with
+        itself; ``hidden``, the units of the hidden layer.
+    solver : mapping
+        ``updates`` of the classifier, records in a ``batch``, learning rate ``lr``; ``steps`` and their size ``step``
+        of the search for the worst place to move to.
+    seed : int
+    """
+    with _quiet_import():
+        try:
+            import torch
+            from inFairness.distances import SensitiveSubspaceDistance, SquaredEuclideanDistance
+            from inFairness.fairalgo import SenSeI
+        except ImportError as error:
+            raise ImportError(f"SenSeI is part of inFairness, which needs torch: {HINT}") from error
+
+    records, labels = torch.tensor(X, dtype=torch.float32), torch.tensor(np.asarray(y, dtype=np.int64))
+    with _reproducible(torch, seed):
+        inputs, outputs = SensitiveSubspaceDistance(), SquaredEuclideanDistance()
+        inputs.fit(torch.tensor(find_sensitive_directions(X, protected, seed).T, dtype=torch.float32))
+        outputs.fit(num_dims=2)
+        network = _network(torch, X.shape[1], setting["hidden"])
+        model = SenSeI(
+            network,
+            inputs,
+            outputs,
+            torch.nn.functional.cross_entropy,
+            float(setting["rho"]),
+            float(setting["eps"]),
+            solver["steps"],
+            solver["step"],
+        )
+        optimiser = torch.optim.Adam(network.parameters(), lr=solver["lr"])
+        model.train()
+        batches = _batches(torch, len(records), solver["batch"])
+        for _ in range(solver["updates"]):
+            rows = next(batches)
+            optimiser.zero_grad()
+            model(records[rows], labels[rows]).loss.backward()
+            optimiser.step()
+
+    def scores(others: Floats) -> Floats:
+        with torch.no_grad():
+            logits = network(torch.tensor(others, dtype=torch.float32))
+            return np.asarray(torch.softmax(logits, dim=1)[:, 1].double().numpy())
+
+    return scores
+
+
+def _batches(torch: Any, n: int, size: int) -> Iterator[Any]:
+    """Rows in random order, again and again; what is left at the end of a round is less than a batch."""
+    while True:
+        yield from torch.randperm(n).split(size)
+
+
+def _network(torch: Any, width: int, hidden: int) -> Any:
+    if not hidden:
+        return torch.nn.Linear(width, 2)
+    return torch.nn.Sequential(torch.nn.Linear(width, hidden), torch.nn.ReLU(), torch.nn.Linear(hidden, 2))
+
+
+@contextmanager
+def _quiet_import() -> Iterator[None]:
+    """inFairness 0.2.3 asks current torch for a function at an old address, which still works and warns."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", category=FutureWarning, message=".*functorch")
+        yield
+
+
+@contextmanager
+def _reproducible(torch: Any, seed: int) -> Iterator[None]:
+    """Random numbers from this seed and sums by one thread, in here only."""
+    threads = torch.get_num_threads()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(threads)

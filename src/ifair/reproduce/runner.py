@@ -1,0 +1,251 @@
+"""Runs the units of an experiment, writes each result as it comes, and goes on from there the next time.
+
+A unit is a function of a case whose result is plain data. It is kept in a file named after a hash of the function, the
+case and the version of ifair: killed at any moment, a run loses no more than the units under
+way, and a changed setting makes other units, never a mixture.
+"""
+
+import hashlib
+import json
+import math
+import os
+import platform
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from joblib import Parallel, delayed, effective_n_jobs
+
+from ifair import __version__
+from ifair.errors import IfairError
+from ifair.files import hold, write_whole
+from ifair.reproduce.case import Case
+
+RUNNING = ".running"
+"""Ending of the files that mark what is being worked on."""
+
+PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas")
+"""Packages whose versions may change a result."""
+
+
+class RunError(IfairError):
+    """A run that cannot be begun or went wrong; the message says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A piece of work.
+
+    Attributes
+    ----------
+    label : str
+        What a person is told of it.
+    function : str
+        ``"module:name"``; called with the case, returns plain data (numbers, strings, lists, dicts).
+    case : Case
+    """
+
+    label: str
+    function: str
+    case: Case
+
+    @property
+    def kind(self) -> str:
+        """The label without the split: units of one kind take about as long."""
+        return self.label.rpartition(", ")[0]
+
+    @property
+    def key(self) -> str:
+        """A name that changes with whatever may change the result."""
+        text = json.dumps([__version__, self.function, self.case.to_dict()], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+    def run(self) -> Any:
+        module, _, name = self.function.partition(":")
+        return getattr(import_module(module), name)(self.case)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A finished unit: what it worked on, what came out, how long it took and where."""
+
+    label: str
+    case: Case
+    result: Any
+    seconds: float
+    environment: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What an observer is told when a unit is finished, and once at the beginning."""
+
+    label: str
+    done: int
+    total: int
+    reused: int
+    seconds_left: float | None
+
+
+Observer = Callable[[Progress], None]
+
+
+def run_units(
+    units: Sequence[Unit], folder: Path, *, n_jobs: int = 1, observer: Observer | None = None
+) -> list[Record]:
+    """Run what is not yet in the folder, and return all results in the order of the units.
+
+    Parameters
+    ----------
+    units : sequence of Unit
+    folder : Path
+        Made if need be. Only one run at a time may use it.
+    n_jobs : int, default=1
+        Processes; -1 for one per core.
+    observer : callable, optional
+
+    Returns
+    -------
+    list of Record
+    """
+    with hold_folder(folder):
+        kept = folder / "units"
+        kept.mkdir(exist_ok=True)
+        for left_behind in kept.glob(f"*{RUNNING}"):
+            left_behind.unlink()  # by a run that was killed
+        distinct = {unit.key: unit for unit in units}
+        known = {key: read_record(kept, unit) for key, unit in distinct.items()}
+        missing = {key: unit for key, unit in distinct.items() if known[key] is None}
+        total, reused = len(distinct), len(distinct) - len(missing)
+        took = [(distinct[key], record.seconds) for key, record in known.items() if record is not None]
+        if observer is not None:
+            observer(Progress("", reused, total, reused, None))
+        jobs = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
+            delayed(_run_and_keep)(unit, kept) for unit in list(missing.values())
+        )
+        for key, seconds in jobs:
+            unit = missing.pop(key)
+            took.append((unit, seconds))
+            if observer is not None:
+                left = seconds_left(list(missing.values()), took, effective_n_jobs(n_jobs))
+                observer(Progress(unit.label, total - len(missing), total, reused, left))
+        return [_read_needed(kept, unit) for unit in units]
+
+
+def _run_and_keep(unit: Unit, kept: Path) -> tuple[str, float]:
+    mark = kept / f"{unit.key}{RUNNING}"
+    began = time.perf_counter()
+    try:
+        mark.write_text(unit.label, encoding="utf-8")
+        result = unit.run()
+        took = round(time.perf_counter() - began, 3)
+        record = Record(unit.label, unit.case, result, took, describe_environment())
+        write_json(kept / f"{unit.key}.json", asdict(record))
+    finally:
+        mark.unlink(missing_ok=True)
+    return unit.key, took
+
+
+def list_running(folder: Path) -> list[str]:
+    """Labels of the units that are running in a folder now."""
+    found = []
+    for mark in sorted((folder / "units").glob(f"*{RUNNING}")):
+        with suppress(FileNotFoundError):  # finished since
+            found.append(mark.read_text(encoding="utf-8"))
+    return found
+
+
+def seconds_left(missing: Sequence[Unit], took: Sequence[tuple[Unit, float]], n_jobs: int) -> float:
+    """How long what is missing will take, from what units of the same kind took, and the mean for a new kind."""
+    by_kind = defaultdict(list)
+    for unit, seconds in took:
+        by_kind[unit.kind].append(seconds)
+    everything = [seconds for _, seconds in took]
+    expected = [fmean(by_kind.get(unit.kind, everything)) for unit in missing]
+    return sum(expected) / min(n_jobs, max(len(missing), 1))
+
+
+def read_record(kept: Path, unit: Unit) -> Record | None:
+    """The kept result of a unit, or None; a file that cannot be read counts as none and is made anew."""
+    try:
+        data = json.loads((kept / f"{unit.key}.json").read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return None
+    return Record(**{**data, "case": Case(**data["case"])})
+
+
+def _read_needed(kept: Path, unit: Unit) -> Record:
+    record = read_record(kept, unit)
+    if record is None:
+        raise RunError(f"the result of {unit.label!r} is gone from {kept}; run again")
+    return record
+
+
+def write_json(path: Path, data: Any) -> None:
+    """Whoever reads sees all of it or nothing; a measure that is not defined (NaN) is written as null."""
+    write_text(path, json.dumps(_replace_nan(data), indent=1, allow_nan=False) + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a whole file or none; what stands in the way is told as a :class:`RunError`."""
+    try:
+        write_whole(path, text)
+    except OSError as error:
+        raise RunError(
+            f"cannot write {path}: {error.strerror}. What was finished before is kept; make room and run again."
+        ) from error
+
+
+def _replace_nan(data: Any) -> Any:
+    """JSON knows no NaN."""
+    if isinstance(data, dict):
+        return {key: _replace_nan(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_replace_nan(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
+
+
+@contextmanager
+def hold_folder(folder: Path) -> Iterator[None]:
+    """Hold the folder for this run; the system lets go of it when the process ends, however it ends."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = (folder / ".lock").open("a+")
+    except OSError as error:
+        raise RunError(f"cannot use the folder {folder}: {error.strerror}") from error
+    with file:
+        try:
+            hold(file)
+        except OSError as error:
+            raise RunError(f"another run is using {folder}; wait for it, or choose another folder") from error
+        yield
+
+
+def describe_environment() -> dict[str, str]:
+    """What a result may depend on besides its case: kind of machine (a GPU where PyTorch sees one) and versions."""
+    machine = f"{platform.machine()}, {os.cpu_count()} cores"
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_available():
+        machine += f", {torch.cuda.get_device_name()}"
+    return {
+        "machine": machine,
+        "system": platform.system(),
+        "python": platform.python_version(),
+        "ifair": __version__,
+        **{name: _read_version(name) for name in PACKAGES},
+    }
+
+
+def _read_version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:  # vendored, or run from a folder
+        return "unknown"

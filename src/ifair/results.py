@@ -1,0 +1,477 @@
+"""The files that commands write for one another, typed: a tuning, the evidence of an audit, a demo.
+
+The types here are the one description of the files: whoever writes, reads or shows them uses these, and
+:func:`check_schema` compares any data with them. What is not required is left out for some tasks, or by earlier
+releases. A change of a key is a new version.
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Literal, NotRequired, TypedDict, Union, get_args, get_origin, get_type_hints, is_typeddict
+
+Task = Literal["classification", "regression", "ranking"]
+Number = float | None
+"""None where it is undefined."""
+Bounds = list[Number]
+"""The two ends of a 95 % interval."""
+Setting = dict[str, Any]
+"""Of iFair ``K``, ``share`` (mu with lambda + mu = 1) and ``variant``."""
+
+
+class Choices(TypedDict, total=False):
+    """The id of the point that each rule chooses; see :mod:`ifair.evaluate.rules`."""
+
+    most_useful: str
+    fairest: str
+    balanced: str
+
+
+class Validation(TypedDict):
+    """What settings are chosen by."""
+
+    utility: Number
+    yNN: Number
+    accuracy: NotRequired[Number]
+
+
+class TunedPoint(TypedDict):
+    """A setting that was tried."""
+
+    id: str
+    name: str
+    setting: Setting
+    validation: Validation
+
+
+class TunedData(TypedDict):
+    """Which table was tuned on."""
+
+    name: str
+    records: int
+    fingerprint: str
+
+
+class Tuning(TypedDict):
+    """What ``ifair tune`` writes."""
+
+    format: Literal["ifair-tuning"]
+    version: Literal[2]
+    data: TunedData
+    task: Task
+    utility: str
+    seed: int
+    solver: dict[str, Any]
+    trials: list[TunedPoint]
+    front: list[TunedPoint]
+    choices: Choices
+
+
+class Estimate(TypedDict):
+    """A measure with its 95 % interval."""
+
+    estimate: Number
+    low: Number
+    high: Number
+
+
+class JudgedMeasures(TypedDict):
+    """On people whom no model has seen; ``gain`` is the utility's over the full data."""
+
+    utility: Estimate
+    yNN: Estimate
+    gain: NotRequired[Estimate]
+    accuracy: NotRequired[Estimate]
+    positive: NotRequired[Estimate]
+    spread: NotRequired[Number]
+
+
+class Group(TypedDict):
+    """People of one group: true mean outcome, mean decision, true positive rate; in rankings the share at the top."""
+
+    label: str
+    n: int
+    base: Number
+    rate: Number
+    rate_interval: NotRequired[Bounds]
+    tpr: NotRequired[Number]
+    tpr_interval: NotRequired[Bounds]
+    top: NotRequired[Number]
+    share: NotRequired[Number]
+
+
+class Partition(TypedDict):
+    """Groups that everybody is in one of, and the largest gaps between them."""
+
+    partition: str
+    groups: list[Group]
+    parity: Number
+    parity_interval: NotRequired[Bounds]
+    opportunity: NotRequired[Number]
+    opportunity_interval: NotRequired[Bounds]
+
+
+class Attack(TypedDict):
+    """How well an adversary guesses a partition."""
+
+    partition: str
+    auc: Number
+    reversed: NotRequired[bool]
+    accuracy: Number
+    majority: Number
+    interval_of: Literal["auc", "accuracy"]
+    low: Number
+    high: Number
+
+
+class Certificate(TypedDict):
+    """How far distances on what may count are kept."""
+
+    epsilon: Number
+    share: float
+    confidence: float
+    pairs: int
+    mean: Number
+    typical_distance: Number
+
+
+class Flip(TypedDict):
+    """What changes if only protected attributes do."""
+
+    mean: Number
+    worst: Number
+    worst_person: int
+    share_flipped: Number
+    interval: NotRequired[Bounds]
+    alternatives: int
+
+
+class Worst(TypedDict):
+    """Somebody treated worse than the people most like them."""
+
+    person: int
+    gap: Number
+
+
+class Caution(TypedDict):
+    """What to know before praising a point."""
+
+    tag: str
+    text: str
+
+
+class FlippedPeople(TypedDict):
+    """Everybody's score with other protected attributes, and which ones: a number in ``alternatives``."""
+
+    score: list[float]
+    to: list[int]
+
+
+class PointPeople(TypedDict):
+    """What a point does to everybody."""
+
+    score: list[float]
+    flip: FlippedPeople | None
+    alternatives: list[dict[str, str]]
+
+
+class Archetypes(TypedDict):
+    """A table; its first two columns are the share and the followers."""
+
+    columns: list[str]
+    rows: list[list[Any]]
+
+
+class Weight(TypedDict):
+    """Of an attribute."""
+
+    name: str
+    weight: Number
+
+
+class Point(TypedDict):
+    """A candidate and everything that was measured of it."""
+
+    id: str
+    name: str
+    family: str
+    setting: Setting
+    blind: bool
+    on_front: bool
+    validation: Validation
+    test: JudgedMeasures
+    groups: list[Partition]
+    adversary: list[Attack]
+    certificate: Certificate
+    flip: Flip | None
+    worst: list[Worst]
+    cautions: NotRequired[list[Caution]]
+    people: PointPeople
+    archetypes: Archetypes | None
+    weights: list[Weight] | None
+    converged: NotRequired[bool]
+
+
+class LeftOut(TypedDict):
+    """A candidate that could not be trained."""
+
+    name: str
+    why: str
+
+
+class Utility(TypedDict):
+    """The main measure of usefulness, what it says, and what a model that knows nothing reaches."""
+
+    name: str
+    explained: str
+    chance: Number
+
+
+class PartSizes(TypedDict):
+    """Records of each third."""
+
+    train: int
+    validation: int
+    test: int
+
+
+class Column(TypedDict):
+    """A column of the table."""
+
+    name: str
+    kind: Literal["number", "category"]
+    values: int
+    missing: int
+    protected: bool
+
+
+class AuditedData(TypedDict):
+    """The table."""
+
+    name: str
+    description: str
+    source: str
+    licence: str
+    records: int
+    target: str
+    protected: list[str]
+    ranked_by: str | None
+    group_share: Number
+    base_protected: Number
+    base_others: Number
+    parts: PartSizes
+    columns: list[Column]
+
+
+class AuditSettings(TypedDict):
+    """How the audit was done."""
+
+    seed: int
+    neighbours: int
+    wanted_neighbours: int
+    resamples: int
+    solver: dict[str, Any]
+    model: str
+    tuned: bool
+    categorical: list[str]
+
+
+class Attribute(TypedDict):
+    """A column of the people: numbers, or codes of labels."""
+
+    name: str
+    values: NotRequired[list[Number]]
+    labels: NotRequired[list[str]]
+    codes: NotRequired[list[int]]
+
+
+class People(TypedDict):
+    """Everybody in the test part, column by column."""
+
+    ids: list[str]
+    attributes: list[Attribute]
+    group: list[int]
+    truth: list[Number]
+    query: list[str] | None
+    neighbours: list[list[int]]
+    distances: list[list[float]]
+
+
+class Evidence(TypedDict):
+    """What ``ifair audit`` writes, and ``ifair report`` makes a page of."""
+
+    format: Literal["ifair-evidence"]
+    version: Literal[2]
+    task: Task
+    utility: Utility
+    higher_is_better: bool
+    data: AuditedData
+    settings: AuditSettings
+    versions: dict[str, str]
+    points: list[Point]
+    left_out: list[LeftOut]
+    choices: Choices
+    people: People
+
+
+class ComparedMethod(TypedDict):
+    """A method and its measures, each a list with one value per split."""
+
+    name: str
+    measures: dict[str, list[float]]
+
+
+class Demonstration(TypedDict):
+    """What ``ifair demo`` writes beside the report."""
+
+    format: Literal["ifair-demo"]
+    version: Literal[2]
+    data: dict[str, Any]
+    settings: dict[str, Any]
+    methods: list[ComparedMethod]
+    environment: dict[str, Any]
+
+
+class ResultsError(ValueError):
+    """A file that is not what a command writes; the message says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A kind of file: its type, which names format and version, and the command that writes it."""
+
+    schema: Any
+    command: str
+
+    @property
+    def mark(self) -> tuple[str, int]:
+        """Format and version."""
+        hints = _hints(self.schema)
+        return get_args(hints["format"])[0], get_args(hints["version"])[0]
+
+
+TUNING = Format(Tuning, "ifair tune")
+EVIDENCE = Format(Evidence, "ifair audit --output")
+DEMONSTRATION = Format(Demonstration, "ifair demo")
+
+
+def read_results(path: Path, format_: Format) -> Any:
+    """Plain data that one of our commands wrote, compared with its type.
+
+    Parameters
+    ----------
+    path : Path
+    format_ : {TUNING, EVIDENCE}
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ResultsError(f"{path} is not JSON ({error}); write it with `{format_.command}`") from error
+    content = _upgrade(content)
+    check_results(content, format_, str(path))
+    return content
+
+
+def _upgrade(content: Any) -> Any:
+    """Files of version 1 had spaces in the names of the choices."""
+    if isinstance(content, dict) and content.get("version") == 1 and isinstance(content.get("choices"), dict):
+        choices = {name.replace(" ", "_"): id_ for name, id_ in content["choices"].items()}
+        return {**content, "version": 2, "choices": choices}
+    return content
+
+
+def check_results(content: Any, format_: Format, name: str = "this") -> None:
+    """Refuse what is not of this format, or of another version, or lacks something."""
+    format_name, version = format_.mark
+    found = (content.get("format"), content.get("version")) if isinstance(content, Mapping) else None
+    if found == format_.mark:
+        check_schema(content, format_.schema, name)
+    elif found is not None and found[0] == format_name:
+        raise ResultsError(
+            f"{name} is of version {found[1]}, and this release reads version {version}; "
+            f"write it again with `{format_.command}`"
+        )
+    else:
+        raise ResultsError(
+            f"{name} is not what `{format_.command}` writes (format {format_name}, version {version}); got {found}"
+        )
+
+
+def check_schema(data: Any, schema: Any, name: str = "data") -> None:
+    """Compare plain data with a type: a TypedDict, list, dict, Literal, union, or a plain type.
+
+    Raises
+    ------
+    ResultsError
+        Which names the first place that does not fit.
+
+    Examples
+    --------
+    >>> check_schema({"person": 3, "gap": "large"}, Worst)
+    Traceback (most recent call last):
+    ifair.results.ResultsError: data.gap must be float or None, got 'large'
+    """
+    if is_typeddict(schema):
+        _check_keys(data, schema, name)
+        for key, hint in _hints(schema).items():
+            if key in data:
+                check_schema(data[key], hint, f"{name}.{key}")
+    elif get_origin(schema) is list and isinstance(data, list):
+        (item,) = get_args(schema)
+        for i, one in enumerate([] if _all_plain(data, item) else data):
+            check_schema(one, item, f"{name}[{i}]")
+    elif get_origin(schema) is dict and isinstance(data, dict):
+        for key, value in data.items():
+            check_schema(value, get_args(schema)[1], f"{name}.{key}")
+    elif not _fits(data, schema):
+        wanted = " or ".join(getattr(one, "__name__", str(one)).replace("NoneType", "None") for one in _options(schema))
+        raise ResultsError(f"{name} must be {wanted}, got {data!r:.60}")
+    elif any(is_typeddict(one) or get_origin(one) for one in _options(schema)) and data is not None:
+        check_schema(data, next(one for one in _options(schema) if one is not NoneType), name)
+
+
+def _all_plain(data: list[Any], item: Any) -> bool:
+    """Whether all are numbers, or texts, of this type: a short way through the columns of thousands of people."""
+    types: dict[Any, set[type]] = {float: {int, float}, Number: {int, float, NoneType}, int: {int}, str: {str}}
+    found = set(map(type, data))
+    return found <= types.get(item, set()) and (float not in found or all(x is None or math.isfinite(x) for x in data))
+
+
+def _check_keys(data: Any, schema: Any, name: str) -> None:
+    if not isinstance(data, dict):
+        raise ResultsError(f"{name} must hold named values, got {data!r:.60}")
+    for what, keys in (
+        ("lacks", schema.__required_keys__ - set(data)),
+        ("must not have", set(data) - set(_hints(schema))),
+    ):
+        if keys:
+            raise ResultsError(f"{name} {what} {', '.join(sorted(map(str, keys)))}")
+
+
+@cache
+def _hints(schema: Any) -> dict[str, Any]:
+    return get_type_hints(schema)
+
+
+def _options(schema: Any) -> tuple[Any, ...]:
+    return get_args(schema) if get_origin(schema) in (Union, UnionType, Literal) else (schema,)
+
+
+def _fits(data: Any, schema: Any) -> bool:
+    if schema is Any:
+        return True
+    if get_origin(schema) is Literal:
+        return data in get_args(schema)
+    if get_origin(schema) in (Union, UnionType):
+        return any(_fits(data, one) for one in get_args(schema))
+    if is_typeddict(schema) or get_origin(schema) is dict:
+        return isinstance(data, dict)
+    if get_origin(schema) is list:
+        return isinstance(data, list)
+    if schema is float:
+        return isinstance(data, (int, float)) and not isinstance(data, bool) and math.isfinite(data)
+    return isinstance(data, schema) and (schema is bool or not isinstance(data, bool))

@@ -1,0 +1,156 @@
+"""A table with the roles of its columns, checked before any work: what is refused, left out and warned about."""
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ifair.datasets.dataset import Dataset
+from ifair.errors import IfairError, name_setting
+from ifair.tables.column_doubts import (
+    Doubt,
+    explain_unusable,
+    find_doubt,
+    warn_of_attribute,
+    warn_of_protected,
+    warn_of_target,
+    warn_of_width,
+)
+from ifair.tables.from_table import encode_outcome, from_table
+from ifair.tables.groups import find_value, is_measure, match_conditions, refuse_measures
+from ifair.tables.read import read_table
+from ifair.tables.roles import Roles, check_names, list_named
+
+
+@dataclass(frozen=True, eq=False)
+class CheckedTable:
+    """A table whose roles can work; see :func:`check_table`.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame of shape (n_records, n_columns)
+        The table as it was read, all columns included.
+    roles : Roles
+    doubts : dict of str to Doubt
+        Columns without a role that hardly are attributes.
+    warnings : list of str
+        One sentence for every column that was left out of the attributes unasked, and for every doubt.
+    name, source : str or None
+        What to call the table, and where its records come from.
+    """
+
+    frame: pd.DataFrame
+    roles: Roles
+    doubts: dict[str, Doubt]
+    warnings: list[str]
+    name: str | None = None
+    source: str | None = None
+
+    @cached_property
+    def left_out(self) -> dict[str, str]:
+        """Columns without a role that are no attributes, and why: as asked, or because of what they hold."""
+        reasons = dict.fromkeys(self.roles.ignore, "as asked")
+        reasons |= {name: doubt.reason for name, doubt in self.doubts.items() if doubt.leave_out}
+        return {name: reasons[name] for name in self.frame.columns if name in reasons}
+
+    @cached_property
+    def attributes(self) -> list[str]:
+        """The columns that describe people, in the order of the table: those that a representation is learned of."""
+        roles = self.roles
+        others = {roles.target, roles.query, roles.score, roles.id, *self.left_out}
+        return [name for name in self.frame.columns if name not in others]
+
+    def to_dataset(self, *, needs_group: bool = True) -> Dataset:
+        """The attributes, the outcome, the protected group and the queries.
+
+        Parameters
+        ----------
+        needs_group : bool, default=True
+            False: where the roles do not say who the protected group is and it does not follow from the values (a
+            protected age), nobody is in it, instead of an error.
+
+        Returns
+        -------
+        Dataset
+        """
+        frame, roles = self.frame, self.roles
+        group: Any = match_conditions(frame, roles.group) if roles.group else None
+        if group is None and needs_group:
+            refuse_measures(frame, roles.protected)
+        elif group is None and any(is_measure(frame[column]) for column in roles.protected):
+            group = np.zeros(len(frame), dtype=bool)
+        return from_table(
+            frame[[*self.attributes, *(c for c in (roles.target, roles.query) if c is not None)]],
+            target=roles.target,
+            protected=roles.protected,
+            query=roles.query,
+            positive=None if roles.target is None else find_value(roles.positive, frame[roles.target]),
+            group=group,
+            name=self.name,
+            source=self.source,
+        )
+
+
+def check_table(table: Any, roles: Roles, *, name: str | None = None, source: str | None = None) -> CheckedTable:
+    """Read a table, and refuse roles that cannot work.
+
+    Parameters
+    ----------
+    table : DataFrame, or path of a CSV or Parquet file
+    roles : Roles
+    name : str, optional
+        For messages; the file's name by default.
+    source : str, optional
+        Where the records come from; the path of the file by default.
+
+    Returns
+    -------
+    CheckedTable
+
+    Raises
+    ------
+    IfairError
+        For a column that is not there, a column with two roles, a column that no encoder could read, and an outcome
+        or a protected column that nothing can be learned from.
+    """
+    frame = read_table(table)
+    if isinstance(table, str | os.PathLike):
+        name, source = name or Path(table).name, source or os.fspath(table)
+    check_names(roles, frame.columns)
+    _check_kinds(frame, roles)
+    of_target = [] if roles.target is None else _check_target(frame[roles.target], roles.positive)
+    with_role = {column for _, column in list_named(roles)}
+    found = {column: find_doubt(frame[column]) for column in frame.columns if column not in with_role}
+    doubts = {column: doubt for column, doubt in found.items() if doubt is not None}
+    warnings = [warn_of_attribute(column, doubt) for column, doubt in doubts.items()]
+    warnings += [*warn_of_protected(frame, roles.protected, roles.keep), *of_target]
+    checked = CheckedTable(frame, roles, doubts, warnings, name, source)
+    if set(checked.attributes) <= set(roles.protected):
+        raise IfairError("no attribute is left besides the protected columns: nothing would remain to represent")
+    undoubted = [column for column in checked.attributes if column not in doubts]
+    warnings += warn_of_width(frame, undoubted, categorical=roles.categorical, protected=roles.protected)
+    return checked
+
+
+def _check_kinds(frame: pd.DataFrame, roles: Roles) -> None:
+    out = {roles.query, roles.score, roles.id, *roles.ignore}
+    for column in frame.columns:
+        if column not in out and (held := explain_unusable(frame[column])):
+            raise IfairError(f"column {column!r} holds {held}, or leave it out with {name_setting('ignore', [column])}")
+
+
+def _check_target(values: pd.Series, positive: Any) -> list[str]:
+    """Refuse an outcome that nothing can be learned about; doubts about it otherwise."""
+    name = str(values.name)
+    if values.isna().any():
+        encode_outcome(values)  # says where
+    first, *others = values.unique().tolist()
+    if not others:
+        raise IfairError(f"target {name!r} is {first!r} for everybody: there is nothing to predict")
+    lines = warn_of_target(name, find_doubt(values), is_class=positive is not None)
+    encode_outcome(values, find_value(positive, values))
+    return lines

@@ -1,0 +1,141 @@
+"""Minimum cuts: against all decisions, and against a maximum flow on the whole graph."""
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.sparse import csgraph
+
+from ifair.core import cut
+from ifair.core.edges import Edges
+
+
+def smallest_best_of_all(gains, edges, strength):
+    """The intersection of all best decisions, in numbers that are exact."""
+    decisions = np.array(list(itertools.product((0, 1), repeat=len(gains))))
+    differ = np.abs(decisions[:, edges.first] - decisions[:, edges.second])
+    value = decisions @ gains - differ @ (2 * strength * edges.weight)
+    return decisions[value == value.max()].min(axis=0).astype(bool)
+
+
+@st.composite
+def problems(draw, most):
+    """Gains, edges and strength in sixteenths, so that sums are exact and ties frequent."""
+    n = draw(st.integers(1, most))
+    possible = list(itertools.combinations(range(n), 2))
+    pairs = draw(st.lists(st.sampled_from(possible), unique=True, max_size=3 * n)) if possible else []
+    gains = draw(st.lists(st.integers(-16, 16), min_size=n, max_size=n))
+    weight = draw(st.lists(st.integers(1, 4), min_size=len(pairs), max_size=len(pairs)))
+    first, second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+    return np.array(gains) / 16, Edges(first, second, np.array(weight) / 4, n), draw(st.integers(0, 8)) / 8
+
+
+@given(problem=problems(most=15))
+@settings(max_examples=25, deadline=None)
+def test_the_decision_is_the_smallest_best_of_all(problem):
+    gains, edges, strength = problem
+    expected = smallest_best_of_all(gains, edges, strength)
+    np.testing.assert_array_equal(cut.best_decision(gains, edges, strength), expected)
+
+
+@given(problem=problems(most=9))
+@settings(max_examples=40, deadline=None)
+def test_a_flow_alone_decides_alike_also_in_small_numbers(problem):
+    gains, edges, strength = problem
+    expected = smallest_best_of_all(gains, edges, strength)
+    with pytest.MonkeyPatch.context() as patch:
+        for largest in (2**30, 2**12):  # the second needs many rounds
+            patch.setattr(cut, "LARGEST", largest)
+            nobody, everyone = np.zeros(len(gains), dtype=bool), np.arange(len(gains))
+            np.testing.assert_array_equal(cut.settle(gains, edges, strength, nobody, everyone), expected)
+
+
+def neighbour_edges(rng, n, k=10):
+    X = rng.normal(size=(n, 3))
+    distance = ((X[:, None] - X[None]) ** 2).sum(axis=2)
+    near = np.argsort(distance, axis=1)[:, 1 : k + 1]
+    A = sparse.csr_array((np.ones(n * k), near.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
+    upper = sparse.triu((A + A.T) / (2 * k), k=1, format="coo")
+    return X, Edges(upper.coords[0].astype(np.intp), upper.coords[1].astype(np.intp), upper.data, n)
+
+
+def by_flow(gains, edges, strength, unit):
+    """SciPy's maximum flow on the whole graph; gains and capacities are multiples of the unit."""
+    n = edges.n_people
+    worth = np.rint(gains / unit).astype(np.int32)
+    capacity = np.rint(2 * strength * edges.weight / unit).astype(np.int32)
+    people = np.arange(n)
+    tail = np.concatenate([edges.first, edges.second, np.full(n, n), people])
+    head = np.concatenate([edges.second, edges.first, people, np.full(n, n + 1)])
+    amount = np.concatenate([capacity, capacity, np.maximum(worth, 0), np.maximum(-worth, 0)])
+    graph = sparse.csr_matrix((amount, (tail, head)), shape=(n + 2, n + 2))
+    rest = graph - csgraph.maximum_flow(graph, n, n + 1).flow
+    rest.data[rest.data < 0] = 0
+    rest.eliminate_zeros()
+    reached = csgraph.breadth_first_order(rest, n, return_predecessors=False)
+    chosen = np.zeros(n + 2, dtype=bool)
+    chosen[reached] = True
+    return chosen[:n]
+
+
+@pytest.mark.parametrize(("n", "strength"), [(500, 0.05), (2000, 0.2), (2000, 1.0)])
+def test_decisions_are_those_of_a_maximum_flow_on_the_whole_graph(n, strength, rng):
+    X, edges = neighbour_edges(rng, n)
+    p = 1 / (1 + np.exp(-X[:, 0] - rng.normal(size=n)))
+    unit = strength / 1000  # 2 * strength * (1 / 20 or 1 / 10) is a multiple of it
+    for threshold in (0.3, 0.5):
+        gains = np.rint((p - threshold) / unit) * unit
+        expected = by_flow(gains, edges, strength, unit)
+        found = cut.best_decision(gains, edges, strength)
+        assert_equally_good(gains, edges, strength, found, expected)
+
+
+def assert_equally_good(gains, edges, strength, found, expected):
+    """The same people; or, where units are not exact in binary, no worse by exact arithmetic and fewer people."""
+    if np.array_equal(found, expected):
+        return
+    assert value(gains, edges, strength, found) >= value(gains, edges, strength, expected)
+
+
+def value(gains, edges, strength, chosen):
+    gain = sum(map(Fraction, gains[chosen].tolist()), Fraction())
+    apart = chosen[edges.first] != chosen[edges.second]
+    return gain - sum(map(Fraction, (2.0 * strength * edges.weight[apart]).tolist()), Fraction())
+
+
+def test_few_undecided_people_are_settled_by_a_flow(rng, monkeypatch):
+    _, edges = neighbour_edges(rng, 600)
+    gains = rng.normal(size=600)
+    expected = cut.settle(gains, edges, 0.3, np.zeros(600, dtype=bool), np.arange(600))
+    sizes = []
+    settle = cut.settle
+    monkeypatch.setattr(cut, "settle", lambda *given: sizes.append(len(given[-1])) or settle(*given))
+    np.testing.assert_array_equal(cut.best_decision(gains, edges, 0.3), expected)
+    monkeypatch.setattr(cut, "GAPS", (0.3,))
+    np.testing.assert_array_equal(cut.best_decision(gains, edges, 0.3), expected)
+    assert sizes[-1] > 50, "a rough solution leaves many undecided"
+    assert all(size < 600 for size in sizes)
+
+
+def test_sets_are_nested_across_thresholds(rng):
+    _, edges = neighbour_edges(rng, 300)
+    p = rng.integers(0, 11, size=300) / 10
+    sets = np.array([cut.best_decision(p - t, edges, 0.4) for t in np.linspace(0, 1, 21)])
+    assert (sets[1:] <= sets[:-1]).all()
+
+
+def test_whole_numbers_are_exact(rng):
+    values = np.concatenate([rng.normal(size=20) * 10.0 ** rng.integers(-30, 30, size=20), [0.0, 1e-300, -3.0]])
+    numbers = cut.whole_numbers(values)
+    unit = Fraction(values[-1]) / int(numbers[-1])
+    assert [Fraction(v) for v in values.tolist()] == [int(n) * unit for n in numbers]
+
+
+def test_infinite_strength_decides_about_components_by_the_exact_sum():
+    edges = Edges(np.array([0, 1, 3]), np.array([1, 2, 4]), np.ones(3), 6)
+    gains = np.array([1e16, 1.0, -1e16, -0.5, 0.5, 0.1])
+    np.testing.assert_array_equal(cut.best_decision(gains, edges, np.inf), [True, True, True, False, False, True])

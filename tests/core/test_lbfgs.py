@@ -1,0 +1,169 @@
+"""L-BFGS of many functions at once: known minima, the steps of SciPy's L-BFGS-B, and a line search that is robust."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from ifair.core.lbfgs import CURVATURE, DECREASE, MEMORY, LineSearch, Minimiser
+
+
+def quadratic(n, condition):
+    scales = np.geomspace(1.0, condition, n)
+    return lambda x: (0.5 * x @ (scales * x) + 1.0, scales * x)
+
+
+def rosenbrock(steepness):
+    def function(x):
+        off = x[1:] - x[:-1] ** 2
+        gradient = np.zeros_like(x)
+        gradient[:-1] = -4.0 * steepness * off * x[:-1] - 2.0 * (1.0 - x[:-1])
+        gradient[1:] += 2.0 * steepness * off
+        return steepness * (off**2).sum() + ((1.0 - x[:-1]) ** 2).sum() + 1.0, gradient
+
+    return function
+
+
+class Several:
+    """Functions of NumPy vectors, or of tensors where torch is told."""
+
+    n_losses, recorded = 1, False
+
+    def __init__(self, functions, torch=None):
+        self.functions, self.torch = functions, torch
+
+    def send(self, theta):
+        return np.array(theta) if self.torch is None else self.torch.tensor(theta)
+
+    def fetch(self, array):
+        return np.asarray(array)
+
+    def values_and_grads(self, theta):
+        values, gradients = zip(*(function(x) for function, x in zip(self.functions, np.asarray(theta), strict=True)))
+        return self.send(np.array(values)[:, None]), self.send(np.stack(gradients))
+
+    def run(self, function, orders):
+        return np.asarray(function(self.send(orders))[0])
+
+    def keep(self, rows):
+        return Several([self.functions[row] for row in rows], self.torch)
+
+
+def search(functions, starts, n_evaluations=400, torch=None):
+    """The losses of every search after each of its iterations, and how many evaluations it took."""
+    minimiser = Minimiser(Several(functions, torch), starts)
+    losses, evaluations, live = [[] for _ in functions], [0] * len(functions), set(range(len(functions)))
+    for row in live:
+        minimiser.begin(row)
+    while live and max(evaluations) < n_evaluations:
+        for row in live:
+            evaluations[row] += 1
+        moved, ended = minimiser.advance()
+        for row in moved:
+            losses[row].append(float(minimiser.value[row]))
+        for row in ended:
+            minimiser.end(row)
+            live.discard(row)
+    return losses, evaluations, minimiser.best()[0]
+
+
+def scipy_losses(function, start, n_iterations):
+    losses = []
+
+    def callback(intermediate_result):
+        losses.append(float(intermediate_result.fun))
+
+    options = {"maxiter": n_iterations, "maxfun": 10_000, "maxcor": MEMORY, "ftol": 0.0, "gtol": 0.0}
+    result = minimize(function, start, jac=True, method="L-BFGS-B", callback=callback, options=options)
+    return losses, result
+
+
+PROBLEMS = {
+    "quadratics": [quadratic(12, condition) for condition in (1.0, 10.0, 1e3, 1e5)],
+    "rosenbrock": [rosenbrock(steepness) for steepness in (1.0, 10.0, 100.0)],
+}
+
+
+@pytest.mark.parametrize("kind", PROBLEMS)
+@pytest.mark.parametrize("n", [2, 5, 12])
+def test_searches_take_the_steps_of_scipy(rng, kind, n):
+    functions = [quadratic(n, c) for c in (1.0, 1e3)] if kind == "quadratics" else PROBLEMS[kind]
+    starts = rng.normal(size=(len(functions), n))
+    losses, evaluations, best = search(functions, starts)
+    for i, function in enumerate(functions):
+        expected, result = scipy_losses(function, starts[i], len(losses[i]))
+        n_same = min(len(expected), len(losses[i]), 40)
+        np.testing.assert_allclose(losses[i][:n_same], expected[:n_same], rtol=1e-7)
+        assert losses[i][-1] == pytest.approx(result.fun, rel=1e-7)
+        assert evaluations[i] <= 1.5 * result.nfev + 50
+        np.testing.assert_allclose(best[i], result.x, atol=1e-4)
+
+
+def test_a_search_does_not_depend_on_the_others(rng):
+    functions, starts = PROBLEMS["rosenbrock"], rng.normal(size=(3, 6))
+    together, _, _ = search(functions, starts)
+    for i, function in enumerate(functions):
+        ((alone, *_), *_) = search([function], starts[i : i + 1])
+        assert together[i] == alone
+
+
+def test_searches_on_torch_take_the_same_steps(rng):
+    torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'ifair[torch]'")
+    functions, starts = PROBLEMS["rosenbrock"], rng.normal(size=(3, 6))
+    for there, here in zip(search(functions, starts, torch=torch)[0], search(functions, starts)[0]):
+        np.testing.assert_allclose(there[:20], here[:20], rtol=1e-8)
+
+
+def test_searches_left_out_change_nothing_for_the_others(rng):
+    functions, starts = PROBLEMS["rosenbrock"], rng.normal(size=(3, 6))
+    expected = search(functions, starts)[0][2]
+    minimiser = Minimiser(Several(functions), starts)
+    for row in range(3):
+        minimiser.begin(row)
+    losses, row = [], 2
+    for i in range(60):
+        if i == 17:
+            minimiser.keep([2, 0])
+            row = 0
+        if row in minimiser.advance()[0]:
+            losses.append(float(minimiser.value[row]))
+    assert losses == expected[: len(losses)]
+
+
+def test_a_row_that_is_not_live_keeps_all_that_it_has(rng):
+    functions, starts = PROBLEMS["rosenbrock"], rng.normal(size=(3, 6))
+    minimiser = Minimiser(Several(functions), starts)
+    for row in range(3):
+        minimiser.begin(row)
+    for _ in range(9):
+        minimiser.advance()
+    state = minimiser._state
+    before = [array.copy() for array in (state.x, state.trial, state.memory, state.best)]
+    state.step(np.zeros_like(minimiser._orders))
+    for old, new in zip(before, (state.x, state.trial, state.memory, state.best)):
+        np.testing.assert_array_equal(old, new)
+
+
+@pytest.mark.parametrize(
+    "curve",
+    [
+        lambda t: (-t / (t**2 + 2.0), (t**2 - 2.0) / (t**2 + 2.0) ** 2),
+        lambda t: (t**2 - 3.0 * t, 2.0 * t - 3.0),
+        lambda t: (np.sqrt(1.0 + t**2) - 0.5 * t, t / np.sqrt(1.0 + t**2) - 0.5),
+        lambda t: (t**4 - 8.0 * t, 4.0 * t**3 - 8.0),
+    ],
+    ids=["More and Thuente's first", "a parabola", "a hyperbola", "a fourth power"],
+)
+@pytest.mark.parametrize("length", [1e-3, 1e-1, 1.0, 10.0, 1e3])
+def test_a_line_search_ends_at_a_step_that_meets_the_wolfe_conditions(curve, length):
+    value, slope = curve(0.0)
+    line = LineSearch(value, slope, length)
+    while not (line.done or line.failed):
+        step = line.length
+        line.look(*curve(step))
+    assert line.done
+    assert curve(step)[0] <= value + DECREASE * step * slope
+    assert abs(curve(step)[1]) <= CURVATURE * abs(slope)
+
+
+def test_a_line_search_uphill_fails():
+    assert LineSearch(1.0, 0.5, 1.0).failed

@@ -1,0 +1,216 @@
+"""What every term must do: the right gradient, whatever the engine, the blocks and the reduction, alone and in a batch.
+
+A new term joins by one line in ``TERMS``.
+"""
+
+import inspect
+import pickle
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ifair import IFair
+from ifair.core.arrays import at_least, namespace
+from ifair.core.mapping import Mapping
+from ifair.core.moments import Moments, input_products
+from ifair.core.objective import Objective
+from ifair.core.pair_terms import AllPairs, Landmarks
+from ifair.core.pairs import EuclideanPairs, MinkowskiPairs
+from ifair.core.parameters import Parameters
+from ifair.core.terms import GroupParity, LabelCrossEntropy, Reconstruction, Term
+from ifair.engines.engine import LocalEngine
+
+from oracles import assert_gradient_is_right
+
+M, N, K, B = 17, 4, 3, 5
+UNPROTECTED = np.array([0, 1, 3])
+LABELS = np.tile([0.0, 1.0, 1.0], 6)[:M]
+GROUPS = np.arange(M) % 3
+
+
+@dataclass(frozen=True, slots=True)
+class MembershipEntropy(Term):
+    """Entropy of memberships; the example of CONTRIBUTING for a term of one's own."""
+
+    def block(self, known, X, U, rows, parameters):
+        xp = namespace(U)
+        log_U = xp.log(at_least(U, 1e-300))
+        return -(log_U + 1.0), (-xp.sum(U * log_U, axis=(-2, -1)),)
+
+
+def moments(engine, weighted):
+    (unprotected,) = engine.send(UNPROTECTED)
+    return Moments(unprotected, input_products(engine, unprotected), weighted)
+
+
+def landmarks(engine, kernel):
+    return Landmarks(kernel, engine.take(np.array([2, 3, 5, 7, 11, 13])), engine.n_records)
+
+
+def euclidean(engine, weighted):
+    return EuclideanPairs(*engine.send(UNPROTECTED), K, weighted)
+
+
+def minkowski(engine, p=1.5):
+    return MinkowskiPairs(*engine.send(UNPROTECTED), N, p)
+
+
+TERMS = {
+    "reconstruction": lambda engine: Reconstruction(*engine.send(np.array([1.0, 1.0, 0.0, 1.0]))),
+    "all pairs": lambda engine: AllPairs(euclidean(engine, weighted=True)),
+    "all pairs, unweighted": lambda engine: AllPairs(euclidean(engine, weighted=False)),
+    "all pairs, p = 1.5": lambda engine: AllPairs(minkowski(engine)),
+    "landmarks": lambda engine: landmarks(engine, euclidean(engine, weighted=True)),
+    "landmarks, unweighted": lambda engine: landmarks(engine, euclidean(engine, weighted=False)),
+    "landmarks, p = 1.5": lambda engine: landmarks(engine, minkowski(engine)),
+    "moments": lambda engine: moments(engine, weighted=True),
+    "moments, unweighted": lambda engine: moments(engine, weighted=False),
+    "label cross-entropy": lambda engine: LabelCrossEntropy(*engine.send(LABELS)),
+    "group parity": lambda engine: GroupParity(*engine.send(GROUPS, np.bincount(GROUPS).astype(float))),
+    "membership entropy": lambda engine: MembershipEntropy(),
+}
+
+
+def local(X, block_rows):
+    return LocalEngine(X, block_rows=block_rows, tile_rows=5)
+
+
+def on_torch(X, block_rows):
+    pytest.importorskip("torch", reason="torch is not installed: pip install 'ifair[torch]'")
+    from ifair.engines.torch import TorchEngine
+
+    return TorchEngine(X, device="cpu", block_rows=block_rows, tile_rows=5)
+
+
+ENGINES = {"local": local, "torch": on_torch}
+
+every_term = pytest.mark.parametrize("name", TERMS)
+every_engine = pytest.mark.parametrize("engine", ENGINES)
+
+
+def draw(rng):
+    X = rng.normal(size=(M, N))
+    extra = {"log_odds": rng.normal(size=K)}
+    return X - X.mean(axis=0), Parameters(rng.normal(size=(K, N)), rng.uniform(0.1, 1.0, size=N), extra)
+
+
+def objective(name, engine, reduction="mean"):
+    """One term, with a weight, where its name is known; else all of them together."""
+    names = [name] if name in TERMS else [other for other in TERMS if "p = 1.5" not in other]
+    terms = [(0.3 + 0.2 * i, TERMS[other](engine)) for i, other in enumerate(names)]
+    return Objective(engine, Mapping(), tuple(terms), reduction)
+
+
+def assert_same(actual, expected, tolerance=1e-10):
+    for a, b in zip(flat(actual), flat(expected), strict=True):
+        np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance * np.abs(b).max(initial=0.0))
+
+
+def flat(result):
+    losses, gradient = result
+    return [[losses.total, *losses.terms], gradient.prototypes, gradient.alpha, *gradient.extra.values()]
+
+
+@pytest.mark.every_seed
+@every_term
+@pytest.mark.parametrize("reduction", ["mean", "sum", "norm"])
+def test_the_gradient_of_a_term_equals_central_differences(rng, name, reduction):
+    X, at = draw(rng)
+    assert_gradient_is_right(objective(name, local(X, 6), reduction), at)
+
+
+@pytest.mark.every_seed
+@every_engine
+@pytest.mark.parametrize("reduction", ["mean", "sum", "norm"])
+def test_the_gradient_of_all_terms_together_equals_central_differences(rng, engine, reduction):
+    X, at = draw(rng)
+    assert_gradient_is_right(objective("all", ENGINES[engine](X, 6), reduction), at)
+
+
+@every_engine
+def test_the_total_is_the_weighted_sum_of_what_every_term_says_alone(rng, engine):
+    X, at = draw(rng)
+    opened = ENGINES[engine](X, 6)
+    together = objective("all", opened)
+    alone = [replace(together, terms=(one,)).value_and_grad(at)[0] for one in together.terms]
+    losses, _ = together.value_and_grad(at)
+    assert losses.terms == pytest.approx([one.terms[0] for one in alone], rel=1e-12)
+    assert losses.total == pytest.approx(sum(one.total for one in alone), rel=1e-12)
+
+
+@every_term
+@every_engine
+@pytest.mark.parametrize("block_rows", [1, 6, 1024])
+def test_neither_the_engine_nor_the_blocks_matter(rng, name, engine, block_rows):
+    X, at = draw(rng)
+    expected = objective(name, local(X, M)).value_and_grad(at)
+    assert_same(objective(name, ENGINES[engine](X, block_rows)).value_and_grad(at), expected)
+
+
+@every_term
+def test_a_term_is_the_same_after_a_journey_to_another_process(rng, name):
+    X, at = draw(rng)
+    here = objective(name, local(X, 6))
+    ((weight, term),) = here.terms
+    there = replace(here, terms=((weight, pickle.loads(pickle.dumps(term))),))
+    assert_same(there.value_and_grad(at), here.value_and_grad(at), 0.0)
+
+
+@every_engine
+@pytest.mark.parametrize("name", [name for name in TERMS if "p = 1.5" not in name])
+@pytest.mark.parametrize("block_rows", [6, 1024])
+def test_many_fits_at_once_have_the_sums_and_gradients_that_they_have_alone(rng, name, engine, block_rows):
+    X, _ = draw(rng)
+    fits, shares = [draw(rng)[1] for _ in range(B)], rng.uniform(0.5, 2.0, size=B)
+    opened = ENGINES[engine](X, block_rows)
+    whole = objective(name, opened, "sum")
+    arrays = [(at.prototypes, at.alpha, *(at.extra[extra] for extra in whole.extra)) for at in fits]
+
+    def sums(share, *arrays):
+        return whole.sums(Parameters(*arrays[:2], dict(zip(whole.extra, arrays[2:]))), [[share]])
+
+    together = opened.evaluate(sums, shares, *map(np.stack, zip(*arrays)))
+    for i, at in enumerate(fits):
+        loss, *gradient = (array[i] for array in together)
+        losses, expected = whole.with_weights(float(shares[i])).value_and_grad(at)
+        assert loss == pytest.approx(losses.terms[0], rel=1e-10)
+        for a, b in zip(gradient, (expected.prototypes, expected.alpha, *expected.extra.values()), strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-10 * np.abs(b).max())
+
+
+def test_parameters_that_no_term_learns_have_no_slope(rng):
+    X, at = draw(rng)
+    assert objective("reconstruction", local(X, 6)).value_and_grad(at)[1].extra == {}
+    assert_gradient_is_right(objective("reconstruction", local(X, 6)), at)
+
+
+# ---- the recipe of CONTRIBUTING, to its end: the line in an estimator ----
+
+
+def test_the_recipe_shows_this_very_term():
+    recipe = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text()
+    assert all(line.strip() in recipe for line in inspect.getsource(MembershipEntropy.block).splitlines())
+
+
+class DecisiveIFair(IFair):
+    """IFair that prefers records to belong to few prototypes."""
+
+    entropy_weight = 0.0
+
+    def _objective(self, *arguments, **options):
+        objective = super()._objective(*arguments, **options)
+        return replace(objective, terms=(*objective.terms, (self.entropy_weight, MembershipEntropy())))
+
+
+def test_a_term_of_ones_own_shapes_what_an_estimator_learns(rng):
+    X, _ = draw(rng)
+    plain, decisive = (DecisiveIFair(K, n_restarts=1, tol=0.1, random_state=0) for _ in range(2))
+    decisive.entropy_weight = 5.0
+
+    def entropy(model):
+        U = model.fit(X).membership(X)
+        return -np.sum(U * np.log(U + 1e-300))
+
+    assert entropy(decisive) < 0.5 * entropy(plain)

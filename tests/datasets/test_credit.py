@@ -1,0 +1,97 @@
+"""German Credit: embedded, readable, and with the paper's counts."""
+
+import hashlib
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ifair.data import DataError, Dataset, load_credit
+from ifair.datasets.catalogue.credit import CODES, EMBEDDED, parse_credit
+
+
+def encoded_columns(frame):
+    """One column a number, one a category seen."""
+    return sum(frame[c].nunique() if isinstance(frame[c].dtype, pd.CategoricalDtype) else 1 for c in frame.columns)
+
+
+def test_the_embedded_file_is_the_published_one():
+    content = EMBEDDED.read_bytes()
+    assert hashlib.sha256(content).hexdigest() == ("b21f3d81db8071257d5ff1deaeba1fd4303b62712e6fcc9715c7a86202cb5871")
+
+
+@pytest.mark.parametrize(("recipe", "columns"), [("age-bins", 67), ("rate-codes", 67), ("plain", 61)])
+def test_each_recipe_reaches_its_number_of_columns(recipe, columns):
+    credit = load_credit(recipe=recipe)
+    assert credit.frame.shape == (1000, 20)
+    assert encoded_columns(credit.frame) == columns
+
+
+def test_the_default_group_has_the_papers_base_rates():
+    credit = load_credit()
+    assert credit.protected == ("age",)
+    assert credit.group.sum() == 399
+    assert credit.target[credit.group].mean() == pytest.approx(268 / 399)
+    assert credit.target[~credit.group].mean() == pytest.approx(432 / 601)
+    assert set(credit.frame["age"][credit.group]) == {"25-34"}
+
+
+@pytest.mark.parametrize(
+    ("age_rule", "rates"), [((0, 25), (0.579, 0.728)), ((0, 30), (0.640, 0.742)), ((0, 35), (0.663, 0.752))]
+)
+def test_the_age_rule_is_a_parameter(age_rule, rates):
+    credit = load_credit(age_rule=age_rule)
+    reached = credit.target[credit.group].mean(), credit.target[~credit.group].mean()
+    assert reached == pytest.approx(rates, abs=5e-4)
+
+
+def test_no_code_of_the_file_reaches_the_frame():
+    frame = load_credit().frame
+    texts = {str(value) for name in CODES for value in frame[name].unique()}
+    assert not [t for t in texts if t.startswith("A") and t[1:].isdigit()]
+    assert frame["purpose"].iloc[0] == "radio or television"
+    assert frame["checking_account"].iloc[0] == "below 0 DM"
+
+
+def test_another_group_by_column_protects_that_column():
+    credit = load_credit(group={"foreign_worker": "yes"})
+    assert credit.protected == ("foreign_worker",)
+    assert credit.group.sum() == 963
+
+
+def test_a_group_may_be_a_function_of_the_frame():
+    women = load_credit(group=lambda f: f["sex_and_status"].str.startswith("female"), protected="sex_and_status")
+    rates = women.target[women.group].mean(), women.target[~women.group].mean()
+    assert rates == pytest.approx((0.648, 0.723), abs=5e-4)
+
+
+def test_the_pair_and_the_arrays_are_as_in_scikit_learn():
+    X, y = load_credit(return_X_y=True)
+    assert isinstance(X, pd.DataFrame)
+    assert isinstance(y, pd.Series)
+    data, target = load_credit(return_X_y=True, as_frame=False)
+    assert isinstance(data, np.ndarray)
+    np.testing.assert_array_equal(target, y)
+    bunch = load_credit(as_frame=False)
+    assert bunch.data.shape == (1000, 20)
+    assert bunch.feature_names == list(X.columns)
+    assert isinstance(load_credit(), Dataset)
+
+
+def test_a_wrong_recipe_column_or_value_suggests_the_right_one():
+    with pytest.raises(DataError, match="did you mean 'age-bins'"):
+        load_credit(recipe="age_bins")
+    with pytest.raises(DataError, match="did you mean 'foreign_worker'"):
+        load_credit(group={"foreign_workers": "yes"})
+    with pytest.raises(DataError, match="no value of column 'housing' 'owned', did you mean 'own'"):
+        load_credit(group={"housing": "owned"})
+    with pytest.raises(DataError, match="did you mean 'age'"):
+        load_credit(protected="agee")
+    with pytest.raises(DataError, match="low <= high"):
+        load_credit(age_rule=(35, 25))
+
+
+def test_a_line_with_a_field_too_few_is_named():
+    good = EMBEDDED.read_bytes().split(b"\n")[0]
+    with pytest.raises(DataError, match=r"german\.data, record 2: 2 fields instead of 21"):
+        parse_credit(good + b"\nA11 6\n", "german.data")

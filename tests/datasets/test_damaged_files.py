@@ -1,0 +1,154 @@
+"""Damaged files: a clear error, never a stack trace from the depths, never a silently wrong frame."""
+
+import csv
+import hashlib
+import io
+import random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ifair.data import DataError, from_table
+from ifair.datasets.about import DataFile
+from ifair.datasets.catalogue.airbnb import RANGES as LISTING_RANGES
+from ifair.datasets.catalogue.airbnb import make_listings
+from ifair.datasets.catalogue.census import KNOWN as CENSUS_KNOWN
+from ifair.datasets.catalogue.census import RANGES as CENSUS_RANGES
+from ifair.datasets.catalogue.compas import KNOWN as COMPAS_KNOWN
+from ifair.datasets.catalogue.credit import CODES, RANGES
+from ifair.datasets.local_files import read_verified
+
+FORMATS = ["credit", "census", "compas", "xing", "airbnb", "first_names"]
+BOUNDED = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@st.composite
+def damage(draw):
+    """A way to damage a file, as a function from bytes to bytes."""
+    kind = draw(
+        st.sampled_from(["cut", "shuffled lines", "shuffled fields", "binary", "huge", "encoding", "flip", "drop"])
+    )
+    seed, spot = draw(st.integers(0, 2**32)), draw(st.floats(0, 1))
+    junk = draw(st.binary(min_size=1, max_size=40)) if kind == "binary" else b""
+    encoding = draw(st.sampled_from(["utf-16", "utf-32", "cp500"]))
+
+    def apply(content):
+        rng, at = random.Random(seed), int(spot * len(content))
+        lines = content.split(b"\n")
+        if kind == "cut":
+            return content[:at]
+        if kind == "shuffled lines":
+            return b"\n".join(rng.sample(lines, len(lines)))
+        if kind == "shuffled fields":
+            mark = b"," if b"," in content else b" "
+            return b"\n".join(mark.join(rng.sample(f := line.split(mark), len(f))) for line in lines)
+        if kind == "binary":
+            return content[:at] + junk + content[at:]
+        if kind == "huge":
+            return content[:at] + b"9" * 200_000 + content[at:]
+        if kind == "encoding":
+            return content.decode().encode(encoding)
+        if kind == "flip":
+            return content[:at] + bytes([content[at % len(content)] ^ (1 << (seed % 8))]) + content[at + 1 :]
+        return content[:at] + content[at + 1 + seed % 50 :]
+
+    return apply
+
+
+def check_sound(name, parsed):
+    """Whatever was accepted is a whole frame with possible values only."""
+    if name == "first_names":
+        assert all(0 <= share <= 100 for share in parsed.values())
+        return
+    assert len(parsed)
+    if name == "xing":
+        assert (parsed[["work_months", "education_months", "profile_views"]] >= 0).all(axis=None)
+    numeric = {"credit": RANGES, "census": CENSUS_RANGES, "airbnb": LISTING_RANGES}.get(name, {})
+    for column, (low, high) in numeric.items():
+        assert parsed[column].dropna().between(low, high).all()
+    known = {
+        "credit": {c: set(v.values()) for c, v in CODES.items()},
+        "census": {c: set(v.split(", ")) for c, v in CENSUS_KNOWN.items()},
+        "compas": {"race": set(COMPAS_KNOWN["race"]), "charge_degree": {"felony", "misdemeanor"}},
+        "xing": {"sex": {"female", "male", "unclear"}},
+        "airbnb": {"room_type": {"entire home", "private room", "shared room"}},
+    }[name]
+    for column, values in known.items():
+        assert set(parsed[column].dropna()) <= values
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_an_undamaged_sample_is_accepted(name, parsers, samples):
+    check_sound(name, parsers[name](samples[name]))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@given(harm=damage())
+@BOUNDED
+def test_a_damaged_file_is_refused_clearly_or_read_soundly(name, harm, parsers, samples):
+    try:
+        parsed = parsers[name](harm(samples[name]))
+    except DataError as error:
+        assert str(error)  # noqa: PT017 - both outcomes are allowed
+    else:
+        check_sound(name, parsed)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@given(content=st.binary(max_size=300))
+@BOUNDED
+def test_noise_is_refused_clearly(name, content, parsers):
+    with pytest.raises(DataError):
+        parsers[name](content)
+
+
+@given(harm=damage())
+@BOUNDED
+def test_no_altered_byte_passes_the_checksum(harm, samples, tmp_path):
+    content = samples["credit"]
+    file = DataFile("german.data", hashlib.sha256(content).hexdigest(), len(content))
+    path = tmp_path / "german.data"
+    path.write_bytes(harm(content))
+    if harm(content) == content:
+        assert read_verified(path, file) == content
+    else:
+        with pytest.raises(DataError, match=r"german\.data is not the published file"):
+            read_verified(path, file)
+
+
+@given(harm=damage())
+@BOUNDED
+def test_a_damaged_listing_is_not_trimmed_into_nonsense(harm, samples):
+    try:
+        made = make_listings([harm(samples["airbnb"])], "listings.csv")
+    except DataError:
+        return
+    widths = {len(row) for row in csv.reader(io.StringIO(made.decode(), newline=""))}
+    assert len(widths) <= 1
+
+
+@pytest.mark.parametrize("field", [b"9" * 20_000, b"9" * 200_000])
+def test_a_huge_field_is_refused(field, parsers, samples):
+    with pytest.raises(DataError):
+        parsers["compas"](samples["compas"].replace(b"Theft, Grand", field))
+
+
+@given(
+    content=st.one_of(
+        st.binary(max_size=200),
+        st.text(max_size=200).map(str.encode),
+        st.lists(st.text('ab1,;"\n\x00é ', max_size=12), max_size=8).map(
+            lambda lines: "\n".join(["sex,age", *lines]).encode()
+        ),
+    )
+)
+@BOUNDED
+def test_any_bytes_as_a_users_csv_give_a_dataset_or_a_clear_error(content, tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_bytes(content)
+    try:
+        dataset = from_table(path, protected="sex")
+    except DataError:
+        return
+    assert len(dataset.frame) == len(dataset.group) > 0

@@ -1,0 +1,99 @@
+"""Every dataset has the records, columns and base rates that the documentation says it has."""
+
+import pandas as pd
+import pytest
+
+from ifair import Encoder
+from ifair.data import describe, encoded_width, load, make_synthetic
+from ifair.datasets.registry import find_about
+
+REAL = ["compas", "census", "airbnb", "xing"]
+NEEDS_FILES = [pytest.param(name, marks=pytest.mark.data) for name in REAL]
+
+
+@pytest.fixture
+def loaded(request, name):
+    if name in REAL:
+        request.getfixturevalue("real_data")
+    return load(name, download_if_missing=False) if name in REAL else load(name)
+
+
+@pytest.mark.parametrize("name", [*NEEDS_FILES, "credit", "synthetic"])
+def test_the_figures_of_the_documentation_are_reached_exactly(name, loaded):
+    assert describe(loaded, find_about(name).counts_protected) == find_about(name).reached
+
+
+@pytest.mark.parametrize("name", [*NEEDS_FILES, "credit", "synthetic"])
+def test_the_encoder_gives_the_columns_that_were_counted(name, loaded):
+    records = loaded.take(range(min(2000, len(loaded)))) if name == "census" else loaded
+    counted = records.frame if find_about(name).counts_protected else records.masked
+    encoded = Encoder(missing="ignore").fit_transform(counted)
+    assert encoded.shape == (len(records), encoded_width(counted))
+    if name != "census":
+        assert encoded.shape[1] == find_about(name).reached.columns
+
+
+@pytest.mark.parametrize("name", [*NEEDS_FILES, "credit", "synthetic"])
+def test_every_column_is_a_number_a_boolean_or_a_category(name, loaded):
+    kinds = {c: loaded.frame[c].dtype for c in loaded.frame}
+    wrong = [c for c, k in kinds.items() if not (k == "category" or pd.api.types.is_numeric_dtype(k))]
+    assert not wrong
+    assert loaded.frame.index.equals(pd.RangeIndex(len(loaded)))
+    assert loaded.description
+    assert loaded.licence
+    assert loaded.citation
+    assert loaded.source
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("name", "options", "rows", "columns", "with_protected"),
+    [
+        ("compas", {"recipe": "race-inside"}, 6900, 429, 431),
+        ("compas", {"within_days": 30}, 6172, 400, 406),
+        ("census", {"recipe": "all"}, 48842, 103, 105),
+        ("xing", {"recipe": "56-queries"}, 2208, 59, 62),
+        ("airbnb", {"recipe": "four-cities"}, 7224, 33, 35),
+    ],
+    ids=lambda value: str(value),
+)
+def test_the_other_recipes_reach_their_counts(real_data, name, options, rows, columns, with_protected):
+    dataset = load(name, **options)
+    assert len(dataset) == rows
+    assert (encoded_width(dataset.masked), encoded_width(dataset.frame)) == (columns, with_protected)
+
+
+@pytest.mark.data
+def test_the_larger_list_of_first_names_gives_more_listings(real_data):
+    pytest.importorskip("nomquamgender")
+    airbnb = load("airbnb", names_list="nomquamgender")
+    assert (len(airbnb), airbnb.query.nunique()) == (11819, 284)
+    assert airbnb.group.mean() == pytest.approx(0.475, abs=5e-4)
+
+
+def test_the_synthetic_variants_differ_only_in_the_group():
+    random, x1, x2 = (make_synthetic(variant) for variant in ("random", "x1", "x2"))
+    for other in (x1, x2):
+        pd.testing.assert_frame_equal(random.masked, other.masked)
+        pd.testing.assert_series_equal(random.target, other.target)
+    assert (x1.group == (x1.frame["X1"] <= 3)).all()
+    assert (x2.group == (x2.frame["X2"] <= 3)).all()
+    assert (x1.group != x2.group).any()
+    assert (random.frame["A"] == random.group).all()
+
+
+def test_the_synthetic_clouds_have_the_covariances_of_the_paper():
+    many = make_synthetic(n_records=200_000, random_state=3)
+    for outcome, covariance in [(0, 0.0), (1, 0.95)]:
+        cloud = many.frame.loc[many.target == outcome, ["X1", "X2"]]
+        spread = cloud.cov().to_numpy().ravel()
+        assert spread == pytest.approx([1, covariance, covariance, 1], abs=0.02)
+    assert many.group.mean() == pytest.approx(0.3, abs=0.005)
+
+
+@pytest.mark.parametrize("variant", ["x1", "x2"])
+def test_the_threshold_splits_each_outcome_and_the_whole(variant):
+    many = make_synthetic(variant, n_records=100_000)
+    assert many.group.mean() == pytest.approx(0.5, abs=0.01)
+    assert many.group[many.target == 0].mean() == pytest.approx(0.841, abs=0.01)
+    assert many.group[many.target == 1].mean() == pytest.approx(0.159, abs=0.01)

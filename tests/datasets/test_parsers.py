@@ -1,0 +1,161 @@
+"""What the parsers make of a file, and what they leave behind."""
+
+import pandas as pd
+import pytest
+
+from ifair.data import DataError, load_airbnb, load_compas, load_xing
+from ifair.datasets.catalogue.airbnb import name_queries
+from ifair.datasets.catalogue.census import parse_census
+from ifair.datasets.catalogue.compas import parse_compas
+from ifair.datasets.catalogue.xing import count_months, count_work_months, parse_xing
+from ifair.datasets.first_names import infer_genders
+from ifair.errors import MissingExtra
+
+# The paper's table of people found for "Brand Strategist": rank -> (months of work, of education, sex).
+# Its ranks 30 and 40 are the 29th and 39th of the 39 profiles published.
+BRAND_STRATEGISTS = {
+    1: (146, 57, "male"),
+    2: (327, 0, "female"),
+    3: (502, 74, "male"),
+    4: (444, 56, "female"),
+    5: (139, 25, "male"),
+    6: (110, 65, "female"),
+    7: (12, 73, "male"),
+    8: (99, 41, "male"),
+    9: (42, 51, "female"),
+    10: (220, 102, "female"),
+    20: (3, 107, "female"),
+    29: (123, 56, "female"),
+    39: (3, 3, "male"),
+}
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("rank", BRAND_STRATEGISTS)
+def test_the_brand_strategists_are_those_of_the_paper(real_data, rank):
+    people = load_xing().frame.query("job_search == 'Brand Strategist'")
+    person = people.iloc[rank - 1]
+    assert len(people) == 39
+    assert (person["work_months"], person["education_months"], person["sex"]) == BRAND_STRATEGISTS[rank]
+
+
+@pytest.mark.data
+def test_all_xing_profiles_agree_with_the_derived_table(real_data):
+    derived = pd.read_csv(real_data / "xing" / "xing_profiles.csv")
+    frame = load_xing().frame
+    for name in ("work_months", "education_months", "profile_views"):
+        assert frame[name].tolist() == derived[name].tolist()
+    assert frame["job_search"].astype(str).tolist() == derived["query"].tolist()
+
+
+def test_a_period_is_counted_in_begun_months():
+    assert count_months("03/2013 - 01/2017", "here") == 47
+    assert count_months("2009 - 2012", "here") == 36
+    assert count_months("2010 - 2010", "here") == 0
+    assert count_months("bis heute", "here") == 3
+
+
+@pytest.mark.parametrize("dates", ["2012 - 2009", "13/2012 - 2013", "2012", "", "0000 - 2012", "2012 - heute"])
+def test_what_is_no_period_is_named(dates):
+    with pytest.raises(DataError, match=r"here: .* is not a period"):
+        count_months(dates, "here")
+
+
+def test_a_job_without_dates_is_as_long_as_the_one_before():
+    assert count_work_months(["2009 - 2012", None, None], "here") == 3 * 36
+    assert count_work_months([None, "bis heute"], "here") == 3
+
+
+def test_a_profile_without_views_counts_one_and_without_jobs_none(samples):
+    second = parse_xing(samples["xing"], "query.json").iloc[1]
+    assert (second["work_months"], second["education_months"], second["profile_views"]) == (3, 0, 1)
+
+
+def test_undated_education_counts_three_months(samples):
+    first = parse_xing(samples["xing"], "query.json").iloc[0]
+    assert first["education_months"] == count_months("09/2002 - 05/2006", "here") + 3
+    assert first["profile_views"] == 2418
+
+
+@pytest.mark.data
+def test_the_weights_choose_what_the_score_says(real_data):
+    views = load_xing(weights=(0, 0, 1), scale="none")
+    assert (views.target == views.frame["profile_views"]).all()
+    work = load_xing(weights=(2, 0, 0))
+    assert work.target.corr(work.frame["work_months"]) == pytest.approx(1)
+    assert work.target.std(ddof=0) == pytest.approx(2)
+    assert load_xing(scale="range").target.between(0, 3).all()
+
+
+@pytest.mark.data
+def test_senseless_settings_of_xing_are_refused(real_data):
+    with pytest.raises(DataError, match="3 numbers"):
+        load_xing(weights=(1, 1))
+    with pytest.raises(DataError, match="not all zero"):
+        load_xing(weights=(0, 0, 0))
+    with pytest.raises(DataError, match="did you mean 'lawyer'"):
+        load_xing(recipe="56-queries", left_out="lawyers")
+
+
+def test_personal_data_of_compas_does_not_reach_the_frame(samples):
+    frame, _ = parse_compas(samples["compas"], "compas.csv", within_days=1_000)
+    text = frame.to_csv()
+    assert not [secret for secret in ("doe", "roe", "1980", "1995", "13001", "13002") if secret in text]
+    assert {"name", "first", "last", "dob", "c_case_number", "id"}.isdisjoint(frame.columns)
+
+
+@pytest.mark.data
+def test_no_name_in_the_real_compas_file_reaches_the_frame(real_data):
+    raw = pd.read_csv(real_data / "compas" / "compas-scores-two-years.csv", dtype=str)
+    frame = load_compas().frame
+    kept = {str(value) for column in frame for value in frame[column].unique()}
+    for personal in ("name", "first", "last", "dob", "c_case_number", "r_case_number", "vr_case_number"):
+        assert kept.isdisjoint(set(raw[personal].dropna()))
+
+
+@pytest.mark.data
+def test_no_host_name_reaches_the_airbnb_frame(real_data):
+    airbnb = load_airbnb()
+    assert not [c for c in airbnb.frame if "name" in c or c in ("id", "host_id")]
+    assert set(airbnb.frame["host_gender"]) == {"female", "male"}
+    assert airbnb.query.value_counts().min() >= 10
+    assert (airbnb.target * airbnb.frame["price"]).to_numpy() == pytest.approx(
+        airbnb.frame["review_scores_rating"].to_numpy()
+    )
+
+
+def test_question_marks_of_the_census_are_missing_and_both_spellings_of_the_label_count(samples):
+    frame, outcome = parse_census([samples["census"], b"|1x3 Cross validator\n" + samples["census"]], "adult")
+    assert outcome.tolist() == [0, 1, 0, 1]
+    assert frame.loc[1, ["workclass", "occupation", "native_country"]].isna().all()
+    assert frame["sex"].tolist() == ["Male", "Female"] * 2
+
+
+def test_a_listing_is_read_with_its_price_and_types(samples, parsers):
+    listing = parsers["airbnb"](samples["airbnb"]).iloc[0]
+    assert listing["price"] == 1050
+    assert (listing["room_type"], listing["home_type"]) == ("private room", "other")
+    assert listing["days_since_last_review"] == 3
+    assert pd.isna(listing["host_response_time"])
+
+
+def test_a_query_has_at_least_ten_listings():
+    listings = pd.DataFrame({"city": "Boston", "neighbourhood": ["Dock"] * 10 + ["Hill"] * 9, "home_type": "loft"})
+    named = name_queries(listings)
+    assert named.notna().sum() == 10
+    assert named.iloc[0] == "Boston / Dock / loft"
+
+
+@pytest.mark.data
+def test_a_name_tells_a_gender_only_if_it_is_clear_and_all_people_agree(real_data):
+    names = ["Mary", "José", "Mary Ann Smith", "Mary & Linda", "Mary and John", "Sonder", "", "Kelly & Zzyzx"]
+    expected = ["female", "male", "female", "female", None, None, None, None]
+    assert infer_genders(names) == expected
+
+
+def test_a_missing_list_of_names_says_what_to_install(monkeypatch):
+    monkeypatch.setattr("ifair.errors.find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match=r"needs nomquamgender, .*pip install 'ifair\[names\]'"):
+        infer_genders(["Mary"], names_list="nomquamgender")
+    with pytest.raises(DataError, match="did you mean 'census'"):
+        infer_genders(["Mary"], names_list="Censsus")

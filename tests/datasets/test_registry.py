@@ -1,0 +1,51 @@
+"""Datasets are found by being there."""
+
+import pytest
+
+from ifair.data import DataError, dataset_names, load
+from ifair.datasets import catalogue, registry
+
+ONE_FILE = """
+from ifair.datasets.about import About, Statistics
+from ifair.datasets.load_options import LoadOptions
+
+ABOUT = About(
+    name="neighbours", place=99, title="Neighbours", description="Two people next door.", licence="none", citation="-",
+    source="-", task="classification", outcome="greets", group="floor is upper", reached=Statistics(2, 1),
+    paper=Statistics(2, 1),
+)
+
+
+def load_neighbours(**options):
+    import pandas as pd
+
+    frame = pd.DataFrame({"floor": ["upper", "lower"], "years": [1, 20]})
+    target = pd.Series([0, 1], name="greets")
+    return LoadOptions(**options).deliver(ABOUT, frame, target, protected="floor", group={"floor": "upper"})
+"""
+
+
+@pytest.fixture
+def one_more(tmp_path, monkeypatch):
+    (tmp_path / "neighbours.py").write_text(ONE_FILE)
+    monkeypatch.setattr(catalogue, "__path__", [*catalogue.__path__, str(tmp_path)])
+    registry._modules.cache_clear()
+    yield "neighbours"
+    registry._modules.cache_clear()
+
+
+def test_a_dataset_more_is_one_file_more(one_more):
+    assert dataset_names() == ["compas", "census", "credit", "airbnb", "xing", "synthetic", one_more]
+    assert registry.find_about(one_more).title == "Neighbours"
+    assert registry.find_files(one_more) == ()
+    assert "| `neighbours` | 2 (2) |" in registry.markdown_table()
+    people = load(one_more)
+    assert (people.protected, people.group.tolist()) == (("floor",), [True, False])
+    assert load(one_more, group={"floor": "lower"}).group.tolist() == [False, True]
+
+
+def test_an_unknown_dataset_or_option_is_refused(one_more):
+    with pytest.raises(DataError, match="did you mean 'census'"):
+        load("cencus")
+    with pytest.raises(TypeError, match="grup"):
+        load(one_more, grup={"floor": "lower"})

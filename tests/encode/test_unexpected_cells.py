@@ -1,0 +1,57 @@
+"""What new records hold that an encoder did not learn."""
+
+import pandas as pd
+import pytest
+
+from ifair import Encoder
+from ifair.encode.unexpected_cells import Cell, find_new_categories, find_unreadable_cells, list_column_contents
+
+
+@pytest.fixture
+def encoder():
+    people = pd.DataFrame({"age": [20, 30, 40], "job": ["clerk", "nurse", None], "owns": [True, False, True]})
+    return Encoder(min_frequency=None).fit(people)
+
+
+def test_every_column_tells_what_it_held(encoder):
+    assert list_column_contents(encoder) == {"age": "numbers", "job": "text", "owns": "booleans"}
+
+
+def test_the_first_cell_that_cannot_be_read_is_named(encoder):
+    new = pd.DataFrame({"age": ["20", None, "old", "x"], "job": "clerk", "owns": ["True", "false", None, "maybe"]})
+    assert find_unreadable_cells(encoder, new) == [Cell("age", 2, "old"), Cell("owns", 3, "maybe")]
+
+
+def test_numbers_without_end_cannot_be_read(encoder):
+    new = pd.DataFrame({"age": [20, None, float("-inf")], "job": "clerk", "owns": True})
+    assert find_unreadable_cells(encoder, new) == [Cell("age", 2, float("-inf"))]
+
+
+def test_records_as_in_fit_hold_nothing_new(encoder):
+    same = pd.DataFrame({"age": [1.5], "job": ["clerk"], "owns": [True]})
+    assert find_unreadable_cells(encoder, same) == []
+    assert find_new_categories(encoder, same) == []
+
+
+def test_new_categories_are_named_with_their_first_row_and_counted(encoder):
+    new = pd.DataFrame({"age": 1, "job": ["clerk", "pilot", None, "pilot", "actor"], "owns": True})
+    assert find_new_categories(encoder, new) == [(Cell("job", 1, "pilot"), 2), (Cell("job", 4, "actor"), 1)]
+    assert find_new_categories(encoder, new.astype({"job": "category"})) == find_new_categories(encoder, new)
+
+
+def test_cells_are_shown_as_python_writes_them():
+    codes = Encoder(categorical=["code"]).fit(pd.DataFrame({"code": [1, 2, 2], "x": [0.5, 1.0, 2.0]}))
+    new = pd.DataFrame({"code": [1, 7, 7], "x": [0.5, float("inf"), 1.0]})
+    (((_, _, code), _),) = find_new_categories(codes, new)
+    ((_, _, endless),) = find_unreadable_cells(codes, new)
+    assert (repr(code), repr(endless)) == ("7", "inf")
+
+
+def test_categories_that_were_lumped_are_not_new():
+    people = pd.DataFrame({"job": ["clerk"] * 5 + ["nurse"] * 5 + ["pilot"]})
+    assert find_new_categories(Encoder(min_frequency=2).fit(people), people) == []
+
+
+def test_a_table_of_numbers_has_no_categories():
+    people = pd.DataFrame({"age": [20, 30]})
+    assert find_new_categories(Encoder().fit(people), people) == []

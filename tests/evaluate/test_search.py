@@ -1,0 +1,313 @@
+"""The search: stopped and run again it is the same search, and another one never takes its trials."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from contextlib import nullcontext
+
+import pytest
+
+from ifair.evaluate.fronts import hypervolume
+from ifair.evaluate.journal import SearchError
+from ifair.evaluate.search import front_of, search
+from ifair.evaluate.space import Integer, Share
+
+pytest.importorskip("optuna")
+
+MEASURES = ("AUC", "yNN")
+
+
+class Interrupted(Exception):
+    pass
+
+
+def interrupting(objective, after):
+    """The objective, until it was called so many times."""
+    calls = []
+
+    def measured(setting):
+        if len(calls) == after:
+            raise Interrupted
+        calls.append(setting)
+        return objective(setting)
+
+    measured.calls = calls
+    return measured
+
+
+@pytest.fixture
+def whole(objective, space):
+    return search(objective, space, measures=MEASURES, n_trials=14, seed=3)
+
+
+@pytest.mark.parametrize("after", [0, 1, 4, 5, 6, 11])
+def test_a_search_that_was_interrupted_goes_on_as_if_it_had_not_been(objective, space, whole, tmp_path, after):
+    journal = tmp_path / "folder" / "journal.log"
+    broken = interrupting(objective, after)
+    with pytest.raises(Interrupted):
+        search(broken, space, measures=MEASURES, n_trials=14, journal=journal, seed=3)
+    again = interrupting(objective, 99)
+    assert search(again, space, measures=MEASURES, n_trials=14, journal=journal, seed=3) == whole
+    assert len(broken.calls) == after
+    assert len(again.calls) == 14 - after
+
+
+@pytest.mark.parametrize("after", [2, 99])
+def test_a_search_that_ended_leaves_its_journal_and_nothing_else(objective, space, tmp_path, after):
+    measured = interrupting(objective, after)
+    with pytest.raises(Interrupted) if after < 3 else nullcontext():
+        search(measured, space, measures=MEASURES, n_trials=3, journal=tmp_path / "journal.log", seed=3)
+    assert [path.name for path in tmp_path.iterdir()] == ["journal.log"]
+
+
+def test_a_finished_search_is_read_and_can_be_extended(objective, space, whole, tmp_path):
+    journal = tmp_path / "journal.log"
+    assert search(objective, space, measures=MEASURES, n_trials=6, journal=journal, seed=3) == whole[:6]
+    again = interrupting(objective, 0)
+    assert search(again, space, measures=MEASURES, n_trials=6, journal=journal, seed=3) == whole[:6]
+    assert search(again, space, measures=MEASURES, n_trials=2, journal=journal, seed=3) == whole[:2]
+    assert search(objective, space, measures=MEASURES, n_trials=14, journal=journal, seed=3) == whole
+
+
+def test_killed_at_any_moment_it_goes_on(space, objective, tmp_path):
+    program = textwrap.dedent("""
+        import os, signal, sys
+        from ifair.evaluate.search import search
+        from ifair.evaluate.space import Integer, Share
+
+        def objective(setting):
+            if os.path.exists(sys.argv[1]) and open(sys.argv[1], "rb").read().count(b"result") == 7:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return {"validation": {"AUC": setting["share"], "yNN": 1 - setting["share"] ** 2 - setting["K"] / 100}}
+
+        search(objective, {"K": Integer(5, 40), "share": Share()}, measures=("AUC", "yNN"), n_trials=9,
+               journal=sys.argv[1])
+    """)
+    journal = tmp_path / "journal.log"
+    killed = subprocess.run([sys.executable, "-c", program, str(journal)], env={**os.environ}, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    # What a kill in the middle of a line, and inside of Optuna's lock, leaves behind.
+    with journal.open("ab") as file:
+        file.write(b'{"op_code": 4, "wor')
+    (tmp_path / "journal.log.lock").symlink_to(journal)
+
+    def measured(setting):
+        calls.append(setting)
+        return {"validation": {"AUC": setting["share"], "yNN": 1 - setting["share"] ** 2 - setting["K"] / 100}}
+
+    calls = []
+    arguments = {"measures": MEASURES, "n_trials": 9}
+    space = {"K": Integer(5, 40), "share": Share()}
+    resumed = search(measured, space, journal=journal, **arguments)
+    assert len(calls) == 2
+    assert resumed == search(measured, space, **arguments)
+
+
+CHANGES = {
+    "space": {"space": {"K": Integer(5, 39), "share": Share()}},
+    "seed": {"seed": 1},
+    "measures": {"measures": ("yNN", "AUC")},
+    "start": {"start": [{"K": 10, "share": 0.5}]},
+    "what the objective depends on": {"about": {"data": "another"}},
+}
+
+
+@pytest.mark.parametrize("changed", list(CHANGES))
+def test_a_changed_search_begins_anew_and_leaves_the_old_one_as_it_was(objective, tmp_path, changed):
+    def measured(setting):
+        calls.append(setting)
+        return objective({**setting, "frozen": True})
+
+    calls = []
+    arguments = {
+        "space": {"K": Integer(5, 40), "share": Share()},
+        "measures": MEASURES,
+        "n_trials": 3,
+        "journal": tmp_path / "journal.log",
+        "about": {"data": "one"},
+    }
+    first = search(measured, **arguments)
+    search(measured, **{**arguments, **CHANGES[changed]})
+    assert len(calls) == 6
+    assert search(measured, **arguments) == first
+    assert len(calls) == 6
+
+
+def test_another_version_begins_anew(objective, space, tmp_path, monkeypatch):
+    again = interrupting(objective, 99)
+    arguments = {"measures": MEASURES, "n_trials": 2, "journal": tmp_path / "journal.log"}
+    search(again, space, **arguments)
+    monkeypatch.setattr("ifair.__version__", "0.0.0")
+    search(again, space, **arguments)
+    assert len(again.calls) == 4
+
+
+def test_two_searches_at_once_in_one_journal_are_refused(objective, space, tmp_path):
+    journal = tmp_path / "journal.log"
+
+    def measured(setting):
+        with pytest.raises(SearchError, match="another search is using"):
+            search(objective, space, measures=MEASURES, n_trials=1, journal=journal)
+        return objective(setting)
+
+    search(measured, space, measures=MEASURES, n_trials=1, journal=journal)
+    search(objective, space, measures=MEASURES, n_trials=2, journal=journal)
+
+
+def test_a_file_of_something_else_is_left_alone(objective, space, tmp_path):
+    file = tmp_path / "table.csv"
+    file.write_text("age,sex\n30,f")
+    with pytest.raises(SearchError, match="not a journal"):
+        search(objective, space, measures=MEASURES, n_trials=1, journal=file)
+    assert file.read_text() == "age,sex\n30,f"
+
+
+def test_start_settings_are_tried_first_and_nothing_twice(objective, space):
+    start = [{"K": 12, "share": 0.5, "frozen": True}, {"K": 12, "share": 0.0, "frozen": True}]
+    trials = search(objective, space, measures=MEASURES, n_trials=40, start=start)
+    assert [trial.setting for trial in trials[:2]] == start
+    assert len({json.dumps(trial.setting) for trial in trials}) == 40
+
+
+@pytest.mark.parametrize(
+    ("draws", "tried"),
+    [((5, 5, 5, 7, 7, 9), [5, 7, 9]), ((5,) * 19 + (7, 5), [5, 7, 7]), ((5,) * 20 + (7,), [5, 5, 5])],
+)
+def test_what_was_tried_is_drawn_anew_twenty_times(objective, monkeypatch, draws, tried):
+    import optuna
+
+    class Stubborn(optuna.samplers.RandomSampler):
+        """Draws the same numbers one after the other for every trial."""
+
+        def __init__(self, **_):
+            super().__init__()
+            self.left = iter(draws)
+
+        def sample_independent(self, *_):
+            return next(self.left)
+
+    def measured(setting):
+        return objective({"K": setting["K"], "share": 0.5, "frozen": True})
+
+    monkeypatch.setattr(optuna.samplers, "TPESampler", Stubborn)
+    trials = search(measured, {"K": Integer(5, 16)}, measures=MEASURES, n_trials=3)
+    assert [trial.setting["K"] for trial in trials] == tried
+
+
+def test_a_space_smaller_than_the_search_is_searched_again(objective):
+    def measured(setting):
+        return objective({"K": setting["K"], "share": 0.5, "frozen": True})
+
+    trials = search(measured, {"K": Integer(5, 7)}, measures=MEASURES, n_trials=6)
+    assert {trial.setting["K"] for trial in trials} == {5, 6, 7}
+
+
+def test_it_learns_from_what_it_found(objective, space):
+    """On average over seeds the last trials are closer to the front than the first ones, which are random."""
+    early, late = 0.0, 0.0
+    for seed in range(8):
+        trials = search(objective, space, measures=MEASURES, n_trials=40, seed=seed)
+        lost = [abs(t.setting["K"] - 12) / 50 + 0.1 * (not t.setting["frozen"]) for t in trials]
+        early, late = early + sum(lost[:10]), late + sum(lost[-10:])
+    assert late < 0.7 * early
+
+
+def test_the_front_is_beaten_by_nobody_and_holds_all_the_volume(whole):
+    def point(trial):
+        return tuple(trial.result["validation"][name] for name in MEASURES)
+
+    front = front_of(whole, MEASURES)
+    for trial in whole:
+        for kept in front:
+            assert not (all(a > b for a, b in zip(point(trial), point(kept))))
+    volumes = [hypervolume([point(trial) for trial in trials], (0, 0)) for trials in (front, whole)]
+    assert volumes[0] == volumes[1] > 0
+    assert [point(t)[0] for t in front] == sorted((point(t)[0] for t in front), reverse=True)
+
+
+def test_a_setting_that_measured_nothing_is_kept_and_not_on_the_front(objective, space, tmp_path):
+    def measured(setting):
+        result = objective(setting)
+        if setting["K"] > 12:
+            result["validation"]["yNN"] = float("nan")
+        calls.append(setting)
+        return result
+
+    calls = []
+    arguments = {"measures": MEASURES, "n_trials": 12, "journal": tmp_path / "journal.log"}
+    trials = search(measured, space, **arguments)
+    assert 0 < sum(trial.setting["K"] > 12 for trial in trials) < 12
+    assert all(trial.setting["K"] <= 12 for trial in front_of(trials, MEASURES))
+    assert [t.setting for t in search(measured, space, **arguments)] == [t.setting for t in trials]
+    assert len(calls) == 12
+
+
+def test_an_observer_hears_of_every_trial(objective, space, tmp_path):
+    heard = []
+    arguments = {"measures": MEASURES, "journal": tmp_path / "journal.log", "observer": heard.append}
+    search(objective, space, n_trials=2, **arguments)
+    trials = search(objective, space, n_trials=4, **arguments)
+    assert [(p.done, p.total, p.reused) for p in heard] == [
+        (0, 2, 0),
+        (1, 2, 0),
+        (2, 2, 0),
+        (2, 4, 2),
+        (3, 4, 2),
+        (4, 4, 2),
+    ]
+    assert [p.trial for p in heard[3:]] == trials[1:]
+
+
+def test_optuna_speaks_as_loud_as_before(objective, space, capfd):
+    import optuna
+
+    before = optuna.logging.get_verbosity()
+    search(objective, space, measures=MEASURES, n_trials=2)
+    assert optuna.logging.get_verbosity() == before
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"n_trials": 0}, "n_trials must be at least 1"),
+        ({"measures": ("AUC",)}, "at least two measures"),
+        ({"measures": "AUC"}, "at least two measures"),
+        ({"space": {}}, "the space is empty"),
+        ({"start": [{"K": 3, "share": 0.5, "frozen": True}]}, "K: 3 is not a whole number from 5 to 40"),
+    ],
+)
+def test_bad_input_is_refused_before_any_work(objective, space, arguments, message):
+    untouched = interrupting(objective, 0)
+    with pytest.raises(ValueError, match=message):
+        search(untouched, **{"space": space, "measures": MEASURES, "n_trials": 1, **arguments})
+
+
+@pytest.mark.parametrize(
+    ("result", "message"),
+    [
+        ({"AUC": 1.0, "yNN": 1.0}, "must return AUC, yNN under 'validation'"),
+        ({"validation": {"AUC": 1.0}}, "must return AUC, yNN under 'validation'"),
+        ({"validation": {"AUC": 1.0, "yNN": object()}}, "only plain data"),
+    ],
+)
+def test_an_objective_that_returns_something_else_is_told_so(space, result, message):
+    with pytest.raises(SearchError, match=message):
+        search(lambda _: result, space, measures=MEASURES, n_trials=1)
+
+
+def test_without_optuna_the_message_names_the_extra(objective, space, monkeypatch):
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    with pytest.raises(SearchError, match=r"pip install 'ifair\[tune\]'"):
+        search(objective, space, measures=MEASURES, n_trials=1)
+
+
+def test_fronts_and_rules_need_no_optuna():
+    program = (
+        "import sys; sys.modules['optuna'] = None; from ifair.evaluate.rules import choose; "
+        "from ifair.evaluate.search import search; from ifair.evaluate.space import Share; Share()"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

@@ -1,0 +1,57 @@
+"""Splits: thirds encoded alike, for a table of one's own and for the paper."""
+
+import numpy as np
+import pytest
+
+from ifair.data import DataError, load_credit
+from ifair.encode import Encoder
+from ifair.evaluate.splits import comparable_rows, limit_rows, split_dataset, split_table
+
+from samples import applicants, dataset
+
+
+def test_a_query_of_one_candidate_is_left_out_of_every_part():
+    frame = applicants()
+    frame.loc[[3, 7], "team"] = ["alone", "lonely"]
+    frame.loc[11, "team"] = None
+    people = dataset("ranking", frame=frame)
+    assert set(range(240)) - set(comparable_rows(people)) == {3, 7, 11}
+    parts = split_table(people, 0)
+    used = np.concatenate([part.rows for part in (parts.train, parts.validation, parts.test)])
+    assert sorted(used) == sorted(comparable_rows(people))
+    # With a query of one there would be nobody to compare with, and no neighbours for all the others.
+    assert parts.test.neighbours.shape[1] == 10
+
+
+def test_too_few_queries_of_two_or_more_are_refused():
+    frame = applicants().assign(team=["a", "b"] * 2 + [f"alone {i}" for i in range(236)])
+    with pytest.raises(DataError, match="too small"):
+        split_table(dataset("ranking", frame=frame), 0)
+
+
+def test_rows_say_where_people_stand_in_the_table():
+    parts = split_table(dataset(), 0, most_people=40)
+    for part in (parts.train, parts.validation, parts.test):
+        heights = applicants()["height"].to_numpy()[part.rows]
+        np.testing.assert_array_equal(part.records.frame["height"].to_numpy(), heights)
+    assert len(parts.validation) == len(parts.test) == 40
+    assert len(parts.train) == 80
+
+
+def test_training_records_are_limited_before_the_encoder_learns_from_them():
+    credit = load_credit()
+    parts = split_dataset(credit, 0, encoder=Encoder(missing="ignore"), most_training=50)
+    whole = split_dataset(credit, 0, encoder=Encoder(missing="ignore"))
+    assert len(parts.train) == 50
+    assert set(parts.train.rows) <= set(whole.train.rows)
+    np.testing.assert_array_equal(parts.test.rows, whole.test.rows)
+    assert np.abs(parts.train.X.to_numpy().mean(axis=0)).max() < 1e-9
+
+
+def test_limits_take_whole_queries_and_at_least_so_many():
+    people = dataset("ranking")
+    rows = limit_rows(people, np.arange(240), 100, 0)
+    taken = people.query.iloc[rows]
+    assert 0 < len(rows) <= 100
+    assert (taken.value_counts() == people.query.value_counts()[taken.unique()]).all()
+    assert people.query.iloc[limit_rows(people, np.arange(240), 1, 0, least_queries=3)].nunique() == 3

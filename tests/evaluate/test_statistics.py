@@ -1,0 +1,112 @@
+"""Comparisons over splits, against scipy and by hand; intervals, against plain loops and formulas."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.stats import binomtest
+
+from ifair.evaluate.statistics import (
+    compare,
+    count_draws,
+    gap_interval,
+    group_rates,
+    holm,
+    mean_interval,
+    quantile_interval,
+    spread,
+)
+
+
+def test_the_spread_is_the_sample_standard_deviation(rng):
+    values = rng.normal(size=5)
+    assert spread(values) == {"mean": pytest.approx(values.mean()), "sd": pytest.approx(values.std(ddof=1)), "n": 5}
+    assert spread([0.5])["sd"] == 0.0
+
+
+def test_comparisons_are_paired_t_tests(rng):
+    ours, theirs = rng.normal(size=6), rng.normal(size=6)
+    result = compare(ours, {"rival": theirs})["rival"]
+    assert result["p"] == pytest.approx(stats.ttest_rel(ours, theirs).pvalue)
+    assert result["adjusted"] == result["p"]
+    assert result["difference"] == pytest.approx(np.mean(ours - theirs))
+
+
+def test_equal_values_claim_nothing():
+    assert compare([0.5, 0.6], {"twin": [0.5, 0.6]})["twin"]["p"] == 1.0
+
+
+@pytest.mark.parametrize("n", [2, 3, 10])
+def test_identical_differences_are_no_clearer_than_their_signs(n):
+    """Half of all pairs of signs agree, a quarter of all triples, and so on."""
+    p = compare([0.75] * n, {"rival": [0.5] * n})["rival"]["p"]
+    assert p == stats.binomtest(n, n).pvalue == 0.5 ** (n - 1)
+
+
+def test_holms_adjustment_is_monotone_and_never_below_the_p_value(rng):
+    p = {str(i): float(v) for i, v in enumerate(rng.uniform(size=8))}
+    adjusted = holm(p)
+    order = sorted(p, key=p.get)
+    assert all(adjusted[name] >= p[name] for name in p)
+    assert all(adjusted[a] <= adjusted[b] for a, b in itertools.pairwise(order))
+    assert adjusted[order[0]] == pytest.approx(min(1.0, 8 * p[order[0]]))
+
+
+def test_everybody_drawn_once_gives_the_plain_rates():
+    outcome, codes = np.array([1, 0, 1, 1, 0]), np.array([0, 0, 1, 1, -1])
+    np.testing.assert_allclose(group_rates(outcome, codes, 3, np.ones((1, 5))), [[0.5, 1.0, np.nan]])
+
+
+def test_rates_follow_how_often_people_are_drawn():
+    rng = np.random.default_rng(0)
+    outcome, codes = rng.normal(size=30), rng.integers(0, 3, 30)
+    counts = count_draws(30, None, 4)
+    assert (counts.sum(axis=1) == 30).all()
+    found = group_rates(outcome, codes, 3, counts)
+    for b in range(4):
+        people = np.repeat(np.arange(30), counts[b].astype(int))
+        expected = [outcome[people[codes[people] == g]].mean() for g in range(3)]
+        np.testing.assert_allclose(found[b], expected)
+
+
+def test_whole_queries_are_drawn():
+    query = np.array(["a", "b", "a", "c", "b"])
+    counts = count_draws(5, query, 20)
+    assert (counts[:, 0] == counts[:, 2]).all()
+    assert (counts[:, 1] == counts[:, 4]).all()
+    assert ((counts[:, 0] + counts[:, 1] + counts[:, 3]) == 3).all()
+
+
+def test_an_interval_of_a_rate_is_near_that_of_the_normal_distribution():
+    outcome = np.repeat([1, 0], [300, 700])
+    low, high = quantile_interval(
+        group_rates(outcome, np.zeros(1000, dtype=int), 1, count_draws(1000, None, 4000))[:, 0]
+    )
+    half = 1.96 * np.sqrt(0.3 * 0.7 / 1000)
+    assert (low, high) == pytest.approx((0.3 - half, 0.3 + half), abs=0.003)
+
+
+def test_a_gap_whose_sign_is_open_may_be_nothing():
+    draws = np.random.default_rng(0).normal([0.5, 0.52], 0.1, (2000, 2))
+    low, high = gap_interval(draws)
+    ends = np.quantile(draws[:, 0] - draws[:, 1], [0.025, 0.975])
+    assert low == 0
+    assert high == pytest.approx(np.abs(ends).max())
+    clear = np.column_stack([draws[:, 0], draws[:, 1] + 2])
+    assert gap_interval(clear) == pytest.approx(tuple(np.quantile(clear[:, 1] - clear[:, 0], [0.025, 0.975])))
+
+
+def test_draws_without_a_group_are_left_out():
+    draws = np.array([[0.1, np.nan], [0.2, 0.5], [0.2, 0.5]])
+    assert gap_interval(draws) == pytest.approx((0.3, 0.3))
+    assert np.isnan(gap_interval(draws[:1])).all()
+    assert np.isnan(quantile_interval(np.array([np.nan]))).all()
+
+
+def test_what_was_never_met_may_still_happen():
+    expected = binomtest(0, 50).proportion_ci(0.95, method="exact")
+    assert mean_interval(np.zeros(50), None, 10) == pytest.approx((expected.low, expected.high))
+    low, high = mean_interval(np.repeat([1, 0], 50), None, 500)
+    assert 0.38 < low < 0.45
+    assert 0.55 < high < 0.62

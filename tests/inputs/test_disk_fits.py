@@ -1,0 +1,381 @@
+"""Fits and transforms of tables on disk: the results of tables in memory, in a fraction of the memory."""
+
+import json
+import shutil
+import subprocess
+import sys
+import warnings
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from ifair import LFR, IFair
+from ifair.engines.engine import LocalEngine
+from ifair.inputs.parquet import ParquetRecords
+from ifair.inputs.table import ColumnStatistics
+from ifair.models import starts
+
+M, N, K = 30_000, 5, 3  # several chunks
+FORMS = ["memory map", "path of an array", "path of a folder", "reader", "reader that decodes anew"]
+NAMED = FORMS[2:]
+
+
+@pytest.fixture(scope="module")
+def X():
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(M, N)) + 10.0 * rng.normal(size=N)
+
+
+@pytest.fixture(scope="module")
+def on_disk(X, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("records")
+    np.save(folder / "x.npy", X)
+    (folder / "parquet").mkdir()
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    frame[:7000].to_parquet(folder / "parquet" / "1.parquet", row_group_size=3000)
+    frame[7000:].to_parquet(folder / "parquet" / "2.parquet")
+    return {
+        "memory map": np.load(folder / "x.npy", mmap_mode="r"),
+        "path of an array": str(folder / "x.npy"),
+        "path of a folder": folder / "parquet",
+        "reader": ParquetRecords(folder / "parquet", spool=folder),
+        "reader that decodes anew": ParquetRecords(folder / "parquet", spool=False),
+    }
+
+
+@pytest.fixture(autouse=True)
+def _small_chunks(monkeypatch):
+    monkeypatch.setattr("ifair.engines.streamed.CHUNK_BYTES", 8 * N * 5000)
+
+
+def fitted(X, **options):
+    model = IFair(K, protected=[1], max_iter=4, n_restarts=2, random_state=0, **{"pairs": 20, **options})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(X)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"pairs": "moments", "n_jobs": 2},
+        {"init": "principal", "freeze_protected": True},
+        {"fairness_weight": 0.0, "pairs": 5},
+    ],
+    ids=lambda options: "-".join(options) or "landmarks",
+)
+@pytest.mark.parametrize("form", FORMS)
+def test_a_fit_from_disk_is_that_from_memory_bit_by_bit(X, on_disk, form, options):
+    expected, actual = fitted(X, **options), fitted(on_disk[form], **options)
+    np.testing.assert_array_equal(actual.prototypes_, expected.prototypes_)
+    np.testing.assert_array_equal(actual.alpha_, expected.alpha_)
+    np.testing.assert_array_equal(actual.shares_, expected.shares_)
+    assert actual.loss_ == expected.loss_
+
+
+def test_starts_of_a_large_table_are_drawn_from_a_sample_wherever_it_is(X, on_disk, monkeypatch):
+    monkeypatch.setattr(starts, "SAMPLED", 500)
+    expected, actual = fitted(X), fitted(on_disk["path of a folder"])
+    np.testing.assert_array_equal(actual.prototypes_, expected.prototypes_)
+    there = SimpleNamespace(n_records=M, statistics=ColumnStatistics(np.zeros(N), np.abs(X).max(axis=0)))
+    first = starts.draw_sample(LocalEngine(X), there, K, np.random.RandomState(0))
+    assert first.shape == (500, N)
+    assert len({tuple(row) for row in first} & {tuple(row) for row in X}) == 500
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_records_on_disk_are_represented_as_those_in_memory(X, on_disk, form):
+    model = fitted(on_disk[form])
+    named = pd.DataFrame(X, columns=list("abcde")) if form in NAMED else X
+    expected = model.transform(named)
+    # A frame lies in memory column by column, which changes the rounding of products.
+    np.testing.assert_allclose(model.transform(on_disk[form]), expected, rtol=0 if named is X else 1e-12)
+    np.testing.assert_allclose(model.membership(on_disk[form]), model.membership(named), rtol=1e-12)
+    parts = list(model.transform_blocks(on_disk[form], rows=8192))
+    assert [len(part) for part in parts] == [8192, 8192, 8192, M - 3 * 8192]
+    np.testing.assert_allclose(np.vstack(parts), expected, rtol=1e-12)
+
+
+def test_blocks_of_a_table_in_memory_are_represented_too(X):
+    model = fitted(pd.DataFrame(X, columns=list("abcde")))
+    parts = list(model.transform_blocks(pd.DataFrame(X, columns=list("abcde")), rows=20_000))
+    np.testing.assert_allclose(np.vstack(parts), model.transform(pd.DataFrame(X, columns=list("abcde"))), rtol=1e-12)
+
+
+def test_names_of_parquet_columns_are_kept_and_can_be_protected(on_disk):
+    model = fitted(on_disk["path of a folder"]).set_params(protected="b")
+    assert list(model.feature_names_in_) == list("abcde")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(on_disk["path of a folder"])
+    np.testing.assert_array_equal(model.protected_mask_, [False, True, False, False, False])
+    with pytest.raises(ValueError, match="feature names"):
+        model.transform(ParquetRecords(on_disk["path of a folder"], columns=["a", "b", "c", "e", "d"]))
+
+
+def test_single_precision_on_disk_gives_single_precision(X, tmp_path):
+    np.save(tmp_path / "x.npy", X.astype(np.float32))
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    expected, actual = fitted(X.astype(np.float32)), fitted(mapped)
+    np.testing.assert_array_equal(actual.prototypes_, expected.prototypes_)
+    represented = actual.transform(mapped)
+    assert represented.dtype == np.float32
+    np.testing.assert_array_equal(represented, expected.transform(X.astype(np.float32)))
+
+
+@pytest.mark.parametrize("pairs", ["all", 60_000])
+def test_all_pairs_of_many_records_on_disk_are_refused(tmp_path, pairs):
+    mapped = np.lib.format.open_memmap(tmp_path / "x.npy", "w+", shape=(60_000, 2))
+    with pytest.raises(ValueError, match=r"60,000 x 60,000 pairs.*pairs=1000.*moments"):
+        IFair(2, pairs=pairs).fit(mapped)
+
+
+def test_all_pairs_of_few_records_on_disk_are_computed(X, tmp_path):
+    np.save(tmp_path / "x.npy", X[:300])
+    expected = fitted(X[:300], pairs="all")
+    np.testing.assert_array_equal(fitted(tmp_path / "x.npy", pairs="all").prototypes_, expected.prototypes_)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_what_is_missing_is_found_wherever_it_is(X, tmp_path, value):
+    bad = X.copy()
+    bad[23_456, 3] = value
+    np.save(tmp_path / "bad.npy", bad)
+    where = r"NaN or infinity: .* in record 23456, column 3"
+    with pytest.raises(ValueError, match=where):
+        fitted(tmp_path / "bad.npy")
+    with pytest.raises(ValueError, match=where):
+        fitted(X).transform(tmp_path / "bad.npy")
+
+
+def test_tables_that_cannot_work_are_refused_as_in_memory(X, tmp_path):
+    np.save(tmp_path / "large.npy", np.where(np.arange(N) == 2, 1e70, X[:50]))
+    with pytest.raises(ValueError, match="column 2 holds values as large as 1e\\+70"):
+        fitted(tmp_path / "large.npy")
+    np.save(tmp_path / "few.npy", X[:2])
+    with pytest.raises(ValueError, match="n_prototypes=3 needs at least 3 records"):
+        fitted(tmp_path / "few.npy")
+    np.save(tmp_path / "one.npy", X[:1])
+    with pytest.raises(ValueError, match="minimum of 2 is required"):
+        fitted(tmp_path / "one.npy")
+    np.save(tmp_path / "narrow.npy", X[:9, :3])
+    with pytest.raises(ValueError, match="expecting 5 features"):
+        fitted(X).transform(tmp_path / "narrow.npy")
+
+
+# ---- LFR ----
+
+
+@pytest.fixture(scope="module")
+def people(X):
+    """Labels and groups that have to do with the records."""
+    rng = np.random.default_rng(1)
+    gender = rng.choice(["f", "m"], size=M)
+    y = np.where(X[:, 0] - X[:, 0].mean() + (gender == "f") + rng.normal(size=M) > 0, "hired", "not")
+    return pd.DataFrame(X, columns=list("abcde")).assign(y=y, gender=gender, old=rng.random(M) < 0.3)
+
+
+@pytest.fixture(scope="module")
+def people_on_disk(people, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("people")
+    people[:9000].to_parquet(folder / "1.parquet", row_group_size=4000)
+    people[9000:].to_parquet(folder / "2.parquet")
+    return folder
+
+
+def fitted_lfr(X, y, sensitive_features=None, **options):
+    model = LFR(K, max_iter=4, n_restarts=2, random_state=0, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(X, y, sensitive_features=sensitive_features)
+
+
+def assert_same_lfr(actual, expected):
+    for name in ("prototypes_", "alpha_", "label_chances_", "shares_", "classes_"):
+        np.testing.assert_array_equal(getattr(actual, name), getattr(expected, name), err_msg=name)
+    assert (actual.loss_, actual.fairness_loss_) == (expected.loss_, expected.fairness_loss_)
+    assert actual.group_labels_ == expected.group_labels_
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_lfr_from_disk_is_that_from_memory_bit_by_bit(X, on_disk, people, form):
+    expected = fitted_lfr(X, people["y"], people["gender"])
+    assert expected.fairness_loss_ > 0
+    assert_same_lfr(fitted_lfr(on_disk[form], people["y"], people["gender"], n_jobs=2), expected)
+
+
+@pytest.mark.parametrize("named", ["gender", ["gender"], ["gender", "old"]], ids=str)
+def test_labels_and_groups_may_be_columns_of_a_parquet_table(X, people, people_on_disk, named):
+    expected = fitted_lfr(X, people["y"], people[named])
+    chosen = ParquetRecords(people_on_disk, columns=["a", "b", "c", "d", "e", "old"])
+    actual = fitted_lfr(chosen, "y", named) if "old" in named else fitted_lfr(chosen.without(["old"]), "y", named)
+    assert_same_lfr(actual, expected)
+
+
+def test_named_columns_are_no_part_of_the_table_at_a_path(X, people, people_on_disk):
+    actual = fitted_lfr(people_on_disk, "y", ["gender", "old"])
+    assert list(actual.feature_names_in_) == list("abcde")
+    assert_same_lfr(actual, fitted_lfr(X, people["y"], people[["gender", "old"]]))
+    with pytest.raises(ValueError, match=r"column 'gender' .* not numbers"):
+        fitted_lfr(people_on_disk, "y", "old")
+
+
+def test_a_fitted_model_reads_only_the_columns_it_knows(X, people, people_on_disk):
+    model = fitted_lfr(people_on_disk, "y", ["gender", "old"])
+    known = pd.DataFrame(X, columns=list("abcde"))
+    np.testing.assert_allclose(model.transform(people_on_disk), model.transform(known), rtol=1e-12)
+    np.testing.assert_array_equal(model.predict(people_on_disk), model.predict(known))
+    assert sum(len(block) for block in model.transform_blocks(people_on_disk)) == M
+
+
+def test_protected_columns_on_disk_tell_groups_apart(X, tmp_path, people):
+    coded = X.copy()
+    rng = np.random.default_rng(2)
+    coded[:, 1], coded[:, 3] = rng.integers(0, 3, size=M) - 1.0, np.arange(M) > M - 200  # the last group comes late
+    np.save(tmp_path / "coded.npy", coded)
+    for protected in ([1], [1, 3]):
+        expected = fitted_lfr(coded, people["y"], protected=protected)
+        assert len(expected.group_labels_) == 3 * len(protected)
+        assert_same_lfr(fitted_lfr(tmp_path / "coded.npy", people["y"], protected=protected), expected)
+
+
+def test_labels_and_groups_of_records_on_disk_are_checked(X, on_disk, people, tmp_path):
+    folder, y = on_disk["path of a folder"], people["y"]
+    with pytest.raises(ValueError, match="has no column 'hired'; it has a, b, c, d, e"):
+        fitted_lfr(folder, "hired", people["gender"])
+    with pytest.raises(ValueError, match=r"1\.parquet has no column 'sex'"):
+        fitted_lfr(folder, y, "sex")
+    for table in (X, on_disk["memory map"], on_disk["path of an array"]):
+        with pytest.raises(ValueError, match="'y' names a column, which is read from Parquet files only"):
+            fitted_lfr(table, "y", people["gender"])
+        with pytest.raises(ValueError, match="'gender' names a column"):
+            fitted_lfr(table, y, "gender")
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        fitted_lfr(folder, y[:-1], people["gender"])
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        fitted_lfr(folder, y, people["gender"][:-1])
+    with pytest.raises(ValueError, match="Input y contains NaN: record 5 has no label"):
+        fitted_lfr(folder, y.where(np.arange(M) != 5), people["gender"])
+    with pytest.raises(ValueError, match="only one class"):
+        fitted_lfr(folder, np.full(M, "hired"), people["gender"])
+    with pytest.raises(ValueError, match="Only binary classification"):
+        fitted_lfr(folder, np.arange(M) % 3, people["gender"])
+    people.assign(y=people["y"].where(np.arange(M) != 7)).drop(columns="gender").to_parquet(tmp_path / "gap.parquet")
+    with pytest.raises(ValueError, match="Input y contains NaN: record 7"):
+        fitted_lfr(tmp_path / "gap.parquet", "y", "old")
+
+
+def test_starts_of_a_large_lfr_are_drawn_from_a_sample_wherever_it_is(X, on_disk, people, monkeypatch):
+    monkeypatch.setattr(starts, "SAMPLED", 500)
+    expected = fitted_lfr(X, people["y"], people["gender"])
+    assert_same_lfr(fitted_lfr(on_disk["path of a folder"], people["y"], people["gender"]), expected)
+
+
+# ---- memory ----
+
+# In a process of its own, whose peak is its own too: fit, represent everything, and say what that took.
+MEASURED = """
+import json, sys, warnings
+from pathlib import Path
+import numpy as np
+from ifair import LFR, IFair
+from ifair.engines.engine import LocalEngine
+from ifair.inputs.table import ColumnStatistics
+
+def status(field):
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(field))
+
+warnings.simplefilter("ignore")
+path, pairs, in_memory = sys.argv[1], sys.argv[2], sys.argv[3] == "memory"
+import pyarrow.parquet
+before = status("VmRSS")
+X = np.load(path) if in_memory else path
+options = {"protected": [0], "n_restarts": 1, "max_iter": 2, "random_state": 0}
+if pairs == "lfr":
+    y = np.arange(int(sys.argv[4])) % 2
+    model = LFR(5, **options | {"protected": None}).fit(X, y, sensitive_features=y[::-1])
+else:
+    model = IFair(5, pairs=int(pairs) if pairs.isdigit() else pairs, **options).fit(X)
+mean = sum(block.sum(axis=0) for block in model.transform_blocks(X)) / (len(X) if in_memory else int(sys.argv[4]))
+learned = (model.shares_ @ model.prototypes_).tolist()
+print(json.dumps({"before": before, "peak": status("VmHWM"), "loss": model.loss_, "means": [mean.tolist(), learned]}))
+"""
+
+
+def measured(path, pairs, n_records, where="disk"):
+    command = [sys.executable, "-c", MEASURED, str(path), str(pairs), where, str(n_records)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def write(target, n_records, n_columns):
+    """Random records, written block by block: an array, or a folder of Parquet files."""
+    rng = np.random.default_rng(0)
+    starts = range(0, n_records, 100_000)
+    parts = (rng.normal(size=(min(n_records - start, 100_000), n_columns)) for start in starts)
+    if target.suffix == ".npy":
+        with open(target, "wb") as file:
+            header = {"descr": "<f8", "fortran_order": False, "shape": (n_records, n_columns)}
+            np.lib.format.write_array_header_1_0(file, header)
+            for part in parts:
+                file.write(part.tobytes())
+        return target
+    target.mkdir()
+    names = [f"c{j}" for j in range(n_columns)]
+    for start, part in zip(starts, parts):
+        pd.DataFrame(part, columns=names).to_parquet(target / f"{start:09d}.parquet", compression=None)
+    return target
+
+
+def bytes_of(path):
+    return sum(file.stat().st_size for file in path.iterdir()) if path.is_dir() else path.stat().st_size
+
+
+@pytest.fixture
+def room(tmp_path):
+    """A folder for large files, which pytest would keep for a while."""
+    yield tmp_path
+    shutil.rmtree(tmp_path)
+    tmp_path.mkdir()
+
+
+def needs_linux():
+    if not sys.platform.startswith("linux"):
+        pytest.skip("peak memory is read from /proc")
+
+
+def test_a_table_on_disk_takes_a_fraction_of_its_size_in_memory(room):
+    """160 MB on disk; in memory the table, its centred copy and their checks take several times that."""
+    needs_linux()
+    n_records, n_columns = 400_000, 50
+    array, folder = write(room / "x.npy", n_records, n_columns), write(room / "parquet", n_records, n_columns)
+    sizes = {where: measured(array, "moments", n_records, where) for where in ("disk", "memory")}
+    sizes["parquet"] = measured(folder, "moments", n_records)
+    above = {name: size["peak"] - size["before"] for name, size in sizes.items()}
+    assert above["memory"] > 320, above
+    assert above["disk"] < 150, above
+    assert above["parquet"] < 250, above  # pages of every column are decoded at a time
+    assert len({size["loss"] for size in sizes.values()}) == 1
+    np.testing.assert_allclose(*sizes["disk"]["means"], rtol=1e-9)
+    lfr = [measured(path, "lfr", n_records) for path in (array, folder)]
+    assert max(size["peak"] - size["before"] for size in lfr) < 250, lfr
+    assert lfr[0]["loss"] == lfr[1]["loss"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("form", "pairs"), [("x.npy", 20), ("parquet", "moments"), ("parquet", "lfr")])
+def test_two_gigabytes_are_fitted_and_represented_in_less_than_one(room, form, pairs):
+    needs_linux()
+    n_records = 5_000_000
+    table = write(room / form, n_records, 50)
+    assert bytes_of(table) > 1.9e9
+    took = measured(table, pairs, n_records)
+    assert took["peak"] < 1000, took
+    # Mean memberships are summed up in the fit, mean representations afterwards: both saw every record.
+    np.testing.assert_allclose(*took["means"], rtol=1e-9)

@@ -1,0 +1,175 @@
+"""Estimators on tensors of PyTorch, and fits that torch computes."""
+
+import os
+import pickle
+
+import numpy as np
+import pytest
+
+from ifair import LFR, IFair
+from ifair.engines.engine import LocalEngine
+from ifair.inputs.table import open_table
+
+torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'ifair[torch]'")
+
+FEW = {"n_restarts": 1, "max_iter": 6, "tol": 0.0, "random_state": 0}
+DEVICES = ["cpu", *filter(None, os.environ.get("IFAIR_TEST_DEVICES", "").split(","))]
+
+quietly = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+@pytest.fixture(params=DEVICES)
+def device(request):
+    return request.param
+
+
+@pytest.fixture
+def X(rng):
+    X = rng.normal(size=(70, 5))
+    X[:, 4] = rng.integers(0, 2, size=70)
+    return X
+
+
+@pytest.fixture
+def y(X):
+    return (X[:, 0] + X[:, 4] > 0.5).astype(int)
+
+
+@quietly
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"pairs": 20, "precision": "double", "freeze_protected": True},
+        {"pairs": "moments", "fairness_distance": "euclidean", "reduction": "norm"},
+        {"p": 1.5, "utility_columns": "unprotected"},
+        {"fairness_weight": 0.0, "squared": True},
+    ],
+    ids=str,
+)
+def test_a_fit_on_torch_is_the_local_fit_up_to_rounding(X, device, options):
+    local, there = (
+        IFair(3, protected=[4], engine=engine, **options, **FEW).fit(X) for engine in ("local", f"torch:{device}")
+    )
+    for name in ("prototypes_", "alpha_", "shares_", "restarts_"):
+        assert type(getattr(there, name)) is np.ndarray
+        np.testing.assert_allclose(getattr(there, name), getattr(local, name), rtol=1e-6, atol=1e-8)
+    losses = [(m.loss_, m.utility_loss_, m.fairness_loss_) for m in (local, there)]
+    assert losses[1] == pytest.approx(losses[0], rel=1e-8)
+    assert all(type(loss) is float for loss in losses[1])
+
+
+@quietly
+def test_lfr_on_torch_is_the_local_fit_up_to_rounding(X, y, device):
+    local, there = (LFR(3, protected=[4], engine=engine, **FEW).fit(X, y) for engine in ("local", f"torch:{device}"))
+    for name in ("prototypes_", "alpha_", "shares_", "label_chances_"):
+        assert type(getattr(there, name)) is np.ndarray
+        np.testing.assert_allclose(getattr(there, name), getattr(local, name), rtol=1e-6, atol=1e-8)
+    assert there.loss_ == pytest.approx(local.loss_, rel=1e-8)
+
+
+@quietly
+def test_repeated_fits_on_torch_are_bit_identical(X, device):
+    first, again = (IFair(3, protected=[4], engine=f"torch:{device}", **FEW).fit(X) for _ in range(2))
+    np.testing.assert_array_equal(first.prototypes_, again.prototypes_)
+    np.testing.assert_array_equal(first.alpha_, again.alpha_)
+
+
+@quietly
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_a_tensor_is_fitted_as_the_array_it_holds(X, device, dtype):
+    tensor = torch.tensor(X, dtype=dtype, device=device, requires_grad=True)
+    engine = "local" if device == "cpu" else f"torch:{device}"
+    expected = IFair(3, protected=[4], engine=engine, **FEW).fit(tensor.detach().cpu().numpy())
+    actual = IFair(3, protected=[4], **FEW).fit(tensor)
+    np.testing.assert_array_equal(actual.prototypes_, expected.prototypes_)
+    assert actual.n_features_in_ == 5
+
+
+def test_auto_computes_where_a_tensor_is(X, device):
+    with open_table(torch.tensor(X, device=device), "auto", np.asarray).open_engine() as engine:
+        assert isinstance(engine, LocalEngine) == (device == "cpu")
+        assert device == "cpu" or engine.device == torch.device(device)
+
+
+@quietly
+def test_lfr_takes_tensors_for_records_labels_and_groups(X, y, device):
+    expected = LFR(3, **FEW).fit(X, y, sensitive_features=X[:, 4])
+    sent, labels = torch.tensor(X, device=device), torch.tensor(y, device=device)
+    actual = LFR(3, engine="local", **FEW).fit(sent, labels, sensitive_features=sent[:, 4])
+    np.testing.assert_array_equal(actual.prototypes_, expected.prototypes_)
+    np.testing.assert_array_equal(actual.predict(sent), expected.predict(X))
+    np.testing.assert_array_equal(actual.predict_proba(sent), expected.predict_proba(X))
+    assert actual.archetypes(sent).equals(expected.archetypes(X))
+
+
+@quietly
+@pytest.mark.parametrize("output", ["representation", "membership"])
+@pytest.mark.parametrize("frozen", [True, False])
+def test_tensors_are_transformed_to_tensors_where_they_are(X, device, output, frozen):
+    model = IFair(3, protected=[4], output=output, freeze_protected=frozen, **FEW).fit(X)
+    expected = model.transform(X)
+    assert type(expected) is np.ndarray
+    for dtype, tolerance in ((torch.float64, 1e-12), (torch.float32, 1e-5)):
+        sent = torch.tensor(X, dtype=dtype, device=device, requires_grad=True)
+        actual = model.transform(sent)
+        assert isinstance(actual, torch.Tensor)
+        assert (actual.dtype, actual.device) == (dtype, sent.device)
+        assert not actual.requires_grad
+        np.testing.assert_allclose(actual.cpu().numpy(), expected, rtol=tolerance, atol=tolerance)
+    whole_numbers = torch.tensor([[0, 1, 2, 3, 1]], device=device)
+    assert model.transform(whole_numbers).dtype == torch.float64
+    np.testing.assert_allclose(model.membership(sent).cpu().numpy(), model.membership(X), rtol=1e-4, atol=1e-5)
+
+
+@quietly
+def test_fit_transform_of_a_tensor_gives_a_tensor(X, device):
+    sent = torch.tensor(X, device=device)
+    model = IFair(3, **FEW)
+    assert torch.equal(model.fit_transform(sent), model.transform(sent))
+
+
+@quietly
+def test_what_is_kept_of_a_fit_needs_no_torch(X, device):
+    model = IFair(3, **FEW).fit(torch.tensor(X, device=device))
+    assert b"torch" not in pickle.dumps(model)
+
+
+@quietly
+@pytest.mark.parametrize(
+    ("tensor", "message"),
+    [
+        (torch.zeros(3, 4), "X has 4 features, but IFair is expecting 5 features as input"),
+        (torch.zeros(5), "Expected 2D array, got 1D tensor instead"),
+        (torch.full((2, 5), torch.nan), "Input X contains NaN or infinity"),
+        (torch.full((2, 5), torch.inf), "Input X contains NaN or infinity"),
+    ],
+)
+def test_a_tensor_that_cannot_be_transformed_is_refused(X, device, tensor, message):
+    model = IFair(3, **FEW).fit(X)
+    with pytest.raises(ValueError, match=message):
+        model.transform(tensor.to(device))
+
+
+@quietly
+@pytest.mark.parametrize("tensor", [torch.zeros(5), torch.full((9, 5), torch.nan)])
+def test_a_tensor_that_cannot_be_fitted_is_refused(device, tensor):
+    with pytest.raises(ValueError, match=r"Expected 2D array|contains NaN"):
+        IFair(3, **FEW).fit(tensor.to(device))
+
+
+@quietly
+def test_a_fit_rounds_no_products_and_leaves_the_setting_of_torch_as_it_was(X):
+    seen = []
+
+    def look(*progress):
+        seen.append(torch.get_float32_matmul_precision())
+
+    before = torch.get_float32_matmul_precision()
+    try:
+        torch.set_float32_matmul_precision("medium")
+        IFair(3, engine="torch:cpu", callback=look, **FEW).fit(X)
+        assert torch.get_float32_matmul_precision() == "medium"
+    finally:
+        torch.set_float32_matmul_precision(before)
+    assert set(seen) == {"highest"}

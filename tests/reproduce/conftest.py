@@ -1,0 +1,243 @@
+"""Settings so small that a unit takes a fraction of a second, a ranking that needs no file, and made-up results."""
+
+import copy
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner, Result
+
+from ifair.cli import main
+from ifair.data import Dataset
+from ifair.datasets.catalogue.xing import compute_score as score
+from ifair.reproduce import case
+from ifair.reproduce.paper import SENSITIVITY
+from ifair.reproduce.results_format import empty_results
+
+
+@pytest.fixture(autouse=True)
+def nothing_prepared():
+    """No test sees the splits of another one, whose data may be made up."""
+    case._prepare.cache_clear()
+
+
+@pytest.fixture
+def grid():
+    return {"K": [4], "ratios": [[0.5, 0.5], [0.9, 0.1]], "lfr": [0.1, 1.0], "p": [0.3, 0.6]}
+
+
+@pytest.fixture
+def solver():
+    return {"n_restarts": 1, "max_iter": 20, "tol": 1e-2}
+
+
+@pytest.fixture
+def job_searches(monkeypatch):
+    """Nine searches with 12 to 20 candidates each and five people in none, wherever a dataset is loaded by name."""
+    rng = np.random.default_rng(7)
+    query = np.repeat([f"job {i}" for i in range(9)], np.arange(12, 21))
+    query = np.append(query, [None] * 5)
+    n = len(query)
+    frame = pd.DataFrame(
+        {
+            "job_search": pd.Categorical(np.where(pd.isna(query), "none", query)),
+            "work_months": rng.integers(0, 200, n),
+            "education_months": rng.integers(0, 80, n),
+            "profile_views": rng.integers(1, 5000, n),
+            "sex": pd.Categorical(np.where(rng.random(n) < 0.4, "female", "male")),
+        }
+    )
+    women = (frame["sex"] == "female").to_numpy()
+
+    def load(name, *, weights=(1, 1, 1)):
+        target = score(frame, weights)
+        return Dataset(name, frame, target, ("sex",), women, query=pd.Series(query, dtype="category"))
+
+    monkeypatch.setattr("ifair.reproduce.case.load", load)
+    return load("xing")
+
+
+@dataclass(frozen=True)
+class SmokeRun:
+    """A run of the smoke profile: its folder, and what the command said."""
+
+    folder: Path
+    outcome: Result
+
+    def repeat(self):
+        return reproduce(self.folder)
+
+
+def reproduce(folder):
+    """Run the smoke profile; whatever another process is running in the folder is waited for and shared."""
+    while True:
+        outcome = CliRunner().invoke(main, ["reproduce", "--jobs", "1", "--output", str(folder)])
+        if "another run is using" not in outcome.output:
+            return outcome
+        time.sleep(1)
+
+
+@pytest.fixture(scope="session")
+def smoke_run(tmp_path_factory, request):
+    """The smoke profile, run once for all tests and all processes that run tests."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if hasattr(request.config, "workerinput") else base) / "smoke"
+    return SmokeRun(folder, reproduce(folder))
+
+
+def spread(mean, sd=0.01):
+    return {"mean": mean, "sd": sd, "n": 5}
+
+
+def summary(values, points, rivals_of="ifair-b"):
+    """One dataset: for every method its measures, the same under every rule; ours clearly above by 0.1."""
+    rule = {
+        method: {"settings": [], "test": {name: spread(value) for name, value in measures.items()}}
+        for method, measures in values.items()
+    }
+    ours = values[rivals_of]
+    compared = {
+        measure: {
+            method: {"difference": ours[measure] - measures[measure], "p": 0.001, "adjusted": 0.01}
+            for method, measures in values.items()
+            if method != rivals_of
+        }
+        for measure in ours
+    }
+    rules = ("most_useful", "fairest", "balanced")
+    return {
+        "rules": {name: copy.deepcopy(rule) for name in rules},
+        "comparisons": {name: copy.deepcopy(compared) for name in rules},
+        "points": points,
+    }
+
+
+def classified(name):
+    methods = ("full", "masked", "svd", "svd-masked", "lfr", "ifair-a", "ifair-b", "ifair-frozen")
+    values = {m: {"Acc": 0.7, "AUC": 0.65, "EqOpp": 0.7, "Parity": 0.7, "yNN": 0.8} for m in methods}
+    values["ifair-b"] = {"Acc": 0.7, "AUC": 0.64, "EqOpp": 0.9, "Parity": 0.9, "yNN": 0.9}
+    rng = np.random.default_rng(len(name))
+    points = {
+        m: [
+            {"setting": {"K": 10}, "test": {"AUC": 0.5 + 0.1 * x, "yNN": 0.9 - 0.1 * x * y}}
+            for x, y in rng.random((n, 2))
+        ]
+        for m, n in zip(methods, (1, 1, 2, 2, 30, 6, 6, 6))
+    }
+    points["masked"][0]["setting"] = {}
+    points["full"] = [{"setting": {}, "test": {"AUC": 0.65, "yNN": 0.8}}]
+    points["ifair-b"].append({"setting": {}, "test": {"AUC": 0.64, "yNN": 0.95}})
+    volumes = {m: spread(0.02 if m == "ifair-b" else 0.01) for m in methods}
+    clear = {m: {"difference": 0.01, "p": 0.01, "adjusted": 0.02} for m in methods if m != "ifair-b"}
+    settings, rival = dict.fromkeys(methods, 6), "svd-masked"
+    above = {"methods": volumes, "comparisons": clear, "settings": settings, "best_rival": rival, "as_few_settings": {}}
+    return {**summary(values, points), "hypervolume": {"coin": copy.deepcopy(above), "full_data": above}}
+
+
+def ranked():
+    methods = ("full", "masked", "svd", "svd-masked", "fair, p = 0.5", "fair, p = 0.7", "fair, p = 0.9", "ifair-b")
+    values = {m: {"MAP": 0.7, "KT": 0.6, "yNN": 0.8, "percent_protected": 30.0} for m in methods}
+    values["fair, p = 0.9"]["percent_protected"] = 50.0
+    values["ifair-b"] = {"MAP": 0.68, "KT": 0.6, "yNN": 0.9, "percent_protected": 31.0}
+    return summary(values, {m: [{"setting": {}, "test": dict(by)}] for m, by in values.items()})
+
+
+def run(part):
+    versions = {"ifair": "1.2", "python": "3.11", "numpy": "2.0", "scipy": "1.13", "scikit-learn": "1.6"}
+    return {
+        "profile": "quick",
+        "seeds": [0, 1, 2, 3, 4],
+        "units": 40,
+        "seconds": 90.0,
+        "sources": [{"name": part, "max_records": 4500, "max_training": 1000}] if part == "compas" else [],
+        "left_out": ["xing: no file"],
+        "environment": {"machine": "x86_64, 2 cores", **versions},
+    }
+
+
+def panel():
+    rng = np.random.default_rng(0)
+    chosen = {
+        "measures": {"Acc": 0.9, "yNN": 0.95, "Parity": 0.5, "EqOpp": 0.6},
+        "positions": (3 + rng.standard_normal((20, 2))).tolist(),
+        "boundary": [1.0, 1.0, -6.0],
+    }
+    return {
+        "labels": [0, 1] * 10,
+        "groups": [0, 0, 1, 1] * 5,
+        "chosen": {rule: copy.deepcopy(chosen) for rule in ("fairest", "balanced")},
+    }
+
+
+@pytest.fixture
+def results():
+    drawn = {name: spread(0.9) for name in ("Acc", "yNN", "Parity", "EqOpp")}
+    worse = {**{name: spread(0.8) for name in ("Acc", "yNN", "EqOpp")}, "Parity": spread(1.0)}
+    by = {"original": drawn, "ifair": drawn, "lfr": worse}
+    still = {"between_variants": 0.03, "between_starts": 0.04, "flip": 0.05, "worst_flip": 0.2}
+    adversaries = {a: {"accuracy": spread(0.8), "AUC": spread(0.8)} for a in ("logistic", "boosting")}
+    hidden = {a: {"accuracy": spread(0.7), "AUC": spread(0.6)} for a in ("logistic", "boosting")}
+    runs = {
+        "classification": {name: run(name) for name in ("compas", "credit")},
+        "synthetic": {"all": run("all")},
+    }
+    experiments = {
+        "synthetic": {
+            variant: {
+                method: {"measures": {"fairest": measures, "balanced": measures}, "panel": panel()}
+                for method, measures in by.items()
+            }
+            for variant in ("random", "x1", "x2")
+        },
+        "influence": {
+            "ifair": {name: spread(value) for name, value in still.items()},
+            "lfr": {name: spread(10 * value) for name, value in still.items()},
+        },
+        "classification": {name: classified(name) for name in ("compas", "credit")},
+        "ranking": {"xing": ranked()},
+        "sensitivity": [
+            {
+                "weights": row["weights"],
+                "base_rate": spread(32.0, 1.0),
+                "test": {
+                    "MAP": spread(0.75),
+                    "KT": spread(0.6),
+                    "yNN": spread(0.9),
+                    "percent_protected": spread(31.0, 2.0),
+                },
+            }
+            for row in SENSITIVITY
+        ],
+        "obfuscation": {
+            "credit": {
+                "masked": {"majority": spread(0.6), **adversaries},
+                "lfr": {"majority": spread(0.6), **hidden},
+                "ifair-b": {"majority": spread(0.6), **hidden},
+            },
+            "xing": {
+                "masked": {"majority": spread(0.6), **adversaries},
+                "ifair-b": {"majority": spread(0.6), **hidden},
+            },
+        },
+        "parity": {
+            "xing": {
+                "without": {"MAP": spread(0.7), "percent_protected": spread(30.0), "yNN": spread(0.90)},
+                "rows": [
+                    {
+                        "p": p,
+                        "test": {
+                            "MAP": spread(0.7 - 0.1 * p),
+                            "percent_protected": spread(100 * p + 1),
+                            "yNN": spread(0.9 - 0.01 * p),
+                            "percent_held": spread(90.0),
+                        },
+                    }
+                    for p in (0.3, 0.6, 0.9)
+                ],
+            }
+        },
+    }
+    return copy.deepcopy({**empty_results(), "runs": runs, "experiments": experiments})

@@ -1,0 +1,277 @@
+"""Variants of iFair on equal terms: what is changed is changed, and nothing else."""
+
+import io
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ifair.report.blocks import Bullets, Heading, Picture, markdown
+from ifair.reproduce.case import Case, measure_grid, prepare
+from ifair.reproduce.experiments import ablation
+from ifair.reproduce.experiments.ablation import (
+    MARKS,
+    SCALES,
+    VARIANTS,
+    compare_clearly,
+    draw,
+    label_variant,
+    list_findings,
+    map_settings,
+    measure_variant,
+    plan,
+    section,
+    summarise,
+    summarise_split,
+    tabulate,
+)
+from ifair.reproduce.profiles import PROFILES
+from ifair.reproduce.results_format import empty_results
+from ifair.reproduce.runner import Record
+
+
+@pytest.fixture
+def parts():
+    return prepare(Case("credit", 0, max_records=180))
+
+
+def test_the_paper_variant_is_ifair_b_of_the_classification_experiment(grid, solver):
+    case = Case("credit", 0, max_records=180, grid=grid, solver=solver)
+    ours = measure_variant(replace(case, method="paper"))
+    theirs = measure_grid(replace(case, method="ifair-b"))
+    assert json.loads(json.dumps(ours)) == ours
+    assert [row["setting"] for row in ours["rows"]] == [row["setting"] for row in theirs]
+    for row, expected in zip(ours["rows"], theirs):
+        assert row["validation"] == pytest.approx(expected["validation"])
+        assert row["test"] == pytest.approx(expected["test"])
+    assert 0 <= ours["adversary"] <= 1
+
+
+def test_the_paper_variant_is_ifair_b_of_the_ranking_experiment(job_searches, grid, solver):
+    case = Case("xing", 0, grid=grid, solver=solver)
+    ours = measure_variant(replace(case, method="paper"))
+    theirs = measure_grid(replace(case, method="ifair-b"))
+    for row, expected in zip(ours["rows"], theirs, strict=True):
+        assert row["validation"] == pytest.approx(expected["validation"])
+        assert row["test"] == pytest.approx(expected["test"])
+
+
+@pytest.mark.parametrize("variant", [*VARIANTS, *MARKS])
+def test_every_variant_answers_on_a_small_ranking(job_searches, grid, solver, variant):
+    found = measure_variant(Case("xing", 0, method=variant, grid=grid, solver={**solver, "max_iter": 3}))
+    n_settings = {"masked": 1, "svd-masked": 1, "masked+scaled": len(SCALES)}.get(variant, 2)
+    assert len(found["rows"]) == n_settings
+    assert set(summarise_split(found)) == {"hypervolume", "harmonic_mean", "MAP", "yNN", "KT", "adversary"}
+
+
+def test_small_k_changes_k_and_not_the_size_of_the_grid(parts, grid, solver):
+    two = {**grid, "K": [10, 20]}
+    tried = [
+        setting["K"]
+        for setting, _ in map_settings(
+            Case("credit", 0, method="small_K", grid=two, solver={**solver, "max_iter": 1}), parts
+        )
+    ]
+    assert tried == [5, 5, 3, 3]
+
+
+def test_options_reach_the_estimator(parts, grid, solver):
+    quick = {**solver, "max_iter": 2}
+    (_, mapped), *_ = map_settings(Case("credit", 0, method="memberships", grid=grid, solver=quick), parts)
+    assert [Z.shape[1] for Z in mapped] == [4, 4, 4]
+    np.testing.assert_allclose(mapped[0].sum(axis=1), 1.0)
+    (_, scaled), *_ = map_settings(
+        Case("credit", 0, method="memberships+unit_variance", grid=grid, solver=quick), parts
+    )
+    np.testing.assert_allclose(scaled[0].std(axis=0), 1.0)
+    np.testing.assert_allclose(scaled[2], (mapped[2] - mapped[0].mean(axis=0)) / mapped[0].std(axis=0))
+    first = {
+        name: next(map_settings(Case("credit", 0, method=name, grid=grid, solver=quick), parts))[1][0]
+        for name in VARIANTS
+        if name != "small_K"
+    }
+    for name, Z in first.items():
+        if name != "paper" and "memberships" not in name:
+            assert np.abs(Z - first["paper"]).max() > 1e-6, name
+
+
+def test_scaled_masked_data_are_masked_data_times_a_factor(parts, grid, solver):
+    ((_, masked),) = map_settings(Case("credit", 0, method="masked", grid=grid, solver=solver), parts)
+    scaled = list(map_settings(Case("credit", 0, method="masked+scaled", grid=grid, solver=solver), parts))
+    assert [setting["scale"] for setting, _ in scaled] == SCALES
+    for setting, mapped in scaled:
+        for Z, expected in zip(mapped, masked):
+            np.testing.assert_allclose(Z, setting["scale"] * expected)
+
+
+def test_slow_distances_are_left_out_of_large_tables_with_a_reason(grid, solver, monkeypatch):
+    monkeypatch.setattr(ablation, "MAX_CELLS", 100)
+    found = measure_variant(Case("credit", 0, max_records=90, method="p=3", grid=grid, solver=solver))
+    assert "more than 100" in found["skipped"]
+
+
+def row(validation, test, setting=None):
+    names = ("AUC", "yNN")
+    more = {"AUC_of_scores": 0.7}
+    return {
+        "setting": setting or {},
+        "validation": {**dict(zip(names, validation)), **more},
+        "test": {**dict(zip(names, test)), **more},
+    }
+
+
+def test_an_outcome_is_chosen_on_validation_and_measured_on_test():
+    rows = [
+        row((0.7, 0.8), (0.6, 0.9)),
+        row((0.6, 0.9), (0.7, 0.7)),
+        row((0.6, 0.8), (0.9, 0.9)),  # off the validation front, however good on test
+    ]
+    found = summarise_split({"rows": rows, "adversary": 0.55})
+    # Slabs above (0.5, 0.5): 0.2 wide up to 0.2 high, then 0.1 wide up to 0.4.
+    assert found["hypervolume"] == pytest.approx(0.2 * 0.2 + 0.1 * 0.2)
+    # Harmonic means on validation: 0.747 and 0.72.
+    assert (found["AUC"], found["yNN"]) == (0.6, 0.9)
+    assert found["harmonic_mean"] == pytest.approx(2 * 0.6 * 0.9 / 1.5)
+    assert found["adversary"] == 0.55
+
+
+def record(variant, seed, utility, skipped=False):
+    result = {"rows": [row((0.7, 0.8), (utility, 0.9))], "adversary": 0.6}
+    return Record("", Case("credit", seed, method=variant), {"skipped": "too large"} if skipped else result, 0.1, {})
+
+
+def test_the_summary_pairs_splits_with_the_papers_variant():
+    noise = [0.0, 0.01, -0.01, 0.02]
+    records = [record("paper", seed, 0.6 + noise[seed]) for seed in (3, 1, 0, 2)]
+    records += [record("frozen", seed, 0.7 + noise[seed] + 0.001 * seed) for seed in range(4)]
+    records += [record("p=3", seed, 0.6, skipped=True) for seed in range(4)]
+    found = summarise(records)["credit"]
+    assert found["utility"] == "AUC"
+    assert found["skipped"] == {"p=3": "too large"}
+    assert found["variants"]["paper"]["AUC"]["mean"] == pytest.approx(0.605)
+    compared = found["against_paper"]["hypervolume"]["frozen"]
+    assert compared["difference"] == pytest.approx(-0.1015 * 0.4)
+    assert compared["adjusted"] < 0.001
+    assert found["ahead"] == {"paper": 0, "frozen": 4}
+    assert set(found["variants"]) == {"paper", "frozen"}
+    assert json.loads(json.dumps(found)) == found
+
+
+def test_a_taste_needs_no_file_and_few_variants():
+    planned = plan(PROFILES["smoke"], {})
+    assert {unit.case.dataset for unit in planned} == {"credit"}
+    assert {unit.case.method for unit in planned} == set(ablation.TASTE)
+    assert len({unit.key for unit in planned}) == len(planned) == 2 * len(ablation.TASTE)
+
+
+def test_the_quick_profile_tries_all_on_all_within_limits():
+    planned = plan(PROFILES["quick"], {})
+    tried = {(unit.case.dataset, unit.case.method) for unit in planned}
+    datasets = ("compas", "census", "credit", "xing", "airbnb")
+    everything = {(dataset, variant) for dataset in datasets for variant in (*VARIANTS, *MARKS)}
+    assert everything - tried == {(dataset, name) for dataset in ("xing", "airbnb") for name in ablation.OF_SCALE}
+    assert all(unit.case.max_training == ablation.MAX_TRAINING for unit in planned)
+    assert all(unit.case.solver["max_iter"] == ablation.MAX_ITERATIONS for unit in planned)
+
+
+def values(hypervolume, harmonic, adversary=0.6):
+    numbers = {
+        "hypervolume": hypervolume,
+        "harmonic_mean": harmonic,
+        "AUC": 0.6,
+        "yNN": 0.8,
+        "AUC_of_scores": 0.7,
+        "adversary": adversary,
+    }
+    return {name: {"mean": mean, "sd": 0.01, "n": 5} for name, mean in numbers.items()}
+
+
+def compared(difference, adjusted):
+    return {"difference": difference, "p": adjusted, "adjusted": adjusted}
+
+
+@pytest.fixture
+def results():
+    credit = {
+        "utility": "AUC",
+        "variants": {
+            "paper": values(0.03, 0.68, adversary=0.9),
+            "masked": values(0.05, 0.71),
+            "svd-masked": values(0.04, 0.70),
+            "masked+scaled": values(0.06, 0.72),
+            "frozen": values(0.045, 0.69, adversary=0.55),
+            "squared_softmax": values(0.01, 0.66),
+        },
+        "against_paper": {
+            "hypervolume": {"frozen": compared(-0.015, 0.01), "squared_softmax": compared(0.02, 0.02)},
+            "harmonic_mean": {"frozen": compared(-0.01, 0.2), "squared_softmax": compared(0.02, 0.03)},
+        },
+        "ahead": {"paper": 0, "frozen": 5, "squared_softmax": 1},
+        "skipped": {"p=1": "19,800 cells", "p=3": "19,800 cells"},
+    }
+    xing = {
+        "utility": "MAP",
+        "variants": {"paper": values(0.3, 0.8), "frozen": values(0.4, 0.9), "masked": values(0.39, 0.94)},
+        "against_paper": {
+            "hypervolume": {"frozen": compared(-0.1, 0.06)},
+            "harmonic_mean": {"frozen": compared(-0.1, 0.04)},
+        },
+        "ahead": {"paper": 0, "frozen": 3},
+        "skipped": {},
+    }
+    return {**empty_results(), "experiments": {"ablation": {"credit": credit, "xing": xing}}}
+
+
+def test_marks_point_the_way_of_the_variant(results):
+    credit, xing = results["experiments"]["ablation"].values()
+    assert compare_clearly(credit, "hypervolume", "frozen") == 1
+    assert compare_clearly(credit, "harmonic_mean", "frozen") == 0
+    assert compare_clearly(credit, "hypervolume", "squared_softmax") == -1
+    assert compare_clearly(xing, "hypervolume", "frozen") == 0
+    assert compare_clearly(credit, "hypervolume", "paper") == 0
+
+
+def test_the_table_has_all_variants_with_the_marks_to_beat_last(results):
+    rows = {row[0]: row[1:] for row in tabulate(results["experiments"]["ablation"])}
+    assert list(rows) == ["variant", "paper", "frozen", "squared softmax", "masked", "svd-masked", "masked, scaled"]
+    assert rows["variant"] == ["Credit", "Xing"]
+    assert rows["frozen"] == ["0.045 ▲ / 0.69", "0.400* / 0.90 ▲"]
+    assert rows["squared softmax"] == ["0.010 ▼ / 0.66 ▼", ""]
+    assert rows["masked, scaled"] == ["0.060* / 0.72*", ""]
+
+
+def test_findings_name_winners_gaps_and_leaks(results):
+    text = markdown([Bullets(list_findings(results["experiments"]["ablation"]))])
+    assert "**Credit**: hypervolume 0.030 with the paper's options against masked 0.050" in text
+    assert "The best variant is “frozen” with 0.045, still below the best mark" in text
+    assert "The best variant is “frozen” with 0.400, which no mark beats" in text
+    assert "“frozen”: more hypervolume than the paper's options on 8 of 10 splits, in the mean on 2 of 2" in text
+    assert "in the mean on 0 of 1 datasets; clearly more on none, clearly less on Credit" in text
+    assert text.index("“frozen”: more") < text.index("“squared softmax”: more")
+    assert "AUC of 0.90 from the paper's iFair-b, 0.60 from masked data, and 0.55" in text
+    assert text.count("multiplying masked data") == 1
+
+
+def test_the_section_has_one_title_and_says_what_was_left_out(results):
+    blocks = section(results)
+    assert [block for block in blocks if isinstance(block, Heading)] == blocks[:1]
+    assert "p = 1 and p = 3 on Credit (19,800 cells)" in markdown(blocks)
+    assert [block.stem for block in blocks if isinstance(block, Picture)] == ["ablation"]
+
+
+def test_without_results_there_is_nothing_to_say():
+    assert section(empty_results()) == section({**empty_results(), "experiments": {"ablation": {}}}) == []
+    assert draw(empty_results()) == draw({**empty_results(), "experiments": {"ablation": {}}}) == {}
+
+
+def test_the_picture_has_a_panel_for_every_dataset_and_a_line_for_every_mark(results):
+    pytest.importorskip("matplotlib")
+    figure = draw(results)["ablation"]
+    assert [panel.get_title() for panel in figure.axes] == ["Credit", "Xing"]
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["squared softmax", "frozen", "paper"]
+    marked = [
+        line.get_xdata()[0] for line in figure.axes[0].get_lines() if line.get_label() in map(label_variant, MARKS)
+    ]
+    assert sorted(marked) == [0.04, 0.05, 0.06]
+    figure.savefig(io.BytesIO(), format="svg")

@@ -1,0 +1,78 @@
+"""The committed evidence: the page and the pictures say what the file of results says."""
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from ifair.report.pictures import svg
+from ifair.reproduce.experiment import find_experiments
+from ifair.reproduce.results_format import REPRODUCTION
+from ifair.reproduce.results_page import draw_figures, format_markdown
+from ifair.results import read_results
+
+RESULTS = Path(__file__).parents[2] / "docs" / "results"
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def results():
+    if not (RESULTS / "reproduce.json").exists():
+        pytest.skip("docs/results is not here: this is not a checkout of the repository")
+    return read_results(RESULTS / "reproduce.json", REPRODUCTION)
+
+
+def test_the_page_is_what_the_results_give(results):
+    assert (RESULTS / "reproduce.md").read_text(encoding="utf-8") == format_markdown(results), (
+        "run docs/results/draw.py to write it again"
+    )
+
+
+def content(drawing):
+    """Words and markers of a drawing; where exactly they stand differs between versions of matplotlib."""
+    root = ElementTree.fromstring(drawing)
+    words = sorted(text.text for text in root.iter(f"{SVG}text") if text.text and re.search("[A-Za-z]", text.text))
+    return words, len(list(root.iter(f"{SVG}use")))
+
+
+def test_the_pictures_are_what_the_results_give(results):
+    committed = {path.stem: path.read_text(encoding="utf-8") for path in (RESULTS / "figures").glob("*.svg")}
+    drawn = {stem: svg(figure, stem) for stem, figure in draw_figures(results).items()}
+    assert set(committed) == set(drawn)
+    assert set(committed) == set(
+        re.findall(r"\(figures/([\w-]+)\.svg\)", (RESULTS / "reproduce.md").read_text("utf-8"))
+    )
+    for stem, drawing in drawn.items():
+        assert content(committed[stem]) == content(drawing), stem
+        assert len(committed[stem].encode()) < 150_000, stem
+
+
+DATASETS = {"compas", "census", "credit", "xing", "airbnb"}
+
+
+def test_the_evidence_is_of_all_experiments_and_datasets(results):
+    assert set(results["runs"]) == set(find_experiments())
+    assert set(results["experiments"]["classification"]) | set(results["experiments"]["ranking"]) == DATASETS
+    assert (
+        set(results["experiments"]["obfuscation"])
+        == set(results["experiments"]["search"])
+        == set(results["experiments"]["ablation"])
+        == DATASETS
+    )
+    assert set(results["experiments"]["parity"]) == {"xing", "airbnb"}
+    assert len(results["experiments"]["sensitivity"]) == 7
+
+
+def test_the_evidence_records_how_it_was_made(results):
+    runs = [run for parts in results["runs"].values() for run in parts.values()]
+    for run in runs:
+        assert len(run["seeds"]) >= 5
+        assert run["profile"] in ("quick", "full")
+        assert {"machine", "python", "ifair", "numpy", "scikit-learn"} <= set(run["environment"])
+        assert run["seconds"] > 0
+    for experiment in ("classification", "ranking"):
+        for dataset, summary in results["experiments"][experiment].items():
+            n_splits = len(results["runs"][experiment][dataset]["seeds"])
+            for methods in summary["rules"].values():
+                assert all(found["test"]["yNN"]["n"] == n_splits for found in methods.values())

@@ -1,0 +1,174 @@
+"""The plan of the whole evaluation, and how results of several runs are put together."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ifair.evaluate.candidates import list_settings
+from ifair.reproduce import experiments
+from ifair.reproduce.assemble import assemble
+from ifair.reproduce.case import Case
+from ifair.reproduce.experiment import add_needs, find_experiments
+from ifair.reproduce.profiles import COEFFICIENTS, PROFILES, Profile, Source, ratios
+from ifair.reproduce.results_page import format_markdown
+from ifair.reproduce.runner import Record
+from ifair.reproduce.units import choose_settings, group_results, rows_by_split
+
+PROFILE = Profile(
+    n_splits=2,
+    classification=(Source("credit", max_records=150), Source("compas")),
+    ranking=(Source("xing"),),
+    grid={"K": [4, 6], "ratios": [[0.5, 0.5]], "lfr": [1.0], "p": [0.5]},
+    solver={"n_restarts": 1, "max_iter": 5, "tol": 0.1},
+)
+
+ENVIRONMENT = {"machine": "x86_64, 2 cores", "python": "3.12"}
+
+
+def measured(unit, auc):
+    """A record of a unit that tried one setting, as the runner would keep it."""
+    measures = dict.fromkeys(("Acc", "AUC", "AUC_of_scores", "EqOpp", "Parity", "yNN"), auc)
+    row = {
+        "setting": {"K": unit.case.grid["K"][0]},
+        "converged": True,
+        "validation": measures,
+        "test": measures,
+    }
+    return Record(unit.label, unit.case, [row], 1.5, ENVIRONMENT)
+
+
+def plan(name, profile, earlier):
+    return find_experiments()[name].plan(profile, earlier)
+
+
+@pytest.fixture
+def records():
+    units = plan("classification", PROFILE, {})
+    return {"classification": [measured(unit, 0.1 * unit.case.grid["K"][0]) for unit in units]}
+
+
+def test_what_an_experiment_builds_on_is_run_before_it():
+    assert add_needs(["parity"]) == ["ranking", "parity"]
+    assert add_needs([]) == list(find_experiments())
+    for name in find_experiments():
+        ordered = add_needs([name])
+        assert ordered[-1] == name
+        assert set(find_experiments()[name].needs) <= set(ordered[:-1])
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_every_unit_of_a_plan_has_a_name_and_a_key_of_its_own(profile):
+    for name in find_experiments():
+        units = plan(name, PROFILES[profile], {})
+        labels = [unit.label for unit in units]
+        assert len(set(labels)) == len(labels), name
+        assert len({unit.key for unit in units}) == len(units)
+
+
+def test_learned_methods_have_a_unit_for_each_size_and_rows_are_joined_again(records):
+    labels = [record.label for record in records["classification"]]
+    assert "credit, ifair-b, K = 4, split 1" in labels
+    assert "credit, masked, split 1" in labels
+    rows = rows_by_split(records["classification"])["credit"]["ifair-b"][0]
+    assert [row["setting"]["K"] for row in rows] == [4, 6]
+
+
+def test_later_experiments_take_the_setting_that_was_chosen_on_validation(records):
+    assert choose_settings(records)["credit", "ifair-b", 1] == {"K": 6}
+    units = plan("obfuscation", PROFILE, records)
+    settings = {(u.case.dataset, u.case.method): u.case.setting for u in units}
+    assert settings["credit", "ifair-b"] == {"K": 6}
+    assert settings["xing", "ifair-b"] is None  # nothing was run there
+
+
+def test_results_tell_where_each_part_comes_from_and_keep_what_was_not_run(records):
+    first = assemble(records, "quick", PROFILE, [])
+    assert first["runs"]["classification"]["credit"]["profile"] == "quick"
+    assert first["runs"]["classification"]["credit"]["seeds"] == [0, 1]
+    assert first["runs"]["classification"]["credit"]["environment"] == ENVIRONMENT
+    only_credit = {"classification": [r for r in records["classification"] if r.case.dataset == "credit"]}
+    second = assemble(only_credit, "full", PROFILE, [], first)
+    assert second["runs"]["classification"]["credit"]["profile"] == "full"
+    assert second["runs"]["classification"]["compas"]["profile"] == "quick"
+    assert second["experiments"]["classification"]["compas"] == first["experiments"]["classification"]["compas"]
+    assert first["runs"]["classification"]["credit"]["profile"] == "quick"  # not changed by the second
+
+
+def test_results_keep_six_digits():
+    units = plan("classification", PROFILE, {})
+    results = assemble({"classification": [measured(unit, 2 / 3) for unit in units]}, "quick", PROFILE, [])
+    yNN = results["experiments"]["classification"]["credit"]["rules"]["balanced"]["ifair-b"]["test"]["yNN"]
+    assert yNN["mean"] == 0.666667
+
+
+def test_results_are_grouped_by_fields_of_their_cases():
+    records = [Record("", Case(a, 0, method=b), a + b, 0.0, {}) for a in "xy" for b in "pq"]
+    assert group_results(records, "dataset", "method") == {
+        "x": {"p": ["xp"], "q": ["xq"]},
+        "y": {"p": ["yp"], "q": ["yq"]},
+    }
+
+
+def test_the_paper_has_seventeen_distinct_ratios_and_LFR_128_triples():
+    assert len(ratios()) == 17
+    triples = list(list_settings("lfr", {"K": [10], "lfr": COEFFICIENTS}))
+    assert len(triples) == 128
+    shares = {
+        tuple(np.round(np.array([s["A_x"], s["A_y"], s["A_z"]]) / (s["A_x"] + s["A_y"] + s["A_z"]), 9)) for s in triples
+    }
+    every = {
+        tuple(np.round(np.array([x, y, z]) / (x + y + z), 9))
+        for x in COEFFICIENTS
+        for y in COEFFICIENTS
+        for z in COEFFICIENTS
+        if y > 0
+    }
+    assert shares == every
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_ratios_go_from_utility_to_fairness_so_that_neighbours_are_alike(profile):
+    shares = [mu for _, mu in PROFILES[profile].grid["ratios"]]
+    assert shares == sorted(shares)
+
+
+NEW = """
+from ifair.report.blocks import Heading
+from ifair.reproduce.experiment import Experiment
+from ifair.reproduce.units import make_unit
+
+def run(case):
+    return {"yNN": 0.9}
+
+def plan(profile, earlier):
+    return [make_unit(f"{s.name}, split 1", run, profile.case(s, 0)) for s in profile.classification]
+
+def summarise(records):
+    return {record.case.dataset: record.result for record in records}
+
+def section(results):
+    return [Heading("Something new")] if results["experiments"].get("new") else []
+
+EXPERIMENT = Experiment("new", place=1000, plan=plan, summarise=summarise, section=section, by_dataset=True)
+"""
+
+
+def test_an_experiment_is_added_by_one_file(tmp_path, monkeypatch):
+    (tmp_path / "something_new.py").write_text(NEW, encoding="utf-8")
+    monkeypatch.setattr(experiments, "__path__", [*experiments.__path__, str(tmp_path)])
+    find_experiments.cache_clear()
+    try:
+        assert list(find_experiments())[-1] == "new"
+        records = {"new": [Record(unit.label, unit.case, unit.run(), 0.1, {}) for unit in plan("new", PROFILE, {})]}
+        results = assemble(records, "quick", PROFILE, [])
+        assert results["experiments"]["new"] == {"credit": {"yNN": 0.9}, "compas": {"yNN": 0.9}}
+        assert "## Something new" in format_markdown({**results, "runs": {}})
+    finally:
+        find_experiments.cache_clear()
+
+
+def test_every_file_of_the_folder_is_an_experiment_with_a_place_of_its_own():
+    files = {path.stem for path in Path(experiments.__path__[0]).glob("*.py")} - {"__init__"}
+    assert len(find_experiments()) == len(files)
+    assert len({experiment.place for experiment in find_experiments().values()}) == len(files)

@@ -1,0 +1,121 @@
+"""Ranking, the weights of its score, and FA*IR on top: measured over queries, on test only."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ifair.evaluate.measures import paper_measures, ranking_measures
+from ifair.evaluate.training import POST_PROCESSING
+from ifair.reproduce.case import Case, prepare
+from ifair.reproduce.experiments.parity import enforce_parity
+from ifair.reproduce.experiments.ranking_task import measure_rankings
+from ifair.reproduce.experiments.sensitivity import measure_weights
+
+METHODS = ["full", "masked", "svd", "svd-masked", "ifair-b", "ifair-frozen", "fair"]
+
+
+@pytest.fixture
+def test_part(job_searches):
+    return prepare(Case("xing", 0)).test
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_is_measured_at_every_setting(job_searches, grid, solver, method):
+    rows = measure_rankings(Case("xing", 0, {}, None, None, method, grid=grid, solver=solver))
+    assert json.loads(json.dumps(rows)) == rows
+    assert len(rows) == {"ifair-b": 2, "ifair-frozen": 2, "fair": 2}.get(method, 1)
+    for row in rows:
+        for part in ("validation", "test"):
+            assert {"MAP", "KT", "yNN", "yNN_of_all", "percent_protected"} <= set(row[part])
+            assert all(0 <= row[part][name] <= 1 for name in ("MAP", "yNN", "yNN_of_all"))
+            assert 0 <= row[part]["percent_protected"] <= 100
+
+
+def test_regression_on_masked_data_finds_a_score_that_is_linear_in_it(job_searches, grid, solver):
+    (row,) = measure_rankings(Case("xing", 1, {}, None, None, "masked", grid=grid, solver=solver))
+    assert row["test"]["MAP"] == pytest.approx(1)
+    assert row["test"]["KT"] == pytest.approx(1)
+
+
+def test_svd_has_no_more_components_than_there_are_columns(job_searches, solver):
+    few, many = (
+        measure_rankings(Case("xing", 0, {}, None, None, "svd-masked", grid={"K": [k]}, solver=solver))[0]
+        for k in (4, 99)
+    )
+    assert many["test"]["MAP"] == pytest.approx(1)
+    assert few["test"]["MAP"] < 1
+
+
+def test_a_limit_on_records_keeps_whole_queries(job_searches, grid, solver):
+    rows = measure_rankings(Case("xing", 0, {}, 60, 10, "masked", grid=grid, solver=solver))
+    assert 0 <= rows[0]["test"]["MAP"] <= 1
+
+
+def test_records_in_no_query_are_neighbours_and_not_ranked(test_part):
+    rows = np.concatenate([rows for rows, _ in test_part.rankings])
+    assert 0 < len(test_part.y) - len(rows) < 5
+    assert len(np.unique(rows)) == len(rows)
+
+
+def test_equal_scores_are_consistent_and_tell_nobody_apart(test_part):
+    measures = ranking_measures(test_part, np.zeros(len(test_part.y)))
+    assert (measures["yNN"], measures["yNN_of_all"], measures["KT"]) == (1, 1, 0)
+
+
+def test_the_scale_of_scores_does_not_matter_within_or_across_queries(test_part, rng):
+    scores = rng.normal(size=len(test_part.y))
+    assert ranking_measures(test_part, scores) == pytest.approx(ranking_measures(test_part, 7 + 3 * scores))
+
+
+def test_one_extreme_score_hides_differences_only_across_queries(test_part, rng):
+    scores = rng.normal(size=len(test_part.y))
+    before = ranking_measures(test_part, scores)
+    (first, *_), _ = test_part.rankings[0]
+    scores[first] = 1000
+    after = ranking_measures(test_part, scores)
+    assert before["yNN_of_all"] < 0.85
+    assert after["yNN_of_all"] > 0.9
+    assert after["yNN"] < 0.85
+
+
+def test_fair_rankings_protect_more_the_more_is_asked_for(test_part):
+    rerank = POST_PROCESSING["fa-star-ir"]
+    plain = ranking_measures(test_part, test_part.y)
+    asked = [paper_measures(test_part, rerank(test_part.y, test_part, "ranking", p=p)) for p in (0.0, 0.5, 1.0)]
+    assert asked[0].items() >= plain.items()
+    shares = [one["percent_protected"] for one in asked]
+    assert shares == sorted(shares)
+    assert asked[2]["MAP"] < 1
+
+
+def test_parity_is_enforced_on_the_chosen_setting(job_searches, grid, solver):
+    case = Case("xing", 0, method="ifair-b", grid=grid, solver=solver)
+    for row in measure_rankings(case):
+        found = enforce_parity(replace(case, setting=row["setting"]))
+        assert [one["p"] for one in found["rows"]] == grid["p"]
+        assert found["without"] == row["test"]
+
+
+def test_the_weights_change_who_deserves_the_first_places(job_searches, grid, solver):
+    found = [
+        measure_weights(Case("xing", 0, {"weights": weights}, method="ifair-b", grid=grid, solver=solver))
+        for weights in ([1.0, 0.0, 0.0], [0.0, 0.0, 1.0])
+    ]
+    assert json.loads(json.dumps(found)) == found
+    assert found[0]["base_rate"] != found[1]["base_rate"]
+    assert {"test", "validation", "setting"} <= set(found[0])
+
+
+@pytest.mark.data
+def test_masked_data_on_xing_ranks_as_in_the_paper(real_data, grid, solver):
+    (row,) = measure_rankings(Case("xing", 0, {}, None, None, "masked", grid=grid, solver=solver))
+    assert row["test"]["MAP"] == pytest.approx(1)
+    assert row["test"]["yNN"] == pytest.approx(0.9, abs=0.05)
+
+
+@pytest.mark.data
+def test_airbnb_with_listings_in_no_query_is_ranked(real_data, grid, solver):
+    rows = measure_rankings(Case("airbnb", 0, {}, None, 300, "fair", grid=grid, solver=solver))
+    assert 0.5 < rows[0]["test"]["MAP"] < 1

@@ -1,0 +1,122 @@
+"""The page of an evaluation as a whole."""
+
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from ifair.report.blocks import Number, Picture, Table, plain
+from ifair.reproduce.experiment import find_experiments
+from ifair.reproduce.experiments import classification_task
+from ifair.reproduce.results_format import empty_results
+from ifair.reproduce.results_page import draw_figures, format_markdown, format_text, list_blocks, write_page
+from ifair.reproduce.runner import RunError
+
+
+def test_every_picture_of_the_page_is_drawn_and_every_drawing_shown(results):
+    shown = [block.stem for block in list_blocks(results) if isinstance(block, Picture)]
+    assert shown == list(draw_figures(results))
+    assert len(shown) == len(set(shown)) == 7
+
+
+def test_sections_of_what_was_not_run_are_empty(results):
+    bare = empty_results()
+    assert all(experiment.section(bare) == [] for experiment in find_experiments().values())
+    assert draw_figures(bare) == {}
+    assert "Nothing was run" in format_markdown(bare)
+
+
+def test_every_printed_number_stands_beside_ours_once(results):
+    cells = [
+        cell
+        for block in list_blocks(results)
+        if isinstance(block, Table)
+        for row in block.rows
+        for cell in row
+        if isinstance(cell, Number) and cell.paper is not None
+    ]
+    # Two datasets: full data, and three methods under three rules, five measures each. Xing: seven methods, four
+    # measures. Seven rows of weights, base rate and four measures.
+    assert len(cells) == 2 * (1 + 9) * 5 + 7 * 4 + 7 * 5
+    row = "| iFair-b | 0.59 → 0.70 ± 0.01 (**+0.11**) | 0.58 → 0.64 ± 0.01 (**+0.06**) | 0.83 → "
+    assert row in format_markdown(results).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_the_page_counts_the_numbers_that_agree(results):
+    far = near = 0
+    for row in results["experiments"]["sensitivity"]:
+        printed = next(paper for paper in results["paper"]["sensitivity"] if paper["weights"] == row["weights"])
+        for name, ours in {"base_rate": row["base_rate"], **row["test"]}.items():
+            apart = abs(ours["mean"] - printed[name]) > 2 * ours["sd"] + 0.005
+            far, near = far + apart, near + (not apart)
+    assert far > 0
+    assert near > 0
+    assert f"Weights of the score on Xing: {near} of {far + near}" in format_markdown(results)
+
+
+def test_fair_rankings_the_paper_does_not_print_are_only_drawn(results):
+    assert "FA\\*IR, p = 0.5 |" in format_markdown(results)
+    assert "FA\\*IR, p = 0.7 |" not in format_markdown(results)
+    # A dataset for which it prints none shows all.
+    results["paper"] = {**results["paper"], "ranking": {"airbnb": results["paper"]["ranking"]["airbnb"]}}
+    assert "FA\\*IR, p = 0.7 |" in format_markdown(results)
+
+
+def test_the_page_tells_where_its_numbers_come_from(results):
+    page = format_markdown(results)
+    assert "Left out: xing: no file." in page
+    assert (
+        "| COMPAS (at most 4,500 records, 1,000 to learn from, drawn at random) | quick | 5 | 40 | 1.5 | x86_64" in page
+    )
+    assert "| synthetic | all | quick |" in page
+    assert "The results do not tell" in format_markdown({**results, "runs": {}})
+    assert "Versions: ifair 1.2, python 3.11, numpy 2.0, scipy 1.13, scikit-learn 1.6." in page
+
+
+def test_a_terminal_gets_tables_and_verdicts(results):
+    lines = format_text(results).splitlines()
+    assert lines[0] == "COMPAS, classification"
+    assert any(line.startswith("holds  ") and "beats LFR" in line for line in lines)
+    assert "Xing, ranking" in lines
+
+
+def test_a_method_with_a_single_setting_still_stands_under_every_rule(results):
+    points = results["experiments"]["classification"]["compas"]["points"]
+    points["ifair-b"] = points["ifair-b"][:1]
+    first = [plain(row[0]) for row in classification_task.tabulate(results, "compas").rows]
+    assert first.count("iFair-b") == 3
+    assert first[:6] == ["method", "untuned", "full data", "masked data", "most useful", "SVD"]
+
+
+def test_page_and_html_are_written(tmp_path):
+    lines = write_page(tmp_path, empty_results())
+    assert (tmp_path / "results.md").read_text(encoding="utf-8") == format_markdown(empty_results())
+    assert "The paper&#39;s evaluation, redone</h1>" in (tmp_path / "results.html").read_text(encoding="utf-8")
+    assert [line.rpartition(": ")[2] for line in lines] == [
+        str(tmp_path.resolve() / name) for name in ("results.md", "results.html")
+    ]
+
+
+def test_without_the_extra_the_page_is_written_and_the_rest_explained(tmp_path, monkeypatch):
+    monkeypatch.setattr("ifair.reproduce.results_page.find_spec", lambda name: None)
+    lines = write_page(tmp_path, empty_results())
+    assert [path.name for path in tmp_path.iterdir()] == ["results.md"]
+    assert lines[-1].startswith("pictures and HTML need matplotlib and jinja2: pip install 'ifair[report]'")
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path):
+    (tmp_path / "figures").write_text("in the way")
+    with pytest.raises(RunError, match=r"cannot make the folder .*figures"):
+        write_page(tmp_path, empty_results())
+
+
+def test_the_page_is_written_where_nothing_can_be_drawn():
+    script = """
+        import sys
+        sys.modules.update({"matplotlib": None, "jinja2": None})
+        from ifair.reproduce.results_format import empty_results
+        from ifair.reproduce.results_page import format_markdown
+        assert "Nothing was run" in format_markdown(empty_results())
+        """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=True)

@@ -1,0 +1,211 @@
+"""Outside rivals: planned where installed, measured like the others, chosen on validation."""
+
+import json
+
+import numpy as np
+import pytest
+
+from ifair.report.blocks import Heading, markdown
+from ifair.reproduce.case import Case, measure_grid
+from ifair.reproduce.experiments import rivals
+from ifair.reproduce.experiments.rivals import measure_rival, section
+from ifair.reproduce.profiles import PROFILES
+from ifair.reproduce.results_format import empty_results
+from ifair.reproduce.rival_models import HINT
+from ifair.reproduce.runner import Record
+
+SOLVER = {"updates": 10, "batch": 50, "lr": 0.02, "steps": 3, "step": 0.05}
+ALPHA = {"alpha": [0.0, 1.0]}
+
+
+def record(rival, dataset, seed, rows):
+    return Record("", Case(dataset, seed, method=rival), rows, 0.1, {})
+
+
+def row(name, validation, test, told=None):
+    keys = ("AUC", "yNN")
+    found = {"setting": {"name": name}, "validation": dict(zip(keys, validation)), "test": dict(zip(keys, test))}
+    return found if told is None else {**found, "adversaries": {"logistic": told}}
+
+
+def test_the_remover_hides_the_group_from_a_linear_adversary_and_shows_it_to_trees():
+    pytest.importorskip("fairlearn.preprocessing")
+    found = [measure_rival(Case("credit", seed, method="correlation-remover", grid=ALPHA)) for seed in (0, 1)]
+    assert json.loads(json.dumps(found)) == found
+    masked, removed = (
+        {name: np.mean([rows[i]["adversaries"][name] for rows in found]) for name in ("logistic", "boosting")}
+        for i in (0, 1)
+    )
+    assert removed["logistic"] < masked["logistic"] - 0.05
+    # What is left of a column of 0 and 1 is another pair of numbers in each group.
+    assert masked["boosting"] < 0.8
+    assert removed["boosting"] > 0.99
+    assert all(0.5 < rows[1]["test"]["AUC_of_scores"] < 1 for rows in found)
+
+
+def test_removing_nothing_is_masking(grid, solver):
+    pytest.importorskip("fairlearn.preprocessing")
+    (nothing, _) = measure_rival(Case("credit", 0, max_records=300, method="correlation-remover", grid=ALPHA))
+    (masked,) = measure_grid(Case("credit", 0, max_records=300, method="masked", grid=grid, solver=solver))
+    assert (nothing["validation"], nothing["test"]) == (masked["validation"], masked["test"])
+
+
+def test_rankings_with_nothing_removed_are_those_of_masked_data(job_searches, grid, solver):
+    pytest.importorskip("fairlearn.preprocessing")
+    nothing, removed = measure_rival(Case("xing", 0, method="correlation-remover", grid=ALPHA))
+    (masked,) = measure_grid(Case("xing", 0, method="masked", grid=grid, solver=solver))
+    assert nothing["test"] == pytest.approx(masked["test"])
+    assert set(removed["adversaries"]) == {"logistic", "boosting"}
+
+
+def test_sensei_does_not_rank(job_searches):
+    with pytest.raises(ValueError, match="it cannot rank 'xing'"):
+        measure_rival(Case("xing", 0, method="sensei"))
+
+
+def test_what_sensei_scores_is_measured_like_everything_else(monkeypatch):
+    def train_sensei(X, y, protected, setting, solver, seed):
+        assert X.shape[0] == len(y) == 80
+        assert all(0 <= column < X.shape[1] for column in protected)
+        return lambda others: (others[:, 0] > setting["rho"]).astype(float)
+
+    monkeypatch.setattr(rivals.rival_models, "train_sensei", train_sensei)
+    sizes = {"rho": [0.0, 1e9], "eps": [0.1], "hidden": [0]}
+    useful, constant = measure_rival(Case("credit", 0, max_records=240, method="sensei", grid=sizes))
+    assert useful["test"]["yNN"] < constant["test"]["yNN"] == 1
+    assert constant["validation"]["AUC"] == 0.5
+
+
+def test_sensei_is_measured_at_every_setting():
+    pytest.importorskip("inFairness", reason="SenSeI is optional: pip install 'ifair[rivals]'")
+    sizes = {"rho": [0.0, 5.0], "eps": [0.1], "hidden": [0, 4]}
+    rows = measure_rival(Case("credit", 0, max_records=240, method="sensei", grid=sizes, solver=SOLVER))
+    assert json.loads(json.dumps(rows)) == rows
+    assert [(one["setting"]["rho"], one["setting"]["hidden"]) for one in rows] == [(0, 0), (0, 4), (5, 0), (5, 4)]
+    for one in rows:
+        assert {"Acc", "AUC", "AUC_of_scores", "EqOpp", "Parity", "yNN"} == set(one["test"])
+    assert measure_rival(Case("credit", 0, max_records=240, method="sensei", grid=sizes, solver=SOLVER)) == rows
+
+
+def test_a_plan_covers_datasets_splits_and_rivals_with_no_more_settings_than_ifair_has(monkeypatch):
+    monkeypatch.setattr(rivals, "is_installed", lambda _: True)
+    profile = PROFILES["quick"]
+    units = rivals.plan(profile, {})
+    n_datasets = 2 * len(profile.classification) + len(profile.ranking)
+    assert len({unit.key for unit in units}) == len(units) == n_datasets * profile.n_splits
+    sensei = next(unit for unit in units if unit.case.method == "sensei")
+    n_settings = len(list(rivals._combine(sensei.case.grid)))
+    assert 1 < n_settings <= len(profile.grid["K"]) * len(profile.grid["ratios"])
+    assert [Case(**json.loads(json.dumps(unit.case.to_dict()))) for unit in units] == [unit.case for unit in units]
+
+
+def test_planned_units_can_be_run(monkeypatch):
+    pytest.importorskip("fairlearn.preprocessing")
+    monkeypatch.setattr(rivals, "is_installed", lambda rival: rival != "sensei")
+    unit = rivals.plan(PROFILES["smoke"], {})[0]
+    assert [one["setting"] for one in unit.run()] == [{"alpha": 0.5}, {"alpha": 1.0}]
+
+
+def test_what_is_not_installed_is_not_planned_and_said_to_be_left_out(monkeypatch):
+    monkeypatch.setattr(rivals, "is_installed", lambda rival: rival != "sensei")
+    assert {unit.case.method for unit in rivals.plan(PROFILES["quick"], {})} == {"correlation-remover"}
+    found = rivals.summarise([record("correlation-remover", "credit", 0, [row("a", (0.5, 0.5), (0.5, 0.5), 0.5)])])
+    assert found["left_out"] == {"sensei": HINT}
+    monkeypatch.setattr(rivals, "is_installed", lambda _: True)
+    assert rivals.summarise([]) == {"classification": {}, "ranking": {}, "left_out": {}}
+
+
+def test_a_rival_with_results_is_not_left_out_wherever_they_are_summarised(monkeypatch):
+    monkeypatch.setattr(rivals, "is_installed", lambda _: False)
+    found = rivals.summarise([record("sensei", "credit", 0, [row("a", (0.5, 0.5), (0.5, 0.5))])])
+    assert set(found["left_out"]) == {"correlation-remover"}
+
+
+def test_settings_are_chosen_on_validation_and_adversaries_are_those_of_the_setting_chosen():
+    useful, fair = ("useful", (0.9, 0.5), (0.6, 0.7)), ("fair", (0.6, 0.9), (0.5, 0.8))
+    splits = [[row(*useful, 0.8), row(*fair, 0.4)], [row(*useful, 0.9), row(*fair, 0.6)]]
+    records = [record("correlation-remover", "credit", seed, rows) for seed, rows in enumerate(splits)]
+    records += [record("sensei", "credit", seed, [row(*useful)]) for seed in (0, 1)]
+    rules = rivals.summarise(records)["classification"]["credit"]["rules"]
+    assert rules["most_useful"]["correlation-remover"]["adversaries"]["logistic"]["mean"] == pytest.approx(0.85)
+    chosen = rules["fairest"]["correlation-remover"]
+    assert chosen["test"]["yNN"]["mean"] == pytest.approx(0.8)
+    assert chosen["adversaries"]["logistic"] == {
+        "mean": pytest.approx(0.5),
+        "sd": pytest.approx(0.02**0.5),
+        "n": 2,
+    }
+    assert "adversaries" not in rules["balanced"]["sensei"]
+
+
+MEASURES = ("AUC", "AUC_of_scores", "yNN", "EqOpp", "Parity")
+
+
+def page(results):
+    return markdown(section(results)).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def reached(utility, fairness, **more):
+    values = dict.fromkeys(MEASURES, 0.5) | {"AUC": utility, "yNN": fairness}
+    return {"test": {name: {"mean": value, "sd": 0.01, "n": 5} for name, value in values.items()}, **more}
+
+
+@pytest.fixture
+def results():
+    guesses = {name: {"mean": mean, "sd": 0, "n": 5} for name, mean in (("logistic", 0.52), ("boosting", 0.71))}
+    theirs = {"sensei": reached(0.65, 0.82), "correlation-remover": reached(0.66, 0.70, adversaries=guesses)}
+    ours = {"ifair-b": reached(0.60, 0.90), "lfr": reached(0.5, 0.5)}
+    rules = ("most_useful", "balanced")
+    found = {
+        "rivals": {"classification": {"credit": {"rules": dict.fromkeys(rules, theirs)}}, "left_out": {}},
+        "classification": {"credit": {"rules": dict.fromkeys(rules, ours)}},
+        "obfuscation": {"credit": {"ifair-b": {"majority": {}, "logistic": {"AUC": {"mean": 0.93}}}}},
+    }
+    return {**empty_results(), "experiments": found}
+
+
+def test_rivals_stand_beside_ours_with_what_an_adversary_finds(results):
+    assert section(results)[0] == Heading("Outside rivals")
+    lines = page(results).splitlines()
+    assert "| balanced | SenSeI | 0.65 ± 0.01 | 0.50 ± 0.01 | 0.82 ± 0.01 | 0.50 ± 0.01 | 0.50 ± 0.01 |  |" in lines
+    assert any(
+        line.startswith("| balanced | CorrelationRemover | 0.66") and "| 0.52 / 0.71 |" in line for line in lines
+    )
+    # Ours were attacked at the setting of one rule only.
+    assert [line.split("|")[-2].strip() for line in lines if "| iFair-b |" in line] == ["", "0.93"]
+    assert "LFR" not in page(results)
+
+
+def test_words_follow_from_the_numbers(results):
+    text = page(results)
+    assert "iFair-b less SenSeI is -0.05 in AUC and +0.08 in yNN; a trade." in text
+    behind = {"ifair-b": reached(0.60, 0.82)}
+    results["experiments"]["classification"]["credit"]["rules"]["balanced"] = behind
+    text = page(results)
+    assert "iFair-b less SenSeI is -0.05 in AUC and 0.00 in yNN; the rival is ahead." in text
+    results["experiments"]["classification"]["credit"]["rules"]["balanced"] = {"ifair-b": reached(0.65, 0.82)}
+    assert "they are level" in page(results)
+    results["experiments"]["classification"]["credit"]["rules"]["balanced"] = {"ifair-b": reached(0.67, 0.82)}
+    assert "iFair-b less CorrelationRemover is +0.01 in AUC and +0.12 in yNN; iFair-b is ahead." in page(results)
+
+
+def test_rivals_alone_make_a_page_too(results):
+    alone = {**empty_results(), "experiments": {"rivals": results["experiments"]["rivals"]}}
+    assert "| balanced | SenSeI |" in page(alone)
+
+
+def test_what_was_left_out_is_said():
+    nothing = {
+        **empty_results(),
+        "experiments": {
+            "rivals": {"classification": {}, "ranking": {}, "left_out": {"sensei": "pip install 'ifair[rivals]'"}}
+        },
+    }
+    assert "SenSeI was left out: `pip install 'ifair[rivals]'`." in page(nothing)
+
+
+def test_without_results_there_is_nothing():
+    assert section(empty_results()) == []
+    assert section({**empty_results(), "experiments": {"rivals": {}}}) == []
+    nothing = {"classification": {}, "ranking": {}, "left_out": {}}
+    assert section({**empty_results(), "experiments": {"rivals": nothing}}) == []

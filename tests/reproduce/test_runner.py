@@ -1,0 +1,211 @@
+"""The runner: nothing finished is lost, nothing old is mixed in, nobody shares a folder."""
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import ifair
+from ifair import __version__, files
+from ifair.reproduce import runner
+from ifair.reproduce.assemble import join_environments
+from ifair.reproduce.case import Case
+from ifair.reproduce.runner import (
+    RunError,
+    Unit,
+    describe_environment,
+    list_running,
+    run_units,
+    seconds_left,
+    write_json,
+)
+
+SOURCE = Path(ifair.__file__).parents[1]
+
+
+@pytest.fixture
+def units(tmp_path, monkeypatch):
+    """Five units that write down when they run."""
+    (tmp_path / "work_of_units.py").write_text(
+        textwrap.dedent(
+            """
+            import time
+
+            def square(case):
+                time.sleep(case.options.get("wait", 0.0))
+                with open(case.options["log"], "a", encoding="utf-8") as file:
+                    file.write(f"{case.seed}\\n")
+                return {"square": case.seed * case.seed}
+            """
+        )
+    )
+    (tmp_path / "work_of_watchers.py").write_text(
+        textwrap.dedent(
+            """
+            from pathlib import Path
+            from ifair.reproduce.runner import list_running
+
+            def look(case):
+                return list_running(Path(case.options["folder"]))
+            """
+        )
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    log = str(tmp_path / "log")
+    return [Unit(f"square of {x}", "work_of_units:square", Case("none", x, {"log": log})) for x in range(5)]
+
+
+def logged(units):
+    path = Path(units[0].case.options["log"])
+    return [int(line) for line in path.read_text().split()] if path.exists() else []
+
+
+def test_results_come_in_the_order_of_the_units(units, tmp_path):
+    records = run_units(units, tmp_path / "run")
+    assert [record.result["square"] for record in records] == [0, 1, 4, 9, 16]
+    assert [record.label for record in records] == [unit.label for unit in units]
+
+
+def test_what_is_finished_is_not_done_again(units, tmp_path):
+    first = run_units(units[:3], tmp_path / "run")
+    seen = []
+    again = run_units(units, tmp_path / "run", observer=seen.append)
+    assert logged(units) == [0, 1, 2, 3, 4]
+    assert again[:3] == first
+    assert (seen[0].done, seen[0].total, seen[0].reused) == (3, 5, 3)
+    assert seen[-1].done == 5
+    assert seen[-1].seconds_left == 0.0
+
+
+def test_a_changed_setting_makes_another_unit(units, tmp_path, monkeypatch):
+    run_units(units[:1], tmp_path / "run")
+    changed = Unit(units[0].label, units[0].function, replace(units[0].case, seed=7))
+    assert run_units([changed], tmp_path / "run")[0].result == {"square": 49}
+    key = units[0].key
+    monkeypatch.setattr(runner, "__version__", "another")
+    assert units[0].key != key
+
+
+def test_the_same_unit_twice_is_done_once(units, tmp_path):
+    records = run_units([units[2], units[2]], tmp_path / "run")
+    assert logged(units) == [2]
+    assert records[0] == records[1]
+
+
+def test_a_damaged_result_is_made_anew(units, tmp_path):
+    run_units(units[:1], tmp_path / "run")
+    (tmp_path / "run" / "units" / f"{units[0].key}.json").write_text('{"label": "squ')
+    assert run_units(units[:1], tmp_path / "run")[0].result == {"square": 0}
+    assert logged(units) == [0, 0]
+
+
+def test_two_runs_in_one_folder_are_refused(units, tmp_path):
+    with runner.hold_folder(tmp_path / "run"), pytest.raises(RunError, match="another run is using"):
+        run_units(units, tmp_path / "run")
+    run_units(units[:1], tmp_path / "run")
+
+
+def test_a_full_disk_loses_nothing_finished(units, tmp_path, monkeypatch):
+    run_units(units[:2], tmp_path / "run")
+
+    def full(*args):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files.os, "replace", full)
+        with pytest.raises(RunError, match=r"No space left on device\. What was finished before is kept"):
+            run_units(units, tmp_path / "run")
+    kept = sorted(path.name for path in (tmp_path / "run" / "units").iterdir())
+    assert kept == sorted(f"{unit.key}.json" for unit in units[:2])
+    assert len(run_units(units, tmp_path / "run")) == 5
+
+
+def test_a_folder_that_cannot_be_made_is_named(units, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RunError, match="cannot use the folder"):
+        run_units(units, tmp_path / "file" / "run")
+
+
+def test_readers_see_all_of_a_file_or_nothing(tmp_path):
+    path = tmp_path / "result.json"
+    write_json(path, {"a": 1})
+    with pytest.raises(TypeError):
+        write_json(path, {"a": object()})
+    assert json.loads(path.read_text()) == {"a": 1}
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no SIGKILL there")
+def test_killed_at_any_moment_the_next_run_ends_with_the_identical_result(units, tmp_path):
+    slow = [{**unit.case.to_dict(), "options": {**unit.case.options, "wait": 0.3}} for unit in units]
+    script = textwrap.dedent(
+        f"""
+        import json, sys
+        from pathlib import Path
+        from ifair.reproduce.case import Case
+        from ifair.reproduce.runner import Unit, run_units
+        units = [Unit(str(i), "work_of_units:square", Case(**a)) for i, a in enumerate(json.loads(sys.argv[1]))]
+        run_units(units, Path({str(tmp_path / "run")!r}))
+        """
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(SOURCE), str(tmp_path)])}
+    process = subprocess.Popen([sys.executable, "-c", script, json.dumps(slow)], env=environment)
+    deadline = time.monotonic() + 60
+    while len(logged(units)) < 2 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    done_before = logged(units)
+    assert 2 <= len(done_before) < 5
+    whole = [Unit(str(i), "work_of_units:square", Case(**data)) for i, data in enumerate(slow)]
+    records = run_units(whole, tmp_path / "run")
+    assert [record.result["square"] for record in records] == [0, 1, 4, 9, 16]
+    # At most the unit that was under way is done twice.
+    assert len(logged(units)) <= 6
+
+
+def test_what_is_running_can_be_seen_and_a_killed_run_leaves_no_trace_of_it(units, tmp_path):
+    assert list_running(tmp_path / "run") == []
+    (tmp_path / "run" / "units").mkdir(parents=True)
+    (tmp_path / "run" / "units" / "abc.running").write_text("of a run that was killed")
+    seen = run_units(
+        [Unit("a, watcher", "work_of_watchers:look", Case("none", 0, {"folder": str(tmp_path / "run")}))],
+        tmp_path / "run",
+    )
+    assert seen[0].result == ["a, watcher"]
+    assert list_running(tmp_path / "run") == []
+
+
+def test_the_time_left_is_that_of_units_of_the_same_kind(units):
+    slow, fast = (Unit(f"{kind}, split 1", "m:f", Case(kind, 0)) for kind in ("slow", "fast"))
+    took = [(slow, 100.0), (fast, 1.0)]
+    assert seconds_left([slow, slow, fast], took, n_jobs=1) == 201.0
+    assert seconds_left([slow, fast], took, n_jobs=2) == 50.5
+    new = Unit("new, split 1", "m:f", Case("new", 0))
+    assert seconds_left([new], took, n_jobs=8) == 50.5  # the mean of all, and one unit has one worker
+    assert seconds_left([], took, n_jobs=2) == 0.0
+
+
+def test_a_measure_that_is_not_defined_is_written_as_null(tmp_path):
+    write_json(tmp_path / "result.json", {"EqOpp": float("nan"), "rows": [1.0, float("inf")]})
+    assert json.loads((tmp_path / "result.json").read_text()) == {"EqOpp": None, "rows": [1.0, None]}
+
+
+def test_a_result_tells_the_kind_of_machine_and_the_versions():
+    found = describe_environment()
+    assert found["ifair"] == __version__
+    assert "cores" in found["machine"]
+    assert {"python", "numpy", "scikit-learn"} <= set(found)
+
+
+def test_what_differs_between_machines_stands_side_by_side():
+    here, there = {"machine": "2 cores", "numpy": "2.4"}, {"machine": "16 cores, a GPU", "numpy": "2.4"}
+    assert join_environments([here, there, here]) == {"machine": "16 cores, a GPU and 2 cores", "numpy": "2.4"}

@@ -1,0 +1,101 @@
+"""One run of the smoke profile by the command: it ends with a page, and gives the numbers that it always gave.
+
+``smoke_numbers.json`` holds them, with where they come from. Where versions and processor are the same, every number is
+the same; elsewhere roundings differ, a search may end elsewhere, and numbers are alike on average.
+"""
+
+import json
+import platform
+import re
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ifair.reproduce.results_page import format_markdown, format_text
+
+EXPECTED = json.loads((Path(__file__).parent / "smoke_numbers.json").read_text(encoding="utf-8"))
+CLOSE = 0.02
+"""How far numbers may be apart on average on another machine; shares count from 0 to 1."""
+
+
+def describe_machine():
+    """What roundings depend on."""
+    try:
+        about = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+        processor = re.search(r"model name\s*: (.*)", about)[1]
+    except (OSError, TypeError):
+        processor = platform.processor()
+    packages = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
+    simd = np.show_config(mode="dicts")["SIMD Extensions"]["found"]
+    return {**packages, "processor": processor, "simd": simd}
+
+
+def list_numbers(data, path=()):
+    """Every number of nested data, with the way to it."""
+    if isinstance(data, Mapping):
+        for key, value in data.items():
+            yield from list_numbers(value, (*path, key))
+    elif isinstance(data, list):
+        for i, value in enumerate(data):
+            yield from list_numbers(value, (*path, i))
+    elif isinstance(data, int | float):
+        yield path, float(data)
+
+
+def select_comparable(experiments, results):
+    """What both have: Xing, Optuna and fairlearn may not be here. The points of panels are not kept."""
+    for name, expected in experiments.items():
+        found = results["experiments"].get(name)
+        if not found:
+            continue
+        expected, found = dict(list_numbers(expected)), dict(list_numbers(found))
+        absent = "xing" not in results["experiments"]["ranking"]
+        yield name, {path: value for path, value in expected.items() if not (absent and "xing" in path)}, found
+
+
+@pytest.fixture
+def results(smoke_run):
+    return json.loads((smoke_run.folder / "results.json").read_text(encoding="utf-8"))
+
+
+def test_the_smoke_profile_gives_the_numbers_that_it_always_gave(results):
+    same_machine = describe_machine() == EXPECTED["machine"]
+    compared = 0
+    for name, expected, found in select_comparable(EXPECTED["experiments"], results):
+        if same_machine:
+            assert set(expected) <= set(found), name
+            for path, value in expected.items():
+                assert found[path] == pytest.approx(value, rel=1e-9, abs=1e-12), path
+            compared += len(expected)
+        else:
+            # Settings are chosen, and p-values computed, from differences that roundings can turn round.
+            means = [path for path in expected if path[-1] == "mean" and path in found]
+            scale = [100 if "percent" in str(path) or "base_rate" in path else 1 for path in means]
+            apart = [abs(found[path] - expected[path]) / by for path, by in zip(means, scale)]
+            assert np.mean(apart) <= CLOSE, name
+            compared += len(means)
+    assert compared > (1500 if same_machine else 300)
+
+
+def test_the_run_ends_with_tables_a_page_and_pictures(smoke_run, results):
+    assert smoke_run.outcome.exit_code == 0, smoke_run.outcome.output
+    assert "Credit, classification" in smoke_run.outcome.stdout
+    page = (smoke_run.folder / "results.md").read_text(encoding="utf-8")
+    assert page == format_markdown(results)
+    assert format_text(results) in smoke_run.outcome.stdout
+    figure = results["experiments"]["classification"]["credit"]["rules"]["balanced"]["ifair-b"]["test"]["yNN"]
+    # The paper's beside ours.
+    assert f"0.85 → {figure['mean']:.2f} ± {figure['sd']:.2f} (" in page.replace("\N{NO-BREAK SPACE}", " ")
+    drawn = {path.stem for path in (smoke_run.folder / "figures").iterdir()}
+    assert drawn == set(re.findall(r"\(figures/([\w-]+)\.svg\)", page))
+    assert (smoke_run.folder / "results.html").read_text(encoding="utf-8").count("<svg") == len(drawn)
+    assert results["runs"]["classification"]["credit"]["profile"] == "smoke"
+
+
+def test_run_again_nothing_is_left_to_do_and_the_results_are_the_same(smoke_run, results):
+    again = smoke_run.repeat()
+    assert "kept from before" in again.stderr
+    assert json.loads((smoke_run.folder / "results.json").read_text(encoding="utf-8")) == results

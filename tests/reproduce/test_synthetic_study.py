@@ -1,0 +1,68 @@
+"""The synthetic study: panels that can be drawn, and how far the group moves a representation."""
+
+import json
+
+import numpy as np
+import pytest
+
+from ifair.data import make_synthetic
+from ifair.reproduce.case import Case
+from ifair.reproduce.experiments.synthetic_influence import measure_influence
+from ifair.reproduce.experiments.synthetic_panels import measure_panel
+
+
+@pytest.mark.parametrize("method", ["original", "ifair", "lfr"])
+def test_a_panel_can_be_written_and_read(method, grid, solver):
+    found = measure_panel(Case("synthetic", 0, {"variant": "x1"}, 60, method=method, grid=grid, solver=solver))
+    assert json.loads(json.dumps(found)) == found
+    assert len(found["settings"]) == {"original": 1, "ifair": 2, "lfr": 7}[method]
+    for chosen in found["chosen"].values():
+        assert np.shape(chosen["positions"]) == (60, 2)
+        assert {"Acc", "yNN", "Parity", "EqOpp"} <= set(chosen["measures"])
+
+
+def test_the_original_panel_shows_the_data_itself(grid, solver):
+    found = measure_panel(Case("synthetic", 3, {"variant": "x2"}, None, method="original", grid=grid, solver=solver))
+    data = make_synthetic("x2", random_state=3)
+    np.testing.assert_allclose(found["chosen"]["balanced"]["positions"], data.frame[["X1", "X2"]], atol=1e-5)
+    assert found["labels"] == data.target.tolist()
+    assert found["groups"] == data.group.tolist()
+
+
+@pytest.mark.parametrize("method", ["original", "ifair", "lfr"])
+def test_the_line_that_is_drawn_is_the_one_that_decides(method, grid, solver):
+    found = measure_panel(Case("synthetic", 1, {"variant": "random"}, None, method=method, grid=grid, solver=solver))
+    chosen = found["chosen"]["balanced"]
+    a, b, c = chosen["boundary"]
+    decided = [a * x1 + b * x2 + c > 0 for x1, x2 in chosen["positions"]]
+    accuracy = np.mean(np.array(decided) == np.array(found["labels"]))
+    assert accuracy == pytest.approx(chosen["measures"]["Acc"])
+
+
+def test_the_fairest_setting_is_chosen_and_of_equals_the_most_accurate(grid, solver):
+    found = measure_panel(Case("synthetic", 0, {"variant": "random"}, None, method="lfr", grid=grid, solver=solver))
+    measures = found["chosen"]["fairest"]["measures"]
+    fairest = max(one["measures"]["yNN"] for one in found["settings"])
+    assert measures["yNN"] == fairest
+    equals = [one["measures"]["Acc"] for one in found["settings"] if one["measures"]["yNN"] == fairest]
+    assert measures["Acc"] == max(equals)
+
+
+@pytest.mark.parametrize("method", ["ifair", "lfr"])
+def test_the_influence_of_the_group_is_measured_for_every_setting(method, grid, solver):
+    rows = measure_influence(Case("synthetic", 0, {}, 50, method=method, grid={**grid, "lfr": [1.0]}, solver=solver))
+    assert json.loads(json.dumps(rows)) == rows
+    assert len(rows) == (2 if method == "ifair" else 1)
+    for row in rows:
+        assert row["between_variants"] > 0
+        assert row["between_starts"] > 0
+        assert 0 <= row["flip"] <= row["worst_flip"]
+
+
+def test_nothing_is_said_of_a_representation_that_is_a_single_point(grid, solver):
+    (row,) = measure_influence(
+        Case("synthetic", 0, {}, 50, method="ifair", grid={"K": [1], "ratios": [[0.5, 0.5]]}, solver=solver)
+    )
+    assert row["spread"] == pytest.approx(0, abs=1e-9)
+    assert row["flip"] is None
+    assert row["between_variants"] is None

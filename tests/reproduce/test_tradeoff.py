@@ -1,0 +1,43 @@
+"""Summaries: choices are made on validation data alone."""
+
+import pytest
+
+from ifair.reproduce.tradeoff import summarise_splits
+
+
+def row(name, validation, test):
+    keys = ("AUC", "yNN")
+    return {"setting": {"name": name}, "validation": dict(zip(keys, validation)), "test": dict(zip(keys, test))}
+
+
+@pytest.fixture
+def summary():
+    useful, fair = ((0.9, 0.5), (0.1, 0.2)), ((0.6, 0.9), (0.3, 0.4))
+    ours = [[row("useful", *useful), row("fair", *fair)]] * 2
+    theirs = [[row("only", (0.5, 0.5), (0.7, 0.1))], [row("only", (0.5, 0.5), (0.7, 0.3))]]
+    return summarise_splits({"ifair-b": ours, "full": theirs}, utility="AUC")
+
+
+def test_a_setting_is_chosen_on_validation_and_reported_on_test(summary):
+    rules = summary["rules"]
+    assert rules["most_useful"]["ifair-b"]["settings"] == [{"name": "useful"}] * 2
+    assert rules["most_useful"]["ifair-b"]["test"]["AUC"]["mean"] == pytest.approx(0.1)
+    assert rules["fairest"]["ifair-b"]["test"]["yNN"]["mean"] == pytest.approx(0.4)
+    assert rules["balanced"]["ifair-b"]["settings"] == [{"name": "fair"}] * 2
+    assert rules["balanced"]["full"]["test"]["yNN"] == {
+        "mean": pytest.approx(0.2),
+        "sd": pytest.approx(0.1414, abs=1e-4),
+        "n": 2,
+    }
+
+
+def test_ours_is_compared_with_every_rival_split_by_split(summary):
+    comparison = summary["comparisons"]["balanced"]["yNN"]["full"]
+    assert comparison["difference"] == pytest.approx(0.2)
+    assert 0 < comparison["p"] < 1
+    assert set(summary["comparisons"]["balanced"]) == {"AUC", "yNN"}  # every measure on test
+
+
+def test_points_are_means_over_splits_of_every_setting(summary):
+    assert [point["setting"]["name"] for point in summary["points"]["ifair-b"]] == ["useful", "fair"]
+    assert summary["points"]["full"][0]["test"] == {"AUC": pytest.approx(0.7), "yNN": pytest.approx(0.2)}

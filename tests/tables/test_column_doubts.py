@@ -1,0 +1,170 @@
+"""Columns that hardly describe people, and conditions on columns."""
+
+from datetime import date
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ifair.data import DataError
+from ifair.tables.column_doubts import count_many_categories, explain_unusable, find_doubt
+from ifair.tables.groups import find_value, match_conditions
+
+
+def column(values, name="x"):
+    return find_doubt(pd.Series(values, name=name))
+
+
+@pytest.mark.parametrize(
+    ("values", "name", "word"),
+    [
+        (range(100, 150), "x", "identifier"),  # counts up
+        (np.random.default_rng(0).permutation(50), "x", "identifier"),  # counts, shuffled
+        (np.random.default_rng(0).permutation(50) * 7919, "customer_id", "identifier"),
+        ([f"A-{i}" for i in range(50)], "x", "identifier"),
+        ([1] * 50, "x", "one value"),
+        (["a"] * 50, "x", "one value"),
+        ([None] * 50, "x", "no value"),
+        ([f"A long text that nobody wrote twice, {i * 2 // 3}, or hardly" for i in range(50)], "x", "free text"),
+        ([f"{i % 40}" for i in range(50)], "x", "too many for categories"),
+    ],
+)
+def test_identifiers_constants_and_free_text_are_doubted(values, name, word):
+    doubt = column(values, name)
+    assert doubt is not None
+    assert doubt.leave_out
+    assert word in doubt.reason
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.linspace(0, 1, 50),  # measurements are all different
+        [True, False] * 25,
+        ["a", "b"] * 25,
+        list(range(10)) * 5,
+        ["x", "y", "z"],  # too few rows to tell
+        [1.0, None] * 25,  # one value, or missing: that is information
+    ],
+)
+def test_what_may_describe_people_is_not_doubted(values):
+    assert column(values) is None
+
+
+@pytest.mark.parametrize(
+    ("values", "leave_out", "word"),
+    [
+        ([f"{1950 + i}-07-{i % 28 + 1:02d}" for i in range(50)], True, "looks like dates, such as '1950-07-01'"),
+        ([f"{1950 + i}-07-01T12:30:00Z" for i in range(50)], True, "looks like dates"),
+        ([f"{i % 28 + 1}.7.{1950 + i}" for i in range(50)], True, "looks like dates"),
+        ([f"{i % 12 + 1}/28/{i % 99:02d}" for i in range(50)], True, "looks like dates"),
+        ([f"{1950 + i % 30}-07-01" for i in range(70)], False, "looks like dates"),
+        ([f"22,{305 + i} €" for i in range(50)], True, "numbers with signs or separators, such as '22,305 €'"),
+        ([f"$ {i},000.50" for i in range(50)], True, "numbers with signs"),
+        ([f"1'{300 + i % 5}.00 CHF" for i in range(50)], False, "numbers with signs"),
+        ([f"{i % 20} %" for i in range(50)], False, "numbers with signs"),
+    ],
+)
+def test_dates_and_numbers_in_disguise_are_told_with_what_to_do(values, leave_out, word):
+    doubt = column(values)
+    assert doubt is not None
+    assert word in doubt.reason
+    assert doubt.leave_out == leave_out
+    assert "instead" in doubt.advice
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["2024-03-31", "2024-06-30", "2024-09-30"] * 20,  # quarters are categories
+        ["18-24", "25-34", "65+"] * 20,
+        ["12B", "7", "9a"] * 20,
+        ["1.5", "2", "unknown"] * 20,
+        ["01234", "99999"] * 20,  # codes
+        ["<=50K", ">50K"] * 20,
+    ],
+)
+def test_categories_with_digits_are_not_numbers_in_disguise(values):
+    assert column(values) is None
+
+
+def test_one_value_is_shown_as_python_writes_it():
+    assert column(np.full(20, 3)).reason == "has one value, 3, for everybody"
+    assert column(np.full(20, 0.5)).reason == "has one value, 0.5, for everybody"
+    assert column(np.full(20, True)).reason == "has one value, True, for everybody"
+
+
+@pytest.mark.parametrize(
+    ("different", "records", "many"), [(101, 10_000, True), (100, 10_000, False), (25, 80, True), (20, 40, False)]
+)
+def test_very_many_categories_are_counted(different, records, many):
+    values = pd.Series([f"c{i % different}" for i in range(records)])
+    assert count_many_categories(values) == (different if many else None)
+
+
+def test_whole_numbers_that_may_be_incomes_stay_but_are_mentioned(rng):
+    incomes = rng.choice(10**6, size=50, replace=False)
+    doubt = column(incomes, "income")
+    assert not doubt.leave_out
+    assert "may be an identifier" in doubt.reason
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ([date(2000, 1, 1), None, date(2001, 1, 1)], "dates or times"),
+        (pd.to_datetime(["2000-01-01", None]), "dates or times"),
+        ([[1, 2], [3]], "lists"),
+        ([1.0, None, float("inf")], "infinite number in row 3"),
+        ([np.arange(2), None], "lists"),
+        (["2000-01-01", "2001-01-01"], None),
+        ([1.5, None], None),
+    ],
+)
+def test_what_cannot_count_without_guessing_is_told(values, words):
+    held = explain_unusable(pd.Series(values))
+    assert held is None if words is None else words in held
+
+
+@pytest.fixture
+def people():
+    return pd.DataFrame(
+        {"sex": ["f", "m", None], "age": [20, 35, 50], "old": [False, False, True], "code": [1.0, 2, 2]}
+    )
+
+
+@pytest.mark.parametrize(
+    ("conditions", "expected"),
+    [
+        (["sex=f"], [True, False, False]),
+        (["sex != f"], [False, True, True]),
+        (["age<=35"], [True, True, False]),
+        (["age>20", "age<50"], [False, True, False]),
+        (["age >= 50"], [False, False, True]),
+        (["old=true"], [False, False, True]),
+        (["code=2"], [False, True, True]),
+    ],
+)
+def test_conditions_choose_people(people, conditions, expected):
+    assert match_conditions(people, conditions).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("condition", "message"),
+    [
+        ("sex", "not of the form"),
+        ("sx=f", "did you mean 'sex'"),
+        ("sex=femal", "no value of column 'sex'"),
+        ("age<old", "'old', which is no number"),
+        ("sex<3", "needs a column of numbers"),
+    ],
+)
+def test_conditions_that_cannot_be_read_are_refused(people, condition, message):
+    with pytest.raises(DataError, match=message):
+        match_conditions(people, [condition])
+
+
+def test_values_are_found_as_they_are_written(people):
+    assert find_value("1", people["code"]) == 1.0
+    assert find_value("True", people["old"]) is True
+    assert find_value(None, people["old"]) is None

@@ -1,0 +1,97 @@
+"""CSV files that cannot be read as they are: the message says what is wrong and how to mend it."""
+
+import gzip
+import shlex
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+
+from ifair.data import DataError, read_table
+from ifair.tables.read import read_blocks
+
+
+def refusal(path):
+    """What both readers say of a file: the same."""
+    with pytest.raises(DataError) as whole:
+        read_table(path)
+    with pytest.raises(DataError) as in_blocks:
+        list(read_blocks(path))
+    assert str(in_blocks.value) == str(whole.value)
+    return str(whole.value)
+
+
+def test_columns_of_the_same_name_are_named(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text('\ufeff\nincome,age,sex,"income",sex,,\n1,2,f,3,m,,\n')
+    assert "columns 'income', 'sex' occur more than once" in refusal(path)
+
+
+def test_columns_without_a_name_or_with_a_dot_and_a_number_are_not_of_the_same_name(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("income,income.1,,\n1,2,3,4\n")
+    assert read_table(path).shape == (1, 4)
+
+
+@pytest.mark.parametrize(
+    "text", ["sex;income;job, place\nf;1,5;a\nm;22,25;b\nm;7;c\n", "sex|income\nf|1\n", '"sex";"income"\n"f; g";1,5\n']
+)
+def test_the_command_that_a_wrong_separator_comes_with_mends_it(tmp_path, text):
+    path = tmp_path / "the people.csv"
+    path.write_text(text)
+    message = refusal(path)
+    assert "not by commas" in message
+    command = shlex.split(message.split("for example with: ")[1])
+    assert command[0] == "python"
+    subprocess.run([sys.executable, *command[1:]], check=True)
+    mended = read_table(tmp_path / "the people-commas.csv")
+    assert list(mended.columns[:2]) == ["sex", "income"]
+    assert pd.api.types.is_numeric_dtype(mended["income"])
+
+
+def test_a_table_of_tabs_needs_another_name_only(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("sex\tage\nf\t3\n")
+    message = refusal(path)
+    assert "separated by tabs" in message
+    subprocess.run(shlex.split(message.split("end with .tsv: ")[1]), check=True)
+    assert list(read_table(tmp_path / "people.tsv").columns) == ["sex", "age"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a,b;c;d\n1,2\n",  # commas make a table of it
+        "notes\nbread; butter\nmilk\n",  # one column, whatever stands in it
+        "a,b\n1,x;y;z\n",
+    ],
+)
+def test_other_separators_within_a_table_of_commas_are_text(tmp_path, text):
+    path = tmp_path / "people.csv"
+    path.write_text(text)
+    assert read_table(path).shape[1] == text.split("\n")[0].count(",") + 1
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz"])
+@pytest.mark.parametrize("line", [1, 3, 20_000])
+def test_the_first_line_that_is_not_utf8_is_named_and_the_command_mends_it(tmp_path, ending, line):
+    lines = ["name,age", *("Muller,3" for _ in range(20_010))]
+    lines[line - 1] = "näme,age" if line == 1 else "Müller,3"
+    content = "\n".join(lines).encode("latin-1")
+    path = tmp_path / f"people.{ending}"
+    path.write_bytes(gzip.compress(content) if ending.endswith("gz") else content)
+    message = refusal(path)
+    assert f"is not UTF-8 (line {line} is the first" in message
+    assert "iconv -f latin1 -t utf8" in message
+    command = message.split("for example with ")[1].removesuffix(")")
+    subprocess.run(command, shell=True, check=True)
+    mended = read_table(tmp_path / "people-utf8.csv")
+    assert len(mended) == 20_010
+    assert mended.columns[0] == lines[0].split(",")[0]
+
+
+def test_a_file_of_utf_16_is_told_apart(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("sex,age\nf,1\n", encoding="utf-16")
+    assert "iconv -f utf16 -t utf8" in refusal(path)

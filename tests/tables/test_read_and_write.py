@@ -1,0 +1,125 @@
+"""Tables in blocks: what is read and written does not depend on where blocks end."""
+
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ifair.data import DataError
+from ifair.tables.read import read_blocks, read_table
+from ifair.tables.write import BlockWriter, check_table_output
+
+ENDINGS = ["csv", "tsv", "csv.gz", "parquet"]
+
+
+@pytest.fixture
+def people(rng):
+    return pd.DataFrame(
+        {"id": [f"{i:03d}" for i in range(23)], "x": rng.normal(size=23), "job": rng.choice(["a", 'b, "c"\n'], 23)}
+    )
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("rows", [1, 7, 23, 100])
+def test_blocks_written_and_read_give_the_table(tmp_path, people, ending, rows):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / f"people.{ending}"
+    with BlockWriter(path) as writer:
+        for start in range(0, len(people), 5):
+            writer.write(people.iloc[start : start + 5])
+    blocks = list(read_blocks(path, rows, text=["id", "not there"]))
+    assert max(map(len, blocks)) <= rows
+    whole = pd.concat(blocks)
+    assert whole.index.tolist() == list(range(23))
+    pd.testing.assert_frame_equal(whole.astype({"id": str, "job": str}), people.astype({"id": str, "job": str}))
+
+
+def test_text_that_looks_like_numbers_stays_text_in_every_block(tmp_path):
+    path = tmp_path / "zip.csv"
+    path.write_text("zip\n01234\n05678\nunknown\n")
+    assert [block["zip"].tolist() for block in read_blocks(path, 2, text=["zip"])] == [["01234", "05678"], ["unknown"]]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, people, ending):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / f"people.{ending}"
+    path.write_text("old")
+
+    def fail_after_a_block():
+        with BlockWriter(path) as writer:
+            writer.write(people)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail_after_a_block()
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_block_with_other_columns_is_refused(tmp_path, people):
+    def write():
+        with BlockWriter(tmp_path / "people.csv") as writer:
+            writer.write(people)
+            writer.write(people[["x", "id", "job"]])
+
+    with pytest.raises(DataError, match="the first had"):
+        write()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("people.csv", b"a,b\n1,2\n3,4,5\n", "CSV"),
+        ("people.csv", b"a,b\n", "no records"),
+        ("people.csv", b"", "is empty"),
+        ("people.csv", b"a,b,a\n1,2,3\n", "column 'a' occurs more than once"),
+        ("people.csv", b"a;b\n1;2\n", "separated by semicolons"),
+        ("people.csv", b"a\n\xff\xfe\n", "UTF-8"),
+        ("people.parquet", b"PAR1 not", "is not a Parquet"),
+        ("people.xlsx", b"", "neither CSV"),
+    ],
+)
+def test_files_that_cannot_be_read_are_refused_in_words(tmp_path, name, content, message):
+    pytest.importorskip("pyarrow")
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(DataError, match=message):
+        list(read_blocks(tmp_path / name))
+
+
+def test_a_parquet_file_with_columns_of_the_same_name_is_refused(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    table = pyarrow.table([[1, 2], [3, 4]], names=["pay", "pay"])
+    parquet.write_table(table, tmp_path / "pay.parquet")
+    with pytest.raises(DataError, match="'pay'"):
+        list(read_blocks(tmp_path / "pay.parquet"))
+
+
+def test_exact_decimals_are_numbers(tmp_path):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "pay.parquet"
+    pd.DataFrame({"pay": [Decimal("10.25"), None, Decimal("3.5")]}).to_parquet(path)
+    for table in (read_table(path), pd.concat(read_blocks(path, 2))):
+        assert table["pay"].dtype == float
+        assert table["pay"].fillna(-1).tolist() == [10.25, -1, 3.5]
+
+
+def test_where_nothing_can_be_written_is_known_before_any_work(tmp_path):
+    with pytest.raises(DataError, match="cannot tell the format"):
+        check_table_output(tmp_path / "out.xlsx")
+    with pytest.raises(DataError, match="no folder"):
+        check_table_output(tmp_path / "no" / "out.csv")
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(DataError, match="it is a folder"):
+        check_table_output(tmp_path / "folder.csv")
+
+
+def test_numbers_survive_a_round_trip_through_csv_exactly(tmp_path, rng):
+    table = pd.DataFrame({"x": rng.normal(size=50) * 10.0 ** rng.integers(-20, 20, 50)})
+    with BlockWriter(tmp_path / "x.csv") as writer:
+        writer.write(table)
+    back = pd.concat(read_blocks(tmp_path / "x.csv", 7))
+    np.testing.assert_allclose(back["x"], table["x"], rtol=1e-15)

@@ -1,0 +1,268 @@
+"""What each column is for: read from a file or given, checked before any work."""
+
+import shlex
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ifair.data import DataError
+from ifair.errors import parameters_as_flags
+from ifair.tables import checked_table, column_doubts
+from ifair.tables.checked_table import check_table
+from ifair.tables.roles import Roles, read_roles
+
+
+@pytest.fixture
+def people(rng):
+    n = 40
+    return pd.DataFrame(
+        {
+            "person": [f"p{i:03d}" for i in range(n)],
+            "sex": rng.choice(["f", "m"], n, p=[0.4, 0.6]),
+            "age": rng.integers(18, 70, n),
+            "experience": rng.normal(size=n),
+            "job": rng.choice(["clerk", "nurse"], n),
+            "country": "DE",
+            "letter": [f"Dear sirs, my name is number {i} and I would like to apply" for i in range(n)],
+            "income": rng.choice(["<=50K", ">50K"], n),
+        }
+    )
+
+
+ROLES = Roles(protected=("sex",), target="income", positive=">50K")
+
+
+@pytest.fixture
+def flags():
+    """Messages as on the command line."""
+    with parameters_as_flags():
+        yield
+
+
+def test_a_file_gives_the_roles_and_flags_come_before_it(tmp_path):
+    path = tmp_path / "roles.toml"
+    path.write_text('[roles]\nprotected = ["race", "sex"]\ntarget = "y"\npositive = ">50K"\nignore = "notes"\n')
+    roles = read_roles(path)
+    assert roles == Roles(protected=("race", "sex"), target="y", positive=">50K", ignore=("notes",))
+    assert roles.override(protected=("sex",), target=None, ignore=()).protected == ("sex",)
+    assert roles.override(target="z").target == "z"
+    assert Roles.from_dict(roles.as_dict()) == roles
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('[roles]\nprotekted = ["sex"]', "no role .* 'protekted', did you mean 'protected'"),
+        ("[roles]\nprotected = 3", "protected must be a name or a list of names, got 3"),
+        ("[roles]\ntarget = ['a', 'b']", "target must be the name of one column"),
+        ('protected = ["sex"]', r"unknown key 'protected'.*below a line \[roles\]"),
+        ("[rolls]\n", "unknown key 'rolls', did you mean 'roles'"),
+        ("", r"has no table \[roles\]"),
+        ("[roles", "is not a TOML file"),
+    ],
+)
+def test_a_file_with_a_mistake_is_refused_in_words(tmp_path, content, message):
+    path = tmp_path / "roles.toml"
+    path.write_text(content)
+    with pytest.raises(DataError, match=message):
+        read_roles(path)
+
+
+def test_a_file_that_is_not_there_is_an_error_of_data(tmp_path):
+    with pytest.raises(DataError, match="there is no file"):
+        read_roles(tmp_path / "roles.toml")
+
+
+def test_columns_that_describe_nobody_are_left_out_and_said_so(people, flags):
+    checked = check_table(people, ROLES)
+    warnings = checked.warnings
+    assert [line.split("'")[1] for line in warnings] == ["person", "country", "letter"]
+    assert all("left out of the attributes; --keep" in line for line in warnings)
+    assert "identifier" in warnings[0]
+    assert "one value, 'DE'" in warnings[1]
+    assert "free text" in warnings[2]
+    assert list(checked.left_out) == ["person", "country", "letter"]
+    assert checked.attributes == ["sex", "age", "experience", "job"]
+
+
+def test_columns_that_are_kept_stay_and_ignored_ones_go_unasked(people):
+    roles = Roles(protected=("sex",), keep=("country",), ignore=("letter", "income"), id="person")
+    checked = check_table(people, roles)
+    assert checked.warnings == []
+    assert checked.attributes == ["sex", "age", "experience", "job", "country"]
+    assert checked.left_out == {"letter": "as asked", "income": "as asked"}
+
+
+@pytest.mark.parametrize(
+    ("roles", "message"),
+    [
+        (Roles(protected=("sexx",)), "no protected column 'sexx', did you mean 'sex'"),
+        (Roles(protected=("sex",), target="incom"), "no target column 'incom', did you mean 'income'"),
+        (Roles(protected=("sex",), ignore=("leter",)), "no ignore column 'leter', did you mean 'letter'"),
+        (Roles(protected=("sex",), target="sex"), "'sex' is both the target and protected"),
+        (Roles(protected=("sex", "sex")), "cannot be protected twice"),
+        (Roles(protected=("sex",), id="sex"), "cannot be both protected and id"),
+        (Roles(protected=("sex",), keep=("job",), ignore=("job",)), "both kept and ignored"),
+        (Roles(protected=("sex",), target="income"), "say which one is positive, such as --positive"),
+        (Roles(protected=("sex",), target="income", positive="50K"), "did you mean '.?.?50K'"),
+        (Roles(protected=("sex",), target="country"), "'DE' for everybody"),
+        (
+            Roles(protected=("sex", "age"), ignore=("experience", "job", "income")),
+            "no attribute is left besides the protected",
+        ),
+    ],
+)
+def test_roles_that_cannot_work_are_refused_before_any_work(people, flags, roles, message):
+    with pytest.raises(DataError, match=message):
+        check_table(people, roles)
+
+
+def test_missing_outcomes_are_named_by_row(people):
+    people["income"] = people["income"].where(people.index != 7)
+    with pytest.raises(DataError, match="1 missing values, the first in row 8"):
+        check_table(people, ROLES)
+
+
+def test_times_are_refused_with_a_way_out(people, flags):
+    people["born"] = pd.Timestamp("2000-01-01") + pd.to_timedelta(np.arange(len(people)), unit="D")
+    with pytest.raises(DataError, match=r"'born' holds dates or times.*--ignore born"):
+        check_table(people, ROLES)
+    assert "born" not in check_table(people, ROLES.override(ignore=("born",))).attributes
+
+
+def test_a_protected_column_with_one_value_protects_nobody(people):
+    assert any("nothing to protect" in line for line in check_table(people.assign(sex="f"), ROLES).warnings)
+
+
+def test_a_table_with_roles_is_a_dataset_of_its_attributes(people):
+    data = check_table(people, ROLES.override(group=("sex=f",))).to_dataset()
+    assert list(data.frame.columns) == ["sex", "age", "experience", "job"]
+    np.testing.assert_array_equal(data.target, (people["income"] == ">50K").astype(int))
+    np.testing.assert_array_equal(data.group, people["sex"] == "f")
+
+
+def test_a_protected_number_needs_a_group_only_where_groups_are_compared(people):
+    roles = Roles(protected=("age",), target="income", positive=">50K")
+    assert not check_table(people, roles).to_dataset(needs_group=False).group.any()
+    with pytest.raises(DataError, match="say who is protected"):
+        check_table(people, roles).to_dataset()
+    young = check_table(people, roles.override(group=("age<=30", "sex=f"))).to_dataset().group
+    np.testing.assert_array_equal(young, (people["age"] <= 30) & (people["sex"] == "f"))
+
+
+def test_hints_can_be_pasted_into_a_shell(people, flags):
+    people["birth place; rm"] = [f"town {i}" for i in range(len(people))]
+    people["it's"] = 1
+    people["rounds won"] = np.random.default_rng(0).choice(10**6, len(people), replace=False)
+    people["day off"] = pd.Timestamp("2000-01-01")
+    warnings = check_table(people, ROLES.override(ignore=("day off",))).warnings
+    hints = [shlex.split(line[line.index("; --") + 2 :])[:2] for line in warnings]
+    assert ["--keep", "birth place; rm"] in hints
+    assert ["--keep", "it's"] in hints
+    assert ["--ignore", "rounds won"] in hints
+    with pytest.raises(DataError, match=r"--ignore 'day off'$"):
+        check_table(people, ROLES)
+    with pytest.raises(DataError, match=r"--positive '[<>]=?50K'$"):
+        check_table(people, Roles(protected=("sex",), target="income", ignore=("day off",)))
+    with pytest.raises(DataError, match=r"--group 'rounds won<[^']*'$"):
+        check_table(people, Roles(protected=("rounds won",), ignore=("day off",))).to_dataset()
+
+
+def test_numbers_in_warnings_are_plain_numbers(people, flags):
+    line = next(line for line in check_table(people.assign(floor=3), ROLES).warnings if "floor" in line)
+    assert line == "column 'floor' has one value, 3, for everybody: left out of the attributes; --keep floor keeps it"
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        ("person", "'person' is different in every row, like an identifier: it names people, not groups"),
+        ("letter", "'letter' is free text .*: it names people, not groups"),
+        ("born", "'born' looks like dates.*give an age or a year"),
+    ],
+)
+def test_a_protected_column_that_names_people_is_refused_unless_it_is_kept(people, flags, column, message):
+    people["born"] = [f"19{50 + i}-01-02" for i in range(len(people))]
+    roles = Roles(protected=("sex", column), target="income", positive=">50K")
+    with pytest.raises(DataError, match=f"protected column {message}.* --keep {column}$"):
+        check_table(people, roles)
+    told = check_table(people, roles.override(keep=(column,))).warnings
+    assert f"column '{column}' has 40 categories, which make 40 columns: kept; lump rare ones first" in told
+
+
+def test_a_protected_number_that_is_different_in_every_row_is_protected_but_doubted(people):
+    people["number"] = np.arange(len(people))
+    told = check_table(people, Roles(protected=("number",), target="income", positive=">50K")).warnings
+    assert any(line.startswith("protected column 'number' is different in every row") for line in told)
+    assert any("protected all the same" in line for line in told)
+
+
+@pytest.mark.parametrize(
+    ("column", "positive", "message"),
+    [
+        ("person", None, "'person' is different in every row, like an identifier: nothing can be learned"),
+        ("person", "p001", "'person' is different in every row, like an identifier: nothing can be learned"),
+        ("letter", None, "'letter' is free text .*: nothing can be learned"),
+        ("pay", None, r"'pay' looks like numbers with signs.*write plain numbers"),
+    ],
+)
+def test_a_target_that_nothing_can_be_learned_about_is_refused(people, column, positive, message):
+    people["pay"] = [f"{i},000 €" for i in range(len(people))]
+    with pytest.raises(DataError, match=f"target {message}"):
+        check_table(people, Roles(protected=("sex",), target=column, positive=positive))
+
+
+def test_a_target_that_counts_the_rows_is_predicted_but_doubted(people):
+    people["number"] = np.arange(len(people))
+    told = check_table(people, Roles(protected=("sex",), target="number")).warnings
+    assert any(
+        line.startswith("target 'number' is different in every row, like an identifier: it is predicted as a number")
+        for line in told
+    )
+    assert not any(
+        line.startswith("target") for line in check_table(people, Roles(protected=("sex",), target="age")).warnings
+    )
+
+
+def test_very_many_categories_are_told_with_the_columns_they_make(people, rng, flags):
+    many = pd.concat([people] * 10, ignore_index=True)
+    many["postcode"] = 10_000 + np.arange(len(many)) % 150
+    many["home town"] = [f"town {i % 120}" for i in range(len(many))]
+    told = check_table(many, ROLES.override(categorical=("postcode",))).warnings
+    assert any("'postcode' has 150 categories, which make 150 columns: kept" in line for line in told)
+    assert any("120 columns" in line and line.endswith("--ignore 'home town'") for line in told)
+    # As numbers they make one column.
+    assert not any("postcode" in line for line in check_table(many, ROLES).warnings)
+
+
+def test_a_dataset_remembers_the_file_it_comes_from(people, tmp_path):
+    path = tmp_path / "people.csv"
+    people.to_csv(path, index=False)
+    read = check_table(path, ROLES).to_dataset()
+    assert (read.name, read.source) == ("people.csv", str(path))
+    assert check_table(people, ROLES, name="people.csv", source="people.csv").to_dataset().source == "people.csv"
+
+
+def test_the_library_names_parameters_where_the_command_line_names_flags(people):
+    lines = check_table(people, ROLES).warnings
+    assert lines[0].endswith("left out of the attributes; keep=['person'] keeps it")
+    with pytest.raises(DataError, match=r"such as positive='[<>]=?50K'$"):
+        check_table(people, Roles(protected=("sex",), target="income"))
+    with pytest.raises(DataError, match=r"such as group=\['age<[^']*'\]$"):
+        check_table(people, Roles(protected=("age",), target="income", positive=">50K")).to_dataset()
+
+
+def test_every_column_is_looked_at_once(people, monkeypatch):
+    looked = []
+
+    def watch(column):
+        looked.append(column.name)
+        return find(column)
+
+    find = column_doubts.find_doubt
+    monkeypatch.setattr(column_doubts, "find_doubt", watch)
+    monkeypatch.setattr(checked_table, "find_doubt", watch)
+    checked = check_table(people, ROLES)
+    assert checked.to_dataset().frame.columns.tolist() == checked.attributes
+    assert sorted(looked) == sorted(people.columns)

@@ -1,0 +1,324 @@
+"""The public functions of ifair.graph: what is in the graph, what smoothing leaves, who is chosen."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from ifair.graph import (
+    NeighbourIndex,
+    minimum_cut,
+    neighbour_graph,
+    newcomer_scores,
+    select,
+    smooth,
+    smooth_with_certificate,
+)
+from ifair.metrics import consistency, nearest_neighbours
+
+
+@pytest.fixture
+def people(rng):
+    return np.hstack([rng.normal(size=(400, 3)).round(1), rng.integers(0, 2, size=(400, 2))])
+
+
+@pytest.fixture
+def graph(people):
+    return neighbour_graph(people)
+
+
+@pytest.fixture
+def scores(people, rng):
+    return 1 / (1 + np.exp(-people[:, 0] - rng.normal(size=400)))
+
+
+# The graph
+
+
+def test_the_graph_is_that_of_the_nearest_neighbours(people, graph):
+    A = np.zeros((400, 400))
+    np.put_along_axis(A, nearest_neighbours(people, 10), 1.0, axis=1)
+    assert graph.format == "csr"
+    assert graph.has_sorted_indices
+    np.testing.assert_array_equal(graph.toarray(), (A + A.T) / 20)
+
+
+def test_the_penalty_is_what_yNN_lacks(people, graph, rng):
+    y = rng.integers(0, 2, size=400)
+    row, column = graph.nonzero()
+    penalty = (graph[row, column] * np.abs(y[row] - y[column])).sum()
+    assert penalty == pytest.approx(400 * (1 - consistency(y, people)))
+
+
+def test_copies_of_a_person_are_neighbours_and_nobody_is_their_own():
+    W = neighbour_graph([[0.0], [0.0], [0.0], [7.0]], n_neighbors=2).toarray()
+    np.testing.assert_array_equal(np.diag(W), 0)
+    np.testing.assert_array_equal(W[:3, :3], 0.5 * (1 - np.eye(3)))
+    np.testing.assert_array_equal(W[3], [0.25, 0.25, 0, 0])
+
+
+def test_people_with_nobody_in_reach_are_isolated():
+    X = [[0.0], [1.0], [2.0], [50.0]]
+    W = neighbour_graph(X, n_neighbors=2, reach=1.0).toarray()
+    assert (W[3] == 0).all()
+    np.testing.assert_array_equal(W[0], [0, 0.5, 0, 0])  # at exactly the reach
+    assert neighbour_graph(X, n_neighbors=2, reach=0.5).nnz == 0
+
+
+def test_columns_count_by_their_weights(people):
+    weights = [4.0, 1.0, 0.0, 1.0, 0.25]
+    by_hand = neighbour_graph(people * np.sqrt(weights))
+    assert abs(neighbour_graph(people, weights=weights) - by_hand).max() == 0
+    with pytest.raises(ValueError, match="one per column"):
+        neighbour_graph(people, weights=[1.0])
+
+
+def test_edges_stay_within_queries(people):
+    query = np.repeat(["a", "b", "c"], [390, 9, 1])
+    W = neighbour_graph(people, query=query)
+    row, column = W.nonzero()
+    assert (query[row] == query[column]).all()
+    np.testing.assert_array_equal(W[:390, :390].toarray(), neighbour_graph(people[:390]).toarray())
+    assert W[390:399, 390:399].nnz == 72, "in a short query everybody is a neighbour"
+    assert W[399:].nnz == 0
+
+
+def test_neighbours_of_another_search_make_a_graph(people, graph):
+    found = nearest_neighbours(people, 10)
+    assert abs(neighbour_graph(neighbours=found) - graph).max() == 0
+    found[5] = -1
+    assert neighbour_graph(neighbours=found).sum() == pytest.approx(graph.sum() - 1)
+    with pytest.raises(ValueError, match="row numbers"):
+        neighbour_graph(neighbours=[[7]])
+
+
+def test_a_frame_makes_the_same_graph(people, graph):
+    assert abs(neighbour_graph(pd.DataFrame(people)) - graph).max() == 0
+
+
+@pytest.mark.parametrize("k", [0, 3, 10])
+def test_too_many_or_too_few_neighbours_are_refused(k):
+    with pytest.raises(ValueError, match="n_neighbors must be at least 1 and less than the number of people, 3"):
+        neighbour_graph([[0.0], [1.0], [2.0]], n_neighbors=k)
+
+
+def test_missing_values_are_refused():
+    with pytest.raises(ValueError, match="X holds missing"):
+        neighbour_graph([[0.0], [np.nan]], n_neighbors=1)
+
+
+def test_an_index_finds_what_the_graph_is_made_of(people):
+    index, distance = NeighbourIndex(people).nearest(people, 1)
+    np.testing.assert_array_equal(distance, 0)
+    np.testing.assert_array_equal(people[index[:, 0]], people)
+    beyond = NeighbourIndex(people, reach=0.1).nearest(people + 100.0, 2)
+    assert (beyond[0] == -1).all()
+    assert np.isinf(beyond[1]).all()
+    with pytest.raises(ValueError, match="n_neighbors must be from 1 to the size of the reference, 400"):
+        NeighbourIndex(people).nearest(people, 401)
+
+
+# Smoothing
+
+
+@pytest.mark.parametrize("penalty", ["absolute", "squared"])
+def test_strength_zero_changes_nothing_to_the_last_bit(penalty, graph, scores):
+    found = smooth_with_certificate(scores, graph, 0, penalty)
+    assert (found.scores == scores).all()
+    assert found.scores is not scores
+    assert found.gap == 0
+
+
+@pytest.mark.parametrize("penalty", ["absolute", "squared"])
+def test_infinite_strength_leaves_the_mean_of_components(penalty):
+    W = neighbour_graph([[0.0], [1.0], [1.5], [20.0], [21.0], [90.0]], n_neighbors=1, reach=5.0)
+    p = np.array([0.1, 0.2, 0.6, 0.3, 0.9, 1 / 3])
+    found = smooth(p, W, np.inf, penalty)
+    np.testing.assert_allclose(found, [0.3, 0.3, 0.3, 0.6, 0.6, 1 / 3])
+    assert found[5] == p[5]
+    np.testing.assert_allclose(smooth(p, W, 1e4, penalty, tol=1e-12), found, atol=1e-3)
+
+
+@pytest.mark.parametrize("penalty", ["absolute", "squared"])
+def test_isolated_people_keep_their_scores(penalty, rng):
+    X = np.append(rng.normal(size=(50, 2)), [[99.0, 99.0]], axis=0)
+    p = rng.random(51)
+    assert smooth(p, neighbour_graph(X, 3, reach=10.0), 0.5, penalty)[50] == p[50]
+    empty = sparse.csr_array((51, 51))
+    np.testing.assert_array_equal(smooth(p, empty, 0.5, penalty), p)
+
+
+def test_smoothed_scores_keep_their_mean_and_range(graph, scores):
+    found = smooth(scores, graph, 0.3)
+    assert found.mean() == pytest.approx(scores.mean(), abs=1e-3)
+    assert found.min() >= scores.min()
+    assert found.max() <= scores.max()
+
+
+def test_the_certificate_holds(graph, scores):
+    exact = smooth(scores, graph, 0.2, tol=1e-13)
+    for tol in (1e-2, 1e-5):
+        found = smooth_with_certificate(scores, graph, 0.2, tol=tol)
+        assert found.converged
+        assert found.relative_gap <= tol
+        assert np.abs(found.scores - exact).max() <= found.error
+
+
+def test_columns_are_smoothed_one_by_one(graph, scores):
+    both = np.column_stack([scores, 1 - scores])
+    found = smooth(both, graph, 0.2)
+    np.testing.assert_array_equal(found[:, 0], smooth(scores, graph, 0.2))
+    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-9)
+    assert smooth(both, graph, np.inf).shape == both.shape
+
+
+def test_more_strength_is_more_consistent(people, graph, scores):
+    values = [consistency(smooth(scores, graph, strength), people) for strength in (0.0, 0.02, 0.1, 0.5)]
+    assert values == sorted(values)
+
+
+def test_every_threshold_is_an_optimal_decision(graph, scores):
+    found = smooth_with_certificate(scores, graph, 0.2, tol=1e-10)
+    for threshold in (0.3, 0.5, 0.7):
+        chosen = minimum_cut(scores - threshold, graph, 0.2)
+        clear = np.abs(found.scores - threshold) > found.error
+        assert clear.mean() > 0.9
+        np.testing.assert_array_equal(chosen[clear], (found.scores > threshold)[clear])
+
+
+def test_too_few_iterations_are_told(graph, scores):
+    with pytest.warns(ConvergenceWarning, match="raise max_iter or tol"):
+        smooth(scores, graph, 1.0, tol=1e-12, max_iter=5)
+
+
+def test_what_cannot_be_smoothed_is_refused(graph, scores):
+    with pytest.raises(ValueError, match="penalty must be one of"):
+        smooth(scores, graph, 0.1, "cubic")
+    with pytest.raises(ValueError, match="strength must be"):
+        smooth(scores, graph, -1)
+    with pytest.raises(ValueError, match=r"shape \(7, 7\)"):
+        smooth(scores[:7], graph, 1)
+    with pytest.raises(ValueError, match="symmetric"):
+        smooth(scores, sparse.triu(graph), 1)
+    with pytest.raises(ValueError, match="not negative"):
+        smooth(scores, -graph, 1)
+    with pytest.raises(ValueError, match="scores holds missing"):
+        smooth(np.full(400, np.nan), graph, 1)
+
+
+# Decisions
+
+
+def test_a_cut_without_strength_chooses_who_gains(graph, scores):
+    np.testing.assert_array_equal(minimum_cut(scores - 0.5, graph, 0), scores > 0.5)
+
+
+def test_a_cut_of_infinite_strength_decides_about_components_alike():
+    W = neighbour_graph([[0.0], [1.0], [20.0], [21.0]], n_neighbors=1)
+    np.testing.assert_array_equal(minimum_cut([0.5, -0.4, -0.5, 0.5], W, np.inf), [True, True, False, False])
+
+
+def test_just_so_many_places_are_given():
+    scores = np.array([0.9, 0.5, 0.5, 0.5, 0.1])
+    selection = select(scores, n=2, priority=[0, 0, 0, 1, 0])
+    np.testing.assert_array_equal(selection.chosen, [True, False, False, True, False])
+    np.testing.assert_array_equal(selection.tied, scores == 0.5)
+    assert selection.threshold == 0.5
+    untied = select(scores, rate=0.8)
+    assert untied.chosen.sum() == 4
+    assert not untied.tied.any()
+    assert 0.1 < untied.threshold < 0.5
+
+
+def test_scores_within_the_tolerance_are_tied():
+    scores = [0.9, 0.5 + 1e-7, 0.5, 0.1]
+    assert not select(scores, n=2).tied.any()
+    selection = select(scores, n=2, tolerance=1e-6, priority=[0, 1, 2, 0])
+    np.testing.assert_array_equal(selection.tied, [False, True, True, False])
+    np.testing.assert_array_equal(selection.chosen, [True, False, True, False])
+
+
+def test_a_threshold_chooses_above_it_and_tells_who_is_at_it():
+    selection = select([0.2, 0.5, 0.8], threshold=0.5)
+    np.testing.assert_array_equal(selection.chosen, [False, False, True])
+    np.testing.assert_array_equal(selection.tied, [False, True, False])
+
+
+def test_nobody_and_everybody_can_be_chosen():
+    assert not select([0.1, 0.2], n=0).chosen.any()
+    assert select([0.1, 0.2], rate=1.0).chosen.all()
+    for wrong in ({}, {"n": 1, "rate": 0.5}, {"n": 3}, {"rate": 1.5}):
+        with pytest.raises(ValueError, match=r"exactly one of|must be"):
+            select([0.1, 0.2], **wrong)
+
+
+@pytest.mark.parametrize("n", [1, 3, 7])
+@pytest.mark.parametrize("tolerance", [0.0, 0.05, 0.3])
+def test_the_number_of_places_holds_with_any_ties(n, tolerance, rng):
+    scores = rng.integers(0, 5, size=9) / 5 + rng.uniform(0, 0.04, size=9)
+    assert select(scores, n=n, tolerance=tolerance).chosen.sum() == n
+
+
+# Newcomers
+
+
+@pytest.mark.parametrize("penalty", ["absolute", "squared"])
+def test_newcomers_with_nobody_in_reach_keep_their_scores(penalty):
+    p = np.array([0.3, 0.7])
+    unknown = np.full((2, 3), np.nan)
+    for strength in (0.5, np.inf):
+        found = newcomer_scores(p, unknown, strength, weights=np.zeros((2, 3)), penalty=penalty)
+        np.testing.assert_array_equal(found, p)
+    np.testing.assert_array_equal(newcomer_scores(p, unknown[:, :0], 0.5, penalty=penalty), p)
+    with pytest.raises(ValueError, match="neighbour_scores holds missing"):
+        newcomer_scores(p, unknown, 0.5, penalty=penalty)
+
+
+def test_a_newcomer_without_strength_keeps_the_score():
+    np.testing.assert_array_equal(newcomer_scores([0.123], [[0.9, 0.8]], 0.0), [0.123])
+
+
+def test_neighbours_beyond_reach_do_not_pull():
+    near = [[0.2, 0.3, 0.9]]
+    some = newcomer_scores([0.6], near, 0.1, weights=[[1, 1, 0]], n_neighbors=3)
+    np.testing.assert_allclose(some, newcomer_scores([0.6], [[0.2, 0.3]], 0.1, n_neighbors=3))
+
+
+def test_a_newcomer_far_below_all_neighbours_is_pulled_by_all_of_them():
+    assert newcomer_scores([0.0], [[0.9] * 10], 0.1)[0] == pytest.approx(0.2)
+    assert newcomer_scores([0.0], [[0.9] * 10], 5.0)[0] == pytest.approx(0.9)
+
+
+# Tensors
+
+
+def test_tensors_give_the_same_graph_scores_and_cut(people, graph, scores):
+    torch = pytest.importorskip("torch")
+    X, p = torch.from_numpy(people), torch.from_numpy(scores)
+    for options in ({}, {"reach": 0.8}, {"weights": [1.0, 2.0, 0.0, 1.0, 1.0]}, {"query": np.arange(400) % 7}):
+        there, here = neighbour_graph(X, **options), neighbour_graph(people, **options)
+        np.testing.assert_array_equal(there.to_dense().numpy(), here.toarray())
+        assert abs(neighbour_graph(people, device="cpu", **options) - here).max() == 0
+    tensor_graph = neighbour_graph(X)
+    for penalty in ("absolute", "squared"):
+        expected = smooth(scores, graph, 0.2, penalty)
+        for given, W in ((p, tensor_graph), (p, graph), (scores, tensor_graph)):
+            found = smooth(given, W, 0.2, penalty)
+            assert type(found) is type(given)
+            np.testing.assert_allclose(np.asarray(found), expected, atol=1e-9)
+    np.testing.assert_allclose(smooth(p, tensor_graph, np.inf), smooth(scores, graph, np.inf))
+    expected = minimum_cut(scores - 0.5, graph, 0.2)
+    np.testing.assert_array_equal(minimum_cut(p - 0.5, tensor_graph, 0.2).numpy(), expected)
+    np.testing.assert_array_equal(minimum_cut(scores - 0.5, tensor_graph, 0.2), expected)
+    both = torch.stack([p, 1 - p], dim=1)
+    assert smooth(both, tensor_graph, 0.2).shape == both.shape
+
+
+def test_a_tensor_graph_that_is_not_symmetric_is_refused():
+    torch = pytest.importorskip("torch")
+    W = neighbour_graph(torch.tensor([[0.0], [1.0], [3.0]]), 1)
+    values = W.values()
+    values[0] += 1
+    with pytest.raises(ValueError, match="symmetric"):
+        smooth([0.1, 0.2, 0.3], W, 1)

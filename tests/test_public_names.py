@@ -1,0 +1,56 @@
+"""The reference in docs/api.md and what the public packages export are one list."""
+
+import importlib
+import re
+from functools import reduce
+from pathlib import Path
+
+import pytest
+
+API = Path(__file__).parents[1] / "docs" / "api.md"
+PUBLIC = ("ifair", "ifair.metrics", "ifair.data", "ifair.ranking", "ifair.persist")
+
+
+def read_api_names():
+    """Full names that the reference lists: what stands in an autosummary, below its current module."""
+    names, module = [], None
+    for block in re.findall(r"```\{eval-rst\}\n(.*?)```", API.read_text(encoding="utf-8"), flags=re.DOTALL):
+        for line in block.splitlines():
+            if found := re.match(r"\.\. currentmodule:: (\S+)", line):
+                module = found[1]
+            elif found := re.match(r"   (\w[\w.]*)$", line):
+                names.append(f"{module}.{found[1]}")
+    return names
+
+
+def import_name(name):
+    """The object of a full name: the longest module that there is, then attributes."""
+    parts = name.split(".")
+    for i in range(len(parts), 0, -1):
+        try:
+            module = importlib.import_module(".".join(parts[:i]))
+        except ModuleNotFoundError:
+            continue
+        return reduce(getattr, parts[i:], module)
+    raise ModuleNotFoundError(name)
+
+
+NAMES = read_api_names()
+
+
+def test_the_reference_lists_each_name_once():
+    assert len(NAMES) > 50
+    assert sorted(NAMES) == sorted(set(NAMES))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_name_of_the_reference_can_be_imported(name):
+    assert import_name(name) is not None
+
+
+@pytest.mark.parametrize("package", PUBLIC)
+def test_every_public_name_is_in_the_reference(package):
+    exported = importlib.import_module(package).__all__
+    documented = {id(import_name(name)): name for name in NAMES}
+    missing = [name for name in exported if id(import_name(f"{package}.{name}")) not in documented]
+    assert missing in ([], ["__version__"])

@@ -1,0 +1,80 @@
+"""The files that commands exchange: what fits their types is read, and what does not is named."""
+
+import copy
+import json
+
+import pytest
+
+from ifair.results import EVIDENCE, TUNING, ResultsError, Tuning, Worst, check_results, check_schema, read_results
+
+from samples import hostile_evidence, lonely_evidence, small_evidence
+
+
+@pytest.mark.parametrize("task", ["classification", "regression", "ranking"])
+def test_evidence_fits_its_type_and_no_key_has_a_space(task):
+    check_results(small_evidence(task), EVIDENCE)
+
+    def keys(data):
+        if isinstance(data, dict):
+            # The names of attributes are the table's own.
+            yield from (key for key in data)
+            for key, value in data.items():
+                yield from () if key == "alternatives" else keys(value)
+        elif isinstance(data, list):
+            for one in data:
+                yield from keys(one)
+
+    assert not [key for key in keys(small_evidence(task)) if " " in key]
+
+
+@pytest.mark.parametrize("evidence", [hostile_evidence, lonely_evidence])
+def test_odd_evidence_fits_too(evidence):
+    check_results(evidence(), EVIDENCE)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda e: e.pop("points"), "this lacks points"),
+        (lambda e: e.update(more=1), "this must not have more"),
+        (lambda e: e["points"][1]["test"]["yNN"].update(low="x"), r"points\[1\].test.yNN.low must be float or None"),
+        (
+            lambda e: e["points"][0]["people"]["score"].__setitem__(3, None),
+            r"points\[0\].people.score\[3\] must be float",
+        ),
+        (lambda e: e["people"]["distances"][0].__setitem__(0, float("nan")), r"distances\[0\]\[0\] must be float"),
+        (lambda e: e["points"][0].update(blind=0), "blind must be bool, got 0"),
+        (lambda e: e["choices"].update({"most useful": "a"}), "choices must not have most useful"),
+        (lambda e: e.update(task="guessing"), "task must be classification or regression or ranking"),
+        (lambda e: e["points"][0]["flip"].pop("worst"), "flip lacks worst"),
+        (lambda e: e.update(people=[]), "people must hold named values"),
+    ],
+)
+def test_the_first_place_that_does_not_fit_is_named(change, said):
+    found = copy.deepcopy(small_evidence())
+    change(found)
+    with pytest.raises(ResultsError, match=said):
+        check_results(found, EVIDENCE)
+
+
+def test_another_version_and_another_format_are_refused():
+    with pytest.raises(ResultsError, match="is of version 3, and this release reads version 2"):
+        check_results({**small_evidence(), "version": 3}, EVIDENCE)
+    with pytest.raises(ResultsError, match="is not what `ifair tune` writes"):
+        check_results(small_evidence(), TUNING)
+
+
+def test_files_of_the_version_before_are_read(tmp_path):
+    new = small_evidence()
+    choices = {name.replace("_", " "): id_ for name, id_ in new["choices"].items()}
+    path = tmp_path / "evidence.json"
+    path.write_text(json.dumps({**new, "version": 1, "choices": choices}))
+    assert read_results(path, EVIDENCE) == new
+
+
+def test_whole_numbers_are_numbers_and_truth_values_are_not():
+    check_schema({"person": 1, "gap": 2}, Worst)
+    with pytest.raises(ResultsError, match="person must be int"):
+        check_schema({"person": True, "gap": None}, Worst)
+    assert TUNING.mark == ("ifair-tuning", 2)
+    assert TUNING.schema is Tuning
