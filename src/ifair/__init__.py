@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ifair.encode import Encoder
+    from ifair.models.consistent import ConsistentClassifier, ConsistentRegressor
     from ifair.models.ifair import IFair
     from ifair.models.lfr import LFR
     from ifair.models.many import fit_many
@@ -13,10 +14,26 @@ if TYPE_CHECKING:
     from ifair.similarity import Similarity
 
 __version__ = "0.1.0"
-__all__ = ["LFR", "Encoder", "FAStarIR", "IFair", "Similarity", "__version__", "fit_many", "inspect", "load", "save", "score"]
+__all__ = [
+    "LFR",
+    "ConsistentClassifier",
+    "ConsistentRegressor",
+    "Encoder",
+    "FAStarIR",
+    "IFair",
+    "Similarity",
+    "__version__",
+    "fit_many",
+    "inspect",
+    "load",
+    "save",
+    "score",
+]
 
 # Where each public name lives. Loaded on first use: `ifair --help` needs neither numpy nor scikit-learn.
 _HOME = {
+    "ConsistentClassifier": "ifair.models.consistent",
+    "ConsistentRegressor": "ifair.models.consistent",
     "Encoder": "ifair.encode",
     "FAStarIR": "ifair.ranking",
     "IFair": "ifair.models.ifair",
