@@ -77,7 +77,8 @@ class BatchDecisions:
         if len(near) == 0:
             return f"{text}; no close peers, so the model's score stands"
         same = self.selected[near] == chosen
-        text += f", with peers {self.scores[person]:.3f}"
+        above = " relative to the group's threshold" if self.group_thresholds else ""
+        text += f", with peers {self.scores[person]:.3f}{above}"
         text += f"; of {len(near)} people like them {int(self.selected[near].sum())} are selected"
         if person in self.tied:
             text += "; tied at the threshold, where the model's score came first"

@@ -89,7 +89,9 @@ class ConsistentClassifier(ClassifierMixin, ConsistentModel):
     `decision_function` is positive where `predict` says the second of two classes: the smoothed probability less a
     half, or the smoothed decision function of an estimator without probabilities.
 
-    Of more than two classes each has a score of its own, smoothed by itself; probabilities are divided by their sum.
+    Of more than two classes each has a score of its own, smoothed by itself; probabilities are divided by their sum. On
+    four tables this was as accurate as projecting them on the simplex and more consistent; smoothing on the simplex
+    took thirty times as long and was up to 0.02 more accurate at a strength of 1 only (``benchmarks/multiclass.py``).
 
     References
     ----------

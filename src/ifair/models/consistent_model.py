@@ -15,7 +15,7 @@ from sklearn.utils import _safe_indexing, check_random_state, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from ifair.encode.table_forms import detect_form, to_pandas
+from ifair.encode.table_forms import to_pandas
 from ifair.errors import IfairError
 from ifair.graph import Smoothing, minimum_cut, neighbour_graph, newcomer_scores, select, smooth_with_certificate
 from ifair.models.batch_decisions import BatchDecisions, select_by_group
@@ -96,7 +96,9 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
         check_consistent_length(frame, target)
         self.protected_mask_ = protected_columns(self, X)
         if self.protected_mask_.all():
-            raise IfairError(f"every column is protected (n_features={self.n_features_in_}): nothing is left to decide by")
+            raise IfairError(
+                f"every column is protected (n_features={self.n_features_in_}): nothing is left to decide by"
+            )
         self.seen_mask_ = self._find_seen_columns()
         rng = check_random_state(self.random_state)
         scores = self._score_training_people(self._take_seen(X, frame), target, rng, fit_params)
@@ -318,7 +320,7 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
 
     def _take_seen(self, X: Any, frame: pd.DataFrame) -> Any:
         """What the inner estimator looks at, in the form that the user has."""
-        table = frame.infer_objects().to_numpy() if detect_form(X) == "array" else X
+        table = X if hasattr(X, "shape") else frame.infer_objects().to_numpy()
         return table if self.seen_mask_.all() else _safe_indexing(table, np.flatnonzero(self.seen_mask_), axis=1)
 
     def _take_comparable(self, frame: pd.DataFrame) -> pd.DataFrame:
