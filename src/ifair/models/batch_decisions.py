@@ -79,7 +79,7 @@ class BatchDecisions:
         same = self.selected[near] == chosen
         above = " relative to the group's threshold" if self.group_thresholds else ""
         text += f", with peers {self.scores[person]:.3f}{above}"
-        text += f"; of {len(near)} people like them {int(self.selected[near].sum())} are selected"
+        text += f"; {int(self.selected[near].sum())} of {len(near)} people like them selected"
         if person in self.tied:
             text += "; tied at the threshold, where the model's score came first"
         changed = bool(np.isin(person, self.changed))

@@ -101,17 +101,25 @@ class ConsistentClassifier(ClassifierMixin, ConsistentModel):
 
     Examples
     --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from ifair import ConsistentClassifier, Encoder
-    >>> from ifair.data import load_credit
-    >>> people, good_risk = load_credit(return_X_y=True)
-    >>> model = ConsistentClassifier(
-    ...     make_pipeline(Encoder(), LogisticRegression(max_iter=1000)), protected=["age"], random_state=0
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from ifair import ConsistentClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> people = pd.DataFrame(
+    ...     {
+    ...         "experience": rng.integers(0, 20, 100),
+    ...         "tests": rng.integers(0, 100, 100),
+    ...         "female": rng.integers(2, size=100),
+    ...     }
     ... )
-    >>> batch = model.fit(people[:800], good_risk[:800]).decide(people[800:], n=40)
-    >>> int(batch.selected.sum()), len(batch.tied)
-    (40, 0)
+    >>> hired = people["experience"] + people["tests"] / 5 + rng.normal(0, 4, 100) > 20
+    >>> model = ConsistentClassifier(protected=["female"], strength=0.2, random_state=0).fit(people, hired)
+    >>> batch = model.decide(people, n=30)
+    >>> int(batch.selected.sum()), batch.changed, batch.tied
+    (30, array([ 0, 83]), array([ 0,  9, 21, 54, 64]))
+    >>> print(batch.explain(83, most=1))
+    person 83 is selected: model score 0.828, with peers 0.822; 2 of 4 people like them selected; ...
+      person 24, selected, score 0.822: 2 apart in tests (96, 94), 1 apart in experience (6, 7)
     """
 
     @available_if(_inner_has("predict_proba"))
