@@ -360,8 +360,12 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
             raise IfairError(f"rate must be a share from 0 to 1, got {rate}")
         if n is not None and not 0 <= n <= n_people:
             raise IfairError(f"n must be from 0 to the number of people, {n_people}; got {n}")
-        if groups is not None and len(np.asarray(groups)) != n_people:
-            raise IfairError(f"groups has {len(np.asarray(groups))} entries, and X has {n_people} people")
+        if groups is not None:
+            missing = pd.isna(np.asarray(groups))
+            if missing.shape != (n_people,):
+                raise IfairError(f"groups must name one group for each of {n_people} people, got {missing.shape}")
+            if missing.any():
+                raise IfairError(f"groups has no value for person {int(missing.argmax())}; name a group for it")
         if parity is None:
             return
         check_choice("parity", parity, PARITIES)
