@@ -218,9 +218,9 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
         nearest = np.where(peers.indices < 0, 0, peers.indices)
 
         def score(plain: Floats, reference: Floats) -> Floats:
-            return newcomer_scores(
-                plain, reference[nearest], self.strength, weights=peers.indices >= 0, penalty=self.penalty
-            )
+            within, near = peers.indices >= 0, reference[nearest]
+            found = newcomer_scores(plain, near, self.strength, weights=within, penalty=self.penalty)
+            return found.astype(np.float64, copy=False)
 
         if model_scores.ndim == 1:
             return score(model_scores, self.reference_scores_)
