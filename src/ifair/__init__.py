@@ -10,9 +10,22 @@ if TYPE_CHECKING:
     from ifair.models.many import fit_many
     from ifair.persist import inspect, load, save, score
     from ifair.ranking import FAStarIR
+    from ifair.similarity import Similarity
 
 __version__ = "0.1.0"
-__all__ = ["LFR", "Encoder", "FAStarIR", "IFair", "__version__", "fit_many", "inspect", "load", "save", "score"]
+__all__ = [
+    "LFR",
+    "Encoder",
+    "FAStarIR",
+    "IFair",
+    "Similarity",
+    "__version__",
+    "fit_many",
+    "inspect",
+    "load",
+    "save",
+    "score",
+]
 
 # Where each public name lives. Loaded on first use: `ifair --help` needs neither numpy nor scikit-learn.
 _HOME = {
@@ -20,6 +33,7 @@ _HOME = {
     "FAStarIR": "ifair.ranking",
     "IFair": "ifair.models.ifair",
     "LFR": "ifair.models.lfr",
+    "Similarity": "ifair.similarity",
     "fit_many": "ifair.models.many",
     "inspect": "ifair.persist",
     "load": "ifair.persist",

@@ -3,6 +3,7 @@
 from ifair.metrics.adversary import Adversary, adversary
 from ifair.metrics.bootstrap import Interval, bootstrap, consistency_interval
 from ifair.metrics.certificate import Certificate, certify, minkowski
+from ifair.metrics.corrected import consistency_at_rate, corrected_consistency, rank_consistency
 from ifair.metrics.flip import FlipTest, Shift, flip_test
 from ifair.metrics.group import (
     equal_opportunity,
@@ -45,8 +46,10 @@ __all__ = [
     "bootstrap",
     "certify",
     "consistency",
+    "consistency_at_rate",
     "consistency_interval",
     "consistency_per_person",
+    "corrected_consistency",
     "equal_opportunity",
     "equal_opportunity_difference",
     "equalised_odds",
@@ -61,6 +64,7 @@ __all__ = [
     "ndcg",
     "nearest_neighbours",
     "per_query",
+    "rank_consistency",
     "selection_rate",
     "share_at_k",
     "statistical_parity",

@@ -1,0 +1,119 @@
+"""How far apart two values of one attribute are: numbers in robust units, categories one unit apart."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ifair.errors import IfairError
+
+IQR_OF_NORMAL = 1.349
+"""Interquartile range of a normal distribution in standard deviations: makes the unit of a normal column its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """The scale of one attribute.
+
+    Attributes
+    ----------
+    name : str
+    kind : {"number", "ordered", "category"}
+    size : float
+        What counts as one unit of difference; of numbers and of positions in an order.
+    values : tuple
+        The values seen: of an order from lowest to highest, of categories in any order.
+    typical : float
+        Mean squared difference of two people, in units.
+    """
+
+    name: str
+    kind: str
+    size: float = 1.0
+    values: tuple[Any, ...] = ()
+    typical: float = 1.0
+
+    @property
+    def width(self) -> int:
+        """Columns that hold the attribute: one slot per category, and one for all categories never seen."""
+        return len(self.values) + 1 if self.kind == "category" else 1
+
+    def embed(self, column: pd.Series) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Coordinates whose squared Euclidean distance is the squared difference in units, and who has a value.
+
+        Returns
+        -------
+        coordinates : ndarray of shape (n_records, width)
+            Zero where the value is missing.
+        present : ndarray of bool, shape (n_records,)
+        """
+        present = column.notna().to_numpy()
+        coordinates = np.zeros((len(column), self.width))
+        if self.kind == "number":
+            coordinates[:, 0] = np.where(present, pd.to_numeric(column).to_numpy(dtype=float, na_value=0.0), 0.0)
+            coordinates /= self.size
+        else:
+            codes = pd.Index(self.values).get_indexer(pd.Index(column.where(present, None)))
+            if self.kind == "ordered":
+                self._check_known(column, present & (codes < 0))
+                coordinates[:, 0] = np.where(present, codes, 0) / self.size
+            else:
+                # Two different slots are then at a squared distance of 1, however rare the category.
+                coordinates[np.flatnonzero(present), codes[present]] = np.sqrt(0.5)
+        return coordinates, present
+
+    def describe(self, a: Any, b: Any) -> str:
+        """Two people's values in words."""
+        if pd.isna(a) or pd.isna(b):
+            return f"{self.name} not known of both"
+        if a == b:
+            return f"same {self.name}"
+        if self.kind == "number":
+            return f"{abs(a - b):.4g} apart in {self.name} ({a:.6g}, {b:.6g})"
+        return f"{self.name} differs ({a}, {b})"
+
+    def _check_known(self, column: pd.Series, unknown: NDArray[np.bool_]) -> None:
+        if unknown.any():
+            value = column.to_numpy()[int(unknown.argmax())]
+            raise IfairError(f"ordered[{self.name!r}] has no place for the value {value!r}; add it to the order")
+
+
+def learn_unit(column: pd.Series, name: str, *, categorical: bool, order: Sequence[Any] | None) -> Unit:
+    """The unit of an attribute, from the values of a population.
+
+    A number's unit is its interquartile range as that of a normal distribution is to its standard deviation. Where half
+    of all people share one value, it is the mean distance of the others from it: a rare value is then about one unit
+    away, and not the farther the rarer it is. A number with two values is a category.
+    """
+    present = column.dropna()
+    is_number = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
+    if order is not None:
+        unit = Unit(name, "ordered", 1.0, tuple(order))
+    elif is_number and not categorical and present.nunique() > 2:
+        unit = Unit(name, "number")
+    else:
+        unit = Unit(name, "category", 1.0, tuple(pd.unique(present).tolist()))
+    if unit.kind != "category":
+        unit = replace(unit, size=robust_size(unit.embed(present)[0][:, 0]))
+    # The mean over pairs is twice the variance, summed over columns.
+    return replace(unit, typical=float(2.0 * unit.embed(present)[0].var(axis=0).sum()) if len(present) else 0.0)
+
+
+def robust_size(values: NDArray[np.float64]) -> float:
+    """A typical difference that outliers and rare values do not move.
+
+    Examples
+    --------
+    >>> robust_size(np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 4.0, 6.0]))
+    5.0
+    """
+    if len(values) == 0:
+        return 1.0
+    low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
+    if high > low:
+        return float((high - low) / IQR_OF_NORMAL)
+    away = np.abs(values - middle)
+    return float(away[away > 0].mean()) if (away > 0).any() else 1.0

@@ -1,0 +1,106 @@
+"""Measures of consistency that nobody wins by deciding about everybody alike."""
+
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+
+from ifair.metrics import (
+    consistency,
+    consistency_at_rate,
+    corrected_consistency,
+    nearest_neighbours,
+    rank_consistency,
+)
+
+
+@pytest.fixture
+def table(rng):
+    X = rng.normal(size=(400, 3))
+    return X, nearest_neighbours(X, 10)
+
+
+def test_correction_follows_its_formula(table, rng):
+    X, near = table
+    y = (rng.random(400) < 0.3).astype(int)
+    r = y.mean()
+    expected = 1 - (1 - consistency(y, neighbours=near)) / (2 * r * (1 - r))
+    assert corrected_consistency(y, neighbours=near) == pytest.approx(expected)
+    assert corrected_consistency(y, X) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("rate", [0.02, 0.3, 0.9])
+def test_decisions_at_random_have_zero_whatever_their_rate(rate, table):
+    near = table[1]
+    draws = [
+        corrected_consistency((np.random.default_rng(i).random(400) < rate).astype(int), neighbours=near)
+        for i in range(40)
+    ]
+    assert abs(np.mean(draws)) < 0.05
+
+
+@pytest.mark.parametrize("value", [0, 1])
+def test_a_constant_decision_never_counts_as_fair(value, table):
+    constant = np.full(400, value)
+    assert consistency(constant, neighbours=table[1]) == 1
+    assert corrected_consistency(constant, neighbours=table[1]) == 0
+    assert rank_consistency(constant, neighbours=table[1]) == pytest.approx(0)
+    assert consistency_at_rate(constant, neighbours=table[1], rate=0.3) == pytest.approx(0, abs=0.01)
+
+
+def test_shrinking_scores_changes_neither_ranks_nor_the_matched_rate(table, rng):
+    scores = rng.normal(size=400)
+    shrunk = 0.5 + 1e-3 * np.tanh(scores)
+    for measure, options in ((rank_consistency, {}), (consistency_at_rate, {"rate": 0.2})):
+        assert measure(scores, neighbours=table[1], **options) == pytest.approx(
+            measure(shrunk, neighbours=table[1], **options)
+        )
+
+
+def test_at_a_rate_without_ties_it_is_the_corrected_consistency_of_the_highest(table, rng):
+    scores = rng.normal(size=400)
+    chosen = (scores > np.sort(scores)[-81]).astype(int)
+    expected = corrected_consistency(chosen, neighbours=table[1])
+    assert consistency_at_rate(scores, neighbours=table[1], rate=0.2) == pytest.approx(expected)
+
+
+def test_ties_at_the_cut_are_averaged_over_all_ways_to_break_them(rng):
+    near = nearest_neighbours(rng.normal(size=(7, 2)), 2)
+    scores = np.array([0.9, 0.5, 0.5, 0.5, 0.5, 0.1, 0.0])
+    ways = []
+    for two in combinations([1, 2, 3, 4], 2):
+        chosen = np.zeros(7)
+        chosen[[0, *two]] = 1
+        ways.append(np.abs(chosen[:, None] - chosen[near]).mean())
+    expected = 1 - np.mean(ways) / (2 * 3 / 7 * 4 / 7)
+    assert consistency_at_rate(scores, neighbours=near, rate=3 / 7) == pytest.approx(expected)
+
+
+def test_tied_ranks_are_averaged_over_all_orders(rng):
+    near = nearest_neighbours(rng.normal(size=(6, 2)), 2)
+    scores = np.array([0.2, 0.7, 0.7, 0.7, 0.1, 0.1])
+    found = []
+    for high in permutations([4, 5, 6]):
+        for low in permutations([1, 2]):
+            ranks = np.array([3, *high, *low]) / 7
+            found.append(1 - 3 * np.abs(ranks[:, None] - ranks[near]).mean())
+    assert rank_consistency(scores, neighbours=near) == pytest.approx(np.mean(found))
+
+
+def test_like_people_next_to_each_other_are_near_one():
+    X = np.arange(1000.0)[:, None]
+    assert rank_consistency(np.arange(1000.0), X) > 0.98
+
+
+def test_queries_count_alike(rng):
+    X, query = rng.normal(size=(60, 2)), np.repeat([0, 1, 2], 20)
+    scores = rng.normal(size=60)
+    expected = np.mean([rank_consistency(scores[query == q], X[query == q], k=5) for q in range(3)])
+    assert rank_consistency(scores, X, k=5, query=query) == pytest.approx(expected)
+
+
+def test_scores_are_no_decisions(table):
+    with pytest.raises(ValueError, match="y must hold decisions"):
+        corrected_consistency(np.linspace(0, 1, 400), neighbours=table[1])
+    with pytest.raises(ValueError, match="rate must lie between 0 and 1"):
+        consistency_at_rate(np.linspace(0, 1, 400), neighbours=table[1], rate=1.0)

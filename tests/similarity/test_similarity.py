@@ -1,0 +1,248 @@
+"""Similarity by attribute: against plain loops, on tables with gaps and rare values, and the paper's reading."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+from ifair import Encoder, Similarity
+from ifair.data import load_credit
+from ifair.metrics import nearest_neighbours
+
+
+@pytest.fixture(scope="module")
+def people():
+    """Three hundred people with numbers, categories, a rare category, and gaps in four columns."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "age": rng.normal(40, 12, 300).round(),
+            "income": np.exp(rng.normal(8, 1, 300)),
+            "gains": np.where(rng.random(300) < 0.05, rng.integers(1, 9, 300) * 1000.0, 0.0),
+            "education": rng.choice(["school", "degree", "doctorate"], 300, p=[0.6, 0.38, 0.02]),
+            "region": rng.choice(list("abcd"), 300),
+            "owner": rng.random(300) < 0.3,
+            "sex": rng.choice(["f", "m"], 300),
+        }
+    )
+    for name in ("age", "income", "education", "region"):
+        frame.loc[rng.random(300) < 0.05, name] = None
+    return frame
+
+
+def plain_distance(frame, units, a, b, weights):
+    """The documented formula, attribute by attribute."""
+    total = 0.0
+    for unit in units:
+        x, y = frame[unit["name"]].iloc[a], frame[unit["name"]].iloc[b]
+        if pd.isna(x) or pd.isna(y):
+            part = 0.5 * unit["typical"]
+        elif unit["kind"] == "number":
+            part = ((x - y) / unit["size"]) ** 2
+        elif unit["kind"] == "ordered":
+            part = ((unit["values"].index(x) - unit["values"].index(y)) / unit["size"]) ** 2
+        else:
+            part = float(x != y)
+        total += weights.get(unit["name"], 1.0) * part
+    return np.sqrt(total)
+
+
+def test_distances_follow_the_formula_attribute_by_attribute(people):
+    weights = {"age": 2.0, "region": 0.5}
+    order = {"education": ["school", "degree", "doctorate"]}
+    alike = Similarity(protected=["sex"], weights=weights, ordered=order).fit(people)
+    few = people.iloc[:40]
+    expected = [[plain_distance(few, alike.units_, a, b, weights) for b in range(40)] for a in range(40)]
+    np.testing.assert_allclose(alike.distances(few), expected, atol=1e-6)
+
+
+def test_neighbours_are_the_nearest_within_the_caliper(people):
+    alike = Similarity(protected=["sex"], n_neighbors=5).fit(people)
+    distances = alike.distances(people)
+    np.fill_diagonal(distances, np.inf)
+    found = alike.neighbours(people)
+    for person in range(len(people)):
+        nearest = np.sort(distances[person])[:5]
+        within = nearest[nearest <= alike.caliper_]
+        assert found.count[person] == len(within)
+        np.testing.assert_allclose(found.distances[person, : len(within)], within, atol=1e-6)
+        assert (found.indices[person, len(within) :] == -1).all()
+
+
+def test_newcomers_find_their_peers_among_a_reference(people):
+    alike = Similarity(protected=["sex"], n_neighbors=4, caliper=None).fit(people)
+    new, known = people.iloc[:30], people.iloc[30:]
+    found = alike.neighbours(new.drop(columns="sex"), known.drop(columns="sex"))
+    nearest = np.sort(alike.distances(new, known), axis=1)[:, :4]
+    np.testing.assert_allclose(found.distances, nearest, atol=1e-6)
+
+
+def test_equally_distant_people_come_in_the_order_of_the_table():
+    frame = pd.DataFrame({"x": [1.0, 1.0, 2.0, 3.0, 1.0]})
+    found = Similarity(n_neighbors=2, caliper=None).fit(frame).neighbours(frame)
+    assert found.indices.tolist() == [[1, 4], [0, 4], [0, 1], [2, 0], [0, 1]]
+
+
+def test_people_of_different_queries_are_not_compared(people):
+    query = np.arange(300) % 7
+    found = Similarity(protected=["sex"], caliper=None).fit(people).neighbours(people, query=query)
+    assert (query[found.indices] == query[:, None]).all()
+
+
+def test_a_small_query_leaves_places_empty():
+    frame = pd.DataFrame({"x": np.arange(5.0)})
+    found = Similarity(n_neighbors=3, caliper=None).fit(frame).neighbours(frame, query=list("aaabb"))
+    assert found.count.tolist() == [2, 2, 2, 1, 1]
+
+
+def test_people_with_gaps_are_neighbours_as_often_as_others(people):
+    """Of the paper's reading nearly all neighbours of people with a gap have one too."""
+    frame = load_credit().frame
+    rng = np.random.default_rng(1)
+    columns = list(frame.columns[:6])
+    for name in columns:
+        frame[name] = frame[name].astype(object).mask(rng.random(len(frame)) < 0.04)
+        if name in ("duration_months", "credit_amount", "age"):
+            frame[name] = frame[name].astype(float)
+    gap = frame[columns].isna().any(axis=1).to_numpy()
+    share = {}
+    for reading in ("attributes", "paper"):
+        found = Similarity(protected=["age"], caliper=None, reading=reading).fit(frame).neighbours(frame).indices
+        share[reading] = gap[found[gap]].mean() / max(gap[found[~gap]].mean(), 1e-9)
+    assert 0.8 < share["attributes"] < 1.25
+    assert share["paper"] > 5
+
+
+def test_a_rare_category_is_no_farther_away_than_a_frequent_one(people):
+    alike = Similarity(protected=["sex"], caliper=None).fit(people)
+    one = people.iloc[[0, 0, 0]].assign(education=["school", "degree", "doctorate"], age=40.0, income=1.0, region="a")
+    distances = alike.distances(one)
+    np.testing.assert_allclose(distances[np.triu_indices(3, 1)], 1.0, atol=1e-7)
+
+
+def test_a_rare_number_is_about_one_unit_away():
+    frame = pd.DataFrame({"claims": [0.0] * 98 + [1.0, 3.0]})
+    distances = Similarity(caliper=None).fit(frame).distances(frame)
+    assert distances[0, 98] == pytest.approx(0.5)
+    assert distances[0, 99] == pytest.approx(1.5)
+
+
+def test_outliers_have_no_close_peers_and_do_not_move_the_units(people):
+    odd = people.copy()
+    odd.loc[0, "age"] = 1e9
+    before = Similarity(protected=["sex"]).fit(people)
+    after = Similarity(protected=["sex"]).fit(odd)
+    assert after.units_[0]["size"] == pytest.approx(before.units_[0]["size"], rel=0.05)
+    assert not after.neighbours(odd).has_peers[0]
+
+
+def test_the_caliper_leaves_a_twentieth_of_all_pairs(people):
+    alike = Similarity(protected=["sex"]).fit(people)
+    distances = alike.distances(people)[np.triu_indices(300, 1)]
+    assert (distances <= alike.caliper_).mean() == pytest.approx(0.05, abs=0.01)
+
+
+def test_the_papers_reading_is_the_distance_of_encoded_columns(people):
+    kept = people.drop(columns="sex")
+    found = Similarity(protected=["sex"], reading="paper").fit(people).neighbours(people)
+    assert (found.indices == nearest_neighbours(Encoder().fit_transform(kept), 10)).all()
+    assert found.has_peers.all()
+
+
+def test_protected_values_do_not_matter(people):
+    alike = Similarity(protected=["sex"]).fit(people)
+    swapped = people.assign(sex=people["sex"].map({"f": "m", "m": "f"}))
+    assert (alike.neighbours(people).indices == alike.neighbours(swapped).indices).all()
+
+
+def test_an_attribute_of_weight_0_does_not_count(people):
+    with_it = Similarity(protected=["sex"], weights={"region": 0}).fit(people)
+    without = Similarity(protected=["sex"]).fit(people.drop(columns="region").assign(sex="f"))
+    np.testing.assert_array_equal(with_it.neighbours(people).indices, without.neighbours(people).indices)
+
+
+def test_a_pair_is_explained_in_words(people):
+    alike = Similarity(protected=["sex"]).fit(people)
+    two = people.iloc[[0, 0]].assign(
+        age=[30.0, 37.0], education=["degree", "degree"], income=[None, 5.0], gains=0.0, region=["a", "b"], owner=True
+    )
+    two = two.astype({"income": float})
+    explained = alike.explain(two, 0, 1)
+    assert str(explained).startswith("same ")
+    for words in ("7 apart in age (30, 37)", "region differs (a, b)", "income not known of both", "education"):
+        assert words in str(explained)
+    assert explained.distance == pytest.approx(alike.distances(two)[0, 1])
+    assert sum(explained.parts.values()) == pytest.approx(explained.distance**2)
+
+
+def test_the_graph_is_symmetric_and_its_penalty_is_inconsistency(people):
+    alike = Similarity(protected=["sex"], caliper=None).fit(people)
+    W = alike.graph(people)
+    y = np.random.default_rng(0).integers(0, 2, 300)
+    near = alike.neighbours(people).indices
+    unlike = (y[:, None] != y[near]).mean()
+    edges = W.tocoo()
+    penalty = (edges.data * np.abs(y[edges.row] - y[edges.col])).sum()
+    assert abs(W - W.T).max() == 0
+    assert penalty == pytest.approx(300 * unlike)
+
+
+def test_a_category_never_seen_is_one_unit_from_all_others(people):
+    alike = Similarity(protected=["sex"], caliper=None).fit(people)
+    base = people.dropna().iloc[[0]]
+    assert alike.distances(base, base.assign(region="z"))[0, 0] == pytest.approx(1.0, abs=1e-7)
+
+
+def test_polars_tables_and_clones_give_the_same(people):
+    polars = pytest.importorskip("polars")
+    complete = people.dropna().reset_index(drop=True)
+    alike = Similarity(protected=["sex"])
+    other = polars.DataFrame({name: complete[name].to_list() for name in complete})
+    expected = clone(alike).fit(complete).neighbours(complete).indices
+    assert (clone(alike).fit(other).neighbours(other).indices == expected).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"weights": {"agee": 2}}, "weights names 'agee', which is not a column; did you mean 'age'"),
+        ({"weights": {"age": -1}}, r"weights\['age'\] must be a finite number of at least 0"),
+        ({"protected": ["gender"]}, "protected names 'gender'"),
+        ({"ordered": {"education": ["school", "degree"]}}, r"ordered\['education'\] has no place for the value"),
+        ({"reading": "gower"}, "reading must be one of"),
+        ({"caliper": 0}, "caliper must be"),
+        ({"n_neighbors": 0}, "n_neighbors must be at least 1"),
+        (
+            {"weights": dict.fromkeys(("age", "income", "gains", "education", "region", "owner", "sex"), 0)},
+            "no attribute",
+        ),
+    ],
+)
+def test_bad_parameters_are_named(people, options, message):
+    with pytest.raises(ValueError, match=message):
+        Similarity(**options).fit(people)
+
+
+def test_a_table_without_a_needed_column_is_refused(people):
+    alike = Similarity(protected=["sex"]).fit(people)
+    with pytest.raises(ValueError, match="lacks the column 'region'"):
+        alike.neighbours(people.drop(columns="region"))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.data())
+def test_distance_is_symmetric_and_moving_numbers_changes_nothing(data):
+    n = data.draw(st.integers(4, 12))
+    number = st.one_of(st.none(), st.floats(-1e3, 1e3).map(lambda x: round(x, 3)))
+    frame = pd.DataFrame(
+        {
+            "a": pd.Series(data.draw(st.lists(number, min_size=n, max_size=n)), dtype=float),
+            "b": data.draw(st.lists(st.sampled_from(["x", "y", "z", None]), min_size=n, max_size=n)),
+        }
+    )
+    distances = Similarity(caliper=None).fit(frame).distances(frame)
+    np.testing.assert_allclose(distances, distances.T, atol=1e-6)
+    moved = frame.assign(a=3.0 * frame["a"])
+    np.testing.assert_allclose(Similarity(caliper=None).fit(moved).distances(moved), distances, atol=1e-5)
