@@ -20,7 +20,15 @@ def is_lazy(x: Any) -> bool:
 
 
 def lazy_consistency_per_person(
-    y: Any, X: Any, k: int, kind: str = "auto", score_range: tuple[float, float] | None = None
+    y: Any,
+    X: Any,
+    *,
+    k: int = 10,
+    neighbours: Any = None,
+    kind: str = "auto",
+    score_range: tuple[float, float] | None = None,
+    query: Any = None,
+    n_jobs: int | None = None,  # noqa: ARG001 - its threads are those of Dask
 ) -> Any:
     """Each person's part of yNN, as an array of Dask with the partitions of ``y``.
 
@@ -28,6 +36,8 @@ def lazy_consistency_per_person(
     as many tasks as pairs of partitions, and in one place never more than two partitions. Equally distant records
     count in their order, as in :func:`ifair.metrics.nearest_neighbours`.
     """
+    if neighbours is not None or query is not None:
+        raise IfairError("neighbours and query are not for collections of Dask: give X, or compute them first")
     if not (is_lazy(y) and is_lazy(X)):
         raise IfairError("give outcomes and attributes both as collections of Dask, or neither")
     if getattr(y, "ndim", 0) != 1:

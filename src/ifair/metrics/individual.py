@@ -82,36 +82,26 @@ def consistency_per_person(y: ArrayLike, X: ArrayLike | None = None, **options: 
     treated less consistently.
     """
     if is_lazy(y) or is_lazy(X):
-        settings = fill_options(**options)
-        if settings["neighbours"] is not None or settings["query"] is not None:
-            raise IfairError("neighbours and query are not for collections of Dask: give X, or compute them first")
-        lazy: Floats = lazy_consistency_per_person(y, X, settings["k"], settings["kind"], settings["score_range"])
+        lazy: Floats = lazy_consistency_per_person(y, X, **options)
         return lazy
     near, apart = compare_with_neighbours(y, X, **options)
     return np.asarray(1 - average_neighbours(apart, near))
 
 
-def fill_options(
+def compare_with_neighbours(
+    y: ArrayLike,
+    X: ArrayLike | None = None,
+    *,
     k: int = 10,
     neighbours: ArrayLike | None = None,
     kind: str = "auto",
     score_range: tuple[float, float] | None = None,
     query: Any = None,
     n_jobs: int | None = None,
-) -> ConsistencyOptions:
-    """All options, those not given by their defaults."""
-    return ConsistencyOptions(
-        k=k, neighbours=neighbours, kind=kind, score_range=score_range, query=query, n_jobs=n_jobs
-    )
-
-
-def compare_with_neighbours(
-    y: ArrayLike, X: ArrayLike | None = None, **options: Unpack[ConsistencyOptions]
 ) -> tuple[Ints, Floats]:
     """Everybody's neighbours and how far their outcomes are from one's own, both of shape (M, k)."""
-    of = fill_options(**options)
-    near = resolve_neighbours(len(np.asarray(y)), X, of["k"], of["neighbours"], of["query"], of["n_jobs"])
-    return near, measure_outcome_distances(y, near, of["kind"], of["score_range"])
+    near = resolve_neighbours(len(np.asarray(y)), X, k, neighbours, query, n_jobs)
+    return near, measure_outcome_distances(y, near, kind, score_range)
 
 
 def average_queries(values: Floats, *, query: Any) -> float:

@@ -133,14 +133,7 @@ def find_peers(
 ) -> Peers:
     """The nearest people of each in the reference, exactly; memory grows with the number of people.
 
-    Parameters
-    ----------
-    people : Points
-    reference : Points or None
-        None: the people themselves, of whom nobody is their own peer.
-    n_neighbors : int
-    query : int array of shape (n_people,), optional
-        Without a reference: only people of the same query are compared.
+    Without a reference: among the people themselves, of whom nobody is their own peer, and of one ``query``.
     """
     others = people if reference is None else reference
     indices = np.full((len(people), n_neighbors), -1, dtype=np.intp)
