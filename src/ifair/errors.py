@@ -55,15 +55,6 @@ class MissingExtra(ImportError):
 def require_extra(what: str, packages: Iterable[str], extra: str) -> None:
     """Refuse to begin what would fail for want of a package.
 
-    Parameters
-    ----------
-    what : str
-        What needs the packages, as the subject of a sentence.
-    packages : iterable of str
-        Import names.
-    extra : str
-        The extra that brings them.
-
     Raises
     ------
     MissingExtra
@@ -128,12 +119,6 @@ def check_choice(parameter: str, value: object, known: Iterable[object]) -> None
 
 def name_setting(parameter: str, value: object) -> str:
     """A parameter with a value that would help, as whoever reads the message would write it.
-
-    Parameters
-    ----------
-    parameter : str
-    value : object
-        A list for a parameter that takes several values.
 
     Examples
     --------

@@ -24,10 +24,7 @@ def check_writable(path: Path) -> None:
 def replace_file(path: Path) -> Iterator[Path]:
     """A place beside ``path`` to write to; moved into place at the end, or removed if something went wrong.
 
-    Parameters
-    ----------
-    path : Path
-        The file to make or to replace. A failure, an interrupt too, leaves it as it was.
+    A failure, an interrupt too, leaves ``path`` as it was.
 
     Yields
     ------
@@ -45,14 +42,7 @@ def replace_file(path: Path) -> Iterator[Path]:
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Write beside ``path``, then move into place; a failure (an OSError) leaves the old file as it was.
-
-    Parameters
-    ----------
-    path : Path
-    content : str or bytes
-        Text is written as UTF-8.
-    """
+    """Write beside ``path``, then move into place; a failure (an OSError) leaves the old file as it was."""
     with replace_file(path) as temporary:
         temporary.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
 

@@ -17,6 +17,7 @@ from ifair.core import smooth as core
 from ifair.core.edges import components, edges_of, is_tensor, on_host, to_kind_of, to_numpy
 from ifair.core.nearest import Reference
 from ifair.core.neighbour_graph import graph_of, search_neighbours, squared_reach, tensor_graph_of
+from ifair.errors import IfairError
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -47,8 +48,7 @@ def neighbour_graph(
 ) -> Any:
     """Who is like whom: the symmetric graph ``W = (A + A') / 2k`` of the k nearest neighbours.
 
-    ``A_ij = 1`` if j is one of the k nearest others of i. With these weights
-    ``sum_ij W_ij |y_i - y_j| = M (1 - yNN)``.
+    ``A_ij = 1`` if j is one of the k nearest others of i. With these weights ``sum_ij W_ij |y_i - y_j| = M (1 - yNN)``.
 
     Parameters
     ----------
@@ -93,9 +93,9 @@ def neighbour_graph(
     if neighbours is not None:
         index = np.asarray(neighbours)
         if X is not None or query is not None or reach is not None or weights is not None:
-            raise ValueError("neighbours stand instead of X, and of weights, reach and query of its search")
+            raise IfairError("neighbours stand instead of X, and of weights, reach and query of its search")
         if index.ndim != 2 or index.dtype.kind not in "iu" or index.max(initial=-1) >= len(index):
-            raise ValueError(
+            raise IfairError(
                 f"neighbours must be row numbers of shape (M, k), less than M; got shape {index.shape}, {index.dtype}"
             )
         return graph_of(index, index.shape[1])
@@ -194,10 +194,6 @@ def smooth_with_certificate(
     scores, graph, strength, penalty, tol, max_iter
         As of :func:`smooth`.
 
-    Returns
-    -------
-    Smoothing
-
     Examples
     --------
     >>> from ifair.graph import neighbour_graph, smooth_with_certificate
@@ -205,13 +201,11 @@ def smooth_with_certificate(
     >>> smooth_with_certificate([0.2, 0.4, 0.9, 0.5], graph, strength=0.05, tol=1e-9).error < 1e-4
     True
     """
-    if penalty not in core.PENALTIES:
-        raise ValueError(f"penalty must be one of {sorted(core.PENALTIES)}, got {penalty!r}")
-    _check_strength(strength)
+    _check_rule(strength, penalty)
     as_tensor = is_tensor(scores)
     values = scores.double() if as_tensor else _floats(scores, "scores")
     if values.ndim not in (1, 2):
-        raise ValueError(f"scores must have one or two dimensions, got the shape {tuple(values.shape)}")
+        raise IfairError(f"scores must have one or two dimensions, got the shape {tuple(values.shape)}")
     edges = edges_of(graph, len(values), scores.device if as_tensor else None)
     if strength == 0:
         return Smoothing(values + 0, 0.0, 0.0, 0.0, 0, True)
@@ -279,10 +273,10 @@ def minimum_cut(gains: Any, graph: Any, strength: float) -> Any:
     >>> minimum_cut([0.3, -0.1, 0.2, -0.3, 0.1], graph, strength=0.2)
     array([ True,  True,  True, False, False])
     """
-    _check_strength(strength)
+    _check_rule(strength)
     values = _floats(to_numpy(gains), "gains")
     if values.ndim != 1:
-        raise ValueError(f"gains must be one-dimensional, got the shape {values.shape}")
+        raise IfairError(f"gains must be one-dimensional, got the shape {values.shape}")
     edges = edges_of(graph, len(values), gains.device if is_tensor(gains) else None)
     if not is_tensor(edges.weight):
         return _like([cut.best_decision(values, edges, strength)], gains)
@@ -351,16 +345,16 @@ def select(
     """
     values = _floats(scores, "scores")
     if sum(given is not None for given in (threshold, rate, n)) != 1:
-        raise ValueError("give exactly one of threshold, rate and n")
+        raise IfairError("give exactly one of threshold, rate and n")
     if threshold is not None:
         return Selection(values > threshold, float(threshold), np.abs(values - threshold) <= tolerance)
     if rate is not None:
         if not 0 <= rate <= 1:
-            raise ValueError(f"rate must be a share from 0 to 1, got {rate}")
+            raise IfairError(f"rate must be a share from 0 to 1, got {rate}")
         n = math.floor(rate * len(values) + 0.5)
     assert n is not None
     if not 0 <= n <= len(values):
-        raise ValueError(f"n must be from 0 to the number of people, {len(values)}; got {n}")
+        raise IfairError(f"n must be from 0 to the number of people, {len(values)}; got {n}")
     descending = np.sort(values)[::-1]
     nobody = np.zeros(len(values), dtype=bool)
     if n == 0:
@@ -418,20 +412,18 @@ def newcomer_scores(
     >>> newcomer_scores([0.9, 0.9], [[0.2, 0.3, 0.4], [0.8, 0.9, 0.9]], strength=0.1).round(3)
     array([0.7, 0.9])
     """
-    if penalty not in core.PENALTIES:
-        raise ValueError(f"penalty must be one of {sorted(core.PENALTIES)}, got {penalty!r}")
-    _check_strength(strength)
+    _check_rule(strength, penalty)
     p, near = _floats(scores, "scores"), np.asarray(neighbour_scores, dtype=np.float64)
     if p.ndim != 1 or near.ndim != 2 or len(near) != len(p):
-        raise ValueError(
+        raise IfairError(
             f"one row of neighbour_scores per score is expected, got the shapes {near.shape} and {p.shape}"
         )
     weight = np.ones(near.shape) if weights is None else np.broadcast_to(_floats(weights, "weights"), near.shape)
     if weight.min(initial=0.0) < 0:
-        raise ValueError("weights must not be negative")
+        raise IfairError("weights must not be negative")
     near = np.where(weight > 0, near, p[:, None])
     if not np.isfinite(near).all():
-        raise ValueError("neighbour_scores holds missing or infinite values where the weight is not 0")
+        raise IfairError("neighbour_scores holds missing or infinite values where the weight is not 0")
     if strength == 0 or near.shape[1] == 0:
         return p + 0
     if math.isinf(strength):
@@ -476,7 +468,7 @@ class NeighbourIndex:
         """
         n_reference = len(self._reference.copies.rows)
         if not 1 <= n_neighbors <= n_reference:
-            raise ValueError(
+            raise IfairError(
                 f"n_neighbors must be from 1 to the size of the reference, {n_reference}; got {n_neighbors}"
             )
         index, squared = self._reference.nearest(_weighted(_matrix(X), self.weights), n_neighbors, n_jobs)
@@ -491,7 +483,7 @@ def _matrix(X: Any) -> Floats:
     if records.ndim == 1:
         records = records[:, None]
     if records.ndim != 2:
-        raise ValueError(f"X must be two-dimensional, got the shape {records.shape}")
+        raise IfairError(f"X must be two-dimensional, got the shape {records.shape}")
     return records
 
 
@@ -499,9 +491,9 @@ def _floats(values: Any, name: str) -> Floats:
     try:
         result = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must hold numbers") from None
+        raise IfairError(f"{name} must hold numbers") from None
     if not np.isfinite(result).all():
-        raise ValueError(f"{name} holds missing or infinite values")
+        raise IfairError(f"{name} holds missing or infinite values")
     return result
 
 
@@ -510,7 +502,7 @@ def _weighted(records: Any, weights: ArrayLike | None) -> Any:
         return records
     factor = _floats(weights, "weights")
     if factor.shape != (records.shape[1],) or factor.min(initial=0.0) < 0:
-        raise ValueError(
+        raise IfairError(
             f"weights must be {records.shape[1]} numbers, one per column, none negative; got shape {factor.shape}"
         )
     used = factor > 0
@@ -522,9 +514,11 @@ def _weighted(records: Any, weights: ArrayLike | None) -> Any:
     return records[:, keep] * root
 
 
-def _check_strength(strength: float) -> None:
+def _check_rule(strength: float, penalty: str = "absolute") -> None:
+    if penalty not in core.PENALTIES:
+        raise IfairError(f"penalty must be one of {sorted(core.PENALTIES)}, got {penalty!r}")
     if not strength >= 0:
-        raise ValueError(f"strength must be a number that is not negative, or infinity; got {strength}")
+        raise IfairError(f"strength must be a number that is not negative, or infinity; got {strength}")
 
 
 def _columns(values: Any) -> list[Any]:

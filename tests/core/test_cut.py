@@ -11,7 +11,8 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from ifair.core import cut
-from ifair.core.edges import Edges
+from ifair.core.edges import Edges, edges_of
+from ifair.graph import neighbour_graph
 
 
 def smallest_best_of_all(gains, edges, strength):
@@ -43,7 +44,7 @@ def test_the_decision_is_the_smallest_best_of_all(problem):
 
 
 @given(problem=problems(most=9))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_a_flow_alone_decides_alike_also_in_small_numbers(problem):
     gains, edges, strength = problem
     expected = smallest_best_of_all(gains, edges, strength)
@@ -54,13 +55,9 @@ def test_a_flow_alone_decides_alike_also_in_small_numbers(problem):
             np.testing.assert_array_equal(cut.settle(gains, edges, strength, nobody, everyone), expected)
 
 
-def neighbour_edges(rng, n, k=10):
+def neighbour_edges(rng, n):
     X = rng.normal(size=(n, 3))
-    distance = ((X[:, None] - X[None]) ** 2).sum(axis=2)
-    near = np.argsort(distance, axis=1)[:, 1 : k + 1]
-    A = sparse.csr_array((np.ones(n * k), near.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
-    upper = sparse.triu((A + A.T) / (2 * k), k=1, format="coo")
-    return X, Edges(upper.coords[0].astype(np.intp), upper.coords[1].astype(np.intp), upper.data, n)
+    return X, edges_of(neighbour_graph(X), n)
 
 
 def by_flow(gains, edges, strength, unit):

@@ -20,7 +20,7 @@ from ifair.datasets.catalogue.credit import CODES, RANGES
 from ifair.datasets.local_files import read_verified
 
 FORMATS = ["credit", "census", "compas", "xing", "airbnb", "first_names"]
-BOUNDED = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+BOUNDED = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @st.composite

@@ -252,12 +252,7 @@ def tarred(members):
 
 @pytest.mark.parametrize("pack", [zipped, tarred])
 def test_only_the_member_asked_for_leaves_an_archive(cache, server, tmp_path, pack):
-    hostile = {
-        "../../evil": b"evil",
-        "/tmp/evil": b"evil",
-        "inside/adult.data": CONTENT,
-        "x.py": b"raise SystemExit",
-    }
+    hostile = {"../../evil": b"evil", "/tmp/evil": b"evil", "inside/adult.data": CONTENT, "x.py": b"raise SystemExit"}
     server.bodies["/good.archive"] = pack(hostile)
     fetch_file(data_file(Origin(f"{server.url}/good.archive", "inside/adult.data")))
     assert everything_under(cache) == ["census/adult.data"]

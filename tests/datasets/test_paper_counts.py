@@ -1,5 +1,7 @@
 """Every dataset has the records, columns and base rates that the documentation says it has."""
 
+from functools import cache
+
 import pandas as pd
 import pytest
 
@@ -11,11 +13,15 @@ REAL = ["compas", "census", "airbnb", "xing"]
 NEEDS_FILES = [pytest.param(name, marks=pytest.mark.data) for name in REAL]
 
 
+load_once = cache(load)
+
+
 @pytest.fixture
 def loaded(request, name):
     if name in REAL:
         request.getfixturevalue("real_data")
-    return load(name, download_if_missing=False) if name in REAL else load(name)
+        return load_once(name, download_if_missing=False)
+    return load_once(name)
 
 
 @pytest.mark.parametrize("name", [*NEEDS_FILES, "credit", "synthetic"])

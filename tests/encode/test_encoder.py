@@ -24,25 +24,8 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ifair import Encoder
+from ifair.datasets.catalogue.census import ATTRIBUTES
 from ifair.encode import columns_of
-
-ADULT = [
-    "age",
-    "workclass",
-    "fnlwgt",
-    "education",
-    "education-num",
-    "marital-status",
-    "occupation",
-    "relationship",
-    "race",
-    "sex",
-    "capital-gain",
-    "capital-loss",
-    "hours-per-week",
-    "native-country",
-    "income",
-]
 
 
 @pytest.fixture
@@ -189,10 +172,7 @@ def test_impute_equals_simple_imputer(gaps):
     encoded = Encoder(missing="impute", scale="none").fit_transform(gaps)
     by_hand = make_column_transformer(
         (SimpleImputer(strategy="median"), ["age"]),
-        (
-            make_pipeline(SimpleImputer(strategy="most_frequent", missing_values=None), OneHotEncoder()),
-            ["race"],
-        ),
+        (make_pipeline(SimpleImputer(strategy="most_frequent", missing_values=None), OneHotEncoder()), ["race"]),
         (SimpleImputer(strategy="most_frequent"), ["married"]),
         ("passthrough", ["income"]),
     )
@@ -204,8 +184,7 @@ def test_impute_equals_simple_imputer(gaps):
 def test_ignore_gives_a_missing_category_only_zeros_and_no_column(gaps):
     encoded = Encoder(missing="ignore", scale="none").fit_transform(gaps)
     assert_frame_equal(
-        encoded[["race=Black", "race=White"]],
-        pd.get_dummies(gaps["race"], prefix="race", prefix_sep="=", dtype=float),
+        encoded[["race=Black", "race=White"]], pd.get_dummies(gaps["race"], prefix="race", prefix_sep="=", dtype=float)
     )
     assert not any(name.endswith("missing") for name in encoded)
     assert encoded.loc[1, "age"] == 40.0
@@ -368,7 +347,7 @@ def complete_tables(draw):
     return frame.astype({name: levels for name in frame if name.startswith("category")})
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(
     frame=complete_tables(),
     missing=st.sampled_from(["flag", "impute", "ignore"]),
@@ -389,14 +368,11 @@ def test_decoding_an_encoded_table_gives_it_back(frame, missing, scale):
             assert_series_equal(decoded[name], frame[name])
 
 
-def test_flagged_missing_values_come_back_missing(gaps):
+def test_missing_values_that_were_flagged_or_ignored_come_back_missing(gaps):
     encoder = Encoder().fit(gaps)
     assert_frame_equal(encoder.decode(encoder.transform(gaps)), gaps)
-
-
-def test_ignored_missing_categories_come_back_missing(gaps):
-    encoder = Encoder(missing="ignore").fit(gaps)
-    assert_series_equal(encoder.decode(encoder.transform(gaps))["race"], gaps["race"])
+    ignoring = Encoder(missing="ignore").fit(gaps)
+    assert_series_equal(ignoring.decode(ignoring.transform(gaps))["race"], gaps["race"])
 
 
 def test_a_point_between_records_reads_as_its_largest_category_and_shares(people):
@@ -505,10 +481,7 @@ def test_transform_names_columns_that_differ_from_fit(people, change, message):
         (pd.DataFrame({"a": []}), "0 records and 1 columns"),
         (pd.DataFrame(index=[0, 1]), "2 records and 0 columns"),
         (pd.DataFrame([[1, 2, 3]], columns=["a", "b", "a"]), r"repeated: \['a'\]"),
-        (
-            pd.DataFrame({"a": ["b=c"], "a=b": ["d"]}),
-            "'a=b=c' of attribute 'a' could also belong to attribute 'a=b'",
-        ),
+        (pd.DataFrame({"a": ["b=c"], "a=b": ["d"]}), "'a=b=c' of attribute 'a' could also belong to attribute 'a=b'"),
         (pd.DataFrame({"a": [1], "a=b": [2]}), "'a=b' of attribute 'a=b' could also belong to attribute 'a'"),
         (pd.DataFrame({"a": ["missing", None]}), "would be called 'a=missing'"),
     ],
@@ -543,17 +516,17 @@ def test_parameters_that_make_no_sense_are_refused(people, parameters, message):
 
 @pytest.mark.data
 def test_census_has_the_columns_of_the_paper(real_data):
-    read = {"names": ADULT, "skipinitialspace": True, "na_values": "?"}
+    read = {"names": [*ATTRIBUTES, "income"], "skipinitialspace": True, "na_values": "?"}
     parts = [
         pd.read_csv(real_data / "census" / "adult.data", **read),
         pd.read_csv(real_data / "census" / "adult.test", skiprows=1, **read),
     ]
     census = pd.concat(parts, ignore_index=True)
-    frame = census.drop(columns=["fnlwgt", "education-num", "sex", "income"])
+    frame = census.drop(columns=["sampling_weight", "education_years", "sex", "income"])
     encoder = Encoder(missing="ignore").fit(frame)
     encoded = encoder.transform(frame)
     assert encoded.shape == (48842, 101)
-    assert pd.Series(encoder.origin_).value_counts()[["race", "native-country"]].tolist() == [5, 41]
+    assert pd.Series(encoder.origin_).value_counts()[["race", "native_country"]].tolist() == [5, 41]
     assert_allclose(encoded.var(ddof=0), 1.0)
     decoded = encoder.decode(encoded)
     text = frame.select_dtypes(exclude="number").columns
@@ -566,10 +539,8 @@ def test_compas_has_the_columns_of_the_paper(real_data):
     compas = pd.read_csv(real_data / "compas" / "compas-scores-two-years.csv")
     compas = compas.dropna(subset=["days_b_screening_arrest", "c_charge_desc"])
     counts = ["juv_fel_count", "juv_misd_count", "juv_other_count", "priors_count"]
-    assert Encoder().fit_transform(compas[[*counts, "sex", "age_cat", "c_charge_degree", "c_charge_desc"]]).shape == (
-        6900,
-        431,
-    )
+    encoded = Encoder().fit_transform(compas[[*counts, "sex", "age_cat", "c_charge_degree", "c_charge_desc"]])
+    assert encoded.shape == (6900, 431)
 
 
 @pytest.mark.data

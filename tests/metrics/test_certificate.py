@@ -23,7 +23,7 @@ def gaps_of(rng, n):
 @pytest.mark.parametrize(("share", "confidence"), [(0.05, 0.95), (0.2, 0.8)])
 def test_epsilon_covers_new_pairs_as_often_as_promised(share, confidence, rng):
     limit = np.quantile(gaps_of(rng, 400_000), 1 - share)
-    repeats, n = 600, 130
+    repeats, n = 300, 130
     kept = 0
     for seed in range(repeats):
         Z, X = people(rng, 2 * n)
@@ -112,8 +112,7 @@ def test_the_certificate_can_be_read_and_stored(rng):
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{"share": 0}, {"confidence": 1}, {"about": "everybody"}, {"n_pairs": 51}, {"X": np.zeros((99, 1))}],
+    "change", [{"share": 0}, {"confidence": 1}, {"about": "everybody"}, {"n_pairs": 51}, {"X": np.zeros((99, 1))}]
 )
 def test_wrong_arguments_are_refused(change):
     with pytest.raises(ValueError):

@@ -5,13 +5,7 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 
-from ifair.metrics import (
-    consistency,
-    consistency_at_rate,
-    corrected_consistency,
-    nearest_neighbours,
-    rank_consistency,
-)
+from ifair.metrics import consistency, consistency_at_rate, corrected_consistency, nearest_neighbours, rank_consistency
 
 
 @pytest.fixture

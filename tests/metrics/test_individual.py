@@ -6,10 +6,17 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 
-from ifair.metrics import ConsistencyScorer, consistency, consistency_per_person, nearest_neighbours
+from ifair.metrics import (
+    ConsistencyScorer,
+    consistency,
+    consistency_interval,
+    consistency_per_person,
+    nearest_neighbours,
+)
 
 
 @pytest.fixture
@@ -125,7 +132,7 @@ def test_it_scores_models_in_cross_validation(rng):
         {"X": [[0.0], [1.0], [2.0]], "neighbours": [[1], [0], [0]]},
         {"neighbours": [[1], [0]]},
         {"neighbours": [[1], [0], [3]]},
-        {"neighbours": [[1], [0], [-1]]},
+        {"neighbours": [[1], [0], [-2]]},
         {"neighbours": [[0.5], [0], [1]]},
         {"X": [[0.0], [1.0], [2.0]], "k": 1, "kind": "rank"},
         {"X": [[0.0], [1.0], [2.0]], "k": 1, "kind": "score", "score_range": (1, 1)},
@@ -141,3 +148,16 @@ def test_missing_outcomes_and_rows_that_are_no_probabilities_are_refused():
     for y in ([0.5, np.nan], [[0.5, 0.6], [0.5, 0.5]], np.zeros((2, 1, 1))):
         with pytest.raises(ValueError):
             consistency(y, X, k=1)
+
+
+def test_people_without_neighbours_within_reach_are_left_out():
+    y = np.array([1.0, 0.0, 1.0, 0.0])
+    near = np.array([[1, 2], [0, -1], [-1, -1], [2, -1]])
+    np.testing.assert_array_equal(consistency_per_person(y, neighbours=near), [0.5, 0.0, np.nan, 0.0])
+    assert consistency(y, neighbours=near) == pytest.approx(1 / 6)
+    assert consistency(y, neighbours=near, query=list("aaab")) == pytest.approx((0.25 + 0.0) / 2)
+    interval = consistency_interval(y, neighbours=near, n_resamples=50)
+    assert interval.estimate == pytest.approx(1 / 6)
+    assert 0 <= interval.low <= 1 / 6 <= interval.high <= 1
+    with pytest.warns(UndefinedMetricWarning, match="nobody has a neighbour"):
+        assert np.isnan(consistency(y, neighbours=np.full((4, 2), -1)))

@@ -62,7 +62,7 @@ def test_threads_change_nothing(rng):
 small = arrays(np.float64, st.tuples(st.integers(3, 25), st.integers(1, 4)), elements=st.integers(-3, 3).map(float))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(X=small, k=st.integers(1, 5))
 def test_ties_go_to_the_lowest_row(X, k):
     k = min(k, len(X) - 1)

@@ -62,11 +62,7 @@ def test_rates_in_a_metric_frame_give_our_differences(people):
     fairlearn = pytest.importorskip("fairlearn.metrics")
     _, y, group = people
     z = np.roll(y, 7)
-    rates = {
-        "rate": metrics.selection_rate,
-        "tpr": metrics.true_positive_rate,
-        "fpr": metrics.false_positive_rate,
-    }
+    rates = {"rate": metrics.selection_rate, "tpr": metrics.true_positive_rate, "fpr": metrics.false_positive_rate}
     gaps = fairlearn.MetricFrame(metrics=rates, y_true=y, y_pred=z, sensitive_features=group).difference()
     options = {"sensitive_features": group}
     assert gaps["rate"] == pytest.approx(metrics.statistical_parity_difference(y, z, **options))

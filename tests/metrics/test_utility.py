@@ -12,7 +12,7 @@ from ifair.metrics import accuracy, auc, hard_auc
 people = st.lists(st.tuples(st.booleans(), st.integers(-3, 3)), min_size=2, max_size=30)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(people=people)
 def test_auc_is_the_share_of_pairs_in_order(people):
     y, s = np.array([y for y, _ in people]), np.array([s for _, s in people], dtype=float)

@@ -25,6 +25,15 @@ def test_the_worst_treated_come_first_with_their_neighbours():
     assert result.to_dict(1)["worst"][0]["neighbours"] == [0, 2]
 
 
+def test_people_without_close_peers_are_counted_and_not_called_badly_treated():
+    result = treatment([1, 0, 1, 0], neighbours=[[1, 2], [0, -1], [-1, -1], [2, -1]])
+    np.testing.assert_array_equal(result.gaps, [0.5, -1.0, np.nan, -1.0])
+    assert [(p.row, p.neighbours) for p in result.worst()] == [(1, (0,)), (3, (2,)), (0, (1, 2))]
+    assert result.n_without_peers == result.to_dict()["n_without_peers"] == 1
+    assert "2 of 4 people below" in str(result)
+    assert str(result).endswith("1 without close peers")
+
+
 def test_where_less_is_better_the_worst_treated_have_more():
     result = treatment([1, 9, 1], [[0.0], [0.1], [0.2]], k=1, higher_is_better=False)
     assert result.order[0] == 1

@@ -151,13 +151,10 @@ def test_names_that_lead_out_of_the_archive_are_refused(model_file, name, tmp_pa
 
 
 def test_members_that_do_not_belong_there_are_refused(model_file):
-    model_file.write_bytes(pack({**members_of(model_file), "evil.py": b"evil"}))
+    members = members_of(model_file)
+    model_file.write_bytes(pack({**members, "evil.py": b"evil"}))
     refused(model_file, "holds 'evil.py', which does not belong there")
-
-
-def test_payload_members_that_do_not_belong_there_are_refused(model_file):
-    payload = unpack(members_of(model_file)["model.skops"], 2**30)
-    forge(model_file, {**payload, "evil.py": b"evil"})
+    forge(model_file, {**unpack(members["model.skops"], 2**30), "evil.py": b"evil"})
     refused(model_file, "holds 'evil.py', which does not belong there")
 
 
@@ -169,19 +166,14 @@ def test_members_that_come_twice_are_refused(model_file):
     refused(model_file, "holds 'manifest.json' more than once")
 
 
-def test_a_zip_bomb_is_refused(model_file):
-    model_file.write_bytes(deflated([("manifest.json", b"{}"), ("model.skops", bytes(40 * 2**20))]))
+def test_a_zip_bomb_is_refused_wherever_it_is(model_file):
+    zeros = bytes(40 * 2**20)
+    model_file.write_bytes(deflated([("manifest.json", b"{}"), ("model.skops", zeros)]))
     refused(model_file, "as a zip bomb does")
-
-
-def test_a_zip_bomb_within_the_payload_is_refused(model_file):
-    payload = deflated([("schema.json", b"{}"), ("1.npy", bytes(40 * 2**20))])
+    payload = deflated([("schema.json", b"{}"), ("1.npy", zeros)])
     model_file.write_bytes(pack({"manifest.json": write_manifest(payload, {}, [], []), "model.skops": payload}))
     refused(model_file, "as a zip bomb does")
-
-
-def test_a_zip_bomb_within_a_sparse_matrix_is_refused(model_file):
-    forge(model_file, {"schema.json": b"{}", "1.npz": deflated([("data.npy", bytes(40 * 2**20))])}, types=[])
+    forge(model_file, {"schema.json": b"{}", "1.npz": deflated([("data.npy", zeros)])}, types=[])
     refused(model_file, "as a zip bomb does")
 
 
@@ -322,18 +314,17 @@ def test_a_payload_without_schema_is_refused(model_file):
     refused(model_file, "has no schema.json")
 
 
-def test_an_array_that_claims_to_be_huge_is_refused(model_file):
-    buffer = io.BytesIO()
+def claim_a_huge_array(buffer):
     np.lib.format.write_array_header_1_0(buffer, {"descr": "<f8", "fortran_order": False, "shape": (10**15,)})
-    payload = unpack(members_of(model_file)["model.skops"], 2**30)
-    forge(model_file, {name: buffer.getvalue() if name.endswith(".npy") else c for name, c in payload.items()})
-    with pytest.raises(ModelFileError, match="cannot be rebuilt"):
-        ifair.load(model_file)
 
 
-def test_a_pickle_within_an_array_is_refused(model_file):
-    buffer = io.BytesIO()
+def hide_a_pickle(buffer):
     np.save(buffer, np.array([{"a": 1}], dtype=object), allow_pickle=True)
+
+
+@pytest.mark.parametrize("write", [claim_a_huge_array, hide_a_pickle])
+def test_an_array_that_is_no_plain_one_is_refused(model_file, write):
+    write(buffer := io.BytesIO())
     payload = unpack(members_of(model_file)["model.skops"], 2**30)
     forge(model_file, {name: buffer.getvalue() if name.endswith(".npy") else c for name, c in payload.items()})
     with pytest.raises(ModelFileError, match="cannot be rebuilt"):

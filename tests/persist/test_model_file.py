@@ -52,53 +52,31 @@ def test_a_whole_pipeline_decides_as_before(pipeline, people, model_file):
     assert isinstance(loaded, Pipeline)
     assert np.array_equal(loaded.predict_proba(people), pipeline.predict_proba(people))
     assert loaded["fair"].get_params() == pipeline["fair"].get_params()
-    assert (
-        loaded["encode"]
-        .decode(loaded["fair"].prototypes_)
-        .equals(pipeline["encode"].decode(pipeline["fair"].prototypes_))
-    )
+    decoded, expected = (model["encode"].decode(model["fair"].prototypes_) for model in (loaded, pipeline))
+    assert decoded.equals(expected)
+
+
+FAIR = {
+    "n_prototypes": st.integers(1, 5),
+    "p": st.sampled_from([1.0, 1.5, 2, 2.0, np.float64(3.0)]),
+    "squared": st.booleans(),
+    "output": st.sampled_from(["representation", "membership"]),
+    "freeze_protected": st.booleans(),
+    "random_state": st.integers(0, 2**32 - 1),
+}
+ENCODER = {
+    "missing": st.sampled_from(["flag", "impute", "ignore"]),
+    "scale": st.sampled_from(["unit-variance", "numeric", "none"]),
+    "min_frequency": st.sampled_from([None, 45, 0.4]),
+}
 
 
 @settings(max_examples=12, deadline=None)
-@given(
-    n_prototypes=st.integers(1, 5),
-    p=st.sampled_from([1.0, 1.5, 2, 2.0, np.float64(3.0)]),
-    squared=st.booleans(),
-    output=st.sampled_from(["representation", "membership"]),
-    freeze=st.booleans(),
-    missing=st.sampled_from(["flag", "impute", "ignore"]),
-    scale=st.sampled_from(["unit-variance", "numeric", "none"]),
-    min_frequency=st.sampled_from([None, 45, 0.4]),
-    random_state=st.integers(0, 2**32 - 1),
-    kind=st.sampled_from(["pandas", "polars"]),
-)
-def test_random_pipelines_transform_bit_by_bit_as_before(
-    people,
-    tmp_path_factory,
-    n_prototypes,
-    p,
-    squared,
-    output,
-    freeze,
-    missing,
-    scale,
-    min_frequency,
-    random_state,
-    kind,
-):
-    fair = ifair.IFair(
-        n_prototypes,
-        p=p,
-        squared=squared,
-        output=output,
-        protected="gender",
-        freeze_protected=freeze,
-        pairs=20,
-        n_restarts=1,
-        max_iter=2,
-        random_state=random_state,
+@given(st.fixed_dictionaries(ENCODER), st.fixed_dictionaries(FAIR), st.sampled_from(["pandas", "polars"]))
+def test_random_pipelines_transform_bit_by_bit_as_before(people, tmp_path_factory, encoder, fair, kind):
+    model = make_pipeline(
+        ifair.Encoder(**encoder), ifair.IFair(protected="gender", pairs=20, n_restarts=1, max_iter=2, **fair)
     )
-    model = make_pipeline(ifair.Encoder(missing=missing, scale=scale, min_frequency=min_frequency), fair)
     table = people if kind == "pandas" else pl.from_dict(people.replace({np.nan: None}).to_dict("list"))
     quietly(model, table)
     loaded = again(model, tmp_path_factory.mktemp("files"))

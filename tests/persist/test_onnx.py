@@ -22,7 +22,7 @@ onnxruntime = pytest.importorskip("onnxruntime")
 
 CLOSE = {"single": 1e-5, "double": 1e-10}
 DTYPE = {"single": np.float32, "double": np.float64}
-N = 10_000
+N = 2_000
 OPTIONS = [
     {},
     {"squared": True},

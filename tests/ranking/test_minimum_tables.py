@@ -95,7 +95,7 @@ def test_failure_probability_agrees_with_simulation(rng):
 levels = st.floats(0.01, 0.6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(k=st.integers(1, 12), p=st.floats(0.02, 0.98), alpha=levels)
 def test_no_larger_table_of_the_family_keeps_the_level(k, p, alpha):
     table = minimum_counts(k, p, alpha)
@@ -107,7 +107,7 @@ def test_no_larger_table_of_the_family_keeps_the_level(k, p, alpha):
             assert failure_probability(candidate, p) > alpha * (1 - 1e-8)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(k=st.integers(1, 60), p=st.floats(0, 1), alpha=levels)
 def test_tables_grow_by_at_most_one_a_position(k, p, alpha):
     for adjust in (True, False):
@@ -115,7 +115,7 @@ def test_tables_grow_by_at_most_one_a_position(k, p, alpha):
         assert ((steps == 0) | (steps == 1)).all()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(k=st.integers(1, 80), p=st.floats(0, 1), alpha=levels)
 def test_adjusted_alpha_gives_the_adjusted_table(k, p, alpha):
     a = adjusted_alpha(k, p, alpha)
@@ -170,14 +170,7 @@ def test_an_empty_ranking_has_an_empty_table():
 
 @pytest.mark.parametrize(
     "arguments",
-    [
-        (-1, 0.5, 0.1),
-        (2.5, 0.5, 0.1),
-        (5, 1.1, 0.1),
-        (5, -0.1, 0.1),
-        (5, [0.6, 0.6], 0.1),
-        (5, float("nan"), 0.1),
-    ]
+    [(-1, 0.5, 0.1), (2.5, 0.5, 0.1), (5, 1.1, 0.1), (5, -0.1, 0.1), (5, [0.6, 0.6], 0.1), (5, float("nan"), 0.1)]
     + [(5, 0.5, alpha) for alpha in (0, 1, -1, float("nan"))]
     + [(5, 0.5, 0.1, "exactly")],
 )

@@ -28,12 +28,8 @@ def test_the_p_value_is_the_chance_of_a_ranking_as_surprising(seed):
         assert ranking_test(ranking, p).p_value == pytest.approx(expected, abs=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
-@given(
-    ranking=st.lists(st.booleans(), min_size=1, max_size=40),
-    p=st.floats(0.05, 0.95),
-    alpha=st.floats(0.02, 0.5),
-)
+@settings(max_examples=25, deadline=None)
+@given(ranking=st.lists(st.booleans(), min_size=1, max_size=40), p=st.floats(0.05, 0.95), alpha=st.floats(0.02, 0.5))
 def test_a_ranking_is_fair_exactly_when_its_p_value_exceeds_the_level(ranking, p, alpha):
     result = ranking_test(ranking, p, alpha)
     assert result.fair == (result.p_value > alpha * (1 + 1e-8)) or result.p_value == pytest.approx(alpha)

@@ -119,13 +119,7 @@ def test_a_protected_number_needs_a_rule():
 
 def test_several_protected_columns_protect_each_minority():
     people = PEOPLE.assign(disabled=[False, False, True, False, False])
-    assert from_table(people, protected=["sex", "disabled"]).group.tolist() == [
-        True,
-        False,
-        True,
-        True,
-        False,
-    ]
+    assert from_table(people, protected=["sex", "disabled"]).group.tolist() == [True, False, True, True, False]
 
 
 def test_a_protected_column_without_values_is_refused():

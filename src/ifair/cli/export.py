@@ -44,11 +44,7 @@ def export(model: Path, onnx: Path, precision: str, as_json: bool) -> None:
     from ifair.persist import to_onnx
 
     fitted = ifair.load(model)
-    try:
-        content = to_onnx(fitted, precision=precision)
-    except (ImportError, NotImplementedError, TypeError, ValueError) as error:
-        # A package that is missing, or a step or option that has no ONNX form.
-        raise click.ClickException(str(error)) from error
+    content = to_onnx(fitted, precision=precision)
     with explain_write_errors(onnx):
         write_whole(onnx, content.SerializeToString())
     if as_json:

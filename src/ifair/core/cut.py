@@ -39,18 +39,7 @@ def best_decision(
 ) -> Mask:
     """The smallest maximiser, exact for the numbers as they are: gains and ``2 * strength * W_ij`` in double precision.
 
-    Parameters
-    ----------
-    gains : float64 array of shape (M,)
-    edges : Edges
-        NumPy arrays.
-    strength : float
-    solve : callable, optional
-        Smooths the gains to a relative gap from a dual solution, elsewhere than here.
-
-    Returns
-    -------
-    bool array of shape (M,)
+    ``solve`` smooths the gains to a relative gap from a dual solution, elsewhere than here.
     """
     component = components(edges)
     if math.isinf(strength):

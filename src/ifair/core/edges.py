@@ -8,6 +8,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from ifair.core.arrays import Array, Indices, namespace
+from ifair.errors import IfairError
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +78,14 @@ def components(edges: Edges) -> Indices:
 def edges_of(graph: Any, n: int, device: Any = None) -> Edges:
     """Every edge once: on the graph's device, or that of the scores if only these are a tensor."""
     if tuple(graph.shape) != (n, n):
-        raise ValueError(f"graph must be of shape ({n}, {n}), one row and column per score; got {tuple(graph.shape)}")
+        raise IfairError(f"graph must be of shape ({n}, {n}), one row and column per score; got {tuple(graph.shape)}")
     if is_tensor(graph):
         return _edges_of_tensor(graph)
     W = sparse.csr_array(graph).astype(np.float64)
     if W.nnz and (W.data.min() < 0 or not np.isfinite(W.data).all()):
-        raise ValueError("graph must have weights that are finite and not negative")
+        raise IfairError("graph must have weights that are finite and not negative")
     if W.nnz and abs(W - W.T).max() > 1e-9 * W.data.max():
-        raise ValueError("graph must be symmetric; (graph + graph.T) / 2 is")
+        raise IfairError("graph must be symmetric; (graph + graph.T) / 2 is")
     upper = sparse.triu(W, k=1, format="coo")
     upper.eliminate_zeros()
     row, column = upper.coords
@@ -102,14 +103,14 @@ def _edges_of_tensor(graph: Any) -> Edges:
 
     n = len(graph)
     if graph.layout != torch.sparse_csr:
-        raise ValueError(f"graph must be a sparse CSR tensor, got the layout {graph.layout}")
+        raise IfairError(f"graph must be a sparse CSR tensor, got the layout {graph.layout}")
     ends, column, weight = graph.crow_indices().long(), graph.col_indices().long(), graph.values().double()
     row = torch.repeat_interleave(torch.arange(n, device=column.device), ends.diff())
     zeros = torch.zeros(n, dtype=torch.float64, device=column.device)
     outward, inward = zeros.index_add(0, row, weight), zeros.index_add(0, column, weight)
     usable = (weight >= 0).all() & torch.isfinite(weight).all()
     if not bool(usable & torch.allclose(outward, inward, rtol=1e-9, atol=1e-12)):
-        raise ValueError("graph must be symmetric, with weights that are finite and not negative")
+        raise IfairError("graph must be symmetric, with weights that are finite and not negative")
     upper = (row < column) & (weight > 0)
     return Edges(row[upper], column[upper], weight[upper], n)
 

@@ -59,7 +59,7 @@ def nearest(reference: Array, k: int, queries: Array | None = None, n_jobs: int 
     return prepared.nearest_others(k, n_jobs) if queries is None else prepared.nearest(queries, k, n_jobs)
 
 
-def in_threads(work: Callable[[Any], Any], items: Iterable[Any], n_jobs: int | None) -> list[Any]:
+def run_in_threads(work: Callable[[Any], Any], items: Iterable[Any], n_jobs: int | None) -> list[Any]:
     """``[work(item) for item in items]``, in threads; BLAS keeps to one thread in each."""
     threads = 1
     if n_jobs is not None:
@@ -206,19 +206,23 @@ class Reference:
     def nearest(self, queries: Array, k: int, n_jobs: int | None = None) -> tuple[Indices, Array]:
         """The ``k`` nearest rows of the reference for each query, and their squared distances."""
         index, squared = self._search(queries * self.scale, k, n_jobs)
-        return index, squared / self.scale**2
+        return index, self._unscale(squared)
 
     def nearest_others(self, k: int, n_jobs: int | None = None) -> tuple[Indices, Array]:
         """The ``k`` nearest other rows for each row of the reference itself."""
         index, squared = self._search(self.records, k + 1, n_jobs)
         rows = self.copies.of_record
         index, squared = without_self(index[rows], squared[rows], k)
-        return index, squared / self.scale**2
+        return index, self._unscale(squared)
+
+    def _unscale(self, squared: Array) -> Array:
+        with np.errstate(over="ignore", under="ignore"):  # squares may leave the range that distances stay in
+            return squared / self.scale / self.scale
 
     def _search(self, queries: Array, n: int, n_jobs: int | None) -> tuple[Indices, Array]:
         few = min(n, len(self.records))
         starts = range(0, len(queries), ROWS)
-        blocks = in_threads(lambda i: self._block(queries[i : i + ROWS], few), starts, n_jobs)
+        blocks = run_in_threads(lambda i: self._block(queries[i : i + ROWS], few), starts, n_jobs)
         index, squared = (np.concatenate(parts) for parts in zip(*blocks))
         return self.copies.expand(index, squared, n)
 

@@ -8,15 +8,16 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ifair.core.nearest import Reference, to_ten_digits
+from ifair.errors import IfairError
 
 
 def search_neighbours(records: Any, k: int, reach: float | None, query: Any, n_jobs: int | None) -> Any:
     """Neighbours of shape (M, k) in the kind of the records; -1 where there is nobody."""
     n = len(records)
     if query is None and not 1 <= k < n:
-        raise ValueError(f"n_neighbors must be at least 1 and less than the number of people, {n}; got {k}")
+        raise IfairError(f"n_neighbors must be at least 1 and less than the number of people, {n}; got {k}")
     if k < 1:
-        raise ValueError(f"n_neighbors must be at least 1, got {k}")
+        raise IfairError(f"n_neighbors must be at least 1, got {k}")
     if isinstance(records, np.ndarray):
         return _fill(np.full((n, k), -1, dtype=np.intp), records, k, reach, query, n_jobs)
     return _fill(records.new_full((n, k), -1).long(), records, k, reach, query, n_jobs)
@@ -53,15 +54,15 @@ def _rows_by_query(query: Any, n: int) -> list[NDArray[np.intp]]:
 
     codes, _ = pd.factorize(np.asarray(query), use_na_sentinel=True)
     if len(codes) != n:
-        raise ValueError(f"query has {len(codes)} entries where {n} are expected")
+        raise IfairError(f"query has {len(codes)} entries where {n} are expected")
     if codes.min(initial=0) < 0:
-        raise ValueError("query has missing values")
+        raise IfairError("query has missing values")
     return np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
 
 
 def squared_reach(reach: float) -> float:
     if not reach >= 0:
-        raise ValueError(f"reach must not be negative, got {reach}")
+        raise IfairError(f"reach must not be negative, got {reach}")
     return float(to_ten_digits(np.array([float(reach) ** 2]))[0])
 
 

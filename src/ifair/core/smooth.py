@@ -51,19 +51,8 @@ def smooth_absolute(
     """Minimise ``1/2 |s - p|^2 + strength * sum_ij W_ij |s_i - s_j|``.
 
     Accelerated projected gradient on the dual, with a step of its own for every edge. The momentum starts anew when it
-    points uphill.
-
-    Parameters
-    ----------
-    p : float64 array of shape (M,)
-    edges : Edges
-        Arrays of the same kind, on the same device.
-    strength : float
-        Finite.
-    tol : float
-        Stop at a gap of so much of the objective.
-    start : array of shape (E,), optional
-        A dual solution to start from.
+    points uphill. ``tol`` is the gap, as a share of the objective, at which to stop; ``start``, of shape (E,), a dual
+    solution to start from.
     """
     xp, D = namespace(p), edges.operator()
     box = 2.0 * strength * edges.weight
@@ -176,11 +165,6 @@ def newcomer_absolute(p: Array, near: Array, pull: Array) -> Array:
 
     The derivative grows by 2 pull_j at near_j, so that the minimiser is the median of the 2 k + 1 numbers
     near_1 <= ... <= near_k and ``p + sum_{j > i} pull_j - sum_{j <= i} pull_j`` for i = 0 ... k.
-
-    Parameters
-    ----------
-    p : array of shape (Q,)
-    near, pull : arrays of shape (Q, k)
     """
     order = np.argsort(near, axis=1, kind="stable")
     near, pull = np.take_along_axis(near, order, axis=1), np.take_along_axis(pull, order, axis=1)

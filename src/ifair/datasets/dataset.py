@@ -143,18 +143,10 @@ class Dataset:
 
 
 def group_mask(frame: pd.DataFrame, rule: GroupRule) -> npt.NDArray[np.bool_]:
-    """Say who belongs to the protected group.
+    """Say who belongs to the protected group, shape (n_records,).
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame of shape (n_records, n_attributes)
-    rule : mapping, callable or array of bool
-        ``{"sex": "Female"}``: all named columns hold the value, or one of the values of a list;
-        a callable maps the frame to a mask; or the mask itself.
-
-    Returns
-    -------
-    ndarray of bool of shape (n_records,)
+    ``{"sex": "Female"}``: all named columns hold the value, or one of the values of a list; a callable maps the frame
+    to a mask; or the mask itself.
     """
     if isinstance(rule, Mapping):
         if not rule:

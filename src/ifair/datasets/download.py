@@ -34,19 +34,7 @@ class _OriginError(Exception):
 
 
 def fetch_file(file: DataFile, report: Report | None = None) -> Path:
-    """Make sure that a file is on this machine.
-
-    Parameters
-    ----------
-    file : DataFile
-    report : callable, default=None
-        Called with a line of text for every step.
-
-    Returns
-    -------
-    pathlib.Path
-        The file under ``IFAIR_DATA`` or in the cache, with the right checksum.
-    """
+    """Make sure that a file is under ``IFAIR_DATA`` or in the cache; ``report`` gets a line of text for every step."""
     present = locate(file)
     if present is not None:
         return present

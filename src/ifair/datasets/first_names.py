@@ -31,20 +31,7 @@ _SEVERAL_PEOPLE = re.compile(r"&|\+|\band\b", flags=re.IGNORECASE)
 def infer_genders(
     names: Iterable[str], names_list: str = "census", download_if_missing: bool = True
 ) -> list[str | None]:
-    """Infer genders from names such as ``"Mary"``, ``"Mary Ann Smith"`` or ``"Mary & Linda"``.
-
-    Parameters
-    ----------
-    names : iterable of str
-        A field that names several people counts only if all of them have the same gender.
-    names_list : {"census", "nomquamgender"}, default="census"
-        The first-name frequencies of the US Census of 1990, or the larger list of the package
-        ``nomquamgender``.
-
-    Returns
-    -------
-    list of "female", "male" or None
-    """
+    """Infer genders from names such as ``"Mary"``, ``"Mary Ann Smith"`` or ``"Mary & Linda"``, who must agree."""
     check_choice("list of first names", names_list, LISTS)
     people = [[p.strip() for p in _SEVERAL_PEOPLE.split(name) if p.strip()] for name in names]
     everyone = sorted({person for several in people for person in several})

@@ -20,11 +20,7 @@ class Thirds(NamedTuple):
 
 
 def thirds(
-    dataset: Dataset,
-    seed: int = 0,
-    *,
-    stratify: bool | npt.ArrayLike = False,
-    by_query: bool = False,
+    dataset: Dataset, seed: int = 0, *, stratify: bool | npt.ArrayLike = False, by_query: bool = False
 ) -> Thirds:
     """Split the records into three equal parts at random.
 

@@ -44,15 +44,7 @@ def format_suffix(category: Any) -> str:
 
 
 def check_unambiguous(names: Sequence[str], origin: Sequence[str]) -> None:
-    """Make sure that `columns_of` finds exactly the columns that came from an attribute.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Names of the encoded columns.
-    origin : sequence of str
-        Attribute that each of them came from.
-    """
+    """Make sure that `columns_of` finds exactly the columns that came from an attribute."""
     attributes = set(origin)
     for name, owner in zip(names, origin):
         pieces = name.split("=")
@@ -67,20 +59,7 @@ def check_unambiguous(names: Sequence[str], origin: Sequence[str]) -> None:
 
 
 def find_positions(categorical: Any, names: list[str]) -> set[int]:
-    """Find the columns that the user calls categorical.
-
-    Parameters
-    ----------
-    categorical : "auto" or iterable of str or int
-        None at all, or names and positions.
-    names : list of str
-        Names of all columns.
-
-    Returns
-    -------
-    set of int
-        Their positions.
-    """
+    """Positions of the columns that the user calls categorical, by name or position; "auto" names none."""
     if isinstance(categorical, str):
         if categorical != "auto":
             raise IfairError(f"categorical must be 'auto' or a list of columns, got {categorical!r}")

@@ -25,22 +25,7 @@ def detect_form(X: Any) -> str:
 
 
 def to_pandas(estimator: BaseEstimator, X: Any, *, reset: bool) -> pd.DataFrame:
-    """Check names and shape the way scikit-learn does, and give any table as a pandas one.
-
-    Parameters
-    ----------
-    estimator : BaseEstimator
-        Gets `n_features_in_` and `feature_names_in_` if `reset`; otherwise `X` is checked against them.
-    X : DataFrame (pandas or polars) or array-like of shape (n_samples, n_features)
-        The table.
-    reset : bool
-        True in `fit`, False afterwards.
-
-    Returns
-    -------
-    DataFrame of shape (n_samples, n_features)
-        The cells as they were; nothing is converted to numbers.
-    """
+    """Check names and shape the way scikit-learn does, and give any table, its cells as they were, as a pandas one."""
     form = detect_form(X)
     if form == "array":
         # A list of lists may mix text and numbers: in one array numpy would turn the numbers into text.

@@ -23,15 +23,7 @@ def list_column_contents(encoder: Encoder) -> dict[str, str]:
 
 
 def find_unreadable_cells(encoder: Encoder, frame: pd.DataFrame) -> list[Cell]:
-    """The first cell of every column of numbers or booleans, as of `fit`, that cannot be read as one.
-
-    Parameters
-    ----------
-    encoder : Encoder
-        Fitted.
-    frame : DataFrame of shape (n_records, n_columns)
-        Has the encoder's columns.
-    """
+    """The first cell of every column of numbers or booleans, as of `fit`, that cannot be read as one."""
     found = []
     for column, holds in list_column_contents(encoder).items():
         values = frame[column]

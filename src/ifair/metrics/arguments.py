@@ -1,7 +1,7 @@
 """What the measures accept: arrays, lists, Series and frames of any library, checked in one place."""
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -148,18 +148,6 @@ def warn_undefined(message: str) -> float:
     """NaN, and a warning that says why: a measure without an answer is not zero."""
     warnings.warn(message, UndefinedMetricWarning, stacklevel=3)
     return float("nan")
-
-
-def run_in_threads(work: Callable[[Any], Any], items: Iterable[Any], n_jobs: int | None) -> list[Any]:
-    """``[work(item) for item in items]``, in threads; BLAS keeps to one thread each when there are
-    several."""
-    from joblib import Parallel, delayed, effective_n_jobs
-    from threadpoolctl import threadpool_limits
-
-    if effective_n_jobs(n_jobs) == 1:
-        return [work(item) for item in items]
-    with threadpool_limits(1):
-        return list(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(work)(item) for item in items))
 
 
 def split_by_query(query: Any, length: int) -> list[tuple[Any, Ints]]:

@@ -12,6 +12,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from ifair.errors import IfairError
 from ifair.metrics.arguments import Floats, find_groups, split_by_query
 from ifair.metrics.individual import ConsistencyOptions, average_queries, compare_with_neighbours
+from ifair.metrics.neighbours import average_neighbours
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,19 +132,23 @@ def consistency_interval(
     nothing is shared between queries.
     """
     near, apart = compare_with_neighbours(y, X, **options)
+    person = 1 - average_neighbours(apart, near)
     query = options.get("query")
     if query is not None:
         settings: Any = {"n_resamples": n_resamples, "confidence": confidence, "random_state": random_state}
-        return bootstrap(average_queries, 1 - apart.mean(axis=1), query=query, **settings)
-    n = len(near)
+        return bootstrap(average_queries, person, query=query, **settings)
+    n, k = near.shape
+    known = near >= 0
+    share = known * (k / np.maximum(known.sum(axis=1, keepdims=True), 1))  # everybody counts alike, however many peers
+    estimate = float(1 - apart.mean()) if known.all() else average_queries(person, query=None)
     rng = np.random.default_rng(random_state)
     values = np.empty(n_resamples)
     for b in range(n_resamples):
         drawn = np.bincount(rng.integers(n, size=n), minlength=n).astype(np.float64)
-        both = drawn[:, None] * drawn[near]
+        both = drawn[:, None] * share * drawn[near]
         total = both.sum()
         values[b] = 1 - np.vdot(both, apart) / total if total else np.nan
-    return _make_interval(float(1 - apart.mean()), values, confidence, "individuals")
+    return _make_interval(estimate, values, confidence, "individuals")
 
 
 def _stack_units(units: list[NDArray[np.intp]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

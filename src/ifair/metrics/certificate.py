@@ -1,9 +1,8 @@
 """The certificate: how far Definition 1 of the paper holds, with a confidence.
 
-Definition 1 calls a mapping phi individually fair if ``| d(phi(x_i), phi(x_j)) - d(x*_i, x*_j) | <= epsilon``
-for every pair, x* being a record without its protected attributes. No useful mapping has a small epsilon
-for *every* pair, so the certificate states it for all but a share of pairs: "with 95 % confidence at most
-1 % of pairs exceed epsilon".
+Definition 1 calls a mapping phi individually fair if ``| d(phi(x_i), phi(x_j)) - d(x*_i, x*_j) | <= epsilon`` for every
+pair, x* being a record without its protected attributes. No useful mapping has a small epsilon for *every* pair, so the
+certificate states it for all but a share of pairs: "with 95 % confidence at most 1 % of pairs exceed epsilon".
 
 Both directions are exact, for any distribution of the gaps, and follow from the binomial distribution:
 
@@ -16,8 +15,7 @@ like these* (the population) the sample consists of disjoint pairs: every record
 For a statement about *these records* the gaps of all their pairs are fixed numbers, and pairs drawn at
 random with replacement are independent draws of them, whether or not they share a person.
 
-The records must not be those on which phi was fitted when the statement is about the population: phi
-knows those.
+The records must not be those on which phi was fitted when the statement is about the population: phi knows those.
 """
 
 import warnings

@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
 from ifair.errors import IfairError
-from ifair.metrics.arguments import Floats, Ints, check_numbers, split_by_query
-from ifair.metrics.individual import resolve_neighbours
+from ifair.metrics.arguments import Floats, check_numbers, split_by_query, warn_undefined
+from ifair.metrics.neighbours import average_neighbours, resolve_neighbours
 
 
 def corrected_consistency(
@@ -22,10 +22,10 @@ def corrected_consistency(
 ) -> float:
     """Consistency of decisions, corrected for chance: ``1 - (1 - yNN) / (2 r (1 - r))`` at selection rate r.
 
-    yNN grows when fewer people are selected, and is 1 when nobody is. Two decisions drawn at random at rate r differ with
-    probability 2 r (1 - r): of decisions that take no notice of who is alike this measure is 0, of decisions that treat
-    all neighbours alike it is 1. When everybody is decided about alike it is 0: such decisions distinguish nobody, so that
-    they tell nothing about like people.
+    yNN grows when fewer people are selected, and is 1 when nobody is. Two decisions drawn at random at rate r differ
+    with probability 2 r (1 - r): of decisions that take no notice of who is alike this measure is 0, of decisions that
+    treat all neighbours alike it is 1. When everybody is decided about alike it is 0: such decisions distinguish
+    nobody, so that they tell nothing about like people.
 
     Parameters
     ----------
@@ -47,11 +47,9 @@ def corrected_consistency(
     if not np.isin(decisions, (0.0, 1.0)).all():
         raise IfairError("y must hold decisions, 0 or 1; rank_consistency is for scores")
     near = resolve_neighbours(len(decisions), X, k, neighbours, query, n_jobs)
-    return _mean(
-        [
-            _corrected(_differences(decisions, near, rows), float(decisions[rows].mean()))
-            for _, rows in split_by_query(query, len(decisions))
-        ]
+    apart = average_neighbours(np.abs(decisions[:, None] - decisions[near]), near)
+    return _average_defined(
+        [_correct(apart[rows], float(decisions[rows].mean())) for _, rows in split_by_query(query, len(decisions))]
     )
 
 
@@ -67,8 +65,8 @@ def consistency_at_rate(
 ) -> float:
     """:func:`corrected_consistency` of selecting the people with the highest scores, a share ``rate`` of them.
 
-    At one rate for all methods none gains by selecting fewer. Where scores are tied at the cut, the average over all ways
-    to break the tie is taken.
+    At one rate for all methods none gains by selecting fewer. Where scores are tied at the cut, the average over all
+    ways to break the tie is taken.
 
     Examples
     --------
@@ -90,8 +88,8 @@ def consistency_at_rate(
         unlike = own * (1 - others) + others * (1 - own)
         both = ties[rows][:, None] & ties[near[rows]]
         unlike = np.where(both, 2 * (own - together), unlike)
-        found.append(_corrected(_mean_of_peers(unlike, near[rows]), float(chance.mean())))
-    return _mean(found)
+        found.append(_correct(average_neighbours(unlike, near[rows]), float(chance.mean())))
+    return _average_defined(found)
 
 
 def rank_consistency(
@@ -105,8 +103,8 @@ def rank_consistency(
 ) -> float:
     """Consistency of ranks: ``1 - 3 mean |r_i - r_j|`` over neighbours, ranks r between 0 and 1 (``1/(M+1)``, ...).
 
-    0 for a random order, 1 when all neighbours are next to each other. No threshold and no shrinking of scores changes it,
-    and a constant score, which ranks nobody, has 0: tied people count as ranked among themselves at random.
+    0 for a random order, 1 when all neighbours are next to each other. No threshold and no shrinking of scores changes
+    it, and a constant score, which ranks nobody, has 0: tied people count as ranked among themselves at random.
 
     Parameters
     ----------
@@ -135,31 +133,23 @@ def rank_consistency(
         own, others = ranks[rows][:, None], ranks[near[rows]]
         # Two places drawn from t tied ones are (t + 1) / 3 apart on average.
         apart = np.where(own == others, (size[rows][:, None] + 1) / (3 * (n + 1)), np.abs(own - others))
-        found.append(1 - 3 * _mean_of_peers(apart, near[rows]))
-    return _mean(found)
+        found.append(1 - 3 * _average_people(average_neighbours(apart, near[rows])))
+    return _average_defined(found)
 
 
-def _differences(outcomes: Floats, near: Ints, rows: Ints) -> float:
-    return _mean_of_peers(np.abs(outcomes[rows][:, None] - outcomes[near[rows]]), near[rows])
+def _average_people(values: Floats) -> float:
+    """Mean over people; those without peers, who have NaN, do not take part."""
+    kept = values[~np.isnan(values)]
+    return float(kept.mean()) if len(kept) else float("nan")
 
 
-def _mean_of_peers(values: Floats, near: Ints) -> float:
-    """Mean over people of the mean over their peers; people without peers do not take part."""
-    there = near >= 0
-    counts = there.sum(axis=1)
-    kept = counts > 0
-    if not kept.any():
-        return float("nan")
-    return float(((values * there).sum(axis=1)[kept] / counts[kept]).mean())
-
-
-def _corrected(unlike: float, rate: float) -> float:
+def _correct(unlike: Floats, rate: float) -> float:
     chance = 2 * rate * (1 - rate)
-    return 1 - unlike / chance if chance > 0 else 0.0
+    return 1 - _average_people(unlike) / chance if chance > 0 else 0.0
 
 
 def _selection_chances(scores: Floats, rate: float) -> tuple[Floats, Any, float]:
-    """The chance of each to be among the highest, who is tied at the cut, and the chance of two of them to be together."""
+    """Everybody's chance to be among the highest, who is tied at the cut, and the chance of two of these together."""
     n = len(scores)
     wanted = min(max(round(rate * n), 1), n - 1) if n > 1 else 0
     if wanted == 0:
@@ -171,6 +161,6 @@ def _selection_chances(scores: Floats, rate: float) -> tuple[Floats, Any, float]
     return np.where(scores > height, 1.0, np.where(tied, places / t, 0.0)), tied, together
 
 
-def _mean(values: list[float]) -> float:
+def _average_defined(values: list[float]) -> float:
     kept = [value for value in values if not np.isnan(value)]
-    return float(np.mean(kept)) if kept else float("nan")
+    return float(np.mean(kept)) if kept else warn_undefined("nobody has a neighbour within reach")

@@ -6,12 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ifair.core.nearest import nearest
 from ifair.errors import IfairError
 from ifair.metrics.arguments import Floats, check_matrix
-from ifair.metrics.neighbours import MANTISSA
-
-ROWS = 256
-"""Records whose distances to a partition are held at a time."""
 
 Nearest = tuple[Floats, NDArray[Any]]
 """Squared distances to the nearest records found so far, and their outcomes, both of shape (rows, at most k)."""
@@ -23,7 +20,15 @@ def is_lazy(x: Any) -> bool:
 
 
 def lazy_consistency_per_person(
-    y: Any, X: Any, k: int, kind: str = "auto", score_range: tuple[float, float] | None = None
+    y: Any,
+    X: Any,
+    *,
+    k: int = 10,
+    neighbours: Any = None,
+    kind: str = "auto",
+    score_range: tuple[float, float] | None = None,
+    query: Any = None,
+    n_jobs: int | None = None,  # noqa: ARG001 - its threads are those of Dask
 ) -> Any:
     """Each person's part of yNN, as an array of Dask with the partitions of ``y``.
 
@@ -31,6 +36,8 @@ def lazy_consistency_per_person(
     as many tasks as pairs of partitions, and in one place never more than two partitions. Equally distant records
     count in their order, as in :func:`ifair.metrics.nearest_neighbours`.
     """
+    if neighbours is not None or query is not None:
+        raise IfairError("neighbours and query are not for collections of Dask: give X, or compute them first")
     if not (is_lazy(y) and is_lazy(X)):
         raise IfairError("give outcomes and attributes both as collections of Dask, or neither")
     if getattr(y, "ndim", 0) != 1:
@@ -73,26 +80,13 @@ def _kind(dtype: Any, kind: str) -> str:
 
 def _nearest(A: Floats, B: Floats, outcomes: NDArray[Any], k: int, same: bool) -> Nearest:
     """The k nearest records of ``B``, or as many as there are, for every record of ``A``."""
-    from scipy.spatial.distance import cdist
-
     if len(B) != len(outcomes):
         raise IfairError(f"y and X are not cut alike: {len(outcomes)} outcomes meet {len(B)} records")
-    n_nearest = min(k, max(len(B) - same, 0))
-    distances, found = np.empty((len(A), n_nearest)), np.empty((len(A), n_nearest), dtype=np.intp)
-    for start in range(0, len(A) if n_nearest else 0, ROWS):
-        rows = slice(start, min(start + ROWS, len(A)))
-        mantissa, exponent = np.frexp(cdist(A[rows], B, "sqeuclidean"))
-        D = np.ldexp(np.rint(mantissa * MANTISSA) / MANTISSA, exponent)  # ten digits: equal is equal everywhere
-        if same:
-            own = np.arange(rows.start, rows.stop)
-            D[own - rows.start, own] = np.inf
-        reach = np.partition(D, n_nearest - 1, axis=1)[:, n_nearest - 1 : n_nearest]
-        row, other = np.nonzero(reach >= D)
-        order = np.lexsort((other, D[row, other], row))
-        first = np.searchsorted(row, np.arange(len(D)))
-        best = order[first[:, None] + np.arange(n_nearest)]
-        distances[rows], found[rows] = D[row[best], other[best]], other[best]
-    return distances, outcomes[found]
+    few = min(k, len(B) - same)
+    if few < 1 or len(A) == 0:
+        return np.empty((len(A), 0)), outcomes[:0].reshape(len(A), 0)
+    found, squared = nearest(B, few, None if same else A)
+    return np.asarray(squared, dtype=np.float64), outcomes[found]
 
 
 def _person(own: NDArray[Any], tiles: list[Nearest], k: int, kind: str, width: float) -> Floats:

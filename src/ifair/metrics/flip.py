@@ -54,8 +54,7 @@ class FlipTest:
     share_flipped : float or None
         Share of people for whom at least one change flips the decision.
     n_people, n_alternatives : int
-        ``n_alternatives`` counts the combinations of protected values that were tried, a person's own
-        included.
+        ``n_alternatives`` counts the combinations of protected values that were tried, a person's own included.
     """
 
     representation: Shift | None

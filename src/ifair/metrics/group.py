@@ -19,9 +19,7 @@ class GroupOptions(TypedDict, total=False):
 
 
 def statistical_parity_difference(
-    y_true: ArrayLike | None,
-    y_pred: ArrayLike,
-    **options: Unpack[GroupOptions],
+    y_true: ArrayLike | None, y_pred: ArrayLike, **options: Unpack[GroupOptions]
 ) -> float:
     """Difference between groups in the mean outcome.
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ifair.errors import IfairError
-from ifair.metrics.arguments import Floats, Ints, split_by_query
+from ifair.metrics.arguments import Floats, Ints, split_by_query, warn_undefined
 from ifair.metrics.dask_consistency import is_lazy, lazy_consistency_per_person
-from ifair.metrics.neighbours import nearest_neighbours
+from ifair.metrics.neighbours import average_neighbours, resolve_neighbours
 
 
 class ConsistencyOptions(TypedDict, total=False):
@@ -41,7 +41,8 @@ def consistency(y: ArrayLike, X: ArrayLike | None = None, **options: Unpack[Cons
     k : int, default=10
         Number of neighbours; a person is not a neighbour of theirs.
     neighbours : int array of shape (M, k), optional
-        Instead of ``X``: what :func:`nearest_neighbours` found, so that many methods share one search.
+        Instead of ``X``: what :func:`nearest_neighbours` found, so that many methods share one search. -1 stands for
+        nobody within reach; people without any neighbour are left out of the mean.
     kind : {"auto", "label", "score"}, default="auto"
         How far two outcomes are apart. "label": 0 if equal, else 1. "score": the absolute difference, for
         probabilities and scores. "auto": "label" for booleans, strings and whole numbers with two values,
@@ -75,66 +76,39 @@ def consistency(y: ArrayLike, X: ArrayLike | None = None, **options: Unpack[Cons
 
 
 def consistency_per_person(y: ArrayLike, X: ArrayLike | None = None, **options: Unpack[ConsistencyOptions]) -> Floats:
-    """Each person's part of :func:`consistency`, shape (M,); its mean over everybody is yNN.
+    """Each person's part of :func:`consistency`, shape (M,); its mean is yNN. NaN for people without any neighbour.
 
     Averaged by group (for instance in fairlearn's MetricFrame, as ``y_pred``) it tells which group is
     treated less consistently.
     """
     if is_lazy(y) or is_lazy(X):
-        settings = fill_options(**options)
-        if settings["neighbours"] is not None or settings["query"] is not None:
-            raise IfairError("neighbours and query are not for collections of Dask: give X, or compute them first")
-        lazy: Floats = lazy_consistency_per_person(y, X, settings["k"], settings["kind"], settings["score_range"])
+        lazy: Floats = lazy_consistency_per_person(y, X, **options)
         return lazy
-    return np.asarray(1 - compare_with_neighbours(y, X, **options)[1].mean(axis=1))
+    near, apart = compare_with_neighbours(y, X, **options)
+    return np.asarray(1 - average_neighbours(apart, near))
 
 
-def fill_options(
+def compare_with_neighbours(
+    y: ArrayLike,
+    X: ArrayLike | None = None,
+    *,
     k: int = 10,
     neighbours: ArrayLike | None = None,
     kind: str = "auto",
     score_range: tuple[float, float] | None = None,
     query: Any = None,
     n_jobs: int | None = None,
-) -> ConsistencyOptions:
-    """All options, those not given by their defaults."""
-    return ConsistencyOptions(
-        k=k, neighbours=neighbours, kind=kind, score_range=score_range, query=query, n_jobs=n_jobs
-    )
-
-
-def compare_with_neighbours(
-    y: ArrayLike, X: ArrayLike | None = None, **options: Unpack[ConsistencyOptions]
 ) -> tuple[Ints, Floats]:
     """Everybody's neighbours and how far their outcomes are from one's own, both of shape (M, k)."""
-    of = fill_options(**options)
-    near = resolve_neighbours(len(np.asarray(y)), X, of["k"], of["neighbours"], of["query"], of["n_jobs"])
-    return near, measure_outcome_distances(y, near, of["kind"], of["score_range"])
+    near = resolve_neighbours(len(np.asarray(y)), X, k, neighbours, query, n_jobs)
+    return near, measure_outcome_distances(y, near, kind, score_range)
 
 
 def average_queries(values: Floats, *, query: Any) -> float:
-    """Mean over queries of the mean over their candidates; without queries the mean."""
-    return float(np.mean([values[rows].mean() for _, rows in split_by_query(query, len(values))]))
-
-
-def resolve_neighbours(
-    n_records: int,
-    X: ArrayLike | None,
-    k: int,
-    neighbours: ArrayLike | None,
-    query: Any = None,
-    n_jobs: int | None = None,
-) -> Ints:
-    """The given neighbours, checked, or those found in ``X``."""
-    if (X is None) == (neighbours is None):
-        raise IfairError("give either X, to search neighbours in, or neighbours")
-    found = neighbours if X is None else nearest_neighbours(X, k, query=query, n_jobs=n_jobs)
-    near = np.asarray(found)
-    if near.ndim != 2 or len(near) != n_records or not np.issubdtype(near.dtype, np.integer):
-        raise IfairError(f"neighbours must be whole numbers of shape ({n_records}, k), got {near.shape}")
-    if near.size and not (near.min() >= 0 and near.max() < n_records):
-        raise IfairError("neighbours name records that do not exist")
-    return near.astype(np.intp, copy=False)
+    """Mean over queries of the mean over their candidates, without NaN; without queries the mean."""
+    parts = [values[rows] for _, rows in split_by_query(query, len(values))]
+    means = [part.mean() for part in (part[~np.isnan(part)] for part in parts) if len(part)]
+    return float(np.mean(means)) if means else warn_undefined("nobody has a neighbour within reach")
 
 
 def measure_outcome_distances(

@@ -38,11 +38,10 @@ def average_precision_at_k(y_true: ArrayLike, y_score: ArrayLike, *, k: int = 10
 
     AP@k = 1/k sum_{i=1..k} [candidate at position i is relevant] * (relevant ones among the first i) / i.
 
-    In [0, 1]; 1 exactly when the k candidates ranked first are the k truly best, in any order. Candidates
-    whose true score ties with the k-th best are relevant too. Ties among predicted scores count as the mean
-    over all orders of the tied candidates (computed in closed form), so the value does not depend on the
-    order of the rows: a model that scores everybody alike gets what chance gets. With fewer than k
-    candidates, k is their number (and the value 1).
+    In [0, 1]; 1 exactly when the k candidates ranked first are the k truly best, in any order. Candidates whose true
+    score ties with the k-th best are relevant too. Ties among predicted scores count as the mean over all orders of the
+    tied candidates (computed in closed form), so the value does not depend on the order of the rows: a model that
+    scores everybody alike gets what chance gets. With fewer than k candidates, k is their number (and the value 1).
 
     Parameters
     ----------
@@ -136,12 +135,7 @@ def share_at_k(
     return float(np.mean(shares))
 
 
-def mean_over_queries(
-    metric: Callable[..., float],
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    **options: Any,
-) -> float:
+def mean_over_queries(metric: Callable[..., float], y_true: ArrayLike, y_score: ArrayLike, **options: Any) -> float:
     """Mean of a measure over queries, each counting alike; arguments as of :func:`per_query`.
 
     Queries for which it is undefined are left out, and a warning says how many.

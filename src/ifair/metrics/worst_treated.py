@@ -1,6 +1,6 @@
 """The people behind the measures: who is treated worse than those who are like them?"""
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from ifair.metrics.arguments import Floats, Ints, check_numbers
-from ifair.metrics.individual import resolve_neighbours
+from ifair.metrics.neighbours import average_neighbours, resolve_neighbours
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +34,12 @@ class Treatment:
     ----------
     outcomes : array of shape (M,)
     gaps : array of shape (M,)
-        Own outcome minus the mean of the neighbours', turned so that negative is worse off.
+        Own outcome minus the mean of the neighbours', turned so that negative is worse off. NaN for people without any
+        neighbour: nobody is close enough to compare them with.
     neighbours : int array of shape (M, k)
+        -1 where there is nobody within reach.
     order : int array of shape (M,)
-        Rows from the worst treated to the best; equal gaps by row.
+        Rows from the worst treated to the best, equal gaps by row; people without any neighbour last.
     """
 
     outcomes: Floats
@@ -45,9 +47,14 @@ class Treatment:
     neighbours: Ints = field(repr=False)
     order: Ints = field(repr=False)
 
+    @property
+    def n_without_peers(self) -> int:
+        """How many people have no neighbour."""
+        return int(np.isnan(self.gaps).sum())
+
     def person(self, row: int) -> Person:
         """One person in detail."""
-        near = self.neighbours[row]
+        near = self.neighbours[row][self.neighbours[row] >= 0]
         return Person(
             row=int(row),
             outcome=float(self.outcomes[row]),
@@ -58,7 +65,8 @@ class Treatment:
 
     def worst(self, n: int = 10) -> list[Person]:
         """The n people who are treated worst, worst first."""
-        return [self.person(row) for row in self.order[:n]]
+        compared = self.order[: len(self.order) - self.n_without_peers]
+        return [self.person(row) for row in compared[:n]]
 
     def to_frame(self, index: Any = None) -> pd.DataFrame:
         """Everybody, worst first: outcome, mean outcome of the neighbours, gap; ``index`` names the rows."""
@@ -66,7 +74,7 @@ class Treatment:
         frame = pd.DataFrame(
             {
                 "outcome": self.outcomes,
-                "neighbours": self.outcomes[self.neighbours].mean(axis=1),
+                "neighbours": average_neighbours(self.outcomes[self.neighbours], self.neighbours),
                 "gap": self.gaps,
             },
             index=pd.Index(names),
@@ -76,20 +84,21 @@ class Treatment:
     def to_dict(self, n: int = 10) -> dict[str, Any]:
         """Size, and the n who are treated worst."""
         people = [
-            {
-                "row": person.row,
-                "outcome": person.outcome,
-                "gap": person.gap,
-                "neighbours": list(person.neighbours),
-                "neighbour_outcomes": list(person.neighbour_outcomes),
-            }
-            for person in self.worst(n)
+            {**asdict(p), "neighbours": list(p.neighbours), "neighbour_outcomes": list(p.neighbour_outcomes)}
+            for p in self.worst(n)
         ]
-        return {"n_people": len(self.gaps), "k": self.neighbours.shape[1], "worst": people}
+        return {
+            "n_people": len(self.gaps),
+            "n_without_peers": self.n_without_peers,
+            "k": self.neighbours.shape[1],
+            "worst": people,
+        }
 
     def __str__(self) -> str:
         below = int((self.gaps < 0).sum())
-        return f"{below} of {len(self.gaps)} people below their neighbours; worst: {self.person(self.order[0])}"
+        text = f"{below} of {len(self.gaps)} people below their neighbours"
+        text += "".join(f"; worst: {person}" for person in self.worst(1))
+        return text + (f"; {self.n_without_peers} without close peers" if self.n_without_peers else "")
 
 
 def treatment(
@@ -109,7 +118,8 @@ def treatment(
     y : array of shape (M,)
         Decisions (0/1), probabilities, scores or ranks.
     X : array or frame of shape (M, N)
-        Original, scaled, non-protected attributes; or give ``neighbours`` of shape (M, k) instead.
+        Original, scaled, non-protected attributes; or give ``neighbours`` of shape (M, k) instead, -1 for nobody
+        within reach.
     query : labels of shape (M,), optional
         Compare only with candidates of the same query.
     higher_is_better : bool
@@ -123,6 +133,6 @@ def treatment(
     """
     outcomes = check_numbers(y, "y")
     near = resolve_neighbours(len(outcomes), X, k, neighbours, query, n_jobs)
-    gaps = outcomes - outcomes[near].mean(axis=1)
+    gaps = outcomes - average_neighbours(outcomes[near], near)
     gaps = gaps if higher_is_better else -gaps
     return Treatment(outcomes, gaps, near, np.argsort(gaps, kind="stable"))

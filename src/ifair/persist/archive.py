@@ -28,18 +28,10 @@ def pack(members: Mapping[str, bytes]) -> bytes:
 
 
 def unpack(data: bytes, limit: int) -> dict[str, bytes]:
-    """The members of an archive, all of them in memory.
+    """The members of an archive, all of them in memory, which may have ``limit`` bytes together.
 
-    Parameters
-    ----------
-    data : bytes
-    limit : int
-        Most bytes that all members may have together. What members declare is checked first; what they really hold is
-        counted while reading, so that a lie costs no memory either.
-
-    Returns
-    -------
-    dict of str to bytes
+    What members declare is checked first; what they really hold is counted while reading, so that a lie costs no
+    memory either.
     """
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))

@@ -180,16 +180,7 @@ def _set_classifier_shapes(operator: Any) -> None:
 def name_inputs(columns: Sequence[str]) -> list[str]:
     """Name an input for every column: like the column where that is a plain word, else as near as possible.
 
-    Parameters
-    ----------
-    columns : sequence of str
-        Different names.
-
-    Returns
-    -------
-    list of str
-        As many different names of letters, digits and underscores, which do not begin with a digit. They depend on
-        the columns alone.
+    Names are different, of letters, digits and underscores, and depend on the columns alone.
 
     Examples
     --------

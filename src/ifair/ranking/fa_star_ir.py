@@ -67,8 +67,7 @@ class FAStarIR(BaseEstimator):
         proportion each; see :mod:`ifair.ranking.minimum_tables` for what is guaranteed then. 0 ranks by score; 1
         puts protected candidates first.
     alpha : float
-        Probability with which a fair process would miss the minimum counts, all prefixes together when
-        ``adjust``.
+        Probability with which a fair process would miss the minimum counts, all prefixes together when ``adjust``.
     adjust : bool or "bonferroni"
         Correct the significance for testing k prefixes at once; see :func:`ifair.ranking.minimum_counts`.
     protected : label, or collection of labels

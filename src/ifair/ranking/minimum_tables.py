@@ -1,9 +1,8 @@
 """FA*IR's tables of minimum counts, and the exact probability that a fair process misses one.
 
-Zehlike et al. (CIKM 2017) call a ranking fair when no prefix of it holds so few protected candidates that
-a process which fills every position with a protected candidate with probability ``p``, independently,
-would hold as few or fewer with probability at most ``a``. So the prefix of length i must hold at least
-the smallest m with
+Zehlike et al. (CIKM 2017) call a ranking fair when no prefix of it holds so few protected candidates that a process
+which fills every position with a protected candidate with probability ``p``, independently, would hold as few or fewer
+with probability at most ``a``. So the prefix of length i must hold at least the smallest m with
 
     P(Binomial(i, p) <= m) > a.
 
@@ -12,19 +11,17 @@ for which the whole table fails it with probability at most ``alpha``. Both halv
 
 * the failure probability by dynamic programming over (prefix, protected so far);
 * the search over finitely many tables. As ``a`` grows, the table changes only where ``a`` reaches a value
-  of the binomial distribution function, never shrinks, and so the failure probability never falls:
-  bisection over those values finds the last table that keeps the level. By the union bound it lies at or
-  above alpha / k, and since one prefix alone fails with the probability of the last value reached, below
-  or at alpha.
+  of the binomial distribution function, never shrinks, and so the failure probability never falls: bisection over those
+  values finds the last table that keeps the level. By the union bound it lies at or above alpha / k, and since one
+  prefix alone fails with the probability of the last value reached, below or at alpha.
 
-Several protected groups (an extension) have one proportion each, adding up to at most 1; a fair process
-draws each position from the multinomial distribution. Every group gets the binomial table of its own
-proportion, all with the same ``a``, and the corrected ``a`` is again the largest for which the chance
-that *any* group misses *any* of its minima is at most ``alpha``. For one group this is FA*IR. The
-multinomial FA*IR of Zehlike et al. (2022) instead compares the joint distribution function with ``a``,
-which leaves many incomparable minimal count vectors at a prefix and needs a tree and a choice of path;
-one minimum per group and prefix can be read, printed and checked, keeps the level exactly too, and
-favours no group by the choice of a path.
+Several protected groups (an extension) have one proportion each, adding up to at most 1; a fair process draws each
+position from the multinomial distribution. Every group gets the binomial table of its own proportion, all with the same
+``a``, and the corrected ``a`` is again the largest for which the chance that *any* group misses *any* of its minima is
+at most ``alpha``. For one group this is FA*IR. The multinomial FA*IR of Zehlike et al. (2022) instead compares the
+joint distribution function with ``a``, which leaves many incomparable minimal count vectors at a prefix and needs a
+tree and a choice of path; one minimum per group and prefix can be read, printed and checked, keeps the level exactly
+too, and favours no group by the choice of a path.
 
 Values closer than a relative 1e-9 are equal: distribution functions of binomials tie exactly (p = 1/2 is
 full of ties), and rounding must not decide about a ranking.
@@ -59,10 +56,9 @@ def minimum_counts(k: int, p: Proportions, alpha: float, adjust: bool | str = Tr
     alpha : float
         Probability with which a fair process may be called unfair, between 0 and 1.
     adjust : bool or "bonferroni"
-        True: ``alpha`` is the level of all prefixes (and groups) together, exactly. False: the level of
-        each prefix alone. "bonferroni": each of G groups exact at level alpha / G, which keeps the joint
-        level, a little stricter than needed, where the exact joint distribution of many groups would be
-        too large.
+        True: ``alpha`` is the level of all prefixes (and groups) together, exactly. False: the level of each prefix
+        alone. "bonferroni": each of G groups exact at level alpha / G, which keeps the joint level, a little stricter
+        than needed, where the exact joint distribution of many groups would be too large.
 
     Returns
     -------
@@ -184,12 +180,7 @@ def _list_binomial_steps(
 
     The distribution function of Binomial(i, p) follows from that of i - 1 by F_i(m) = (1 - p) F_{i-1}(m)
     + p F_{i-1}(m - 1): sums of positive terms, so its relative error stays below i times the machine's.
-
-    Returns
-    -------
-    base : int array of shape (k,)
-    steps : array of shape (k, B)
-        Row i: the values F_i(base_i), F_i(base_i + 1), ... up to ``highest``, then infinity.
+    Row i of the steps has the values F_i(base_i), F_i(base_i + 1), ... up to ``highest``, then infinity.
     """
     base = np.zeros(k, dtype=np.int64)
     rows = []

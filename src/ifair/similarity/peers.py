@@ -1,18 +1,19 @@
 """The people most like each: their positions and distances, fewer where nobody else is within reach."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ifair.core.arrays import Array, Indices
+from ifair.core.nearest import Reference, first_of_each, to_ten_digits
+
 ROWS = 256
 """People searched for at a time."""
 
-PAIRS = 32_768
-"""Exact distances at a time."""
-
-DIGITS = 2.0**36
-"""Squared distances that agree to ten significant digits are equal."""
+PAIRS = 2048
+"""Exact distances at a time: such a block stays in the cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,7 @@ class Points:
     present: NDArray[np.float64]
     gaps: NDArray[np.float64]
     columns: NDArray[np.intp]
+    _search: list[Reference | None] = field(default_factory=list, repr=False, compare=False)
 
     @classmethod
     def of(
@@ -98,6 +100,16 @@ class Points:
         """Whether nobody has a gap."""
         return bool(self.present.all())
 
+    def prepare_search(self) -> Reference | None:
+        """What a search for the nearest of these needs, made once; None if somebody has a gap."""
+        if not self._search:
+            self._search.append(Reference.of(self.coordinates) if self.complete else None)
+        return self._search[0]
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """The arrays that the points are made of."""
+        return {name: getattr(self, name) for name in ("coordinates", "squares", "present", "gaps", "columns")}
+
     def squared_distances(self, others: "Points") -> NDArray[np.float64]:
         """Of every person here to every one of the others, by matrix products."""
         squared = self.coordinates @ (-2.0 * others.coordinates.T)
@@ -111,11 +123,21 @@ class Points:
             squared += self.gaps.sum()
         return np.maximum(squared, 0.0, out=squared)
 
-    def squared_differences(self, others: "Points") -> NDArray[np.float64]:
-        """Of every person here to the one of the same position there, without the rounding of a product."""
-        both = self.present * others.present
-        difference = (self.coordinates - others.coordinates) * both[:, self.columns]
-        return np.einsum("ij,ij->i", difference, difference) + (1.0 - both) @ self.gaps
+    def squared_differences(
+        self, others: "Points", row: NDArray[np.intp], other: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """Of pairs of a person here and one there, shape (n_pairs,), without the rounding of a product."""
+        squared = np.empty(len(row))
+        for start in range(0, len(row), PAIRS):
+            a, b = self[row[start : start + PAIRS]], others[other[start : start + PAIRS]]
+            difference = a.coordinates - b.coordinates
+            gaps = np.zeros(len(difference))
+            if not (a.complete and b.complete):
+                both = a.present * b.present
+                difference *= both[:, self.columns]
+                gaps = (1.0 - both) @ self.gaps
+            squared[start : start + PAIRS] = np.einsum("ij,ij->i", difference, difference) + gaps
+        return squared
 
 
 def find_peers(
@@ -123,52 +145,39 @@ def find_peers(
 ) -> Peers:
     """The nearest people of each in the reference, exactly; memory grows with the number of people.
 
-    Parameters
-    ----------
-    people : Points
-    reference : Points or None
-        None: the people themselves, of whom nobody is their own peer.
-    n_neighbors : int
-    query : int array of shape (n_people,), optional
-        Without a reference: only people of the same query are compared.
+    Without a reference: among the people themselves, of whom nobody is their own peer, and of one ``query``.
     """
-    own, others = reference is None, people if reference is None else reference
+    others = people if reference is None else reference
     indices = np.full((len(people), n_neighbors), -1, dtype=np.intp)
     distances = np.full((len(people), n_neighbors), np.inf)
-    groups = [None] if query is None else [np.flatnonzero(query == q) for q in np.unique(query)]
-    for members in groups:
-        rows = np.arange(len(people)) if members is None else members
-        pool = np.arange(len(others)) if members is None else members
-        among = others if members is None else others[members]
-        for start in range(0, len(rows), ROWS):
-            block = rows[start : start + ROWS]
-            found, near = _nearest(people[block], among, n_neighbors, start if own else None)
-            indices[block, : found.shape[1]] = np.where(found >= 0, pool[found], -1)
-            distances[block, : found.shape[1]] = near
+    everybody = np.arange(len(people)), np.arange(len(others))
+    groups = [everybody] if query is None else [(np.flatnonzero(query == q),) * 2 for q in np.unique(query)]
+    for rows, pool in groups:
+        k = min(n_neighbors, len(pool) - (reference is None))
+        if k < 1 or len(rows) == 0:
+            continue
+        asked, among = (people, others) if query is None else (people[rows], others[pool])
+        search = among.prepare_search() if asked.complete else None
+        if search is not None and reference is None:
+            found, squared = search.nearest_others(k)
+        elif search is not None:
+            found, squared = search.nearest(asked.coordinates, k)
+        else:
+            starts = range(0, len(rows), ROWS)
+            parts = [_nearest(asked[i : i + ROWS], among, k, i if reference is None else None) for i in starts]
+            found, squared = (np.concatenate(part) for part in zip(*parts))
+        indices[rows, :k], distances[rows, :k] = pool[found], np.sqrt(squared)
     return Peers(indices, distances)
 
 
-def _nearest(people: Points, others: Points, k: int, first: int | None) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+def _nearest(people: Points, others: Points, k: int, first: int | None) -> tuple[Indices, Array]:
     """The k nearest others of a block of people; ``first`` is the position of the block among the others, if it is."""
     squared = people.squared_distances(others)
     if first is not None:
         squared[np.arange(len(people)), first + np.arange(len(people))] = np.inf
-    k = min(k, squared.shape[1])
     kth = np.partition(squared, k - 1, axis=1)[:, k - 1 : k]
     # Products err by some units in the last place of the squares that they are made of.
     size = people.squares.sum(axis=1)[:, None] + others.squares.sum(axis=1).max(initial=0.0)
     row, other = np.nonzero((squared <= kth + 1e-12 * (1.0 + size)) & np.isfinite(squared))
-    exact = np.empty(len(row))
-    for start in range(0, len(row), PAIRS):
-        part = slice(start, start + PAIRS)
-        exact[part] = people[row[part]].squared_differences(others[other[part]])
-    mantissa, exponent = np.frexp(exact)
-    exact = np.ldexp(np.rint(mantissa * DIGITS) / DIGITS, exponent)
-    order = np.lexsort((other, exact, row))
-    row, other, exact = row[order], other[order], exact[order]
-    place = np.arange(len(row)) - np.searchsorted(row, row)
-    kept = place < k
-    found, near = np.full((len(people), k), -1, dtype=np.intp), np.full((len(people), k), np.inf)
-    found[row[kept], place[kept]] = other[kept]
-    near[row[kept], place[kept]] = np.sqrt(exact[kept])
-    return found, near
+    exact = to_ten_digits(people.squared_differences(others, row, other))
+    return first_of_each(row, other, exact, k)

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from ifair.core.neighbour_graph import graph_of
 from ifair.encode import Encoder, columns_of
 from ifair.encode.column_names import find_positions
 from ifair.encode.table_forms import to_pandas
@@ -27,7 +28,7 @@ SAMPLED_PAIRS = 200_000
 
 GAP = 0.5
 """What a missing value counts, of the mean squared difference of its attribute. With this share people with and without
-gaps find each other as if there were none: see ``benchmarks/bench_similarity.py``."""
+gaps find each other as if there were none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +166,8 @@ class Similarity(BaseEstimator):
 
     def distances(self, A: Any, B: Any = None) -> NDArray[np.float64]:
         """Distances of all people of one table to all of another, or among themselves, shape (n_A, n_B)."""
-        a = self._points(self._counted(A))
-        return np.sqrt(a.squared_distances(a if B is None else self._points(self._counted(B))))
+        a = self.embed(A)
+        return np.sqrt(a.squared_distances(a if B is None else self.embed(B)))
 
     def neighbours(self, X: Any, reference: Any = None, *, n_neighbors: int | None = None, query: Any = None) -> Peers:
         """The people most like each, within the caliper.
@@ -182,14 +183,13 @@ class Similarity(BaseEstimator):
             Look among people of the same query only.
         """
         people = self.embed(X)
-        embedded = reference is None or isinstance(reference, Points)
-        others = reference if embedded else self.embed(reference)
+        others = reference if reference is None or isinstance(reference, Points) else self.embed(reference)
         codes = None if query is None else pd.factorize(np.asarray(query))[0]
         found = find_peers(people, others, n_neighbors or self.n_neighbors, codes)
         return found.within(None if np.isinf(self.caliper_) else self.caliper_)
 
     def embed(self, X: Any) -> Points:
-        """People as points, ready to be the reference of many searches."""
+        """People as points, to be the reference of many searches."""
         return self._points(self._counted(X))
 
     def graph(self, X: Any, *, query: Any = None) -> csr_array:
@@ -197,8 +197,7 @@ class Similarity(BaseEstimator):
 
         ``A_ij`` is 1 where j is a peer of i. People without peers have no edge.
         """
-        peers = self.neighbours(X, query=query)
-        return graph_of_peers(peers.indices)
+        return graph_of(self.neighbours(X, query=query).indices, self.n_neighbors)
 
     def explain(self, X: Any, a: int, b: int, other: Any = None) -> Comparison:
         """Why two people are like or unlike.
@@ -212,7 +211,7 @@ class Similarity(BaseEstimator):
         """
         one, two = self._counted(X).iloc[[a]], self._counted(X if other is None else other).iloc[[b]]
         pair = self._points(one), self._points(two)
-        distance = float(np.sqrt(pair[0].squared_differences(pair[1])[0]))
+        distance = float(np.sqrt(pair[0].squared_differences(pair[1], *np.zeros((2, 1), dtype=np.intp))[0]))
         both = pair[0].present * pair[1].present
         difference = ((pair[0].coordinates - pair[1].coordinates) ** 2)[0]
         parts = np.bincount(pair[0].columns, difference, len(self.attributes_))
@@ -269,7 +268,7 @@ class Similarity(BaseEstimator):
             return float(self.caliper)
         rng = np.random.default_rng(0)
         a, b = rng.integers(len(points), size=(2, SAMPLED_PAIRS))
-        squared = points[a[a != b]].squared_differences(points[b[a != b]])
+        squared = points.squared_differences(points, a[a != b], b[a != b])
         squared = squared[np.isfinite(squared)]
         return float(np.sqrt(np.quantile(squared, REACHED_BY))) if len(squared) else np.inf
 
@@ -290,19 +289,11 @@ class Similarity(BaseEstimator):
                 raise IfairError(f"weights[{name!r}] must be a finite number of at least 0, got {weight!r}")
         if self.ordered and self.reading == "paper":
             raise IfairError("reading='paper' knows no order of categories: leave ordered out")
-        if not (self.caliper in ("auto", None) or (np.isscalar(self.caliper) and float(self.caliper) > 0)):
+        known = self.caliper is None or self.caliper == "auto"
+        if not known and (isinstance(self.caliper, str) or not float(self.caliper or 0) > 0):
             raise IfairError(f"caliper must be 'auto', None or a number above 0, got {self.caliper!r}")
         if self.n_neighbors < 1:
             raise IfairError(f"n_neighbors must be at least 1, got {self.n_neighbors}")
-
-
-def graph_of_peers(indices: NDArray[np.intp]) -> csr_array:
-    """``W = (A + A^T) / 2k`` from the peers of each person, shape (n_people, k), -1 for none."""
-    n_people, k = indices.shape
-    rows, places = np.nonzero(indices >= 0)
-    weights = np.full(len(rows), 0.5 / k)
-    directed = csr_array((weights, (rows, indices[rows, places])), shape=(n_people, n_people))
-    return (directed + directed.T).tocsr()
 
 
 def _join(words: list[str]) -> str:

@@ -42,14 +42,7 @@ class Unit:
         return len(self.values) + 1 if self.kind == "category" else 1
 
     def embed(self, column: pd.Series) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Coordinates whose squared Euclidean distance is the squared difference in units, and who has a value.
-
-        Returns
-        -------
-        coordinates : ndarray of shape (n_records, width)
-            Zero where the value is missing.
-        present : ndarray of bool, shape (n_records,)
-        """
+        """Coordinates whose squared Euclidean distance is the squared difference in units, and who has a value."""
         present = column.notna().to_numpy()
         coordinates = np.zeros((len(column), self.width))
         if self.kind == "number":

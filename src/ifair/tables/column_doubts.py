@@ -63,15 +63,8 @@ class Doubt:
 def find_doubt(column: pd.Series) -> Doubt | None:
     """Say why a column hardly describes people, or None if it may.
 
-    Parameters
-    ----------
-    column : Series of shape (n_records,)
-
-    Returns
-    -------
-    Doubt or None
-        Identifiers, constants, empty columns and free text are to be left out. Whole numbers that are different in
-        every record, but neither count up nor are called an id, may as well be incomes: they stay.
+    Identifiers, constants, empty columns and free text are to be left out. Whole numbers that are different in every
+    record, but neither count up nor are called an id, may as well be incomes: they stay.
     """
     present = column.dropna()
     different = present.nunique()
@@ -185,16 +178,7 @@ def warn_of_protected(frame: pd.DataFrame, protected: Iterable[str], keep: Colle
 
 
 def warn_of_target(name: str, doubt: Doubt | None, *, is_class: bool) -> list[str]:
-    """Doubts about an outcome of several values; one that nothing could be learned about is refused.
-
-    Parameters
-    ----------
-    name : str
-        Of the column.
-    doubt : Doubt or None
-    is_class : bool
-        Whether one of the values was named as the positive one.
-    """
+    """Doubts about an outcome of several values; one that nothing could be learned about is refused."""
     if doubt is None:
         return []
     if doubt.advice and not is_class:

@@ -32,8 +32,7 @@ def from_table(
     table : pandas.DataFrame, polars.DataFrame or LazyFrame, str or path
         The records, or a CSV (``.csv``, ``.tsv``, also gzipped) or Parquet (``.parquet``) file of them.
     target : str, default=None
-        Column of the outcome: two values for classification, more numbers for a score. It leaves the
-        attributes.
+        Column of the outcome: two values for classification, more numbers for a score. It leaves the attributes.
     protected : str or sequence of str
         Columns that must not count.
     query : str, default=None
@@ -90,18 +89,7 @@ def from_table(
 
 
 def encode_outcome(values: pd.Series, positive: Any = None) -> pd.Series:
-    """An outcome as 0 and 1 where it has two values, as numbers where it has more.
-
-    Parameters
-    ----------
-    values : Series of shape (n_records,)
-    positive : object, default=None
-        The value that becomes 1; not needed for 0 and 1, or false and true.
-
-    Returns
-    -------
-    Series of shape (n_records,)
-    """
+    """An outcome as 0 and 1 where it has two values, as numbers where it has more."""
     missing = values.isna().to_numpy()
     if missing.any():
         raise IfairError(

@@ -14,14 +14,7 @@ import pandas as pd
 from pandas.api.types import infer_dtype, is_object_dtype
 
 from ifair.errors import IfairError, missing_file, require_extra, shorten_error
-from ifair.tables.csv_checks import (
-    ENCODING,
-    UNREADABLE,
-    check_csv,
-    explain_unreadable,
-    refuse_repeated,
-    separator_of,
-)
+from ifair.tables.csv_checks import ENCODING, UNREADABLE, check_csv, explain_unreadable, refuse_repeated, separator_of
 
 CSV = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")
 PARQUET = (".parquet", ".pq")
@@ -61,13 +54,7 @@ def read_table(table: Any) -> pd.DataFrame:
 def read_blocks(path: Path, rows: int = BLOCK_ROWS, *, text: Collection[str] = ()) -> Iterator[pd.DataFrame]:
     """Read a CSV or Parquet file some rows at a time.
 
-    Parameters
-    ----------
-    path : Path
-    rows : int
-        Most rows of a block.
-    text : collection of str
-        Columns of text: in a CSV, a block of them may look like numbers. Columns that are not there are passed over.
+    ``text`` names columns of text: in a CSV, a block of them may look like numbers.
 
     Yields
     ------

@@ -57,15 +57,7 @@ class Roles:
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any], where: str = "the roles") -> Self:
-        """Roles of plain data; an unknown key or a value of the wrong kind is refused.
-
-        Parameters
-        ----------
-        given : mapping
-            As `as_dict` gives it. One name may stand for a list of one.
-        where : str
-            Where it came from, for messages.
-        """
+        """Roles of plain data, as `as_dict` gives it; an unknown key or a value of the wrong kind is refused."""
         many = {field.name for field in fields(cls) if field.default == ()}
         values: dict[str, Any] = {}
         for key, value in given.items():
@@ -128,14 +120,7 @@ def read_roles(path: str | Path) -> Roles:
 
 
 def check_names(roles: Roles, columns: Iterable[str]) -> None:
-    """Refuse roles of columns that are not there, and columns with two roles.
-
-    Parameters
-    ----------
-    roles : Roles
-    columns : iterable of str
-        Those of the table.
-    """
+    """Refuse roles of columns that are not there, and columns with two roles."""
     known = list(columns)
     for role, name in list_named(roles):
         if name not in known:

@@ -43,55 +43,47 @@ ABOUT = About(
     ),
 )
 # Free text, addresses, links to pictures and other columns that no recipe reads.
-_FREE_TEXT = (
-    "listing_url scrape_id name summary space description experiences_offered neighborhood_overview "
-    "notes transit access interaction house_rules thumbnail_url medium_url picture_url "
-    "xl_picture_url host_url host_location host_about host_acceptance_rate host_thumbnail_url "
-    "host_picture_url host_neighbourhood host_verifications street state zipcode market "
-    "smart_location country_code country amenities weekly_price monthly_price minimum_minimum_nights "
-    "maximum_minimum_nights minimum_maximum_nights maximum_maximum_nights minimum_nights_avg_ntm "
-    "maximum_nights_avg_ntm calendar_updated has_availability calendar_last_scraped "
-    "number_of_reviews_ltm requires_license license jurisdiction_names is_business_travel_ready "
-    "calculated_host_listings_count_entire_homes calculated_host_listings_count_private_rooms "
-    "calculated_host_listings_count_shared_rooms source number_of_reviews_l30d availability_eoy "
-    "number_of_reviews_ly estimated_occupancy_l365d estimated_revenue_l365d "
-)
+_FREE_TEXT = """
+listing_url scrape_id name summary space description experiences_offered neighborhood_overview notes transit access
+interaction house_rules thumbnail_url medium_url picture_url xl_picture_url host_url host_location host_about
+host_acceptance_rate host_thumbnail_url host_picture_url host_neighbourhood host_verifications street state zipcode
+market smart_location country_code country amenities weekly_price monthly_price minimum_minimum_nights
+maximum_minimum_nights minimum_maximum_nights maximum_maximum_nights minimum_nights_avg_ntm maximum_nights_avg_ntm
+calendar_updated has_availability calendar_last_scraped number_of_reviews_ltm requires_license license
+jurisdiction_names is_business_travel_ready calculated_host_listings_count_entire_homes
+calculated_host_listings_count_private_rooms calculated_host_listings_count_shared_rooms source
+number_of_reviews_l30d availability_eoy number_of_reviews_ly estimated_occupancy_l365d estimated_revenue_l365d
+"""
 DROPPED = frozenset(_FREE_TEXT.split())
 # What the details of Denver lack and the summary of the same snapshot has.
 FROM_SUMMARY = ["host_id", "minimum_nights", "reviews_per_month", "calculated_host_listings_count", "availability_365"]
 _RAW = "https://raw.githubusercontent.com"
-# The listings as published, before trimming: sha256, address in a public project, member of its archive.
+# The listings as published, before trimming: sha256, address in a public project.
 _PUBLISHED = {
     "boston_2019-12": (
         "3fe09620c8dc3d4f74655d7da4ca027aa4b8eaaf0d3d3e86b7326066a4d2c975",
         f"{_RAW}/BhargaviSuren/DataViz/40e20fca052c149b462cf840199dbf3e394ff0ea/listings.csv.gz",
-        None,
     ),
     "seattle_2016-01": (
         "7960e038e927eb8d6a82095e31bb19e2be4d2e77b322c0e3831b6cdad0f752dc",
         f"{_RAW}/ItsyPetkov/PortfolioProject4/f3bb28202e32b04025bc23c72fc921af2dc34db9/data/listings.zip",
-        "listings.csv",
     ),
     "washington_2015-10": (
         "7495fabcd1ba41e166d44589813dc6a6b127a38270162e1dbf7b3237525b0bd5",
         f"{_RAW}/oztalha/airbnb-ratings-geo-web-app/3448726b94c0d0126c229bf63f95d4b97a45660f/data/listings.csv.gz",
-        None,
     ),
     "jersey-city_2019-04": (
         "229873ef9c7fdc9ac7ca64cd02da6af8e15cd8f5923395f7b00d60e5b3d6bd25",
         f"{_RAW}/just-for-fun-001/ts-airbnb-test/b350d73953958579515178f1c74b174013eb3ecb/listings.csv.gz",
-        None,
     ),
     "denver_2019-04": (
         "298b20fb7f0422de67cfadc5dbeca5810b2fb967b5a6ef4554c569bb2b7f6c43",
         f"{_RAW}/Mona-Arami/Denver-AirBNB/839a08c1a2ef73fdf033b50dbbc7729a35156e1d/airbnb-crime-app/Resources/"
         "listings.csv",
-        None,
     ),
     "denver_2019-04_summary": (
         "3df8c82f1164327ee5f8f00dcd71a25e3ec5b9abb9a89e12f264a8c3546e89f9",
         f"{_RAW}/Mona-Arami/Project_2_LAMBs/4172a740e984286ab394057a621d28290c01a88d/Resources/listings.csv",
-        None,
     ),
 }
 # A published listings file holds free text for every listing and is some 20 MB; more is refused.
@@ -109,27 +101,19 @@ _KEPT = {
 def _list_published(key: str) -> tuple[DataFile, ...]:
     """The published files that the listings of a city are made from."""
     return tuple(
-        DataFile(f"airbnb/published/{name}.csv", sha256, _PUBLISHED_LIMIT, (Origin(url, member),))
-        for name, (sha256, url, member) in _PUBLISHED.items()
+        DataFile(
+            f"airbnb/published/{name}.csv",
+            sha256,
+            _PUBLISHED_LIMIT,
+            (Origin(url, "listings.csv" if url.endswith(".zip") else None),),
+        )
+        for name, (sha256, url) in _PUBLISHED.items()
         if name in (key, f"{key}_summary")
     )
 
 
 def make_listings(published: Sequence[bytes], where: str) -> bytes:
-    """Cut a published listings file down to the columns kept; cells and rows stay as they are.
-
-    Parameters
-    ----------
-    published : sequence of bytes
-        The details file, and for Denver the summary file of the same listings.
-    where : str
-        Name for error messages.
-
-    Returns
-    -------
-    bytes
-        A CSV table.
-    """
+    """Cut a published listings file down to the columns kept; cells and rows stay as they are."""
     header, *rows = _read_rows(published[0], where)
     if len(published) > 1:
         summary_header, *summary = _read_rows(published[1], where)
@@ -211,13 +195,7 @@ HOMES = {
     "Loft": "loft",
 }
 RESPONSES = ("within an hour", "within a few hours", "within a day", "a few days or more")
-BEDS = {
-    "Real Bed": "bed",
-    "Futon": "futon",
-    "Pull-out Sofa": "sofa bed",
-    "Airbed": "airbed",
-    "Couch": "couch",
-}
+BEDS = {"Real Bed": "bed", "Futon": "futon", "Pull-out Sofa": "sofa bed", "Airbed": "airbed", "Couch": "couch"}
 CANCELLATIONS = {
     "flexible": "flexible",
     "moderate": "moderate",
@@ -299,14 +277,7 @@ def parse_airbnb(content: bytes, key: str, recipe: str) -> pd.DataFrame:
     more = recipe == "four-cities"
     ranges = {**RANGES, **MORE_RANGES} if more else RANGES
     extra = ("bed_type", "cancellation_policy") if more else ("host_response_time", "last_review")
-    read_as_text = (
-        "host_name",
-        "neighbourhood_cleansed",
-        "property_type",
-        "room_type",
-        "host_is_superhost",
-        *extra,
-    )
+    read_as_text = ("host_name", "neighbourhood_cleansed", "property_type", "room_type", "host_is_superhost", *extra)
     columns = read_csv(content, where, [*ranges, *read_as_text])
     columns["price"] = [text.replace("$", "").replace(",", "").strip() for text in columns["price"]]
     parts = {name: parse_numbers(columns, name, where, low, high, blank=True) for name, (low, high) in ranges.items()}

@@ -87,8 +87,7 @@ def load_compas(*, recipe: str = "race-apart", within_days: int | None = None, *
     Returns
     -------
     Dataset
-        ``target`` is 1 for a new charge, the outcome to avoid. Or what ``return_X_y`` and ``as_frame`` ask
-        for.
+        ``target`` is 1 for a new charge, the outcome to avoid. Or what ``return_X_y`` and ``as_frame`` ask for.
     """
     check_choice("recipe", recipe, RECIPES)
     loading = LoadOptions(**options)

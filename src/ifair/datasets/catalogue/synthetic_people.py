@@ -47,12 +47,11 @@ def make_synthetic(
 ) -> Any:
     """Draw the paper's synthetic data: the same X1, X2 and Y whatever the variant, only the group A differs.
 
-    Half of the records come from an isotropic Gaussian with unit variance and have Y = 0, the others from a
-    Gaussian with variance 1 and covariance 0.95 and have Y = 1. The paper gives neither the means nor the
-    rule for Y. The default means lie one standard deviation below and above the paper's threshold of 3 in
-    both attributes, so that ``X1 <= 3`` and ``X2 <= 3`` each hold for about half of the records, for 84 % of
-    those with Y = 0 and for 16 % of those with Y = 1: the group then goes along with the outcome, without
-    being a copy of it.
+    Half of the records come from an isotropic Gaussian with unit variance and have Y = 0, the others from a Gaussian
+    with variance 1 and covariance 0.95 and have Y = 1. The paper gives neither the means nor the rule for Y. The
+    default means lie one standard deviation below and above the paper's threshold of 3 in both attributes, so that ``X1
+    <= 3`` and ``X2 <= 3`` each hold for about half of the records, for 84 % of those with Y = 0 and for 16 % of those
+    with Y = 1: the group then goes along with the outcome, without being a copy of it.
 
     Parameters
     ----------
