@@ -6,7 +6,7 @@ from click.testing import CliRunner
 
 import ifair
 from ifair.cli import main
-from ifair.cli.printable_text import make_one_line, make_printable
+from ifair.cli.terminal_text import make_one_line, make_printable
 
 HOSTILE = "\x1b[31mage\a\r\nError: all is well\u202e"
 SHOWN = r"\x1b[31mage\x07\r\nError: all is well\u202e"

@@ -8,26 +8,25 @@ import numpy as np
 import pytest
 
 from ifair.report.blocks import Bullets, Heading, Picture, markdown
+from ifair.reproduce.assemble import empty_results
 from ifair.reproduce.case import Case, measure_grid, prepare
 from ifair.reproduce.experiments import ablation
 from ifair.reproduce.experiments.ablation import (
+    EXPERIMENT,
     MARKS,
     SCALES,
     VARIANTS,
     compare_clearly,
-    draw,
     label_variant,
     list_findings,
     map_settings,
     measure_variant,
     plan,
-    section,
     summarise,
     summarise_split,
     tabulate,
 )
 from ifair.reproduce.profiles import PROFILES
-from ifair.reproduce.results_format import empty_results
 from ifair.reproduce.runner import Record
 
 
@@ -254,20 +253,28 @@ def test_findings_name_winners_gaps_and_leaks(results):
 
 
 def test_the_section_has_one_title_and_says_what_was_left_out(results):
-    blocks = section(results)
+    blocks = EXPERIMENT.write_section(results)
     assert [block for block in blocks if isinstance(block, Heading)] == blocks[:1]
     assert "p = 1 and p = 3 on Credit (19,800 cells)" in markdown(blocks)
     assert [block.stem for block in blocks if isinstance(block, Picture)] == ["ablation"]
 
 
 def test_without_results_there_is_nothing_to_say():
-    assert section(empty_results()) == section({**empty_results(), "experiments": {"ablation": {}}}) == []
-    assert draw(empty_results()) == draw({**empty_results(), "experiments": {"ablation": {}}}) == {}
+    assert (
+        EXPERIMENT.write_section(empty_results())
+        == EXPERIMENT.write_section({**empty_results(), "experiments": {"ablation": {}}})
+        == []
+    )
+    assert (
+        EXPERIMENT.draw_figures(empty_results())
+        == EXPERIMENT.draw_figures({**empty_results(), "experiments": {"ablation": {}}})
+        == {}
+    )
 
 
 def test_the_picture_has_a_panel_for_every_dataset_and_a_line_for_every_mark(results):
     pytest.importorskip("matplotlib")
-    figure = draw(results)["ablation"]
+    figure = EXPERIMENT.draw_figures(results)["ablation"]
     assert [panel.get_title() for panel in figure.axes] == ["Credit", "Xing"]
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["squared softmax", "frozen", "paper"]
     marked = [

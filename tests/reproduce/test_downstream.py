@@ -7,11 +7,11 @@ import pytest
 
 from ifair.evaluate.rules import choose_row
 from ifair.report.blocks import Heading, Table, markdown
+from ifair.reproduce.assemble import empty_results
 from ifair.reproduce.case import Case, measure_grid
 from ifair.reproduce.experiments import downstream
-from ifair.reproduce.experiments.downstream import section
+from ifair.reproduce.experiments.downstream import EXPERIMENT
 from ifair.reproduce.profiles import PROFILES, Source
-from ifair.reproduce.results_format import empty_results
 from ifair.reproduce.runner import Record
 
 CREDIT = Case("credit", 0, max_records=240)
@@ -84,7 +84,7 @@ def test_a_summary_has_means_and_spreads_of_every_model_and_representation():
 
 
 def page(results):
-    return markdown(section(results)).replace("\N{NO-BREAK SPACE}", " ")
+    return markdown(EXPERIMENT.write_section(results)).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def reached(**values):
@@ -105,7 +105,7 @@ def results():
 
 
 def test_one_table_has_every_model_and_representation(results):
-    blocks = section(results)
+    blocks = EXPERIMENT.write_section(results)
     assert isinstance(blocks[0], Heading)
     first = next(block for block in blocks if isinstance(block, Table))
     assert first.rows[0] == ["dataset", "model", "full data", "iFair-b"]
@@ -125,5 +125,5 @@ def test_spreads_are_in_the_detailed_tables(results):
 
 
 def test_without_results_there_is_nothing():
-    assert section(empty_results()) == []
-    assert section({**empty_results(), "experiments": {"downstream": {}}}) == []
+    assert EXPERIMENT.write_section(empty_results()) == []
+    assert EXPERIMENT.write_section({**empty_results(), "experiments": {"downstream": {}}}) == []

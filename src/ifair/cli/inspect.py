@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ifair.cli.output import json_option
-from ifair.cli.printable_text import make_printable
+from ifair.cli.terminal_text import make_printable
 
 MOST_LINES = 10
 

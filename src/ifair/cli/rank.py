@@ -8,11 +8,10 @@ from typing import Any
 
 import click
 
-from ifair.cli.error_lines import warn
 from ifair.cli.extras import needs, needs_for_tables
 from ifair.cli.output import explain_write_errors, is_standard_output, json_option, output_option
-from ifair.cli.printable_text import make_printable
 from ifair.cli.roles_options import needs_protected, roles_options
+from ifair.cli.terminal_text import make_printable, warn
 
 NEW = ("rank", "fair_score", "moved")
 SHOWN_QUERIES = 20

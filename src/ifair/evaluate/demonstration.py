@@ -49,7 +49,6 @@ def demonstrate(settings: Settings | None = None, step: Step | None = None) -> D
 
     Parameters
     ----------
-    settings : Settings, optional
     step : callable, optional
         Called as ``step(what, done, total)`` when a part is finished.
     """

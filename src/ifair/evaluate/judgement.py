@@ -35,8 +35,6 @@ class Judgement:
 
     Parameters
     ----------
-    part : Part
-    outcome : Outcome
     parts : Split
         The part is one of these.
     resamples : int

@@ -46,11 +46,6 @@ USEFULNESS = {
 def paper_measures(part: Part, outcome: Outcome) -> dict[str, float]:
     """Everything that the paper prints of a classifier or, where there are queries, of a ranking.
 
-    Parameters
-    ----------
-    part : Part
-    outcome : Outcome
-
     Returns
     -------
     dict
@@ -81,7 +76,6 @@ def ranking_measures(part: Part, scores: Floats, order: Floats | None = None) ->
 
     Parameters
     ----------
-    part : Part
     scores : ndarray of shape (n_records,)
     order : ndarray of shape (n_records,), optional
         What candidates are ranked by, larger first, where that is not the scores.
@@ -134,11 +128,9 @@ def guess_group(parts: Split, seen: Any, unseen: Any, adversary: str, seed: int)
 
     Parameters
     ----------
-    parts : Split
     seen, unseen : arrays of shape (n_records, n_columns)
         The training and the test part, as the adversary sees them.
     adversary : {"logistic", "boosting"}
-    seed : int
     """
     model = make_attacker(adversary, seed).fit(seen, parts.train.group)
     return {
@@ -165,7 +157,6 @@ def flip_scores(part: Part, scores: Any) -> tuple[list[int], Floats]:
 
     Parameters
     ----------
-    part : Part
     scores : callable
         From encoded records (M, N) to scores (M,).
 

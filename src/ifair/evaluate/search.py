@@ -70,7 +70,6 @@ def search(
         Gets a setting, such as ``{"K": 10, "share": 0.5}``, and returns plain data with the measures under
         ``"validation"``; whatever else it returns is kept as well. Larger is better. A setting of which a measure is
         NaN is kept and learned nothing from.
-    space : mapping from names to Integer, Share or Choice
     measures : sequence of str
         At least two keys of ``"validation"``.
     n_trials : int
@@ -83,8 +82,6 @@ def search(
         Whatever else the objective depends on (the data, a solver's parameters). Trials are only taken from the
         journal where this, the space, the measures, the start, the seed and the versions of ifair and Optuna are
         the same.
-    seed : int, default=0
-    observer : callable, optional
 
     Returns
     -------

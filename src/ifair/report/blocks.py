@@ -29,14 +29,7 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A measure over repeated splits, and what the paper printed for it, if anything.
-
-    Attributes
-    ----------
-    mean, sd : float
-    paper : float, optional
-    digits : int, default=2
-    """
+    """A measure over repeated splits, and what the paper printed for it, if anything."""
 
     mean: float
     sd: float

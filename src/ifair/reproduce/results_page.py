@@ -23,9 +23,9 @@ from ifair.report.blocks import (
 from ifair.reproduce import labels
 from ifair.reproduce.experiment import find_experiments
 from ifair.reproduce.experiments import classification_task, ranking_task
-from ifair.reproduce.results_format import Results, Source
 from ifair.reproduce.runner import RunError, write_text
 from ifair.reproduce.verdicts import FAILS, HOLDS, IN_PART, YES
+from ifair.results import Results, Source
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -100,7 +100,7 @@ def write_page(folder: Path, results: Results, stem: str = "results", *, alone: 
 
 def list_blocks(results: Results) -> list[Block]:
     """Every block of the page."""
-    sections = [block for experiment in find_experiments().values() for block in experiment.section(results)]
+    sections = [block for experiment in find_experiments().values() for block in experiment.write_section(results)]
     return [
         Heading("The paper's evaluation, redone", 1),
         *_introduce(results),
@@ -122,14 +122,13 @@ def format_markdown(results: Results, pictures: str = "figures") -> str:
 
 def draw_figures(results: Results) -> "dict[str, Figure]":
     """Every picture of the page by the stem of its file; needs matplotlib."""
-    return {
-        stem: figure for experiment in find_experiments().values() for stem, figure in experiment.draw(results).items()
-    }
+    drawn = [experiment.draw_figures(results) for experiment in find_experiments().values()]
+    return {stem: figure for figures in drawn for stem, figure in figures.items()}
 
 
 def judge_claims(results: Results) -> list[Finding]:
     """The paper's claims, in the order of the sections, each judged by our numbers."""
-    return [finding for experiment in find_experiments().values() for finding in experiment.judge(results)]
+    return [finding for experiment in find_experiments().values() for finding in experiment.judge_claims(results)]
 
 
 def format_text(results: Results) -> str:

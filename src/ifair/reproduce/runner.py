@@ -50,7 +50,6 @@ class Unit:
         What a person is told of it.
     function : str
         ``"module:name"``; called with the case, returns plain data (numbers, strings, lists, dicts).
-    case : Case
     """
 
     label: str
@@ -105,16 +104,10 @@ def run_units(
 
     Parameters
     ----------
-    units : sequence of Unit
     folder : Path
         Made if need be. Only one run at a time may use it.
     n_jobs : int, default=1
         Processes; -1 for one per core.
-    observer : callable, optional
-
-    Returns
-    -------
-    list of Record
     """
     with hold_folder(folder):
         kept = folder / "units"

@@ -25,12 +25,9 @@ from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Strong, 
 from ifair.report.pictures import BLUE, GREEN, ORANGE, RED, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, prepare, represent, train_setting
-from ifair.reproduce.experiment import Experiment
-from ifair.reproduce.profiles import Profile, Source
-from ifair.reproduce.results_format import Results
-from ifair.reproduce.runner import Unit
-from ifair.reproduce.units import Earlier, Records, make_unit
+from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Source, Unit, make_unit
 from ifair.reproduce.verdicts import LEVEL
+from ifair.results import Results
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -254,11 +251,8 @@ def summarise_split(result: Mapping[str, Any]) -> dict[str, float]:
     }
 
 
-def section(results: Results) -> list[Block]:
+def section(found: Any, results: Results) -> list[Block]:
     """The table, the picture and the findings; nothing where the experiment was not run."""
-    found = results["experiments"].get("ablation")
-    if not found:
-        return []
     return [
         Heading("Options beyond the paper"),
         Text(
@@ -421,11 +415,8 @@ def _join_datasets(datasets: list[str]) -> str:
     return ", ".join(map(labels.dataset, datasets)) or "none"
 
 
-def draw(results: Results) -> "dict[str, Figure]":
+def draw(found: Any, results: Results) -> "dict[str, Figure]":
     """One panel a dataset: hypervolume of every variant with its standard deviation; lines mark the rivals."""
-    found = results["experiments"].get("ablation")
-    if not found:
-        return {}
     shown = [name for name in _list_variants(found) if name not in MARKS][::-1]
     figure = new_figure(1.2 + 0.27 * len(shown), 9.0)
     panels = figure.subplots(1, len(found), sharey=True, squeeze=False)[0]
@@ -456,6 +447,4 @@ def draw(results: Results) -> "dict[str, Figure]":
     return {"ablation": figure}
 
 
-EXPERIMENT = Experiment(
-    "ablation", place=100, plan=plan, summarise=summarise, section=section, draw=draw, by_dataset=True
-)
+EXPERIMENT = Experiment("ablation", 100, plan, summarise, section, draw, by_dataset=True)

@@ -12,10 +12,7 @@ from ifair.evaluate.fronts import pareto_front
 from ifair.report.blocks import Block, Finding, Heading, Number, Strong, Table, Text, signed
 from ifair.reproduce import labels
 from ifair.reproduce.case import measure_grid
-from ifair.reproduce.experiment import Experiment
-from ifair.reproduce.profiles import Profile
-from ifair.reproduce.results_format import Results
-from ifair.reproduce.runner import Unit
+from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, plan_grid, rows_by_split
 from ifair.reproduce.tradeoff import (
     TradeOff,
     compare_table,
@@ -25,8 +22,8 @@ from ifair.reproduce.tradeoff import (
     list_points,
     summarise_splits,
 )
-from ifair.reproduce.units import Earlier, Records, plan_grid, rows_by_split
 from ifair.reproduce.verdicts import format_p, format_spread, judge_claim
+from ifair.results import Results
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -59,11 +56,8 @@ def summarise(records: Records) -> dict[str, TradeOff]:
     }
 
 
-def section(results: Results) -> list[Block]:
+def section(found: Any, results: Results) -> list[Block]:
     """For every dataset picture, table and paired comparisons."""
-    found = results["experiments"].get("classification")
-    if not found:
-        return []
     blocks: list[Block] = [Heading("Classification")]
     for dataset, summary in found.items():
         blocks += [
@@ -76,10 +70,10 @@ def section(results: Results) -> list[Block]:
     return blocks
 
 
-def draw(results: Results) -> dict[str, "Figure"]:
+def draw(found: Any, results: Results) -> dict[str, "Figure"]:
     """One picture a dataset."""
     drawn = {}
-    for dataset, summary in (results["experiments"].get("classification") or {}).items():
+    for dataset, summary in found.items():
         points = [
             (method, by[dataset]["AUC"], by[dataset]["yNN"])
             for methods in results["paper"]["classification"].values()
@@ -109,9 +103,8 @@ def tabulate(results: Results, dataset: str) -> Table:
     return Table(rows)
 
 
-def judge(results: Results) -> list[Finding]:
+def judge(found: Any, results: Results) -> list[Finding]:
     """What the paper concludes from its classification study."""
-    found = results["experiments"].get("classification") or {}
     return [
         *judge_claim(
             "iFair treats similar people more alike than the full data do, at a small loss of utility.",
@@ -195,13 +188,4 @@ def _judge_group_fairness(dataset: str, summary: TradeOff, measure: str) -> tupl
     return gained > GAIN, line
 
 
-EXPERIMENT = Experiment(
-    "classification",
-    place=30,
-    plan=plan,
-    summarise=summarise,
-    section=section,
-    draw=draw,
-    judge=judge,
-    by_dataset=True,
-)
+EXPERIMENT = Experiment("classification", 30, plan, summarise, section, draw, judge, by_dataset=True)

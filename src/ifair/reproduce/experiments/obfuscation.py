@@ -11,12 +11,9 @@ from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table,
 from ifair.report.pictures import BLACK, light_grid, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, prepare, represent, train_chosen
-from ifair.reproduce.experiment import Experiment
-from ifair.reproduce.profiles import Profile
-from ifair.reproduce.results_format import Results
-from ifair.reproduce.runner import Unit
-from ifair.reproduce.units import Earlier, Records, group_results, plan_chosen
+from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, group_results, plan_chosen
 from ifair.reproduce.verdicts import format_spread, judge_claim
+from ifair.results import Results
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -70,11 +67,8 @@ def summarise(records: Records) -> dict[str, Any]:
     }
 
 
-def section(results: Results) -> list[Block]:
+def section(found: Any, results: Results) -> list[Block]:
     """Accuracy and AUC of the adversaries on every dataset and representation."""
-    found = results["experiments"].get("obfuscation")
-    if not found:
-        return []
     columns = [(name, measure) for name in ADVERSARIES for measure in ("accuracy", "AUC")]
     rows: list[list[Any]] = [
         ["dataset", "method", "majority", *(f"{ADVERSARIES[name]}: {measure}" for name, measure in columns)]
@@ -102,11 +96,8 @@ def section(results: Results) -> list[Block]:
     ]
 
 
-def draw(results: Results) -> dict[str, "Figure"]:
+def draw(found: Any, results: Results) -> dict[str, "Figure"]:
     """Grouped bars, one panel an adversary."""
-    found = results["experiments"].get("obfuscation")
-    if not found:
-        return {}
     figure = new_figure(5.2)
     panels = figure.subplots(len(ADVERSARIES), 1, sharex=True, sharey=True)
     methods = list(dict.fromkeys(method for by in found.values() for method in by))
@@ -143,10 +134,10 @@ def draw(results: Results) -> dict[str, "Figure"]:
     return {"adversary": figure}
 
 
-def judge(results: Results) -> list[Finding]:
+def judge(found: Any, results: Results) -> list[Finding]:
     """iFair hides what masking reveals."""
     parts = []
-    for dataset, by in (results["experiments"].get("obfuscation") or {}).items():
+    for dataset, by in found.items():
         for adversary, measure in (("logistic", "accuracy"), ("boosting", "AUC")):
             ours, masked = (by[method][adversary][measure] for method in ("ifair-b", "masked"))
             saved = masked["mean"] - ours["mean"]
@@ -173,13 +164,5 @@ def judge(results: Results) -> list[Finding]:
 
 
 EXPERIMENT = Experiment(
-    "obfuscation",
-    place=60,
-    plan=plan,
-    summarise=summarise,
-    section=section,
-    draw=draw,
-    judge=judge,
-    needs=("classification", "ranking"),
-    by_dataset=True,
+    "obfuscation", 60, plan, summarise, section, draw, judge, needs=("classification", "ranking"), by_dataset=True
 )

@@ -15,12 +15,9 @@ from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table,
 from ifair.report.pictures import BLUE, GREY, RED, light_grid, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, prepare, train_chosen
-from ifair.reproduce.experiment import Experiment
-from ifair.reproduce.profiles import Profile
-from ifair.reproduce.results_format import Results
-from ifair.reproduce.runner import Unit
-from ifair.reproduce.units import Earlier, Records, group_results, plan_chosen
+from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, group_results, plan_chosen
 from ifair.reproduce.verdicts import format_spread, judge_claim
+from ifair.results import Results
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -76,11 +73,8 @@ def summarise(records: Records) -> dict[str, Curve]:
     }
 
 
-def section(results: Results) -> list[Block]:
+def section(found: Any, results: Results) -> list[Block]:
     """The curves, and the numbers behind them."""
-    found = results["experiments"].get("parity")
-    if not found:
-        return []
     blocks: list[Block] = [
         Heading("FA*IR on top of iFair-b"),
         Text(
@@ -104,11 +98,8 @@ def section(results: Results) -> list[Block]:
     return blocks
 
 
-def draw(results: Results) -> dict[str, "Figure"]:
+def draw(found: Any, results: Results) -> dict[str, "Figure"]:
     """One panel a measure, one line a dataset."""
-    found = results["experiments"].get("parity")
-    if not found:
-        return {}
     figure = new_figure(3.2)
     for axes, measure in zip(figure.subplots(1, len(MEASURES)), MEASURES):
         light_grid(axes)
@@ -131,10 +122,10 @@ def draw(results: Results) -> dict[str, "Figure"]:
     return {"parity": figure}
 
 
-def judge(results: Results) -> list[Finding]:
+def judge(found: Any, results: Results) -> list[Finding]:
     """Any share can be reached, and individual fairness stays."""
     parts = []
-    for dataset, by in (results["experiments"].get("parity") or {}).items():
+    for dataset, by in found.items():
         without, rows = by["without"], by["rows"]
         shares = [row["test"]["percent_protected"]["mean"] for row in rows]
         missed = [row["p"] for row, share in zip(rows, shares) if share < 100 * row["p"]]
@@ -168,14 +159,4 @@ def judge(results: Results) -> list[Finding]:
     )
 
 
-EXPERIMENT = Experiment(
-    "parity",
-    place=70,
-    plan=plan,
-    summarise=summarise,
-    section=section,
-    draw=draw,
-    judge=judge,
-    needs=("ranking",),
-    by_dataset=True,
-)
+EXPERIMENT = Experiment("parity", 70, plan, summarise, section, draw, judge, needs=("ranking",), by_dataset=True)

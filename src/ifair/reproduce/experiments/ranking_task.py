@@ -26,10 +26,7 @@ from ifair.evaluate.training import train
 from ifair.report.blocks import Block, Finding, Heading, Number, Table, Text, signed
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, measure, measure_grid, prepare
-from ifair.reproduce.experiment import Experiment
-from ifair.reproduce.profiles import Profile
-from ifair.reproduce.results_format import Results
-from ifair.reproduce.runner import Unit
+from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, plan_grid, rows_by_split
 from ifair.reproduce.tradeoff import (
     TradeOff,
     compare_table,
@@ -38,8 +35,8 @@ from ifair.reproduce.tradeoff import (
     draw_tradeoff,
     summarise_splits,
 )
-from ifair.reproduce.units import Earlier, Records, plan_grid, rows_by_split
 from ifair.reproduce.verdicts import format_p, format_spread, is_clearly_above, judge_claim
+from ifair.results import Results
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -85,11 +82,8 @@ def summarise(records: Records) -> dict[str, TradeOff]:
     return found
 
 
-def section(results: Results) -> list[Block]:
+def section(found: Any, results: Results) -> list[Block]:
     """For every dataset picture, table and paired comparisons."""
-    found = results["experiments"].get("ranking")
-    if not found:
-        return []
     blocks: list[Block] = [Heading("Ranking")]
     for dataset, summary in found.items():
         blocks += [
@@ -109,10 +103,10 @@ def section(results: Results) -> list[Block]:
     return blocks
 
 
-def draw(results: Results) -> dict[str, "Figure"]:
+def draw(found: Any, results: Results) -> dict[str, "Figure"]:
     """One picture a dataset."""
     drawn = {}
-    for dataset, summary in (results["experiments"].get("ranking") or {}).items():
+    for dataset, summary in found.items():
         printed = results["paper"]["ranking"].get(dataset, {})
         points = [(method, row["MAP"], row["yNN"]) for method, row in printed.items()]
         drawn[f"tradeoff-{dataset}"] = draw_tradeoff(summary, "MAP", points)
@@ -137,9 +131,8 @@ def _list_methods(results: Results, dataset: str) -> list[str]:
     return [m for m in methods if m in printed or not (known and m.startswith("fair,"))]
 
 
-def judge(results: Results) -> list[Finding]:
+def judge(found: Any, results: Results) -> list[Finding]:
     """What the paper concludes from its rankings."""
-    found = results["experiments"].get("ranking") or {}
     slack = _find_slack(results["paper"]["ranking"])
     return [
         *judge_claim(
@@ -213,6 +206,4 @@ def _judge_reranking(dataset: str, summary: TradeOff) -> tuple[bool, str]:
     return most in fair and gain <= NOTHING, line
 
 
-EXPERIMENT = Experiment(
-    "ranking", place=40, plan=plan, summarise=summarise, section=section, draw=draw, judge=judge, by_dataset=True
-)
+EXPERIMENT = Experiment("ranking", 40, plan, summarise, section, draw, judge, by_dataset=True)
