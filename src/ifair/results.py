@@ -7,12 +7,15 @@ releases. A change of a key is a new version.
 
 import json
 import math
+import platform
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, NotRequired, TypedDict, Union, get_args, get_origin, get_type_hints, is_typeddict
 
+from ifair import __version__
 from ifair.errors import IfairError
 
 Task = Literal["classification", "regression", "ranking"]
@@ -384,6 +387,17 @@ TUNING = Format(Tuning, "ifair tune")
 EVIDENCE = Format(Evidence, "ifair audit --output")
 DEMONSTRATION = Format(Demonstration, "ifair demo")
 REPRODUCTION = Format(Results, "ifair reproduce")
+
+
+def list_versions() -> dict[str, str]:
+    """Of ifair, Python and the packages that may change a result; "unknown" where one is vendored."""
+    found = {"ifair": __version__, "python": platform.python_version()}
+    for name in ("numpy", "scipy", "scikit-learn", "pandas"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "unknown"
+    return found
 
 
 def read_results(path: Path, format_: Format) -> Any:

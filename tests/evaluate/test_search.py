@@ -11,8 +11,7 @@ from contextlib import nullcontext
 import pytest
 
 from ifair.evaluate.fronts import hypervolume
-from ifair.evaluate.journal import SearchError
-from ifair.evaluate.search import front_of, search
+from ifair.evaluate.search import SearchError, front_of, search
 from ifair.evaluate.space import Integer, Share
 
 pytest.importorskip("optuna")

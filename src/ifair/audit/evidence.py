@@ -1,8 +1,6 @@
 """Everything an audit finds about a table, as plain data that a report can be made of."""
 
-import platform
 from collections.abc import Callable, Mapping, Sequence
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -10,7 +8,6 @@ import pandas as pd
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 
-from ifair import __version__
 from ifair.audit.cautions import CHANCE, list_cautions
 from ifair.audit.people_view import describe_people, flip_people
 from ifair.audit.tuning import SOLVER, name_choices
@@ -24,7 +21,7 @@ from ifair.evaluate.measures import USEFULNESS, plain_number
 from ifair.evaluate.splits import NEIGHBOURS, Split, split_table
 from ifair.evaluate.training import Trained, train
 from ifair.models.ifair import IFair
-from ifair.results import AuditedData, Evidence, LeftOut, Point
+from ifair.results import AuditedData, Evidence, LeftOut, Point, list_versions
 
 Step = Callable[[str, int, int], None]
 """Told what was done last, how much is done and how much there is."""
@@ -130,11 +127,7 @@ def evidence(
             "tuned": tuning is not None,
             "categorical": list(categorical),
         },
-        "versions": {
-            "ifair": __version__,
-            "python": platform.python_version(),
-            **{name: version(name) for name in ("numpy", "scipy", "scikit-learn", "pandas")},
-        },
+        "versions": list_versions(),
         "points": points,
         "left_out": left_out,
         "choices": name_choices(choosable_points(points)),

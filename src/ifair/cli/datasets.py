@@ -33,7 +33,7 @@ def list_(as_json: bool, as_markdown: bool) -> None:
     ifair datasets list --json | jq '.[].name'
     """
     from ifair.datasets.registry import HEADER, dataset_names, figures, find_about, markdown_table
-    from ifair.report.text_tables import align_rows
+    from ifair.report.blocks import align_rows
 
     if as_markdown:
         click.echo(markdown_table(), nl=False)

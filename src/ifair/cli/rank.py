@@ -200,7 +200,7 @@ def _compare_rankings(
 
 
 def _describe_changes(changes: list[Any], n_protected: int) -> str:
-    from ifair.report.text_tables import align_rows
+    from ifair.report.blocks import align_rows
 
     rows: list[tuple[str, ...]] = [("query", "candidates", "protected", "moved up", "top", "share before", "after", "")]
     rows += [

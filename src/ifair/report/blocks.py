@@ -10,8 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ifair.report.text_tables import align_rows, markdown_table
-
 
 @dataclass(frozen=True, slots=True)
 class Strong:
@@ -131,6 +129,19 @@ def inlines(line: Line) -> tuple[Inline, ...]:
 def plain(line: Line) -> str:
     """A line without any markup, for a terminal."""
     return "".join(part if isinstance(part, str) else part.text for part in inlines(line))
+
+
+def align_rows(rows: Sequence[Sequence[str]]) -> str:
+    """Rows of cells as lines of columns, for a terminal."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
+
+
+def markdown_table(rows: Sequence[Sequence[str]]) -> str:
+    """The same as a Markdown table; the first row is its head."""
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    lines.insert(1, "|" + " --- |" * len(rows[0]))
+    return "\n".join(lines)
 
 
 def plain_table(table: Table) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ifair.report.text_tables import align_rows
+from ifair.report.blocks import align_rows
 from ifair.results import Choices, Demonstration, Estimate, Evidence, Point, Tuning
 
 DEMO_MEASURES = {

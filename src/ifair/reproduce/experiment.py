@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ifair.evaluate.measures import UTILITY
 from ifair.evaluate.rules import choose_row
@@ -19,6 +19,9 @@ from ifair.results import Results
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+Figures: TypeAlias = "dict[str, Figure]"
+"""By the stem of their file; need matplotlib."""
 
 Records = Sequence[Record]
 
@@ -61,7 +64,7 @@ class Experiment:
     plan: Callable[[Profile, Earlier], list[Unit]]
     summarise: Callable[[Records], Any]
     section: Callable[[Any, Results], list[Block]]
-    draw: "Callable[[Any, Results], dict[str, Figure]]" = lambda *_: {}
+    draw: Callable[[Any, Results], Figures] = lambda *_: {}
     judge: Callable[[Any, Results], list[Finding]] = lambda *_: []
     needs: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
@@ -74,7 +77,7 @@ class Experiment:
         was_run = any(known.get(name) for name in (self.name, *self.shows))
         return self.section(known.get(self.name) or {}, results) if was_run else []
 
-    def draw_figures(self, results: Results) -> "dict[str, Figure]":
+    def draw_figures(self, results: Results) -> Figures:
         """The figures by the stem of their file; none where it was not run."""
         found = results["experiments"].get(self.name)
         return self.draw(found, results) if found else {}

@@ -3,7 +3,6 @@
 from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ifair.errors import install_hint
 from ifair.report import blocks
@@ -21,14 +20,11 @@ from ifair.report.blocks import (
     plain_table,
 )
 from ifair.reproduce import labels
-from ifair.reproduce.experiment import find_experiments
+from ifair.reproduce.experiment import Figures, find_experiments
 from ifair.reproduce.experiments import classification_task, ranking_task
 from ifair.reproduce.runner import RunError, write_text
 from ifair.reproduce.verdicts import FAILS, HOLDS, IN_PART, YES
 from ifair.results import Results, Source
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 VERSIONS = ("ifair", "python", "numpy", "scipy", "scikit-learn")
 
@@ -120,7 +116,7 @@ def format_markdown(results: Results, pictures: str = "figures") -> str:
     return blocks.markdown(list_blocks(results), pictures)
 
 
-def draw_figures(results: Results) -> "dict[str, Figure]":
+def draw_figures(results: Results) -> Figures:
     """Every picture of the page by the stem of its file; needs matplotlib."""
     drawn = [experiment.draw_figures(results) for experiment in find_experiments().values()]
     return {stem: figure for figures in drawn for stem, figure in figures.items()}

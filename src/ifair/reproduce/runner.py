@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -28,12 +27,10 @@ from ifair import __version__
 from ifair.errors import IfairError
 from ifair.files import hold, write_whole
 from ifair.reproduce.case import Case
+from ifair.results import list_versions
 
 RUNNING = ".running"
 """Ending of the files that mark what is being worked on."""
-
-PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas")
-"""Packages whose versions may change a result."""
 
 
 class RunError(IfairError):
@@ -228,17 +225,4 @@ def describe_environment() -> dict[str, str]:
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_available():
         machine += f", {torch.cuda.get_device_name()}"
-    return {
-        "machine": machine,
-        "system": platform.system(),
-        "python": platform.python_version(),
-        "ifair": __version__,
-        **{name: _read_version(name) for name in PACKAGES},
-    }
-
-
-def _read_version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:  # vendored, or run from a folder
-        return "unknown"
+    return {"machine": machine, "system": platform.system(), **list_versions()}

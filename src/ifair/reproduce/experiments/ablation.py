@@ -8,7 +8,7 @@ consistency of labels rewards: what a representation reaches beyond that is its 
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,12 +25,9 @@ from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Strong, 
 from ifair.report.pictures import BLUE, GREEN, ORANGE, RED, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, prepare, represent, train_setting
-from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Source, Unit, make_unit
+from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Source, Unit, make_unit
 from ifair.reproduce.verdicts import LEVEL
 from ifair.results import Results
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 BASE = "paper"
 
@@ -415,7 +412,7 @@ def _join_datasets(datasets: list[str]) -> str:
     return ", ".join(map(labels.dataset, datasets)) or "none"
 
 
-def draw(found: Any, results: Results) -> "dict[str, Figure]":
+def draw(found: Any, results: Results) -> Figures:
     """One panel a dataset: hypervolume of every variant with its standard deviation; lines mark the rivals."""
     shown = [name for name in _list_variants(found) if name not in MARKS][::-1]
     figure = new_figure(1.2 + 0.27 * len(shown), 9.0)

@@ -4,7 +4,7 @@ Experiment 2 of the paper: its table, its plots, and what it claims from both.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from ifair.evaluate.fronts import pareto_front
 from ifair.report.blocks import Block, Finding, Heading, Number, Strong, Table, Text, signed
 from ifair.reproduce import labels
 from ifair.reproduce.case import measure_grid
-from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, plan_grid, rows_by_split
+from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Unit, plan_grid, rows_by_split
 from ifair.reproduce.tradeoff import (
     TradeOff,
     compare_table,
@@ -24,9 +24,6 @@ from ifair.reproduce.tradeoff import (
 )
 from ifair.reproduce.verdicts import format_p, format_spread, judge_claim
 from ifair.results import Results
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 METHODS = ("full", "masked", "svd", "svd-masked", "lfr", "ifair-a", "ifair-b", "ifair-frozen")
 MEASURES = ("Acc", "AUC", "EqOpp", "Parity", "yNN")
@@ -70,7 +67,7 @@ def section(found: Any, results: Results) -> list[Block]:
     return blocks
 
 
-def draw(found: Any, results: Results) -> dict[str, "Figure"]:
+def draw(found: Any, results: Results) -> Figures:
     """One picture a dataset."""
     drawn = {}
     for dataset, summary in found.items():

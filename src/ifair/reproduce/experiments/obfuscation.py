@@ -1,7 +1,7 @@
 """Can an adversary tell the protected group from a representation? Experiment 5 of the paper: bars, table, claim."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,12 +11,9 @@ from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table,
 from ifair.report.pictures import BLACK, light_grid, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, prepare, represent, train_chosen
-from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, group_results, plan_chosen
+from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Unit, group_results, plan_chosen
 from ifair.reproduce.verdicts import format_spread, judge_claim
 from ifair.results import Results
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 METHODS = ("masked", "lfr", "ifair-b", "ifair-frozen")
 ADVERSARIES = {"logistic": "logistic regression", "boosting": "gradient boosting"}
@@ -96,7 +93,7 @@ def section(found: Any, results: Results) -> list[Block]:
     ]
 
 
-def draw(found: Any, results: Results) -> dict[str, "Figure"]:
+def draw(found: Any, results: Results) -> Figures:
     """Grouped bars, one panel an adversary."""
     figure = new_figure(5.2)
     panels = figure.subplots(len(ADVERSARIES), 1, sharex=True, sharey=True)

@@ -4,7 +4,7 @@ Experiment 6 of the paper.
 """
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -15,12 +15,9 @@ from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table,
 from ifair.report.pictures import BLUE, GREY, RED, light_grid, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, prepare, train_chosen
-from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, group_results, plan_chosen
+from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Unit, group_results, plan_chosen
 from ifair.reproduce.verdicts import format_spread, judge_claim
 from ifair.results import Results
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 MEASURES = ("MAP", "percent_protected", "yNN")
 KEPT = 0.02
@@ -98,7 +95,7 @@ def section(found: Any, results: Results) -> list[Block]:
     return blocks
 
 
-def draw(found: Any, results: Results) -> dict[str, "Figure"]:
+def draw(found: Any, results: Results) -> Figures:
     """One panel a measure, one line a dataset."""
     figure = new_figure(3.2)
     for axes, measure in zip(figure.subplots(1, len(MEASURES)), MEASURES):

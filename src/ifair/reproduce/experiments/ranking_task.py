@@ -19,14 +19,14 @@ representation (Xing 0.93, Airbnb 0.72; FA*IR on Xing: tau 0.94 at p = 0.5 and 0
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ifair.evaluate.candidates import Candidate
 from ifair.evaluate.training import train
 from ifair.report.blocks import Block, Finding, Heading, Number, Table, Text, signed
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, measure, measure_grid, prepare
-from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, plan_grid, rows_by_split
+from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Unit, plan_grid, rows_by_split
 from ifair.reproduce.tradeoff import (
     TradeOff,
     compare_table,
@@ -37,9 +37,6 @@ from ifair.reproduce.tradeoff import (
 )
 from ifair.reproduce.verdicts import format_p, format_spread, is_clearly_above, judge_claim
 from ifair.results import Results
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 METHODS = ("full", "masked", "svd", "svd-masked", "fair", "ifair-b", "ifair-frozen")
 MEASURES = ("MAP", "KT", "yNN", "percent_protected")
@@ -103,7 +100,7 @@ def section(found: Any, results: Results) -> list[Block]:
     return blocks
 
 
-def draw(found: Any, results: Results) -> dict[str, "Figure"]:
+def draw(found: Any, results: Results) -> Figures:
     """One picture a dataset."""
     drawn = {}
     for dataset, summary in found.items():

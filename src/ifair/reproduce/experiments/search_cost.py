@@ -8,7 +8,7 @@ order, on average: what one gets by stopping a grid early, and by trying setting
 
 from collections.abc import Mapping, Sequence
 from math import ceil
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +22,19 @@ from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Strong, 
 from ifair.report.pictures import BLACK, BLUE, GREY, RED, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, measure, prepare, train_setting
-from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, find_rows, group_results, make_unit
+from ifair.reproduce.experiment import (
+    Earlier,
+    Experiment,
+    Figures,
+    Profile,
+    Records,
+    Unit,
+    find_rows,
+    group_results,
+    make_unit,
+)
 from ifair.reproduce.tradeoff import FAIRNESS, describe_volumes
 from ifair.results import Results
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 METHOD = "ifair-b"
 
@@ -223,7 +230,7 @@ def _describe_cost(dataset: str, found: dict[str, Any]) -> Line:
     return (Strong(labels.dataset(dataset)), f", to 95 % of the grid's hypervolume: {'; '.join(words)}.")
 
 
-def draw(found: Any, results: Results) -> "dict[str, Figure]":
+def draw(found: Any, results: Results) -> Figures:
     """``search``: hypervolume on validation data and on test data against the number of fits, a row a dataset."""
     figure = new_figure(0.6 + 2.3 * len(found))
     panels = figure.subplots(len(found), 2, squeeze=False)

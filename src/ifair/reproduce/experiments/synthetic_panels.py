@@ -25,7 +25,7 @@ from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table,
 from ifair.report.pictures import BLUE, RED, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case
-from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Source, Unit, make_unit
+from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Source, Unit, make_unit
 from ifair.reproduce.verdicts import format_spread, judge_claim
 from ifair.results import Results
 
@@ -171,7 +171,7 @@ def _name_figure(rule: str) -> str:
     return f"synthetic-{rule}"
 
 
-def draw(found: Any, results: Results) -> dict[str, "Figure"]:
+def draw(found: Any, results: Results) -> Figures:
     """Nine panels per rule."""
     return {_name_figure(rule): _draw_panels(found, rule) for rule in RULES}
 
