@@ -139,7 +139,7 @@ def test_another_version_begins_anew(objective, space, tmp_path, monkeypatch):
     again = interrupting(objective, 99)
     arguments = {"measures": MEASURES, "n_trials": 2, "journal": tmp_path / "journal.log"}
     search(again, space, **arguments)
-    monkeypatch.setattr("ifair.__version__", "0.0.0")
+    monkeypatch.setattr("ifair.evaluate.search.__version__", "0.0.0")
     search(again, space, **arguments)
     assert len(again.calls) == 4
 

@@ -49,7 +49,7 @@ class Number:
 
     @property
     def difference(self) -> str:
-        return "" if self.paper is None else signed(self.mean - self.paper, self.digits)
+        return "" if self.paper is None else add_sign(self.mean - self.paper, self.digits)
 
     @property
     def far(self) -> bool:
@@ -115,7 +115,7 @@ class Finding:
 Block = Heading | Text | Bullets | Table | Picture | Finding
 
 
-def signed(value: float, digits: int = 2) -> str:
+def add_sign(value: float, digits: int = 2) -> str:
     """``+0.01``, ``-0.02``, and ``0.00`` without a sign."""
     rounded = f"{value:+.{digits}f}"
     return rounded[1:] if float(rounded) == 0.0 else rounded
@@ -157,7 +157,7 @@ def markdown(blocks: Iterable[Block], pictures: str = "figures") -> str:
 def _block(block: Block, pictures: str) -> str:
     match block:
         case Heading():
-            return f"{'#' * block.level} {_escaped(block.text)}"
+            return f"{'#' * block.level} {_escape(block.text)}"
         case Text():
             return _line(block.line)
         case Bullets():
@@ -165,12 +165,10 @@ def _block(block: Block, pictures: str) -> str:
         case Table():
             return markdown_table([[_line(cell) for cell in row] for row in block.rows])
         case Picture():
-            alt = _escaped(block.alt)
+            alt = _escape(block.alt)
             return f"![{alt}]({pictures}/{block.stem}.svg)\n\n*{alt}*"
         case Finding():
-            head = (
-                f"- **{_escaped(block.verdict.capitalize())}:** {_escaped(block.claim)} *Rule: {_escaped(block.rule)}*"
-            )
+            head = f"- **{_escape(block.verdict.capitalize())}:** {_escape(block.claim)} *Rule: {_escape(block.rule)}*"
             return "\n".join([head, *(f"  - {_line(line)}" for line in block.evidence)])
 
 
@@ -181,13 +179,13 @@ def _line(line: Line) -> str:
 def _inline(part: Inline) -> str:
     match part:
         case Strong():
-            return f"**{_escaped(part.text)}**"
+            return f"**{_escape(part.text)}**"
         case Code():
             return f"`{part.text}`"
         case Number():
             return _number(part)
         case _:
-            return _escaped(part)
+            return _escape(part)
 
 
 def _number(number: Number) -> str:
@@ -200,7 +198,7 @@ def _number(number: Number) -> str:
     return f"{arrow} {deviation}\N{NO-BREAK SPACE}({difference})"
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """Plain text for Markdown: what would be markup gets a backslash."""
     # An underscore inside a word is none.
     return re.sub(r"([\\`*\[\]<>|$&]|\b_|_\b)", r"\\\1", text)

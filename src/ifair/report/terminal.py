@@ -73,14 +73,14 @@ def _flip_lines(evidence: Evidence, before: Point, after: Point) -> list[str]:
         return []
     what = "decisions that flip" if evidence["task"] == "classification" else "mean move of scores"
 
-    def said(point: Point) -> str:
+    def describe(point: Point) -> str:
         # What cannot happen needs no interval.
         return _number(_flip_extent(evidence, point)) + (
             "" if point["blind"] else _ends(point["flip"] and point["flip"].get("interval"))
         )
 
     surely = " (cannot, by construction)" if after["blind"] else ""
-    return [f"{what} if only protected attributes change: {said(before)} before, {said(after)} after{surely}"]
+    return [f"{what} if only protected attributes change: {describe(before)} before, {describe(after)} after{surely}"]
 
 
 def _flip_extent(evidence: Evidence, point: Point) -> float | None:

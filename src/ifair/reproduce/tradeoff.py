@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ifair.evaluate.fronts import hypervolumes, pareto_front
 from ifair.evaluate.rules import RULES, choose_row
 from ifair.evaluate.statistics import Comparison, Spread, compare, spread, spreads
-from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Strong, Table, Text, signed
+from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Strong, Table, Text, add_sign
 from ifair.report.pictures import light_grid, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.verdicts import LEVEL, format_p, format_spread, is_clearly_above
@@ -104,7 +104,7 @@ def compare_table(summary: TradeOff, measures: Iterable[str], rivals: Collection
     rows = [["iFair-b less", *map(labels.measure, compared)]]
     for rival in rivals or next(iter(compared.values())):
         cells = [by[rival] for by in compared.values()]
-        rows.append([labels.method(rival), *(f"{signed(c['difference'])}, {format_p(c['adjusted'])}" for c in cells)])
+        rows.append([labels.method(rival), *(f"{add_sign(c['difference'])}, {format_p(c['adjusted'])}" for c in cells)])
     return Table(rows)
 
 
@@ -119,7 +119,7 @@ def compare_with(
         ours, theirs = (format_spread(by[method]["test"][measure], digits) for method in ("ifair-b", rival))
         difference = compared[measure][rival]
         return (
-            f"{measure} {ours} against {theirs} ({signed(difference['difference'], digits)}, "
+            f"{measure} {ours} against {theirs} ({add_sign(difference['difference'], digits)}, "
             f"{format_p(difference['adjusted'])})"
         )
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ifair.evaluate.fronts import pareto_front
-from ifair.report.blocks import Block, Finding, Heading, Number, Strong, Table, Text, signed
+from ifair.report.blocks import Block, Finding, Heading, Number, Strong, Table, Text, add_sign
 from ifair.reproduce import labels
 from ifair.reproduce.case import measure_grid
 from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Unit, plan_grid, rows_by_split
@@ -179,10 +179,8 @@ def _judge_group_fairness(dataset: str, summary: TradeOff, measure: str) -> tupl
     by = summary["rules"]["balanced"]
     ours, full = (by[method]["test"][measure] for method in ("ifair-b", "full"))
     gained = ours["mean"] - full["mean"]
-    line = (
-        f"{labels.dataset(dataset)}, {measure}: {format_spread(ours)} against {format_spread(full)} ({signed(gained)})"
-    )
-    return gained > GAIN, line
+    compared = f"{format_spread(ours)} against {format_spread(full)} ({add_sign(gained)})"
+    return gained > GAIN, f"{labels.dataset(dataset)}, {measure}: {compared}"
 
 
 EXPERIMENT = Experiment("classification", 30, plan, summarise, section, draw, judge, by_dataset=True)

@@ -11,7 +11,7 @@ from typing import Any
 from ifair.evaluate.candidates import CLASSIFIERS, REGRESSORS
 from ifair.evaluate.measures import UTILITY, measure_mapped
 from ifair.evaluate.statistics import Spread, spreads
-from ifair.report.blocks import Block, Bullets, Heading, Line, Number, Strong, Table, Text, signed
+from ifair.report.blocks import Block, Bullets, Heading, Line, Number, Strong, Table, Text, add_sign
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, prepare, represent, train_chosen
 from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, plan_chosen
@@ -99,7 +99,10 @@ def _describe_changes(datasets: Mapping[str, Any], task: str) -> list[Line]:
                 fairer = after["yNN"]["mean"] - before["yNN"]["mean"]
                 dearer = after[utility]["mean"] - before[utility]["mean"]
                 changes.append(
-                    (fairer, f"{labels.model(model, task)} {signed(fairer)} (at {signed(dearer)} {utility})")
+                    (
+                        fairer,
+                        f"{labels.model(model, task)} {add_sign(fairer)} (at {add_sign(dearer)} {utility})",
+                    )
                 )
         if changes:
             better = sum(fairer > 0 for fairer, _ in changes)

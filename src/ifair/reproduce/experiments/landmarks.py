@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 
 from ifair.evaluate.candidates import list_settings
 from ifair.evaluate.statistics import Spread, spread
-from ifair.report.blocks import Block, Bullets, Heading, Line, Strong, Table, Text, signed
+from ifair.report.blocks import Block, Bullets, Heading, Line, Strong, Table, Text, add_sign
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, measure, prepare, train_setting
 from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, group_results, make_unit
@@ -121,7 +121,7 @@ def _tabulate(found: Mapping[str, Change]) -> list[list[str]]:
     rows = [["dataset", "records", "fit", *map(labels.measure, measures)]]
     for dataset, one in found.items():
         for kind, by in one["kinds"].items():
-            cells = [f"{signed(by[name]['change']['mean'], 3)} / {by[name]['size']['mean']:.3f}" for name in measures]
+            cells = [f"{add_sign(by[name]['change']['mean'], 3)} / {by[name]['size']['mean']:.3f}" for name in measures]
             rows.append([labels.dataset(dataset), f"{one['records']:,}", _name_kind(kind), *cells])
     return rows
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from ifair.evaluate.measures import guess_group
 from ifair.evaluate.statistics import spread, spreads
-from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table, Text, signed
+from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table, Text, add_sign
 from ifair.report.pictures import BLACK, light_grid, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, prepare, represent, train_chosen
@@ -149,7 +149,7 @@ def judge(found: Any, results: Results) -> list[Finding]:
                     saved >= SUBSTANTIAL,
                     f"{labels.dataset(dataset)}, {ADVERSARIES[adversary]}, {measure}: iFair-b "
                     f"{format_spread(ours)} against {format_spread(masked)} for masked data "
-                    f"({signed(-saved)}){others}{majority}",
+                    f"({add_sign(-saved)}){others}{majority}",
                 )
             )
     return judge_claim(

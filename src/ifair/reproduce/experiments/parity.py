@@ -11,7 +11,7 @@ import numpy as np
 from ifair.evaluate.measures import paper_measures
 from ifair.evaluate.statistics import Spread, spreads
 from ifair.evaluate.training import Trained
-from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table, Text, signed
+from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table, Text, add_sign
 from ifair.report.pictures import BLUE, GREY, RED, light_grid, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, prepare, train_chosen
@@ -47,12 +47,12 @@ def enforce_parity(case: Case) -> dict[str, Any]:
     parts = prepare(case)
     trained = train_chosen(case, parts)
 
-    def reached(candidate: Trained) -> dict[str, float]:
+    def measure_test(candidate: Trained) -> dict[str, float]:
         return paper_measures(parts.test, candidate.outcome(parts.test))
 
     return {
-        "without": reached(trained),
-        "rows": [{"p": p, "test": reached(trained.with_post(name="fa-star-ir", p=p))} for p in case.grid["p"]],
+        "without": measure_test(trained),
+        "rows": [{"p": p, "test": measure_test(trained.with_post(name="fa-star-ir", p=p))} for p in case.grid["p"]],
     }
 
 
@@ -145,7 +145,8 @@ def judge(found: Any, results: Results) -> list[Finding]:
             ),
             (
                 cost["yNN"] >= -KEPT,
-                f"{name}: at p = {last['p']:g} yNN changes by {signed(cost['yNN'])} and MAP by {signed(cost['MAP'])}",
+                f"{name}: at p = {last['p']:g} yNN changes by {add_sign(cost['yNN'])} and MAP by "
+                f"{add_sign(cost['MAP'])}",
             ),
         ]
     return judge_claim(

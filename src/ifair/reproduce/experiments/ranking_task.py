@@ -23,7 +23,7 @@ from typing import Any
 
 from ifair.evaluate.candidates import Candidate
 from ifair.evaluate.training import train
-from ifair.report.blocks import Block, Finding, Heading, Number, Table, Text, signed
+from ifair.report.blocks import Block, Finding, Heading, Number, Table, Text, add_sign
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, measure, measure_grid, prepare
 from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Unit, plan_grid, rows_by_split
@@ -177,7 +177,7 @@ def _judge_extremes(dataset: str, summary: TradeOff) -> list[tuple[bool, str]]:
         (
             ours["mean"] >= tests[fairest]["yNN"]["mean"] and is_clearly_above(compared),
             f"{labels.dataset(dataset)}: yNN {format_spread(ours, 3)}, best other method ({labels.method(fairest)}) "
-            f"{format_spread(tests[fairest]['yNN'], 3)}; against the full data {signed(compared['difference'], 3)}, "
+            f"{format_spread(tests[fairest]['yNN'], 3)}; against the full data {add_sign(compared['difference'], 3)}, "
             f"{format_p(compared['adjusted'])}",
         ),
         (
@@ -198,7 +198,7 @@ def _judge_reranking(dataset: str, summary: TradeOff) -> tuple[bool, str]:
     line = (
         f"{labels.dataset(dataset)}: most protected people with {labels.method(most)} "
         f"({shares[0]} %; iFair-b {shares[1]} %); best yNN of FA*IR {format_spread(tests[top]['yNN'], 3)}, "
-        f"{signed(gain, 3)} against masked data"
+        f"{add_sign(gain, 3)} against masked data"
     )
     return most in fair and gain <= NOTHING, line
 

@@ -18,7 +18,7 @@ from ifair.evaluate.rules import RULES, choose_row
 from ifair.evaluate.splits import Split
 from ifair.evaluate.statistics import spread
 from ifair.evaluate.training import Outcome, decide
-from ifair.report.blocks import Block, Bullets, Code, Heading, Line, Number, Strong, Table, Text, signed
+from ifair.report.blocks import Block, Bullets, Code, Heading, Line, Number, Strong, Table, Text, add_sign
 from ifair.reproduce import labels, rival_models
 from ifair.reproduce.case import Case, prepare
 from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, make_unit
@@ -213,8 +213,8 @@ def _compare_with_ours(results: Results) -> list[Block]:
             lines.append(
                 (
                     Strong(labels.dataset(dataset)),
-                    f", best harmonic mean: iFair-b less {NAMES[rival]} is {signed(gap['AUC'])} in AUC and "
-                    f"{signed(gap['yNN'])} in yNN; {_name_winner(gap['AUC'], gap['yNN'])}.",
+                    f", best harmonic mean: iFair-b less {NAMES[rival]} is {add_sign(gap['AUC'])} in AUC and "
+                    f"{add_sign(gap['yNN'])} in yNN; {_name_winner(gap['AUC'], gap['yNN'])}.",
                 )
             )
     return [Bullets(lines)] if lines else []
