@@ -176,6 +176,8 @@ def _describe_findings(results: Results, everything: list[Block]) -> list[Block]
     counts = Counter(finding.verdict for finding in found)
     if not found:
         return [Text("Nothing was run that a claim of the paper could be judged by.")]
+    held = [sum(inlines(line)[0] == YES for line in finding.evidence) for finding in found]
+    rows = [[one.claim, one.verdict, f"{n} of {len(one.evidence)}"] for one, n in zip(found, held)]
     return [
         Text(
             f"Of {len(found)} claims of the paper, in our words, {counts[HOLDS]} hold here, {counts[IN_PART]} hold in "
@@ -185,16 +187,11 @@ def _describe_findings(results: Results, everything: list[Block]) -> list[Block]
             "effects go unnoticed: a claim that does not hold here has not been shown by these runs, which is less "
             "than being shown to be false."
         ),
-        Table([["claim", "verdict", "parts that hold"], *([f.claim, f.verdict, _count_parts(f)] for f in found)]),
+        Table([["claim", "verdict", "parts that hold"], *rows]),
         *_count_agreement(everything),
         Heading("The numbers behind each verdict", 3),
         *found,
     ]
-
-
-def _count_parts(finding: Finding) -> str:
-    held = sum(inlines(line)[0] == YES for line in finding.evidence)
-    return f"{held} of {len(finding.evidence)}"
 
 
 def _count_agreement(everything: list[Block]) -> list[Block]:

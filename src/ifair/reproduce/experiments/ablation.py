@@ -25,7 +25,7 @@ from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Strong, 
 from ifair.report.pictures import BLUE, GREEN, ORANGE, RED, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, prepare, represent, train_setting
-from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Source, Unit, make_unit
+from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Unit, make_unit
 from ifair.reproduce.verdicts import LEVEL
 from ifair.results import Results
 
@@ -123,7 +123,7 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
         for source in sources
         for seed in range(profile.n_splits)
         for variant in (TASTE if taste else (*VARIANTS, *MARKS))
-        if _applies(variant, source)
+        if variant not in OF_SCALE or find_about(source.name).task != "ranking"
     ]
 
 
@@ -136,10 +136,6 @@ def label_variant(name: str) -> str:
     ('p = 1', 'frozen, unprotected utility')
     """
     return name.replace("=", " = ").replace("+", ", ").replace("_", " ")
-
-
-def _applies(variant: str, source: Source) -> bool:
-    return variant not in OF_SCALE or find_about(source.name).task != "ranking"
 
 
 def measure_variant(case: Case) -> dict[str, Any]:
@@ -250,13 +246,14 @@ def summarise_split(result: Mapping[str, Any]) -> dict[str, float]:
 
 def section(found: Any, results: Results) -> list[Block]:
     """The table, the picture and the findings; nothing where the experiment was not run."""
+    n_splits = next(iter(found.values()))["variants"][BASE]["hypervolume"]["n"]
     return [
         Heading("Options beyond the paper"),
         Text(
             "Hypervolume / harmonic mean on test, for settings chosen on validation: iFair-b as in the paper, with one "
             "or more options changed, and below it the marks to beat, among them masked data multiplied by a factor of "
             "at most 1. ▲ and ▼: clearly above or below the paper's iFair-b (paired t-tests over the splits, after "
-            f"Holm, at {LEVEL:.0%}); {_count_splits(found)} splits. The best of each column has a star."
+            f"Holm, at {LEVEL:.0%}); {n_splits} splits. The best of each column has a star."
         ),
         Table(tabulate(found)),
         *_list_skipped(found),
@@ -267,10 +264,6 @@ def section(found: Any, results: Results) -> list[Block]:
         ),
         Bullets(list_findings(found)),
     ]
-
-
-def _count_splits(found: Found) -> int:
-    return int(next(iter(found.values()))["variants"][BASE]["hypervolume"]["n"])
 
 
 def _list_variants(found: Found) -> list[str]:

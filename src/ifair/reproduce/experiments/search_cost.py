@@ -204,7 +204,7 @@ def section(found: Any, results: Results) -> list[Block]:
 
 
 def _tabulate_shares(searched: dict[str, Any]) -> list[list[str]]:
-    rows = [["", "fits", *(f"{label}, {part}" for part in ("validation", "test") for label in _list_labels())]]
+    rows = [["", "fits", *(f"{name}, {part}" for part in ("validation", "test") for _, _, name in STYLES.values())]]
     for dataset, found in searched.items():
         cells = []
         for part in ("validation", "test"):
@@ -213,10 +213,6 @@ def _tabulate_shares(searched: dict[str, Any]) -> list[list[str]]:
                 cells.append("" if share is None else f"{100 * share['mean']:.0f} ± {100 * share['sd']:.0f} %")
         rows.append([labels.dataset(dataset), f"{found['fits']['tenth']} of {found['fits']['grid']}", *cells])
     return rows
-
-
-def _list_labels() -> list[str]:
-    return [label for _, _, label in STYLES.values()]
 
 
 def _describe_cost(dataset: str, found: dict[str, Any]) -> Line:
