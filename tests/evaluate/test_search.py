@@ -37,7 +37,7 @@ def interrupting(objective, after):
     return measured
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def whole(objective, space):
     return search(objective, space, measures=MEASURES, n_trials=14, seed=3)
 
@@ -249,14 +249,8 @@ def test_an_observer_hears_of_every_trial(objective, space, tmp_path):
     arguments = {"measures": MEASURES, "journal": tmp_path / "journal.log", "observer": heard.append}
     search(objective, space, n_trials=2, **arguments)
     trials = search(objective, space, n_trials=4, **arguments)
-    assert [(p.done, p.total, p.reused) for p in heard] == [
-        (0, 2, 0),
-        (1, 2, 0),
-        (2, 2, 0),
-        (2, 4, 2),
-        (3, 4, 2),
-        (4, 4, 2),
-    ]
+    expected = [(0, 2, 0), (1, 2, 0), (2, 2, 0), (2, 4, 2), (3, 4, 2), (4, 4, 2)]
+    assert [(p.done, p.total, p.reused) for p in heard] == expected
     assert [p.trial for p in heard[3:]] == trials[1:]
 
 

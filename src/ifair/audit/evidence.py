@@ -17,7 +17,7 @@ from ifair.errors import IfairError
 from ifair.evaluate.candidates import Candidate, list_candidates
 from ifair.evaluate.fronts import pareto_front
 from ifair.evaluate.judgement import Judgement, attack_representation, certify_representation
-from ifair.evaluate.measures import USEFULNESS, plain_number
+from ifair.evaluate.measures import USEFULNESS, brief_measures, plain_number
 from ifair.evaluate.splits import NEIGHBOURS, Split, split_table
 from ifair.evaluate.training import Trained, train
 from ifair.models.ifair import IFair
@@ -152,9 +152,7 @@ def _measure(
     resamples: int,
     higher_is_better: bool,
 ) -> tuple[Point, Judgement]:
-    validation, test = (
-        Judgement(part, trained.outcome(part), parts, resamples) for part in (parts.validation, parts.test)
-    )
+    test = Judgement(parts.test, trained.outcome(parts.test), parts, resamples)
     Z = trained.represent(parts.test.X)
     flip, people = flip_people(parts.test, trained, resamples)
     point: Any = {
@@ -163,7 +161,7 @@ def _measure(
         "family": candidate.method,
         "setting": dict(candidate.setting),
         "blind": candidate.blind,
-        "validation": validation.brief(),
+        "validation": brief_measures(parts.validation, trained.outcome(parts.validation), parts),
         "test": test.intervals(before),
         "groups": test.groups(),
         "adversary": attack_representation(Z, parts.test, resamples),

@@ -146,9 +146,10 @@ def utility_measure(part: Part, task: str) -> tuple[Any, dict[str, Any]]:
     return (auc if task == "classification" else kendall_tau), {}
 
 
-def consistency_options(part: Part, task: str, score_range: tuple[float, float]) -> dict[str, Any]:
+def consistency_options(part: Part, parts: Split) -> dict[str, Any]:
     """What :func:`ifair.metrics.consistency` needs beside the decisions."""
-    kind = {"kind": "label"} if task == "classification" else {"kind": "score", "score_range": score_range}
+    by_score = {"kind": "score", "score_range": parts.score_range}
+    kind = {"kind": "label"} if parts.task == "classification" else by_score
     return {"neighbours": part.neighbours, "query": part.query, **kind}
 
 
@@ -175,18 +176,19 @@ def flip_scores(part: Part, scores: Any) -> tuple[list[int], Floats]:
     return rows, np.array(changed).reshape(len(rows), len(part))
 
 
-def brief_measures(
-    part: Part, outcome: Outcome, task: str, score_range: tuple[float, float]
-) -> dict[str, float | None]:
-    """Utility and consistency, for choosing, and of a classifier the accuracy; None for what is undefined."""
-    measure, options = utility_measure(part, task)
+def brief_measures(part: Part, outcome: Outcome, parts: Split) -> Any:
+    """Utility and consistency of a part of the split, for choosing, and of a classifier the accuracy.
+
+    A :class:`ifair.results.Validation`: None for what is undefined.
+    """
+    measure, options = utility_measure(part, parts.task)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         found = {
             "utility": measure(part.y, outcome.scores, **options),
-            "yNN": consistency(outcome.decisions, **consistency_options(part, task, score_range)),
+            "yNN": consistency(outcome.decisions, **consistency_options(part, parts)),
         }
-        if task == "classification":
+        if parts.task == "classification":
             found["accuracy"] = accuracy(part.y, outcome.decisions)
     return {name: plain_number(value) for name, value in found.items()}
 
