@@ -4,7 +4,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from ifair.cli.error_lines import warn
+from ifair.cli.terminal_text import warn
 
 
 class Model:
@@ -17,7 +17,6 @@ class Model:
 
     Attributes
     ----------
-    pipeline : sklearn.pipeline.Pipeline
     roles : Roles
         As recorded when it was fitted; none for a file made otherwise.
     attributes : list of str
