@@ -22,7 +22,7 @@ from ifair.core.moments import Moments, input_products
 from ifair.core.pair_terms import AllPairs, Landmarks
 from ifair.core.pairs import EuclideanPairs
 from ifair.core.parameters import Packing
-from ifair.core.solve_scipy import descend
+from ifair.core.solve import minimise
 from ifair.core.terms import Term
 from ifair.data import DataError, load_compas
 from ifair.engines.engine import LocalEngine
@@ -56,7 +56,7 @@ def rows_of(name: str, X: np.ndarray, protected: np.ndarray, iterations: int) ->
         def fit(pairs: Term) -> tuple[float, float]:
             objective = common.objective(engine, protected, K, pairs=pairs)
             began = time.perf_counter()
-            solution = descend(objective, first, packing, max_iter=iterations, tol=0.0)
+            solution, _ = minimise(objective, [first], packing, max_iter=iterations, tol=0.0)
             took = time.perf_counter() - began
             return exact.value_and_grad(solution.parameters)[0].total, took
 

@@ -17,8 +17,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 from ifair._warn import warn_user
 from ifair.core.mapping import Mapping, mean_memberships
 from ifair.core.parameters import Parameters
-from ifair.core.solve import Differentiable, Progress, Solution, Vectorised
-from ifair.core.solve_scipy import minimise
+from ifair.core.solve import Differentiable, Progress, Solution, Vectorised, minimise
 from ifair.encode import Encoder
 from ifair.engines.engine import Engine
 from ifair.inputs.table import RowMap, Table, open_table
