@@ -18,12 +18,11 @@ from threadpoolctl import threadpool_limits
 
 import common
 from ifair import Encoder
+from ifair.core.mapping import Packing
 from ifair.core.moments import Moments, input_products
-from ifair.core.pair_terms import AllPairs, Landmarks
-from ifair.core.pairs import EuclideanPairs
-from ifair.core.parameters import Packing
-from ifair.core.solve import minimise
-from ifair.core.terms import Term
+from ifair.core.objective import Term
+from ifair.core.pairs import AllPairs, EuclideanPairs, Landmarks
+from ifair.core.solve_scipy import descend
 from ifair.data import DataError, load_compas
 from ifair.engines.engine import LocalEngine
 from ifair.models.validation import protected_mask
@@ -56,7 +55,7 @@ def rows_of(name: str, X: np.ndarray, protected: np.ndarray, iterations: int) ->
         def fit(pairs: Term) -> tuple[float, float]:
             objective = common.objective(engine, protected, K, pairs=pairs)
             began = time.perf_counter()
-            solution, _ = minimise(objective, [first], packing, max_iter=iterations, tol=0.0)
+            solution = descend(objective, first, packing, max_iter=iterations, tol=0.0)
             took = time.perf_counter() - began
             return exact.value_and_grad(solution.parameters)[0].total, took
 

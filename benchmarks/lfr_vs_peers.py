@@ -90,15 +90,13 @@ class Fit:
         self.wall, self.cpu = time.perf_counter() - wall, time.process_time() - cpu
 
     def _watch_solver(self):
-        """SciPy's minimize, as the other implementations call it, tells us what it did; so does our own."""
+        """SciPy's minimize, as each implementation calls it, tells us what it did."""
         from contextlib import ExitStack
         from unittest.mock import patch
 
         import scipy.optimize
 
-        from ifair.core.lbfgs import Minimiser
-
-        original, advance_all = scipy.optimize.minimize, Minimiser.advance
+        original = scipy.optimize.minimize
 
         def minimize(*args, **kwargs):
             result = original(*args, **kwargs)
@@ -106,15 +104,10 @@ class Fit:
             self.loss = float(result.fun)
             return result
 
-        def advance(minimiser):
-            moved, ended = advance_all(minimiser)
-            self.nit, self.nfev, self.loss = self.nit + len(moved), self.nfev + 1, float(minimiser.value[0])
-            return moved, ended
-
         stack = ExitStack()
-        stack.enter_context(patch.object(Minimiser, "advance", advance))
         for place in (
             "scipy.optimize",
+            "ifair.core.solve_scipy",
             "fairlearn.preprocessing._prototype_representation_learner",
         ):
             stack.enter_context(patch(f"{place}.minimize", minimize))

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ifair.core import solve
+from ifair.core.mapping import Packing, Parameters
 from ifair.core.objective import Losses
-from ifair.core.parameters import Packing, Parameters
 from ifair.core.solve import Problem, ladder, minimise, minimise_many
 
 PACKING = Packing(1, 2, np.zeros(2, dtype=bool))

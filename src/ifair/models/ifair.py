@@ -7,15 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from ifair._warn import warn_user
+from ifair.core.mapping import Packing, Parameters
 from ifair.core.moments import Moments, input_products
-from ifair.core.objective import Objective
-from ifair.core.pair_terms import AllPairs, Landmarks
-from ifair.core.pairs import pair_kernel
-from ifair.core.parameters import Packing, Parameters
+from ifair.core.objective import Objective, Reconstruction, Term
+from ifair.core.pairs import AllPairs, Landmarks, pair_kernel
 from ifair.core.solve import Solution
-from ifair.core.terms import Reconstruction, Term
 from ifair.engines.engine import Engine
+from ifair.errors import warn_user
 from ifair.inputs.table import Table
 from ifair.models.prototypes import PrototypeModel
 from ifair.models.starts import draw_positions, draw_sample, first_parameters

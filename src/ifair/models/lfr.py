@@ -11,11 +11,11 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ifair._warn import warn_user
-from ifair.core.objective import Objective
-from ifair.core.parameters import Packing, Parameters
-from ifair.core.terms import GroupParity, LabelCrossEntropy, Reconstruction, Term, first_log_odds
+from ifair.core.lfr_terms import GroupParity, LabelCrossEntropy, first_log_odds
+from ifair.core.mapping import Packing, Parameters
+from ifair.core.objective import Objective, Reconstruction, Term
 from ifair.engines.engine import Engine
+from ifair.errors import warn_user
 from ifair.inputs.table import Table
 from ifair.models.prototypes import PrototypeModel
 from ifair.models.starts import draw_sample, first_parameters

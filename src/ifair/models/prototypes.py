@@ -14,12 +14,12 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from ifair._warn import warn_user
-from ifair.core.mapping import Mapping, mean_memberships
-from ifair.core.parameters import Parameters
-from ifair.core.solve import Differentiable, Progress, Solution, Vectorised, minimise
+from ifair.core.mapping import Mapping, Parameters, mean_memberships
+from ifair.core.solve import Differentiable, Progress, Solution, Vectorised
+from ifair.core.solve_scipy import minimise
 from ifair.encode import Encoder
 from ifair.engines.engine import Engine
+from ifair.errors import warn_user
 from ifair.inputs.table import RowMap, Table, open_table
 from ifair.models.progress import ProgressBar
 from ifair.models.validation import check_positive_integer
