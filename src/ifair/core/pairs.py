@@ -8,7 +8,7 @@ records x records is ever held. All pairs of squared distances have a closed for
 from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
-from typing import Any, ClassVar, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -27,13 +27,6 @@ from ifair.core.arrays import (
 from ifair.core.mapping import Mapping, Parameters, Pullback
 from ifair.core.objective import Part, Term
 from ifair.engines.engine import Engine, add_in_order
-
-
-class Side(Protocol):
-    """Records as one side of pairs; slicing takes some of the records."""
-
-    def __len__(self) -> int: ...
-    def __getitem__(self, rows: slice) -> Self: ...
 
 
 class TileSums(NamedTuple):
