@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 
 import pytest
-
 from test_layout import MAY_IMPORT
 
 ROOT = Path(__file__).parents[1]

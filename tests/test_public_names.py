@@ -7,8 +7,15 @@ from pathlib import Path
 
 import pytest
 
-API = Path(__file__).parents[1] / "docs" / "api.md"
-PUBLIC = ("ifair", "ifair.metrics", "ifair.data", "ifair.ranking", "ifair.persist")
+ROOT = Path(__file__).parents[1]
+API = ROOT / "docs" / "api.md"
+
+
+def list_exporting_modules():
+    """Modules with an ``__all__``, which makes them somebody's interface."""
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        if re.search(r"^__all__ = ", path.read_text(encoding="utf-8"), flags=re.MULTILINE):
+            yield ".".join(path.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__")
 
 
 def read_api_names():
@@ -35,7 +42,7 @@ def import_name(name):
     raise ModuleNotFoundError(name)
 
 
-NAMES = read_api_names()
+NAMES, PUBLIC = read_api_names(), list(list_exporting_modules())
 
 
 def test_the_reference_lists_each_name_once():
@@ -46,6 +53,10 @@ def test_the_reference_lists_each_name_once():
 @pytest.mark.parametrize("name", NAMES)
 def test_every_name_of_the_reference_can_be_imported(name):
     assert import_name(name) is not None
+
+
+def test_the_modules_that_users_import_from_export_names():
+    assert {"ifair", "ifair.data", "ifair.graph", "ifair.metrics", "ifair.persist", "ifair.ranking"} < set(PUBLIC)
 
 
 @pytest.mark.parametrize("package", PUBLIC)
