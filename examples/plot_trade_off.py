@@ -31,7 +31,7 @@ train, validation = credit.take(split.train), credit.take(split.validation)
 neighbours = nearest_neighbours(Encoder().fit_transform(validation.masked), k=10)
 
 rows = []
-for K, mu in product((3, 10, 30), (0.1, 1.0, 10.0)):
+for K, mu in product((3, 8, 20), (0.1, 1.0, 10.0)):
     model = make_pipeline(
         Encoder(),
         IFair(
