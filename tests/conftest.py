@@ -57,7 +57,7 @@ def real_data():
 
 @pytest.fixture
 def quick_fits(monkeypatch):
-    """One rough search for every IFair that does not say otherwise: for pages and examples, whose digits do not count."""
+    """One rough search for every IFair that does not say otherwise: pages and examples need no more digits."""
     from ifair import IFair
 
     for name, value in {"n_restarts": 1, "tol": 1e-2}.items():
