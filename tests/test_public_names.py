@@ -65,3 +65,13 @@ def test_every_public_name_is_in_the_reference(package):
     documented = {id(import_name(name)): name for name in NAMES}
     missing = [name for name in exported if id(import_name(f"{package}.{name}")) not in documented]
     assert missing in ([], ["__version__"])
+
+
+def test_pages_and_examples_import_public_names_only():
+    documented = {id(import_name(name)) for name in NAMES}
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "examples").glob("*.py")]
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    imports = re.findall(r"^from (ifair[\w.]*) import (?:\(([\w,\s]+)\)|(.+))$", text, flags=re.MULTILINE)
+    names = {f"{module}.{name}" for module, *names in imports for name in re.findall(r"\w+", "".join(names))}
+    assert len(names) > 30
+    assert [name for name in sorted(names) if id(import_name(name)) not in documented] == []
