@@ -150,7 +150,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("tree", nargs="?", type=Path, default=Path(__file__).parents[1], help="checkout to look at")
     parser.add_argument("--names", action="store_true", help="list the files and functions, not only their numbers")
-    parser.add_argument("--static", action="store_true", help="only read the files: nothing is run, which takes minutes")
+    parser.add_argument("--static", action="store_true", help="only read the files; nothing is run")
     options = parser.parse_args()
     tree = options.tree.resolve()
     source = tree / "src" / "ifair"
