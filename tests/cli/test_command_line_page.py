@@ -22,7 +22,7 @@ def blocks():
     return [(found["kind"], found["content"]) for found in BLOCK.finditer(PAGE.read_text(encoding="utf-8"))]
 
 
-def test_the_commands_of_the_page_run_in_order(blocks, tmp_path, monkeypatch):
+def test_the_commands_of_the_page_run_in_order(blocks, tmp_path, monkeypatch, quick_fits):
     for package in ("skops", "pyarrow", "skl2onnx"):
         pytest.importorskip(package)
     monkeypatch.chdir(tmp_path)
