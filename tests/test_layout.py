@@ -24,7 +24,7 @@ MAY_IMPORT = {
     "similarity": {"core", "encode"},
     "metrics": {"core"},
     "ranking": {"metrics"},
-    "models": {"core", "engines", "inputs", "encode"},
+    "models": {"core", "engines", "inputs", "encode", "similarity", "graph"},
     "persist": {"models", "encode"},
     "interop": {"datasets", "encode"},
     "evaluate": {"results", "models", "ranking", "metrics", "encode", "datasets"},

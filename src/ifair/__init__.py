@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ifair.encode import Encoder
+    from ifair.models.consistent import ConsistentClassifier, ConsistentRegressor
     from ifair.models.ifair import IFair
     from ifair.models.lfr import LFR
     from ifair.models.many import fit_many
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "LFR",
+    "ConsistentClassifier",
+    "ConsistentRegressor",
     "Encoder",
     "FAStarIR",
     "IFair",
@@ -29,6 +32,8 @@ __all__ = [
 
 # Where each public name lives. Loaded on first use: `ifair --help` needs neither numpy nor scikit-learn.
 _HOME = {
+    "ConsistentClassifier": "ifair.models.consistent",
+    "ConsistentRegressor": "ifair.models.consistent",
     "Encoder": "ifair.encode",
     "FAStarIR": "ifair.ranking",
     "IFair": "ifair.models.ifair",

@@ -7,6 +7,7 @@ import click
 from ifair import __version__
 from ifair.cli.audit import audit
 from ifair.cli.datasets import datasets
+from ifair.cli.decide import decide
 from ifair.cli.demo import demo
 from ifair.cli.export import export
 from ifair.cli.fit import fit
@@ -21,7 +22,7 @@ from ifair.cli.tune import tune
 
 # In the order in which a newcomer needs them.
 SECTIONS = {
-    "First steps": ("demo", "fit", "transform", "rank"),
+    "First steps": ("demo", "fit", "transform", "decide", "rank"),
     "Choosing and showing": ("tune", "audit", "report"),
     "Files for production": ("inspect", "export"),
     "The paper": ("datasets", "reproduce"),
@@ -66,5 +67,5 @@ def main(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
-for verb in (audit, datasets, demo, export, fit, inspect, rank, report, reproduce, transform, tune):
+for verb in (audit, datasets, decide, demo, export, fit, inspect, rank, report, reproduce, transform, tune):
     main.add_command(verb)

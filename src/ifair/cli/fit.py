@@ -13,6 +13,7 @@ from ifair.cli.terminal_text import make_printable, warn
 from ifair.files import check_writable
 
 TOP_WEIGHTS = 5
+MODELS = {"classes": "a classifier (logistic regression)", "numbers": "a regression (linear)"}
 
 
 @click.command(short_help="Learn a fair representation of a table.")
@@ -24,6 +25,12 @@ TOP_WEIGHTS = 5
 )
 @click.option("--mu", "fairness", type=click.FloatRange(0), default=1.0, show_default=True, help="Weight of fairness.")
 @click.option("--freeze", is_flag=True, help="Guarantee that protected columns have no influence at all.")
+@click.option(
+    "--consistent",
+    type=click.FloatRange(0),
+    metavar="STRENGTH",
+    help="Learn decisions that treat like people alike, for `ifair decide`, instead of a representation; try 0.1.",
+)
 @click.option("--restarts", type=click.IntRange(1), default=3, show_default=True, help="Starts to try.")
 @click.option("--max-iter", type=click.IntRange(1), default=1000, show_default=True, help="Most iterations of a start.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same model.")
@@ -37,6 +44,7 @@ def fit(
     utility: float,
     fairness: float,
     freeze: bool,
+    consistent: float | None,
     restarts: int,
     max_iter: int,
     seed: int,
@@ -54,9 +62,12 @@ def fit(
     ifair fit people.csv --protected sex -o model.ifair
     ifair fit people.csv -p race -p sex --target income --positive '>50K' -o model.ifair
     ifair fit people.csv --columns roles.toml -k 20 --mu 10 --freeze -o model.ifair
+    ifair fit people.csv -p sex --target hired --consistent 0.1 -o model.ifair
     ifair fit people.csv --columns roles.toml -o model.ifair --json | jq .training.loss
     """
     needs_protected(roles)
+    if consistent is not None:
+        _check_consistent(roles)
     needs("a model file", "skops")
     needs_for_tables(table)
     check_writable(output)
@@ -67,20 +78,27 @@ def fit(
     checked = check_table(table, roles)
     warn(checked.warnings)
     people = checked.to_dataset(needs_group=False)
-    settings = {
-        "n_prototypes": prototypes,
-        "utility_weight": utility,
-        "fairness_weight": fairness,
-        "freeze_protected": freeze,
-        "n_restarts": restarts,
-        "max_iter": max_iter,
-        "random_state": seed,
-    }
+    settings: dict[str, Any] = {"strength": consistent, "random_state": seed}
+    if consistent is None:
+        settings = {
+            "n_prototypes": prototypes,
+            "utility_weight": utility,
+            "fairness_weight": fairness,
+            "freeze_protected": freeze,
+            "n_restarts": restarts,
+            "max_iter": max_iter,
+            "random_state": seed,
+        }
     click.echo(
         f"{make_printable(table.name)}: {len(people)} people, {people.frame.shape[1]} attributes; learning ...",
         err=True,
     )
-    model = _fit_pipeline(people, roles, settings, jobs)
+    if consistent is None:
+        model = _fit_pipeline(people, roles, settings, jobs)
+        training = _describe_training(model["fair"])
+    else:
+        model = _fit_consistent(people, roles, settings)
+        training = {"reference": len(model.reference_scores_), "gap": float(model.gap_)}
     about = {
         "roles": roles.as_dict(),
         "data": {
@@ -91,7 +109,7 @@ def fit(
             "outcome": _name_outcome(people),
         },
         "settings": settings,
-        "training": _describe_training(model["fair"]),
+        "training": training,
     }
     with explain_write_errors(output):
         ifair.save(model, output, about=about)
@@ -100,18 +118,15 @@ def fit(
 
         click.echo(json.dumps({"model": str(output), **about, "warnings": checked.warnings}, indent=2))
     else:
-        click.echo(_describe_model(about))
+        click.echo(_describe_model(about) if consistent is None else _describe_consistent(about))
         click.echo(f"\nModel: {output}")
 
 
 def _fit_pipeline(people: Any, roles: Any, settings: dict[str, Any], jobs: int) -> Any:
     """The fitted pipeline: encoder, representation, and with an outcome its model."""
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.linear_model import LinearRegression, LogisticRegression
     from sklearn.pipeline import Pipeline
 
     from ifair.encode import Encoder
-    from ifair.errors import IfairError
     from ifair.models.ifair import IFair
 
     steps: list[tuple[str, Any]] = [
@@ -119,9 +134,54 @@ def _fit_pipeline(people: Any, roles: Any, settings: dict[str, Any], jobs: int) 
         ("fair", IFair(**settings, protected=list(roles.protected), n_jobs=jobs, verbose=True)),
     ]
     if people.target is not None:
-        last = LogisticRegression(max_iter=1000) if _name_outcome(people) == "classes" else LinearRegression()
-        steps.append(("decide", last))
-    model = Pipeline(steps)
+        steps.append(("decide", _choose_model(people)))
+    model = _fit_in_words(Pipeline(steps), people)
+    # How many threads learned it and how it was shown are no properties of the model.
+    return model.set_params(fair__n_jobs=None, fair__verbose=False)
+
+
+def _check_consistent(roles: Any) -> None:
+    """Consistent decisions need an outcome, and none of the options of a representation."""
+    from click.core import ParameterSource
+
+    if roles.target is None:
+        raise click.UsageError("--consistent learns decisions: name the outcome with --target COLUMN")
+    context = click.get_current_context()
+    flags = {"prototypes": "-k", "utility": "--lambda", "fairness": "--mu", "freeze": "--freeze"}
+    flags |= {"restarts": "--restarts", "max_iter": "--max-iter"}
+    for name, flag in flags.items():
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"--consistent learns no representation: leave {flag} out")
+
+
+def _fit_consistent(people: Any, roles: Any, settings: dict[str, Any]) -> Any:
+    """Consistent decisions around an encoder and a linear model."""
+    from sklearn.pipeline import Pipeline
+
+    from ifair.encode import Encoder
+    from ifair.models.consistent import ConsistentClassifier, ConsistentRegressor
+    from ifair.similarity import Similarity
+
+    categorical = [name for name in roles.categorical if name not in roles.protected] or "auto"
+    inner = Pipeline([("encode", Encoder(categorical=categorical)), ("decide", _choose_model(people))])
+    kind = ConsistentClassifier if _name_outcome(people) == "classes" else ConsistentRegressor
+    alike = Similarity(categorical=categorical)
+    return _fit_in_words(kind(inner, **settings, protected=list(roles.protected), similarity=alike), people)
+
+
+def _choose_model(people: Any) -> Any:
+    """The model of the outcome."""
+    from sklearn.linear_model import LinearRegression, LogisticRegression
+
+    return LogisticRegression(max_iter=1000) if _name_outcome(people) == "classes" else LinearRegression()
+
+
+def _fit_in_words(model: Any, people: Any) -> Any:
+    """Fit; what the model refuses or warns of is told on the command line."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    from ifair.errors import IfairError
+
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -131,8 +191,7 @@ def _fit_pipeline(people: Any, roles: Any, settings: dict[str, Any], jobs: int) 
             raise IfairError(str(error)) from error
     # What happened to convergence is part of what is printed about the model.
     warn(str(w.message) for w in caught if not issubclass(w.category, ConvergenceWarning))
-    # How many threads learned it and how it was shown are no properties of the model.
-    return model.set_params(fair__n_jobs=None, fair__verbose=False)
+    return model
 
 
 def _name_outcome(people: Any) -> str | None:
@@ -172,8 +231,23 @@ def _describe_model(about: dict[str, Any]) -> str:
         f"{sum(weights.values()):.3g} in all"
         + ("; frozen, so no influence at all" if settings["freeze_protected"] else "; --freeze would make it 0"),
     ]
-    lines += [f"left out: {name!r} {make_printable(why)}" for name, why in data["left_out"].items()]
+    lines += _describe_left_out(data)
     if data["outcome"]:
-        kind = {"classes": "a classifier (logistic regression)", "numbers": "a regression (linear)"}[data["outcome"]]
-        lines.append(f"{kind} of {about['roles']['target']!r} is trained on the representation")
+        lines.append(f"{MODELS[data['outcome']]} of {about['roles']['target']!r} is trained on the representation")
     return "\n".join(lines)
+
+
+def _describe_consistent(about: dict[str, Any]) -> str:
+    data, roles = about["data"], about["roles"]
+    lines = [
+        f"{data['records']} people, {len(data['attributes'])} attributes; newcomers are compared with "
+        f"{about['training']['reference']} of them, strength {about['settings']['strength']:g}",
+        f"protected columns ({make_printable(', '.join(roles['protected']))}): not looked at",
+        *_describe_left_out(data),
+        f"{MODELS[data['outcome']]} of {roles['target']!r} is trained on the other columns",
+    ]
+    return "\n".join(lines)
+
+
+def _describe_left_out(data: dict[str, Any]) -> list[str]:
+    return [f"left out: {name!r} {make_printable(why)}" for name, why in data["left_out"].items()]

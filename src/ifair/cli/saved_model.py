@@ -8,7 +8,7 @@ from ifair.cli.terminal_text import warn
 
 
 class Model:
-    """A pipeline of ``ifair fit`` with the roles of its columns.
+    """A pipeline of ``ifair fit``, or consistent decisions around one, with the roles of its columns.
 
     Parameters
     ----------
@@ -17,6 +17,9 @@ class Model:
 
     Attributes
     ----------
+    pipeline : sklearn.pipeline.Pipeline, ConsistentClassifier or ConsistentRegressor
+    consistent : bool
+        Whether it decides about like people alike.
     roles : Roles
         As recorded when it was fitted; none for a file made otherwise.
     attributes : list of str
@@ -27,6 +30,7 @@ class Model:
         import ifair
         from ifair.encode import Encoder
         from ifair.errors import IfairError
+        from ifair.models.consistent_model import ConsistentModel
         from ifair.tables.roles import Roles
 
         self.path = path
@@ -34,7 +38,9 @@ class Model:
             warnings.simplefilter("always")
             self.pipeline = ifair.load(path)
         warn(str(w.message) for w in caught)
-        steps = list(getattr(self.pipeline, "named_steps", {}).values())
+        self.consistent = isinstance(self.pipeline, ConsistentModel)
+        inner = self.pipeline.estimator_ if self.consistent else self.pipeline
+        steps = list(getattr(inner, "named_steps", {}).values())
         if len(steps) < 2 or not isinstance(steps[0], Encoder):
             raise IfairError(f"{path} holds no pipeline that starts with an Encoder; `ifair fit` makes such files")
         self.encoder: Any = steps[0]
@@ -83,6 +89,10 @@ class Model:
         """The representation of records, a DataFrame of shape (n_records, n_features_out)."""
         import pandas as pd
 
+        from ifair.errors import IfairError
+
+        if self.consistent:
+            raise IfairError(f"{self.path} holds consistent decisions and no representation: use `ifair decide`")
         steps = self.pipeline[:-1] if self.decides else self.pipeline
         found = self._call(steps.transform, records)
         return pd.DataFrame(found, columns=list(steps.get_feature_names_out()), index=records.index)
@@ -101,6 +111,19 @@ class Model:
         """Predicted outcome, 1 for the positive one; shape (n_records,)."""
         return self._call(self.pipeline.predict, records)
 
+    def decide_batch(self, records: Any, labels: list[Any], **wanted: Any) -> Any:
+        """Decisions about all records at once, a :class:`ifair.models.batch_decisions.BatchDecisions`.
+
+        Its explanations call people by the labels; other arguments as of :meth:`ifair.ConsistentClassifier.decide`.
+        """
+        from ifair.errors import IfairError
+
+        if not self.consistent:
+            raise IfairError(
+                f"{self.path} cannot decide about like people alike: fit it with `ifair fit --consistent STRENGTH`"
+            )
+        return self._call(lambda rows: self.pipeline.decide(rows.set_axis(labels), **wanted), records)
+
     @property
     def classifies(self) -> bool:
         return self.decides and hasattr(self.pipeline, "predict_proba")
@@ -117,6 +140,9 @@ class Model:
         """Call a method of the pipeline; what it refuses is told with the rows."""
         from ifair.errors import IfairError
 
+        if self.consistent:
+            # Protected columns are not looked at and may be missing.
+            records = records.reindex(columns=list(self.pipeline.feature_names_in_))
         try:
             return method(records)
         except (ValueError, TypeError) as error:

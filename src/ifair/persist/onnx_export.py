@@ -62,6 +62,7 @@ def to_onnx(model: Any, *, precision: str = "single") -> Any:
         check_is_fitted(model)
     except NotFittedError as error:
         raise ConversionError(f"this {type(model).__name__} is not fitted: fit it before converting") from error
+    _refuse_consistent(model)
     columns, inputs = _describe_inputs(model, precision)
     model = replace_inner_lfr(model)
     try:
@@ -81,6 +82,18 @@ def to_onnx(model: Any, *, precision: str = "single") -> Any:
     if columns:
         record_inputs(graph, columns)
     return graph
+
+
+def _refuse_consistent(model: Any) -> None:
+    """A newcomer's score needs a search among the reference, which is not written as a graph."""
+    from ifair.models.consistent_model import ConsistentModel
+
+    for step in [model, *(step for _, step in getattr(model, "steps", []))]:
+        if isinstance(step, ConsistentModel):
+            raise ConversionError(
+                f"a {type(step).__name__} compares every newcomer with its reference, which has no form in ONNX: "
+                "deploy it as a model file (ifair.save), or convert its estimator_ alone, without the comparison"
+            )
 
 
 def register_converters() -> Any:

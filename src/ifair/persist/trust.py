@@ -13,10 +13,13 @@ VETTED = frozenset(
     {
         "ifair.encode.attribute.Attribute",
         "ifair.encode.encoder.Encoder",
+        "ifair.models.consistent.ConsistentClassifier",
+        "ifair.models.consistent.ConsistentRegressor",
         "ifair.models.ifair.IFair",
         "ifair.models.lfr.LFR",
         "ifair.models.masking.Masked",
         "ifair.ranking.fa_star_ir.FAStarIR",
+        "ifair.similarity.similarity.Similarity",
         "numpy.dtype",
         "pandas.Interval",
         "pandas._libs.interval.Interval",

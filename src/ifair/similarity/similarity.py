@@ -175,18 +175,22 @@ class Similarity(BaseEstimator):
         Parameters
         ----------
         X : DataFrame or array-like of shape (n_people, n_attributes)
-        reference : DataFrame or array-like, optional
+        reference : DataFrame, array-like or what `embed` returned, optional
             Whom to look among; by default the other people of X.
         n_neighbors : int, optional
             By default the parameter of this name.
         query : labels of shape (n_people,), optional
             Look among people of the same query only.
         """
-        people = self._points(self._counted(X))
-        others = None if reference is None else self._points(self._counted(reference))
+        people = self.embed(X)
+        others = reference if reference is None or isinstance(reference, Points) else self.embed(reference)
         codes = None if query is None else pd.factorize(np.asarray(query))[0]
         found = find_peers(people, others, n_neighbors or self.n_neighbors, codes)
         return found.within(None if np.isinf(self.caliper_) else self.caliper_)
+
+    def embed(self, X: Any) -> Points:
+        """People as points, ready to be the reference of many searches."""
+        return self._points(self._counted(X))
 
     def graph(self, X: Any, *, query: Any = None) -> csr_array:
         """The symmetric graph ``W = (A + A^T) / 2k`` of peers, shape (n_people, n_people).

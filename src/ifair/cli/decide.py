@@ -1,0 +1,167 @@
+"""``ifair decide``: decisions about a whole table, like people alike."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ifair.cli.extras import needs, needs_for_tables
+from ifair.cli.output import explain_write_errors, is_standard_output, json_option, output_option
+from ifair.cli.terminal_text import make_printable
+
+SHOWN_CHANGES = 5
+
+
+@click.command(short_help="Decide about a batch of people, like people alike.")
+@click.argument("table", type=click.Path(readable=False, path_type=Path))
+@click.option(
+    "--model",
+    required=True,
+    type=click.Path(readable=False, path_type=Path),
+    help="A model file of `ifair fit --consistent`.",
+)
+@click.option("--rate", type=click.FloatRange(0, 1), help="Select this share of the people.")
+@click.option("--n", type=click.IntRange(0), help="Select so many.")
+@click.option("--threshold", type=float, help="Select whoever is worth more than this score.")
+@click.option(
+    "--parity",
+    type=click.Choice(["selection", "opportunity"]),
+    help="Select every group of --groups at the same rate: of all, or of those the model expects to be positive.",
+)
+@click.option("--groups", metavar="COLUMN", help="The group of each person, for --parity.")
+@click.option("--id", "id_", metavar="COLUMN", help="Names a row; carried along. By default as the model was fitted.")
+@output_option("The table to write, .csv or .parquet; - prints CSV.", allow_dash=True)
+@json_option("what was decided, with every change explained, as JSON")
+def decide(
+    table: Path,
+    model: Path,
+    rate: float | None,
+    n: int | None,
+    threshold: float | None,
+    parity: str | None,
+    groups: str | None,
+    id_: str | None,
+    output: Path,
+    as_json: bool,
+) -> None:
+    """Decide about all people in TABLE (CSV or Parquet) at once, as alike as they are.
+
+    Writes a row per person: decision, smoothed score, the model's own score, how many close peers there are, whether
+    the decision differs from the model's own, whether it is a tie, and for changed ones the peers that explain them.
+    Protected columns are not looked at and may be missing; --parity uses the groups, and must be asked for.
+
+    \b
+    ifair decide people.csv --model model.ifair --rate 0.2 -o decisions.csv
+    ifair decide people.csv --model model.ifair --n 40 --parity selection --groups sex -o decisions.csv
+    ifair decide people.csv --model model.ifair --threshold 0.5 -o decisions.csv --json | jq .changes
+    """
+    if sum(value is not None for value in (rate, n, threshold)) != 1:
+        raise click.UsageError("say how many to select: one of --rate, --n and --threshold")
+    if (parity is None) != (groups is None):
+        raise click.UsageError("--parity and --groups COLUMN belong together")
+    prints = is_standard_output(output, as_json)
+    if not prints and output.exists() and table.exists() and output.samefile(table):
+        raise click.UsageError("the output would replace the table; give it another name")
+    needs("a model file", "skops")
+    needs_for_tables(table, None if prints else output)
+
+    from ifair.cli.saved_model import Model
+    from ifair.tables.write import BlockWriter, check_table_output
+
+    if not prints:
+        check_table_output(output)
+    fitted = Model(model)
+    rows = _read_rows(table, [*fitted.text, *([fitted.roles.id] if fitted.roles.id else [])], (id_, groups))
+    # The id that was recorded need not be in every later table.
+    id_ = id_ or (fitted.roles.id if fitted.roles.id in rows.columns else None)
+    batch = fitted.decide_batch(
+        fitted.check_records(rows),
+        rate=rate,
+        n=n,
+        threshold=threshold,
+        parity=parity,
+        groups=None if groups is None else rows[groups].to_numpy(),
+        labels=list(range(1, len(rows) + 1)) if id_ is None else rows[id_].tolist(),
+    )
+    fitted.warn_new_categories()
+    decided = _make_table(batch, rows, id_)
+    with explain_write_errors(output), BlockWriter(output, sys.stdout if prints else None) as writer:
+        writer.write(decided)
+    facts = _describe_batch(batch, decided, id_)
+    if as_json:
+        click.echo(json.dumps({"output": str(output), **facts}, indent=2))
+    else:
+        click.echo(_format_batch(facts), err=prints)
+        if not prints:
+            click.echo(f"\nDecisions: {output}")
+
+
+def _read_rows(table: Path, text: list[str], asked: tuple[str | None, ...]) -> Any:
+    """The whole table; columns that were asked for must be there."""
+    import pandas as pd
+
+    from ifair.errors import IfairError, unknown_name
+    from ifair.tables.read import read_blocks
+
+    named = [name for name in asked if name is not None]
+    blocks = list(read_blocks(table, text=[*text, *named]))
+    if not blocks:
+        raise IfairError(f"{table} has no rows")
+    rows = pd.concat(blocks, ignore_index=True)
+    for name in named:
+        if name not in rows.columns:
+            raise unknown_name("column", name, rows.columns)
+    return rows
+
+
+def _make_table(batch: Any, rows: Any, id_: str | None) -> Any:
+    """A row per person, with one line of explanation where the decision changed."""
+    decided = batch.to_frame().reset_index(drop=True).rename(columns={"selected": "decision"})
+    decided = decided.astype({"decision": int, "changed": int, "tied": int})
+    decided["explanation"] = ""
+    changes = [text.replace("\n ", ";") for text in batch.explain_changes()["explanation"]]
+    decided.loc[batch.changed, "explanation"] = changes
+    if id_ is not None:
+        decided.insert(0, id_, rows[id_].to_numpy())
+    return decided
+
+
+def _describe_batch(batch: Any, decided: Any, id_: str | None) -> dict[str, Any]:
+    changed = decided.loc[batch.changed]
+    return {
+        "people": len(decided),
+        "selected": int(batch.selected.sum()),
+        "threshold": float(batch.threshold) if abs(batch.threshold) < float("inf") else None,
+        "group_thresholds": {str(name): float(value) for name, value in batch.group_thresholds.items()},
+        "gap": float(batch.gap),
+        "tied": len(batch.tied),
+        "without_close_peers": int((batch.peers.count == 0).sum()),
+        "changes": [
+            {
+                "row": int(position) + 1,
+                "id": None if id_ is None else str(changed.loc[position, id_]),
+                "decision": int(changed.loc[position, "decision"]),
+                "explanation": changed.loc[position, "explanation"],
+            }
+            for position in batch.changed
+        ],
+    }
+
+
+def _format_batch(facts: dict[str, Any]) -> str:
+    changes = facts["changes"]
+    lines = [
+        f"{facts['selected']} of {facts['people']} people selected; {len(changes)} decided about otherwise than by the "
+        "model alone",
+        f"{facts['without_close_peers']} people have no close peers and keep the model's score; {facts['tied']} are "
+        "tied at the threshold",
+    ]
+    if facts["group_thresholds"]:
+        told = (f"{make_printable(name)} {value:.3f}" for name, value in facts["group_thresholds"].items())
+        lines.append(f"thresholds: {', '.join(told)}")
+    lines += [f"  {make_printable(change['explanation'])}" for change in changes[:SHOWN_CHANGES]]
+    if len(changes) > SHOWN_CHANGES:
+        lines.append(f"  ... and {len(changes) - SHOWN_CHANGES} more, in the table")
+    return "\n".join(lines)

@@ -1,0 +1,192 @@
+"""Decisions about a batch of people: who is chosen, whom the model alone decides about otherwise, and why."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ifair.graph import Smoothing, select
+from ifair.similarity import Similarity
+from ifair.similarity.peers import Peers
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+PARITY_ROUNDS = 100
+PARITY_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class BatchDecisions:
+    """What `decide` returns.
+
+    Attributes
+    ----------
+    selected : ndarray of bool, shape (n_people,)
+    scores : ndarray of shape (n_people,)
+        Smoothed; with `parity` less the threshold of the person's group.
+    model_scores : ndarray of shape (n_people,)
+        What the inner model says.
+    threshold : float
+        Scores above it are selected.
+    group_thresholds : dict
+        With `parity`, what is subtracted from the model's scores of each group before smoothing; else empty.
+    gap : float
+        The smoothing objective is at most this share of itself above its minimum.
+    changed : int array
+        Positions of the people about whom the inner model decides otherwise when it selects by the same threshold, or
+        as many people, without groups.
+    tied : int array
+        Positions of people whose scores cannot be told from the threshold, where some of them are selected and others
+        not: of these, the ones with the higher model score came first, then the ones in earlier rows.
+    peers : Peers
+        The people most like each.
+    """
+
+    selected: Bools
+    scores: Floats
+    model_scores: Floats
+    threshold: float
+    group_thresholds: dict[Any, float]
+    gap: float
+    changed: NDArray[np.intp]
+    tied: NDArray[np.intp]
+    peers: Peers
+    _graph: Any = field(repr=False)
+    _people: pd.DataFrame = field(repr=False)
+    _similarity: Similarity = field(repr=False)
+
+    def explain(self, person: int, most: int = 3) -> str:
+        """Why a person is decided about as they are, for a case worker to read.
+
+        Parameters
+        ----------
+        person : int
+            Position in the batch.
+        most : int, default=3
+            How many of the people most like them to describe; of a changed decision, those who were decided about as
+            they were.
+        """
+        chosen = bool(self.selected[person])
+        verdict = "selected" if chosen else "not selected"
+        text = f"{self._label(person)} is {verdict}: model score {self.model_scores[person]:.3f}"
+        near = self._alike(person)
+        if len(near) == 0:
+            return f"{text}; no close peers, so the model's score stands"
+        same = self.selected[near] == chosen
+        above = " relative to the group's threshold" if self.group_thresholds else ""
+        text += f", with peers {self.scores[person]:.3f}{above}"
+        text += f"; {int(self.selected[near].sum())} of {len(near)} people like them selected"
+        if person in self.tied:
+            text += "; tied at the threshold, where the model's score came first"
+        changed = bool(np.isin(person, self.changed))
+        if changed:
+            text += f"; the model alone would {'not ' if chosen else ''}have selected them"
+        shown = near[same] if changed and same.any() else near
+        lines = [f"  {self._label(other)}, {self._describe(person, other)}" for other in shown[:most]]
+        return "\n".join([text, *lines])
+
+    def to_frame(self) -> pd.DataFrame:
+        """Everybody: selected, both scores, how many close peers, whether the decision changed, whether it is a tie."""
+        everyone = np.arange(len(self.selected))
+        return pd.DataFrame(
+            {
+                "selected": self.selected,
+                "score": self.scores,
+                "model_score": self.model_scores,
+                "peers": self.peers.count,
+                "changed": np.isin(everyone, self.changed),
+                "tied": np.isin(everyone, self.tied),
+            },
+            index=self._people.index,
+        )
+
+    def explain_changes(self, most: int = 3) -> pd.DataFrame:
+        """Everybody whose decision changed: what it is now, both scores, and the explanation."""
+        everybody = self.to_frame().iloc[self.changed]
+        reasons = [self.explain(int(person), most) for person in self.changed]
+        return everybody[["selected", "score", "model_score"]].assign(explanation=reasons)
+
+    def _alike(self, person: int) -> NDArray[np.intp]:
+        """Whoever the person is compared with: their peers, the nearest first, and then those whose peer they are."""
+        own = self.peers.indices[person]
+        own = own[own >= 0]
+        row = self._graph.indices[self._graph.indptr[person] : self._graph.indptr[person + 1]]
+        return np.concatenate([own, np.setdiff1d(row, own)]).astype(np.intp)
+
+    def _describe(self, person: int, other: int) -> str:
+        verdict = "selected" if self.selected[other] else "not selected"
+        words = self._similarity.explain(self._people, person, int(other))
+        return f"{verdict}, score {self.scores[other]:.3f}: {words}"
+
+    def _label(self, person: int) -> str:
+        return f"person {self._people.index[person]}"
+
+
+def select_by_group(
+    model_scores: Floats, groups: NDArray[Any], n: int, weights: Floats, smooth: Callable[[Floats], Smoothing]
+) -> tuple[Bools, Bools, Smoothing, dict[Any, float]]:
+    """Select n people so that every group has the same share of its weight selected, to within one person.
+
+    A threshold is subtracted from the scores of each group and moved until the group's places end at a height of 0: the
+    smoothed scores then solve the problem with these thresholds, and no other decision with as many of every group
+    is better. Raising a group's threshold by some amount lowers scores by at most as much, so that steps by how far
+    places end from 0 do not overshoot.
+
+    Parameters
+    ----------
+    model_scores : ndarray of shape (n_people,)
+    groups : array of shape (n_people,)
+    n : int
+    weights : ndarray of shape (n_people,)
+        1 for equal selection, the probability of being positive for equal opportunity.
+    smooth : callable
+        From scores to a :class:`ifair.graph.Smoothing`.
+
+    Returns
+    -------
+    selected, tied : ndarray of bool, shape (n_people,)
+    smoothing : Smoothing
+    thresholds : dict
+        By group.
+    """
+    names, codes = np.unique(groups, return_inverse=True)
+    thresholds = np.zeros(len(names))
+    members = [np.flatnonzero(codes == g) for g in range(len(names))]
+    for _ in range(PARITY_ROUNDS):
+        smoothing = smooth(model_scores - thresholds[codes])
+        places = _share_places(smoothing.scores, codes, weights, n)
+        ends = np.array([_end_of_places(smoothing.scores[rows], k) for rows, k in zip(members, places)])
+        if np.abs(ends).max() <= max(smoothing.error, PARITY_TOLERANCE):
+            break
+        thresholds += ends
+    selected, tied = np.zeros(len(codes), dtype=bool), np.zeros(len(codes), dtype=bool)
+    for rows, k in zip(members, places):
+        found = select(smoothing.scores[rows], n=k, priority=model_scores[rows], tolerance=smoothing.error)
+        selected[rows], tied[rows] = found.chosen, found.tied
+    return selected, tied, smoothing, dict(zip(names.tolist(), thresholds.tolist()))
+
+
+def _share_places(scores: Floats, codes: NDArray[np.intp], weights: Floats, n: int) -> NDArray[np.intp]:
+    """How many of each group are among n, at equal shares of the groups' weights.
+
+    Everybody stands at the share of their group's weight that is before the middle of their own; the first n are in.
+    """
+    share = np.empty(len(scores))
+    for g in range(codes.max() + 1):
+        rows = np.flatnonzero(codes == g)
+        rows = rows[np.argsort(-scores[rows], kind="stable")]
+        reached = np.cumsum(weights[rows])
+        share[rows] = (reached - 0.5 * weights[rows]) / max(reached[-1], np.finfo(float).tiny)
+    first = np.argsort(share, kind="stable")[:n]
+    return np.bincount(codes[first], minlength=codes.max() + 1)
+
+
+def _end_of_places(scores: Floats, n: int) -> float:
+    """The height halfway between the last one in and the first one out."""
+    descending = np.sort(scores)[::-1]
+    around = descending[max(n - 1, 0) : n + 1] if 0 < n < len(scores) else descending[[0 if n == 0 else -1]]
+    return float(around.mean())

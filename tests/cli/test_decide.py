@@ -1,0 +1,140 @@
+"""``ifair fit --consistent`` and ``ifair decide``: what the library decides, from files to files."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import ifair
+from ifair.cli import main
+
+pytest.importorskip("skops")
+
+ROLES = ["--protected", "sex", "--protected", "age", "--id", "person", "--ignore", "team"]
+OUTCOME = ["--ignore", "rating", "--target", "hired", "--positive", "yes"]
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, list(map(str, arguments)))
+
+
+@pytest.fixture(scope="module")
+def consistent(folder):
+    path = folder / "consistent.ifair"
+    done = run("fit", folder / "people.csv", *ROLES, *OUTCOME, "--consistent", 0.1, "-o", path)
+    assert done.exit_code == 0, done.output
+    assert "newcomers are compared with 120 of them, strength 0.1" in done.stdout
+    assert "protected columns (sex, age): not looked at" in done.stdout
+    return path
+
+
+def decide(table, model, *arguments):
+    return run("decide", table, "--model", model, *arguments)
+
+
+@pytest.mark.parametrize("wanted", [("--n", 30), ("--rate", 0.25), ("--threshold", 0.6)])
+def test_the_file_of_decisions_is_what_the_library_decides(folder, applicants, consistent, tmp_path, wanted):
+    done = decide(folder / "people.csv", consistent, *wanted, "-o", tmp_path / "out.csv")
+    assert done.exit_code == 0, done.output
+    found = pd.read_csv(tmp_path / "out.csv", dtype={"person": str})
+    model = ifair.load(consistent)
+    batch = model.decide(applicants[list(model.feature_names_in_)], **{wanted[0][2:]: wanted[1]})
+    assert found["person"].tolist() == applicants["person"].tolist()
+    np.testing.assert_array_equal(found["decision"], batch.selected)
+    np.testing.assert_allclose(found["score"], batch.scores)
+    np.testing.assert_array_equal(np.flatnonzero(found["changed"]), batch.changed)
+    np.testing.assert_array_equal(found["explanation"].notna(), found["changed"] == 1)
+    assert f"{batch.selected.sum()} of 120 people selected; {len(batch.changed)} decided about otherwise" in done.stdout
+
+
+def test_json_names_every_change_with_the_people_that_explain_it(folder, consistent, tmp_path):
+    done = decide(folder / "people.csv", consistent, "--n", 30, "-o", tmp_path / "out.csv", "--json")
+    facts = json.loads(done.stdout)
+    assert facts["selected"] == 30
+    assert facts["gap"] <= 1e-12
+    for change in facts["changes"]:
+        assert change["id"] == f"{change['row'] - 1:04d}"
+        assert change["explanation"].startswith(f"person {change['id']} is ")
+    assert facts["changes"]
+
+
+def test_groups_are_selected_at_one_rate_when_asked_for(folder, applicants, consistent, tmp_path):
+    arguments = ["--rate", 0.3, "--parity", "selection", "--groups", "sex", "-o", tmp_path / "out.csv"]
+    done = decide(folder / "people.csv", consistent, *arguments)
+    assert done.exit_code == 0, done.output
+    assert "thresholds: f " in done.stdout
+    rates = pd.read_csv(tmp_path / "out.csv")["decision"].groupby(applicants["sex"]).mean()
+    assert abs(rates["f"] - rates["m"]) <= 1 / (applicants["sex"] == "f").sum()
+
+
+def test_protected_columns_may_be_missing_and_rows_printed(folder, applicants, consistent, tmp_path):
+    applicants.drop(columns=["sex", "age", "person"]).to_csv(tmp_path / "few.csv", index=False)
+    outputs = []
+    for table in (folder / "people.csv", tmp_path / "few.csv"):
+        done = decide(table, consistent, "--n", 10, "-o", "-")
+        assert done.exit_code == 0, done.output
+        outputs.append(pd.read_csv(pd.io.common.StringIO(done.stdout)))
+    assert list(outputs[1].columns[:2]) == ["decision", "score"]
+    pd.testing.assert_series_equal(outputs[0]["decision"], outputs[1]["decision"])
+
+
+def test_a_ranking_takes_the_scores_of_newcomers(folder, applicants, consistent, tmp_path):
+    arguments = ["--protected", "sex", "--group", "sex=f", "--model", consistent, "--min-share", 0.1]
+    done = run("rank", folder / "people.csv", *arguments, "-o", tmp_path / "ranked.csv")
+    assert done.exit_code == 0, done.output
+    assert len(pd.read_csv(tmp_path / "ranked.csv")) == len(applicants)
+
+
+def test_a_regression_is_decided_by_too(folder, tmp_path):
+    arguments = [*ROLES, "--ignore", "hired", "--target", "rating", "--consistent", 1, "-o", tmp_path / "m.ifair"]
+    done = run("fit", folder / "people.csv", *arguments, "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["settings"] == {"strength": 1.0, "random_state": 0}
+    done = decide(folder / "people.csv", tmp_path / "m.ifair", "--n", 12, "-o", tmp_path / "out.csv")
+    assert done.exit_code == 0, done.output
+    assert pd.read_csv(tmp_path / "out.csv")["decision"].sum() == 12
+
+
+def test_other_models_are_refused_with_what_to_do(folder, classifier, consistent, tmp_path):
+    done = decide(folder / "people.csv", classifier, "--n", 3, "-o", tmp_path / "out.csv")
+    assert done.exit_code == 1
+    assert "fit it with `ifair fit --consistent STRENGTH`" in done.stderr
+    done = run("transform", consistent, folder / "people.csv", "-o", tmp_path / "out.csv")
+    assert done.exit_code == 1
+    assert "no representation: use `ifair decide`" in done.stderr
+    assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ([], 2, "one of --rate, --n and --threshold"),
+        (["--n", 3, "--rate", 0.1], 2, "one of --rate, --n and --threshold"),
+        (["--n", 3, "--parity", "selection"], 2, "belong together"),
+        (["--n", 3, "--groups", "sex"], 2, "belong together"),
+        (["--n", 500], 1, "n must be from 0 to the number of people, 120"),
+        (["--n", 3, "--parity", "selection", "--groups", "sx"], 1, "no column 'sx', did you mean 'sex'?"),
+        (["--n", 3, "--id", "persn"], 1, "no column 'persn', did you mean 'person'?"),
+    ],
+)
+def test_wrong_wishes_are_named(folder, consistent, tmp_path, arguments, code, message):
+    done = decide(folder / "people.csv", consistent, *arguments, "-o", tmp_path / "out.csv")
+    assert done.exit_code == code
+    assert message in " ".join(done.stderr.split())
+    assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--consistent", 0.1], "name the outcome with --target"),
+        ([*OUTCOME, "--consistent", 0.1, "-k", 3], "leave -k out"),
+        ([*OUTCOME, "--consistent", -1], "Invalid value for '--consistent'"),
+    ],
+)
+def test_a_fit_of_decisions_takes_no_options_of_a_representation(folder, tmp_path, arguments, message):
+    done = run("fit", folder / "people.csv", *ROLES, *arguments, "-o", tmp_path / "m.ifair")
+    assert done.exit_code == 2
+    assert message in " ".join(done.stderr.split())

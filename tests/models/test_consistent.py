@@ -1,0 +1,553 @@
+"""Consistent decisions around any model: against the inner model, brute force, and a maximum flow of SciPy."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from scipy.optimize import minimize_scalar
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components, maximum_flow
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeRegressor
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import ifair
+from ifair import ConsistentClassifier, ConsistentRegressor, Encoder, Similarity
+
+from samples import applicants
+
+ROLES = ["sex", "origin"]
+
+
+@parametrize_with_checks(
+    [
+        ConsistentClassifier(),
+        ConsistentClassifier(LinearSVC(), strength=1.0, penalty="squared", similarity="paper", reference=20, cv=3),
+        ConsistentRegressor(),
+        ConsistentRegressor(DecisionTreeRegressor(random_state=0), strength=0.5, n_neighbors=3, cv=2, protected=[-1]),
+    ]
+)
+@pytest.mark.filterwarnings("ignore")
+def test_scikit_learns_own_checks_pass(estimator, check):
+    check(estimator)
+
+
+def pipeline():
+    return make_pipeline(Encoder(), LogisticRegression(max_iter=1000))
+
+
+@pytest.fixture(scope="module")
+def people():
+    return applicants(200).drop(columns=["rating", "team", "hired"])
+
+
+@pytest.fixture(scope="module")
+def hired():
+    return applicants(200)["hired"].to_numpy()
+
+
+@pytest.fixture(scope="module")
+def model(people, hired):
+    """Fitted on all people; its tests are about batches and newcomers."""
+    return ConsistentClassifier(pipeline(), strength=0.1, protected=ROLES, random_state=0).fit(people, hired)
+
+
+@pytest.fixture(scope="module")
+def numbers():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 4))
+    return X, (X[:, 0] + 0.5 * rng.normal(size=120) > 0).astype(int)
+
+
+def with_strength(model, strength, **others):
+    """The same fitted model at another strength, whose reference is not used."""
+    return clone_fitted(model).set_params(strength=strength, **others)
+
+
+def clone_fitted(model):
+    return pickle.loads(pickle.dumps(model))
+
+
+def graph_of(model, people):
+    """The graph of the issue, from the neighbours, without `ifair.graph`."""
+    indices = model.similarity_.neighbours(people.drop(columns=ROLES)).indices
+    A = np.zeros((len(people), len(people)))
+    for i, row in enumerate(indices):
+        A[i, row[row >= 0]] = 1
+    return (A + A.T) / (2 * indices.shape[1])
+
+
+# ---- strength ----
+
+
+@pytest.mark.parametrize("estimator", [LogisticRegression(), HistGradientBoostingClassifier(max_iter=10)])
+def test_without_strength_the_inner_model_speaks_to_the_last_bit(numbers, estimator):
+    X, y = numbers
+    plain, found = clone(estimator).fit(X, y), ConsistentClassifier(estimator, strength=0).fit(X, y)
+    np.testing.assert_array_equal(found.predict_proba(X), plain.predict_proba(X))
+    np.testing.assert_array_equal(found.predict(X), plain.predict(X))
+    np.testing.assert_array_equal(found.scores(X), plain.predict_proba(X)[:, 1])
+    batch = found.decide(X, n=30)
+    assert len(batch.changed) == 0
+    assert batch.gap == 0
+
+
+def test_without_strength_a_regressor_predicts_to_the_last_bit(numbers):
+    X, _ = numbers
+    found = ConsistentRegressor(strength=0).fit(X, X[:, 1])
+    np.testing.assert_array_equal(found.predict(X), LinearRegression().fit(X, X[:, 1]).predict(X))
+
+
+def test_infinite_strength_gives_every_component_its_mean(model, people):
+    scores = with_strength(model, np.inf).scores(people)
+    _, component = connected_components(csr_array(graph_of(model, people)), directed=False)
+    plain = with_strength(model, 0).scores(people)
+    means = pd.Series(plain).groupby(component).transform("mean")
+    assert len(np.unique(component)) > 1
+    np.testing.assert_allclose(scores, means, atol=1e-12)
+
+
+@pytest.mark.parametrize("penalty", ["absolute", "squared"])
+def test_more_strength_means_less_difference_between_like_people(model, people, penalty):
+    W = graph_of(model, people)
+    apart = []
+    for strength in (0, 0.05, 0.2, 1.0):
+        s = with_strength(model, strength, penalty=penalty).scores(people)
+        apart.append((W * np.abs(s[:, None] - s)).sum())
+    assert np.all(np.diff(apart) < 0)
+
+
+# ---- batches ----
+
+
+@pytest.mark.parametrize("threshold", [0.3, 0.5, 0.7])
+def test_decisions_by_threshold_are_the_minimum_cut_of_a_maximum_flow(model, people, threshold):
+    batch = model.decide(people, threshold=threshold)
+    scale, n = 10**6, len(people)
+    gains = np.rint((batch.model_scores - threshold) * scale).astype(int)
+    # An edge stands twice in the sum over ordered pairs.
+    edges = np.rint(2 * model.strength * graph_of(model, people) * scale).astype(int)
+    capacity = np.zeros((n + 2, n + 2), dtype=np.int32)
+    capacity[:n, :n] = edges
+    capacity[n, :n], capacity[:n, n + 1] = np.maximum(gains, 0), np.maximum(-gains, 0)
+    flow = maximum_flow(csr_array(capacity), n, n + 1).flow.toarray()
+    left, reached, queue = capacity - flow, {n}, [n]
+    while queue:
+        queue += (new := [j for j in np.flatnonzero(left[queue.pop()] > 0) if j not in reached])
+        reached.update(new)
+    np.testing.assert_array_equal(batch.selected, [i in reached for i in range(n)])
+    assert len(batch.changed) > 0
+
+
+@pytest.mark.parametrize("wanted", [{"n": 40}, {"rate": 0.2}, {"n": 0}, {"n": 200}])
+@pytest.mark.parametrize("strength", [0.02, 0.5])
+def test_just_as_many_people_are_selected_as_asked_for(model, people, wanted, strength):
+    batch = with_strength(model, strength).decide(people, **wanted)
+    assert batch.selected.sum() == wanted.get("n", 40)
+    inside, outside = batch.scores[batch.selected], batch.scores[~batch.selected]
+    if len(inside) and len(outside):
+        assert inside.min() >= outside.max() - 1e-4
+    assert batch.gap <= 1e-12
+
+
+def test_a_number_of_places_and_the_threshold_it_leads_to_select_the_same_people(model, people):
+    model, exact = with_strength(model, 0.05), 0
+    for n in (20, 40, 60, 80):
+        batch = model.decide(people, n=n)
+        if len(batch.tied) == 0:
+            np.testing.assert_array_equal(model.decide(people, threshold=batch.threshold).selected, batch.selected)
+            exact += 1
+        else:  # a block of people with one score, of whom some have a place
+            above = model.decide(people, threshold=batch.threshold + 1e-5).selected
+            below = model.decide(people, threshold=batch.threshold - 1e-5).selected
+            np.testing.assert_array_equal(np.flatnonzero(below & ~above), batch.tied)
+            assert (above <= batch.selected).all()
+            assert (batch.selected <= below).all()
+    assert 0 < exact < 4
+
+
+def test_ties_are_told_and_broken_by_the_model(model, people):
+    batch = with_strength(model, np.inf).decide(people, n=40)
+    assert len(batch.tied) > 1
+    tied = np.zeros(200, dtype=bool)
+    tied[batch.tied] = True
+    np.testing.assert_allclose(batch.scores[tied], batch.threshold)
+    chosen, left = batch.model_scores[tied & batch.selected], batch.model_scores[tied & ~batch.selected]
+    assert chosen.min() >= left.max()
+    assert batch.to_frame()["tied"].sum() == len(batch.tied)
+    assert "tied at the threshold" in batch.explain(int(batch.tied[0]))
+
+
+def test_changed_people_are_those_whom_the_model_alone_decides_about_otherwise(model, people):
+    for wanted in ({"n": 50}, {"threshold": 0.6}):
+        batch = model.decide(people, **wanted)
+        plain = model.estimator_.predict_proba(people.drop(columns=ROLES))[:, 1]
+        np.testing.assert_array_equal(plain, batch.model_scores)
+        best = np.argsort(-plain, kind="stable")[:50]
+        alone = np.isin(np.arange(200), best) if "n" in wanted else plain > 0.6
+        np.testing.assert_array_equal(batch.changed, np.flatnonzero(alone != batch.selected))
+        assert len(batch.changed) > 0
+        np.testing.assert_array_equal(np.flatnonzero(batch.to_frame()["changed"]), batch.changed)
+
+
+def test_the_explanation_of_a_change_names_the_peers_that_caused_it(model, people):
+    named = people.set_axis([f"no. {i}" for i in range(200)])
+    batch = model.decide(named, n=50)
+    changes = batch.explain_changes()
+    assert list(changes.index) == [f"no. {i}" for i in batch.changed]
+    for person, text in zip(batch.changed, changes["explanation"]):
+        first, *lines = text.splitlines()
+        verdict = "selected" if batch.selected[person] else "not selected"
+        assert first.startswith(f"person no. {person} is {verdict}: model score {batch.model_scores[person]:.3f}")
+        assert f"would {'not ' if batch.selected[person] else ''}have selected them" in first
+        own = [i for i in batch.peers.indices[person] if i >= 0 and batch.selected[i] == batch.selected[person]]
+        for other, line in zip(own, lines):
+            words = model.similarity_.explain(named.drop(columns=ROLES), person, other).text
+            assert line == f"  person no. {other}, {verdict}, score {batch.scores[other]:.3f}: {words}"
+        assert not own or lines
+        assert not any(name in text for name in ROLES)
+
+
+def test_people_without_close_peers_keep_the_models_score(model, people):
+    strange = people.copy()
+    strange.loc[7, ["experience", "height"]] = 90.0, 400.0
+    batch = with_strength(model, 5.0).decide(strange, n=60)
+    assert batch.peers.count[7] == 0
+    assert batch.scores[7] == batch.model_scores[7]
+    assert "no close peers, so the model's score stands" in batch.explain(7)
+    assert model.predict_proba(strange)[7, 1] == batch.model_scores[7]
+
+
+def test_copies_of_a_person_get_one_score(model, people):
+    twice = pd.concat([people, people.iloc[:20]], ignore_index=True)
+    scores = with_strength(model, 1.0).scores(twice)
+    np.testing.assert_allclose(scores[200:], scores[:20], atol=2e-3)
+    newcomers = model.predict_proba(twice)
+    np.testing.assert_array_equal(newcomers[200:], newcomers[:20])
+
+
+def test_queries_are_smoothed_by_themselves(model, people):
+    query = np.repeat(["a", "b"], 100)
+    apart = [model.scores(people.iloc[:100]), model.scores(people.iloc[100:])]
+    np.testing.assert_allclose(model.scores(people, query=query), np.concatenate(apart), atol=2e-3)
+    again = clone(model).fit(people, people["height"] > 168, query=query)
+    assert again.reference_scores_.shape == (200,)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model.scores(people, query=query[:5])
+
+
+# ---- groups ----
+
+
+@pytest.mark.parametrize("parity", ["selection", "opportunity"])
+@pytest.mark.parametrize("strength", [0.0, 0.1, 0.5])
+def test_parity_equalises_the_rates_of_groups_to_within_one_person(model, people, parity, strength):
+    groups = people["sex"].to_numpy()
+    batch = with_strength(model, strength).decide(people, rate=0.3, groups=groups, parity=parity)
+    assert batch.selected.sum() == 60
+    weight = np.ones(200) if parity == "selection" else batch.model_scores
+    rates, person = {}, 0.0
+    for group in ("female", "male"):
+        inside = groups == group
+        rates[group] = weight[inside & batch.selected].sum() / weight[inside].sum()
+        person = max(person, weight[inside].max() / weight[inside].sum())
+    assert abs(rates["female"] - rates["male"]) <= person
+    assert set(batch.group_thresholds) == {"female", "male"}
+    assert batch.group_thresholds["female"] < batch.group_thresholds["male"]
+
+
+def test_with_parity_no_exchange_within_a_group_is_better(model, people):
+    groups = people["sex"].to_numpy()
+    batch = with_strength(model, 0.05).decide(people, rate=0.3, groups=groups, parity="selection")
+    assert len(batch.tied) == 0
+    W = graph_of(model, people)
+
+    def value(y):
+        return batch.model_scores @ y - 0.05 * (W * np.abs(y[:, None] - y)).sum()
+
+    best = value(batch.selected.astype(float))
+    for group in ("female", "male"):
+        for i in np.flatnonzero(batch.selected & (groups == group)):
+            for j in np.flatnonzero(~batch.selected & (groups == group)):
+                y = batch.selected.astype(float)
+                y[i], y[j] = 0, 1
+                assert value(y) <= best + 1e-9
+
+
+# ---- newcomers ----
+
+
+@pytest.mark.parametrize("penalty", ["absolute", "squared"])
+def test_a_newcomers_score_minimises_the_rule_by_brute_force(people, hired, penalty):
+    model = ConsistentClassifier(pipeline(), strength=0.2, protected=ROLES, penalty=penalty, random_state=0)
+    model.fit(people[:150], hired[:150])
+    new = people[150:170]
+    plain = model.estimator_.predict_proba(new.drop(columns=ROLES))[:, 1]
+    near = model.similarity_.neighbours(new.drop(columns=ROLES), people[:150].drop(columns=ROLES)).indices
+    found = model.predict_proba(new)[:, 1]
+    for p, row, s in zip(plain, near, found):
+        around = model.reference_scores_[row[row >= 0]]
+        power = 1 if penalty == "absolute" else 2
+
+        def rule(x, p=p, around=around, power=power):
+            return 0.5 * (x - p) ** 2 + 2 * 0.2 / 10 * (np.abs(x - around) ** power).sum()
+
+        best = minimize_scalar(rule, bounds=(0, 1), method="bounded", options={"xatol": 1e-10})
+        assert rule(s) <= best.fun + 1e-12
+    one_by_one = [model.predict_proba(new[i : i + 1])[0, 1] for i in range(len(new))]
+    np.testing.assert_allclose(one_by_one, found, rtol=1e-12)
+
+
+def test_nobody_gets_another_answer_for_other_protected_attributes(model, people):
+    swapped = people.assign(
+        sex=people["sex"].map({"female": "male", "male": "female"}), origin=people["origin"].to_numpy()[::-1]
+    )
+    np.testing.assert_array_equal(model.predict_proba(swapped), model.predict_proba(people))
+    np.testing.assert_array_equal(model.scores(swapped), model.scores(people))
+    again = clone(model).fit(swapped, applicants(200)["hired"])
+    np.testing.assert_array_equal(again.predict_proba(people), model.predict_proba(people))
+
+
+def test_a_reference_of_some_people_is_drawn_from_the_training_people(model, people, hired):
+    few = clone(model).set_params(reference=30).fit(people, hired)
+    assert few.reference_scores_.shape == (30,)
+    assert {len(rows) for name, rows in few.reference_.items() if name in ("coordinates", "present")} == {30}
+    assert np.isin(few.reference_scores_, model.reference_scores_).all()
+
+
+# ---- inner models ----
+
+
+def test_a_model_that_memorises_does_not_leak_what_it_memorised(rng):
+    X, y = rng.normal(size=(200, 3)), rng.integers(2, size=200)
+    model = ConsistentClassifier(KNeighborsClassifier(1), strength=1e-6, random_state=0).fit(X, y)
+    assert (model.estimator_.predict(X) == y).all()
+    assert 0.3 < ((model.reference_scores_ > 0.5) == y).mean() < 0.7
+
+
+@pytest.mark.parametrize("frozen", [True, False])
+def test_a_fitted_estimator_is_used_as_it_is(people, hired, frozen):
+    plain = pipeline().fit(people[:100].drop(columns=ROLES), hired[:100])
+    before = plain.predict_proba(people.drop(columns=ROLES))
+    model = ConsistentClassifier(FrozenEstimator(plain) if frozen else plain, cv=5 if frozen else "prefit")
+    model.set_params(strength=0.0, protected=ROLES).fit(people[100:], hired[100:])
+    np.testing.assert_array_equal(model.predict_proba(people), before)
+    np.testing.assert_array_equal(plain.predict_proba(people.drop(columns=ROLES)), before)
+
+
+def test_a_fitted_estimator_that_saw_protected_columns_gets_them_with_a_warning(people, hired):
+    plain = pipeline().fit(people[:100], hired[:100])
+    model = ConsistentClassifier(plain, cv="prefit", protected=ROLES, strength=0)
+    with pytest.warns(UserWarning, match="can see protected columns"):
+        model.fit(people[100:], hired[100:])
+    np.testing.assert_array_equal(model.predict_proba(people), plain.predict_proba(people))
+    numbers = LogisticRegression().fit(np.eye(4)[:, :2], [0, 1, 1, 0])
+    with pytest.raises(ValueError, match="fitted on 2 columns, and X has 4, of which 3 are not protected"):
+        ConsistentClassifier(numbers, cv="prefit", protected=[0]).fit(np.eye(4), [0, 1, 1, 0])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_an_estimator_is_given_protected_columns_only_if_asked_for(people, hired):
+    fair = make_pipeline(Encoder(), ifair.IFair(3, protected=ROLES, n_restarts=1, max_iter=5, random_state=0))
+    inner = make_pipeline(*[step for _, step in fair.steps], LogisticRegression())
+    model = ConsistentClassifier(inner, protected=ROLES, sees_protected=True, cv=2)
+    with pytest.warns(UserWarning, match="can see protected columns"):
+        model.fit(people, hired)
+    assert "sex" not in model.similarity_.attributes_
+    with pytest.raises(ValueError, match="protected column 'sex' is not in the table"):
+        model.set_params(sees_protected=False).fit(people, hired)
+
+
+def test_an_estimator_with_a_decision_function_only_is_smoothed_on_its_scale(numbers):
+    X, y = numbers
+    model = ConsistentClassifier(LinearSVC(), strength=0.3, random_state=0).fit(X, y)
+    assert not hasattr(model, "predict_proba")
+    plain = LinearSVC().fit(X, y).decision_function(X)
+    batch = model.decide(X, threshold=0.0)
+    np.testing.assert_allclose(batch.model_scores, plain)
+    np.testing.assert_array_equal(model.predict(X), model.decision_function(X) > 0)
+    with pytest.raises(ValueError, match="needs probabilities"):
+        model.decide(X, n=3, groups=y, parity="opportunity")
+
+
+def test_a_regressor_is_smoothed_in_units_of_its_target(people):
+    target = people["height"].to_numpy() / 2 + people["experience"].fillna(6.0)
+    inner = make_pipeline(Encoder(), Ridge())
+    model = ConsistentRegressor(inner, strength=20.0, protected=ROLES, random_state=0).fit(people, target)
+    assert model.score(people, target) > 0.5
+    batch = model.decide(people, n=20)
+    assert batch.selected.sum() == 20
+    assert len(batch.changed) > 0
+
+
+@pytest.mark.parametrize("inner", [LogisticRegression(max_iter=500), LinearSVC()], ids=["proba", "decision"])
+def test_several_classes_have_a_score_each(inner):
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    model = ConsistentClassifier(inner, strength=0.1, random_state=0).fit(X, names)
+    assert model.scores(X).shape == (150, 3)
+    assert model.score(X, names) > 0.85
+    if hasattr(model, "predict_proba"):
+        for found in (model.predict_proba(X), model.scores(X)):
+            np.testing.assert_allclose(found.sum(axis=1), 1.0)
+            assert found.min() >= 0
+    with pytest.raises(ValueError, match="one for each of 3 classes"):
+        model.decide(X, n=3)
+
+
+# ---- scikit-learn's tools ----
+
+
+def test_a_search_goes_over_strength_and_over_the_inner_models_parameters(people, hired):
+    grid = {"strength": [0.0, 0.2], "estimator__logisticregression__C": [0.1, 1.0]}
+    model = ConsistentClassifier(pipeline(), protected=ROLES, cv=2, random_state=0)
+    search = GridSearchCV(model, grid, cv=2, scoring="roc_auc").fit(people, hired)
+    assert search.best_score_ > 0.7
+    best = search.best_params_["estimator__logisticregression__C"]
+    assert best == search.best_estimator_.estimator_["logisticregression"].C
+
+
+def test_weights_reach_the_inner_model_in_full_and_in_folds(numbers):
+    X, y = numbers
+    weight = np.where(y == 1, 5.0, 1.0)
+    expected = LogisticRegression(max_iter=1000).fit(X, y, sample_weight=weight)
+    model = ConsistentClassifier(cv=KFold(3)).fit(X, y, sample_weight=weight)
+    np.testing.assert_array_equal(model.estimator_.coef_, expected.coef_)
+    plain = ConsistentClassifier(cv=KFold(3)).fit(X, y)
+    assert (model.reference_scores_ > plain.reference_scores_).mean() > 0.9
+    with sklearn.config_context(enable_metadata_routing=True):
+        inner = LogisticRegression(max_iter=1000).set_fit_request(sample_weight="importance")
+        routed = ConsistentClassifier(inner, cv=KFold(3)).fit(X, y, importance=weight)
+    np.testing.assert_array_equal(routed.estimator_.coef_, expected.coef_)
+    np.testing.assert_array_equal(routed.reference_scores_, model.reference_scores_)
+
+
+def test_arrays_lists_pandas_and_polars_give_the_same(numbers):
+    polars = pytest.importorskip("polars")
+    X, y = numbers
+    expected = ConsistentClassifier(protected=[3], random_state=0).fit(X, y).predict_proba(X)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    for table in (frame, polars.DataFrame(X, schema=list("abcd")), X.tolist()):
+        found = ConsistentClassifier(protected=[3], random_state=0).fit(table, y)
+        np.testing.assert_allclose(found.predict_proba(table), expected, rtol=1e-12)
+        assert found.decide(table, n=5).selected.sum() == 5
+
+
+def test_categories_and_gaps_pass_in_polars(people, hired):
+    polars = pytest.importorskip("polars")
+    table = polars.DataFrame(
+        {name: [None if pd.isna(v) else v for v in column.tolist()] for name, column in people.items()}
+    )
+    model = ConsistentClassifier(pipeline(), protected=ROLES, random_state=0)
+    expected = model.fit(people, hired).predict_proba(people)
+    np.testing.assert_allclose(model.fit(table, hired).predict_proba(table), expected, atol=1e-9)
+
+
+def test_a_pickled_model_says_the_same(model, people):
+    again = clone_fitted(model)
+    np.testing.assert_array_equal(again.predict_proba(people), model.predict_proba(people))
+    np.testing.assert_array_equal(again.decide(people, n=9).selected, model.decide(people, n=9).selected)
+
+
+def test_another_similarity_is_used_without_what_is_protected(people, hired):
+    alike = Similarity(protected=["sex"], weights={"experience": 3.0, "height": 0.0}, n_neighbors=50)
+    model = ConsistentClassifier(pipeline(), protected=ROLES, similarity=alike, n_neighbors=4, cv=2).fit(people, hired)
+    assert model.similarity_.attributes_ == ["experience", "job", "owns home"]
+    assert model.decide(people, n=5).peers.indices.shape == (200, 4)
+    assert alike.n_neighbors == 50
+
+
+# ---- errors ----
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"strength": -1}, "strength must be a number of at least 0"),
+        ({"strength": np.nan}, "strength must be a number of at least 0"),
+        ({"strength": "much"}, "strength must be a number of at least 0"),
+        ({"penalty": "cubic"}, "penalty must be one of"),
+        ({"n_neighbors": 0}, "n_neighbors must be an integer of at least 1"),
+        ({"reference": "all"}, "reference must be one of 'training'"),
+        ({"reference": 0}, "reference .* must be an integer"),
+        ({"cv": "loo"}, "cv must be one of 'prefit'"),
+        ({"similarity": "hearsay"}, "reading must be one of"),
+        ({"protected": [0, 1, 2, 3]}, "every column is protected"),
+    ],
+)
+def test_settings_that_cannot_work_are_named(numbers, settings, message):
+    with pytest.raises(ifair.errors.IfairError, match=message):
+        ConsistentClassifier(**settings).fit(*numbers)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        ({}, "exactly one of threshold, rate and n"),
+        ({"n": 3, "rate": 0.1}, "exactly one of threshold, rate and n"),
+        ({"rate": 1.5}, "rate must be a share"),
+        ({"n": 500}, "n must be from 0 to the number of people, 200"),
+        ({"n": 3, "parity": "selection"}, "parity needs groups"),
+        ({"n": 3, "parity": "luck", "groups": range(200)}, "parity must be one of"),
+        ({"n": 3, "parity": "selection", "groups": [1, 2]}, "one group for each of 200 people"),
+        ({"n": 3, "parity": "selection", "groups": [*range(199), None]}, "no value for person 199"),
+        ({"threshold": 0.5, "parity": "selection", "groups": range(200)}, "give rate or n, not threshold"),
+    ],
+)
+def test_wishes_that_cannot_be_met_are_named(model, people, wanted, message):
+    with pytest.raises(ifair.errors.IfairError, match=message):
+        model.decide(people, **wanted)
+
+
+def test_a_class_of_one_person_is_scored_with_a_warning(numbers):
+    X, _ = numbers
+    with pytest.warns(UserWarning, match="too few people to leave any out"):
+        ConsistentClassifier().fit(X, (np.arange(120) == 5).astype(int))
+
+
+# ---- files ----
+
+
+@pytest.mark.parametrize("reading", ["attributes", "paper"])
+def test_a_saved_model_says_the_same_of_newcomers_and_batches(people, hired, tmp_path, reading):
+    pytest.importorskip("skops.io")
+    alike = Similarity(weights={"height": 0.5}, ordered={"job": ["clerk", "nurse", "welder"]})
+    similarity = alike if reading == "attributes" else "paper"
+    model = ConsistentClassifier(pipeline(), protected=ROLES, similarity=similarity, cv=2, random_state=0)
+    model.fit(people, hired)
+    ifair.save(model, tmp_path / "m.ifair")
+    again = ifair.load(tmp_path / "m.ifair")
+    np.testing.assert_array_equal(again.predict_proba(people), model.predict_proba(people))
+    batch, expected = (m.decide(people, n=30) for m in (again, model))
+    np.testing.assert_array_equal(batch.selected, expected.selected)
+    assert batch.explain(0) == expected.explain(0)
+    assert ifair.score(again, people.iloc[3]) == model.predict_proba(people)[3, 1]
+    assert ifair.inspect(tmp_path / "m.ifair")["steps"][0]["type"].endswith("ConsistentClassifier")
+
+
+def test_a_saved_regressor_says_the_same(numbers, tmp_path):
+    pytest.importorskip("skops.io")
+    X, _ = numbers
+    model = ConsistentRegressor(protected=[1]).fit(X, X[:, 0])
+    ifair.save(model, tmp_path / "m.ifair")
+    np.testing.assert_array_equal(ifair.load(tmp_path / "m.ifair").predict(X), model.predict(X))
+
+
+def test_a_conversion_to_onnx_is_refused_in_words(model, numbers):
+    pytest.importorskip("skl2onnx")
+    with pytest.raises(ifair.persist.ConversionError, match="no form in ONNX"):
+        ifair.persist.to_onnx(model)
+    last = make_pipeline(LinearRegression(), verbose=False)
+    last.steps = [("consistent", ConsistentRegressor().fit(*numbers))]
+    with pytest.raises(ifair.persist.ConversionError, match="a ConsistentRegressor compares every newcomer"):
+        ifair.persist.to_onnx(last)
