@@ -10,7 +10,8 @@ the model thinks, and differ little between people who are alike in what may cou
 # %%
 # A model, and who is like whom
 # -----------------------------
-# Any classifier will do; boosted trees are accurate and jump from person to person. The model does not see the protected columns, and neither does the comparison of people.
+# Any classifier will do; boosted trees are accurate and jump from person to person. The model does not see the
+# protected columns, and neither does the comparison of people.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -73,7 +74,8 @@ for text in decided.explain_changes(most=2)["explanation"].head(3):
 # How much alike treatment is worth
 # ---------------------------------
 # With more strength like people are treated more alike, and the people selected are a little less what the model would
-# have liked best. A batch can be decided about anew without another fit. Nobody wins by treating all people alike: consistency is corrected for chance.
+# have liked best. A batch can be decided about anew without another fit. Nobody wins by treating all people alike:
+# consistency is corrected for chance.
 
 # Where there are fewer peers than ten, people stand for themselves.
 neighbours = np.where(decided.peers.indices >= 0, decided.peers.indices, np.arange(len(batch))[:, None])
