@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 # The variable lets scikit-learn's own checks try other array libraries too.
 PYTEST := SCIPY_ARRAY_API=1 $(BIN)/python -m pytest
-# Tests run one process a core; each keeps its own numerics on one thread.
+# Tests run one process per core; each keeps its own numerics on one thread.
 WORKERS ?= auto
 PROFILE ?= smoke
 # Spark needs Java.
@@ -17,7 +17,7 @@ CLUSTERS := dask$(if $(shell command -v java),$(comma)spark)
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
-# One stamp a set of extras: reinstalled when pyproject.toml changes, otherwise instant.
+# One stamp per set of extras: reinstalled when pyproject.toml changes, otherwise instant.
 $(VENV)/.installed-%: pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -c 'import sys; sys.exit("ifair needs Python 3.11 or newer, this is %d.%d; set PYTHON=" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

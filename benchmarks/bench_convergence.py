@@ -22,8 +22,8 @@ from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
 import common
+from ifair.core.mapping import Packing, Parameters
 from ifair.core.objective import Objective
-from ifair.core.parameters import Packing, Parameters
 from ifair.core.solve import PATIENCE
 from ifair.core.solve_scipy import descend
 from ifair.engines.engine import LocalEngine

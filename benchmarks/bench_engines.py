@@ -21,8 +21,7 @@ from threadpoolctl import threadpool_limits
 import common
 from ifair import IFair
 from ifair.core.objective import Objective
-from ifair.core.pair_terms import AllPairs, Landmarks
-from ifair.core.pairs import pair_kernel
+from ifair.core.pairs import AllPairs, Landmarks, pair_kernel
 from ifair.engines.engine import Engine, LocalEngine
 
 SIZES = [(333, 67), (2300, 431), (16_281, 101), (48_842, 101)]

@@ -18,9 +18,9 @@ from threadpoolctl import threadpool_limits
 
 import common
 import whole_matrix
+from ifair.core.mapping import Parameters
 from ifair.core.objective import Objective
-from ifair.core.pair_terms import tiles
-from ifair.core.parameters import Parameters
+from ifair.core.pairs import tiles
 from ifair.engines.engine import LocalEngine
 
 N, K, N_PROTECTED = 101, 10, 2

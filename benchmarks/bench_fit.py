@@ -21,8 +21,8 @@ from threadpoolctl import threadpool_limits
 
 import common
 import whole_matrix
+from ifair.core.mapping import Packing, Parameters
 from ifair.core.objective import Objective
-from ifair.core.parameters import Packing, Parameters
 from ifair.engines.engine import LocalEngine
 
 K, REPEATS = 10, 5

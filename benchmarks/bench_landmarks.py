@@ -18,12 +18,11 @@ from threadpoolctl import threadpool_limits
 
 import common
 from ifair import Encoder
+from ifair.core.mapping import Packing
 from ifair.core.moments import Moments, input_products
-from ifair.core.pair_terms import AllPairs, Landmarks
-from ifair.core.pairs import EuclideanPairs
-from ifair.core.parameters import Packing
+from ifair.core.objective import Term
+from ifair.core.pairs import AllPairs, EuclideanPairs, Landmarks
 from ifair.core.solve_scipy import descend
-from ifair.core.terms import Term
 from ifair.data import DataError, load_compas
 from ifair.engines.engine import LocalEngine
 from ifair.models.validation import protected_mask

@@ -21,10 +21,8 @@ from threadpoolctl import threadpool_limits
 
 import common
 from ifair.core.moments import Moments, input_products
-from ifair.core.objective import Objective
-from ifair.core.pair_terms import Landmarks
-from ifair.core.pairs import EuclideanPairs
-from ifair.core.terms import Term
+from ifair.core.objective import Objective, Term
+from ifair.core.pairs import EuclideanPairs, Landmarks
 from ifair.engines.engine import Engine, LocalEngine
 from ifair.engines.streamed import StreamedEngine, chunk_rows
 from ifair.inputs.disk import read_records

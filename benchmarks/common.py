@@ -24,11 +24,9 @@ from ifair import Encoder
 from ifair.core import mapping
 from ifair.core.batch import Batch
 from ifair.core.lbfgs import LIVE
-from ifair.core.objective import Objective
-from ifair.core.pair_terms import AllPairs
-from ifair.core.pairs import EuclideanPairs
-from ifair.core.parameters import Parameters
-from ifair.core.terms import Reconstruction, Term
+from ifair.core.mapping import Parameters
+from ifair.core.objective import Objective, Reconstruction, Term
+from ifair.core.pairs import AllPairs, EuclideanPairs
 from ifair.data import load_credit
 from ifair.engines.engine import Engine
 from ifair.models.starts import first_parameters

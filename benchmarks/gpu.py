@@ -24,9 +24,8 @@ import torch
 
 import common
 from ifair import IFair
-from ifair.core.pair_terms import AllPairs
-from ifair.core.pairs import pair_kernel
-from ifair.core.parameters import Parameters
+from ifair.core.mapping import Parameters
+from ifair.core.pairs import AllPairs, pair_kernel
 from ifair.engines.torch import TorchEngine
 from ifair.engines.triton_pairs import COLUMNS, ROWS, FusedPairs
 

@@ -1,6 +1,6 @@
 """How far a reader has to walk: files and functions that one table passes on its way through the library.
 
-    python benchmarks/trace_files.py [TREE]
+    python benchmarks/trace_files.py [TREE] [--names] [--static]
 
 TREE is a checkout of this repository, by default this one. Only public entry points are called, so that older and
 newer trees can be compared.
@@ -150,6 +150,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("tree", nargs="?", type=Path, default=Path(__file__).parents[1], help="checkout to look at")
     parser.add_argument("--names", action="store_true", help="list the files and functions, not only their numbers")
+    parser.add_argument("--static", action="store_true", help="only read the files; nothing is run")
     options = parser.parse_args()
     tree = options.tree.resolve()
     source = tree / "src" / "ifair"
@@ -162,6 +163,8 @@ def main() -> None:
     print(f"bare participles             {len(participles):6d}")
     if options.names:
         print("  " + "\n  ".join([*repeated, *participles]))
+    if options.static:
+        return
 
     import ifair
 

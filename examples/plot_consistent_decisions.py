@@ -10,8 +10,8 @@ the model thinks, and differ little between people who are alike in what may cou
 # %%
 # A model, and who is like whom
 # -----------------------------
-# Any classifier will do; boosted trees are accurate and jump from person to person. Neither the model nor the comparison
-# of people sees the protected columns.
+# Any classifier will do; boosted trees are accurate and jump from person to person. Neither the model nor the
+# comparison of people sees the protected columns.
 
 import matplotlib.pyplot as plt
 import numpy as np

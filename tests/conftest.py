@@ -53,3 +53,12 @@ def real_data():
     if not folder or not Path(folder).is_dir():
         pytest.skip("IFAIR_DATA does not name a folder with the real datasets")
     return Path(folder)
+
+
+@pytest.fixture
+def quick_fits(monkeypatch):
+    """One rough search for every IFair that does not say otherwise: pages and examples need no more digits."""
+    from ifair import IFair
+
+    for name, value in {"n_restarts": 1, "tol": 1e-2}.items():
+        monkeypatch.setitem(IFair.__init__.__kwdefaults__, name, value)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from ifair.core.parameters import Packing
+from ifair.core.mapping import Packing
 
 
 def distance(a, b, alpha, p):

@@ -1,12 +1,24 @@
-"""Scripts outside the package as modules, and the command line in a process of its own."""
+"""Scripts outside the package as modules, and the command line, here or in a process of its own."""
 
 import importlib.util
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+from click.testing import CliRunner
+
 import ifair
+from ifair.cli import main
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(ifair.__file__).parents[1])}
+"""Of a process that imports this very package."""
+
+
+def run(*arguments):
+    """Run a command in this process."""
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
 def load_script(path):
@@ -16,13 +28,15 @@ def load_script(path):
     return module
 
 
-def list_imports(*arguments):
-    """Modules that a command imports, in a fresh process."""
+def list_imports(*commands):
+    """Modules that commands import, run one after the other in a fresh process: for each all that are there then."""
     code = (
-        "import sys; from ifair.cli import main; main(sys.argv[1:], standalone_mode=False); "
-        "print(*sys.modules, file=sys.stderr)"
+        "import json, sys; from ifair.cli import main\n"
+        "for command in json.loads(sys.argv[1]):\n"
+        "    main(command, standalone_mode=False); print(*sys.modules, file=sys.stderr)"
     )
-    environment = {**os.environ, "PYTHONPATH": str(Path(ifair.__file__).parents[1])}
-    command = [sys.executable, "-c", code, *map(str, arguments)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    return set(done.stderr.split())
+    given = json.dumps([[str(argument) for argument in command] for command in commands])
+    done = subprocess.run(
+        [sys.executable, "-c", code, given], env=ENVIRONMENT, capture_output=True, text=True, check=True
+    )
+    return [set(line.split()) for line in done.stderr.splitlines()]

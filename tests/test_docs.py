@@ -78,7 +78,7 @@ def run(example, namespace, page):
 @pytest.mark.parametrize(
     "page", [pytest.param(page, marks=pytest.mark.cluster if page == "docs/cluster.md" else ()) for page in PAGES]
 )
-def test_examples_run_and_print_what_the_page_says(page, tmp_path, monkeypatch):
+def test_examples_run_and_print_what_the_page_says(page, tmp_path, monkeypatch, quick_fits):
     if not (ROOT / page).exists():
         pytest.skip(f"{page} is not here: this is not a checkout of the repository")
     for package in NEEDS.get(page, []):

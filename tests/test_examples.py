@@ -17,7 +17,7 @@ def test_the_gallery_shows_the_five_ways_in():
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_an_example_runs_prints_and_draws(path, monkeypatch, capsys):
+def test_an_example_runs_prints_and_draws(path, monkeypatch, capsys, quick_fits):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     from matplotlib import pyplot

@@ -7,8 +7,15 @@ from pathlib import Path
 
 import pytest
 
-API = Path(__file__).parents[1] / "docs" / "api.md"
-PUBLIC = ("ifair", "ifair.metrics", "ifair.data", "ifair.ranking", "ifair.persist")
+ROOT = Path(__file__).parents[1]
+API = ROOT / "docs" / "api.md"
+
+
+def list_exporting_modules():
+    """Modules with an ``__all__``, which makes them somebody's interface."""
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        if re.search(r"^__all__ = ", path.read_text(encoding="utf-8"), flags=re.MULTILINE):
+            yield ".".join(path.relative_to(ROOT / "src").with_suffix("").parts).removesuffix(".__init__")
 
 
 def read_api_names():
@@ -35,7 +42,7 @@ def import_name(name):
     raise ModuleNotFoundError(name)
 
 
-NAMES = read_api_names()
+NAMES, PUBLIC = read_api_names(), list(list_exporting_modules())
 
 
 def test_the_reference_lists_each_name_once():
@@ -48,9 +55,23 @@ def test_every_name_of_the_reference_can_be_imported(name):
     assert import_name(name) is not None
 
 
+def test_the_modules_that_users_import_from_export_names():
+    assert {"ifair", "ifair.data", "ifair.graph", "ifair.metrics", "ifair.persist", "ifair.ranking"} < set(PUBLIC)
+
+
 @pytest.mark.parametrize("package", PUBLIC)
 def test_every_public_name_is_in_the_reference(package):
     exported = importlib.import_module(package).__all__
     documented = {id(import_name(name)): name for name in NAMES}
     missing = [name for name in exported if id(import_name(f"{package}.{name}")) not in documented]
     assert missing in ([], ["__version__"])
+
+
+def test_pages_and_examples_import_public_names_only():
+    documented = {id(import_name(name)) for name in NAMES}
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "examples").glob("*.py")]
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    imports = re.findall(r"^from (ifair[\w.]*) import (?:\(([\w,\s]+)\)|(.+))$", text, flags=re.MULTILINE)
+    names = {f"{module}.{name}" for module, *names in imports for name in re.findall(r"\w+", "".join(names))}
+    assert len(names) > 30
+    assert [name for name in sorted(names) if id(import_name(name)) not in documented] == []

@@ -12,7 +12,11 @@ from samples import hostile_evidence, lonely_evidence, small_evidence
 
 @pytest.mark.parametrize("task", ["classification", "regression", "ranking"])
 def test_evidence_fits_its_type_and_no_key_has_a_space(task):
-    check_results(small_evidence(task), EVIDENCE)
+    found = small_evidence(task)
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert found["task"] == task
+    assert not found["left_out"]
+    check_results(found, EVIDENCE)
 
     def keys(data):
         if isinstance(data, dict):
@@ -24,7 +28,7 @@ def test_evidence_fits_its_type_and_no_key_has_a_space(task):
             for one in data:
                 yield from keys(one)
 
-    assert not [key for key in keys(small_evidence(task)) if " " in key]
+    assert not [key for key in keys(found) if " " in key]
 
 
 @pytest.mark.parametrize("evidence", [hostile_evidence, lonely_evidence])

@@ -5,9 +5,8 @@ The documentation is built from ``reproduce.md`` and ``figures/``.
 
 from pathlib import Path
 
-from ifair.reproduce.results_format import REPRODUCTION
 from ifair.reproduce.results_page import write_page
-from ifair.results import read_results
+from ifair.results import REPRODUCTION, read_results
 
 HERE = Path(__file__).parent
 

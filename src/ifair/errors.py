@@ -1,6 +1,8 @@
-"""Errors that speak to the user: what is wrong, the name that was probably meant, and what to install."""
+"""Errors and warnings that speak to the user: what is wrong, the name probably meant, and what to install."""
 
 import shlex
+import sys
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -158,3 +160,14 @@ def missing_file(path: Path) -> str:
 def shorten_error(error: BaseException) -> str:
     """What an error of another library says, in one line of at most 200 characters."""
     return " ".join(str(error).split())[:200]
+
+
+PACKAGE = str(Path(__file__).parent)
+
+
+def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn on behalf of the first caller that is not part of ifair."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level + 1)

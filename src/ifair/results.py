@@ -1,4 +1,4 @@
-"""The files that commands write for one another, typed: a tuning, the evidence of an audit, a demo.
+"""The files that commands write, typed: a tuning, the evidence of an audit, a demo, a reproduction of the paper.
 
 The types here are the one description of the files: whoever writes, reads or shows them uses these, and
 :func:`check_schema` compares any data with them. What is not required is left out for some tasks, or by earlier
@@ -7,12 +7,16 @@ releases. A change of a key is a new version.
 
 import json
 import math
-from collections.abc import Mapping
+import platform
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, NotRequired, TypedDict, Union, get_args, get_origin, get_type_hints, is_typeddict
+
+from ifair import __version__
+from ifair.errors import IfairError
 
 Task = Literal["classification", "regression", "ranking"]
 Number = float | None
@@ -231,14 +235,6 @@ class Utility(TypedDict):
     chance: Number
 
 
-class PartSizes(TypedDict):
-    """Records of each third."""
-
-    train: int
-    validation: int
-    test: int
-
-
 class Column(TypedDict):
     """A column of the table."""
 
@@ -263,7 +259,7 @@ class AuditedData(TypedDict):
     group_share: Number
     base_protected: Number
     base_others: Number
-    parts: PartSizes
+    parts: dict[str, int]
     columns: list[Column]
 
 
@@ -336,7 +332,40 @@ class Demonstration(TypedDict):
     environment: dict[str, Any]
 
 
-class ResultsError(ValueError):
+class Source(TypedDict):
+    """A dataset, and how far it was cut down."""
+
+    name: str
+    max_records: int | None
+    max_training: int | None
+    options: dict[str, Any]
+
+
+class Run(TypedDict):
+    """Where the numbers of an experiment, or of one of its datasets, come from."""
+
+    profile: str
+    seeds: list[int]
+    units: int
+    seconds: float
+    sources: list[Source]
+    grid: dict[str, Any]
+    solver: dict[str, Any]
+    left_out: list[str]
+    environment: dict[str, str]
+
+
+class Results(TypedDict):
+    """What ``ifair reproduce`` writes: the summary of each experiment, and the paper's own numbers."""
+
+    format: Literal["ifair-reproduce"]
+    version: Literal[2]
+    runs: dict[str, dict[str, Run]]
+    experiments: dict[str, Any]
+    paper: dict[str, Any]
+
+
+class ResultsError(IfairError):
     """A file that is not what a command writes; the message says what to do."""
 
 
@@ -357,48 +386,48 @@ class Format:
 TUNING = Format(Tuning, "ifair tune")
 EVIDENCE = Format(Evidence, "ifair audit --output")
 DEMONSTRATION = Format(Demonstration, "ifair demo")
+REPRODUCTION = Format(Results, "ifair reproduce")
+
+
+def list_versions() -> dict[str, str]:
+    """Of ifair, Python and the packages that may change a result; "unknown" where one is vendored."""
+    found = {"ifair": __version__, "python": platform.python_version()}
+    for name in ("numpy", "scipy", "scikit-learn", "pandas"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "unknown"
+    return found
 
 
 def read_results(path: Path, format_: Format) -> Any:
-    """Plain data that one of our commands wrote, compared with its type.
-
-    Parameters
-    ----------
-    path : Path
-    format_ : {TUNING, EVIDENCE}
-    """
+    """Plain data that one of our commands wrote, compared with its type."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise ResultsError(f"{path} is not JSON ({error}); write it with `{format_.command}`") from error
-    content = _upgrade(content)
-    check_results(content, format_, str(path))
-    return content
-
-
-def _upgrade(content: Any) -> Any:
-    """Files of version 1 had spaces in the names of the choices."""
     if isinstance(content, dict) and content.get("version") == 1 and isinstance(content.get("choices"), dict):
+        # Files of version 1 had spaces in the names of the choices.
         choices = {name.replace(" ", "_"): id_ for name, id_ in content["choices"].items()}
-        return {**content, "version": 2, "choices": choices}
+        content = {**content, "version": 2, "choices": choices}
+    check_results(content, format_, str(path))
     return content
 
 
 def check_results(content: Any, format_: Format, name: str = "this") -> None:
     """Refuse what is not of this format, or of another version, or lacks something."""
     format_name, version = format_.mark
-    found = (content.get("format"), content.get("version")) if isinstance(content, Mapping) else None
-    if found == format_.mark:
-        check_schema(content, format_.schema, name)
-    elif found is not None and found[0] == format_name:
+    found = (content.get("format"), content.get("version")) if isinstance(content, dict) else None
+    if found is None or found[0] != format_name:
+        raise ResultsError(
+            f"{name} is not what `{format_.command}` writes (format {format_name}, version {version}); got {found}"
+        )
+    if found[1] != version:
         raise ResultsError(
             f"{name} is of version {found[1]}, and this release reads version {version}; "
             f"write it again with `{format_.command}`"
         )
-    else:
-        raise ResultsError(
-            f"{name} is not what `{format_.command}` writes (format {format_name}, version {version}); got {found}"
-        )
+    check_schema(content, format_.schema, name)
 
 
 def check_schema(data: Any, schema: Any, name: str = "data") -> None:
@@ -415,23 +444,36 @@ def check_schema(data: Any, schema: Any, name: str = "data") -> None:
     Traceback (most recent call last):
     ifair.results.ResultsError: data.gap must be float or None, got 'large'
     """
-    if is_typeddict(schema):
-        _check_keys(data, schema, name)
-        for key, hint in _hints(schema).items():
-            if key in data:
-                check_schema(data[key], hint, f"{name}.{key}")
-    elif get_origin(schema) is list and isinstance(data, list):
-        (item,) = get_args(schema)
-        for i, one in enumerate([] if _all_plain(data, item) else data):
-            check_schema(one, item, f"{name}[{i}]")
-    elif get_origin(schema) is dict and isinstance(data, dict):
+    options = get_args(schema) if get_origin(schema) in (Union, UnionType, Literal) else (schema,)
+    kind = next((one for one in options if _fits(data, one)), ...)
+    if kind is ...:
+        wanted = " or ".join(getattr(one, "__name__", str(one)).replace("NoneType", "None") for one in options)
+        wanted = "hold named values" if is_typeddict(schema) else f"be {wanted}"
+        raise ResultsError(f"{name} must {wanted}, got {data!r:.60}")
+    if is_typeddict(kind):
+        hints = _hints(kind)
+        unfit = {"lacks": kind.__required_keys__ - set(data), "must not have": set(data) - set(hints)}
+        for what, keys in unfit.items():
+            if keys:
+                raise ResultsError(f"{name} {what} {', '.join(sorted(map(str, keys)))}")
         for key, value in data.items():
-            check_schema(value, get_args(schema)[1], f"{name}.{key}")
-    elif not _fits(data, schema):
-        wanted = " or ".join(getattr(one, "__name__", str(one)).replace("NoneType", "None") for one in _options(schema))
-        raise ResultsError(f"{name} must be {wanted}, got {data!r:.60}")
-    elif any(is_typeddict(one) or get_origin(one) for one in _options(schema)) and data is not None:
-        check_schema(data, next(one for one in _options(schema) if one is not NoneType), name)
+            check_schema(value, hints[key], f"{name}.{key}")
+    elif get_origin(kind) is dict:
+        for key, value in data.items():
+            check_schema(value, get_args(kind)[1], f"{name}.{key}")
+    elif get_origin(kind) is list and not _all_plain(data, get_args(kind)[0]):
+        for i, value in enumerate(data):
+            check_schema(value, get_args(kind)[0], f"{name}[{i}]")
+
+
+def _fits(data: Any, kind: Any) -> bool:
+    """Whether data is of a kind, or the literal itself, looked at from outside."""
+    if kind is Any or isinstance(kind, (str, int)):
+        return kind is Any or data == kind
+    outer = dict if is_typeddict(kind) else get_origin(kind) or kind
+    if outer is float:
+        return type(data) in (int, float) and math.isfinite(data)
+    return isinstance(data, outer) and (outer is bool or not isinstance(data, bool))
 
 
 def _all_plain(data: list[Any], item: Any) -> bool:
@@ -441,37 +483,6 @@ def _all_plain(data: list[Any], item: Any) -> bool:
     return found <= types.get(item, set()) and (float not in found or all(x is None or math.isfinite(x) for x in data))
 
 
-def _check_keys(data: Any, schema: Any, name: str) -> None:
-    if not isinstance(data, dict):
-        raise ResultsError(f"{name} must hold named values, got {data!r:.60}")
-    for what, keys in (
-        ("lacks", schema.__required_keys__ - set(data)),
-        ("must not have", set(data) - set(_hints(schema))),
-    ):
-        if keys:
-            raise ResultsError(f"{name} {what} {', '.join(sorted(map(str, keys)))}")
-
-
 @cache
 def _hints(schema: Any) -> dict[str, Any]:
     return get_type_hints(schema)
-
-
-def _options(schema: Any) -> tuple[Any, ...]:
-    return get_args(schema) if get_origin(schema) in (Union, UnionType, Literal) else (schema,)
-
-
-def _fits(data: Any, schema: Any) -> bool:
-    if schema is Any:
-        return True
-    if get_origin(schema) is Literal:
-        return data in get_args(schema)
-    if get_origin(schema) in (Union, UnionType):
-        return any(_fits(data, one) for one in get_args(schema))
-    if is_typeddict(schema) or get_origin(schema) is dict:
-        return isinstance(data, dict)
-    if get_origin(schema) is list:
-        return isinstance(data, list)
-    if schema is float:
-        return isinstance(data, (int, float)) and not isinstance(data, bool) and math.isfinite(data)
-    return isinstance(data, schema) and (schema is bool or not isinstance(data, bool))

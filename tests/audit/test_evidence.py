@@ -1,7 +1,6 @@
 """Evidence about a table: every number found again by other means."""
 
 import copy
-import json
 
 import numpy as np
 import pandas as pd
@@ -37,14 +36,6 @@ def table_of(found):
         for a in found["people"]["attributes"]
     }
     return pd.DataFrame(columns, index=found["people"]["ids"])
-
-
-@pytest.mark.parametrize("task", ["classification", "regression", "ranking"])
-def test_evidence_is_plain_data_without_gaps(task):
-    found = small_evidence(task)
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
-    assert found["task"] == task
-    assert not found["left_out"]
 
 
 def test_the_people_are_those_of_the_table(found):

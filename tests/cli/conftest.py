@@ -3,9 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
-from ifair.cli import main
+from scripts import run
 
 
 @pytest.fixture(scope="session")
@@ -43,23 +42,20 @@ FAST = ["-k", "3", "--restarts", "1", "--max-iter", "300", "--jobs", "1"]
 ROLES = ["--protected", "sex", "--protected", "age", "--id", "person", "--ignore", "team"]
 
 
+def fit_model(folder, name, *arguments):
+    pytest.importorskip("skops")
+    done = run("fit", folder / "people.csv", *ROLES, *arguments, *FAST, "-o", folder / name)
+    assert done.exit_code == 0, done.output
+    return folder / name
+
+
 @pytest.fixture(scope="session")
 def classifier(folder):
     """A model file that decides about ``hired``."""
-    pytest.importorskip("skops")
-    path = folder / "hired.ifair"
-    arguments = [*ROLES, "--ignore", "rating", "--target", "hired", "--positive", "yes", *FAST]
-    done = CliRunner().invoke(main, ["fit", str(folder / "people.csv"), *arguments, "-o", str(path)])
-    assert done.exit_code == 0, done.output
-    return path
+    return fit_model(folder, "hired.ifair", "--ignore", "rating", "--target", "hired", "--positive", "yes")
 
 
 @pytest.fixture(scope="session")
 def regression(folder):
     """A model file that predicts ``rating``."""
-    pytest.importorskip("skops")
-    path = folder / "rating.ifair"
-    arguments = [*ROLES, "--ignore", "hired", "--target", "rating", *FAST]
-    done = CliRunner().invoke(main, ["fit", str(folder / "people.csv"), *arguments, "-o", str(path)])
-    assert done.exit_code == 0, done.output
-    return path
+    return fit_model(folder, "rating.ifair", "--ignore", "hired", "--target", "rating")

@@ -4,11 +4,9 @@ import json
 from importlib import import_module
 
 import pytest
-from click.testing import CliRunner
-
-from ifair.cli import main
 
 from samples import FAST, applicants, small_evidence
+from scripts import run
 
 ROLES = ["--protected", "sex", "--target", "hired", "--ignore", "rating", "--ignore", "team"]
 
@@ -26,10 +24,6 @@ TUNING = {
     "choices": {},
 }
 """Of another table, with nothing found."""
-
-
-def run(*arguments):
-    return CliRunner().invoke(main, [str(a) for a in arguments])
 
 
 @pytest.fixture

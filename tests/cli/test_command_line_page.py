@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
-from ifair.cli import main
 from ifair.tables.roles import Roles, read_roles
+
+from scripts import run
 
 PAGE = Path(__file__).parents[2] / "docs" / "command_line.md"
 BLOCK = re.compile(r"^```(?P<kind>python|toml|console)\n(?P<content>.*?)^```$", flags=re.MULTILINE | re.DOTALL)
@@ -22,7 +22,7 @@ def blocks():
     return [(found["kind"], found["content"]) for found in BLOCK.finditer(PAGE.read_text(encoding="utf-8"))]
 
 
-def test_the_commands_of_the_page_run_in_order(blocks, tmp_path, monkeypatch):
+def test_the_commands_of_the_page_run_in_order(blocks, tmp_path, monkeypatch, quick_fits):
     for package in ("skops", "pyarrow", "skl2onnx"):
         pytest.importorskip(package)
     monkeypatch.chdir(tmp_path)
@@ -35,7 +35,7 @@ def test_the_commands_of_the_page_run_in_order(blocks, tmp_path, monkeypatch):
         else:
             for line in content.splitlines():
                 assert line.startswith("$ ifair ")
-                done = CliRunner().invoke(main, shlex.split(line)[2:])
+                done = run(*shlex.split(line)[2:])
                 assert done.exit_code == 0, f"{line}\n{done.output}"
                 commands += 1
     assert commands >= 6

@@ -7,11 +7,11 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from ifair.cli import main
 from ifair.datasets.about import DataFile, Origin
 from ifair.datasets.registry import dataset_names, find_about
+
+import scripts
 
 # The module; the package holds the command of the same name.
 VERB = import_module("ifair.cli.datasets")
@@ -36,7 +36,7 @@ def published(tmp_path, monkeypatch):
 
 
 def run(*arguments):
-    return CliRunner().invoke(main, ["datasets", *arguments])
+    return scripts.run("datasets", *arguments)
 
 
 def test_list_shows_every_dataset_next_to_the_paper(cache):

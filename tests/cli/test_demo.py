@@ -5,9 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from ifair.cli import main
 from ifair.cli.output import write_text
 from ifair.evaluate import demonstration
 from ifair.evaluate.demonstration import Settings, demonstrate
@@ -15,8 +13,18 @@ from ifair.report.terminal import DEMO_MEASURES, demo_text
 from ifair.results import DEMONSTRATION, check_results
 
 from samples import small_evidence
+from scripts import run
 
 SMALL = Settings(n_splits=2, n_prototypes=(3,), highlighted=3, n_jobs=1)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_people():
+    """A third of German Credit, wherever the demonstration loads it."""
+    few = demonstration.load_credit().take(range(0, 1000, 3))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(demonstration, "load_credit", lambda: few)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +80,7 @@ def quick(monkeypatch, results):
 @pytest.mark.usefixtures("quick")
 def test_the_command_prints_a_table_and_says_where_the_report_is(tmp_path, results):
     folder = tmp_path / "new" / "folder"
-    outcome = CliRunner().invoke(main, ["demo", "--output", str(folder)])
+    outcome = run("demo", "--output", folder)
     assert outcome.exit_code == 0
     assert "iFair frozen" in outcome.stdout
     assert str(folder / "report.html") in outcome.stdout
@@ -83,7 +91,7 @@ def test_the_command_prints_a_table_and_says_where_the_report_is(tmp_path, resul
 
 @pytest.mark.usefixtures("quick")
 def test_json_goes_to_standard_output_and_nothing_else_does(tmp_path, results):
-    outcome = CliRunner().invoke(main, ["demo", "--json", "--output", str(tmp_path)])
+    outcome = run("demo", "--json", "--output", tmp_path)
     assert json.loads(outcome.stdout)["methods"] == results["methods"]
 
 
@@ -91,7 +99,7 @@ def test_a_folder_that_cannot_be_made_is_named_before_any_work(tmp_path, monkeyp
     monkeypatch.setattr(demonstration, "demonstrate", lambda *_: pytest.fail("work was done"))
     blocked = tmp_path / "file"
     blocked.write_text("")
-    outcome = CliRunner().invoke(main, ["demo", "--output", str(blocked / "inside")])
+    outcome = run("demo", "--output", blocked / "inside")
     assert outcome.exit_code == 1
     assert f"cannot make the folder {blocked / 'inside'}" in outcome.stderr
 

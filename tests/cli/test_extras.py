@@ -1,9 +1,8 @@
 """Packages that a verb needs are asked for before any work."""
 
 import pytest
-from click.testing import CliRunner
 
-from ifair.cli import main
+from scripts import run
 
 CASES = {
     "persist": [
@@ -30,7 +29,7 @@ def test_what_is_missing_is_named_before_any_file_is_looked_at(extra, arguments,
     absent = {name for name, brings in EXTRAS.items() if brings == extra}
     monkeypatch.setattr("ifair.errors.find_spec", lambda name: None if name in absent else object())
     monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(main, arguments)
+    done = run(*arguments)
     assert done.exit_code == 1, done.output
     # No such file exists: had any been looked at, that would be the error.
     assert f"pip install 'ifair[{extra}]', or in a clone pip install -e '.[{extra}]'" in done.stderr

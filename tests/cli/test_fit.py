@@ -1,21 +1,19 @@
 """``ifair fit``: from a table to a model file."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 import ifair
 from ifair import Encoder, IFair
-from ifair.cli import main
+
+from scripts import ENVIRONMENT, run
 
 pytest.importorskip("skops")
 
@@ -23,7 +21,7 @@ FAST = ["-k", "3", "--restarts", "1", "--max-iter", "300", "--jobs", "1"]
 
 
 def fit(table, *arguments):
-    return CliRunner().invoke(main, ["fit", str(table), *FAST, *map(str, arguments)])
+    return run("fit", table, *FAST, *arguments)
 
 
 def test_the_file_holds_what_the_library_learns(folder, applicants, classifier):
@@ -131,9 +129,8 @@ def test_ctrl_c_ends_it_and_leaves_no_file(folder, applicants, tmp_path):
     code = "from ifair.cli import main; main(prog_name='ifair')"
     arguments = ["fit", "many.csv", "-p", "sex", "-k", "40", "--restarts", "500", "-o", "out/model.ifair"]
     (tmp_path / "out").mkdir()
-    environment = {**os.environ, "PYTHONPATH": str(Path(ifair.__file__).parents[1])}
     running = subprocess.Popen(
-        [sys.executable, "-c", code, *arguments], cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", code, *arguments], cwd=tmp_path, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True
     )
     try:
         for line in running.stderr:

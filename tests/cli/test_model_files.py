@@ -4,18 +4,12 @@ import json
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import ifair
-from ifair.cli import main
 
-from scripts import list_imports
+from scripts import list_imports, run
 
 pytest.importorskip("skops")
-
-
-def run(*arguments):
-    return CliRunner().invoke(main, list(map(str, arguments)))
 
 
 def test_json_is_what_the_library_says(classifier):
@@ -36,7 +30,7 @@ def test_words_name_roles_steps_and_versions(classifier):
 
 def test_inspecting_imports_no_estimator(classifier):
     heavy = {"sklearn.linear_model", "ifair.models.ifair", "ifair.encode"}
-    assert not heavy & list_imports("inspect", classifier)
+    assert not heavy & list_imports(["inspect", classifier])[0]
 
 
 @pytest.mark.parametrize("verb", [["inspect"], ["export", "--onnx", "out.onnx"]])

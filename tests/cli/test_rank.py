@@ -5,15 +5,15 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 import ifair
-from ifair.cli import main
 from ifair.ranking import FAStarIR
+
+from scripts import run
 
 
 def rank(*arguments):
-    return CliRunner().invoke(main, ["rank", *map(str, arguments)])
+    return run("rank", *arguments)
 
 
 @pytest.fixture

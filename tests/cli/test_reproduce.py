@@ -3,10 +3,10 @@
 from importlib import import_module
 
 import pytest
-from click.testing import CliRunner
 
-from ifair.cli import main
 from ifair.reproduce.profiles import PROFILES, Profile, Source
+
+from scripts import run
 
 TINY = Profile(
     n_splits=2,
@@ -23,7 +23,7 @@ def tiny(monkeypatch):
 
 
 def invoke(folder, *arguments):
-    return CliRunner().invoke(main, ["reproduce", "--jobs", "1", "--output", str(folder), *arguments])
+    return run("reproduce", "--jobs", 1, "--output", folder, *arguments)
 
 
 def test_the_plan_can_be_seen_without_running_it(tiny, tmp_path):
@@ -55,10 +55,10 @@ def test_missing_data_are_left_out_of_a_taste_and_refused_otherwise(tmp_path, mo
 def test_without_optuna_its_experiment_is_left_out_and_said_so(monkeypatch):
     monkeypatch.setattr(import_module("ifair.cli.reproduce"), "find_spec", lambda name: None)
     monkeypatch.setattr("ifair.errors.find_spec", lambda name: None)
-    done = CliRunner().invoke(main, ["reproduce", "--dry-run"])
+    done = run("reproduce", "--dry-run")
     assert done.exit_code == 0, done.output
     assert "search" not in done.stdout
     assert "left out: the experiment search, which needs optuna: pip install 'ifair[tune]'" in done.stderr
-    done = CliRunner().invoke(main, ["reproduce", "--dry-run", "--only", "search"])
+    done = run("reproduce", "--dry-run", "--only", "search")
     assert done.exit_code == 1
     assert "pip install 'ifair[tune]'" in done.stderr

@@ -1,15 +1,13 @@
 """Ctrl-C and SIGTERM: exit codes that a shell knows, one line, and no litter."""
 
-import os
 import signal
 import subprocess
 import sys
 import textwrap
-from pathlib import Path
 
 import pytest
 
-import ifair
+from scripts import ENVIRONMENT, run
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
 
@@ -37,11 +35,10 @@ PROGRAM = """
 
 
 def stopped(number, folder, name="slow"):
-    environment = {**os.environ, "PYTHONPATH": str(Path(ifair.__file__).parents[1])}
     running = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(PROGRAM), name],
         cwd=folder,
-        env=environment,
+        env=ENVIRONMENT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -71,10 +68,6 @@ def test_verbs_that_go_on_say_so(verb, tmp_path):
 
 
 def test_handlers_are_given_back():
-    from click.testing import CliRunner
-
-    from ifair.cli import main
-
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
-    CliRunner().invoke(main, ["inspect", "nothing"])
+    run("inspect", "nothing")
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before

@@ -6,17 +6,17 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 import ifair
-from ifair.cli import main
 from ifair.tables.write import BlockWriter
+
+from scripts import run
 
 pytest.importorskip("skops")
 
 
 def transform(*arguments):
-    return CliRunner().invoke(main, ["transform", *map(str, arguments)])
+    return run("transform", *arguments)
 
 
 @pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet"])
@@ -136,8 +136,7 @@ def test_a_new_category_is_told_with_its_row_or_refused(applicants, classifier, 
 def test_mistakes_are_told_before_any_work(folder, classifier, tmp_path):
     people = folder / "people.csv"
     plain = tmp_path / "plain.ifair"
-    arguments = ["fit", str(people), "-p", "sex", "-k", "2", "--restarts", "1", "--jobs", "1", "-o", str(plain)]
-    assert CliRunner().invoke(main, arguments).exit_code == 0
+    assert run("fit", people, "-p", "sex", "-k", 2, "--restarts", 1, "--jobs", 1, "-o", plain).exit_code == 0
     for given, code, message in [
         ([plain, people, "-o", tmp_path / "out.csv", "--decide"], 1, "fitted without --target"),
         ([classifier, people, "-o", tmp_path / "out.xlsx"], 1, "cannot tell the format"),

@@ -3,9 +3,8 @@
 import os
 
 import pytest
-from click.testing import CliRunner
 
-from ifair.cli import main
+from scripts import run
 
 ROLES = ["-p", "sex", "--target", "hired", "--positive", "yes"]
 RANKING = ["--min-share", "0.3", "-o", "out.csv"]
@@ -35,7 +34,7 @@ def extras():
 def refused(verb, path, folder, place, monkeypatch):
     monkeypatch.chdir(place)
     before = sorted(place.iterdir())
-    done = CliRunner().invoke(main, [str(a) for a in VERBS[verb](path, folder / "people.csv")])
+    done = run(*VERBS[verb](path, folder / "people.csv"))
     assert done.exit_code == 1, done.output
     assert isinstance(done.exception, SystemExit)
     assert sorted(place.iterdir()) == before

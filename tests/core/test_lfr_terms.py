@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from ifair.core.mapping import Mapping
-from ifair.core.objective import Objective
-from ifair.core.parameters import Packing, Parameters
-from ifair.core.terms import GroupParity, LabelCrossEntropy, Reconstruction, cross_entropy, first_log_odds, sigmoid
+from ifair.core.lfr_terms import GroupParity, LabelCrossEntropy, cross_entropy, first_log_odds, sigmoid
+from ifair.core.mapping import Mapping, Packing, Parameters
+from ifair.core.objective import Objective, Reconstruction
 from ifair.engines.engine import LocalEngine
 
 import oracles

@@ -5,13 +5,11 @@ import itertools
 import numpy as np
 import pytest
 
-from ifair.core.mapping import Mapping
+from ifair.core.mapping import Mapping, Packing, Parameters
+from ifair.core.minkowski_pairs import MinkowskiPairs
 from ifair.core.moments import Moments, input_products
-from ifair.core.objective import Objective
-from ifair.core.pair_terms import AllPairs, Landmarks
-from ifair.core.pairs import EuclideanPairs, MinkowskiPairs
-from ifair.core.parameters import Packing, Parameters
-from ifair.core.terms import Reconstruction
+from ifair.core.objective import Objective, Reconstruction
+from ifair.core.pairs import AllPairs, EuclideanPairs, Landmarks
 from ifair.engines.engine import LocalEngine
 
 import oracles

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ifair.core import solve
+from ifair.core.mapping import Packing, Parameters
 from ifair.core.objective import Losses
-from ifair.core.parameters import Packing, Parameters
 from ifair.core.solve import Problem, ladder, minimise, minimise_many
 
 PACKING = Packing(1, 2, np.zeros(2, dtype=bool))
@@ -170,7 +170,7 @@ class Unlucky(Bowl):
         self.back |= len(self.seen) > self.first and losses.total == best
         self.seen.append(losses.total if len(self.seen) < self.first or self.back else np.inf)
         if len(self.seen) > self.first and (self.for_good or not self.back):
-            losses = Losses(np.nan, np.nan, 0.0)
+            losses = Losses(np.nan, (np.nan, 0.0))
         return losses, gradient
 
 
@@ -197,7 +197,7 @@ def test_a_value_that_is_no_number_only_shortens_the_step(wrong):
         def value_and_grad(self, parameters):
             losses, gradient = super().value_and_grad(parameters)
             if parameters.prototypes[0, 0] > 4.0:
-                losses = Losses(wrong, wrong, 0.0)
+                losses = Losses(wrong, (wrong, 0.0))
                 gradient = Parameters(np.full((1, 2), wrong), np.full(2, wrong))
             return losses, gradient
 
@@ -218,7 +218,7 @@ class Valley:
         (x, y), alpha = parameters.prototypes[0], parameters.alpha
         value = (self.a - x) ** 2 + 20.0 * (y - x**2) ** 2 + float(((alpha - 0.5) ** 2).sum()) + 1.0
         gradient = [2.0 * (x - self.a) - 80.0 * x * (y - x**2), 40.0 * (y - x**2)]
-        return Losses(value, value, 0.0), Parameters(np.array([gradient]), 2.0 * (alpha - 0.5))
+        return Losses(value, (value, 0.0)), Parameters(np.array([gradient]), 2.0 * (alpha - 0.5))
 
 
 VALLEYS = [Valley(a) for a in (0.5, 1.0, 1.5, -2.0, 3.0)]
@@ -258,14 +258,15 @@ class Together:
         return Together([self.numbers[row] for row in rows], self.asked, self.recorded, self.before)
 
     def name_losses(self, values):
-        return Losses(*map(float, values))
+        total, *terms = map(float, values)
+        return Losses(total, tuple(terms))
 
     def values_and_grads(self, theta):
         self.before()
         self.asked.append([(number, *one) for number, one in zip(self.numbers, theta.tolist(), strict=True)])
         answers = [VALLEYS[i].value_and_grad(PACKING.unpack(one)) for i, one in zip(self.numbers, theta)]
         gradients = [PACKING.pack_gradient(gradient, one) for (_, gradient), one in zip(answers, theta)]
-        return np.array([losses for losses, _ in answers]), np.stack(gradients)
+        return np.array([(losses.total, *losses.terms) for losses, _ in answers]), np.stack(gradients)
 
 
 def solve_together(given, *, asked=None, recorded=False, before=lambda: None, **options):

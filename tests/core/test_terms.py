@@ -13,13 +13,12 @@ import pytest
 
 from ifair import IFair
 from ifair.core.arrays import at_least, namespace
-from ifair.core.mapping import Mapping
+from ifair.core.lfr_terms import GroupParity, LabelCrossEntropy
+from ifair.core.mapping import Mapping, Parameters
+from ifair.core.minkowski_pairs import MinkowskiPairs
 from ifair.core.moments import Moments, input_products
-from ifair.core.objective import Objective
-from ifair.core.pair_terms import AllPairs, Landmarks
-from ifair.core.pairs import EuclideanPairs, MinkowskiPairs
-from ifair.core.parameters import Parameters
-from ifair.core.terms import GroupParity, LabelCrossEntropy, Reconstruction, Term
+from ifair.core.objective import Objective, Reconstruction, Term
+from ifair.core.pairs import AllPairs, EuclideanPairs, Landmarks
 from ifair.engines.engine import LocalEngine
 
 from oracles import assert_gradient_is_right

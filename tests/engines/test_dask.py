@@ -11,10 +11,8 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from ifair import IFair
-from ifair.core.mapping import Mapping
-from ifair.core.pair_terms import Landmarks
-from ifair.core.pairs import EuclideanPairs
-from ifair.core.parameters import Parameters
+from ifair.core.mapping import Mapping, Parameters
+from ifair.core.pairs import EuclideanPairs, Landmarks
 
 from clusters import processes, tasks_left, two_threads, two_workers
 

@@ -6,13 +6,10 @@ import pickle
 import numpy as np
 import pytest
 
-from ifair.core.mapping import Mapping
+from ifair.core.mapping import Mapping, Parameters
 from ifair.core.moments import Moments, input_products
-from ifair.core.objective import Objective
-from ifair.core.pair_terms import Landmarks
-from ifair.core.pairs import EuclideanPairs
-from ifair.core.parameters import Parameters
-from ifair.core.terms import Reconstruction
+from ifair.core.objective import Objective, Reconstruction
+from ifair.core.pairs import EuclideanPairs, Landmarks
 from ifair.engines.sharded import ShardedEngine
 
 from clusters import spark, two_workers

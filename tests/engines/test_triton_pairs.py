@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from ifair.core.mapping import Mapping
+from ifair.core.mapping import Mapping, Parameters
 from ifair.core.pairs import EuclideanPairs, pair_kernel
-from ifair.core.parameters import Parameters
 
 from devices import interpret_triton
 

@@ -5,12 +5,12 @@ import pytest
 from ifair.evaluate.space import Choice, Integer, Share
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def space():
     return {"K": Integer(5, 40), "share": Share(0.01, 0.99), "frozen": Choice((True, False))}
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def objective():
     """Every share is on the front, at K = 12 and frozen."""
 

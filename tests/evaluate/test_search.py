@@ -11,8 +11,7 @@ from contextlib import nullcontext
 import pytest
 
 from ifair.evaluate.fronts import hypervolume
-from ifair.evaluate.journal import SearchError
-from ifair.evaluate.search import front_of, search
+from ifair.evaluate.search import SearchError, front_of, search
 from ifair.evaluate.space import Integer, Share
 
 pytest.importorskip("optuna")
@@ -38,7 +37,7 @@ def interrupting(objective, after):
     return measured
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def whole(objective, space):
     return search(objective, space, measures=MEASURES, n_trials=14, seed=3)
 
@@ -140,7 +139,7 @@ def test_another_version_begins_anew(objective, space, tmp_path, monkeypatch):
     again = interrupting(objective, 99)
     arguments = {"measures": MEASURES, "n_trials": 2, "journal": tmp_path / "journal.log"}
     search(again, space, **arguments)
-    monkeypatch.setattr("ifair.__version__", "0.0.0")
+    monkeypatch.setattr("ifair.evaluate.search.__version__", "0.0.0")
     search(again, space, **arguments)
     assert len(again.calls) == 4
 
@@ -250,14 +249,8 @@ def test_an_observer_hears_of_every_trial(objective, space, tmp_path):
     arguments = {"measures": MEASURES, "journal": tmp_path / "journal.log", "observer": heard.append}
     search(objective, space, n_trials=2, **arguments)
     trials = search(objective, space, n_trials=4, **arguments)
-    assert [(p.done, p.total, p.reused) for p in heard] == [
-        (0, 2, 0),
-        (1, 2, 0),
-        (2, 2, 0),
-        (2, 4, 2),
-        (3, 4, 2),
-        (4, 4, 2),
-    ]
+    expected = [(0, 2, 0), (1, 2, 0), (2, 2, 0), (2, 4, 2), (3, 4, 2), (4, 4, 2)]
+    assert [(p.done, p.total, p.reused) for p in heard] == expected
     assert [p.trial for p in heard[3:]] == trials[1:]
 
 

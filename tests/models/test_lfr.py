@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ifair import LFR, Encoder
 from ifair.core import solve_scipy
-from ifair.core.terms import GroupParity
+from ifair.core.lfr_terms import GroupParity
 from ifair.data import load_credit, thirds
 
 import oracles

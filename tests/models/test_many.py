@@ -12,6 +12,7 @@ from ifair import LFR, IFair, fit_many
 from ifair.core.batch import Batch
 from ifair.core.objective import Objective
 from ifair.engines.engine import LocalEngine
+from ifair.models.masking import Masked
 from ifair.models.starts import first_parameters
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -28,7 +29,7 @@ def X(rng):
 
 
 def grid(dimensions=(3, 4), **options):
-    options = {"protected": [4], "n_restarts": 2, "max_iter": 30, "random_state": 0, **options}
+    options = {"protected": [4], "n_restarts": 2, "max_iter": 15, "random_state": 0, **options}
     return [IFair(k, utility_weight=lam, fairness_weight=mu, **options) for k in dimensions for lam, mu in WEIGHTS]
 
 
@@ -82,7 +83,7 @@ def test_evaluated_at_once_every_model_takes_the_steps_that_it_takes_alone(X, ba
 
 
 def test_evaluated_at_once_models_end_about_as_low_as_alone(X, batched):
-    models = fit_many(grid(max_iter=300, tol=1e-5), X)
+    models = fit_many(grid((3,), max_iter=100, tol=1e-5), X)
     alone = [clone(model).fit(X) for model in models]
     np.testing.assert_allclose([one.loss_ for one in models], [one.loss_ for one in alone], rtol=0.05)
 
@@ -158,8 +159,10 @@ def test_names_of_columns_are_kept(X):
 
 def test_a_table_on_disk_is_fitted_model_by_model(X, tmp_path):
     np.save(tmp_path / "table.npy", X)
-    models = fit_many(grid(max_iter=3), tmp_path / "table.npy")
-    assert_alike(models, [clone(model).fit(tmp_path / "table.npy") for model in models], 0.0)
+    path = tmp_path / "table.npy"
+    models = fit_many(grid(max_iter=3), path)
+    assert_alike(models, [fit_many([clone(model)], path)[0] for model in models], 0.0)
+    assert_alike(models, [clone(model).fit(path) for model in models], 1e-8)
 
 
 def test_a_warm_start_goes_on_from_the_solution_before(X):
@@ -170,6 +173,42 @@ def test_a_warm_start_goes_on_from_the_solution_before(X):
     assert all(len(model.restarts_) == 1 for model in models)
 
 
+def lfr_grid(**options):
+    options = {"n_restarts": 2, "max_iter": 4, "random_state": 0, **options}
+    weights = [(0.1, 1.0, 1.0), (1.0, 0.5, 0.0), (1.0, 1.0, 5.0), (0.01, 1.0, 0.1)]
+    return [
+        LFR(k, reconstruct_weight=x, target_weight=y, fairness_weight=z, **options)
+        for k in (3, 4)
+        for x, y, z in weights
+    ]
+
+
+@pytest.mark.parametrize("options", [{}, {"p": 1.5}, {"engine": "torch:cpu"}], ids=["p = 2", "p = 1.5", "torch"])
+def test_a_grid_of_lfr_takes_the_steps_of_single_fits(X, batched, options):
+    if "engine" in options:
+        pytest.importorskip("torch", reason="torch is not installed: pip install 'ifair[torch]'")
+    y, groups = X[:, 0] + X[:, 1] > 0, X[:, 4]
+    models = fit_many([*lfr_grid(**options), *grid((3,), max_iter=4)], X, y, sensitive_features=groups)
+    assert max(batched) > 1
+    for model in models[:8]:
+        alone = clone(model).fit(X, y, sensitive_features=groups)
+        for name in ("prototypes_", "label_chances_", "loss_", "target_loss_", "fairness_loss_", "reconstruct_loss_"):
+            np.testing.assert_allclose(getattr(model, name), getattr(alone, name), rtol=1e-7, atol=1e-9)
+        np.testing.assert_array_equal(model.predict(X), alone.predict(X))
+        assert model.group_labels_ == alone.group_labels_
+    assert_alike(models[8:], [clone(model).fit(X) for model in models[8:]], 1e-8)
+
+
+def test_lfr_with_different_groups_are_not_evaluated_together(X, batched):
+    X[:, 3] = X[:, 3] > 0
+    y = X[:, 0] > 0
+    models = [LFR(3, protected=[column], n_restarts=1, max_iter=4, random_state=0) for column in (3, 4, 4)]
+    fit_many(models, X, y)
+    assert max(batched) == 2
+    for model in models:
+        np.testing.assert_allclose(model.prototypes_, clone(model).fit(X, y).prototypes_, rtol=1e-7)
+
+
 def test_no_models_are_no_work(X):
     assert fit_many([], X) == []
 
@@ -178,7 +217,9 @@ def test_bad_models_are_refused_before_any_work(X):
     models = grid()
     with pytest.raises(ValueError, match="the same model twice"):
         fit_many([*models, models[2]], X)
-    with pytest.raises(TypeError, match="fit_many fits IFair models, got LFR"):
+    with pytest.raises(TypeError, match="fit_many fits IFair and LFR models, got Masked"):
+        fit_many([*models, Masked()], X)
+    with pytest.raises(ValueError, match="LFR needs labels: pass y to fit_many"):
         fit_many([*models, LFR()], X)
     with pytest.raises(ValueError, match="n_prototypes=51 needs at least 51 records"):
         fit_many([*models, IFair(51)], X)

@@ -12,10 +12,10 @@ from ifair.report.blocks import (
     Strong,
     Table,
     Text,
+    add_sign,
     markdown,
     plain,
     plain_table,
-    signed,
 )
 
 
@@ -67,7 +67,7 @@ def test_a_number_breaks_before_its_deviation_and_nowhere_else():
 
 
 def test_a_difference_of_nothing_has_no_sign():
-    assert [signed(x) for x in (0.012, -0.012, -0.001, 0.0)] == ["+0.01", "-0.01", "0.00", "0.00"]
+    assert [add_sign(x) for x in (0.012, -0.012, -0.001, 0.0)] == ["+0.01", "-0.01", "0.00", "0.00"]
 
 
 def test_a_terminal_gets_no_markup():

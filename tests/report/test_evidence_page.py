@@ -16,8 +16,7 @@ from samples import HOSTILE, hostile_evidence, small_evidence
 
 pytest.importorskip("vl_convert")
 
-from ifair.report.evidence_page import embed_data, page, separate_people
-from ifair.report.page_size import fit_people, pack
+from ifair.report.evidence_page import embed_data, fit_people, pack, page, separate_people
 from ifair.report.terminal import audit_text
 from ifair.results import ResultsError
 

@@ -14,8 +14,8 @@ from ifair.cli import main
 from ifair.data import Dataset
 from ifair.datasets.catalogue.xing import compute_score as score
 from ifair.reproduce import case
+from ifair.reproduce.assemble import empty_results
 from ifair.reproduce.paper import SENSITIVITY
-from ifair.reproduce.results_format import empty_results
 
 
 @pytest.fixture(autouse=True)

@@ -8,26 +8,25 @@ import numpy as np
 import pytest
 
 from ifair.report.blocks import Bullets, Heading, Picture, markdown
+from ifair.reproduce.assemble import empty_results
 from ifair.reproduce.case import Case, measure_grid, prepare
 from ifair.reproduce.experiments import ablation
 from ifair.reproduce.experiments.ablation import (
+    EXPERIMENT,
     MARKS,
     SCALES,
     VARIANTS,
     compare_clearly,
-    draw,
     label_variant,
     list_findings,
     map_settings,
     measure_variant,
     plan,
-    section,
     summarise,
     summarise_split,
     tabulate,
 )
 from ifair.reproduce.profiles import PROFILES
-from ifair.reproduce.results_format import empty_results
 from ifair.reproduce.runner import Record
 
 
@@ -36,25 +35,19 @@ def parts():
     return prepare(Case("credit", 0, max_records=180))
 
 
-def test_the_paper_variant_is_ifair_b_of_the_classification_experiment(grid, solver):
-    case = Case("credit", 0, max_records=180, grid=grid, solver=solver)
+@pytest.mark.parametrize("case", [Case("credit", 0, max_records=180), Case("xing", 0)], ids=lambda case: case.dataset)
+def test_the_paper_variant_is_ifair_b_of_the_other_experiments(case, request, grid, solver):
+    if case.dataset == "xing":
+        request.getfixturevalue("job_searches")
+    case = replace(case, grid=grid, solver=solver)
     ours = measure_variant(replace(case, method="paper"))
     theirs = measure_grid(replace(case, method="ifair-b"))
     assert json.loads(json.dumps(ours)) == ours
     assert [row["setting"] for row in ours["rows"]] == [row["setting"] for row in theirs]
-    for row, expected in zip(ours["rows"], theirs):
-        assert row["validation"] == pytest.approx(expected["validation"])
-        assert row["test"] == pytest.approx(expected["test"])
-    assert 0 <= ours["adversary"] <= 1
-
-
-def test_the_paper_variant_is_ifair_b_of_the_ranking_experiment(job_searches, grid, solver):
-    case = Case("xing", 0, grid=grid, solver=solver)
-    ours = measure_variant(replace(case, method="paper"))
-    theirs = measure_grid(replace(case, method="ifair-b"))
     for row, expected in zip(ours["rows"], theirs, strict=True):
         assert row["validation"] == pytest.approx(expected["validation"])
         assert row["test"] == pytest.approx(expected["test"])
+    assert 0 <= ours["adversary"] <= 1
 
 
 @pytest.mark.parametrize("variant", [*VARIANTS, *MARKS])
@@ -254,20 +247,15 @@ def test_findings_name_winners_gaps_and_leaks(results):
 
 
 def test_the_section_has_one_title_and_says_what_was_left_out(results):
-    blocks = section(results)
+    blocks = EXPERIMENT.write_section(results)
     assert [block for block in blocks if isinstance(block, Heading)] == blocks[:1]
     assert "p = 1 and p = 3 on Credit (19,800 cells)" in markdown(blocks)
     assert [block.stem for block in blocks if isinstance(block, Picture)] == ["ablation"]
 
 
-def test_without_results_there_is_nothing_to_say():
-    assert section(empty_results()) == section({**empty_results(), "experiments": {"ablation": {}}}) == []
-    assert draw(empty_results()) == draw({**empty_results(), "experiments": {"ablation": {}}}) == {}
-
-
 def test_the_picture_has_a_panel_for_every_dataset_and_a_line_for_every_mark(results):
     pytest.importorskip("matplotlib")
-    figure = draw(results)["ablation"]
+    figure = EXPERIMENT.draw_figures(results)["ablation"]
     assert [panel.get_title() for panel in figure.axes] == ["Credit", "Xing"]
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["squared softmax", "frozen", "paper"]
     marked = [

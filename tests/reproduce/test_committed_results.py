@@ -8,9 +8,8 @@ import pytest
 
 from ifair.report.pictures import svg
 from ifair.reproduce.experiment import find_experiments
-from ifair.reproduce.results_format import REPRODUCTION
 from ifair.reproduce.results_page import draw_figures, format_markdown
-from ifair.results import read_results
+from ifair.results import REPRODUCTION, read_results
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 SVG = "{http://www.w3.org/2000/svg}"

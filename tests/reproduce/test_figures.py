@@ -7,7 +7,7 @@ from ifair.reproduce.experiments import classification_task, obfuscation, parity
 
 
 def test_the_front_of_a_method_is_what_no_other_of_its_settings_beats(results):
-    axes = classification_task.draw(results)["tradeoff-compas"].axes[0]
+    axes = classification_task.EXPERIMENT.draw_figures(results)["tradeoff-compas"].axes[0]
     line = next(line for line in axes.lines if line.get_label() == "LFR")
     points = [
         (p["test"]["AUC"], p["test"]["yNN"])
@@ -19,7 +19,7 @@ def test_the_front_of_a_method_is_what_no_other_of_its_settings_beats(results):
 
 
 def test_the_papers_numbers_are_hollow(results):
-    axes = classification_task.draw(results)["tradeoff-compas"].axes[0]
+    axes = classification_task.EXPERIMENT.draw_figures(results)["tradeoff-compas"].axes[0]
     hollow = {
         tuple(line.get_xydata()[0]) for line in axes.lines if line.get_color() == "none" and len(line.get_xdata())
     }
@@ -31,14 +31,14 @@ def test_the_papers_numbers_are_hollow(results):
 
 
 def test_all_p_of_fair_rankings_are_one_series(results):
-    axes = ranking_task.draw(results)["tradeoff-xing"].axes[0]
+    axes = ranking_task.EXPERIMENT.draw_figures(results)["tradeoff-xing"].axes[0]
     labels = [line.get_label() for line in axes.lines if not line.get_label().startswith("_")]
     assert labels.count("FA*IR") == 1
     assert sum(len(line.get_xdata()) == 3 for line in axes.lines) == 2  # the dots, and as all are equal, the front
 
 
 def test_nine_panels_show_groups_labels_and_measures(results):
-    drawn = synthetic_panels.draw(results)
+    drawn = synthetic_panels.EXPERIMENT.draw_figures(results)
     assert list(drawn) == ["synthetic-fairest", "synthetic-balanced"]
     panels = drawn["synthetic-fairest"].axes
     assert len(panels) == 9
@@ -65,7 +65,7 @@ def test_a_boundary_outside_the_panel_is_not_drawn(line):
 
 
 def test_bars_and_majority_of_the_adversary(results):
-    logistic, boosting = obfuscation.draw(results)["adversary"].axes
+    logistic, boosting = obfuscation.EXPERIMENT.draw_figures(results)["adversary"].axes
     heights = [bar.get_height() for group in logistic.containers if hasattr(group, "patches") for bar in group.patches]
     # Masked data on both datasets, LFR on one, iFair-b on both.
     assert heights == [0.8, 0.8, 0.7, 0.7, 0.7]
@@ -74,7 +74,7 @@ def test_bars_and_majority_of_the_adversary(results):
 
 
 def test_parity_over_p_has_a_panel_a_measure_with_bands(results):
-    panels = parity.draw(results)["parity"].axes
+    panels = parity.EXPERIMENT.draw_figures(results)["parity"].axes
     assert [axes.get_title(loc="left") for axes in panels] == ["MAP", "% protected", "yNN"]
     line = next(line for line in panels[1].lines if line.get_label() == "Xing")
     np.testing.assert_allclose(line.get_xydata(), [[0.3, 31.0], [0.6, 61.0], [0.9, 91.0]])

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from ifair.report.blocks import markdown
+from ifair.reproduce.assemble import empty_results
 from ifair.reproduce.case import Case
-from ifair.reproduce.experiments.landmarks import compare_pairs, section, summarise
-from ifair.reproduce.results_format import empty_results
+from ifair.reproduce.experiments.landmarks import EXPERIMENT, compare_pairs, summarise
 from ifair.reproduce.runner import Record
 
 
@@ -44,18 +44,17 @@ def results(landmarks, start):
 
 
 def test_what_landmarks_change_is_told_beside_what_the_start_changes():
-    text = markdown(section(results(changed(-0.001, 0.004), changed(0.002, 0.01))))
+    text = markdown(EXPERIMENT.write_section(results(changed(-0.001, 0.004), changed(0.002, 0.01))))
     assert "| COMPAS | 1,000 | 300 landmarks | -0.001 / 0.004 | -0.001 / 0.004 |" in text
     assert "**COMPAS**: 300 landmarks change no measure more than another start does." in text
 
 
 def test_landmarks_that_change_more_are_named_with_the_measure():
-    text = markdown(section(results(changed(0.1, 0.1), changed(0.002, 0.01))))
+    text = markdown(EXPERIMENT.write_section(results(changed(0.1, 0.1), changed(0.002, 0.01))))
     assert "300 landmarks change more than another start does in AUC, yNN." in text
 
 
 def test_few_records_have_no_landmarks_to_judge():
     found = results(changed(0, 0), changed(0, 0))
     del found["experiments"]["landmarks"]["compas"]["kinds"]["landmarks_300"]
-    assert "change" not in markdown(section(found)[3:])
-    assert section(empty_results()) == []
+    assert "change" not in markdown(EXPERIMENT.write_section(found)[3:])

@@ -9,11 +9,10 @@ from ifair.evaluate.candidates import list_settings
 from ifair.reproduce import experiments
 from ifair.reproduce.assemble import assemble
 from ifair.reproduce.case import Case
-from ifair.reproduce.experiment import add_needs, find_experiments
+from ifair.reproduce.experiment import add_needs, choose_settings, find_experiments, group_results, rows_by_split
 from ifair.reproduce.profiles import COEFFICIENTS, PROFILES, Profile, Source, ratios
 from ifair.reproduce.results_page import format_markdown
 from ifair.reproduce.runner import Record
-from ifair.reproduce.units import choose_settings, group_results, rows_by_split
 
 PROFILE = Profile(
     n_splits=2,
@@ -135,8 +134,7 @@ def test_ratios_go_from_utility_to_fairness_so_that_neighbours_are_alike(profile
 
 NEW = """
 from ifair.report.blocks import Heading
-from ifair.reproduce.experiment import Experiment
-from ifair.reproduce.units import make_unit
+from ifair.reproduce.experiment import Experiment, make_unit
 
 def run(case):
     return {"yNN": 0.9}
@@ -147,10 +145,10 @@ def plan(profile, earlier):
 def summarise(records):
     return {record.case.dataset: record.result for record in records}
 
-def section(results):
-    return [Heading("Something new")] if results["experiments"].get("new") else []
+def section(found, results):
+    return [Heading("Something new")]
 
-EXPERIMENT = Experiment("new", place=1000, plan=plan, summarise=summarise, section=section, by_dataset=True)
+EXPERIMENT = Experiment("new", 1000, plan, summarise, section, by_dataset=True)
 """
 
 

@@ -7,9 +7,9 @@ import textwrap
 import pytest
 
 from ifair.report.blocks import Number, Picture, Table, plain
+from ifair.reproduce.assemble import empty_results
 from ifair.reproduce.experiment import find_experiments
 from ifair.reproduce.experiments import classification_task
-from ifair.reproduce.results_format import empty_results
 from ifair.reproduce.results_page import draw_figures, format_markdown, format_text, list_blocks, write_page
 from ifair.reproduce.runner import RunError
 
@@ -22,9 +22,12 @@ def test_every_picture_of_the_page_is_drawn_and_every_drawing_shown(results):
 
 def test_sections_of_what_was_not_run_are_empty(results):
     bare = empty_results()
-    assert all(experiment.section(bare) == [] for experiment in find_experiments().values())
     assert draw_figures(bare) == {}
     assert "Nothing was run" in format_markdown(bare)
+    for name, experiment in find_experiments().items():
+        for nothing in (bare, {**bare, "experiments": {name: {}}}):
+            assert experiment.write_section(nothing) == experiment.judge_claims(nothing) == []
+            assert experiment.draw_figures(nothing) == {}
 
 
 def test_every_printed_number_stands_beside_ours_once(results):
@@ -115,7 +118,7 @@ def test_the_page_is_written_where_nothing_can_be_drawn():
     script = """
         import sys
         sys.modules.update({"matplotlib": None, "jinja2": None})
-        from ifair.reproduce.results_format import empty_results
+        from ifair.reproduce.assemble import empty_results
         from ifair.reproduce.results_page import format_markdown
         assert "Nothing was run" in format_markdown(empty_results())
         """

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from ifair.report.blocks import Heading, markdown
+from ifair.reproduce.assemble import empty_results
 from ifair.reproduce.case import Case, measure_grid
 from ifair.reproduce.experiments import rivals
-from ifair.reproduce.experiments.rivals import measure_rival, section
+from ifair.reproduce.experiments.rivals import EXPERIMENT, measure_rival
 from ifair.reproduce.profiles import PROFILES
-from ifair.reproduce.results_format import empty_results
 from ifair.reproduce.rival_models import HINT
 from ifair.reproduce.runner import Record
 
@@ -142,7 +142,7 @@ MEASURES = ("AUC", "AUC_of_scores", "yNN", "EqOpp", "Parity")
 
 
 def page(results):
-    return markdown(section(results)).replace("\N{NO-BREAK SPACE}", " ")
+    return markdown(EXPERIMENT.write_section(results)).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def reached(utility, fairness, **more):
@@ -165,7 +165,7 @@ def results():
 
 
 def test_rivals_stand_beside_ours_with_what_an_adversary_finds(results):
-    assert section(results)[0] == Heading("Outside rivals")
+    assert EXPERIMENT.write_section(results)[0] == Heading("Outside rivals")
     lines = page(results).splitlines()
     assert "| balanced | SenSeI | 0.65 ± 0.01 | 0.50 ± 0.01 | 0.82 ± 0.01 | 0.50 ± 0.01 | 0.50 ± 0.01 |  |" in lines
     assert any(
@@ -205,7 +205,5 @@ def test_what_was_left_out_is_said():
 
 
 def test_without_results_there_is_nothing():
-    assert section(empty_results()) == []
-    assert section({**empty_results(), "experiments": {"rivals": {}}}) == []
     nothing = {"classification": {}, "ranking": {}, "left_out": {}}
-    assert section({**empty_results(), "experiments": {"rivals": nothing}}) == []
+    assert EXPERIMENT.write_section({**empty_results(), "experiments": {"rivals": nothing}}) == []

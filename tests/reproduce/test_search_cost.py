@@ -11,11 +11,11 @@ import pytest
 from ifair.evaluate.fronts import hypervolume
 from ifair.evaluate.measures import UTILITY
 from ifair.report.blocks import Picture, markdown
+from ifair.reproduce.assemble import empty_results
 from ifair.reproduce.case import Case, measure, measure_grid, prepare, train_setting
 from ifair.reproduce.experiments import search_cost
-from ifair.reproduce.experiments.search_cost import draw, explore, section
+from ifair.reproduce.experiments.search_cost import EXPERIMENT, explore
 from ifair.reproduce.profiles import PROFILES
-from ifair.reproduce.results_format import empty_results
 from ifair.reproduce.runner import Record
 
 pytest.importorskip("optuna")
@@ -138,7 +138,7 @@ def test_no_records_give_no_summary():
 
 
 def page(results):
-    return markdown(section(results)).replace("\N{NO-BREAK SPACE}", " ")
+    return markdown(EXPERIMENT.write_section(results)).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def value(mean, sd=0.001):
@@ -182,10 +182,8 @@ def only(results, *names):
 
 
 def test_nothing_measured_gives_nothing():
-    assert section(empty_results()) == []
-    assert draw(empty_results()) == {}
     empty = {"classification": {"credit": {"rules": {}}}, "ranking": {}, "search": {}}
-    assert section({**empty_results(), "experiments": empty}) == []
+    assert EXPERIMENT.write_section({**empty_results(), "experiments": empty}) == []
 
 
 def test_the_tables_have_every_method_and_dataset(results):
@@ -211,8 +209,8 @@ def test_the_cost_is_said_also_where_the_search_never_gets_there(results):
 
 
 def test_one_of_the_two_parts_is_enough(results):
-    fronts = section(only(results, "classification"))
-    searched = section(only(results, "search"))
+    fronts = EXPERIMENT.write_section(only(results, "classification"))
+    searched = EXPERIMENT.write_section(only(results, "search"))
     assert not any(isinstance(block, Picture) for block in fronts)
     assert [block.stem for block in searched if isinstance(block, Picture)] == ["search"]
 
@@ -220,12 +218,12 @@ def test_one_of_the_two_parts_is_enough(results):
 def drawn(results):
     svg = io.StringIO()
     with matplotlib.rc_context({"svg.hashsalt": "ifair"}):
-        draw(results)["search"].savefig(svg, format="svg", metadata={"Date": None})
+        EXPERIMENT.draw_figures(results)["search"].savefig(svg, format="svg", metadata={"Date": None})
     return svg.getvalue()
 
 
 def test_the_picture_has_two_panels_a_dataset_and_the_curves_of_the_results(results):
-    (figure,) = draw(results).values()
+    (figure,) = EXPERIMENT.draw_figures(results).values()
     assert [axes.get_title() for axes in figure.axes] == ["Credit, validation", "Credit, test"]
     lines = {line.get_label(): line.get_ydata() for line in figure.axes[0].lines}
     assert list(lines["search"]) == [0.01, 0.02]

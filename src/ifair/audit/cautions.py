@@ -20,7 +20,6 @@ def list_cautions(task: str, utility: str, point: Mapping[str, Any], before: Map
 
     Parameters
     ----------
-    task : str
     utility : str
         The name of its measure.
     point, before : mappings

@@ -1,8 +1,6 @@
 """Everything an audit finds about a table, as plain data that a report can be made of."""
 
-import platform
 from collections.abc import Callable, Mapping, Sequence
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -10,7 +8,6 @@ import pandas as pd
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 
-from ifair import __version__
 from ifair.audit.cautions import CHANCE, list_cautions
 from ifair.audit.people_view import describe_people, flip_people
 from ifair.audit.tuning import SOLVER, name_choices
@@ -20,11 +17,11 @@ from ifair.errors import IfairError
 from ifair.evaluate.candidates import Candidate, list_candidates
 from ifair.evaluate.fronts import pareto_front
 from ifair.evaluate.judgement import Judgement, attack_representation, certify_representation
-from ifair.evaluate.measures import USEFULNESS, plain_number
+from ifair.evaluate.measures import USEFULNESS, brief_measures, plain_number
 from ifair.evaluate.splits import NEIGHBOURS, Split, split_table
 from ifair.evaluate.training import Trained, train
 from ifair.models.ifair import IFair
-from ifair.results import AuditedData, Evidence, LeftOut, Point
+from ifair.results import AuditedData, Evidence, LeftOut, Point, list_versions
 
 Step = Callable[[str, int, int], None]
 """Told what was done last, how much is done and how much there is."""
@@ -130,11 +127,7 @@ def evidence(
             "tuned": tuning is not None,
             "categorical": list(categorical),
         },
-        "versions": {
-            "ifair": __version__,
-            "python": platform.python_version(),
-            **{name: version(name) for name in ("numpy", "scipy", "scikit-learn", "pandas")},
-        },
+        "versions": list_versions(),
         "points": points,
         "left_out": left_out,
         "choices": name_choices(choosable_points(points)),
@@ -159,9 +152,7 @@ def _measure(
     resamples: int,
     higher_is_better: bool,
 ) -> tuple[Point, Judgement]:
-    validation, test = (
-        Judgement(part, trained.outcome(part), parts, resamples) for part in (parts.validation, parts.test)
-    )
+    test = Judgement(parts.test, trained.outcome(parts.test), parts, resamples)
     Z = trained.represent(parts.test.X)
     flip, people = flip_people(parts.test, trained, resamples)
     point: Any = {
@@ -170,7 +161,7 @@ def _measure(
         "family": candidate.method,
         "setting": dict(candidate.setting),
         "blind": candidate.blind,
-        "validation": validation.brief(),
+        "validation": brief_measures(parts.validation, trained.outcome(parts.validation), parts),
         "test": test.intervals(before),
         "groups": test.groups(),
         "adversary": attack_representation(Z, parts.test, resamples),

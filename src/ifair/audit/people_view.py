@@ -22,7 +22,6 @@ def describe_people(part: Part, ids: NDArray[Any]) -> People:
 
     Parameters
     ----------
-    part : Part
     ids : array of shape (M,)
         What people are found by.
     """
@@ -52,8 +51,6 @@ def flip_people(part: Part, trained: Trained, resamples: int = 500) -> tuple[Fli
 
     Parameters
     ----------
-    part : Part
-    trained : Trained
     resamples : int
         Of the bootstrap interval.
 

@@ -72,7 +72,7 @@ def tune(
 
     def objective(setting: dict[str, Any]) -> dict[str, Any]:
         outcome = train(candidate(setting), parts, seed, options).outcome(parts.validation)
-        reached = brief_measures(parts.validation, outcome, parts.task, parts.score_range)
+        reached = brief_measures(parts.validation, outcome, parts)
         undefined = {name: float("nan") for name in MEASURES if reached[name] is None}
         return {"validation": {**reached, **undefined}}
 

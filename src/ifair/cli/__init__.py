@@ -9,7 +9,6 @@ from ifair.cli.audit import audit
 from ifair.cli.datasets import datasets
 from ifair.cli.decide import decide
 from ifair.cli.demo import demo
-from ifair.cli.error_lines import clear_errors
 from ifair.cli.export import export
 from ifair.cli.fit import fit
 from ifair.cli.inspect import inspect
@@ -17,6 +16,7 @@ from ifair.cli.rank import rank
 from ifair.cli.report import report
 from ifair.cli.reproduce import reproduce
 from ifair.cli.signals import stop_cleanly
+from ifair.cli.terminal_text import clear_errors
 from ifair.cli.transform import transform
 from ifair.cli.tune import tune
 

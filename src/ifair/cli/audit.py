@@ -7,21 +7,18 @@ import click
 
 from ifair.cli.audit_options import ROLES, audit_options, gather_evidence
 from ifair.cli.extras import needs_for_tables
-from ifair.cli.printable_text import make_printable
+from ifair.cli.output import json_option, output_option, write_text
 from ifair.cli.roles_options import roles_options
+from ifair.cli.terminal_text import make_printable
+from ifair.files import check_writable
 
 
 @click.command(short_help="Measure decisions on a table, before and after.")
 @click.argument("table", type=click.Path(readable=False, path_type=Path))
 @roles_options(*ROLES)
 @audit_options
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Also write the evidence, for `ifair report`.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the evidence as JSON instead of a table.")
+@output_option("Also write the evidence, for `ifair report`.", required=False)
+@json_option("the evidence as JSON instead of a table")
 def audit(table: Path, roles: Any, output: Path | None, as_json: bool, **options: Any) -> None:
     """Measure what decisions about the people in TABLE are worth and how fair they are, before and after iFair.
 
@@ -36,11 +33,10 @@ def audit(table: Path, roles: Any, output: Path | None, as_json: bool, **options
     needs_for_tables(table)
     import json
 
-    from ifair.cli.output import write_text
     from ifair.report.terminal import audit_text
 
-    if output is not None and not output.parent.is_dir():
-        raise click.ClickException(f"cannot write {output}: there is no folder {output.parent}")
+    if output is not None:
+        check_writable(output)
     found = gather_evidence(table, roles, **options)
     text = json.dumps(found, allow_nan=False)
     if output is not None:

@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from ifair.cli.error_lines import warn
-from ifair.cli.printable_text import make_printable
-from ifair.results import TUNING, Evidence, Tuning
+from ifair.cli.output import echo_step
+from ifair.cli.terminal_text import make_printable, warn
+from ifair.results import TUNING, Evidence, Tuning, read_results
 
 ROLES = ("protected", "target", "positive", "group", "query", "id", "ignore", "keep", "categorical")
 
@@ -64,9 +64,6 @@ def gather_evidence(
 
     from ifair.audit import evidence
 
-    def step(what: str, done: int, of: int) -> None:
-        click.echo(f"  {done:3d}/{of}  {make_printable(what)}", err=True)
-
     click.echo(f"{make_printable(table.name)}: {len(records)} people; learning, deciding and measuring ...", err=True)
     return evidence(
         records,
@@ -78,25 +75,15 @@ def gather_evidence(
         most_people=people,
         categorical=roles.categorical,
         n_jobs=jobs,
-        step=step,
+        step=echo_step,
     )
-
-
-def read_results(path: Path, format_: Any) -> Any:
-    """What one of our commands wrote, as :func:`ifair.results.read_results`; errors are for the user."""
-    from ifair import results
-
-    try:
-        return results.read_results(path, format_)
-    except results.ResultsError as error:
-        raise click.ClickException(str(error)) from error
 
 
 def read_tuning(path: Path, records: Any) -> Tuning:
     """A tuning; a doubt whether it is of this table goes to standard error."""
     from ifair.audit.tuning import fingerprint_dataset
 
-    found = read_results(path, TUNING)
+    found: Tuning = read_results(path, TUNING)
     if found["data"]["fingerprint"] != fingerprint_dataset(records):
         warn([f"{path} was tuned on other records or roles than these: its settings are used all the same"])
     return found

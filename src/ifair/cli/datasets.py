@@ -33,7 +33,7 @@ def list_(as_json: bool, as_markdown: bool) -> None:
     ifair datasets list --json | jq '.[].name'
     """
     from ifair.datasets.registry import HEADER, dataset_names, figures, find_about, markdown_table
-    from ifair.report.text_tables import align_rows
+    from ifair.report.blocks import align_rows
 
     if as_markdown:
         click.echo(markdown_table(), nl=False)
@@ -68,17 +68,17 @@ def info(name: str, check: bool, as_json: bool) -> None:
             facts["measured"] = asdict(measured)
         click.echo(json.dumps(facts, indent=2))
     else:
-        click.echo(f"{known.title} ({name})\n{_wrapped(known.description)}\n")
+        click.echo(f"{known.title} ({name})\n{_wrap_text(known.description)}\n")
         for label, cell in zip(HEADER[1:], figures(known)):
             click.echo(f"  {label:<22}{cell}")
         if known.counts_protected:
             click.echo("  columns include the protected attribute")
         click.echo("  in brackets: the paper's figures\n")
         for label in ("task", "outcome", "group", "licence", "citation", "source"):
-            click.echo(_wrapped(f"{label + ':':<11}{getattr(known, label)}", indent=11))
+            click.echo(_wrap_text(f"{label + ':':<11}{getattr(known, label)}", indent=11))
         click.echo(f"{'files:':<11}{_presence(name)}\n\nDeviations from the paper:")
         for deviation in known.deviations:
-            click.echo(_wrapped(f"- {deviation}", indent=2))
+            click.echo(_wrap_text(f"- {deviation}", indent=2))
     if measured is not None and measured != known.reached:
         raise click.ClickException(f"{name} as loaded has other figures: {measured}")
     if measured is not None and not as_json:
@@ -167,7 +167,7 @@ def path(name: str | None, as_json: bool) -> None:
         raise click.ClickException(f"not on this machine: {', '.join(missing)}. Run `ifair datasets fetch {name}`.")
 
 
-def _wrapped(text: str, indent: int = 0) -> str:
+def _wrap_text(text: str, indent: int = 0) -> str:
     return textwrap.fill(text, 100, subsequent_indent=" " * indent, break_on_hyphens=False)
 
 

@@ -9,7 +9,7 @@ import click
 
 from ifair.cli.extras import needs, needs_for_tables
 from ifair.cli.output import explain_write_errors, is_standard_output, json_option, output_option
-from ifair.cli.printable_text import make_printable
+from ifair.cli.terminal_text import make_printable
 
 SHOWN_CHANGES = 5
 

@@ -5,25 +5,19 @@ from pathlib import Path
 import click
 
 from ifair.cli.extras import needs
+from ifair.cli.output import echo_step, json_option, output_option, write_text
 
 RESAMPLES = 200
 """Of every interval in the report: enough for a demonstration."""
 
 
 @click.command(short_help="See it work on embedded data; writes a report.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=Path("ifair-demo"),
-    show_default=True,
-    help="Folder for report.html, evidence.json and results.json; made if need be.",
-)
+@output_option("Folder for report.html, evidence.json and results.json; made if need be.", "ifair-demo", folder=True)
 @click.option(
     "--splits", type=click.IntRange(2, 100), default=5, show_default=True, help="Random splits to average over."
 )
 @click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 for one per core.")
-@click.option("--json", "as_json", is_flag=True, help="Print the results as JSON instead of a table.")
+@json_option("the results as JSON instead of a table")
 def demo(output: Path, splits: int, jobs: int, as_json: bool) -> None:
     """Learn a fair representation of German Credit and write a report.
 
@@ -44,22 +38,17 @@ def demo(output: Path, splits: int, jobs: int, as_json: bool) -> None:
     import json
 
     from ifair.audit import evidence
-    from ifair.cli.output import write_text
     from ifair.data import load_credit
     from ifair.evaluate.demonstration import Settings, demonstrate
     from ifair.report.evidence_page import page
     from ifair.report.terminal import demo_text
 
     click.echo("German Credit: 1,000 people, age protected; comparing representations ...", err=True)
-
-    def step(what: str, done: int, of: int) -> None:
-        click.echo(f"  {done:3d}/{of}  {what}", err=True)
-
-    results = demonstrate(Settings(n_splits=splits, n_jobs=jobs), step)
+    results = demonstrate(Settings(n_splits=splits, n_jobs=jobs), echo_step)
     text = json.dumps(results, indent=2)
     write_text(output / "results.json", text)
     click.echo("Rivals, settings and people of one split in detail, for the report ...", err=True)
-    found = evidence(load_credit(), resamples=RESAMPLES, n_jobs=jobs, step=step)
+    found = evidence(load_credit(), resamples=RESAMPLES, n_jobs=jobs, step=echo_step)
     write_text(output / "evidence.json", json.dumps(found, allow_nan=False))
     write_text(output / "report.html", page(found))
     click.echo(text if as_json else f"\n{demo_text(results)}")

@@ -6,11 +6,10 @@ from typing import Any
 
 import click
 
-from ifair.cli.error_lines import warn
 from ifair.cli.extras import needs, needs_for_tables
 from ifair.cli.output import explain_write_errors, json_option, output_option
-from ifair.cli.printable_text import make_printable
 from ifair.cli.roles_options import needs_protected, roles_options
+from ifair.cli.terminal_text import make_printable, warn
 from ifair.files import check_writable
 
 TOP_WEIGHTS = 5

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ifair.cli.output import json_option
-from ifair.cli.printable_text import make_printable
+from ifair.cli.terminal_text import make_printable
 
 MOST_LINES = 10
 
@@ -40,16 +40,12 @@ def _format_lines(value: Any, indent: str = "") -> list[str]:
         if isinstance(part, dict | list) and part and not _is_plain_list(part):
             lines += [f"{indent}{make_printable(key)}:", *_format_lines(part, indent + "  ")]
         else:
-            lines.append(f"{indent}{make_printable(key)}: {make_printable(_format_value(part))}")
+            text = f"{part:.6g}" if isinstance(part, float) else str(part)
+            text = (", ".join(map(str, part)) or "none") if isinstance(part, list | dict) else text
+            lines.append(f"{indent}{make_printable(key)}: {make_printable(text)}")
     if numbers:
         lines.append(f"{indent}... and {len(items) - MOST_LINES} more (--json shows all)")
     return lines
-
-
-def _format_value(part: Any) -> str:
-    if isinstance(part, list | dict):
-        return ", ".join(map(str, part)) or "none"
-    return f"{part:.6g}" if isinstance(part, float) else str(part)
 
 
 def _is_plain_list(part: Any) -> bool:

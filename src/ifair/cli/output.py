@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from ifair.cli.terminal_text import make_printable
 from ifair.files import write_whole
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -26,6 +27,11 @@ def output_option(
         settings |= {"default": Path(default), "show_default": True}
     kind = click.Path(file_okay=not folder, dir_okay=folder, path_type=Path, allow_dash=allow_dash)
     return click.option("-o", "--output", type=kind, help=help_text, **settings)
+
+
+def echo_step(what: str, done: int, of: int) -> None:
+    """Say on standard error what was done last, and how much is done."""
+    click.echo(f"  {done:3d}/{of}  {make_printable(what)}", err=True)
 
 
 def json_option(what: str) -> Decorator:

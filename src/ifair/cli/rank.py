@@ -8,11 +8,10 @@ from typing import Any
 
 import click
 
-from ifair.cli.error_lines import warn
 from ifair.cli.extras import needs, needs_for_tables
 from ifair.cli.output import explain_write_errors, is_standard_output, json_option, output_option
-from ifair.cli.printable_text import make_printable
 from ifair.cli.roles_options import needs_protected, roles_options
+from ifair.cli.terminal_text import make_printable, warn
 
 NEW = ("rank", "fair_score", "moved")
 SHOWN_QUERIES = 20
@@ -201,7 +200,7 @@ def _compare_rankings(
 
 
 def _describe_changes(changes: list[Any], n_protected: int) -> str:
-    from ifair.report.text_tables import align_rows
+    from ifair.report.blocks import align_rows
 
     rows: list[tuple[str, ...]] = [("query", "candidates", "protected", "moved up", "top", "share before", "after", "")]
     rows += [

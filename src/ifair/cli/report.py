@@ -6,11 +6,13 @@ from typing import Any
 
 import click
 
-from ifair.cli.audit_options import ROLES, audit_options, gather_evidence, read_results
+from ifair.cli.audit_options import ROLES, audit_options, gather_evidence
 from ifair.cli.extras import needs, needs_for_tables
+from ifair.cli.output import json_option, output_option, write_text
 from ifair.cli.roles_options import roles_options
 from ifair.errors import nearest_name
-from ifair.results import EVIDENCE, Choices, Evidence, ResultsError
+from ifair.files import check_writable
+from ifair.results import EVIDENCE, Choices, Evidence, read_results
 
 CHOICES = tuple(Choices.__annotations__)
 
@@ -19,19 +21,12 @@ CHOICES = tuple(Choices.__annotations__)
 @click.argument("source", type=click.Path(readable=False, path_type=Path))
 @roles_options(*ROLES)
 @audit_options
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    default=Path("report.html"),
-    show_default=True,
-    help="The page to write.",
-)
+@output_option("The page to write.", "report.html")
 @click.option("--card", is_flag=True, help="Also write a model card beside it, as Markdown and as HTML.")
 @click.option(
     "--choice", default="balanced", show_default=True, help="The point of the card: a named choice, or a point's id."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON, for scripts.")
+@json_option("what was written as JSON, for scripts")
 def report(source: Path, roles: Any, output: Path, card: bool, choice: str, as_json: bool, **options: Any) -> None:
     """Write a report about SOURCE: evidence that `ifair audit` wrote (.json), or a table, which is audited first.
 
@@ -48,23 +43,16 @@ def report(source: Path, roles: Any, output: Path, card: bool, choice: str, as_j
     """
     needs("the report", "jinja2", "vl_convert")
     needs_for_tables(source)
-    if not output.parent.is_dir():
-        raise click.ClickException(f"cannot write {output}: there is no folder {output.parent}")
+    check_writable(output)
 
-    from ifair.cli.output import write_text
     from ifair.report.evidence_page import page
 
     _refuse_misspelt(choice)
-    if source.suffix.lower() == ".json":
-        evidence = read_results(source, EVIDENCE)
-    else:
-        evidence = gather_evidence(source, roles, **options)
-    try:
-        point = _find_point(evidence, choice, needed=card)
-        cards = _make_cards(evidence, choice, output) if card else {}
-        write_text(output, page(evidence))
-    except ResultsError as error:
-        raise click.ClickException(str(error)) from error
+    is_evidence = source.suffix.lower() == ".json"
+    evidence = read_results(source, EVIDENCE) if is_evidence else gather_evidence(source, roles, **options)
+    point = _find_point(evidence, choice, needed=card)
+    cards = _make_cards(evidence, choice, output) if card else {}
+    write_text(output, page(evidence))
     for path, text in cards.items():
         write_text(path, text)
     if as_json:

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from ifair.cli.extras import EXTRAS, needs
+from ifair.cli.output import json_option, output_option
 from ifair.errors import install_hint
 
 
@@ -18,21 +19,14 @@ from ifair.errors import install_hint
     show_default=True,
     help="How much: a taste on embedded data, all datasets on a reduced grid, or the paper's grid.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=Path("ifair-reproduce"),
-    show_default=True,
-    help="Folder for the results; a run that was stopped goes on from there.",
-)
+@output_option("Folder for the results; a run that was stopped goes on from there.", "ifair-reproduce", folder=True)
 @click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 for one per core.")
 @click.option(
     "--only", multiple=True, help="Run only this experiment (and what it builds on); may be given several times."
 )
 @click.option("--dataset", "datasets", multiple=True, help="Run only on this dataset; may be given several times.")
 @click.option("--dry-run", is_flag=True, help="Print the plan and its size, and do nothing.")
-@click.option("--json", "as_json", is_flag=True, help="Print the results as JSON instead of tables.")
+@json_option("the results as JSON instead of tables")
 def reproduce(
     profile: str,
     output: Path,
@@ -58,25 +52,20 @@ def reproduce(
     import json
 
     from ifair.cli.live_progress import LiveProgress
-    from ifair.errors import IfairError
     from ifair.reproduce.assemble import assemble, drop_missing
     from ifair.reproduce.experiment import add_needs, find_experiments
     from ifair.reproduce.profiles import PROFILES
-    from ifair.reproduce.results_format import REPRODUCTION
     from ifair.reproduce.results_page import format_text, write_page
-    from ifair.reproduce.runner import RunError, run_units, write_json
-    from ifair.results import ResultsError, read_results
+    from ifair.reproduce.runner import run_units, write_json
+    from ifair.results import REPRODUCTION, read_results
 
     experiments = find_experiments()
     _check_known("experiment", only, list(experiments))
     _check_known("dataset", datasets, PROFILES[profile].datasets)
     wanted = PROFILES[profile].only(datasets) if datasets else PROFILES[profile]
-    try:
-        settings, missing = drop_missing(wanted, needed=profile != "smoke")
-        path = output / "results.json"
-        before = read_results(path, REPRODUCTION) if path.exists() else None
-    except (IfairError, ResultsError) as error:
-        raise click.ClickException(str(error)) from error
+    settings, missing = drop_missing(wanted, needed=profile != "smoke")
+    path = output / "results.json"
+    before = read_results(path, REPRODUCTION) if path.exists() else None
     for name in only:
         needs(f"the experiment {name}", *experiments[name].packages)
     names = []
@@ -95,17 +84,14 @@ def reproduce(
         for name, size in {**sizes, "in all": sum(sizes.values())}.items():
             click.echo(f"{name:15} {size:4d} units")
         return
-    try:
-        records: dict[str, Any] = {}
-        for name in names:
-            units = experiments[name].plan(settings, records)
-            with LiveProgress(name, output) as observer:
-                records[name] = run_units(units, output, n_jobs=jobs, observer=observer)
-        results = assemble(records, profile, settings, missing, before)
-        write_json(path, results)
-        written = write_page(output, results)
-    except RunError as error:
-        raise click.ClickException(str(error)) from error
+    records: dict[str, Any] = {}
+    for name in names:
+        units = experiments[name].plan(settings, records)
+        with LiveProgress(name, output) as observer:
+            records[name] = run_units(units, output, n_jobs=jobs, observer=observer)
+    results = assemble(records, profile, settings, missing, before)
+    write_json(path, results)
+    written = write_page(output, results)
     click.echo(json.dumps(results, indent=1) if as_json else format_text(results))
     click.echo("\n" + "\n".join([*written, "Numbers: results.json beside it"]), err=as_json)
 

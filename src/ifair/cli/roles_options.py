@@ -66,20 +66,20 @@ def roles_options(*names: str) -> Callable[[Callable[..., None]], Callable[..., 
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
-        def wrapped(*args: Any, columns: Path | None, **kwargs: Any) -> None:
+        def run_command(*args: Any, columns: Path | None, **kwargs: Any) -> None:
             flags = {name: kwargs.pop(f"role_{name}") for name in chosen}
             command(*args, roles=_roles(columns, flags), **kwargs)
 
-        wrapped = click.option(
+        decorated = click.option(
             "--columns",
             type=click.Path(readable=False, path_type=Path),
             metavar="ROLES.TOML",
             help="The roles of the columns, in a file; options on the command line come before it.",
-        )(wrapped)
+        )(run_command)
         for name in reversed(chosen):
             flags, options = _OPTIONS[name]
-            wrapped = click.option(*flags, f"role_{name}", **options)(wrapped)
-        return wrapped
+            decorated = click.option(*flags, f"role_{name}", **options)(decorated)
+        return decorated
 
     return decorate
 

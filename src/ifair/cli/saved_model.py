@@ -4,7 +4,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from ifair.cli.error_lines import warn
+from ifair.cli.terminal_text import warn
 
 
 class Model:

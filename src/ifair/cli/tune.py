@@ -7,8 +7,10 @@ import click
 
 from ifair.cli.audit_options import ROLES, read_people
 from ifair.cli.extras import needs, needs_for_tables
-from ifair.cli.printable_text import make_printable
+from ifair.cli.output import json_option, output_option, write_text
 from ifair.cli.roles_options import roles_options
+from ifair.cli.terminal_text import make_printable
+from ifair.files import check_writable
 
 
 @click.command(short_help="Search settings: useful, fair, or balanced.")
@@ -29,15 +31,8 @@ from ifair.cli.roles_options import roles_options
     type=click.Path(dir_okay=False, path_type=Path),
     help="Where trials are kept; a search that was stopped goes on from there. Beside the output by default.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    default=Path("tuning.json"),
-    show_default=True,
-    help="Where to write what was found, for `ifair audit` and `ifair report`.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON instead of a table.")
+@output_option("Where to write what was found, for `ifair audit` and `ifair report`.", "tuning.json")
+@json_option("what was found as JSON instead of a table")
 def tune(
     table: Path,
     roles: Any,
@@ -64,28 +59,22 @@ def tune(
     needs_for_tables(table)
     import json
 
-    if not output.parent.is_dir():
-        raise click.ClickException(f"cannot write {output}: there is no folder {output.parent}")
+    check_writable(output)
     records, _ = read_people(table, roles)
 
     from ifair import audit
-    from ifair.cli.output import write_text
-    from ifair.evaluate.search import SearchError
     from ifair.report.terminal import tuning_text
 
-    try:
-        found = audit.tune(
-            records,
-            n_trials=trials,
-            variant=variant,
-            seed=seed,
-            journal=journal or output.with_suffix(".journal"),
-            most_people=people,
-            categorical=roles.categorical,
-            observer=_show_trial,
-        )
-    except SearchError as error:
-        raise click.ClickException(str(error)) from error
+    found = audit.tune(
+        records,
+        n_trials=trials,
+        variant=variant,
+        seed=seed,
+        journal=journal or output.with_suffix(".journal"),
+        most_people=people,
+        categorical=roles.categorical,
+        observer=_show_trial,
+    )
     text = json.dumps(found, indent=1, allow_nan=False)
     write_text(output, text)
     click.echo(text if as_json else make_printable(tuning_text(found), lines=True))

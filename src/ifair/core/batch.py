@@ -6,10 +6,9 @@ import numpy as np
 
 from ifair.core.arrays import Array, namespace
 from ifair.core.lbfgs import Floats
+from ifair.core.mapping import WEIGHT_SCALE, Parameters
 from ifair.core.objective import Losses, Objective
-from ifair.core.pair_terms import AllPairs, Landmarks
-from ifair.core.pairs import EuclideanPairs
-from ifair.core.parameters import WEIGHT_SCALE, Parameters
+from ifair.core.pairs import AllPairs, EuclideanPairs, Landmarks
 
 
 class Batch:

@@ -115,13 +115,19 @@ def _where(mask: Any) -> Any:
     """Where a mask is true: rows of NumPy arrays, of all rows a slice, which is faster; on a device the mask itself."""
     if not isinstance(mask, np.ndarray):
         return mask
+    if len(mask) == 1:
+        return slice(None) if mask[0] else NOWHERE
     return slice(None) if mask.all() else np.flatnonzero(mask)
+
+
+NOWHERE = slice(0)
 
 
 def _put(target: Array, where: Any, values: Array) -> None:
     """Replace rows of ``target``."""
     if isinstance(target, np.ndarray):
-        target[where] = values[where]
+        if where is not NOWHERE:
+            target[where] = values[where]
     else:
         mask = where[(..., *(None,) * (target.ndim - 1))]  # type: ignore[unreachable]
         target[...] = namespace(target).where(mask, values, target)

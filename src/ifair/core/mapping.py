@@ -1,11 +1,198 @@
-"""From a record to its memberships and its representation (Def. 2, 3 and 8), with the pullback."""
+"""What is learned, and the way from a record to its memberships and its representation (Def. 2, 3, 7 and 8).
 
-from dataclasses import dataclass
+Every step comes with its pullback: how a gradient on its result flows to the parameters.
+"""
 
-from ifair.core.arrays import Array, namespace, row_sums
-from ifair.core.distance import Pullback, powered_distances, root
-from ifair.core.parameters import Parameters
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
+from typing import Any
+
+import numpy as np
+
+from ifair.core.arrays import Array, Mask, each, namespace, row_sums, times_vector
 from ifair.engines.engine import Engine
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """Prototypes and attribute weights, or a gradient with respect to them.
+
+    Parameters
+    ----------
+    prototypes : ndarray of shape (K, N)
+        V of the paper, one prototype per row (Def. 2).
+    alpha : ndarray of shape (N,)
+        Weights of the attributes in the distance (Def. 7).
+    extra : dict of ndarray of shape (n,), optional
+        What single terms of the objective learn besides, by name. A gradient may leave out those that it is zero for.
+
+    Notes
+    -----
+    Those of B fits at once have one dimension more in front, (B, K, N) and (B, N), and so has all that is computed
+    from them; records have not, for they are the same for all fits.
+    """
+
+    prototypes: Array
+    alpha: Array
+    extra: dict[str, Array] = field(default_factory=dict)
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        """``(B,)`` of the parameters of B fits; ``()`` of one."""
+        return self.alpha.shape[:-1]
+
+    def __add__(self, other: "Parameters") -> "Parameters":
+        extra = {**self.extra, **other.extra}
+        for name in self.extra.keys() & other.extra.keys():
+            extra[name] = self.extra[name] + other.extra[name]
+        return Parameters(self.prototypes + other.prototypes, self.alpha + other.alpha, extra)
+
+    def __rmul__(self, factor: float) -> "Parameters":
+        return self.times(factor)
+
+    def times(self, factor: Any) -> "Parameters":
+        """Multiplied by a number, or by one number per fit, shape (B,)."""
+        return self._each(lambda array: each(factor, array) * array)
+
+    def zeros(self) -> "Parameters":
+        """Zeros of the same shapes."""
+        return self._each(namespace(self.alpha).zeros_like)
+
+    def _each(self, function: Callable[[Array], Array]) -> "Parameters":
+        extra = {name: function(array) for name, array in self.extra.items()}
+        return Parameters(function(self.prototypes), function(self.alpha), extra)
+
+
+WEIGHT_SCALE = 0.1
+"""What one unit of the solver's variable for a weight stands for; see :class:`Packing`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """The one place that knows how parameters lie in the solver's flat vector.
+
+    The solver's variable for a weight is ``beta`` with ``alpha = (WEIGHT_SCALE * beta)^2``: weights cannot become
+    negative, so that no bounds are needed, and the problem is better conditioned. Both the square and the scale were
+    chosen by measurement (``benchmarks/bench_convergence.py``). A weight that starts at exactly 0 stays there; frozen
+    weights are left out of the vector altogether.
+
+    Parameters
+    ----------
+    n_prototypes, n_attributes : int
+        K and N.
+    frozen : ndarray of bool, shape (N,)
+        Attributes whose weight is held at exactly 0.
+    extra : dict of int, optional
+        Lengths of the further arrays of the parameters, by name; they lie at the end as they are.
+    """
+
+    n_prototypes: int
+    n_attributes: int
+    frozen: Mask
+    extra: dict[str, int] = field(default_factory=dict)
+
+    def _split(self, theta: Array) -> list[Array]:
+        """Prototypes, the variables of the weights, and the further arrays."""
+        n_weights = self.n_attributes - np.count_nonzero(self.frozen)
+        ends = accumulate((self.n_prototypes * self.n_attributes, n_weights, *self.extra.values()), initial=0)
+        return [theta[start:end] for start, end in pairwise(ends)]
+
+    def pack(self, parameters: Parameters) -> Array:
+        beta = np.sqrt(parameters.alpha[~self.frozen]) / WEIGHT_SCALE
+        return np.concatenate([parameters.prototypes.ravel(), beta, *(parameters.extra[name] for name in self.extra)])
+
+    def unpack(self, theta: Array) -> Parameters:
+        V, beta, *extra = self._split(theta)
+        alpha = np.zeros(self.n_attributes)
+        alpha[~self.frozen] = (WEIGHT_SCALE * beta) ** 2
+        return Parameters(V.reshape(self.n_prototypes, self.n_attributes), alpha, dict(zip(self.extra, extra)))
+
+    def pack_gradient(self, gradient: Parameters, theta: Array) -> Array:
+        """The gradient with respect to the flat vector, at ``theta``."""
+        d_beta = 2.0 * WEIGHT_SCALE**2 * self._split(theta)[1] * gradient.alpha[~self.frozen]
+        extra = (gradient.extra.get(name, np.zeros(size)) for name, size in self.extra.items())
+        return np.concatenate([gradient.prototypes.ravel(), d_beta, *extra])
+
+
+Pullback = Callable[[Array], Parameters]
+
+
+def powered_distances(X: Array, parameters: Parameters, p: float) -> tuple[Array, Pullback]:
+    """``D_ik = sum_n alpha_n |x_in - v_kn|^p``, the distance before its root.
+
+    Parameters
+    ----------
+    X : ndarray of shape (M, N)
+    parameters : Parameters
+    p : float
+        At least 1.
+
+    Returns
+    -------
+    D : ndarray of shape (M, K)
+    pullback : callable
+        From the gradient with respect to D, shape (M, K), to the gradient with respect to the parameters.
+    """
+    if p == 2.0:
+        return _squared_euclidean(X, parameters)
+    return _minkowski(X, parameters, p)
+
+
+def _squared_euclidean(X: Array, parameters: Parameters) -> tuple[Array, Pullback]:
+    # Expanding the square turns everything into matrix products.
+    V, alpha = parameters.prototypes, parameters.alpha
+    xp = namespace(X)
+    weighted = V * alpha[..., None, :]
+    D = X @ weighted.mT
+    D *= -2.0
+    squares = X * X
+    D += times_vector(squares, alpha)[..., :, None]
+    D += row_sums(weighted, V)[..., None, :]
+    D = xp.maximum(D, xp.zeros_like(D))
+
+    def pullback(C: Array) -> Parameters:
+        CX = C.mT @ X
+        per_prototype = xp.sum(C, axis=-2)[..., :, None]
+        d_prototypes = 2.0 * alpha[..., None, :] * (per_prototype * V - CX)
+        d_alpha = xp.sum(C, axis=-1) @ squares + xp.sum((per_prototype * V - 2.0 * CX) * V, axis=-2)
+        return Parameters(d_prototypes, d_alpha)
+
+    return D, pullback
+
+
+def _minkowski(X: Array, parameters: Parameters, p: float) -> tuple[Array, Pullback]:
+    V, alpha = parameters.prototypes, parameters.alpha
+    xp = namespace(X)
+    D = xp.stack([xp.abs(X - v) ** p @ alpha for v in V], axis=1)
+
+    def pullback(C: Array) -> Parameters:
+        # One prototype at a time: nothing larger than X itself is held.
+        d_prototypes = []
+        d_alpha = xp.zeros_like(alpha)
+        for v, c in zip(V, C.T):
+            difference = X - v
+            magnitude = xp.abs(difference)
+            d_alpha = d_alpha + c @ magnitude**p
+            d_prototypes.append(-p * alpha * (c @ (magnitude ** (p - 1.0) * xp.sign(difference))))
+        return Parameters(xp.stack(d_prototypes, axis=0), d_alpha)
+
+    return D, pullback
+
+
+def root(D: Array, p: float, exponent: float) -> tuple[Array, Array]:
+    """``D^(exponent/p)`` and its derivative; the derivative at D = 0 is set to 0 (a subgradient).
+
+    ``exponent`` is 1 for the distance itself and 2 for its square.
+    """
+    xp = namespace(D)
+    power = exponent / p
+    if power == 1.0:
+        return D, xp.ones_like(D)
+    positive = D > 0.0
+    safe = xp.where(positive, D, xp.ones_like(D))
+    rooted = xp.where(positive, xp.sqrt(safe) if power == 0.5 else safe**power, xp.zeros_like(D))
+    return rooted, xp.where(positive, power * rooted / safe, xp.zeros_like(D))
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,9 +23,8 @@ from ifair.core.arrays import (
     times_vector,
     vector_times,
 )
-from ifair.core.mapping import Mapping
-from ifair.core.parameters import Parameters
-from ifair.core.terms import Part, Term
+from ifair.core.mapping import Mapping, Parameters
+from ifair.core.objective import Part, Term
 from ifair.engines.engine import Engine
 
 

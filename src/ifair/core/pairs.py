@@ -1,11 +1,14 @@
-"""The fairness loss of pairs of records (Def. 5), evaluated tile by tile.
+"""The fairness loss (Def. 5) of all pairs of records, or of pairs with landmarks, evaluated tile by tile.
 
-A *side* holds what a tile needs to know of some records; a *tile* is the loss of every pair between the records of
-two sides, with its gradient. Tiles are small enough to stay in cache, and no array of records x records is ever held.
+Both sum over ordered pairs. A *side* holds what a tile needs to know of some records; a *tile* is the loss of every
+pair between the records of two sides, with its gradient. Tiles are small enough to stay in cache, and no array of
+records x records is ever held. All pairs of squared distances have a closed form, in :mod:`ifair.core.moments`.
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, Self
+from itertools import pairwise
+from math import prod
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -19,17 +22,11 @@ from ifair.core.arrays import (
     precision,
     row_sums,
     total_products,
+    zeros,
 )
-from ifair.core.distance import root
-from ifair.core.parameters import Parameters
-from ifair.engines.engine import Engine
-
-
-class Side(Protocol):
-    """Records as one side of pairs; slicing takes some of the records."""
-
-    def __len__(self) -> int: ...
-    def __getitem__(self, rows: slice) -> Self: ...
+from ifair.core.mapping import Mapping, Parameters, Pullback
+from ifair.core.objective import Part, Term
+from ifair.engines.engine import Engine, add_in_order
 
 
 class TileSums(NamedTuple):
@@ -225,101 +222,6 @@ class EuclideanPairs:
         return Parameters(xp.zeros_like(parameters.prototypes), d_alpha)
 
 
-@dataclass(frozen=True, slots=True)
-class MinkowskiSide:
-    representation: Array
-    inputs: Array
-    alpha: Array
-    input_alpha: Array
-
-    def __len__(self) -> int:
-        return len(self.representation)
-
-    def __getitem__(self, rows: slice) -> "MinkowskiSide":
-        return MinkowskiSide(self.representation[rows], self.inputs[rows], self.alpha, self.input_alpha)
-
-
-@dataclass(frozen=True, slots=True)
-class MinkowskiPairs:
-    """Pairs under a (weighted) Minkowski distance of any order p >= 1; the parameters are those of EuclideanPairs.
-
-    There is no matrix product to fall back on: a tile costs N passes over its pairs, one per attribute.
-    """
-
-    unprotected: Indices
-    n_attributes: int
-    p: float
-    weighted: bool = True
-    dtype: Any = np.float64
-    tile_rows: int | None = None
-
-    @property
-    def width(self) -> int:
-        return self.n_attributes
-
-    @property
-    def n_shared(self) -> int:
-        return self.n_attributes if self.weighted else 0
-
-    def side(self, X: Array, U: Array, parameters: Parameters) -> MinkowskiSide:
-        xp = namespace(X)
-        dtype = precision(xp, self.dtype)
-        alpha = parameters.alpha if self.weighted else xp.ones_like(parameters.alpha)
-        return MinkowskiSide(
-            xp.astype(U @ parameters.prototypes, dtype),
-            xp.astype(X[:, self.unprotected], dtype),
-            xp.astype(alpha, dtype),
-            xp.astype(alpha[self.unprotected], dtype),
-        )
-
-    def tile(self, a: MinkowskiSide, b: MinkowskiSide, *, same: bool = False) -> TileSums:
-        xp = namespace(a.representation)
-        distance, slope = root(self._powered(a.representation, b.representation, a.alpha), self.p, 1.0)
-        input_distance, input_slope = root(self._powered(a.inputs, b.inputs, a.input_alpha), self.p, 1.0)
-        error = distance - input_distance
-        loss = xp.sum(error * error)
-        error *= 2.0
-        slope *= error
-        input_slope *= error
-
-        rows_a, rows_b, shared = [], [], []
-        for n in range(self.n_attributes):
-            difference = a.representation[:, n, None] - b.representation[None, :, n]
-            magnitude = xp.abs(difference)
-            below = slope if self.p == 1.0 else slope * magnitude ** (self.p - 1.0)
-            if self.weighted:
-                shared.append(xp.sum(below * magnitude))
-            signed = (self.p * a.alpha[n]) * below * xp.sign(difference)
-            rows_a.append(xp.sum(signed, axis=1))
-            rows_b.append(-xp.sum(signed, axis=0))
-        d_alpha = xp.stack(shared) if self.weighted else error[0, :0]
-        if self.weighted and a.inputs.shape[1] > 0:
-            by_input = []
-            for m in range(a.inputs.shape[1]):
-                magnitude = xp.abs(a.inputs[:, m, None] - b.inputs[None, :, m])
-                by_input.append(xp.sum(input_slope * magnitude**self.p))
-            d_alpha[self.unprotected] -= xp.stack(by_input)
-        return TileSums(loss, xp.stack(rows_a, axis=1), xp.stack(rows_b, axis=1), d_alpha)
-
-    def _powered(self, a: Array, b: Array, alpha: Array) -> Array:
-        xp = namespace(a)
-        total = xp.zeros((a.shape[0], b.shape[0]), dtype=a.dtype, device=a.device)
-        for n in range(a.shape[1]):
-            total += alpha[n] * xp.abs(a[:, n, None] - b[None, :, n]) ** self.p
-        return total
-
-    def pull(self, X: Array, U: Array, rows: Array, parameters: Parameters) -> tuple[Array, Parameters]:
-        xp = namespace(U)
-        return rows @ parameters.prototypes.T, Parameters(U.T @ rows, xp.zeros_like(parameters.alpha))
-
-    def pull_shared(self, shared: Array, parameters: Parameters) -> Parameters:
-        xp = namespace(parameters.alpha)
-        return Parameters(
-            xp.zeros_like(parameters.prototypes),
-            shared if self.weighted else xp.zeros_like(parameters.alpha),
-        )
-
-
 def pair_kernel(
     engine: Engine,
     counts: Mask,
@@ -347,8 +249,168 @@ def pair_kernel(
     (unprotected,) = engine.send(np.flatnonzero(counts))
     dtype = np.float32 if single else np.float64
     if p != 2:
+        from ifair.core.minkowski_pairs import MinkowskiPairs
+
         return MinkowskiPairs(unprotected, len(counts), p, weighted, dtype)
     kernel = EuclideanPairs(unprotected, n_prototypes, weighted, dtype)
     if not single:
         return kernel
     return engine.fastest_kernel(kernel, engine.n_records * (n_landmarks or engine.n_records))
+
+
+STRIPE_BYTES = 128 * 2**20
+"""What the stripes' own sums may take together."""
+
+LEAST_TILE_ROWS = 64
+"""Products of smaller tiles are not worth asking for."""
+
+
+def tiles(n_records: int, tile_rows: int) -> list[slice]:
+    """Cut records into tiles of equal size, as far as that goes, and of at most ``tile_rows``."""
+    n_tiles = -(-n_records // tile_rows)
+    edges = [i * n_records // n_tiles for i in range(n_tiles + 1)]
+    return [slice(start, stop) for start, stop in pairwise(edges)]
+
+
+def tile_rows_of(engine_rows: int, batch: tuple[int, ...]) -> int:
+    """Of many fits at once, a tile holds as many pairs as of one: what fills a cache or a device is the same."""
+    return max(min(LEAST_TILE_ROWS, engine_rows), int(engine_rows / prod(batch) ** 0.5)) if batch else engine_rows
+
+
+class PairSums(NamedTuple):
+    """Sums over all pairs: the loss, how it moves with each record, and the part that belongs to no record."""
+
+    loss: Array
+    rows: Array
+    shared: Array
+
+
+@dataclass(frozen=True, slots=True)
+class AllPairs(Term):
+    """Every pair, exactly; each unordered pair is visited once.
+
+    Costs M^2/2 pairs; holds O(M (N + K)) numbers.
+    """
+
+    order: ClassVar[int] = 2
+
+    kernel: PairKernel
+
+    def prepare(self, engine: Engine, mapping: Mapping, parameters: Parameters) -> PairSums:
+        kernel = self.kernel
+
+        def sides(X: Array, rows: slice) -> list[tuple[slice, Any]]:
+            side = kernel.side(X, mapping.memberships(X, parameters), parameters)
+            cut = tiles(X.shape[0], tile_rows_of(kernel.tile_rows or engine.tile_rows, parameters.batch))
+            return [(slice(rows.start + t.start, rows.start + t.stop), side[t]) for t in cut]
+
+        parts = [tile for block in engine.map(sides) for tile in block]
+        batch = parameters.batch
+        bytes_each = 8 * engine.n_records * kernel.width * prod(batch)
+        n_stripes = max(1, min(engine.stripes, len(parts), STRIPE_BYTES // bytes_each))
+
+        def stripe(first: int) -> tuple[Array, Array, Array]:
+            alpha = parameters.alpha
+            loss, rows = zeros(batch, alpha), zeros((*batch, engine.n_records, kernel.width), alpha)
+            shared = zeros((*batch, kernel.n_shared), alpha)
+            for i in range(first, len(parts), n_stripes):
+                at_i, a = parts[i]
+                for at_j, b in parts[i:]:
+                    part = kernel.tile(a, b, same=a is b)
+                    # Tile (i, j) stands for (j, i) too; a tile on the diagonal holds both orders already.
+                    times = 1.0 if a is b else 2.0
+                    loss = loss + times * part.loss
+                    rows[..., at_i, :] += times * part.rows_a
+                    rows[..., at_j, :] += times * part.rows_b
+                    shared += times * part.shared
+            return loss, rows, shared
+
+        return PairSums(*add_in_order(engine.run(stripe, n_stripes)))
+
+    def block(self, known: PairSums, X: Array, U: Array, rows: slice, parameters: Parameters) -> Part:
+        d_memberships, direct = self.kernel.pull(X, U, known.rows[..., rows, :], parameters)
+        return d_memberships, (direct,)
+
+    def finish(self, known: PairSums, sums: tuple[Any, ...], parameters: Parameters) -> tuple[Array, Parameters]:
+        (direct,) = sums
+        return known.loss, direct + self.kernel.pull_shared(known.shared, parameters)
+
+
+@dataclass(frozen=True, slots=True)
+class LandmarkSide:
+    """What is known of the landmarks at given parameters.
+
+    Another process makes it anew, instead of being sent arrays that are larger than what they are made of.
+    """
+
+    term: "Landmarks"
+    mapping: Mapping
+    parameters: Parameters
+    tile_rows: int
+    U: Array
+    pullback: Pullback
+    side: Any
+    tiles: list[slice]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self.term.describe, (self.mapping, self.parameters, self.tile_rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Landmarks(Term):
+    """Every record paired with some records drawn once, scaled so that the expectation is the sum over all pairs.
+
+    Given the landmarks the sum is separable over records: one pass, any split into blocks or shards.
+
+    Parameters
+    ----------
+    kernel : PairKernel
+    X : ndarray of shape (L, N)
+        The landmarks.
+    n_records : int
+        M, the number of records they were drawn from.
+    """
+
+    order: ClassVar[int] = 2
+
+    kernel: PairKernel
+    X: Array
+    n_records: int
+
+    @property
+    def scale(self) -> float:
+        return self.n_records / self.X.shape[0]
+
+    def prepare(self, engine: Engine, mapping: Mapping, parameters: Parameters) -> LandmarkSide:
+        rows = self.kernel.tile_rows or engine.tile_rows
+        return self.describe(mapping, parameters, tile_rows_of(rows, parameters.batch))
+
+    def describe(self, mapping: Mapping, parameters: Parameters, tile_rows: int) -> LandmarkSide:
+        """What is known of the landmarks at ``parameters``."""
+        U, pullback = mapping.with_pullback(self.X, parameters)
+        side, cut = self.kernel.side(self.X, U, parameters), tiles(self.X.shape[0], tile_rows)
+        return LandmarkSide(self, mapping, parameters, tile_rows, U, pullback, side, cut)
+
+    def block(self, known: LandmarkSide, X: Array, U: Array, rows: slice, parameters: Parameters) -> Part:
+        kernel = self.kernel
+        records, landmarks = kernel.side(X, U, parameters), known.side
+        batch = parameters.batch
+        loss, by_record = zeros(batch, U), zeros((*batch, X.shape[0], kernel.width), U)
+        by_landmark = zeros((*batch, self.X.shape[0], kernel.width), U)
+        shared = zeros((*batch, kernel.n_shared), U)
+        for at_i in tiles(X.shape[0], known.tile_rows):
+            a = records[at_i]
+            for at_j in known.tiles:
+                part = kernel.tile(a, landmarks[at_j])
+                loss = loss + part.loss
+                by_record[..., at_i, :] += part.rows_a
+                by_landmark[..., at_j, :] += part.rows_b
+                shared += part.shared
+        d_memberships, direct = kernel.pull(X, U, by_record, parameters)
+        direct = direct + kernel.pull_shared(shared, parameters)
+        return self.scale * d_memberships, (self.scale * loss, by_landmark, direct)
+
+    def finish(self, known: LandmarkSide, sums: tuple[Any, ...], parameters: Parameters) -> tuple[Array, Parameters]:
+        loss, by_landmark, direct = sums
+        d_memberships, more = self.kernel.pull(self.X, known.U, by_landmark, parameters)
+        return loss, self.scale * (direct + more + known.pullback(d_memberships))

@@ -29,7 +29,7 @@ MOST_SEARCHES = 1024
 
 
 P = TypeVar("P")
-"""What is learned: :class:`ifair.core.parameters.Parameters`, or something that holds them."""
+"""What is learned: :class:`ifair.core.mapping.Parameters`, or something that holds them."""
 
 
 class Differentiable(Protocol[P]):

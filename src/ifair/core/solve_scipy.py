@@ -1,9 +1,12 @@
 """One fit by SciPy's L-BFGS-B, from several starts; its rules are those of :mod:`ifair.core.solve`.
 
-The batched L-BFGS takes the same steps, up to rounding, but more time between them, 0.15 ms and more. In 45 fits of
-German Credit (334 records; K = 5, 10, 20; mu = 0.1, 1, 10; five seeds) it ended 0.06 % lower on average and took 3.4 %
-longer per evaluation; on 1,500 records of COMPAS and of Census 0.1 and 0.5 % longer. Five fits of LFR, whose
-evaluations take 1 ms there, took 16 % longer per evaluation. So single fits stay with SciPy.
+The batched L-BFGS takes the same steps up to rounding, but more time between them. In 45 fits of German Credit (334
+records; K = 5, 10, 20; mu = 0.1, 1, 10; five seeds) it ended 0.06 % lower on average and took 3.4 % longer per
+evaluation; on 1,500 records of COMPAS and of Census 0.1 and 0.5 % longer; for LFR, whose evaluations take 0.9 ms there,
+17 % longer. And searches that differ by rounding drift apart: with it for single fits the smoke profile of the paper
+gave measures up to 0.012 apart, and more for LFR: 0.021 where the setting was given, and 0.027 in the mean AUC under
+"most useful", for another setting was chosen in one of two splits. So single fits, and all published numbers, stay with
+SciPy.
 """
 
 from collections.abc import Sequence
@@ -154,33 +157,12 @@ def minimise(
     restarts : list of float
         The loss that each start reached; starts that were never begun are NaN.
     """
-    trial = trial_iterations(len(starts), max_iter)
+    trial = max_iter if len(starts) == 1 else min(TRIAL_ITERATIONS, max_iter)
     tried: list[Solution[P] | None] = [None] * len(starts)
     for i, start in enumerate(starts):
         tried[i] = one = descend(objective, start, packing, max_iter=trial, tol=tol, restart=i, observer=observer)
         if one.stopped in ENDED_EARLY:
             break
-    return go_on(objective, tried, packing, max_iter=max_iter, tol=tol, observer=observer)
-
-
-def trial_iterations(n_starts: int, max_iter: int) -> int:
-    """Iterations that every start gets before the best is known."""
-    return max_iter if n_starts == 1 else min(TRIAL_ITERATIONS, max_iter)
-
-
-def go_on(
-    objective: Differentiable[P],
-    tried: Sequence[Solution[P] | None],
-    packing: Vectorised[P],
-    *,
-    max_iter: int,
-    tol: float,
-    observer: Observer | None = None,
-) -> tuple[Solution[P], list[float]]:
-    """Go on with the best of the starts, tried for a while; None is one that was never begun.
-
-    Returns what :func:`minimise` returns.
-    """
     restarts = [np.nan if one is None else one.losses.total for one in tried]
     best = int(np.nanargmin(restarts))
     solution = tried[best]

@@ -186,7 +186,8 @@ def check_engine(name: Any) -> None:
 def require_packages(name: str) -> None:
     """Refuse an engine whose packages are not installed."""
     family = name.partition(":")[0]
-    require_extra(f"engine={name!r}", PACKAGES.get(family, ()), family)
+    if family in PACKAGES:
+        require_extra(f"engine={name!r}", PACKAGES[family], family)
 
 
 def open_engine(name: str, X: NDArray[np.floating[Any]], *, threads: int = 1, workers: int | None = None) -> Engine:

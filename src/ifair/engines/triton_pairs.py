@@ -16,11 +16,10 @@ import triton
 import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-from ifair._warn import warn_user
 from ifair.core.arrays import Array
-from ifair.core.mapping import Mapping
+from ifair.core.mapping import Mapping, Parameters
 from ifair.core.pairs import EuclideanPairs, PairKernel, TileSums
-from ifair.core.parameters import Parameters
+from ifair.errors import warn_user
 
 TRIAL_RECORDS = 256
 TRIAL_TOLERANCE = 1e-3

@@ -127,10 +127,8 @@ class Candidate:
 
         Parameters
         ----------
-        protected : sequence of str
         width, hidden : int
             Encoded columns, and how many of them are protected: SVD has no more components than it sees columns.
-        seed : int
         solver : mapping
             Parameters of iFair's and LFR's solver, such as ``n_restarts`` and ``max_iter``.
         """

@@ -1,15 +1,12 @@
 """The main job on the embedded data: German Credit with all attributes, without age, and as iFair represents it."""
 
-import platform
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
 
 import numpy as np
 from joblib import Parallel, delayed
 
-from ifair import __version__
 from ifair.datasets.catalogue.credit import load_credit
 from ifair.datasets.dataset import Dataset
 from ifair.encode import Encoder
@@ -17,7 +14,7 @@ from ifair.evaluate.candidates import Candidate
 from ifair.evaluate.measures import flip_scores, paper_measures
 from ifair.evaluate.splits import split_dataset
 from ifair.evaluate.training import train
-from ifair.results import ComparedMethod, Demonstration
+from ifair.results import ComparedMethod, Demonstration, list_versions
 
 Step = Callable[[str, int, int], None]
 """Told what was done last, how many units are done and how many there are."""
@@ -49,7 +46,6 @@ def demonstrate(settings: Settings | None = None, step: Step | None = None) -> D
 
     Parameters
     ----------
-    settings : Settings, optional
     step : callable, optional
         Called as ``step(what, done, total)`` when a part is finished.
     """
@@ -84,12 +80,7 @@ def demonstrate(settings: Settings | None = None, step: Step | None = None) -> D
         },
         "settings": {**asdict(settings), "n_prototypes": list(settings.n_prototypes)},
         "methods": list(methods.values()),
-        "environment": {
-            "seconds": round(time.perf_counter() - began, 1),
-            "python": platform.python_version(),
-            "ifair": __version__,
-            **{name: version(name) for name in ("numpy", "scipy", "scikit-learn", "pandas")},
-        },
+        "environment": {"seconds": round(time.perf_counter() - began, 1), **list_versions()},
     }
 
 

@@ -141,7 +141,7 @@ def hypervolumes(
         number), ``as_few_settings`` (methods with more settings than ours: the mean over random choices of as many),
         ``comparisons`` (ours against each of the others) and ``best_rival``, the best that is no iFair.
     """
-    methods = _pooled(by_split)
+    methods = _pool_methods(by_split)
     references = {"coin": {utility: COIN[utility], fairness: COIN[fairness]}}
     if "full" in methods:
         reached = [row["validation"][fairness] for rows in methods["full"] for row in rows]
@@ -175,7 +175,7 @@ def _volume_of_few(rows: Rows, n: int, measures: Sequence[str], reference: Seque
     return float(np.mean([front_volume(few, measures, reference) for few in chosen]))
 
 
-def _pooled(by_split: Mapping[str, Sequence[Rows]]) -> dict[str, list[list[Mapping[str, Any]]]]:
+def _pool_methods(by_split: Mapping[str, Sequence[Rows]]) -> dict[str, list[list[Mapping[str, Any]]]]:
     pooled: dict[str, list[list[Mapping[str, Any]]]] = {}
     for name, splits in by_split.items():
         together = pooled.setdefault(name.partition(",")[0], [[] for _ in splits])

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
-from ifair.evaluate.measures import brief_measures, consistency_options, plain_number, utility_measure
+from ifair.evaluate.measures import consistency_options, plain_number, utility_measure
 from ifair.evaluate.splits import Part, Split
 from ifair.evaluate.statistics import count_draws, gap_interval, group_rates, quantile_interval
 from ifair.evaluate.training import Outcome
@@ -35,8 +35,6 @@ class Judgement:
 
     Parameters
     ----------
-    part : Part
-    outcome : Outcome
     parts : Split
         The part is one of these.
     resamples : int
@@ -45,20 +43,15 @@ class Judgement:
 
     def __init__(self, part: Part, outcome: Outcome, parts: Split, resamples: int = 500) -> None:
         self.part, self.outcome, self.task = part, outcome, parts.task
-        self._score_range, self._resamples = parts.score_range, resamples
-
-    def brief(self) -> dict[str, float | None]:
-        """Utility and consistency alone, for choosing."""
-        return brief_measures(self.part, self.outcome, self.task, self._score_range)
+        self._alike, self._resamples = consistency_options(part, parts), resamples
 
     def intervals(self, before: "Judgement | None" = None) -> dict[str, Any]:
-        """The same with 95 % intervals, and what the utility gains over another point's on the same people."""
+        """Utility and consistency with 95 % intervals, and what the utility gains over another on the same people."""
         measure, options = utility_measure(self.part, self.task)
         y, n, scores, decisions = self.part.y, self._resamples, self.outcome.scores, self.outcome.decisions
-        alike = consistency_options(self.part, self.task, self._score_range)
         found = {
             "utility": bootstrap(measure, y, scores, n_resamples=n, **options),
-            "yNN": consistency_interval(decisions, n_resamples=n, **alike),
+            "yNN": consistency_interval(decisions, n_resamples=n, **self._alike),
         }
         if self.task == "classification":
             found["accuracy"] = bootstrap(accuracy, y, decisions, n_resamples=n)

@@ -46,11 +46,6 @@ USEFULNESS = {
 def paper_measures(part: Part, outcome: Outcome) -> dict[str, float]:
     """Everything that the paper prints of a classifier or, where there are queries, of a ranking.
 
-    Parameters
-    ----------
-    part : Part
-    outcome : Outcome
-
     Returns
     -------
     dict
@@ -81,7 +76,6 @@ def ranking_measures(part: Part, scores: Floats, order: Floats | None = None) ->
 
     Parameters
     ----------
-    part : Part
     scores : ndarray of shape (n_records,)
     order : ndarray of shape (n_records,), optional
         What candidates are ranked by, larger first, where that is not the scores.
@@ -134,11 +128,9 @@ def guess_group(parts: Split, seen: Any, unseen: Any, adversary: str, seed: int)
 
     Parameters
     ----------
-    parts : Split
     seen, unseen : arrays of shape (n_records, n_columns)
         The training and the test part, as the adversary sees them.
     adversary : {"logistic", "boosting"}
-    seed : int
     """
     model = make_attacker(adversary, seed).fit(seen, parts.train.group)
     return {
@@ -154,9 +146,10 @@ def utility_measure(part: Part, task: str) -> tuple[Any, dict[str, Any]]:
     return (auc if task == "classification" else kendall_tau), {}
 
 
-def consistency_options(part: Part, task: str, score_range: tuple[float, float]) -> dict[str, Any]:
+def consistency_options(part: Part, parts: Split) -> dict[str, Any]:
     """What :func:`ifair.metrics.consistency` needs beside the decisions."""
-    kind = {"kind": "label"} if task == "classification" else {"kind": "score", "score_range": score_range}
+    by_score = {"kind": "score", "score_range": parts.score_range}
+    kind = {"kind": "label"} if parts.task == "classification" else by_score
     return {"neighbours": part.neighbours, "query": part.query, **kind}
 
 
@@ -165,7 +158,6 @@ def flip_scores(part: Part, scores: Any) -> tuple[list[int], Floats]:
 
     Parameters
     ----------
-    part : Part
     scores : callable
         From encoded records (M, N) to scores (M,).
 
@@ -184,18 +176,19 @@ def flip_scores(part: Part, scores: Any) -> tuple[list[int], Floats]:
     return rows, np.array(changed).reshape(len(rows), len(part))
 
 
-def brief_measures(
-    part: Part, outcome: Outcome, task: str, score_range: tuple[float, float]
-) -> dict[str, float | None]:
-    """Utility and consistency, for choosing, and of a classifier the accuracy; None for what is undefined."""
-    measure, options = utility_measure(part, task)
+def brief_measures(part: Part, outcome: Outcome, parts: Split) -> Any:
+    """Utility and consistency of a part of the split, for choosing, and of a classifier the accuracy.
+
+    A :class:`ifair.results.Validation`: None for what is undefined.
+    """
+    measure, options = utility_measure(part, parts.task)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         found = {
             "utility": measure(part.y, outcome.scores, **options),
-            "yNN": consistency(outcome.decisions, **consistency_options(part, task, score_range)),
+            "yNN": consistency(outcome.decisions, **consistency_options(part, parts)),
         }
-        if task == "classification":
+        if parts.task == "classification":
             found["accuracy"] = accuracy(part.y, outcome.decisions)
     return {name: plain_number(value) for name, value in found.items()}
 

@@ -2,23 +2,29 @@
 
 What is tried next is a function of the trials so far, their number and the seed, and of nothing else: samplers are
 made anew for every trial. A search that was killed and run again therefore tries what it would have tried.
+
+Finished trials are kept in a file, Optuna's journal, a line each: killed at any moment, a search loses no more than the
+trial under way. Studies are named after all that may change their trials, so that a changed search never goes on from
+the trials of another one, and both may share a file. One process at a time may use it.
 """
 
 import hashlib
 import json
 import math
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
+from ifair import __version__
 from ifair.errors import IfairError, install_hint
 from ifair.evaluate.fronts import pareto_front
-from ifair.evaluate.journal import SearchError, hold_journal, open_study
 from ifair.evaluate.space import Space, describe_space, to_positions, to_setting
+from ifair.files import hold
 
 RANDOM_TRIALS = 2
 """Trials before the sampler begins to learn from them, start settings included.
@@ -29,6 +35,10 @@ within 6 to 20 trials than Optuna's default of 10 random trials, NSGA-II and a S
 
 REDRAWS = 20
 """How often a setting that was tried before is drawn anew, before it is tried again after all."""
+
+
+class SearchError(IfairError):
+    """A search that cannot be begun or went wrong; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +80,6 @@ def search(
         Gets a setting, such as ``{"K": 10, "share": 0.5}``, and returns plain data with the measures under
         ``"validation"``; whatever else it returns is kept as well. Larger is better. A setting of which a measure is
         NaN is kept and learned nothing from.
-    space : mapping from names to Integer, Share or Choice
     measures : sequence of str
         At least two keys of ``"validation"``.
     n_trials : int
@@ -83,8 +92,6 @@ def search(
         Whatever else the objective depends on (the data, a solver's parameters). Trials are only taken from the
         journal where this, the space, the measures, the start, the seed and the versions of ifair and Optuna are
         the same.
-    seed : int, default=0
-    observer : callable, optional
 
     Returns
     -------
@@ -101,7 +108,7 @@ def search(
     _check_arguments(space, measures, n_trials)
     first = [to_positions(space, setting) for setting in start]
     path = None if journal is None else Path(journal)
-    with _optuna() as optuna, hold_journal(path):
+    with _optuna() as optuna, _hold_journal(path):
         facts = _to_plain(
             {
                 "space": describe_space(space),
@@ -109,11 +116,13 @@ def search(
                 "start": first,
                 "seed": seed,
                 "about": about,
-                "versions": _versions(optuna),
+                "versions": {"ifair": __version__, "optuna": optuna.__version__},
             }
         )
-        study = open_study(path, _name_study(facts), len(measures), facts)
-        trials = [_read_trial(kept) for kept in study.get_trials(deepcopy=False)[:n_trials]]
+        name = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:24]
+        study = _open_study(path, name, len(measures), facts)
+        kept = study.get_trials(deepcopy=False)[:n_trials]
+        trials = [Trial(one.number, one.user_attrs["setting"], one.user_attrs["result"]) for one in kept]
         reused = len(trials)
         if observer is not None:
             observer(Progress(trials[-1] if trials else None, reused, n_trials, reused))
@@ -187,10 +196,6 @@ def _keep_trial(study: Any, finished: Any) -> None:
         ) from error
 
 
-def _read_trial(kept: Any) -> Trial:
-    return Trial(kept.number, kept.user_attrs["setting"], kept.user_attrs["result"])
-
-
 def _check_arguments(space: Space, measures: Sequence[str], n_trials: int) -> None:
     if not space:
         raise IfairError("the space is empty: name at least one Integer, Share or Choice")
@@ -215,12 +220,6 @@ def _optuna() -> Iterator[Any]:
         optuna.logging.set_verbosity(before)
 
 
-def _versions(optuna: Any) -> dict[str, str]:
-    from ifair import __version__
-
-    return {"ifair": __version__, "optuna": optuna.__version__}
-
-
 def _to_plain(data: Any) -> Any:
     """The data as it comes back from a file, so that kept and new trials are the same."""
     try:
@@ -229,5 +228,76 @@ def _to_plain(data: Any) -> Any:
         raise SearchError(f"only plain data (numbers, strings, lists, dicts) can be kept: {error}") from error
 
 
-def _name_study(facts: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:24]
+@contextmanager
+def _hold_journal(journal: Path | None) -> Iterator[None]:
+    """Hold a journal for this search; the system lets go of it when the process ends, however it ends."""
+    if journal is None:
+        yield
+        return
+    place = journal.with_name(f"{journal.name}.in-use")
+    try:
+        journal.parent.mkdir(parents=True, exist_ok=True)
+        file = place.open("a+")
+    except OSError as error:
+        raise SearchError(f"cannot use the journal {journal}: {error.strerror}") from error
+    try:
+        with file:
+            _hold_file(file, place, journal)
+            try:
+                _mend_journal(journal)
+                yield
+            finally:
+                # While it is held, so that nobody else's is taken away; Windows removes no open file.
+                if os.name != "nt":
+                    place.unlink(missing_ok=True)
+    finally:
+        if os.name == "nt":
+            with suppress(OSError):  # held by another search
+                place.unlink(missing_ok=True)
+
+
+def _hold_file(file: IO[str], place: Path, journal: Path) -> None:
+    try:
+        hold(file)
+        # Whoever ended between opening and holding took the file away: another search may hold the next one.
+        is_there = os.name == "nt" or os.path.samestat(os.fstat(file.fileno()), place.stat())
+    except OSError:
+        is_there = False
+    if not is_there:
+        raise SearchError(f"another search is using {journal}; wait for it, or name another journal")
+
+
+def _open_study(journal: Path | None, name: str, n_measures: int, about: Any) -> Any:
+    """The Optuna study of this name, in the journal or, without one, in memory; all measures are maximised."""
+    import optuna
+
+    storage: Any = None
+    if journal is not None:
+        from optuna.storages import JournalStorage
+        from optuna.storages.journal import JournalFileBackend
+
+        storage = JournalStorage(JournalFileBackend(str(journal)))
+    study = optuna.create_study(
+        storage=storage, study_name=name, directions=["maximize"] * n_measures, load_if_exists=True
+    )
+    if journal is not None and not study.user_attrs:
+        # For whoever opens the journal with Optuna's own tools.
+        study.set_user_attr("about", about)
+    return study
+
+
+def _mend_journal(journal: Path) -> None:
+    """Take away what a killed process leaves behind: a line cut short, and Optuna's own lock."""
+    journal.with_name(f"{journal.name}.lock").unlink(missing_ok=True)
+    if not journal.exists():
+        return
+    try:
+        with journal.open("r+b") as file:
+            content = file.read()
+            whole = content.rfind(b"\n") + 1
+            if content and not content.startswith(b"{"):
+                raise SearchError(f"{journal} is not a journal of a search; name another file")
+            if whole < len(content):
+                file.truncate(whole)
+    except OSError as error:
+        raise SearchError(f"cannot use the journal {journal}: {error.strerror}") from error

@@ -18,7 +18,6 @@ class Integer:
 
     Parameters
     ----------
-    low, high : int
     logarithmic : bool, default=True
         As much is to be found between 5 and 10 as between 20 and 40.
     """
@@ -101,12 +100,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of a few options, in no order.
-
-    Parameters
-    ----------
-    options : tuple of str, int, float, bool or None
-    """
+    """One of a few options, in no order."""
 
     options: tuple[Any, ...]
 

@@ -159,8 +159,6 @@ def split_dataset(
 
     Parameters
     ----------
-    dataset : Dataset
-    seed : int
     encoder : Encoder
         Unfitted.
     stratify : bool
@@ -190,8 +188,6 @@ def split_table(dataset: Dataset, seed: int, *, most_people: int = 10_000, categ
 
     Parameters
     ----------
-    dataset : Dataset
-    seed : int
     most_people : int
         Of the validation and the test part at most so many are kept.
     categorical : sequence of str
@@ -229,15 +225,7 @@ def encode_part(dataset: Dataset, rows: ArrayLike, encoder: Encoder, positions: 
 
 
 def limit_rows(dataset: Dataset, rows: Rows, most: int | None, seed: Any, *, least_queries: int = 1) -> Rows:
-    """At most so many of the rows, drawn at random; where there are queries whole ones, at least so many of them.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    rows : int array, ascending
-    most : int or None
-    seed : int or sequence of int
-    """
+    """At most so many of the rows, drawn at random; where there are queries whole ones, at least so many of them."""
     if most is None or len(rows) <= most:
         return rows
     rng = np.random.default_rng(seed)

@@ -109,7 +109,6 @@ def group_rates(
     outcome : array of shape (M,)
     codes : int array of shape (M,)
         Everybody's group; -1 for those to be left out.
-    n_groups : int
     counts : array of shape (B, M)
     """
     member = (codes[:, None] == np.arange(n_groups)).astype(np.float64)

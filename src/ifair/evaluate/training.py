@@ -104,8 +104,6 @@ def train(
 
     Parameters
     ----------
-    candidate : Candidate
-    parts : Split
     seed : int
         Of the representation's starts and of the model.
     solver : mapping
@@ -153,10 +151,6 @@ def fit_representation(
 
     Parameters
     ----------
-    candidate : Candidate
-    train : Part
-    seed : int
-    solver : mapping
     near : Pipeline, optional
         What was learned at the setting before. Its solution is one of the starts, if it has as many prototypes and
         there is more than one start.

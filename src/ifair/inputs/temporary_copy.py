@@ -11,8 +11,8 @@ from typing import IO, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ifair._warn import warn_user
 from ifair.engines.streamed import ChunkReader
+from ifair.errors import warn_user
 from ifair.inputs.disk import MappedRecords
 
 ROOM = 1.5

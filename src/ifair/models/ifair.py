@@ -1,23 +1,21 @@
 """The iFair estimator: individually fair representations as a scikit-learn transformer."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from ifair._warn import warn_user
+from ifair.core.mapping import Packing, Parameters
 from ifair.core.moments import Moments, input_products
-from ifair.core.objective import Objective
-from ifair.core.pair_terms import AllPairs, Landmarks
-from ifair.core.pairs import pair_kernel
-from ifair.core.parameters import Packing, Parameters
+from ifair.core.objective import Objective, Reconstruction, Term
+from ifair.core.pairs import AllPairs, Landmarks, pair_kernel
 from ifair.core.solve import Solution
-from ifair.core.terms import Reconstruction, Term
 from ifair.engines.engine import Engine
+from ifair.errors import warn_user
 from ifair.inputs.table import Table
-from ifair.models.prototypes import PrototypeModel
+from ifair.models.prototypes import PrototypeModel, Task
 from ifair.models.starts import draw_positions, draw_sample, first_parameters
 from ifair.models.validation import check_pairs, check_parameters, check_table, protected_columns
 
@@ -34,16 +32,6 @@ TRIVIAL_OPTIMUM = (
     "distance with them, and what the representation shows is arbitrary. Use a positive utility_weight, or "
     "fairness_distance='euclidean'."
 )
-
-
-class Task(NamedTuple):
-    """A search: what is minimised, from which starts; which columns are protected; what is drawn next."""
-
-    objective: Objective
-    starts: list[Parameters]
-    packing: Packing
-    protected: NDArray[np.bool_]
-    random_state: np.random.RandomState
 
 
 class IFair(PrototypeModel):
@@ -239,29 +227,22 @@ class IFair(PrototypeModel):
         IFair
             The estimator itself.
         """
-        self._check_parameters()
-        with self._open_to_fit(X) as table:
-            self._check_table(table)
-            protected = protected_columns(self, X)
-            with table.open_engine() as engine:
-                self._learn(engine, table, protected)
-        return self
+        return self._fit(X)
 
     def _check_parameters(self) -> None:
         check_parameters(self)
         if self.utility_weight == 0 and self.fairness_distance == "weighted":
             warn_user(TRIVIAL_OPTIMUM)
 
-    def _check_table(self, table: Table) -> None:
+    def _examine(self, table: Table, X: Any) -> NDArray[np.bool_]:
         check_pairs(self, table)
         check_table(self, table)
+        return protected_columns(self, X)
 
-    def _learn(self, engine: Engine, table: Table, protected: NDArray[np.bool_]) -> None:
-        task = self._task(engine, table, protected)
-        self._conclude(engine, table, task, *self._search(task.objective, task.starts, task.packing))
+    def _weights(self, n_features: int) -> tuple[float, ...]:
+        return float(self.utility_weight), float(self.fairness_weight)
 
-    def _task(self, engine: Engine, table: Table, protected: NDArray[np.bool_]) -> "Task":
-        """What is to be minimised, and from where."""
+    def _task(self, engine: Engine, table: Table, protected: NDArray[np.bool_]) -> Task:
         random_state, centre = check_random_state(self.random_state), table.statistics.mean
         frozen = protected if self.freeze_protected else np.zeros_like(protected)
         objective = self._objective(engine, protected, random_state)
@@ -287,27 +268,18 @@ class IFair(PrototypeModel):
             for start in starts:
                 start.prototypes[:, protected] = centre[protected]
         starts = [Parameters(start.prototypes - centre, start.alpha) for start in starts]
-        return Task(objective, starts, Packing(self.n_prototypes, table.n_features, frozen), protected, random_state)
+        # A fairness loss without weight is left out of the search to save time, but worth knowing.
+        reported = None if self.fairness_weight > 0 else self._objective(engine, protected, random_state, report=True)
+        packing = Packing(self.n_prototypes, table.n_features, frozen)
+        return Task(objective, starts, packing, protected, reported)
 
-    def _conclude(
-        self,
-        engine: Engine,
-        table: Table,
-        task: "Task",
-        solution: Solution[Parameters],
-        restarts: list[float],
-    ) -> None:
-        """Keep what a search has found."""
+    def _keep_losses(self, task: Task, solution: Solution[Parameters]) -> None:
         losses = solution.losses
-        if self.fairness_weight == 0:
-            # Left out of the search to save time, but worth knowing.
-            reported = self._objective(engine, task.protected, task.random_state, report=True)
-            losses = reported.value_and_grad(solution.parameters)[0]
-
+        if task.reported is not None:
+            losses = task.reported.value_and_grad(solution.parameters)[0]
         self.loss_ = losses.total
         self.utility_loss_, self.fairness_loss_ = losses.terms[:2]
         self.protected_mask_ = task.protected
-        self._keep(engine, table, solution.parameters, solution, restarts)
 
     def _objective(
         self,
@@ -318,10 +290,11 @@ class IFair(PrototypeModel):
     ) -> Objective:
         counts = ~protected if self.utility_columns == "unprotected" else np.ones_like(protected)
         (columns,) = engine.send(counts.astype(np.float64))
-        terms: list[tuple[float, Term]] = [(float(self.utility_weight), Reconstruction(columns))]
+        terms: list[Term] = [Reconstruction(columns)]
         if self.fairness_weight > 0 or report:
-            terms.append((float(self.fairness_weight), self._pair_term(engine, protected, random_state)))
-        return Objective(engine, self._mapping(), tuple(terms), self.reduction)  # type: ignore[arg-type]
+            terms.append(self._pair_term(engine, protected, random_state))
+        weighted = tuple(zip(self._weights(len(protected)), terms))
+        return Objective(engine, self._mapping(), weighted, self.reduction)  # type: ignore[arg-type]
 
     def _pair_term(
         self, engine: Engine, protected: NDArray[np.bool_], random_state: np.random.RandomState

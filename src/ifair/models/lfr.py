@@ -11,13 +11,14 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ifair._warn import warn_user
-from ifair.core.objective import Objective
-from ifair.core.parameters import Packing, Parameters
-from ifair.core.terms import GroupParity, LabelCrossEntropy, Reconstruction, Term, first_log_odds
+from ifair.core.lfr_terms import GroupParity, LabelCrossEntropy, first_log_odds
+from ifair.core.mapping import Packing, Parameters
+from ifair.core.objective import Objective, Reconstruction
+from ifair.core.solve import Solution
 from ifair.engines.engine import Engine
+from ifair.errors import warn_user
 from ifair.inputs.table import Table
-from ifair.models.prototypes import PrototypeModel
+from ifair.models.prototypes import PrototypeModel, Task
 from ifair.models.starts import draw_sample, first_parameters
 from ifair.models.validation import (
     check_labels,
@@ -198,43 +199,41 @@ class LFR(ClassifierMixin, PrototypeModel):
         LFR
             The estimator itself.
         """
-        check_lfr_parameters(self)
-        with self._open_to_fit(X, y=y, sensitive_features=sensitive_features) as table:
-            self.classes_, labels = encode_classes(check_labels(table.labels("y"), table.n_records))
-            check_table(self, table)
-            protected = protected_columns(self, X)
-            telling = None
-            if sensitive_features is not None:
-                telling = table.labels("sensitive_features")
-            elif protected.any():
-                telling = table.load_columns(protected)
-            groups = self._name_groups(telling, table.n_records)
-            labels, groups = table.shrink_labels(labels), table.shrink_labels(groups)
-            with table.open_engine() as engine:
-                self._learn(engine, table, protected, labels, groups)
-        return self
+        return self._fit(X, y=y, sensitive_features=sensitive_features)
 
-    def _learn(
-        self,
-        engine: Engine,
-        table: Table,
-        protected: NDArray[np.bool_],
-        labels: NDArray[Any],
-        groups: NDArray[Any],
-    ) -> None:
+    def _check_parameters(self) -> None:
+        check_lfr_parameters(self)
+
+    def _examine(self, table: Table, X: Any) -> tuple[NDArray[np.bool_], NDArray[Any], NDArray[Any]]:
+        self.classes_, labels = encode_classes(check_labels(table.labels("y"), table.n_records))
+        check_table(self, table)
+        protected = protected_columns(self, X)
+        telling = None
+        if table.beside["sensitive_features"] is not None:
+            telling = table.labels("sensitive_features")
+        elif protected.any():
+            telling = table.load_columns(protected)
+        groups = self._name_groups(telling, table.n_records)
+        return protected, table.shrink_labels(labels), table.shrink_labels(groups)
+
+    def _weights(self, n_features: int) -> tuple[float, ...]:
+        return float(self.reconstruct_weight) / n_features, float(self.target_weight), float(self.fairness_weight)
+
+    def _task(self, engine: Engine, table: Table, known: tuple[NDArray[np.bool_], NDArray[Any], NDArray[Any]]) -> Task:
+        protected, labels, groups = known
         n_features, centre = table.n_features, table.statistics.mean
         random_state = check_random_state(self.random_state)
         free = np.zeros_like(protected)
         sizes = np.bincount(groups).astype(np.float64)
         columns, y, numbers, sizes = engine.send(np.ones(n_features), labels, groups, sizes)
-        parity = GroupParity(numbers, sizes)
-        terms: list[tuple[float, Term]] = [
-            (float(self.reconstruct_weight) / n_features, Reconstruction(columns)),
-            (float(self.target_weight), LabelCrossEntropy(y)),
-        ]
-        if self.fairness_weight > 0:
-            terms.append((float(self.fairness_weight), parity))
-        objective = Objective(engine, self._mapping(), tuple(terms))
+        terms, weights = (
+            (Reconstruction(columns), LabelCrossEntropy(y), GroupParity(numbers, sizes)),
+            self._weights(n_features),
+        )
+        # Parity is reported without rounding, and even where it has no weight.
+        exact = (*terms[:2], replace(terms[2], rounding=0.0))
+        reported = Objective(engine, self._mapping(), tuple(zip(weights, exact)))
+        objective = replace(reported, terms=tuple(zip(weights, terms if self.fairness_weight > 0 else terms[:2])))
         starts = []
         sample = draw_sample(engine, table, self.n_prototypes, random_state)
         for _ in range(self.n_restarts):
@@ -245,14 +244,14 @@ class LFR(ClassifierMixin, PrototypeModel):
             log_odds = first_log_odds(engine, objective.mapping, first, y)
             starts.append(replace(first, extra={"log_odds": log_odds}))
         packing = Packing(self.n_prototypes, n_features, free, {"log_odds": self.n_prototypes})
-        solution, restarts = self._search(objective, starts, packing)
+        return Task(objective, starts, packing, protected, reported)
+
+    def _keep_losses(self, task: Task, solution: Solution[Parameters]) -> None:
+        assert task.reported is not None
         self.label_chances_ = expit(solution.parameters.extra["log_odds"])
         self.loss_ = solution.losses.total
-        # Parity is reported without rounding, and even where it has no weight.
-        exact = replace(objective, terms=(*terms[:2], (0.0, replace(parity, rounding=0.0))))
-        summed, self.target_loss_, self.fairness_loss_ = exact.value_and_grad(solution.parameters)[0].terms
-        self.reconstruct_loss_ = summed / n_features
-        self._keep(engine, table, solution.parameters, solution, restarts)
+        summed, self.target_loss_, self.fairness_loss_ = task.reported.value_and_grad(solution.parameters)[0].terms
+        self.reconstruct_loss_ = summed / len(solution.parameters.alpha)
 
     def _name_groups(self, telling: Any, n_records: int) -> NDArray[np.intp]:
         """Keep the names of the groups that ``telling`` tells apart, and say which of them every record is of."""

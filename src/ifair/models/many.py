@@ -1,29 +1,29 @@
 """Many fits of one table at once: a grid of weights and prototypes, with all restarts, as one batched problem."""
 
 from collections.abc import Hashable, Sequence
-from copy import deepcopy
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from numbers import Integral
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from ifair.core.batch import Batch, can_be_batched, most_at_once
-from ifair.core.pair_terms import Landmarks
-from ifair.core.parameters import Parameters
+from ifair.core.mapping import Parameters
+from ifair.core.objective import Objective
+from ifair.core.pairs import Landmarks
 from ifair.core.solve import Observer, Problem, Progress, Result, minimise_many
-from ifair.core.terms import Reconstruction
 from ifair.engines.engine import Engine
 from ifair.errors import IfairError
 from ifair.inputs.table import Table, open_table
-from ifair.models.ifair import IFair, Task
-from ifair.models.prototypes import FLOATS
-from ifair.models.validation import protected_columns
+from ifair.models.lfr import LFR
+from ifair.models.prototypes import FLOATS, PrototypeModel, Task
+
+Model = TypeVar("Model", bound=PrototypeModel)
 
 
-def fit_many(models: Sequence[IFair], X: Any) -> list[IFair]:
+def fit_many(models: Sequence[Model], X: Any, y: Any = None, *, sensitive_features: Any = None) -> list[Model]:
     """Fit many models to one table at once; every one takes the steps that its own `fit` would take, to rounding.
 
     Every start of every model is a search of its own, with its own end. On an accelerator (``engine="torch"``) all of
@@ -32,16 +32,18 @@ def fit_many(models: Sequence[IFair], X: Any) -> list[IFair]:
 
     Parameters
     ----------
-    models : sequence of IFair
+    models : sequence of IFair or LFR
         Different ones. They may differ in all their parameters. Those that share the formulas, and so all but weights,
         starts, `tol` and the like, are evaluated together; those of different `n_prototypes` in turns. With landmarks,
         those with the same ones: give them the same `random_state`.
     X : array-like, DataFrame or Tensor of shape (n_samples, n_features)
         As for :meth:`IFair.fit`. Tables on disk, of Dask or of Spark are taken too.
+    y, sensitive_features : array-like of shape (n_samples,), optional
+        Labels and groups for the LFR models, as for :meth:`LFR.fit`; IFair ignores them.
 
     Returns
     -------
-    list of IFair
+    list of IFair or LFR
         The models themselves.
 
     Notes
@@ -67,36 +69,37 @@ def fit_many(models: Sequence[IFair], X: Any) -> list[IFair]:
     True
     """
     models = list(models)
-    _check_models(models)
+    _check_models(models, y)
     for model in models:
         model._check_parameters()
+    beside = {"y": y, "sensitive_features": sensitive_features} if any(isinstance(one, LFR) for one in models) else {}
     places = [(model.engine, model.n_jobs) for model in models]
     for place in dict.fromkeys(places):
-        _fit_there([model for model, other in zip(models, places) if other == place], X)
+        _fit_there([model for model, other in zip(models, places) if other == place], X, beside)
     return models
 
 
-def _check_models(models: list[IFair]) -> None:
+def _check_models(models: Sequence[Any], y: Any) -> None:
     for number, model in enumerate(models):
-        if not isinstance(model, IFair):
-            raise TypeError(f"fit_many fits IFair models, got {type(model).__name__}: fit that one on its own")
+        if not isinstance(model, PrototypeModel):
+            raise TypeError(f"fit_many fits IFair and LFR models, got {type(model).__name__}: fit that one on its own")
         if any(model is other for other in models[:number]):
             raise IfairError("fit_many got the same model twice; sklearn.base.clone makes another like it")
+        if isinstance(model, LFR) and y is None:
+            raise IfairError("LFR needs labels: pass y to fit_many")
 
 
-def _fit_there(models: list[IFair], X: Any) -> None:
+def _fit_there(models: Sequence[PrototypeModel], X: Any, beside: dict[str, Any]) -> None:
     """Fit models of one engine."""
 
     def validate(table: Any) -> NDArray[np.floating[Any]]:
         validated = [validate_data(model, table, dtype=FLOATS, ensure_min_samples=2) for model in models]
         return validated[-1]
 
-    with open_table(X, models[0].engine, validate, n_jobs=models[0].n_jobs) as table:
-        for model in models:
-            model._check_table(table)
-        protected = [protected_columns(model, X) for model in models]
+    with open_table(X, models[0].engine, validate, n_jobs=models[0].n_jobs, beside=beside) as table:
+        known = [model._examine(table, X) for model in models]
         with table.open_engine() as engine:
-            tasks = _tasks(models, engine, table, protected)
+            tasks = _tasks(models, engine, table, known)
             found = _solve(engine, models, tasks)
             for model, task, one in zip(models, tasks, found):
                 if one is not None:
@@ -105,37 +108,42 @@ def _fit_there(models: list[IFair], X: Any) -> None:
         raise KeyboardInterrupt
 
 
-def _tasks(models: list[IFair], engine: Engine, table: Table, masks: list[NDArray[np.bool_]]) -> list[Task]:
+def _tasks(models: Sequence[PrototypeModel], engine: Engine, table: Table, known: list[Any]) -> list[Task]:
     """The tasks of the models; what only depends on their common parameters and seed is drawn once."""
     tasks: list[Task] = []
-    known: dict[Hashable, Task] = {}
-    for model, protected in zip(models, masks):
-        same = _draws(model, protected)
-        if same is not None and same in known:
-            task = known[same]
-            weights = [float(model.utility_weight), float(model.fairness_weight)][: len(task.objective.terms)]
-            objective = task.objective.with_weights(*weights)
-            task = task._replace(objective=objective, random_state=deepcopy(task.random_state))
+    drawn: dict[Hashable, Task] = {}
+    for model, about in zip(models, known):
+        same = _draws(model, about[0] if isinstance(about, tuple) else about)
+        if same is not None and same in drawn:
+            weights, task = model._weights(table.n_features), drawn[same]
+            task = task._replace(
+                objective=_with_weights(task.objective, weights),
+                reported=task.reported and _with_weights(task.reported, weights),
+            )
         else:
-            task = model._task(engine, table, protected)
-            known[same] = task
-        tasks.append(_with_others(model, engine, task) if _most(task) > 1 else task)
+            drawn[same] = task = model._task(engine, table, about)
+        tasks.append(_with_others(model, task) if _most(task) > 1 else task)
     return tasks
 
 
-def _draws(model: IFair, protected: NDArray[np.bool_]) -> Hashable | None:
+def _with_weights(objective: Objective, weights: tuple[float, ...]) -> Objective:
+    return objective.with_weights(*weights[: len(objective.terms)])
+
+
+def _draws(model: Any, protected: NDArray[np.bool_]) -> Hashable | None:
     """What two models must share to have the same starts and landmarks; None where that cannot be told."""
-    parameters = model.get_params(deep=False)
-    told = isinstance(model.init, str) and isinstance(model.alpha_init, str) and not model.warm_start
+    told = isinstance(model.init, str) and isinstance(model.alpha_init, str) and not getattr(model, "warm_start", False)
     if not told or not isinstance(model.random_state, Integral):
         return None
-    own = {name: value for name, value in parameters.items() if name not in MAY_DIFFER}
-    return tuple(own.items()), protected.tobytes(), model.fairness_weight > 0
+    own = {name: value for name, value in model.get_params(deep=False).items() if name not in MAY_DIFFER}
+    return type(model), tuple(own.items()), protected.tobytes(), model.fairness_weight > 0
 
 
 # Parameters that change neither starts nor landmarks; protected columns are looked at by themselves.
 MAY_DIFFER = (
     "utility_weight",
+    "reconstruct_weight",
+    "target_weight",
     "fairness_weight",
     "protected",
     "output",
@@ -147,25 +155,22 @@ MAY_DIFFER = (
 )
 
 
-def _with_others(model: IFair, engine: Engine, task: Task) -> Task:
+def _with_others(model: Any, task: Task) -> Task:
     """The task such that it can be evaluated with others.
 
     With a fairness loss also where it does not count, if nothing is drawn for it: a fit without would be evaluated
     apart, which takes longer than to evaluate the loss in vain.
     """
-    objective = task.objective
-    if model.fairness_weight == 0:
-        objective = model._objective(engine, task.protected, np.random.RandomState(0), report=True)
-        if isinstance(objective.terms[-1][1], Landmarks):
-            return task
-    return task._replace(objective=objective)
+    if isinstance(model, LFR) or task.reported is None or isinstance(task.reported.terms[-1][1], Landmarks):
+        return task
+    return task._replace(objective=task.reported)
 
 
 def _most(task: Task) -> int:
     return most_at_once(task.objective, task.packing.n_prototypes, task.packing.n_attributes)
 
 
-def _solve(engine: Engine, models: list[IFair], tasks: list[Task]) -> list[Result[Parameters] | None]:
+def _solve(engine: Engine, models: Sequence[Any], tasks: list[Task]) -> list[Result[Parameters] | None]:
     forms = [_form(engine, task) if _most(task) > 1 and can_be_batched(task.objective) else None for task in tasks]
     problems = []
     for form, model, task in zip(forms, models, tasks):
@@ -181,7 +186,7 @@ def _solve(engine: Engine, models: list[IFair], tasks: list[Task]) -> list[Resul
     return minimise_many(problems, forms, batch)
 
 
-def _observer(model: IFair) -> Observer | None:
+def _observer(model: Any) -> Observer | None:
     callback = model.callback
     if callback is None:
         return None
@@ -195,24 +200,16 @@ def _observer(model: IFair) -> Observer | None:
 def _form(engine: Engine, task: Task) -> Hashable:
     """What two fits must share for their formulas to be the same: everything but the weights."""
     objective = task.objective
-    utility, pairs = objective.terms[0][1], objective.terms[-1][1]
-    assert isinstance(utility, Reconstruction)
-    kernel = getattr(pairs, "kernel", None)
-    options = [getattr(kernel or pairs, name, None) for name in ("p", "weighted", "dtype")]
-    landmarks = _bytes(engine, pairs.X) if isinstance(pairs, Landmarks) else b""
-    return (
-        task.packing.n_prototypes,
-        objective.mapping,
-        objective.reduction,
-        type(pairs),
-        type(kernel),
-        *options,
-        task.protected.tobytes(),
-        _bytes(engine, utility.columns),
-        landmarks,
-    )
+    terms = tuple(_describe(engine, term) for _, term in objective.terms)
+    return task.packing.n_prototypes, objective.mapping, objective.reduction, terms
 
 
-def _bytes(engine: Engine, array: Any) -> bytes:
-    on_host: NDArray[Any] = engine.fetch(array)[0]
-    return on_host.tobytes()
+def _describe(engine: Engine, part: Any) -> Hashable:
+    """A part of a formula with all that it holds."""
+    if is_dataclass(part):
+        return type(part), *(_describe(engine, getattr(part, field.name)) for field in fields(part))
+    if hasattr(part, "shape") and not isinstance(part, type):
+        on_host: NDArray[Any] = engine.fetch(part)[0]
+        return on_host.tobytes()
+    described: Hashable = part
+    return described

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from inspect import Parameter, signature
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -14,26 +14,34 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from ifair._warn import warn_user
-from ifair.core.mapping import Mapping, mean_memberships
-from ifair.core.parameters import Parameters
-from ifair.core.solve import Differentiable, Progress, Solution, Vectorised
+from ifair.core.mapping import Mapping, Packing, Parameters, mean_memberships
+from ifair.core.objective import Objective
+from ifair.core.solve import Progress, Solution
 from ifair.core.solve_scipy import minimise
 from ifair.encode import Encoder
 from ifair.engines.engine import Engine
+from ifair.errors import warn_user
 from ifair.inputs.table import RowMap, Table, open_table
 from ifair.models.progress import ProgressBar
 from ifair.models.validation import check_positive_integer
 
-P = TypeVar("P")
-
 FLOATS = [np.float64, np.float32]
+
+
+class Task(NamedTuple):
+    """A search: what is minimised, from which starts; the protected columns; and what reports losses, if another."""
+
+    objective: Objective
+    starts: list[Parameters]
+    packing: Packing
+    protected: NDArray[np.bool_]
+    reported: Objective | None
 
 
 class PrototypeModel(TransformerMixin, BaseEstimator):
     """A transformer that represents records as mixtures of learned prototypes.
 
-    Subclasses have the parameters below; their `fit` opens an engine, searches, and keeps what was learned.
+    Subclasses have the parameters below, and say what is checked, minimised and kept.
     """
 
     p: float
@@ -77,21 +85,44 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
     def _representer(self, *, as_membership: bool) -> RowMap:
         return Representer(self._mapping(), self.prototypes_, self.alpha_, as_membership)
 
-    def _search(
-        self, objective: Differentiable[P], starts: Sequence[P], packing: Vectorised[P]
-    ) -> tuple[Solution[P], list[float]]:
-        with observe_progress(self, len(starts)) as observer:
-            return minimise(objective, starts, packing, max_iter=self.max_iter, tol=self.tol, observer=observer)
+    def _check_parameters(self) -> None:
+        """Refuse parameters that cannot work, before any data are looked at."""
+        raise NotImplementedError
 
-    def _keep(
-        self,
-        engine: Engine,
-        table: Table,
-        learned: Parameters,
-        solution: Solution[Any],
-        restarts: list[float],
+    def _examine(self, table: Table, X: Any) -> Any:
+        """Refuse a table that cannot be fitted; what :meth:`_task` must know of it besides."""
+        raise NotImplementedError
+
+    def _weights(self, n_features: int) -> tuple[float, ...]:
+        """The weights of the terms, in the order of the terms."""
+        raise NotImplementedError
+
+    def _task(self, engine: Engine, table: Table, known: Any) -> Task:
+        """What is to be minimised, and from where."""
+        raise NotImplementedError
+
+    def _keep_losses(self, task: Task, solution: Solution[Parameters]) -> None:
+        """Set the attributes that only fits of this model have."""
+        raise NotImplementedError
+
+    def _fit(self, X: Any, **beside: Any) -> Self:
+        self._check_parameters()
+        with self._open_to_fit(X, **beside) as table:
+            known = self._examine(table, X)
+            with table.open_engine() as engine:
+                task = self._task(engine, table, known)
+                with observe_progress(self, len(task.starts)) as observer:
+                    options: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol, "observer": observer}
+                    found = minimise(task.objective, task.starts, task.packing, **options)
+                self._conclude(engine, table, task, *found)
+        return self
+
+    def _conclude(
+        self, engine: Engine, table: Table, task: Task, solution: Solution[Parameters], restarts: list[float]
     ) -> None:
-        """Set the attributes that every fit has; warn of a search that did not converge, on behalf of fit's caller."""
+        """Keep what a search has found; warn of one that did not converge, on behalf of fit's caller."""
+        self._keep_losses(task, solution)
+        learned = solution.parameters
         self.prototypes_ = np.asarray(learned.prototypes + table.statistics.mean)
         self.alpha_ = np.asarray(learned.alpha)
         self.shares_ = mean_memberships(engine, self._mapping(), learned)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.cluster import kmeans_plusplus
 from sklearn.utils.random import sample_without_replacement
 
-from ifair.core.parameters import Parameters
+from ifair.core.mapping import Parameters
 from ifair.engines.engine import Engine
 from ifair.inputs.table import Table
 

@@ -10,8 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ifair.report.text_tables import align_rows, markdown_table
-
 
 @dataclass(frozen=True, slots=True)
 class Strong:
@@ -29,14 +27,7 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A measure over repeated splits, and what the paper printed for it, if anything.
-
-    Attributes
-    ----------
-    mean, sd : float
-    paper : float, optional
-    digits : int, default=2
-    """
+    """A measure over repeated splits, and what the paper printed for it, if anything."""
 
     mean: float
     sd: float
@@ -58,7 +49,7 @@ class Number:
 
     @property
     def difference(self) -> str:
-        return "" if self.paper is None else signed(self.mean - self.paper, self.digits)
+        return "" if self.paper is None else add_sign(self.mean - self.paper, self.digits)
 
     @property
     def far(self) -> bool:
@@ -124,7 +115,7 @@ class Finding:
 Block = Heading | Text | Bullets | Table | Picture | Finding
 
 
-def signed(value: float, digits: int = 2) -> str:
+def add_sign(value: float, digits: int = 2) -> str:
     """``+0.01``, ``-0.02``, and ``0.00`` without a sign."""
     rounded = f"{value:+.{digits}f}"
     return rounded[1:] if float(rounded) == 0.0 else rounded
@@ -140,6 +131,19 @@ def plain(line: Line) -> str:
     return "".join(part if isinstance(part, str) else part.text for part in inlines(line))
 
 
+def align_rows(rows: Sequence[Sequence[str]]) -> str:
+    """Rows of cells as lines of columns, for a terminal."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
+
+
+def markdown_table(rows: Sequence[Sequence[str]]) -> str:
+    """The same as a Markdown table; the first row is its head."""
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    lines.insert(1, "|" + " --- |" * len(rows[0]))
+    return "\n".join(lines)
+
+
 def plain_table(table: Table) -> str:
     """A table for a terminal."""
     return align_rows([[plain(cell) for cell in row] for row in table.rows])
@@ -153,7 +157,7 @@ def markdown(blocks: Iterable[Block], pictures: str = "figures") -> str:
 def _block(block: Block, pictures: str) -> str:
     match block:
         case Heading():
-            return f"{'#' * block.level} {_escaped(block.text)}"
+            return f"{'#' * block.level} {_escape(block.text)}"
         case Text():
             return _line(block.line)
         case Bullets():
@@ -161,12 +165,10 @@ def _block(block: Block, pictures: str) -> str:
         case Table():
             return markdown_table([[_line(cell) for cell in row] for row in block.rows])
         case Picture():
-            alt = _escaped(block.alt)
+            alt = _escape(block.alt)
             return f"![{alt}]({pictures}/{block.stem}.svg)\n\n*{alt}*"
         case Finding():
-            head = (
-                f"- **{_escaped(block.verdict.capitalize())}:** {_escaped(block.claim)} *Rule: {_escaped(block.rule)}*"
-            )
+            head = f"- **{_escape(block.verdict.capitalize())}:** {_escape(block.claim)} *Rule: {_escape(block.rule)}*"
             return "\n".join([head, *(f"  - {_line(line)}" for line in block.evidence)])
 
 
@@ -177,13 +179,13 @@ def _line(line: Line) -> str:
 def _inline(part: Inline) -> str:
     match part:
         case Strong():
-            return f"**{_escaped(part.text)}**"
+            return f"**{_escape(part.text)}**"
         case Code():
             return f"`{part.text}`"
         case Number():
             return _number(part)
         case _:
-            return _escaped(part)
+            return _escape(part)
 
 
 def _number(number: Number) -> str:
@@ -196,7 +198,7 @@ def _number(number: Number) -> str:
     return f"{arrow} {deviation}\N{NO-BREAK SPACE}({difference})"
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """Plain text for Markdown: what would be markup gets a backslash."""
     # An underscore inside a word is none.
     return re.sub(r"([\\`*\[\]<>|$&]|\b_|_\b)", r"\\\1", text)

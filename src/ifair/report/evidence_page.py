@@ -3,15 +3,21 @@
 import base64
 import hashlib
 import json
+import zlib
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from importlib.resources import files
 from typing import Any
 
-from ifair.report.page_size import MOST_BYTES, fit_people
 from ifair.results import EVIDENCE, Evidence, check_results
 
 SCRIPTS = ("dom.js", "words.js", "charts.js", "explorer.js", "people.js", "sections.js", "main.js")
 """The page's own scripts, in order; they share one scope."""
+
+MOST_BYTES = 2_950_000
+"""Of a page."""
+
+LENGTHS = (40, 24, 12)
+"""To how many characters texts may be cut, one after the other."""
 
 
 def page(evidence: Evidence) -> str:
@@ -27,22 +33,21 @@ def page(evidence: Evidence) -> str:
     str
         HTML that needs neither a server nor a network. Its security policy forbids to load anything and to run any
         script but its own. All names and values of the data are kept in two blocks of data, the people packed, and the
-        scripts show them as text. Attributes are cut to keep it under 3 MB: see :mod:`ifair.report.page_size`.
+        scripts show them as text. Attributes are cut to keep it under 3 MB: see :func:`fit_people`.
     """
     check_results(evidence, EVIDENCE)
-    import jinja2
+    from jinja2.utils import markupsafe
 
-    environment = jinja2.Environment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
-    )
-    # Markup is what this package wrote itself; everything else is escaped.
-    markup = jinja2.utils.markupsafe.Markup
+    from ifair.report.html import make_environment, read_text
+
+    markup = markupsafe.Markup  # what this package wrote itself; everything else is escaped
     library, program = charts_library(), page_script()
     summary, people = separate_people(evidence)
-    style, about = _text("static/report.css"), embed_data(summary)
-    template = _text("templates/audit.html.jinja")
+    style, about = read_text("static/report.css"), embed_data(summary)
+    template = read_text("templates/audit.html.jinja")
     packed, not_shown = fit_people(people, MOST_BYTES - len((template + style + about + library + program).encode()))
-    return environment.from_string(template).render(
+    content = make_environment().from_string(template)
+    return content.render(
         name=str(evidence["data"]["name"]),
         policy=f"default-src 'none'; script-src {_hash(library)} {_hash(program)}; style-src 'unsafe-inline'; "
         "img-src data:; base-uri 'none'; form-action 'none'",
@@ -70,7 +75,9 @@ def embed_data(value: Any) -> str:
 
 def page_script() -> str:
     """The page's own program: its files in one scope of their own."""
-    parts = "\n".join(_text(f"static/{name}") for name in SCRIPTS)
+    from ifair.report.html import read_text
+
+    parts = "\n".join(read_text(f"static/{name}") for name in SCRIPTS)
     return f'(() => {{\n"use strict";\n{parts}\n}})();'
 
 
@@ -91,5 +98,75 @@ def _hash(program: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def _text(name: str) -> str:
-    return files("ifair.report").joinpath(name).read_text(encoding="utf-8")
+def pack(value: Any) -> str:
+    """JSON, deflated and in base64: ten thousand people would be several MB otherwise."""
+    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
+
+
+def fit_people(people: Mapping[str, Any], room: int) -> tuple[str, str]:
+    """The people packed into so many characters, and a sentence on what is not shown for that.
+
+    Numbers keep four digits, as many as the page shows. Where that is not enough, texts are cut, and then columns
+    are left out, those first that need most room.
+
+    Parameters
+    ----------
+    people : mapping
+        With ``attributes`` as :func:`ifair.audit.evidence` describes people.
+    room : int
+        Characters.
+    """
+    short = {**people, "attributes": [_round_column(column) for column in people["attributes"]]}
+    result = pack(short)
+    if len(result) <= room:
+        return result, ""
+    rest = len(pack({**short, "attributes": []}))
+    columns = list(short["attributes"])
+    sizes = [len(pack(column)) for column in columns]
+    said = []
+    for length in LENGTHS:
+        cut = [_cut_labels(column, length) for column in columns]
+        if cut == columns:
+            continue
+        said = [f"Texts are cut to {length} characters to keep this page small."]
+        sizes = [len(pack(new)) if new != old else size for new, old, size in zip(cut, columns, sizes)]
+        columns = cut
+        if rest + sum(sizes) <= room:
+            break
+    kept = _select_columns(sizes, room - rest)
+    if len(kept) < len(columns):
+        left_out = ", ".join(column["name"] for i, column in enumerate(columns) if i not in kept)
+        said.append(f"Columns left out of the view of people, too large for it: {left_out}.")
+        columns = [columns[i] for i in kept]
+    return pack({**short, "attributes": columns}), " ".join(said)
+
+
+def _select_columns(sizes: Sequence[int], room: int) -> list[int]:
+    """Which columns there is room for, in their order: the smallest."""
+    order = sorted(range(len(sizes)), key=lambda i: sizes[i])
+    total, kept = 0, []
+    for i in order:
+        total += sizes[i]
+        if total > room:
+            break
+        kept.append(i)
+    return sorted(kept)
+
+
+def _round_column(column: Mapping[str, Any]) -> dict[str, Any]:
+    if "values" not in column:
+        return dict(column)
+    return {**column, "values": [_round_value(value) for value in column["values"]]}
+
+
+def _round_value(value: Any) -> Any:
+    if not isinstance(value, float) or value.is_integer():
+        return value
+    return float(f"{value:.4g}")
+
+
+def _cut_labels(column: Mapping[str, Any], length: int) -> dict[str, Any]:
+    if "labels" not in column:
+        return dict(column)
+    return {**column, "labels": [t if len(t) <= length else t[: length - 1] + "…" for t in column["labels"]]}

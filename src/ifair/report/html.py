@@ -21,15 +21,12 @@ def html(blocks: Sequence[Block], pictures: Mapping[str, str]) -> str:
         By stem the ``<svg>`` elements, as ``ifair.report.pictures.svg`` makes them; a picture that is not there is
         replaced by its description.
     """
-    environment = jinja2.Environment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
-    )
+    environment = make_environment()
     environment.filters["inlines"] = inlines
     environment.filters["words"] = _columns_of_words
     environment.filters["kind"] = lambda part: type(part).__name__
-    source = files("ifair.report").joinpath("templates/blocks.html.jinja").read_text(encoding="utf-8")
     anchors = _anchors(blocks)
-    return environment.from_string(source).render(
+    return environment.from_string(read_text("templates/blocks.html.jinja")).render(
         blocks=blocks,
         title=next(block.text for block in blocks if isinstance(block, Heading)),
         contents=[(anchors[i], b.text) for i, b in enumerate(blocks) if isinstance(b, Heading) and b.level == 2],
@@ -37,6 +34,16 @@ def html(blocks: Sequence[Block], pictures: Mapping[str, str]) -> str:
         # The pictures are our own drawings; everything else is escaped.
         pictures={stem: Markup(drawing) for stem, drawing in pictures.items()},  # noqa: S704
     )
+
+
+def make_environment() -> jinja2.Environment:
+    """For templates in which everything is escaped, and nothing may be missing."""
+    return jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
+
+
+def read_text(name: str) -> str:
+    """A template, style or script of this package."""
+    return files("ifair.report").joinpath(name).read_text(encoding="utf-8")
 
 
 def _columns_of_words(table: Table) -> set[int]:

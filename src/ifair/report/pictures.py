@@ -49,12 +49,12 @@ def svg(figure: "Figure", stem: str) -> str:
     for number, name in enumerate(dict.fromkeys(re.findall(r' id="([^"]+)"', drawing))):
         drawing = re.sub(rf'(?<=["#]){re.escape(name)}(?=["\)])', f"{stem}-{number}", drawing)
     # Inside tags only: what is written in the picture stays as it is.
-    drawing = re.sub(r"<[^>]*>", lambda tag: re.sub(r"-?\d+\.\d{3,}(?:e-\d+)?", _rounded, tag[0]), drawing)
+    drawing = re.sub(r"<[^>]*>", lambda tag: re.sub(r"-?\d+\.\d{3,}(?:e-\d+)?", _round_number, tag[0]), drawing)
     drawing = re.sub(r"\s*\n\s*", "\n", drawing)
-    return re.sub(r'(<g clip-path="[^"]*")>\n((?:<use [^>]*/>\n)+)</g>', _said_once, drawing)
+    return re.sub(r'(<g clip-path="[^"]*")>\n((?:<use [^>]*/>\n)+)</g>', _share_style, drawing)
 
 
-def _said_once(group: re.Match[str]) -> str:
+def _share_style(group: re.Match[str]) -> str:
     """Markers of one kind, with the style that all of them repeat moved to their group."""
     head, markers = group[1], group[2]
     styles = set(re.findall(r' style="[^"]*"', markers))
@@ -64,7 +64,7 @@ def _said_once(group: re.Match[str]) -> str:
     return f"{head}{style}>\n{markers.replace(style, '')}</g>"
 
 
-def _rounded(number: re.Match[str]) -> str:
+def _round_number(number: re.Match[str]) -> str:
     return f"{round(float(number[0]), 2) + 0.0:g}" if abs(float(number[0])) < 1e4 else number[0]
 
 

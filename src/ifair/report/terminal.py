@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ifair.report.text_tables import align_rows
+from ifair.report.blocks import align_rows
 from ifair.results import Choices, Demonstration, Estimate, Evidence, Point, Tuning
 
 DEMO_MEASURES = {
@@ -23,11 +23,13 @@ def audit_text(evidence: Evidence) -> str:
     about, points = evidence["data"], evidence["points"]
     chosen = _by_point(evidence["choices"])
     before = points[0]
+    flips = "flips" if evidence["task"] == "classification" else "moves"
+    head = ["", evidence["utility"]["name"], "yNN", flips, "adversary", "group gap", "epsilon", "choice, caution"]
     lines = [
         f"{about['name']}: {about['records']:,} people, protected: {', '.join(about['protected'])}; measured on "
         f"{about['parts']['test']:,} people whom no model has seen",
         "",
-        align_rows([_head(evidence), *(_row(evidence, point, chosen.get(point["id"], "")) for point in points)]),
+        align_rows([head, *(_row(evidence, point, chosen.get(point["id"], "")) for point in points)]),
     ]
     for id_, name in chosen.items():
         after = next(point for point in points if point["id"] == id_)
@@ -44,7 +46,11 @@ def describe_change(evidence: Evidence, before: Point, after: Point) -> list[str
         + (f", difference {_gain(after)}" if "gain" in after["test"] else ""),
         f"consistency yNN: {_interval(before, 'yNN')} before, {_interval(after, 'yNN')} after",
     ]
-    lines += [*_decision_lines(before, after), *_flip_lines(evidence, before, after)]
+    if "positive" in after["test"]:
+        lines.append(
+            f"positive decisions: {_interval(before, 'positive')} before, {_interval(after, 'positive')} after"
+        )
+    lines += _flip_lines(evidence, before, after)
     for was, now in zip(before["adversary"], after["adversary"]):
         lines.append(f"adversary's AUC for {was['partition']}: {_attack(was)} before, {_attack(now)} after")
     for old, new in zip(before["groups"], after["groups"]):
@@ -62,25 +68,19 @@ def list_caution_texts(point: Point) -> list[str]:
     return [one["text"] for one in point.get("cautions", [])]
 
 
-def _decision_lines(before: Point, after: Point) -> list[str]:
-    if "positive" not in after["test"]:
-        return []
-    return [f"positive decisions: {_interval(before, 'positive')} before, {_interval(after, 'positive')} after"]
-
-
 def _flip_lines(evidence: Evidence, before: Point, after: Point) -> list[str]:
     if not (before["flip"] and after["flip"]):
         return []
     what = "decisions that flip" if evidence["task"] == "classification" else "mean move of scores"
 
-    def said(point: Point) -> str:
+    def describe(point: Point) -> str:
         # What cannot happen needs no interval.
         return _number(_flip_extent(evidence, point)) + (
             "" if point["blind"] else _ends(point["flip"] and point["flip"].get("interval"))
         )
 
     surely = " (cannot, by construction)" if after["blind"] else ""
-    return [f"{what} if only protected attributes change: {said(before)} before, {said(after)} after{surely}"]
+    return [f"{what} if only protected attributes change: {describe(before)} before, {describe(after)} after{surely}"]
 
 
 def _flip_extent(evidence: Evidence, point: Point) -> float | None:
@@ -133,11 +133,6 @@ def _by_point(choices: Choices) -> dict[str, str]:
     """What each chosen point is called: one may be chosen by several rules."""
     chosen = [(rule, str(id_)) for rule, id_ in choices.items()]
     return {id_: ", ".join(rule for rule, other in chosen if other == id_) for _, id_ in chosen}
-
-
-def _head(evidence: Evidence) -> Sequence[str]:
-    flips = "flips" if evidence["task"] == "classification" else "moves"
-    return ["", evidence["utility"]["name"], "yNN", flips, "adversary", "group gap", "epsilon", "choice, caution"]
 
 
 def _row(evidence: Evidence, point: Point, choice: str) -> list[str]:

@@ -4,10 +4,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ifair.data import DataError, load
-from ifair.reproduce.experiment import find_experiments
+from ifair.reproduce.experiment import Records, find_experiments
+from ifair.reproduce.paper import CLASSIFICATION, RANKING, SENSITIVITY
 from ifair.reproduce.profiles import Profile
-from ifair.reproduce.results_format import Results, Run, Source, empty_results
-from ifair.reproduce.units import Records
+from ifair.results import Results, Run, Source
+
+
+def empty_results() -> Results:
+    """Results of nothing, with the paper's numbers beside them, so that a page needs nothing but this file."""
+    paper = {"classification": CLASSIFICATION, "ranking": RANKING, "sensitivity": SENSITIVITY}
+    return {"format": "ifair-reproduce", "version": 2, "runs": {}, "experiments": {}, "paper": paper}
 
 
 def drop_missing(profile: Profile, *, needed: bool) -> tuple[Profile, list[str]]:
@@ -38,10 +44,8 @@ def assemble(
 
     Parameters
     ----------
-    records : mapping from experiments to records of the runner
     name : str
         Of the profile.
-    profile : Profile
     missing : sequence of str
         Datasets that were left out, and why.
     before : Results, optional

@@ -1,28 +1,37 @@
-"""What an experiment is, and which there are."""
+"""What an experiment is, which there are, and what they share: plans of units, and how their records are read."""
 
-from collections.abc import Callable, Collection
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ifair.evaluate.measures import UTILITY
+from ifair.evaluate.rules import choose_row
 from ifair.report.blocks import Block, Finding
 from ifair.reproduce import experiments
-from ifair.reproduce.profiles import Profile
-from ifair.reproduce.results_format import Results
-from ifair.reproduce.runner import Unit
-from ifair.reproduce.units import Earlier, Records
+from ifair.reproduce.case import Case
+from ifair.reproduce.profiles import Profile, Source
+from ifair.reproduce.runner import Record, Unit
+from ifair.results import Results
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+Figures: TypeAlias = "dict[str, Figure]"
+"""By the stem of their file; need matplotlib."""
+
+Records = Sequence[Record]
+
+Earlier = Mapping[str, Records]
+"""Records of the experiments that were run before, by the experiment's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
     """A table or figure, from the work that it takes to its place on the page.
-
-    What was not run is left out of the page: section, figures and claims are empty then.
 
     Attributes
     ----------
@@ -35,29 +44,48 @@ class Experiment:
     summarise : callable
         From the records of its units to what is kept of them: plain data.
     section : callable
-        From all results to the blocks of the page.
+        From its own results and those of all experiments to the blocks of the page.
     draw : callable, optional
-        From all results to its figures by the stem of their file; needs matplotlib.
+        From the same to its figures by the stem of their file; needs matplotlib.
     judge : callable, optional
-        From all results to the paper's claims that its numbers speak to.
+        From the same to the paper's claims that its numbers speak to.
     needs : tuple of str
         Experiments that it builds on.
     packages : tuple of str
         Optional packages without which it cannot be run, by import name.
     by_dataset : bool
         Whether results are kept by dataset, so that one dataset can be run anew without the others.
+    shows : tuple of str
+        Other experiments whose results its section has something to say about.
     """
 
     name: str
     place: int
     plan: Callable[[Profile, Earlier], list[Unit]]
     summarise: Callable[[Records], Any]
-    section: Callable[[Results], list[Block]]
-    draw: Callable[[Results], "dict[str, Figure]"] = lambda _: {}
-    judge: Callable[[Results], list[Finding]] = lambda _: []
+    section: Callable[[Any, Results], list[Block]]
+    draw: Callable[[Any, Results], Figures] = lambda *_: {}
+    judge: Callable[[Any, Results], list[Finding]] = lambda *_: []
     needs: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
     by_dataset: bool = False
+    shows: tuple[str, ...] = ()
+
+    def write_section(self, results: Results) -> list[Block]:
+        """The blocks of the page; none where nothing was run."""
+        known = results["experiments"]
+        was_run = any(known.get(name) for name in (self.name, *self.shows))
+        return self.section(known.get(self.name) or {}, results) if was_run else []
+
+    def draw_figures(self, results: Results) -> Figures:
+        """The figures by the stem of their file; none where it was not run."""
+        found = results["experiments"].get(self.name)
+        return self.draw(found, results) if found else {}
+
+    def judge_claims(self, results: Results) -> list[Finding]:
+        """The paper's claims; none where it was not run."""
+        found = results["experiments"].get(self.name)
+        return self.judge(found, results) if found else []
 
 
 @cache
@@ -76,3 +104,97 @@ def add_needs(wanted: Collection[str]) -> list[str]:
         if name in names:
             names |= set(every[name].needs)
     return [name for name in every if name in names]
+
+
+def make_unit(label: str, function: Callable[[Case], Any], case: Case) -> Unit:
+    """A unit that calls a function of a module with a case."""
+    return Unit(label, f"{function.__module__}:{function.__name__}", case)
+
+
+def plan_grid(
+    function: Callable[[Case], Any], profile: Profile, sources: Sequence[Source], methods: Sequence[str]
+) -> list[Unit]:
+    """Every setting of every method on every split; methods that are learned have a unit for each K."""
+    return [
+        make_unit(
+            ", ".join((source.name, *named, f"split {seed + 1}")),
+            function,
+            profile.case(source, seed, method=method, grid=share),
+        )
+        for source in sources
+        for seed in range(profile.n_splits)
+        for method in methods
+        for named, share in _shares(profile.grid, method)
+    ]
+
+
+def _shares(grid: Mapping[str, Any], method: str) -> list[tuple[tuple[str, ...], dict[str, Any]]]:
+    """Parts of the grid that a unit each works on, with what they are called."""
+    if method == "lfr" or method.startswith("ifair"):
+        return [((method, f"K = {k}"), {**grid, "K": [k]}) for k in grid["K"]]
+    return [((method,), dict(grid))]
+
+
+def plan_chosen(
+    function: Callable[[Case], Any],
+    profile: Profile,
+    sources: Sequence[Source],
+    methods: Sequence[str],
+    earlier: Earlier,
+) -> list[Unit]:
+    """A unit for every dataset, split and method at the setting that was chosen earlier.
+
+    Before anything was run (a plan that is only printed) the settings are not known and None.
+    """
+    settings = choose_settings(earlier)
+    return [
+        make_unit(
+            f"{source.name}, {method}, split {seed + 1}",
+            function,
+            profile.case(source, seed, method=method, setting=settings.get((source.name, method, seed))),
+        )
+        for source in sources
+        for seed in range(profile.n_splits)
+        for method in methods
+    ]
+
+
+def rows_by_split(records: Records) -> dict[str, dict[str, dict[int, list[Any]]]]:
+    """Dataset, method, seed: the rows of all settings, whichever units they were in."""
+    rows: dict[str, dict[str, dict[int, list[Any]]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
+    for record in records:
+        rows[record.case.dataset][record.case.method][record.case.seed] += record.result
+    return rows
+
+
+def find_rows(earlier: Earlier, experiment: str, dataset: str, method: str, seed: int) -> list[Any]:
+    """The rows that an earlier experiment measured of a method on a split; none where it was not run."""
+    return rows_by_split(earlier.get(experiment, ())).get(dataset, {}).get(method, {}).get(seed, [])
+
+
+def choose_settings(earlier: Earlier, rule: str = "balanced") -> dict[tuple[str, str, int], dict[str, Any]]:
+    """Dataset, method and seed: the setting that a rule chose on validation in the experiments that tried them all."""
+    return {
+        (dataset, method, seed): dict(choose_row(rows, rule, utility=utility)["setting"])
+        for experiment, utility in UTILITY.items()  # the two that try every setting
+        for dataset, by_method in rows_by_split(earlier.get(experiment, ())).items()
+        for method, by_seed in by_method.items()
+        for seed, rows in by_seed.items()
+    }
+
+
+def group_results(records: Records, *fields: str) -> dict[Any, Any]:
+    """Results of records as a nested dict by these fields of their cases, in lists at the bottom.
+
+    Examples
+    --------
+    >>> records = [Record(f"split {seed}", Case("credit", seed), seed, 0.1, {}) for seed in (0, 1)]
+    >>> group_results(records, "dataset")
+    {'credit': [0, 1]}
+    """
+    if not fields:
+        return [record.result for record in records]  # type: ignore[return-value]
+    parts: dict[Any, list[Record]] = defaultdict(list)
+    for record in records:
+        parts[getattr(record.case, fields[0])].append(record)
+    return {value: group_results(part, *fields[1:]) for value, part in parts.items()}

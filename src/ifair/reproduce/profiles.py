@@ -45,7 +45,6 @@ class Profile:
     ----------
     n_splits : int
         Random splits into thirds.
-    classification, ranking : tuple of Source
     grid : dict
         ``K``, ``ratios`` of iFair's weights, ``lfr`` coefficients, ``p`` of FA*IR.
     solver : dict

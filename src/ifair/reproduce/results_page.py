@@ -3,7 +3,6 @@
 from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ifair.errors import install_hint
 from ifair.report import blocks
@@ -21,14 +20,11 @@ from ifair.report.blocks import (
     plain_table,
 )
 from ifair.reproduce import labels
-from ifair.reproduce.experiment import find_experiments
+from ifair.reproduce.experiment import Figures, find_experiments
 from ifair.reproduce.experiments import classification_task, ranking_task
-from ifair.reproduce.results_format import Results, Source
 from ifair.reproduce.runner import RunError, write_text
 from ifair.reproduce.verdicts import FAILS, HOLDS, IN_PART, YES
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from ifair.results import Results, Source
 
 VERSIONS = ("ifair", "python", "numpy", "scipy", "scikit-learn")
 
@@ -100,7 +96,7 @@ def write_page(folder: Path, results: Results, stem: str = "results", *, alone: 
 
 def list_blocks(results: Results) -> list[Block]:
     """Every block of the page."""
-    sections = [block for experiment in find_experiments().values() for block in experiment.section(results)]
+    sections = [block for experiment in find_experiments().values() for block in experiment.write_section(results)]
     return [
         Heading("The paper's evaluation, redone", 1),
         *_introduce(results),
@@ -120,16 +116,15 @@ def format_markdown(results: Results, pictures: str = "figures") -> str:
     return blocks.markdown(list_blocks(results), pictures)
 
 
-def draw_figures(results: Results) -> "dict[str, Figure]":
+def draw_figures(results: Results) -> Figures:
     """Every picture of the page by the stem of its file; needs matplotlib."""
-    return {
-        stem: figure for experiment in find_experiments().values() for stem, figure in experiment.draw(results).items()
-    }
+    drawn = [experiment.draw_figures(results) for experiment in find_experiments().values()]
+    return {stem: figure for figures in drawn for stem, figure in figures.items()}
 
 
 def judge_claims(results: Results) -> list[Finding]:
     """The paper's claims, in the order of the sections, each judged by our numbers."""
-    return [finding for experiment in find_experiments().values() for finding in experiment.judge(results)]
+    return [finding for experiment in find_experiments().values() for finding in experiment.judge_claims(results)]
 
 
 def format_text(results: Results) -> str:
@@ -181,6 +176,8 @@ def _describe_findings(results: Results, everything: list[Block]) -> list[Block]
     counts = Counter(finding.verdict for finding in found)
     if not found:
         return [Text("Nothing was run that a claim of the paper could be judged by.")]
+    held = [sum(inlines(line)[0] == YES for line in finding.evidence) for finding in found]
+    rows = [[one.claim, one.verdict, f"{n} of {len(one.evidence)}"] for one, n in zip(found, held)]
     return [
         Text(
             f"Of {len(found)} claims of the paper, in our words, {counts[HOLDS]} hold here, {counts[IN_PART]} hold in "
@@ -190,16 +187,11 @@ def _describe_findings(results: Results, everything: list[Block]) -> list[Block]
             "effects go unnoticed: a claim that does not hold here has not been shown by these runs, which is less "
             "than being shown to be false."
         ),
-        Table([["claim", "verdict", "parts that hold"], *([f.claim, f.verdict, _count_parts(f)] for f in found)]),
+        Table([["claim", "verdict", "parts that hold"], *rows]),
         *_count_agreement(everything),
         Heading("The numbers behind each verdict", 3),
         *found,
     ]
-
-
-def _count_parts(finding: Finding) -> str:
-    held = sum(inlines(line)[0] == YES for line in finding.evidence)
-    return f"{held} of {len(finding.evidence)}"
 
 
 def _count_agreement(everything: list[Block]) -> list[Block]:

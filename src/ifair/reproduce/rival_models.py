@@ -51,7 +51,6 @@ def find_sensitive_directions(X: Floats, protected: Sequence[int], seed: int) ->
     X : ndarray of shape (n_records, n_columns)
     protected : sequence of int
         Columns; one counts as present in a record where it is above its mean.
-    seed : int
 
     Returns
     -------
@@ -94,14 +93,12 @@ def train_sensei(
     X : ndarray of shape (n_records, n_columns)
     y : ndarray of shape (n_records,)
         0 or 1.
-    protected : sequence of int
     setting : mapping
         ``rho``, the weight of fairness; ``eps``, how far (squared distance) a record may move to be compared with
         itself; ``hidden``, the units of the hidden layer.
     solver : mapping
         ``updates`` of the classifier, records in a ``batch``, learning rate ``lr``; ``steps`` and their size ``step``
         of the search for the worst place to move to.
-    seed : int
     """
     with _quiet_import():
         try:

@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -28,12 +27,10 @@ from ifair import __version__
 from ifair.errors import IfairError
 from ifair.files import hold, write_whole
 from ifair.reproduce.case import Case
+from ifair.results import list_versions
 
 RUNNING = ".running"
 """Ending of the files that mark what is being worked on."""
-
-PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas")
-"""Packages whose versions may change a result."""
 
 
 class RunError(IfairError):
@@ -50,7 +47,6 @@ class Unit:
         What a person is told of it.
     function : str
         ``"module:name"``; called with the case, returns plain data (numbers, strings, lists, dicts).
-    case : Case
     """
 
     label: str
@@ -105,16 +101,10 @@ def run_units(
 
     Parameters
     ----------
-    units : sequence of Unit
     folder : Path
         Made if need be. Only one run at a time may use it.
     n_jobs : int, default=1
         Processes; -1 for one per core.
-    observer : callable, optional
-
-    Returns
-    -------
-    list of Record
     """
     with hold_folder(folder):
         kept = folder / "units"
@@ -235,17 +225,4 @@ def describe_environment() -> dict[str, str]:
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_available():
         machine += f", {torch.cuda.get_device_name()}"
-    return {
-        "machine": machine,
-        "system": platform.system(),
-        "python": platform.python_version(),
-        "ifair": __version__,
-        **{name: _read_version(name) for name in PACKAGES},
-    }
-
-
-def _read_version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:  # vendored, or run from a folder
-        return "unknown"
+    return {"machine": machine, "system": platform.system(), **list_versions()}

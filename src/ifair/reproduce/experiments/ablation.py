@@ -8,7 +8,7 @@ consistency of labels rewards: what a representation reaches beyond that is its 
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,15 +25,9 @@ from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Strong, 
 from ifair.report.pictures import BLUE, GREEN, ORANGE, RED, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, prepare, represent, train_setting
-from ifair.reproduce.experiment import Experiment
-from ifair.reproduce.profiles import Profile, Source
-from ifair.reproduce.results_format import Results
-from ifair.reproduce.runner import Unit
-from ifair.reproduce.units import Earlier, Records, make_unit
+from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Unit, make_unit
 from ifair.reproduce.verdicts import LEVEL
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from ifair.results import Results
 
 BASE = "paper"
 
@@ -129,7 +123,7 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
         for source in sources
         for seed in range(profile.n_splits)
         for variant in (TASTE if taste else (*VARIANTS, *MARKS))
-        if _applies(variant, source)
+        if variant not in OF_SCALE or find_about(source.name).task != "ranking"
     ]
 
 
@@ -142,10 +136,6 @@ def label_variant(name: str) -> str:
     ('p = 1', 'frozen, unprotected utility')
     """
     return name.replace("=", " = ").replace("+", ", ").replace("_", " ")
-
-
-def _applies(variant: str, source: Source) -> bool:
-    return variant not in OF_SCALE or find_about(source.name).task != "ranking"
 
 
 def measure_variant(case: Case) -> dict[str, Any]:
@@ -254,18 +244,16 @@ def summarise_split(result: Mapping[str, Any]) -> dict[str, float]:
     }
 
 
-def section(results: Results) -> list[Block]:
+def section(found: Any, results: Results) -> list[Block]:
     """The table, the picture and the findings; nothing where the experiment was not run."""
-    found = results["experiments"].get("ablation")
-    if not found:
-        return []
+    n_splits = next(iter(found.values()))["variants"][BASE]["hypervolume"]["n"]
     return [
         Heading("Options beyond the paper"),
         Text(
             "Hypervolume / harmonic mean on test, for settings chosen on validation: iFair-b as in the paper, with one "
             "or more options changed, and below it the marks to beat, among them masked data multiplied by a factor of "
             "at most 1. ▲ and ▼: clearly above or below the paper's iFair-b (paired t-tests over the splits, after "
-            f"Holm, at {LEVEL:.0%}); {_count_splits(found)} splits. The best of each column has a star."
+            f"Holm, at {LEVEL:.0%}); {n_splits} splits. The best of each column has a star."
         ),
         Table(tabulate(found)),
         *_list_skipped(found),
@@ -276,10 +264,6 @@ def section(results: Results) -> list[Block]:
         ),
         Bullets(list_findings(found)),
     ]
-
-
-def _count_splits(found: Found) -> int:
-    return int(next(iter(found.values()))["variants"][BASE]["hypervolume"]["n"])
 
 
 def _list_variants(found: Found) -> list[str]:
@@ -421,11 +405,8 @@ def _join_datasets(datasets: list[str]) -> str:
     return ", ".join(map(labels.dataset, datasets)) or "none"
 
 
-def draw(results: Results) -> "dict[str, Figure]":
+def draw(found: Any, results: Results) -> Figures:
     """One panel a dataset: hypervolume of every variant with its standard deviation; lines mark the rivals."""
-    found = results["experiments"].get("ablation")
-    if not found:
-        return {}
     shown = [name for name in _list_variants(found) if name not in MARKS][::-1]
     figure = new_figure(1.2 + 0.27 * len(shown), 9.0)
     panels = figure.subplots(1, len(found), sharey=True, squeeze=False)[0]
@@ -456,6 +437,4 @@ def draw(results: Results) -> "dict[str, Figure]":
     return {"ablation": figure}
 
 
-EXPERIMENT = Experiment(
-    "ablation", place=100, plan=plan, summarise=summarise, section=section, draw=draw, by_dataset=True
-)
+EXPERIMENT = Experiment("ablation", 100, plan, summarise, section, draw, by_dataset=True)

@@ -4,18 +4,15 @@ Experiment 2 of the paper: its table, its plots, and what it claims from both.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ifair.evaluate.fronts import pareto_front
-from ifair.report.blocks import Block, Finding, Heading, Number, Strong, Table, Text, signed
+from ifair.report.blocks import Block, Finding, Heading, Number, Strong, Table, Text, add_sign
 from ifair.reproduce import labels
 from ifair.reproduce.case import measure_grid
-from ifair.reproduce.experiment import Experiment
-from ifair.reproduce.profiles import Profile
-from ifair.reproduce.results_format import Results
-from ifair.reproduce.runner import Unit
+from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Unit, plan_grid, rows_by_split
 from ifair.reproduce.tradeoff import (
     TradeOff,
     compare_table,
@@ -25,11 +22,8 @@ from ifair.reproduce.tradeoff import (
     list_points,
     summarise_splits,
 )
-from ifair.reproduce.units import Earlier, Records, plan_grid, rows_by_split
 from ifair.reproduce.verdicts import format_p, format_spread, judge_claim
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from ifair.results import Results
 
 METHODS = ("full", "masked", "svd", "svd-masked", "lfr", "ifair-a", "ifair-b", "ifair-frozen")
 MEASURES = ("Acc", "AUC", "EqOpp", "Parity", "yNN")
@@ -59,11 +53,8 @@ def summarise(records: Records) -> dict[str, TradeOff]:
     }
 
 
-def section(results: Results) -> list[Block]:
+def section(found: Any, results: Results) -> list[Block]:
     """For every dataset picture, table and paired comparisons."""
-    found = results["experiments"].get("classification")
-    if not found:
-        return []
     blocks: list[Block] = [Heading("Classification")]
     for dataset, summary in found.items():
         blocks += [
@@ -76,10 +67,10 @@ def section(results: Results) -> list[Block]:
     return blocks
 
 
-def draw(results: Results) -> dict[str, "Figure"]:
+def draw(found: Any, results: Results) -> Figures:
     """One picture a dataset."""
     drawn = {}
-    for dataset, summary in (results["experiments"].get("classification") or {}).items():
+    for dataset, summary in found.items():
         points = [
             (method, by[dataset]["AUC"], by[dataset]["yNN"])
             for methods in results["paper"]["classification"].values()
@@ -109,9 +100,8 @@ def tabulate(results: Results, dataset: str) -> Table:
     return Table(rows)
 
 
-def judge(results: Results) -> list[Finding]:
+def judge(found: Any, results: Results) -> list[Finding]:
     """What the paper concludes from its classification study."""
-    found = results["experiments"].get("classification") or {}
     return [
         *judge_claim(
             "iFair treats similar people more alike than the full data do, at a small loss of utility.",
@@ -189,19 +179,8 @@ def _judge_group_fairness(dataset: str, summary: TradeOff, measure: str) -> tupl
     by = summary["rules"]["balanced"]
     ours, full = (by[method]["test"][measure] for method in ("ifair-b", "full"))
     gained = ours["mean"] - full["mean"]
-    line = (
-        f"{labels.dataset(dataset)}, {measure}: {format_spread(ours)} against {format_spread(full)} ({signed(gained)})"
-    )
-    return gained > GAIN, line
+    compared = f"{format_spread(ours)} against {format_spread(full)} ({add_sign(gained)})"
+    return gained > GAIN, f"{labels.dataset(dataset)}, {measure}: {compared}"
 
 
-EXPERIMENT = Experiment(
-    "classification",
-    place=30,
-    plan=plan,
-    summarise=summarise,
-    section=section,
-    draw=draw,
-    judge=judge,
-    by_dataset=True,
-)
+EXPERIMENT = Experiment("classification", 30, plan, summarise, section, draw, judge, by_dataset=True)

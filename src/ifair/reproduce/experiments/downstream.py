@@ -11,14 +11,11 @@ from typing import Any
 from ifair.evaluate.candidates import CLASSIFIERS, REGRESSORS
 from ifair.evaluate.measures import UTILITY, measure_mapped
 from ifair.evaluate.statistics import Spread, spreads
-from ifair.report.blocks import Block, Bullets, Heading, Line, Number, Strong, Table, Text, signed
+from ifair.report.blocks import Block, Bullets, Heading, Line, Number, Strong, Table, Text, add_sign
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, prepare, represent, train_chosen
-from ifair.reproduce.experiment import Experiment
-from ifair.reproduce.profiles import Profile
-from ifair.reproduce.results_format import Results
-from ifair.reproduce.runner import Unit
-from ifair.reproduce.units import Earlier, Records, plan_chosen
+from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, plan_chosen
+from ifair.results import Results
 
 METHODS = ("full", "masked", "svd-masked", "ifair-b", "ifair-frozen")
 ABOUT = """
@@ -60,9 +57,8 @@ def summarise(records: Records) -> Reached:
     return found
 
 
-def section(results: Results) -> list[Block]:
+def section(found: Any, results: Results) -> list[Block]:
     """One table a task, and what it says; nothing where the experiment was not run."""
-    found = results["experiments"].get("downstream") or {}
     blocks: list[Block] = []
     for task, utility in UTILITY.items():
         if found.get(task):
@@ -103,7 +99,10 @@ def _describe_changes(datasets: Mapping[str, Any], task: str) -> list[Line]:
                 fairer = after["yNN"]["mean"] - before["yNN"]["mean"]
                 dearer = after[utility]["mean"] - before[utility]["mean"]
                 changes.append(
-                    (fairer, f"{labels.model(model, task)} {signed(fairer)} (at {signed(dearer)} {utility})")
+                    (
+                        fairer,
+                        f"{labels.model(model, task)} {add_sign(fairer)} (at {add_sign(dearer)} {utility})",
+                    )
                 )
         if changes:
             better = sum(fairer > 0 for fairer, _ in changes)
@@ -127,11 +126,4 @@ def _tabulate_details(dataset: str, models: Mapping[str, Any], task: str) -> lis
     return [Text(f"{labels.dataset(dataset)}, mean ± standard deviation:"), Table(rows)]
 
 
-EXPERIMENT = Experiment(
-    "downstream",
-    place=110,
-    plan=plan,
-    summarise=summarise,
-    section=section,
-    needs=("classification", "ranking"),
-)
+EXPERIMENT = Experiment("downstream", 110, plan, summarise, section, needs=("classification", "ranking"))

@@ -10,14 +10,11 @@ from typing import Any, TypedDict
 
 from ifair.evaluate.candidates import list_settings
 from ifair.evaluate.statistics import Spread, spread
-from ifair.report.blocks import Block, Bullets, Heading, Line, Strong, Table, Text, signed
+from ifair.report.blocks import Block, Bullets, Heading, Line, Strong, Table, Text, add_sign
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, measure, prepare, train_setting
-from ifair.reproduce.experiment import Experiment
-from ifair.reproduce.profiles import Profile
-from ifair.reproduce.results_format import Results
-from ifair.reproduce.runner import Unit
-from ifair.reproduce.units import Earlier, Records, group_results, make_unit
+from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, group_results, make_unit
+from ifair.results import Results
 
 SIZES = (100, 300, 1000)
 MAX_TRAINING = 3000
@@ -104,11 +101,8 @@ def summarise(records: Records) -> dict[str, Change]:
     return found
 
 
-def section(results: Results) -> list[Block]:
+def section(found: Any, results: Results) -> list[Block]:
     """What changes against all pairs, beside what another start changes."""
-    found = results["experiments"].get("landmarks")
-    if not found:
-        return []
     return [
         Heading("Landmarks in place of all pairs"),
         Text(
@@ -127,7 +121,7 @@ def _tabulate(found: Mapping[str, Change]) -> list[list[str]]:
     rows = [["dataset", "records", "fit", *map(labels.measure, measures)]]
     for dataset, one in found.items():
         for kind, by in one["kinds"].items():
-            cells = [f"{signed(by[name]['change']['mean'], 3)} / {by[name]['size']['mean']:.3f}" for name in measures]
+            cells = [f"{add_sign(by[name]['change']['mean'], 3)} / {by[name]['size']['mean']:.3f}" for name in measures]
             rows.append([labels.dataset(dataset), f"{one['records']:,}", _name_kind(kind), *cells])
     return rows
 
@@ -151,4 +145,4 @@ def _name_kind(kind: str) -> str:
     return f"{int(kind.removeprefix('landmarks_')):,} landmarks"
 
 
-EXPERIMENT = Experiment("landmarks", place=120, plan=plan, summarise=summarise, section=section, by_dataset=True)
+EXPERIMENT = Experiment("landmarks", 120, plan, summarise, section, by_dataset=True)

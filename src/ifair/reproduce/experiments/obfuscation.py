@@ -1,25 +1,19 @@
 """Can an adversary tell the protected group from a representation? Experiment 5 of the paper: bars, table, claim."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ifair.evaluate.measures import guess_group
 from ifair.evaluate.statistics import spread, spreads
-from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table, Text, signed
+from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table, Text, add_sign
 from ifair.report.pictures import BLACK, light_grid, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, prepare, represent, train_chosen
-from ifair.reproduce.experiment import Experiment
-from ifair.reproduce.profiles import Profile
-from ifair.reproduce.results_format import Results
-from ifair.reproduce.runner import Unit
-from ifair.reproduce.units import Earlier, Records, group_results, plan_chosen
+from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Unit, group_results, plan_chosen
 from ifair.reproduce.verdicts import format_spread, judge_claim
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from ifair.results import Results
 
 METHODS = ("masked", "lfr", "ifair-b", "ifair-frozen")
 ADVERSARIES = {"logistic": "logistic regression", "boosting": "gradient boosting"}
@@ -70,11 +64,8 @@ def summarise(records: Records) -> dict[str, Any]:
     }
 
 
-def section(results: Results) -> list[Block]:
+def section(found: Any, results: Results) -> list[Block]:
     """Accuracy and AUC of the adversaries on every dataset and representation."""
-    found = results["experiments"].get("obfuscation")
-    if not found:
-        return []
     columns = [(name, measure) for name in ADVERSARIES for measure in ("accuracy", "AUC")]
     rows: list[list[Any]] = [
         ["dataset", "method", "majority", *(f"{ADVERSARIES[name]}: {measure}" for name, measure in columns)]
@@ -102,11 +93,8 @@ def section(results: Results) -> list[Block]:
     ]
 
 
-def draw(results: Results) -> dict[str, "Figure"]:
+def draw(found: Any, results: Results) -> Figures:
     """Grouped bars, one panel an adversary."""
-    found = results["experiments"].get("obfuscation")
-    if not found:
-        return {}
     figure = new_figure(5.2)
     panels = figure.subplots(len(ADVERSARIES), 1, sharex=True, sharey=True)
     methods = list(dict.fromkeys(method for by in found.values() for method in by))
@@ -143,10 +131,10 @@ def draw(results: Results) -> dict[str, "Figure"]:
     return {"adversary": figure}
 
 
-def judge(results: Results) -> list[Finding]:
+def judge(found: Any, results: Results) -> list[Finding]:
     """iFair hides what masking reveals."""
     parts = []
-    for dataset, by in (results["experiments"].get("obfuscation") or {}).items():
+    for dataset, by in found.items():
         for adversary, measure in (("logistic", "accuracy"), ("boosting", "AUC")):
             ours, masked = (by[method][adversary][measure] for method in ("ifair-b", "masked"))
             saved = masked["mean"] - ours["mean"]
@@ -161,7 +149,7 @@ def judge(results: Results) -> list[Finding]:
                     saved >= SUBSTANTIAL,
                     f"{labels.dataset(dataset)}, {ADVERSARIES[adversary]}, {measure}: iFair-b "
                     f"{format_spread(ours)} against {format_spread(masked)} for masked data "
-                    f"({signed(-saved)}){others}{majority}",
+                    f"({add_sign(-saved)}){others}{majority}",
                 )
             )
     return judge_claim(
@@ -173,13 +161,5 @@ def judge(results: Results) -> list[Finding]:
 
 
 EXPERIMENT = Experiment(
-    "obfuscation",
-    place=60,
-    plan=plan,
-    summarise=summarise,
-    section=section,
-    draw=draw,
-    judge=judge,
-    needs=("classification", "ranking"),
-    by_dataset=True,
+    "obfuscation", 60, plan, summarise, section, draw, judge, needs=("classification", "ranking"), by_dataset=True
 )

@@ -4,26 +4,20 @@ Experiment 6 of the paper.
 """
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 
 from ifair.evaluate.measures import paper_measures
 from ifair.evaluate.statistics import Spread, spreads
 from ifair.evaluate.training import Trained
-from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table, Text, signed
+from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table, Text, add_sign
 from ifair.report.pictures import BLUE, GREY, RED, light_grid, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, prepare, train_chosen
-from ifair.reproduce.experiment import Experiment
-from ifair.reproduce.profiles import Profile
-from ifair.reproduce.results_format import Results
-from ifair.reproduce.runner import Unit
-from ifair.reproduce.units import Earlier, Records, group_results, plan_chosen
+from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Unit, group_results, plan_chosen
 from ifair.reproduce.verdicts import format_spread, judge_claim
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from ifair.results import Results
 
 MEASURES = ("MAP", "percent_protected", "yNN")
 KEPT = 0.02
@@ -53,12 +47,12 @@ def enforce_parity(case: Case) -> dict[str, Any]:
     parts = prepare(case)
     trained = train_chosen(case, parts)
 
-    def reached(candidate: Trained) -> dict[str, float]:
+    def measure_test(candidate: Trained) -> dict[str, float]:
         return paper_measures(parts.test, candidate.outcome(parts.test))
 
     return {
-        "without": reached(trained),
-        "rows": [{"p": p, "test": reached(trained.with_post(name="fa-star-ir", p=p))} for p in case.grid["p"]],
+        "without": measure_test(trained),
+        "rows": [{"p": p, "test": measure_test(trained.with_post(name="fa-star-ir", p=p))} for p in case.grid["p"]],
     }
 
 
@@ -76,11 +70,8 @@ def summarise(records: Records) -> dict[str, Curve]:
     }
 
 
-def section(results: Results) -> list[Block]:
+def section(found: Any, results: Results) -> list[Block]:
     """The curves, and the numbers behind them."""
-    found = results["experiments"].get("parity")
-    if not found:
-        return []
     blocks: list[Block] = [
         Heading("FA*IR on top of iFair-b"),
         Text(
@@ -104,11 +95,8 @@ def section(results: Results) -> list[Block]:
     return blocks
 
 
-def draw(results: Results) -> dict[str, "Figure"]:
+def draw(found: Any, results: Results) -> Figures:
     """One panel a measure, one line a dataset."""
-    found = results["experiments"].get("parity")
-    if not found:
-        return {}
     figure = new_figure(3.2)
     for axes, measure in zip(figure.subplots(1, len(MEASURES)), MEASURES):
         light_grid(axes)
@@ -131,10 +119,10 @@ def draw(results: Results) -> dict[str, "Figure"]:
     return {"parity": figure}
 
 
-def judge(results: Results) -> list[Finding]:
+def judge(found: Any, results: Results) -> list[Finding]:
     """Any share can be reached, and individual fairness stays."""
     parts = []
-    for dataset, by in (results["experiments"].get("parity") or {}).items():
+    for dataset, by in found.items():
         without, rows = by["without"], by["rows"]
         shares = [row["test"]["percent_protected"]["mean"] for row in rows]
         missed = [row["p"] for row, share in zip(rows, shares) if share < 100 * row["p"]]
@@ -157,7 +145,8 @@ def judge(results: Results) -> list[Finding]:
             ),
             (
                 cost["yNN"] >= -KEPT,
-                f"{name}: at p = {last['p']:g} yNN changes by {signed(cost['yNN'])} and MAP by {signed(cost['MAP'])}",
+                f"{name}: at p = {last['p']:g} yNN changes by {add_sign(cost['yNN'])} and MAP by "
+                f"{add_sign(cost['MAP'])}",
             ),
         ]
     return judge_claim(
@@ -168,14 +157,4 @@ def judge(results: Results) -> list[Finding]:
     )
 
 
-EXPERIMENT = Experiment(
-    "parity",
-    place=70,
-    plan=plan,
-    summarise=summarise,
-    section=section,
-    draw=draw,
-    judge=judge,
-    needs=("ranking",),
-    by_dataset=True,
-)
+EXPERIMENT = Experiment("parity", 70, plan, summarise, section, draw, judge, needs=("ranking",), by_dataset=True)

@@ -19,17 +19,14 @@ representation (Xing 0.93, Airbnb 0.72; FA*IR on Xing: tau 0.94 at p = 0.5 and 0
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ifair.evaluate.candidates import Candidate
 from ifair.evaluate.training import train
-from ifair.report.blocks import Block, Finding, Heading, Number, Table, Text, signed
+from ifair.report.blocks import Block, Finding, Heading, Number, Table, Text, add_sign
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, measure, measure_grid, prepare
-from ifair.reproduce.experiment import Experiment
-from ifair.reproduce.profiles import Profile
-from ifair.reproduce.results_format import Results
-from ifair.reproduce.runner import Unit
+from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Unit, plan_grid, rows_by_split
 from ifair.reproduce.tradeoff import (
     TradeOff,
     compare_table,
@@ -38,11 +35,8 @@ from ifair.reproduce.tradeoff import (
     draw_tradeoff,
     summarise_splits,
 )
-from ifair.reproduce.units import Earlier, Records, plan_grid, rows_by_split
 from ifair.reproduce.verdicts import format_p, format_spread, is_clearly_above, judge_claim
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from ifair.results import Results
 
 METHODS = ("full", "masked", "svd", "svd-masked", "fair", "ifair-b", "ifair-frozen")
 MEASURES = ("MAP", "KT", "yNN", "percent_protected")
@@ -85,11 +79,8 @@ def summarise(records: Records) -> dict[str, TradeOff]:
     return found
 
 
-def section(results: Results) -> list[Block]:
+def section(found: Any, results: Results) -> list[Block]:
     """For every dataset picture, table and paired comparisons."""
-    found = results["experiments"].get("ranking")
-    if not found:
-        return []
     blocks: list[Block] = [Heading("Ranking")]
     for dataset, summary in found.items():
         blocks += [
@@ -109,10 +100,10 @@ def section(results: Results) -> list[Block]:
     return blocks
 
 
-def draw(results: Results) -> dict[str, "Figure"]:
+def draw(found: Any, results: Results) -> Figures:
     """One picture a dataset."""
     drawn = {}
-    for dataset, summary in (results["experiments"].get("ranking") or {}).items():
+    for dataset, summary in found.items():
         printed = results["paper"]["ranking"].get(dataset, {})
         points = [(method, row["MAP"], row["yNN"]) for method, row in printed.items()]
         drawn[f"tradeoff-{dataset}"] = draw_tradeoff(summary, "MAP", points)
@@ -137,9 +128,8 @@ def _list_methods(results: Results, dataset: str) -> list[str]:
     return [m for m in methods if m in printed or not (known and m.startswith("fair,"))]
 
 
-def judge(results: Results) -> list[Finding]:
+def judge(found: Any, results: Results) -> list[Finding]:
     """What the paper concludes from its rankings."""
-    found = results["experiments"].get("ranking") or {}
     slack = _find_slack(results["paper"]["ranking"])
     return [
         *judge_claim(
@@ -187,7 +177,7 @@ def _judge_extremes(dataset: str, summary: TradeOff) -> list[tuple[bool, str]]:
         (
             ours["mean"] >= tests[fairest]["yNN"]["mean"] and is_clearly_above(compared),
             f"{labels.dataset(dataset)}: yNN {format_spread(ours, 3)}, best other method ({labels.method(fairest)}) "
-            f"{format_spread(tests[fairest]['yNN'], 3)}; against the full data {signed(compared['difference'], 3)}, "
+            f"{format_spread(tests[fairest]['yNN'], 3)}; against the full data {add_sign(compared['difference'], 3)}, "
             f"{format_p(compared['adjusted'])}",
         ),
         (
@@ -208,11 +198,9 @@ def _judge_reranking(dataset: str, summary: TradeOff) -> tuple[bool, str]:
     line = (
         f"{labels.dataset(dataset)}: most protected people with {labels.method(most)} "
         f"({shares[0]} %; iFair-b {shares[1]} %); best yNN of FA*IR {format_spread(tests[top]['yNN'], 3)}, "
-        f"{signed(gain, 3)} against masked data"
+        f"{add_sign(gain, 3)} against masked data"
     )
     return most in fair and gain <= NOTHING, line
 
 
-EXPERIMENT = Experiment(
-    "ranking", place=40, plan=plan, summarise=summarise, section=section, draw=draw, judge=judge, by_dataset=True
-)
+EXPERIMENT = Experiment("ranking", 40, plan, summarise, section, draw, judge, by_dataset=True)

@@ -18,16 +18,13 @@ from ifair.evaluate.rules import RULES, choose_row
 from ifair.evaluate.splits import Split
 from ifair.evaluate.statistics import spread
 from ifair.evaluate.training import Outcome, decide
-from ifair.report.blocks import Block, Bullets, Code, Heading, Line, Number, Strong, Table, Text, signed
+from ifair.report.blocks import Block, Bullets, Code, Heading, Line, Number, Strong, Table, Text, add_sign
 from ifair.reproduce import labels, rival_models
 from ifair.reproduce.case import Case, prepare
-from ifair.reproduce.experiment import Experiment
-from ifair.reproduce.profiles import Profile
-from ifair.reproduce.results_format import Results
+from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, make_unit
 from ifair.reproduce.rival_models import HINT, PACKAGES, is_installed
-from ifair.reproduce.runner import Unit
 from ifair.reproduce.tradeoff import summarise_splits
-from ifair.reproduce.units import Earlier, Records, make_unit
+from ifair.results import Results
 
 RHO = (5.0, 20.0, 1.0, 50.0, 0.0, 100.0)
 """SenSeI's weights of fairness; a profile with few settings takes the first."""
@@ -163,9 +160,8 @@ def summarise(records: Records) -> Summary:
     return found
 
 
-def section(results: Results) -> list[Block]:
+def section(found: Any, results: Results) -> list[Block]:
     """The rivals beside our methods; nothing where the experiment was not run."""
-    found = results["experiments"].get("rivals") or {}
     if not any(found.values()):
         return []
     missing = [
@@ -217,8 +213,8 @@ def _compare_with_ours(results: Results) -> list[Block]:
             lines.append(
                 (
                     Strong(labels.dataset(dataset)),
-                    f", best harmonic mean: iFair-b less {NAMES[rival]} is {signed(gap['AUC'])} in AUC and "
-                    f"{signed(gap['yNN'])} in yNN; {_name_winner(gap['AUC'], gap['yNN'])}.",
+                    f", best harmonic mean: iFair-b less {NAMES[rival]} is {add_sign(gap['AUC'])} in AUC and "
+                    f"{add_sign(gap['yNN'])} in yNN; {_name_winner(gap['AUC'], gap['yNN'])}.",
                 )
             )
     return [Bullets(lines)] if lines else []
@@ -234,4 +230,4 @@ def _name_winner(utility: float, fairness: float) -> str:
     return "a trade" if 1 in signs else "the rival is ahead"
 
 
-EXPERIMENT = Experiment("rivals", place=90, plan=plan, summarise=summarise, section=section)
+EXPERIMENT = Experiment("rivals", 90, plan, summarise, section)

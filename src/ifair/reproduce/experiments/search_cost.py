@@ -8,7 +8,7 @@ order, on average: what one gets by stopping a grid early, and by trying setting
 
 from collections.abc import Mapping, Sequence
 from math import ceil
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,16 +22,19 @@ from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Strong, 
 from ifair.report.pictures import BLACK, BLUE, GREY, RED, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, measure, prepare, train_setting
-from ifair.reproduce.experiment import Experiment
-from ifair.reproduce.front_volumes import describe_volumes
-from ifair.reproduce.profiles import Profile
-from ifair.reproduce.results_format import Results
-from ifair.reproduce.runner import Unit
-from ifair.reproduce.tradeoff import FAIRNESS
-from ifair.reproduce.units import Earlier, Records, group_results, make_unit, rows_by_split
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from ifair.reproduce.experiment import (
+    Earlier,
+    Experiment,
+    Figures,
+    Profile,
+    Records,
+    Unit,
+    find_rows,
+    group_results,
+    make_unit,
+)
+from ifair.reproduce.tradeoff import FAIRNESS, describe_volumes
+from ifair.results import Results
 
 METHOD = "ifair-b"
 
@@ -82,10 +85,7 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
                 seed,
                 method=METHOD,
                 grid={"n_trials": n_trials},
-                known=[
-                    _shorten(row, UTILITY[task])
-                    for row in rows_by_split(earlier.get(task, ())).get(source.name, {}).get(METHOD, {}).get(seed, [])
-                ],
+                known=[_shorten(row, UTILITY[task]) for row in find_rows(earlier, task, source.name, METHOD, seed)],
             ),
         )
         for task, sources in (("classification", profile.classification), ("ranking", profile.ranking))
@@ -181,14 +181,10 @@ def _summarise_part(splits: Sequence[Mapping[str, NDArray[np.float64]]], tenth: 
     }
 
 
-def section(results: Results) -> list[Block]:
+def section(found: Any, results: Results) -> list[Block]:
     """Tables, picture and sentences; nothing where neither fronts nor searches were measured."""
-    volumes = describe_volumes(results)
-    searched = results["experiments"].get("search") or {}
-    if not volumes and not searched:
-        return []
-    blocks: list[Block] = [Heading("Fronts, and what finding them costs"), *volumes]
-    if searched:
+    blocks = describe_volumes(results)
+    if found:
         blocks += [
             Heading("Search instead of a grid", 3),
             Text(
@@ -196,19 +192,19 @@ def section(results: Results) -> list[Block]:
                 "random order, averaged over many orders, is what any search has to beat. Hypervolumes are those above "
                 "a coin; the share is that of the whole grid's hypervolume, mean ± standard deviation over the splits."
             ),
-            Table(_tabulate_shares(searched)),
+            Table(_tabulate_shares(found)),
             Picture("search", "Hypervolume against the number of fits, for the search and for the grid"),
             Text(
                 "Band: standard deviation of the search over the splits. Horizontal line: the whole grid. Dotted: a "
                 "tenth of its fits."
             ),
-            Bullets([_describe_cost(dataset, found) for dataset, found in searched.items()]),
+            Bullets([_describe_cost(dataset, cost) for dataset, cost in found.items()]),
         ]
-    return blocks
+    return [Heading("Fronts, and what finding them costs"), *blocks] if blocks else []
 
 
 def _tabulate_shares(searched: dict[str, Any]) -> list[list[str]]:
-    rows = [["", "fits", *(f"{label}, {part}" for part in ("validation", "test") for label in _list_labels())]]
+    rows = [["", "fits", *(f"{name}, {part}" for part in ("validation", "test") for _, _, name in STYLES.values())]]
     for dataset, found in searched.items():
         cells = []
         for part in ("validation", "test"):
@@ -217,10 +213,6 @@ def _tabulate_shares(searched: dict[str, Any]) -> list[list[str]]:
                 cells.append("" if share is None else f"{100 * share['mean']:.0f} ± {100 * share['sd']:.0f} %")
         rows.append([labels.dataset(dataset), f"{found['fits']['tenth']} of {found['fits']['grid']}", *cells])
     return rows
-
-
-def _list_labels() -> list[str]:
-    return [label for _, _, label in STYLES.values()]
 
 
 def _describe_cost(dataset: str, found: dict[str, Any]) -> Line:
@@ -234,16 +226,13 @@ def _describe_cost(dataset: str, found: dict[str, Any]) -> Line:
     return (Strong(labels.dataset(dataset)), f", to 95 % of the grid's hypervolume: {'; '.join(words)}.")
 
 
-def draw(results: Results) -> "dict[str, Figure]":
+def draw(found: Any, results: Results) -> Figures:
     """``search``: hypervolume on validation data and on test data against the number of fits, a row a dataset."""
-    searched = results["experiments"].get("search") or {}
-    if not searched:
-        return {}
-    figure = new_figure(0.6 + 2.3 * len(searched))
-    panels = figure.subplots(len(searched), 2, squeeze=False)
-    for row, (dataset, found) in zip(panels, searched.items()):
+    figure = new_figure(0.6 + 2.3 * len(found))
+    panels = figure.subplots(len(found), 2, squeeze=False)
+    for row, (dataset, cost) in zip(panels, found.items()):
         for axes, part in zip(row, ("validation", "test")):
-            _draw_panel(axes, found[part], found["fits"]["tenth"])
+            _draw_panel(axes, cost[part], cost["fits"]["tenth"])
             axes.set_title(f"{labels.dataset(dataset)}, {part}", fontsize=10)
         row[0].set_ylabel("hypervolume")
     for axes in panels[-1]:
@@ -267,14 +256,8 @@ def _draw_panel(axes: Any, found: dict[str, Any], tenth: int) -> None:
     axes.grid(alpha=0.25)
 
 
+TASKS = ("classification", "ranking")
+
 EXPERIMENT = Experiment(
-    "search",
-    place=80,
-    plan=plan,
-    summarise=summarise,
-    section=section,
-    draw=draw,
-    needs=("classification", "ranking"),
-    packages=("optuna",),
-    by_dataset=True,
+    "search", 80, plan, summarise, section, draw, needs=TASKS, packages=("optuna",), by_dataset=True, shows=TASKS
 )

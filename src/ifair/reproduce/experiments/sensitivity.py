@@ -13,14 +13,11 @@ from ifair.metrics import share_at_k
 from ifair.report.blocks import Block, Finding, Heading, Number, Table, Text
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, load_subset, measure_grid, prepare
-from ifair.reproduce.experiment import Experiment
+from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, make_unit
 from ifair.reproduce.experiments.ranking_task import MEASURES
 from ifair.reproduce.paper import SENSITIVITY
-from ifair.reproduce.profiles import Profile
-from ifair.reproduce.results_format import Results
-from ifair.reproduce.runner import Unit
-from ifair.reproduce.units import Earlier, Records, make_unit
 from ifair.reproduce.verdicts import judge_claim
+from ifair.results import Results
 
 WEIGHTS = [row["weights"] for row in SENSITIVITY]
 """Work, education and views: the rows of the paper's table."""
@@ -92,24 +89,22 @@ def summarise(records: Records) -> list[Row]:
     ]
 
 
-def section(results: Results) -> list[Block]:
+def section(found: Any, results: Results) -> list[Block]:
     """One row for every choice of weights."""
-    if not results["experiments"].get("sensitivity"):
-        return []
     return [
         Heading("Weights of the score on Xing"),
         Text(
             "iFair-b, tuned for the best harmonic mean of MAP and yNN. Base rate: % protected among the truly ten best."
         ),
-        _tabulate(results),
+        _tabulate(found, results),
     ]
 
 
-def _tabulate(results: Results) -> Table:
+def _tabulate(found: Any, results: Results) -> Table:
     """The paper's table."""
     printed = {tuple(row["weights"]): row for row in results["paper"]["sensitivity"]}
     rows: list[list[Any]] = [["work, education, views", "base rate", *map(labels.measure, MEASURES)]]
-    for row in results["experiments"]["sensitivity"]:
+    for row in found:
         paper = printed.get(tuple(row["weights"]), {})
         cells = [Number.of(row["base_rate"], paper.get("base_rate"))]
         cells += [Number.of(row["test"][measure], paper.get(measure)) for measure in MEASURES]
@@ -117,16 +112,15 @@ def _tabulate(results: Results) -> Table:
     return Table(rows)
 
 
-def judge(results: Results) -> list[Finding]:
+def judge(found: Any, results: Results) -> list[Finding]:
     """The weights have no significant effect."""
-    rows = results["experiments"].get("sensitivity") or []
-    if len(rows) < 2:
+    if len(found) < 2:
         return []
     parts = []
     for measure in MEASURES:
-        ours = [row["test"][measure]["mean"] for row in rows]
+        ours = [row["test"][measure]["mean"] for row in found]
         theirs = [row[measure] for row in results["paper"]["sensitivity"]]
-        spread = sum(row["test"][measure]["sd"] for row in rows) / len(rows)
+        spread = sum(row["test"][measure]["sd"] for row in found) / len(found)
         width, limit = max(ours) - min(ours), max(theirs) - min(theirs)
         # Half of the last printed digit at either end.
         parts.append(
@@ -144,4 +138,4 @@ def judge(results: Results) -> list[Finding]:
     )
 
 
-EXPERIMENT = Experiment("sensitivity", place=50, plan=plan, summarise=summarise, section=section, judge=judge)
+EXPERIMENT = Experiment("sensitivity", 50, plan, summarise, section, judge=judge)

@@ -16,7 +16,7 @@ from ifair.metrics import flip_test
 from ifair.report.blocks import Block, Finding, Heading, Number, Table, Text
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case
-from ifair.reproduce.experiment import Experiment
+from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Source, Unit, group_results, make_unit
 from ifair.reproduce.experiments.synthetic_panels import (
     METHODS,
     N_POINTS,
@@ -25,11 +25,8 @@ from ifair.reproduce.experiments.synthetic_panels import (
     fit_points,
     map_to_plane,
 )
-from ifair.reproduce.profiles import Profile, Source
-from ifair.reproduce.results_format import Results
-from ifair.reproduce.runner import Unit
-from ifair.reproduce.units import Earlier, Records, group_results, make_unit
 from ifair.reproduce.verdicts import judge_claim
+from ifair.results import Results
 
 COLLAPSED = 1e-3
 """Below this spread (that of the data is 1.4) all records have become one point, and distances say nothing."""
@@ -111,11 +108,8 @@ def summarise(records: Records) -> dict[str, dict[str, Spread]]:
     }
 
 
-def section(results: Results) -> list[Block]:
+def section(found: Any, results: Results) -> list[Block]:
     """How far the group moves a record, beside what a random start does."""
-    found = results["experiments"].get("influence")
-    if not found:
-        return []
     rows: list[list[Any]] = [["method", *(name.replace("_", " ") for name in MEASURES)]]
     rows += [[labels.method(m), *(Number.of(by[name], digits=3) for name in MEASURES)] for m, by in found.items()]
     title: list[Block] = [] if results["experiments"].get("synthetic") else [Heading("Synthetic data")]
@@ -131,9 +125,8 @@ def section(results: Results) -> list[Block]:
     ]
 
 
-def judge(results: Results) -> list[Finding]:
+def judge(found: Any, results: Results) -> list[Finding]:
     """Group membership hardly matters."""
-    found = results["experiments"].get("influence") or {}
     if not {"ifair", "lfr"} <= set(found):
         return []
     ours, theirs = found["ifair"], found["lfr"]
@@ -154,4 +147,4 @@ def judge(results: Results) -> list[Finding]:
     )
 
 
-EXPERIMENT = Experiment("influence", place=20, plan=plan, summarise=summarise, section=section, judge=judge)
+EXPERIMENT = Experiment("influence", 20, plan, summarise, section, judge=judge)

@@ -25,12 +25,9 @@ from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table,
 from ifair.report.pictures import BLUE, RED, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case
-from ifair.reproduce.experiment import Experiment
-from ifair.reproduce.profiles import Profile, Source
-from ifair.reproduce.results_format import Results
-from ifair.reproduce.runner import Unit
-from ifair.reproduce.units import Earlier, Records, make_unit
+from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Source, Unit, make_unit
 from ifair.reproduce.verdicts import format_spread, judge_claim
+from ifair.results import Results
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -140,11 +137,8 @@ def summarise(records: Records) -> dict[str, Any]:
     }
 
 
-def section(results: Results) -> list[Block]:
+def section(found: Any, results: Results) -> list[Block]:
     """Panels and means for both rules."""
-    found = results["experiments"].get("synthetic")
-    if not found:
-        return []
     blocks: list[Block] = [
         Heading("Synthetic data"),
         Text(
@@ -177,10 +171,9 @@ def _name_figure(rule: str) -> str:
     return f"synthetic-{rule}"
 
 
-def draw(results: Results) -> dict[str, "Figure"]:
+def draw(found: Any, results: Results) -> Figures:
     """Nine panels per rule."""
-    found = results["experiments"].get("synthetic")
-    return {_name_figure(rule): _draw_panels(found, rule) for rule in RULES} if found else {}
+    return {_name_figure(rule): _draw_panels(found, rule) for rule in RULES}
 
 
 def _draw_panels(found: Mapping[str, Any], rule: str) -> "Figure":
@@ -239,9 +232,8 @@ def _clip_line(a: float, b: float, c: float, low: Any, high: Any) -> Any:
     return np.asarray([found[0], found[-1]]) if len(found) > 1 else np.empty((0, 2))
 
 
-def judge(results: Results) -> list[Finding]:
+def judge(found: Any, results: Results) -> list[Finding]:
     """iFair beats LFR but for parity."""
-    found = results["experiments"].get("synthetic") or {}
     parts = []
     for measure in MEASURES if found else ():
         pairs = [[by[m]["measures"]["fairest"][measure] for m in ("ifair", "lfr")] for by in found.values()]
@@ -259,4 +251,4 @@ def judge(results: Results) -> list[Finding]:
     )
 
 
-EXPERIMENT = Experiment("synthetic", place=10, plan=plan, summarise=summarise, section=section, draw=draw, judge=judge)
+EXPERIMENT = Experiment("synthetic", 10, plan, summarise, section, draw, judge)

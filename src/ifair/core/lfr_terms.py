@@ -1,12 +1,5 @@
-"""Terms of an objective: what is summed over the records, with its gradient.
+"""The terms of LFR (Zemel et al., ICML 2013) besides the reconstruction: labels, and parity of groups."""
 
-:class:`ifair.core.objective.Objective` walks over the records once, in blocks, and asks every term the same three
-questions: what must be known before the walk (``prepare``), what a block of records adds (``block``), and what follows
-once all blocks are summed (``finish``). Terms over pairs of records are in :mod:`ifair.core.pair_terms` and
-:mod:`ifair.core.moments`.
-"""
-
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -14,66 +7,9 @@ import numpy as np
 from scipy.special import logit
 
 from ifair.core.arrays import Array, Indices, at_least, namespace, times_vector, vector_times
-from ifair.core.mapping import Mapping
-from ifair.core.parameters import Parameters
+from ifair.core.mapping import Mapping, Parameters
+from ifair.core.objective import Part, Term
 from ifair.engines.engine import Engine
-
-Part = tuple[Array, tuple[Any, ...]]
-"""What a block adds: the gradient on its memberships, and sums for ``finish``, each of which can be added."""
-
-
-class Term(ABC):
-    """A loss over all records, with its gradient.
-
-    A term holds arrays of the engine's kind and is pickled to the workers of a cluster. A term of the memberships
-    alone defines ``block`` only, and returns its loss as the one sum.
-    """
-
-    __slots__ = ()
-
-    order: ClassVar[int] = 1
-    """Records in each thing that is summed: 1, or 2 for pairs. 0 for a loss that is a mean already."""
-
-    extra: ClassVar[tuple[str, ...]] = ()
-    """Names of the arrays in ``Parameters.extra`` that the term learns; ``finish`` returns their gradients."""
-
-    def prepare(self, engine: Engine, mapping: Mapping, parameters: Parameters) -> Any:
-        """What must be known of all records before the walk; it is handed to the other two."""
-        return None
-
-    @abstractmethod
-    def block(self, known: Any, X: Array, U: Array, rows: slice, parameters: Parameters) -> Part:
-        """What the records ``X``, shape (M, N), at ``rows``, with memberships ``U``, shape (M, K), add."""
-
-    def finish(self, known: Any, sums: tuple[Any, ...], parameters: Parameters) -> tuple[Array, Parameters]:
-        """The loss, and the gradient on the parameters that does not pass through the memberships."""
-        (loss,) = sums
-        return loss, parameters.zeros()
-
-
-@dataclass(frozen=True, slots=True)
-class Reconstruction(Term):
-    """Squared error between records and their representations (Def. 4).
-
-    Parameters
-    ----------
-    columns : array of shape (N,)
-        1.0 for the attributes that count, 0.0 for those left out.
-    """
-
-    columns: Array
-
-    def block(self, known: None, X: Array, U: Array, rows: slice, parameters: Parameters) -> Part:
-        V = parameters.prototypes
-        residual = (U @ V - X) * self.columns
-        loss = namespace(X).sum(residual * residual, axis=(-2, -1))
-        residual *= 2.0
-        return residual @ V.mT, (loss, U.mT @ residual)
-
-    def finish(self, known: None, sums: tuple[Any, ...], parameters: Parameters) -> tuple[Array, Parameters]:
-        loss, d_prototypes = sums
-        return loss, Parameters(d_prototypes, namespace(d_prototypes).zeros_like(parameters.alpha))
-
 
 LEAST_CHANCE = 1e-12
 """Predicted chances are kept this far from 0 and 1, where the logarithm ends."""

@@ -1,4 +1,4 @@
-"""What the user did wrong, as a message and an exit code: 1 for data and models, 2 for usage."""
+"""What the user reads: text from files shown, never obeyed; errors as one line and an exit code, 1 or 2 for usage."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from ifair.cli.printable_text import make_one_line, make_printable
 from ifair.errors import IfairError, MissingExtra, missing_file, parameters_as_flags
 
 
@@ -47,3 +46,27 @@ def warn(lines: Iterable[object]) -> None:
     """Say on standard error what the user should know."""
     for line in lines:
         click.echo(f"Warning: {make_printable(line)}", err=True)
+
+
+def make_printable(text: object, *, lines: bool = False) -> str:
+    r"""The text with everything that a terminal would act on written out, as in ``\x1b``.
+
+    Parameters
+    ----------
+    text : object
+        What a stranger may have written: a column's name, a cell, an error that quotes them.
+    lines : bool, default=False
+        Keep line ends: for text of several lines that was put together here.
+
+    Examples
+    --------
+    >>> print(make_printable("\x1b[31mage\n"))
+    \x1b[31mage\n
+    """
+    kept = "\n" if lines else ""
+    return "".join(c if c.isprintable() or c in kept else repr(c)[1:-1] for c in str(text))
+
+
+def make_one_line(text: object) -> str:
+    """What an error says, as one line that can be printed."""
+    return make_printable(" ".join(str(text).splitlines()))

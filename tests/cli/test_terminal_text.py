@@ -2,18 +2,14 @@
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import ifair
-from ifair.cli import main
-from ifair.cli.printable_text import make_one_line, make_printable
+from ifair.cli.terminal_text import make_one_line, make_printable
+
+from scripts import run
 
 HOSTILE = "\x1b[31mage\a\r\nError: all is well\u202e"
 SHOWN = r"\x1b[31mage\x07\r\nError: all is well\u202e"
-
-
-def run(*arguments):
-    return CliRunner().invoke(main, list(map(str, arguments)))
 
 
 def inert(text):

@@ -1,0 +1,57 @@
+"""CONTRIBUTING is a true map: its rooms are those of the house, and its recipes name files that exist."""
+
+import re
+from pathlib import Path
+
+import pytest
+from test_layout import MAY_IMPORT
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "CONTRIBUTING.md"
+if not PAGE.exists():
+    pytest.skip("this is not a checkout of the repository", allow_module_level=True)
+TEXT = PAGE.read_text(encoding="utf-8")
+RECIPES = dict(re.findall(r"^### (.+)\n\nFiles: (.+)$", TEXT, flags=re.MULTILINE))
+MOST_SOURCE_FILES = 3
+
+
+def find_paths(text):
+    """Paths between backticks; a path with NAME in it is a placeholder."""
+    return re.findall(r"`([\w./]+\.(?:py|md|json|toml)|[\w./]+/)`", text)
+
+
+def test_the_map_shows_every_room_above_those_that_it_imports():
+    package = ROOT / "src" / "ifair"
+    rooms = {f"{path.name}/" for path in package.iterdir() if (path / "__init__.py").exists()}
+    rooms |= {path.name for path in package.glob("*.py") if path.name != "__init__.py"}
+    house = TEXT.partition("```text\nsrc/ifair/\n")[2].partition("```")[0]
+    shown = re.findall(r"^  (\S+)\s+\S", house, flags=re.MULTILINE)
+    assert sorted(shown) == sorted(rooms)
+    place = {re.sub(r"/|\.py", "", room): i for i, room in enumerate(shown)}
+    imports = {(room, target) for room, targets in MAY_IMPORT.items() for target in targets}
+    assert {(room, target) for room, target in imports if place[target] < place[room]} == {("engines", "core")}
+
+
+def test_there_is_a_recipe_for_everything_that_people_add():
+    wanted = {"loss term", "metric", "dataset", "verb", "engine", "experiment", "candidate"}
+    assert [what for what in wanted if not any(what in title for title in RECIPES)] == []
+    assert len(RECIPES) == TEXT.partition("## How to add")[2].partition("\n## ")[0].count("\n### ")
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_a_recipe_names_files_that_exist_in_source_tests_and_documentation(recipe):
+    source, tests, docs = re.fullmatch(r"(.+); tests: (.+); docs: (.+)", RECIPES[recipe]).groups()
+    for text, folder in ((source, "src/ifair/"), (tests, "tests/"), (docs, "docs/")):
+        paths = find_paths(text)
+        assert paths
+        assert all(path.startswith(folder) for path in paths)
+        for path in map(ROOT.joinpath, paths):
+            assert path.parent.is_dir() if "NAME" in path.name else path.exists(), path
+    assert len(find_paths(source)) <= MOST_SOURCE_FILES
+
+
+def test_every_other_file_that_the_page_names_exists():
+    named = [path for path in find_paths(TEXT) if "NAME" not in path]
+    places = (ROOT, ROOT / "src", ROOT / "src" / "ifair")
+    assert [path for path in named if not any((place / path).exists() for place in places)] == []
+    assert len(named) > 30
