@@ -164,7 +164,7 @@ def _score_smoothed(parts: Split, case: Case, fits: Any, linear: Sequence[Callab
             setting = {"inner": name, "strength": strength}
             yield f"consistent, {name}", setting, [smooth(p, W, strength) for p, W in zip(plain, graphs)]
             reference = smooth(out_of_fold, own, strength)
-            one_by_one = [newcomer_scores(p, reference[near], strength) for p, near in zip(plain, nearest)]
+            one_by_one: list[Any] = [newcomer_scores(p, reference[near], strength) for p, near in zip(plain, nearest)]
             yield f"newcomers, {name}", setting, one_by_one
 
 
@@ -341,7 +341,7 @@ def _describe(dataset: str, ahead: Mapping[str, Any]) -> Line:
     return (
         Strong(labels.dataset(dataset)),
         f": {times(ahead['ratio'])} times the best rival that is no post-processing ({ahead['rival']}), "
-        f"{times(ahead['ratio_to_glif'])} times GLIF; one at a time {times(ahead['newcomers_to_batch'])} times the batch.",
+        f"{times(ahead['ratio_to_glif'])} times GLIF; one at a time {times(ahead['newcomers_to_batch'])} times a batch.",
     )
 
 

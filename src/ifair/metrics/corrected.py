@@ -1,0 +1,175 @@
+"""Consistency that a constant decision cannot win: corrected for chance, at a matched rate, and of ranks."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import rankdata
+
+from ifair.metrics.arguments import Floats, Ints, split_by_query, check_numbers
+from ifair.metrics.individual import resolve_neighbours
+
+
+def corrected_consistency(
+    y: ArrayLike,
+    X: ArrayLike | None = None,
+    *,
+    k: int = 10,
+    neighbours: ArrayLike | None = None,
+    query: Any = None,
+    n_jobs: int | None = None,
+) -> float:
+    """Consistency of decisions, corrected for chance: ``1 - (1 - yNN) / (2 r (1 - r))`` at selection rate r.
+
+    yNN grows when fewer people are selected, and is 1 when nobody is. Two decisions drawn at random at rate r differ with
+    probability 2 r (1 - r): of decisions that take no notice of who is alike this measure is 0, of decisions that treat
+    all neighbours alike it is 1. When everybody is decided about alike it is 0: such decisions distinguish nobody, so that
+    they tell nothing about like people.
+
+    Parameters
+    ----------
+    y : array of shape (M,)
+        Decisions, 0 or 1.
+    X, k, neighbours, query, n_jobs
+        As in :func:`consistency`.
+
+    Examples
+    --------
+    >>> from ifair.metrics import consistency, corrected_consistency
+    >>> people = [[0.0], [0.1], [0.2], [5.0]]
+    >>> consistency([1, 1, 0, 0], people, k=1), corrected_consistency([1, 1, 0, 0], people, k=1)
+    (0.75, 0.5)
+    >>> consistency([1, 1, 1, 1], people, k=1), corrected_consistency([1, 1, 1, 1], people, k=1)
+    (1.0, 0.0)
+    """
+    decisions = check_numbers(y, "y")
+    if not np.isin(decisions, (0.0, 1.0)).all():
+        raise ValueError("y must hold decisions, 0 or 1; rank_consistency is for scores")
+    near = resolve_neighbours(len(decisions), X, k, neighbours, query, n_jobs)
+    return _mean(
+        [
+            _corrected(_differences(decisions, near, rows), float(decisions[rows].mean()))
+            for _, rows in split_by_query(query, len(decisions))
+        ]
+    )
+
+
+def consistency_at_rate(
+    scores: ArrayLike,
+    X: ArrayLike | None = None,
+    *,
+    rate: float,
+    k: int = 10,
+    neighbours: ArrayLike | None = None,
+    query: Any = None,
+    n_jobs: int | None = None,
+) -> float:
+    """:func:`corrected_consistency` of selecting the people with the highest scores, a share ``rate`` of them.
+
+    At one rate for all methods none gains by selecting fewer. Where scores are tied at the cut, the average over all ways
+    to break the tie is taken.
+
+    Examples
+    --------
+    >>> from ifair.metrics import consistency_at_rate
+    >>> consistency_at_rate([0.9, 0.8, 0.3, 0.1], [[0.0], [0.1], [0.2], [0.3]], rate=0.5, k=1)
+    0.5
+    """
+    values = check_numbers(scores, "scores")
+    if not 0 < rate < 1:
+        raise ValueError(f"rate must lie between 0 and 1, got {rate!r}")
+    near = resolve_neighbours(len(values), X, k, neighbours, query, n_jobs)
+    found = []
+    for _, rows in split_by_query(query, len(values)):
+        chance, tied, together = _selection_chances(values[rows], rate)
+        everybody, ties = np.zeros(len(values)), np.zeros(len(values), dtype=bool)
+        everybody[rows], ties[rows] = chance, tied
+        own, others = everybody[rows][:, None], everybody[near[rows]]
+        # Two different people are decided about unlike with this chance; of two who are tied, not independently.
+        unlike = own * (1 - others) + others * (1 - own)
+        both = ties[rows][:, None] & ties[near[rows]]
+        unlike = np.where(both, 2 * (own - together), unlike)
+        found.append(_corrected(_mean_of_peers(unlike, near[rows]), float(chance.mean())))
+    return _mean(found)
+
+
+def rank_consistency(
+    scores: ArrayLike,
+    X: ArrayLike | None = None,
+    *,
+    k: int = 10,
+    neighbours: ArrayLike | None = None,
+    query: Any = None,
+    n_jobs: int | None = None,
+) -> float:
+    """Consistency of ranks: ``1 - 3 mean |r_i - r_j|`` over neighbours, ranks r between 0 and 1 (``1/(M+1)``, ...).
+
+    0 for a random order, 1 when all neighbours are next to each other. No threshold and no shrinking of scores changes it,
+    and a constant score, which ranks nobody, has 0: tied people count as ranked among themselves at random.
+
+    Parameters
+    ----------
+    scores : array of shape (M,)
+    X, k, neighbours, query, n_jobs
+        As in :func:`consistency`.
+
+    Examples
+    --------
+    >>> from ifair.metrics import rank_consistency
+    >>> people = [[0.0], [0.1], [5.0], [5.1]]
+    >>> rank_consistency([0.9, 0.8, 0.2, 0.1], people, k=1)
+    0.4
+    >>> rank_consistency([0.3, 0.3, 0.3, 0.3], people, k=1)
+    0.0
+    """
+    values = check_numbers(scores, "scores")
+    near = resolve_neighbours(len(values), X, k, neighbours, query, n_jobs)
+    found = []
+    for _, rows in split_by_query(query, len(values)):
+        n = len(rows)
+        ranks, size = np.zeros(len(values)), np.zeros(len(values))
+        ranks[rows] = rankdata(values[rows]) / (n + 1)
+        _, level, counts = np.unique(values[rows], return_inverse=True, return_counts=True)
+        size[rows] = counts[level]
+        own, others = ranks[rows][:, None], ranks[near[rows]]
+        # Two places drawn from t tied ones are (t + 1) / 3 apart on average.
+        apart = np.where(own == others, (size[rows][:, None] + 1) / (3 * (n + 1)), np.abs(own - others))
+        found.append(1 - 3 * _mean_of_peers(apart, near[rows]))
+    return _mean(found)
+
+
+def _differences(outcomes: Floats, near: Ints, rows: Ints) -> float:
+    return _mean_of_peers(np.abs(outcomes[rows][:, None] - outcomes[near[rows]]), near[rows])
+
+
+def _mean_of_peers(values: Floats, near: Ints) -> float:
+    """Mean over people of the mean over their peers; people without peers do not take part."""
+    there = near >= 0
+    counts = there.sum(axis=1)
+    kept = counts > 0
+    if not kept.any():
+        return float("nan")
+    return float(((values * there).sum(axis=1)[kept] / counts[kept]).mean())
+
+
+def _corrected(unlike: float, rate: float) -> float:
+    chance = 2 * rate * (1 - rate)
+    return 1 - unlike / chance if chance > 0 else 0.0
+
+
+def _selection_chances(scores: Floats, rate: float) -> tuple[Floats, Any, float]:
+    """The chance of each to be among the highest, who is tied at the cut, and the chance of two of them to be together."""
+    n = len(scores)
+    wanted = min(max(round(rate * n), 1), n - 1) if n > 1 else 0
+    if wanted == 0:
+        return np.zeros(n), np.zeros(n, dtype=bool), 0.0
+    height = np.sort(scores)[-wanted]
+    tied = scores == height
+    places, t = wanted - int((scores > height).sum()), int(tied.sum())
+    together = places * (places - 1) / (t * (t - 1)) if t > 1 else 0.0
+    return np.where(scores > height, 1.0, np.where(tied, places / t, 0.0)), tied, together
+
+
+def _mean(values: list[float]) -> float:
+    kept = [value for value in values if not np.isnan(value)]
+    return float(np.mean(kept)) if kept else float("nan")
