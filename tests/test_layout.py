@@ -29,7 +29,7 @@ MAY_IMPORT = {
     "interop": {"datasets", "encode"},
     "evaluate": {"results", "models", "ranking", "metrics", "encode", "datasets"},
     "audit": {"results", "evaluate", "models", "ranking", "metrics", "encode", "datasets"},
-    "reproduce": {"report", "results", "evaluate", "metrics", "encode", "data", "datasets"},
+    "reproduce": {"report", "results", "evaluate", "models", "graph", "metrics", "encode", "data", "datasets"},
     "report": {"results"},
     "cli": {
         "audit",
@@ -40,6 +40,7 @@ MAY_IMPORT = {
         "results",
         "models",
         "ranking",
+        "similarity",
         "metrics",
         "encode",
         "similarity",
