@@ -43,7 +43,6 @@ MAY_IMPORT = {
         "similarity",
         "metrics",
         "encode",
-        "similarity",
         "data",
         "datasets",
         "tables",

@@ -8,13 +8,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from ifair.errors import IfairError
 from ifair.graph import Smoothing, select
+from ifair.models.validation import check_choice
 from ifair.similarity import Similarity
 from ifair.similarity.peers import Peers
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
+PARITIES = ("selection", "opportunity")
 PARITY_ROUNDS = 100
 PARITY_TOLERANCE = 1e-9
 
@@ -124,6 +127,28 @@ class BatchDecisions:
 
     def _label(self, person: int) -> str:
         return f"person {self._people.index[person]}"
+
+
+def check_groups(n_people: int, groups: Any, parity: str | None, *, threshold: float | None, probable: bool) -> None:
+    """Refuse groups that do not fit the people, and a parity that cannot be had."""
+    if groups is not None:
+        missing = pd.isna(np.asarray(groups))
+        if missing.shape != (n_people,):
+            raise IfairError(f"groups must name one group for each of {n_people} people, got {missing.shape}")
+        if missing.any():
+            raise IfairError(f"groups has no value for person {int(missing.argmax())}; name a group for it")
+    if parity is None:
+        return
+    check_choice("parity", parity, PARITIES)
+    if groups is None:
+        raise IfairError("parity needs groups, the group of every person")
+    if threshold is not None:
+        raise IfairError("parity finds the thresholds itself: give rate or n, not threshold")
+    if parity == "opportunity" and not probable:
+        raise IfairError(
+            "parity='opportunity' needs probabilities of being positive, and the inner model gives none: use "
+            "parity='selection', or a classifier with predict_proba"
+        )
 
 
 def select_by_group(

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from ifair.encode.table_forms import to_pandas
 from ifair.errors import IfairError
 from ifair.graph import Smoothing, minimum_cut, neighbour_graph, newcomer_scores, select, smooth_with_certificate
-from ifair.models.batch_decisions import BatchDecisions, select_by_group
+from ifair.models.batch_decisions import BatchDecisions, check_groups, select_by_group
 from ifair.models.validation import check_choice, check_positive_integer, protected_columns
 from ifair.similarity import Similarity
 from ifair.similarity.peers import Peers, Points
@@ -26,7 +26,6 @@ from ifair.similarity.peers import Peers, Points
 Floats = NDArray[np.float64]
 
 PENALTIES = ("absolute", "squared")
-PARITIES = ("selection", "opportunity")
 EXACT = 1e-12
 """Relative duality gap of scores that decide who is selected: it bounds every score to about its root."""
 
@@ -178,7 +177,7 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
                 f"decide selects people by one score, and this model has one for each of {model_scores.shape[1]} "
                 "classes: use scores, or a model of two classes"
             )
-        self._check_groups(len(people), groups, parity, threshold)
+        check_groups(len(people), groups, parity, threshold=threshold, probable=self._method == "predict_proba")
         peers, graph = self._compare(people, query)
         thresholds: dict[Any, float] = {}
         # Who would have been selected without peers and groups.
@@ -195,7 +194,8 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
             )
             height = 0.0
         else:
-            smoothing = self._smooth(model_scores, graph, EXACT)
+            # A minimum cut decides by a threshold, the scores otherwise.
+            smoothing = self._smooth(model_scores, graph, EXACT if threshold is None else self.tol)
             found = select(
                 smoothing.scores, threshold=threshold, rate=rate, n=n, priority=model_scores, tolerance=smoothing.error
             )
@@ -363,26 +363,6 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
             check_positive_integer("reference (how many training people to keep)", self.reference)
         if isinstance(self.cv, str):
             check_choice("cv", self.cv, ("prefit",))
-
-    def _check_groups(self, n_people: int, groups: Any, parity: str | None, threshold: float | None) -> None:
-        if groups is not None:
-            missing = pd.isna(np.asarray(groups))
-            if missing.shape != (n_people,):
-                raise IfairError(f"groups must name one group for each of {n_people} people, got {missing.shape}")
-            if missing.any():
-                raise IfairError(f"groups has no value for person {int(missing.argmax())}; name a group for it")
-        if parity is None:
-            return
-        check_choice("parity", parity, PARITIES)
-        if groups is None:
-            raise IfairError("parity needs groups, the group of every person")
-        if threshold is not None:
-            raise IfairError("parity finds the thresholds itself: give rate or n, not threshold")
-        if parity == "opportunity" and self._method != "predict_proba":
-            raise IfairError(
-                "parity='opportunity' needs probabilities of being positive, and the inner model gives none: use "
-                "parity='selection', or a classifier with predict_proba"
-            )
 
     # ---- what the classifier and the regressor do differently ----
 
