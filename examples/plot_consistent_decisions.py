@@ -10,8 +10,8 @@ the model thinks, and differ little between people who are alike in what may cou
 # %%
 # A model, and who is like whom
 # -----------------------------
-# Any classifier will do; boosted trees are accurate and jump from person to person. The model does not see the
-# protected columns, and neither does the comparison of people.
+# Any classifier will do; boosted trees are accurate and jump from person to person. Neither the model nor the
+# comparison of people sees the protected columns.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -77,8 +77,7 @@ for text in decided.explain_changes(most=2)["explanation"].head(3):
 # have liked best. A batch can be decided about anew without another fit. Nobody wins by treating all people alike:
 # consistency is corrected for chance.
 
-# Where there are fewer peers than ten, people stand for themselves.
-neighbours = np.where(decided.peers.indices >= 0, decided.peers.indices, np.arange(len(batch))[:, None])
+neighbours = decided.peers.indices
 rows = []
 for strength in (0.0, 0.02, 0.05, 0.1, 0.2, 0.5):
     chosen = model.set_params(strength=strength).decide(batch, n=40)

@@ -43,6 +43,7 @@ MAY_IMPORT = {
         "similarity",
         "metrics",
         "encode",
+        "similarity",
         "data",
         "datasets",
         "tables",

@@ -321,7 +321,7 @@ def test_nobody_gets_another_answer_for_other_protected_attributes(model, people
 def test_a_reference_of_some_people_is_drawn_from_the_training_people(model, people, hired):
     few = clone(model).set_params(reference=30).fit(people, hired)
     assert few.reference_scores_.shape == (30,)
-    assert {len(rows) for name, rows in few.reference_.items() if name in ("coordinates", "present")} == {30}
+    assert len(few.reference_) == 30
     assert np.isin(few.reference_scores_, model.reference_scores_).all()
 
 

@@ -74,8 +74,8 @@ class ConsistentClassifier(ClassifierMixin, ConsistentModel):
         Fitted.
     reference_scores_ : ndarray of shape (n_reference,) or (n_reference, n_classes)
         Smoothed scores of the reference.
-    reference_ : dict of arrays
-        The people of the reference as points.
+    reference_ : Points
+        The people of the reference.
     protected_mask_, seen_mask_ : ndarray of bool, shape (n_features,)
         Columns that are protected, and columns that the estimator looks at.
     gap_ : float

@@ -71,6 +71,18 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
         tags.input_tags.categorical = inner.categorical
         return tags
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The reference as plain arrays, for files that hold data only."""
+        state = dict(super().__getstate__())
+        if "reference_" in state:
+            state["reference_"] = self.reference_.to_arrays()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if "reference_" in state:
+            self.reference_ = Points(**state["reference_"])
+
     def get_metadata_routing(self) -> MetadataRouter:
         """What `fit` passes on to the inner estimator."""
         mapping = MethodMapping().add(caller="fit", callee="fit")
@@ -107,8 +119,7 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
         smoothing = self._smooth(scores, self._compare(people, query)[1], self.tol)
         self.gap_ = smoothing.relative_gap
         kept = self._choose_reference(len(people), rng)
-        points = self.similarity_.embed(people.iloc[kept])
-        self.reference_ = {name: getattr(points, name) for name in Points.__slots__}
+        self.reference_ = self.similarity_.embed(people.iloc[kept])
         self.reference_scores_ = smoothing.scores[kept]
         return self
 
@@ -167,7 +178,7 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
                 f"decide selects people by one score, and this model has one for each of {model_scores.shape[1]} "
                 "classes: use scores, or a model of two classes"
             )
-        self._check_wanted(len(people), threshold, rate, n, groups, parity)
+        self._check_groups(len(people), groups, parity, threshold)
         peers, graph = self._compare(people, query)
         thresholds: dict[Any, float] = {}
         # Who would have been selected without peers and groups.
@@ -214,7 +225,7 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
         people, model_scores = self._read(X)
         if self.strength == 0:
             return model_scores
-        peers = self.similarity_.neighbours(people, Points(**self.reference_))
+        peers = self.similarity_.neighbours(people, self.reference_)
         nearest = np.where(peers.indices < 0, 0, peers.indices)
 
         def score(plain: Floats, reference: Floats) -> Floats:
@@ -353,13 +364,7 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
         if isinstance(self.cv, str):
             check_choice("cv", self.cv, ("prefit",))
 
-    def _check_wanted(self, n_people: int, threshold: Any, rate: Any, n: Any, groups: Any, parity: str | None) -> None:
-        if sum(value is not None for value in (threshold, rate, n)) != 1:
-            raise IfairError("give exactly one of threshold, rate and n")
-        if rate is not None and not 0 <= rate <= 1:
-            raise IfairError(f"rate must be a share from 0 to 1, got {rate}")
-        if n is not None and not 0 <= n <= n_people:
-            raise IfairError(f"n must be from 0 to the number of people, {n_people}; got {n}")
+    def _check_groups(self, n_people: int, groups: Any, parity: str | None, threshold: float | None) -> None:
         if groups is not None:
             missing = pd.isna(np.asarray(groups))
             if missing.shape != (n_people,):

@@ -1,12 +1,13 @@
 """The people most like each: their positions and distances, fewer where nobody else is within reach."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ifair.core.arrays import Array, Indices
-from ifair.core.nearest import first_of_each, nearest, to_ten_digits
+from ifair.core.nearest import Reference, first_of_each, to_ten_digits
 
 ROWS = 256
 """People searched for at a time."""
@@ -74,6 +75,7 @@ class Points:
     present: NDArray[np.float64]
     gaps: NDArray[np.float64]
     columns: NDArray[np.intp]
+    _search: list[Reference | None] = field(default_factory=list, repr=False, compare=False)
 
     @classmethod
     def of(
@@ -97,6 +99,16 @@ class Points:
     def complete(self) -> bool:
         """Whether nobody has a gap."""
         return bool(self.present.all())
+
+    def prepare_search(self) -> Reference | None:
+        """What a search for the nearest of these needs, made once; None if somebody has a gap."""
+        if not self._search:
+            self._search.append(Reference.of(self.coordinates) if self.complete else None)
+        return self._search[0]
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """The arrays that the points are made of."""
+        return {name: getattr(self, name) for name in ("coordinates", "squares", "present", "gaps", "columns")}
 
     def squared_distances(self, others: "Points") -> NDArray[np.float64]:
         """Of every person here to every one of the others, by matrix products."""
@@ -144,9 +156,12 @@ def find_peers(
         k = min(n_neighbors, len(pool) - (reference is None))
         if k < 1 or len(rows) == 0:
             continue
-        asked, among = people[rows], others[pool]
-        if asked.complete and among.complete:
-            found, squared = nearest(among.coordinates, k, None if reference is None else asked.coordinates)
+        asked, among = (people, others) if query is None else (people[rows], others[pool])
+        search = among.prepare_search() if asked.complete else None
+        if search is not None and reference is None:
+            found, squared = search.nearest_others(k)
+        elif search is not None:
+            found, squared = search.nearest(asked.coordinates, k)
         else:
             starts = range(0, len(rows), ROWS)
             parts = [_nearest(asked[i : i + ROWS], among, k, i if reference is None else None) for i in starts]

@@ -166,8 +166,8 @@ class Similarity(BaseEstimator):
 
     def distances(self, A: Any, B: Any = None) -> NDArray[np.float64]:
         """Distances of all people of one table to all of another, or among themselves, shape (n_A, n_B)."""
-        a = self._points(self._counted(A))
-        return np.sqrt(a.squared_distances(a if B is None else self._points(self._counted(B))))
+        a = self.embed(A)
+        return np.sqrt(a.squared_distances(a if B is None else self.embed(B)))
 
     def neighbours(self, X: Any, reference: Any = None, *, n_neighbors: int | None = None, query: Any = None) -> Peers:
         """The people most like each, within the caliper.
@@ -189,7 +189,7 @@ class Similarity(BaseEstimator):
         return found.within(None if np.isinf(self.caliper_) else self.caliper_)
 
     def embed(self, X: Any) -> Points:
-        """People as points, ready to be the reference of many searches."""
+        """People as points, to be the reference of many searches."""
         return self._points(self._counted(X))
 
     def graph(self, X: Any, *, query: Any = None) -> csr_array:
@@ -249,11 +249,20 @@ class Similarity(BaseEstimator):
             present = np.ones((len(counted), len(self.attributes_)), dtype=bool)
             return Points.of(encoded.to_numpy() * np.sqrt(weights)[columns], present, np.zeros(len(weights)), columns)
         units = self._units()
-        parts = [unit.embed(counted[unit.name]) for unit in units]
         columns = np.repeat(np.arange(len(units)), [unit.width for unit in units])
-        coordinates = np.hstack([values for values, _ in parts]) * np.sqrt(weights)[columns]
+        coordinates = np.empty((len(counted), len(columns)))
+        present = np.empty((len(counted), len(units)), dtype=bool)
+        numbers = np.array([unit.kind == "number" for unit in units])
+        if numbers.any():
+            # At once: pandas takes longer for a column than the search for a newcomer.
+            values = counted.iloc[:, np.flatnonzero(numbers)].to_numpy(dtype=float, na_value=np.nan)
+            present[:, numbers] = ~np.isnan(values)
+            coordinates[:, numbers[columns]] = np.nan_to_num(values) / [u.size for u in units if u.kind == "number"]
+        for i in np.flatnonzero(~numbers):
+            coordinates[:, columns == i], present[:, i] = units[i].embed(counted[units[i].name])
+        coordinates *= np.sqrt(weights)[columns]
         gaps = GAP * weights * np.array([unit.typical for unit in units])
-        return Points.of(coordinates, np.column_stack([present for _, present in parts]), gaps, columns)
+        return Points.of(coordinates, present, gaps, columns)
 
     def _units(self) -> list[Unit]:
         if self.reading == "paper":
