@@ -42,7 +42,6 @@ MAY_IMPORT = {
         "similarity",
         "metrics",
         "encode",
-        "similarity",
         "data",
         "datasets",
         "tables",

@@ -258,8 +258,9 @@ class Similarity(BaseEstimator):
             values = counted.iloc[:, np.flatnonzero(numbers)].to_numpy(dtype=float, na_value=np.nan)
             present[:, numbers] = ~np.isnan(values)
             coordinates[:, numbers[columns]] = np.nan_to_num(values) / [u.size for u in units if u.kind == "number"]
-        for i in np.flatnonzero(~numbers):
-            coordinates[:, columns == i], present[:, i] = units[i].embed(counted[units[i].name])
+        for i, unit in enumerate(units):
+            if unit.kind != "number":
+                coordinates[:, columns == i], present[:, i] = unit.embed(counted[unit.name])
         coordinates *= np.sqrt(weights)[columns]
         gaps = GAP * weights * np.array([unit.typical for unit in units])
         return Points.of(coordinates, present, gaps, columns)
