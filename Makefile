@@ -12,7 +12,7 @@ comma := ,
 CLUSTERS := dask$(if $(shell command -v java),$(comma)spark)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-slow test-browser test-torch test-cluster lint types docs bench clean
+.PHONY: help demo reproduce test test-slow test-smoke test-browser test-torch test-cluster lint types docs bench clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -33,11 +33,14 @@ reproduce: $(VENV)/.installed-report,tune ## set up and run the paper's evaluati
 	@$(BIN)/ifair reproduce --profile $(PROFILE)
 
 test: $(VENV)/.installed-test ## set up and run the test suite
-	@$(PYTEST) -n $(WORKERS) -m "not slow and not browser and not cluster"
+	@$(PYTEST) -n $(WORKERS) -m "not slow and not smoke and not browser and not cluster"
 
 test-slow: $(VENV)/.installed-test $(VENV)/.installed-dask ## the slow proofs: a hundred seeds of gradient checks and the like
 	@IFAIR_TEST_SEEDS=$${IFAIR_TEST_SEEDS:-100} $(PYTEST) -n $(WORKERS) -m "slow and not cluster"
 	@$(PYTEST) -m "slow and cluster"
+
+test-smoke: $(VENV)/.installed-test ## the paper's evaluation in small, and whether it gives the numbers that it always gave
+	@$(PYTEST) -m smoke tests/reproduce
 
 test-browser: $(VENV)/.installed-browser ## the report in a real Chromium, which must be installed, with its driver
 	@$(PYTEST) -m browser tests/browser

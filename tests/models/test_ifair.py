@@ -50,7 +50,7 @@ def people(rng):
 
 @parametrize_with_checks(
     [
-        IFair(),
+        IFair(n_restarts=1, max_iter=20),
         IFair(output="membership", pairs=7, freeze_protected=True, protected=[0], n_restarts=1, max_iter=20),
         IFair(3, p=1, pairs="all", init="uniform", alpha_init="random", n_restarts=1, max_iter=20),
         IFair(3, init="principal", fairness_distance="euclidean", max_iter=20),
@@ -59,6 +59,13 @@ def people(rng):
 )
 @pytest.mark.filterwarnings("ignore")
 def test_scikit_learns_own_checks_pass(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([IFair()])
+@pytest.mark.filterwarnings("ignore")
+def test_scikit_learns_own_checks_pass_with_all_defaults(estimator, check):
     check(estimator)
 
 

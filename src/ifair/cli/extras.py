@@ -24,9 +24,10 @@ def needs(what: str, *packages: str) -> None:
     what : str
         What needs them, as the subject of a sentence.
     *packages : str
-        Import names, of packages that one extra brings.
+        Import names, of packages that one extra brings; none where nothing is needed.
     """
-    require_extra(what, packages, EXTRAS[packages[0]])
+    if packages:
+        require_extra(what, packages, EXTRAS[packages[0]])
 
 
 def needs_for_tables(*paths: Path | None) -> None:

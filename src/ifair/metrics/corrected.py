@@ -1,6 +1,6 @@
 """Consistency that a constant decision cannot win: corrected for chance, at a matched rate, and of ranks."""
 
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,15 +11,16 @@ from ifair.metrics.arguments import Floats, check_numbers, split_by_query, warn_
 from ifair.metrics.neighbours import average_neighbours, resolve_neighbours
 
 
-def corrected_consistency(
-    y: ArrayLike,
-    X: ArrayLike | None = None,
-    *,
-    k: int = 10,
-    neighbours: ArrayLike | None = None,
-    query: Any = None,
-    n_jobs: int | None = None,
-) -> float:
+class PeerOptions(TypedDict, total=False):
+    """Who is compared with whom; see :func:`ifair.metrics.consistency`."""
+
+    k: int
+    neighbours: ArrayLike | None
+    query: Any
+    n_jobs: int | None
+
+
+def corrected_consistency(y: ArrayLike, X: ArrayLike | None = None, **options: Unpack[PeerOptions]) -> float:
     """Consistency of decisions, corrected for chance: ``1 - (1 - yNN) / (2 r (1 - r))`` at selection rate r.
 
     yNN grows when fewer people are selected, and is 1 when nobody is. Two decisions drawn at random at rate r differ
@@ -46,22 +47,18 @@ def corrected_consistency(
     decisions = check_numbers(y, "y")
     if not np.isin(decisions, (0.0, 1.0)).all():
         raise IfairError("y must hold decisions, 0 or 1; rank_consistency is for scores")
-    near = resolve_neighbours(len(decisions), X, k, neighbours, query, n_jobs)
+    near = resolve_neighbours(len(decisions), X, **options)
     apart = average_neighbours(np.abs(decisions[:, None] - decisions[near]), near)
     return _average_defined(
-        [_correct(apart[rows], float(decisions[rows].mean())) for _, rows in split_by_query(query, len(decisions))]
+        [
+            _correct(apart[rows], float(decisions[rows].mean()))
+            for _, rows in split_by_query(options.get("query"), len(decisions))
+        ]
     )
 
 
 def consistency_at_rate(
-    scores: ArrayLike,
-    X: ArrayLike | None = None,
-    *,
-    rate: float,
-    k: int = 10,
-    neighbours: ArrayLike | None = None,
-    query: Any = None,
-    n_jobs: int | None = None,
+    scores: ArrayLike, X: ArrayLike | None = None, *, rate: float, **options: Unpack[PeerOptions]
 ) -> float:
     """:func:`corrected_consistency` of selecting the people with the highest scores, a share ``rate`` of them.
 
@@ -77,9 +74,9 @@ def consistency_at_rate(
     values = check_numbers(scores, "scores")
     if not 0 < rate < 1:
         raise IfairError(f"rate must lie between 0 and 1, got {rate!r}")
-    near = resolve_neighbours(len(values), X, k, neighbours, query, n_jobs)
+    near = resolve_neighbours(len(values), X, **options)
     found = []
-    for _, rows in split_by_query(query, len(values)):
+    for _, rows in split_by_query(options.get("query"), len(values)):
         chance, tied, together = _selection_chances(values[rows], rate)
         everybody, ties = np.zeros(len(values)), np.zeros(len(values), dtype=bool)
         everybody[rows], ties[rows] = chance, tied
@@ -92,15 +89,7 @@ def consistency_at_rate(
     return _average_defined(found)
 
 
-def rank_consistency(
-    scores: ArrayLike,
-    X: ArrayLike | None = None,
-    *,
-    k: int = 10,
-    neighbours: ArrayLike | None = None,
-    query: Any = None,
-    n_jobs: int | None = None,
-) -> float:
+def rank_consistency(scores: ArrayLike, X: ArrayLike | None = None, **options: Unpack[PeerOptions]) -> float:
     """Consistency of ranks: ``1 - 3 mean |r_i - r_j|`` over neighbours, ranks r between 0 and 1 (``1/(M+1)``, ...).
 
     0 for a random order, 1 when all neighbours are next to each other. No threshold and no shrinking of scores changes
@@ -122,9 +111,9 @@ def rank_consistency(
     0.0
     """
     values = check_numbers(scores, "scores")
-    near = resolve_neighbours(len(values), X, k, neighbours, query, n_jobs)
+    near = resolve_neighbours(len(values), X, **options)
     found = []
-    for _, rows in split_by_query(query, len(values)):
+    for _, rows in split_by_query(options.get("query"), len(values)):
         n = len(rows)
         ranks, size = np.zeros(len(values)), np.zeros(len(values))
         ranks[rows] = rankdata(values[rows]) / (n + 1)

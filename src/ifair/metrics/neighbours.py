@@ -60,8 +60,8 @@ def nearest_neighbours(X: ArrayLike, k: int = 10, *, query: Any = None, n_jobs: 
 def resolve_neighbours(
     n_records: int,
     X: ArrayLike | None,
-    k: int,
-    neighbours: ArrayLike | None,
+    k: int = 10,
+    neighbours: ArrayLike | None = None,
     query: Any = None,
     n_jobs: int | None = None,
 ) -> Ints:
