@@ -401,4 +401,4 @@ def _whiten(seen: Floats, X: Floats) -> Floats:
     return (X - centre) @ directions[kept].T / sizes[kept] * np.sqrt(len(seen))
 
 
-EXPERIMENT = Experiment("consistent", place=120, plan=plan, summarise=summarise, section=section, by_dataset=True)
+EXPERIMENT = Experiment("consistent", place=130, plan=plan, summarise=summarise, section=section, by_dataset=True)
