@@ -89,5 +89,5 @@ def tensor_graph_of(index: Any, k: int) -> Any:
     )
     ends = torch.searchsorted(pair, torch.arange(n + 1, device=pair.device) * n)
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Sparse CSR tensor support")
+        warnings.filterwarnings("ignore", "Sparse (CSR tensor support|invariant checks)")
         return torch.sparse_csr_tensor(ends, pair % n, count.double() / (2 * k), (n, n), check_invariants=False)
