@@ -41,9 +41,7 @@ def test_frames_of_dask_give_what_the_frames_give(people, kind):
 
 
 def test_records_that_meet_in_blocks_are_found(rng, monkeypatch):
-    from ifair.metrics import lazily
-
-    monkeypatch.setattr(lazily, "ROWS", 8)
+    monkeypatch.setattr("ifair.core.nearest.ROWS", 8)
     X, y = rng.normal(size=(60, 2)), rng.random(60) < 0.5
     lazy = consistency(da.from_array(y, 30), da.from_array(X, (30, 2)), k=3)
     assert float(lazy.compute()) == pytest.approx(consistency(y, X, k=3))
