@@ -18,7 +18,7 @@ from ifair.inputs.parquet import ParquetRecords
 from ifair.inputs.table import ColumnStatistics
 from ifair.models import starts
 
-M, N, K = 30_000, 5, 3  # several chunks
+M, N, K = 9000, 5, 3  # several chunks, of two blocks each
 FORMS = ["memory map", "path of an array", "path of a folder", "reader", "reader that decodes anew"]
 NAMED = FORMS[2:]
 
@@ -35,8 +35,8 @@ def on_disk(X, tmp_path_factory):
     np.save(folder / "x.npy", X)
     (folder / "parquet").mkdir()
     frame = pd.DataFrame(X, columns=list("abcde"))
-    frame[:7000].to_parquet(folder / "parquet" / "1.parquet", row_group_size=3000)
-    frame[7000:].to_parquet(folder / "parquet" / "2.parquet")
+    frame[:2100].to_parquet(folder / "parquet" / "1.parquet", row_group_size=900)
+    frame[2100:].to_parquet(folder / "parquet" / "2.parquet")
     return {
         "memory map": np.load(folder / "x.npy", mmap_mode="r"),
         "path of an array": str(folder / "x.npy"),
@@ -48,7 +48,7 @@ def on_disk(X, tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def _small_chunks(monkeypatch):
-    monkeypatch.setattr("ifair.engines.streamed.CHUNK_BYTES", 8 * N * 5000)
+    monkeypatch.setattr("ifair.engines.streamed.CHUNK_BYTES", 8 * N * 2500)
 
 
 def fitted(X, **options):
@@ -95,14 +95,14 @@ def test_records_on_disk_are_represented_as_those_in_memory(X, on_disk, form):
     # A frame lies in memory column by column, which changes the rounding of products.
     np.testing.assert_allclose(model.transform(on_disk[form]), expected, rtol=0 if named is X else 1e-12)
     np.testing.assert_allclose(model.membership(on_disk[form]), model.membership(named), rtol=1e-12)
-    parts = list(model.transform_blocks(on_disk[form], rows=8192))
-    assert [len(part) for part in parts] == [8192, 8192, 8192, M - 3 * 8192]
+    parts = list(model.transform_blocks(on_disk[form], rows=2048))
+    assert [len(part) for part in parts] == [2048, 2048, 2048, 2048, M - 4 * 2048]
     np.testing.assert_allclose(np.vstack(parts), expected, rtol=1e-12)
 
 
 def test_blocks_of_a_table_in_memory_are_represented_too(X):
     model = fitted(pd.DataFrame(X, columns=list("abcde")))
-    parts = list(model.transform_blocks(pd.DataFrame(X, columns=list("abcde")), rows=20_000))
+    parts = list(model.transform_blocks(pd.DataFrame(X, columns=list("abcde")), rows=6000))
     np.testing.assert_allclose(np.vstack(parts), model.transform(pd.DataFrame(X, columns=list("abcde"))), rtol=1e-12)
 
 
@@ -143,9 +143,9 @@ def test_all_pairs_of_few_records_on_disk_are_computed(X, tmp_path):
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_what_is_missing_is_found_wherever_it_is(X, tmp_path, value):
     bad = X.copy()
-    bad[23_456, 3] = value
+    bad[7654, 3] = value
     np.save(tmp_path / "bad.npy", bad)
-    where = r"NaN or infinity: .* in record 23456, column 3"
+    where = r"NaN or infinity: .* in record 7654, column 3"
     with pytest.raises(ValueError, match=where):
         fitted(tmp_path / "bad.npy")
     with pytest.raises(ValueError, match=where):
@@ -182,8 +182,8 @@ def people(X):
 @pytest.fixture(scope="module")
 def people_on_disk(people, tmp_path_factory):
     folder = tmp_path_factory.mktemp("people")
-    people[:9000].to_parquet(folder / "1.parquet", row_group_size=4000)
-    people[9000:].to_parquet(folder / "2.parquet")
+    people[:2700].to_parquet(folder / "1.parquet", row_group_size=1200)
+    people[2700:].to_parquet(folder / "2.parquet")
     return folder
 
 
