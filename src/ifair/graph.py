@@ -5,7 +5,6 @@ graphs of SciPy; tensors of PyTorch are worked on where they are.
 """
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +16,7 @@ from ifair.core import smooth as core
 from ifair.core.edges import components, edges_of, is_tensor, on_host, to_kind_of, to_numpy
 from ifair.core.nearest import Reference
 from ifair.core.neighbour_graph import graph_of, search_neighbours, squared_reach, tensor_graph_of
-from ifair.errors import IfairError
+from ifair.errors import IfairError, warn_user
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -100,7 +99,7 @@ def neighbour_graph(
             )
         return graph_of(index, index.shape[1])
     as_tensor = is_tensor(X)
-    records = _weighted(X.double() if as_tensor else _matrix(X), weights)
+    records = _scale_columns(X.double() if as_tensor else _matrix(X), weights)
     if device is not None and not as_tensor:
         import torch
 
@@ -222,11 +221,10 @@ def smooth_with_certificate(
         from sklearn.exceptions import ConvergenceWarning
 
         share = max(result.gap / result.objective for result in found if result.objective > 0)
-        warnings.warn(
+        warn_user(
             f"the smoothed scores are within a relative gap of {share:.1e}, not tol={tol}, after {max_iter} "
             "iterations: raise max_iter or tol",
             ConvergenceWarning,
-            stacklevel=2,
         )
     # The squared objective is strongly convex, gap >= 1/2 |s - s*|^2; the dual doubles that of the absolute one.
     largest = max((result.gap for result in found), default=0.0)
@@ -455,7 +453,7 @@ class NeighbourIndex:
 
     def __init__(self, reference: Any, *, weights: ArrayLike | None = None, reach: float | None = None) -> None:
         self.weights, self.reach = weights, reach
-        self._reference = Reference.of(_weighted(_matrix(reference), weights))
+        self._reference = Reference.of(_scale_columns(_matrix(reference), weights))
 
     def nearest(self, X: Any, n_neighbors: int = 10, *, n_jobs: int | None = None) -> tuple[NDArray[np.intp], Floats]:
         """Rows of the reference, the nearest first, and their distances; -1 and infinity beyond reach.
@@ -471,7 +469,7 @@ class NeighbourIndex:
             raise IfairError(
                 f"n_neighbors must be from 1 to the size of the reference, {n_reference}; got {n_neighbors}"
             )
-        index, squared = self._reference.nearest(_weighted(_matrix(X), self.weights), n_neighbors, n_jobs)
+        index, squared = self._reference.nearest(_scale_columns(_matrix(X), self.weights), n_neighbors, n_jobs)
         if self.reach is not None:
             beyond = squared > squared_reach(self.reach)
             index, squared = np.where(beyond, -1, index), np.where(beyond, np.inf, squared)
@@ -497,7 +495,7 @@ def _floats(values: Any, name: str) -> Floats:
     return result
 
 
-def _weighted(records: Any, weights: ArrayLike | None) -> Any:
+def _scale_columns(records: Any, weights: ArrayLike | None) -> Any:
     if weights is None:
         return records
     factor = _floats(weights, "weights")

@@ -33,7 +33,7 @@ def records(X, tmp_path):
 
 def decoded(records):
     """The records as a fit reads them."""
-    return DiskTable(records, lambda X: X, engine="local", n_jobs=1, beside={})._decoded
+    return DiskTable(records, lambda X: X, engine="local", n_jobs=1, beside={})._record_reader
 
 
 class Counted(ParquetRecords):

@@ -311,7 +311,7 @@ class _Trial:
     value: float
     slope: float
 
-    def tilted(self, by: float) -> "_Trial":
+    def tilt_slope(self, by: float) -> "_Trial":
         return _Trial(self.length, self.value - self.length * by, self.slope - by)
 
 
@@ -383,7 +383,7 @@ class LineSearch:
 
     def _choose(self, trial: _Trial, tilt: float) -> None:
         """The next length by interpolation, and the interval in which the minimum is."""
-        best, other, now = self._best.tilted(tilt), self._other.tilted(tilt), trial.tilted(tilt)
+        best, other, now = self._best.tilt_slope(tilt), self._other.tilt_slope(tilt), trial.tilt_slope(tilt)
         opposite = now.slope * (best.slope / abs(best.slope)) < 0.0
         if now.value > best.value:
             # Higher: the minimum lies between.

@@ -59,8 +59,8 @@ class MinkowskiPairs:
 
     def tile(self, a: MinkowskiSide, b: MinkowskiSide, *, same: bool = False) -> TileSums:
         xp = namespace(a.representation)
-        distance, slope = root(self._powered(a.representation, b.representation, a.alpha), self.p, 1.0)
-        input_distance, input_slope = root(self._powered(a.inputs, b.inputs, a.input_alpha), self.p, 1.0)
+        distance, slope = root(self._sum_powers(a.representation, b.representation, a.alpha), self.p, 1.0)
+        input_distance, input_slope = root(self._sum_powers(a.inputs, b.inputs, a.input_alpha), self.p, 1.0)
         error = distance - input_distance
         loss = xp.sum(error * error)
         error *= 2.0
@@ -86,7 +86,7 @@ class MinkowskiPairs:
             d_alpha[self.unprotected] -= xp.stack(by_input)
         return TileSums(loss, xp.stack(rows_a, axis=1), xp.stack(rows_b, axis=1), d_alpha)
 
-    def _powered(self, a: Array, b: Array, alpha: Array) -> Array:
+    def _sum_powers(self, a: Array, b: Array, alpha: Array) -> Array:
         xp = namespace(a)
         total = xp.zeros((a.shape[0], b.shape[0]), dtype=a.dtype, device=a.device)
         for n in range(a.shape[1]):

@@ -155,7 +155,7 @@ class _Search:
         tiny += 8 * n_columns * scale * largest[2] * torch.finfo(torch.float64).eps
         lower = ((1 - slack) * squares - tiny)[:, None]
         ones = torch.ones_like(query_squares)[:, None]
-        left, right = _left(-2 * others, ones, split), _right(centred, lower, split)
+        left, right = _stack_left(-2 * others, ones, split), _stack_right(centred, lower, split)
         padding = -len(right) % GROUP
         if padding:  # columns that nobody is near to
             far = torch.zeros(padding, right.shape[1], device=right.device, dtype=right.dtype)
@@ -248,21 +248,21 @@ def _bounds_at_once(device: torch.device) -> int:
 # multiple of four, as tensor cores like it.
 
 
-def _left(numbers: Tensor, one: Tensor, split: bool) -> Tensor:
+def _stack_left(numbers: Tensor, one: Tensor, split: bool) -> Tensor:
     if not split:
         return torch.cat([numbers, one], dim=1).float()
     high, low = _split(numbers)
-    return _padded([high, high, low, one.float(), one.float()])
+    return _join_columns([high, high, low, one.float(), one.float()])
 
 
-def _right(numbers: Tensor, last: Tensor, split: bool) -> Tensor:
+def _stack_right(numbers: Tensor, last: Tensor, split: bool) -> Tensor:
     if not split:
         return torch.cat([numbers, last], dim=1).float()
     (high, low), halves = _split(numbers), _split(last)
-    return _padded([high, low, high, *halves])
+    return _join_columns([high, low, high, *halves])
 
 
-def _padded(columns: list[Tensor]) -> Tensor:
+def _join_columns(columns: list[Tensor]) -> Tensor:
     missing = -sum(part.shape[1] for part in columns) % 4
     return torch.cat([*columns, *(torch.zeros_like(columns[-1]) for _ in range(missing))], dim=1)
 

@@ -131,7 +131,7 @@ class EuclideanPairs:
     def side(self, X: Array, U: Array, parameters: Parameters) -> EuclideanSide:
         inputs = X[:, self.unprotected]
         weighted_inputs = inputs * parameters.alpha[..., None, self.unprotected] if self.weighted else inputs
-        U = self._centred(U)
+        U = self._centre_rows(U)
         weighted = U @ self._gram(parameters)
         norms, input_norms = row_sums(weighted, U), row_sums(weighted_inputs, inputs)
         left, right = self._factors(weighted, U, norms)
@@ -139,7 +139,7 @@ class EuclideanPairs:
         floor, input_floor = self._floor(norms, input_norms), self._floor(input_norms, norms)
         return EuclideanSide(left, right, input_left, input_right, floor, input_floor)
 
-    def _centred(self, U: Array) -> Array:
+    def _centre_rows(self, U: Array) -> Array:
         # Only differences of memberships count. They are small where memberships are nearly even: keep their digits.
         return U - 1.0 / self.n_prototypes
 
@@ -202,7 +202,7 @@ class EuclideanPairs:
         xp = namespace(U)
         K = self.n_prototypes
         V = parameters.prototypes
-        U = self._centred(U)
+        U = self._centre_rows(U)
         laplacian = rows[..., K : K + 1] * U - rows[..., :K]
         dU = 2.0 * laplacian @ self._gram(parameters)
         dQ = U.mT @ laplacian

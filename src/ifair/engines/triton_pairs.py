@@ -94,7 +94,7 @@ class FusedPairs(EuclideanPairs):
     largest: Any = None
 
     def side(self, X: Array, U: Array, parameters: Parameters) -> Any:
-        roots, U = self._roots(parameters), self._centred(U)
+        roots, U = self._roots(parameters), self._centre_rows(U)
         gram: Any = self._gram(parameters)
         inputs: Any = X[:, self.unprotected] * roots
         weighted: Any = U @ gram
@@ -229,7 +229,7 @@ def _sum(parts: torch.Tensor) -> torch.Tensor:
     return parts.sum(0).double()
 
 
-def _padded(width: int) -> int:
+def _pad_width(width: int) -> int:
     """A width for tensor cores: a power of two, at least 16; beyond WIDEST a multiple of it."""
     return max(16, triton.next_power_of_2(width)) if width <= WIDEST else triton.cdiv(width, WIDEST) * WIDEST
 
@@ -251,7 +251,7 @@ def _factors(left: torch.Tensor, right: torch.Tensor) -> tuple[torch.Tensor, tor
     rest = half - sum(_split_in_two(half))
     left = torch.cat([left, zeros, zeros + times, zeros + times], dim=1)
     right = torch.cat([right, zeros + 1.0, half, rest], dim=1)
-    width = _padded(left.shape[1])
+    width = _pad_width(left.shape[1])
     return _parts(left, width), _parts(right, width), norms
 
 

@@ -87,27 +87,27 @@ class ClusterTable(Table):
         """Some of the attributes, in a form that `_gather_columns` takes."""
 
     @cached_property
-    def _loaded(self) -> tuple[ShardedEngine, "PartStatistics"]:
+    def _engine_and_statistics(self) -> tuple[ShardedEngine, "PartStatistics"]:
         with threadpool_limits(1, user_api="blas"):
             return self._load_engine()
 
     @property
     def n_records(self) -> int:
-        return self._loaded[1].n_records
+        return self._engine_and_statistics[1].n_records
 
     @property
     def statistics(self) -> ColumnStatistics:
-        return ColumnStatistics(self._loaded[1].mean, self._loaded[1].largest)
+        return ColumnStatistics(self._engine_and_statistics[1].mean, self._engine_and_statistics[1].largest)
 
     @contextmanager
     def open_engine(self) -> Iterator[ShardedEngine]:
         # What stands beside the records has come by now.
         self._unchanged.close()
         with threadpool_limits(1, user_api="blas"):
-            yield self._loaded[0]
+            yield self._engine_and_statistics[0]
 
     def load_records(self) -> Floats:
-        engine, statistics = self._loaded
+        engine, statistics = self._engine_and_statistics
         return engine.take(np.arange(engine.n_records)) + statistics.mean
 
     def load_columns(self, mask: NDArray[np.bool_]) -> Floats:

@@ -20,7 +20,7 @@ from ifair.inputs.table import Floats, RowMap, Validate, is_collection, map_arra
 class DaskTable(ClusterTable):
     """A collection of Dask, or the table at a path. Its tasks do the same every time."""
 
-    _loaded: tuple[DaskEngine, PartStatistics]
+    _engine_and_statistics: tuple[DaskEngine, PartStatistics]
 
     def __init__(self, X: Any, validate: Validate, *, engine: str, **options: Any) -> None:
         require_packages(engine if engine != "auto" else "dask")
@@ -67,7 +67,7 @@ class DaskTable(ClusterTable):
         return self.records[:, positions]
 
     def _gather_columns(self, what: Any, name: str) -> NDArray[Any]:
-        engine = self._loaded[0]
+        engine = self._engine_and_statistics[0]
         collection = what if is_collection(what) else self.whole[what]
         if hasattr(collection, "rechunk") and collection.ndim == 2:
             collection = collection.rechunk({1: -1})

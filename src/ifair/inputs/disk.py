@@ -62,7 +62,7 @@ class DiskTable(Table):
         return len(self.records)
 
     @cached_property
-    def _decoded(self) -> ChunkReader:
+    def _record_reader(self) -> ChunkReader:
         """The records for a fit, which reads them over and over: what must be decoded is decoded once, if it may be."""
         records = self.records
         if not isinstance(records, ParquetRecords) or records.spool is False:
@@ -83,7 +83,7 @@ class DiskTable(Table):
     @cached_property
     def statistics(self) -> ColumnStatistics:
         total, largest = np.zeros(self.n_features), np.zeros(self.n_features)
-        for _, chunk in self._read_chunks(self._decoded, chunk_rows(self.n_features)):
+        for _, chunk in self._read_chunks(self._record_reader, chunk_rows(self.n_features)):
             np.maximum(largest, np.abs(chunk).max(axis=0), out=largest)
             # Row after row on top of the sum so far: the rounding is that of a sum over the whole table.
             chunk[0] += total
@@ -94,16 +94,16 @@ class DiskTable(Table):
     def open_engine(self) -> Iterator[Engine]:
         with (
             threadpool_limits(1, user_api="blas"),
-            StreamedEngine(self._decoded, self.statistics.mean, threads=self._threads) as engine,
+            StreamedEngine(self._record_reader, self.statistics.mean, threads=self._threads) as engine,
         ):
             yield engine
 
     def load_records(self) -> Floats:
-        return self._decoded.take(np.arange(self.n_records))
+        return self._record_reader.take(np.arange(self.n_records))
 
     def load_columns(self, mask: NDArray[np.bool_]) -> Floats:
         loaded = np.empty((self.n_records, int(mask.sum())), dtype=self.dtype)
-        for rows, chunk in self._read_chunks(self._decoded, chunk_rows(self.n_features)):
+        for rows, chunk in self._read_chunks(self._record_reader, chunk_rows(self.n_features)):
             loaded[rows] = chunk[:, mask]
         return loaded
 
@@ -170,10 +170,10 @@ class MappedRecords:
 
 def is_mapped(X: Any) -> bool:
     """Whether this is a two-dimensional array of numbers that lie in a memory map, not in memory."""
-    return isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fiub" and _backing(X)[0] is not None
+    return isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fiub" and _find_map(X)[0] is not None
 
 
-def _backing(X: Any) -> tuple[Any, str]:
+def _find_map(X: Any) -> tuple[Any, str]:
     """The map that an array's numbers lie in, or None, and the mode it was opened in, if known."""
     mode, owner = "", X
     while owner is not None and not isinstance(owner, mmap.mmap):
@@ -184,7 +184,7 @@ def _backing(X: Any) -> tuple[Any, str]:
 
 def _releasable_map(X: Any) -> Any:
     """The map of an array if its pages can be given back without losing changes, else None."""
-    backing, mode = _backing(X)
+    backing, mode = _find_map(X)
     return backing if mode in ("r", "r+", "w+") and hasattr(mmap, "MADV_DONTNEED") else None
 
 

@@ -28,7 +28,7 @@ from ifair.inputs.table import RowMap, Validate
 class SparkTable(ClusterTable):
     """A data frame of Spark, with numbers of one precision in its columns: single if all are, else double."""
 
-    _loaded: tuple[SparkEngine, PartStatistics]
+    _engine_and_statistics: tuple[SparkEngine, PartStatistics]
 
     def __init__(self, X: Any, validate: Validate, *, engine: str, **options: Any) -> None:
         if engine.partition(":")[0] not in ("auto", "spark"):
@@ -91,7 +91,7 @@ class SparkTable(ClusterTable):
         return [self.records.columns[j] for j in positions]
 
     def _gather_columns(self, what: Any, name: str) -> NDArray[Any]:
-        engine = self._loaded[0]
+        engine = self._engine_and_statistics[0]
         names = [what] if isinstance(what, str) else list(what)
         values = self.whole.select(*map(_quote, names)).rdd.mapPartitions(_columns)
         parts = results_of(engine.context, values.collect, f"ifair-{uuid4().hex}")

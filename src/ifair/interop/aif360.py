@@ -1,6 +1,5 @@
 """Datasets of AIF360, recognised by what they offer: the package is not needed to read one."""
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from ifair.datasets.dataset import Dataset
 from ifair.encode import Encoder
-from ifair.errors import IfairError
+from ifair.errors import IfairError, warn_user
 
 _NEEDED = ("features", "feature_names", "labels", "label_names", "protected_attributes", "protected_attribute_names")
 
@@ -46,7 +45,7 @@ def from_aif360(dataset: Any, *, name: str = "aif360") -> Dataset:
         raise IfairError(f"a Dataset has one target, this has the labels {list(dataset.label_names)}: choose one")
     weights = np.asarray(getattr(dataset, "instance_weights", [1.0]))
     if weights.size and not np.all(weights == weights.flat[0]):
-        warnings.warn("the weights of the records are left behind: ifair counts all people alike", stacklevel=2)
+        warn_user("the weights of the records are left behind: ifair counts all people alike")
     frame = pd.DataFrame(np.asarray(dataset.features, dtype=float), columns=[str(c) for c in dataset.feature_names])
     protected = np.asarray(dataset.protected_attributes, dtype=float)
     names = tuple(str(name) for name in dataset.protected_attribute_names)

@@ -1,6 +1,5 @@
 """The adversary: how well can somebody tell the protected group from a representation?"""
 
-import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +11,7 @@ from sklearn.model_selection import StratifiedKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ifair.errors import IfairError
+from ifair.errors import IfairError, warn_user
 from ifair.metrics.arguments import Floats, Ints, check_matrix, find_groups
 from ifair.metrics.bootstrap import Interval, bootstrap
 from ifair.metrics.utility import accuracy, auc
@@ -120,7 +119,7 @@ def adversary(
         raise IfairError(f"{folds} folds need two groups of {folds} people or more; take fewer folds")
     if (sizes[sizes < folds] > 0).any():
         names = [label for label, size in zip(found.labels, sizes) if 0 < size < folds]
-        warnings.warn(f"groups of fewer than {folds} people are left out: {names}", stacklevel=2)
+        warn_user(f"groups of fewer than {folds} people are left out: {names}")
     kept = np.isin(found.codes, large)
     estimator = make_attacker(model, random_state)
     # Numbered anew, without the groups that were left out.

@@ -1,6 +1,5 @@
 """What the measures accept: arrays, lists, Series and frames of any library, checked in one place."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
-from ifair.errors import IfairError
+from ifair.errors import IfairError, warn_user
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -146,7 +145,7 @@ def _group_column(column: pd.Series) -> Groups:
 
 def warn_undefined(message: str) -> float:
     """NaN, and a warning that says why: a measure without an answer is not zero."""
-    warnings.warn(message, UndefinedMetricWarning, stacklevel=3)
+    warn_user(message, UndefinedMetricWarning)
     return float("nan")
 
 

@@ -18,7 +18,6 @@ random with replacement are independent draws of them, whether or not they share
 The records must not be those on which phi was fitted when the statement is about the population: phi knows those.
 """
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import beta, binom
 
-from ifair.errors import IfairError
+from ifair.errors import IfairError, warn_user
 from ifair.metrics.arguments import Floats, check_matrix, check_vector
 
 Distance = Callable[[Floats, Floats], Floats]
@@ -208,5 +207,5 @@ def _bound_gaps(gaps: Floats, share: float, confidence: float) -> float:
     if r <= n:
         return float(gaps[r - 1])
     needed = int(np.ceil(np.log(1 - confidence) / np.log(1 - share)))
-    warnings.warn(f"{n} pairs are too few for a certificate; {needed} are needed", stacklevel=3)
+    warn_user(f"{n} pairs are too few for a certificate; {needed} are needed")
     return float("inf")

@@ -1,6 +1,5 @@
 """What consistent classifiers and regressors share: fitting, smoothing, newcomers one at a time, and batches."""
 
-import warnings
 from abc import ABC, abstractmethod
 from typing import Any, Self
 
@@ -16,7 +15,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from ifair.encode.table_forms import to_pandas
-from ifair.errors import IfairError
+from ifair.errors import IfairError, warn_user
 from ifair.graph import Smoothing, minimum_cut, neighbour_graph, newcomer_scores, select, smooth_with_certificate
 from ifair.models.batch_decisions import BatchDecisions, check_groups, select_by_group
 from ifair.models.validation import check_choice, check_positive_integer, protected_columns
@@ -290,10 +289,8 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
             return self.cv
         kind, most = self._fold_kind(target)
         if most < 2:
-            warnings.warn(
+            warn_user(
                 "too few people to leave any out: the training people are scored by a model that has seen them",
-                UserWarning,
-                stacklevel=4,
             )
             return None
         return kind(min(int(self.cv), most), shuffle=True, random_state=rng.randint(2**31 - 1))
@@ -320,10 +317,8 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
                     f"{int((~self.protected_mask_).sum())} are not protected: pass the columns that it was fitted on"
                 )
         if (seen & self.protected_mask_).any():
-            warnings.warn(
+            warn_user(
                 "the inner estimator can see protected columns: what it makes of them is smoothed and not removed",
-                UserWarning,
-                stacklevel=3,
             )
         return seen
 

@@ -8,7 +8,7 @@ from copy import copy
 from pathlib import Path
 from typing import Any
 
-from ifair.errors import ModelFileError, ModelFileWarning, require_extra
+from ifair.errors import ModelFileError, ModelFileWarning, require_extra, warn_user
 from ifair.files import write_whole
 from ifair.persist.archive import pack, unpack
 from ifair.persist.manifest import check_payload, find_version, read_manifest, write_manifest
@@ -66,10 +66,9 @@ def save(model: Any, path: str | Path, *, about: Mapping[str, Any] | None = None
         raise FileNotFoundError(f"{path}: the folder {path.parent} does not exist; create it first")
     write_whole(path, pack({MANIFEST: manifest, PAYLOAD: payload}))
     if untrusted:
-        warnings.warn(
+        warn_user(
             f"{path}: to load this model, its reader must vouch for its file: ifair.load(path, trusted={untrusted})",
             ModelFileWarning,
-            stacklevel=2,
         )
 
 
@@ -260,9 +259,8 @@ def _check_fitted(model: Any) -> None:
 def _warn_of_versions(path: Path, packages: Mapping[str, Any]) -> None:
     wrote, reads = str(packages.get("scikit-learn")), str(find_version("scikit-learn"))
     if wrote.split(".")[:2] != reads.split(".")[:2]:
-        warnings.warn(
+        warn_user(
             f"{path}: written with scikit-learn {wrote}, read with {reads}; compare some predictions before relying on "
             "it, and save the model anew",
             ModelFileWarning,
-            stacklevel=3,
         )

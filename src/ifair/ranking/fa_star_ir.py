@@ -1,6 +1,5 @@
 """FA*IR (Zehlike et al., CIKM 2017): the best ranking with enough protected candidates at every prefix."""
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from ifair.errors import IfairError
+from ifair.errors import IfairError, warn_user
 from ifair.metrics.arguments import Groups, check_numbers, find_groups, split_by_query
 from ifair.ranking.minimum_tables import minimum_counts
 from ifair.ranking.rerank import fair_order, fair_scores
@@ -159,7 +158,7 @@ class FAStarIR(BaseEstimator):
         message = f"too few protected candidates for the minimum counts{where}"
         if self.shortage == "raise":
             raise IfairError(message)
-        warnings.warn(message, ShortageWarning, stacklevel=3)
+        warn_user(message, ShortageWarning)
 
 
 def _meets_minima(ranked: NDArray[np.int64], counts: NDArray[np.int64]) -> bool:

@@ -190,7 +190,7 @@ class Similarity(BaseEstimator):
 
     def embed(self, X: Any) -> Points:
         """People as points, to be the reference of many searches."""
-        return self._points(self._counted(X))
+        return self._points(self._select_counted(X))
 
     def graph(self, X: Any, *, query: Any = None) -> csr_array:
         """The symmetric graph ``W = (A + A^T) / 2k`` of peers, shape (n_people, n_people).
@@ -209,7 +209,7 @@ class Similarity(BaseEstimator):
             Positions of the two people: both in X, or b in ``other``.
         other : DataFrame or array-like, optional
         """
-        one, two = self._counted(X).iloc[[a]], self._counted(X if other is None else other).iloc[[b]]
+        one, two = self._select_counted(X).iloc[[a]], self._select_counted(X if other is None else other).iloc[[b]]
         pair = self._points(one), self._points(two)
         distance = float(np.sqrt(pair[0].squared_differences(pair[1], *np.zeros((2, 1), dtype=np.intp))[0]))
         both = pair[0].present * pair[1].present
@@ -225,7 +225,7 @@ class Similarity(BaseEstimator):
         named = {self.attributes_[i]: float(parts[i]) for i in order[::-1]}
         return Comparison(distance, distance <= self.caliper_, named, text)
 
-    def _counted(self, X: Any) -> pd.DataFrame:
+    def _select_counted(self, X: Any) -> pd.DataFrame:
         """The columns that count, of a table that may lack the others."""
         check_is_fitted(self)
         if not hasattr(X, "columns"):

@@ -122,7 +122,7 @@ def _score_all(parts: Split, case: Case) -> Iterator[Scored]:
         svd = TruncatedSVD(min(k, train.may_count.shape[1]), random_state=case.seed).fit(train.may_count)
         score = fits(_linear(parts.task, 1.0), svd.transform(train.may_count), train.y)
         yield "components", {"K": k}, [score(svd.transform(part.may_count)) for part in held_out]
-    trees = [fits(_boosting(parts.task, case.seed, leaves), train.may_count, train.y) for leaves in LEAVES]
+    trees = [fits(_make_booster(parts.task, case.seed, leaves), train.may_count, train.y) for leaves in LEAVES]
     for leaves, score in zip(LEAVES, trees):
         yield "leaves", {"leaves": leaves}, [score(part.may_count) for part in held_out]
     for k in VOTERS:
@@ -173,7 +173,7 @@ def _inner_models(
     best = int(np.argmax([_utility(parts.validation, score(parts.validation.may_count)) for score in linear]))
     makers = {
         "linear": lambda: _linear(parts.task, PENALTIES[best]),
-        "boosting": lambda: _boosting(parts.task, case.seed, LEAVES[-1]),
+        "boosting": lambda: _make_booster(parts.task, case.seed, LEAVES[-1]),
     }
     width = np.ptp(train.y) or 1.0 if parts.task == "ranking" else 1.0
     scored: dict[str, tuple[list[Floats], Floats]] = {}
@@ -192,7 +192,7 @@ def _inner_models(
 def _measure_effects(parts: Split, case: Case, rate: float) -> dict[str, dict[str, float]]:
     """What smoothing the better inner model does to groups, calibration and people, before and after, on test."""
     train, test = parts.train, parts.test
-    model = _boosting(parts.task, case.seed, LEAVES[-1]).fit(train.may_count, train.y)
+    model = _make_booster(parts.task, case.seed, LEAVES[-1]).fit(train.may_count, train.y)
     plain = model.predict_proba(test.may_count)[:, 1]
     graph = neighbour_graph(neighbours=test.neighbours)
     after = smooth(plain, graph, STRENGTHS[3])
@@ -372,7 +372,7 @@ def _linear(task: str, C: float) -> Any:
     return LogisticRegression(C=C, max_iter=2000) if task == "classification" else Ridge(1.0 / C)
 
 
-def _boosting(task: str, seed: int, leaves: int) -> Any:
+def _make_booster(task: str, seed: int, leaves: int) -> Any:
     kind = HistGradientBoostingClassifier if task == "classification" else HistGradientBoostingRegressor
     return kind(max_leaf_nodes=leaves, max_iter=100, learning_rate=0.06, random_state=seed)
 
