@@ -47,7 +47,7 @@ def no_work(monkeypatch):
         ({"pairs": 0}, "pairs (a number of landmarks) must be an integer of at least 1, got 0"),
         ({"reduction": "median"}, "reduction must be one of 'mean', 'sum', 'norm', got 'median'"),
         ({"fairness_distance": "l1"}, "fairness_distance must be one of 'weighted', 'euclidean', got 'l1'"),
-        ({"output": "both"}, "output must be one of 'representation', 'membership', got 'both'"),
+        ({"output": "both"}, "output must be one of 'representation', 'membership', 'nearest', got 'both'"),
         ({"utility_columns": "none"}, "utility_columns must be one of 'all', 'unprotected', got 'none'"),
         ({"precision": "half"}, "precision must be one of 'auto', 'single', 'double', got 'half'"),
         ({"init": "random"}, "init must be one of 'k-means++', 'k-means', 'uniform', 'principal', got 'random'"),

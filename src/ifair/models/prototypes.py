@@ -250,11 +250,15 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
                 f"output={self.output!r} tells everybody apart, so that models on it can be as inconsistent as they "
                 "like; consistency_bound needs output='nearest': model.set_params(output='nearest')"
             )
+        search = neighbours is None and similarity is None
+        if search and not hasattr(self, "protected_mask_"):
+            check_is_fitted(self)
+            raise IfairError("this model's file is older than protected_mask_: give neighbours of the people in X")
         if neighbours is not None and similarity is not None:
             raise IfairError("give either neighbours or similarity, which searches them, not both")
         with self._open_to_map(X, here="consistency_bound") as table:
             rows = table.map(self._representer("nearest"))
-            records = table.load_columns(~self.protected_mask_) if neighbours is None and similarity is None else None
+            records = table.load_columns(~self.protected_mask_) if search else None
         if similarity is not None:
             neighbours = similarity.neighbours(X, n_neighbors=n_neighbors).indices
         _, prototype = np.unique(rows, axis=0, return_inverse=True)
