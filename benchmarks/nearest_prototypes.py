@@ -17,12 +17,12 @@ columns, as a share of their variance. used: prototypes that are the nearest of 
 import time
 import warnings
 
-import bench_measures
-import common
 import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
+import bench_measures
+import common
 from ifair import IFair
 from ifair.metrics import consistency, nearest_neighbours
 
