@@ -223,10 +223,14 @@ class Mapping:
         D, _ = powered_distances(X, parameters, self.p)
         xp = namespace(D)
         least = xp.min(D, axis=-1, keepdims=True)
-        # Distances that are equal but for rounding tie: copies of a record must not part, wherever they stand. Expanded
-        # squares round by a share of their largest part, sums of powers by a share of themselves.
-        size = xp.max(D, axis=-1, keepdims=True) if self.p == 2.0 else least
-        near = least + ROUNDING * float(xp.finfo(D.dtype).eps) * size >= D
+        # Distances that are equal but for rounding tie: copies of a record must not part, wherever they stand. Sums of
+        # powers round by a share of themselves, expanded squares by a share of their largest part.
+        size = least
+        if self.p == 2.0:
+            V, alpha = parameters.prototypes, parameters.alpha
+            size = times_vector(X * X, alpha)[:, None] + xp.max(row_sums(V * alpha, V))
+        equal = least + ROUNDING * float(xp.finfo(D.dtype).eps) * size
+        near = equal >= D
         return xp.argmax(xp.astype(near, xp.int32), axis=-1)
 
     def with_pullback(self, X: Array, parameters: Parameters) -> tuple[Array, Pullback]:
