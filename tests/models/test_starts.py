@@ -91,5 +91,5 @@ def test_a_few_steps_from_principal_components_keep_nearly_all_that_prototypes_c
 
 
 def test_lfr_has_no_start_along_principal_components(X, rng):
-    with pytest.raises(ValueError, match="init must be one of 'k-means\\+\\+', 'uniform'"):
+    with pytest.raises(ValueError, match="init must be one of 'k-means\\+\\+', 'k-means', 'uniform'"):
         LFR(2, init="principal").fit(X, rng.integers(0, 2, 80), sensitive_features=rng.integers(0, 2, 80))

@@ -60,7 +60,7 @@ FAIR = {
     "n_prototypes": st.integers(1, 5),
     "p": st.sampled_from([1.0, 1.5, 2, 2.0, np.float64(3.0)]),
     "squared": st.booleans(),
-    "output": st.sampled_from(["representation", "membership"]),
+    "output": st.sampled_from(["representation", "membership", "nearest"]),
     "freeze_protected": st.booleans(),
     "random_state": st.integers(0, 2**32 - 1),
 }

@@ -32,6 +32,8 @@ OPTIONS = [
     {"p": 3.0, "squared": True},
     {"p": 60.0},
     {"output": "membership"},
+    {"output": "nearest"},
+    {"output": "nearest", "p": 3.0, "freeze_protected": True},
     {"freeze_protected": True},
 ]
 
@@ -119,7 +121,7 @@ def test_the_graph_of_lfr_classifies_as_it_does(classes, precision):
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])
-@pytest.mark.parametrize("output", ["representation", "membership"])
+@pytest.mark.parametrize("output", ["representation", "membership", "nearest"])
 def test_lfr_transforms_before_a_classifier(output, precision):
     X = records()
     y = (X[:, 0] + X[:, 2] > 0).astype(int)

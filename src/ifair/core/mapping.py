@@ -195,6 +195,10 @@ def root(D: Array, p: float, exponent: float) -> tuple[Array, Array]:
     return rooted, xp.where(positive, power * rooted / safe, xp.zeros_like(D))
 
 
+ROUNDING = 64
+"""Up to so many units of rounding apart, two distances to prototypes are equal."""
+
+
 @dataclass(frozen=True, slots=True)
 class Mapping:
     """Softmax of negative distances to the prototypes.
@@ -213,6 +217,21 @@ class Mapping:
     def memberships(self, X: Array, parameters: Parameters) -> Array:
         """``U`` of shape (M, K): how much of each prototype is in each record; rows sum to 1."""
         return self.with_pullback(X, parameters)[0]
+
+    def nearest(self, X: Array, parameters: Parameters) -> Array:
+        """The number of every record's nearest prototype, shape (M,); of equally near ones the first."""
+        D, _ = powered_distances(X, parameters, self.p)
+        xp = namespace(D)
+        least = xp.min(D, axis=-1, keepdims=True)
+        # Distances that are equal but for rounding tie: copies of a record must not part, wherever they stand. Sums of
+        # powers round by a share of themselves, expanded squares by a share of their largest part.
+        size = least
+        if self.p == 2.0:
+            V, alpha = parameters.prototypes, parameters.alpha
+            size = times_vector(X * X, alpha)[:, None] + xp.max(row_sums(V * alpha, V))
+        equal = least + ROUNDING * float(xp.finfo(D.dtype).eps) * size
+        near = equal >= D
+        return xp.argmax(xp.astype(near, xp.int32), axis=-1)
 
     def with_pullback(self, X: Array, parameters: Parameters) -> tuple[Array, Pullback]:
         """Memberships of ``X``, and how a gradient on them flows to the parameters."""

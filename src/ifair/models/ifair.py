@@ -66,19 +66,22 @@ class IFair(PrototypeModel):
     alpha_init : {"masked", "random"} or array-like of shape (n_features,), default="masked"
         First attribute weights: uniform in (0, 1), with protected ones near zero (iFair-b) or without exception
         (iFair-a). A weight given as exactly 0 stays 0.
-    init : {"k-means++", "uniform", "principal"} or array-like of shape (n_prototypes, n_features), default="k-means++"
-        First prototypes: records far apart; uniform in (0, 1) as in the paper; or, beyond the paper, around principal
-        components of the unprotected columns (of all with ``alpha_init="random"``), with small equal weights, so that
-        the search begins with nearly the projection on them and keeps more of the data.
+    init : {"k-means++", "k-means", "uniform", "principal"} or array-like of shape (n_prototypes, n_features)
+        First prototypes; by default, "k-means++", records far apart. "uniform": in (0, 1) as in the paper. Beyond the
+        paper, "k-means": centres of clusters under the first weights; "principal": around principal components of the
+        unprotected columns (of all with ``alpha_init="random"``), with small equal weights, so that the search begins
+        with nearly the projection on them and keeps more of the data.
     pairs : {"auto", "all", "moments"} or int, default="auto"
         Which pairs of records the fairness loss compares. "all": every pair, exactly. An int: every record with so
         many landmarks, records drawn at random, an unbiased estimate in linear time; from the number of records on
         the same as "all". "moments": every pair, exactly and in linear time, but of *squared* distances, a different
         loss that stresses far pairs (p = 2 only). "auto": all pairs up to 3,000 records (400 if p is not 2), else
         1,000 (100) landmarks.
-    output : {"representation", "membership"}, default="representation"
-        What `transform` returns: mixtures of prototypes, with the columns of the table, or the shares of the
-        prototypes.
+    output : {"representation", "membership", "nearest"}, default="representation"
+        What `transform` returns: mixtures of prototypes, with the columns of the table; the shares of the prototypes;
+        or of every record the nearest prototype under the learned distance (of equally near ones the first), so that
+        near people are the same person to every model (see `consistency_bound`). Columns of weight 0 then show the
+        prototype's values, the same for everybody who has it. What is learned does not depend on it.
     freeze_protected : bool, default=False
         Hold the weights of protected columns at exactly 0: the output then does not depend on them at all.
     utility_columns : {"all", "unprotected"}, default="all"
@@ -279,7 +282,6 @@ class IFair(PrototypeModel):
             losses = task.reported.value_and_grad(solution.parameters)[0]
         self.loss_ = losses.total
         self.utility_loss_, self.fairness_loss_ = losses.terms[:2]
-        self.protected_mask_ = task.protected
 
     def _objective(
         self,

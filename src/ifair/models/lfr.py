@@ -59,8 +59,8 @@ class LFR(ClassifierMixin, PrototypeModel):
         Memberships from squared distances, as Zemel et al. define them.
     alpha_init : {"random", "masked"} or array-like of shape (n_features,), default="random"
         First attribute weights, as in :class:`ifair.IFair`.
-    init : {"k-means++", "uniform"} or array-like of shape (n_prototypes, n_features), default="k-means++"
-    output : {"representation", "membership"}, default="representation"
+    init : {"k-means++", "k-means", "uniform"} or array-like of shape (n_prototypes, n_features), default="k-means++"
+    output : {"representation", "membership", "nearest"}, default="representation"
     n_restarts : int, default=3
     max_iter : int, default=1000
     tol : float, default=1e-3
@@ -88,6 +88,7 @@ class LFR(ClassifierMixin, PrototypeModel):
         the total only.
     n_iter_ : int
     converged_ : bool
+    protected_mask_ : ndarray of bool, shape (n_features,)
     restarts_ : ndarray of shape (n_restarts,)
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
@@ -271,7 +272,7 @@ class LFR(ClassifierMixin, PrototypeModel):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Chance of either class, shape (n_samples, 2): memberships times the chances at the prototypes."""
         with self._open_to_map(X, here="predict_proba") as table:
-            shares = table.map_blocks(self._representer(as_membership=True), PREDICTED_AT_ONCE)
+            shares = table.map_blocks(self._representer("membership"), PREDICTED_AT_ONCE)
             chance = np.concatenate([U.astype(np.float64) @ self.label_chances_ for U in shares])
         return np.column_stack([1.0 - chance, chance])
 

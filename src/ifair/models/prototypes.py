@@ -20,10 +20,12 @@ from ifair.core.solve import Progress, Solution
 from ifair.core.solve_scipy import minimise
 from ifair.encode import Encoder
 from ifair.engines.engine import Engine
-from ifair.errors import warn_user
+from ifair.errors import IfairError, warn_user
 from ifair.inputs.table import RowMap, Table, open_table
+from ifair.metrics.individual import consistency
 from ifair.models.progress import ProgressBar
 from ifair.models.validation import check_positive_integer
+from ifair.similarity import Similarity
 
 FLOATS = [np.float64, np.float32]
 
@@ -39,7 +41,7 @@ class Task(NamedTuple):
 
 
 class PrototypeModel(TransformerMixin, BaseEstimator):
-    """A transformer that represents records as mixtures of learned prototypes.
+    """A transformer that represents records by learned prototypes.
 
     Subclasses have the parameters below, and say what is checked, minimised and kept.
     """
@@ -54,6 +56,7 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
     prototypes_: NDArray[np.floating[Any]]
     alpha_: NDArray[np.floating[Any]]
     shares_: NDArray[np.floating[Any]]
+    protected_mask_: NDArray[np.bool_]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore a model; parameters that are younger than it get their defaults."""
@@ -82,8 +85,8 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
         options: dict[str, Any] = {"n_jobs": self.n_jobs, "known_columns": known, "here": here}
         return open_table(X, self.engine, validate, to_map=True, **options)
 
-    def _representer(self, *, as_membership: bool) -> RowMap:
-        return Representer(self._mapping(), self.prototypes_, self.alpha_, as_membership)
+    def _representer(self, output: str) -> RowMap:
+        return Representer(self._mapping(), self.prototypes_, self.alpha_, output)
 
     def _check_parameters(self) -> None:
         """Refuse parameters that cannot work, before any data are looked at."""
@@ -122,6 +125,7 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
     ) -> None:
         """Keep what a search has found; warn of one that did not converge, on behalf of fit's caller."""
         self._keep_losses(task, solution)
+        self.protected_mask_ = task.protected
         learned = solution.parameters
         self.prototypes_ = np.asarray(learned.prototypes + table.statistics.mean)
         self.alpha_ = np.asarray(learned.alpha)
@@ -144,10 +148,10 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
             Rows sum to 1. A tensor on the same device where X is one.
         """
         with self._open_to_map(X) as table:
-            return table.map(self._representer(as_membership=True))
+            return table.map(self._representer("membership"))
 
     def transform(self, X: Any) -> Any:
-        """Represent records (Def. 3).
+        """Represent records (Def. 3): as mixtures of prototypes, or what else `output` says.
 
         Parameters
         ----------
@@ -161,7 +165,7 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
             kind of thing, computed when it is asked for.
         """
         with self._open_to_map(X) as table:
-            return table.map(self._representer(as_membership=self.output == "membership"))
+            return table.map(self._representer(self.output))
 
     def transform_blocks(self, X: Any, rows: int = 16_384) -> Iterator[Any]:
         """Represent records so many at a time, for results too large to hold.
@@ -189,7 +193,76 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
         """
         check_positive_integer("rows", rows)
         with self._open_to_map(X) as table:
-            yield from table.map_blocks(self._representer(as_membership=self.output == "membership"), rows)
+            yield from table.map_blocks(self._representer(self.output), rows)
+
+    def consistency_bound(
+        self, X: Any, *, neighbours: Any = None, n_neighbors: int = 10, similarity: Similarity | None = None
+    ) -> float:
+        """How consistent every model trained on the nearest prototypes is at least, whatever it learns.
+
+        The share of everybody's neighbours who have the same prototype, averaged over people. Needs
+        ``output="nearest"``, which may also be set after fitting: ``model.set_params(output="nearest")``.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            The people that the model will decide about, such as those fitted on.
+        neighbours : int array of shape (n_samples, k), optional
+            Everybody's neighbours in X, as of :func:`ifair.metrics.nearest_neighbours` or
+            ``Similarity.neighbours(people).indices``. -1 stands for nobody within reach; people without any neighbour
+            are left out. By default those nearest on the unprotected columns.
+        n_neighbors : int, default=10
+            How many to search, where they are not given.
+        similarity : Similarity, optional
+            Searches the neighbours: one that is fitted, and whose attributes are columns of X.
+
+        Returns
+        -------
+        float
+            In [0, 1]; NaN, with a warning, if nobody has a neighbour.
+
+        Notes
+        -----
+        For any function f of the output with values in [0, 1], or with labels that agree or do not,
+        :func:`ifair.metrics.consistency` of ``f(transform(X))`` with the same neighbours is no less than this.
+
+        *Proof.* yNN is the mean over people i, of those who have neighbours, of the mean of ``1 - |y_i - y_j|`` over
+        their neighbours j, where ``|y_i - y_j|`` is 0 or 1 for labels and half the sum of differences for class
+        probabilities. If i and j have one prototype, the rows ``z_i`` and ``z_j`` that f gets are equal, so that
+        ``y_i = f(z_i) = f(z_j) = y_j``, and the pair adds 1. If not, it adds at least 0, as no two outcomes are more
+        than 1 apart. The means of these lower limits are the value returned. A function that gives every prototype a
+        label of its own attains it: no larger number holds for every model.
+
+        The model must see the output and nothing else of the people, and say the same of equal rows. Scores of
+        another range than [0, 1] need ``score_range``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from ifair import IFair
+        >>> X = np.repeat([[0.0, 0.0], [5.0, 1.0], [9.0, 9.0]], 20, axis=0)
+        >>> model = IFair(n_prototypes=3, output="nearest", init="k-means", random_state=0).fit(X)
+        >>> model.consistency_bound(X)
+        1.0
+        """
+        if self.output != "nearest":
+            raise IfairError(
+                f"output={self.output!r} tells everybody apart, so that models on it can be as inconsistent as they "
+                "like; consistency_bound needs output='nearest': model.set_params(output='nearest')"
+            )
+        search = neighbours is None and similarity is None
+        if search and not hasattr(self, "protected_mask_"):
+            check_is_fitted(self)
+            raise IfairError("this model's file is older than protected_mask_: give neighbours of the people in X")
+        if neighbours is not None and similarity is not None:
+            raise IfairError("give either neighbours or similarity, which searches them, not both")
+        with self._open_to_map(X, here="consistency_bound") as table:
+            rows = table.map(self._representer("nearest"))
+            records = table.load_columns(~self.protected_mask_) if search else None
+        if similarity is not None:
+            neighbours = similarity.neighbours(X, n_neighbors=n_neighbors).indices
+        _, prototype = np.unique(rows, axis=0, return_inverse=True)
+        return consistency(prototype, records, k=n_neighbors, neighbours=neighbours, kind="label", n_jobs=self.n_jobs)
 
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> NDArray[np.object_]:
         """Names of the columns of `transform`: those of the table, or ``prototype0``, ... for memberships."""
@@ -239,7 +312,7 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
             other; then the mean of every number, and the most frequent category, among them. Largest share first.
         """
         with self._open_to_map(X, here="archetypes") as table:
-            U, records = table.map(self._representer(as_membership=True)), table.load_records()
+            U, records = table.map(self._representer("membership")), table.load_records()
         strongest = U.argmax(axis=1)
         followed = np.unique(strongest)
         means = np.stack([records[strongest == k].mean(axis=0) for k in followed])
@@ -262,19 +335,21 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
 
 @dataclass(frozen=True)
 class Representer:
-    """Maps records to their representation or, with ``as_membership``, to their shares of the prototypes."""
+    """Maps records to what an estimator's ``output`` says: a mixture, shares of prototypes, or the nearest one."""
 
     mapping: Mapping
     prototypes: NDArray[np.floating[Any]]
     alpha: NDArray[np.floating[Any]]
-    as_membership: bool
+    output: str
 
     @property
     def n_outputs(self) -> int:
-        return self.prototypes.shape[0 if self.as_membership else 1]
+        return self.prototypes.shape[0 if self.output == "membership" else 1]
 
     def output_names(self, columns: Sequence[str]) -> list[str]:
-        return [f"prototype{k}" for k in range(len(self.prototypes))] if self.as_membership else list(columns)
+        if self.output == "membership":
+            return [f"prototype{k}" for k in range(len(self.prototypes))]
+        return list(columns)
 
     def prepare(self, engine: Engine) -> Callable[[Any], Any]:
         # Columns of weight 0 are not looked at, so that they cannot matter even by a rounding error.
@@ -287,8 +362,11 @@ class Representer:
             (seen,) = engine.send(seen)
 
         def represent(block: Any) -> Any:
-            U = self.mapping.memberships(block[:, seen] - centre, Parameters(V, alpha))
-            return U if self.as_membership else U @ prototypes
+            records, learned = block[:, seen] - centre, Parameters(V, alpha)
+            if self.output == "nearest":
+                return prototypes[self.mapping.nearest(records, learned)]
+            U = self.mapping.memberships(records, learned)
+            return U if self.output == "membership" else U @ prototypes
 
         return represent
 

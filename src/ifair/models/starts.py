@@ -1,11 +1,14 @@
 """Where the search starts: first prototypes and first attribute weights."""
 
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.cluster import kmeans_plusplus
+from sklearn.cluster import KMeans, kmeans_plusplus
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.random import sample_without_replacement
+from threadpoolctl import threadpool_limits
 
 from ifair.core.mapping import Parameters
 from ifair.engines.engine import Engine
@@ -45,6 +48,9 @@ def draw_sample(
     return sample
 
 
+CLUSTERED_FOR = 50
+"""Most iterations of K-means: the search goes on from there anyway."""
+
 SHUFFLED_UP_TO = 10_000_000
 """Records that are shuffled to draw some of them; beyond, shuffling takes longer than the rest of a start."""
 
@@ -72,8 +78,9 @@ def first_parameters(
     ----------
     X : ndarray of shape (M, N)
     n_prototypes : int
-    init : {"k-means++", "uniform", "principal"} or ndarray of shape (K, N)
-        k-means++ picks records far apart under the first weights; uniform draws from (0, 1), as the paper; principal
+    init : {"k-means++", "k-means", "uniform", "principal"} or ndarray of shape (K, N)
+        k-means++ picks records far apart under the first weights; k-means goes on from there to centres of clusters;
+        uniform draws from (0, 1), as the paper; principal
         begins with nearly the projection on principal components, see :func:`principal_parameters`.
     alpha_init : {"masked", "random"} or ndarray of shape (N,)
         Uniform in (0, 1), with protected attributes near zero (iFair-b) or without (iFair-a).
@@ -104,7 +111,23 @@ def first_parameters(
     else:
         _, chosen = kmeans_plusplus(X * np.sqrt(alpha), n_prototypes, random_state=random_state)
         prototypes = X[chosen]
+        if init == "k-means":
+            prototypes = cluster_means(X, np.sqrt(alpha), prototypes)
     return Parameters(prototypes, alpha)
+
+
+def cluster_means(
+    X: NDArray[np.floating[Any]], scales: NDArray[np.float64], prototypes: NDArray[np.floating[Any]]
+) -> NDArray[np.float64]:
+    """K-means from these prototypes, with columns scaled; the mean records of the clusters, shape (K, N)."""
+    search = KMeans(len(prototypes), init=prototypes * scales, n_init=1, max_iter=CLUSTERED_FOR)
+    with threadpool_limits(1), warnings.catch_warnings():  # more threads add up in another order each time
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different records than clusters
+        cluster = search.fit_predict(X * scales)
+    means = np.array(prototypes, dtype=np.float64)
+    for k in np.unique(cluster):
+        means[k] = X[cluster == k].mean(axis=0)
+    return means
 
 
 def principal_parameters(

@@ -16,8 +16,8 @@ from ifair.engines.engine import check_engine
 from ifair.errors import IfairError, nearest_name
 from ifair.inputs.table import Table
 
-STARTS = {"alpha_init": ("masked", "random"), "init": ("k-means++", "uniform", "principal")}
-OUTPUTS = ("representation", "membership")
+STARTS = {"alpha_init": ("masked", "random"), "init": ("k-means++", "k-means", "uniform", "principal")}
+OUTPUTS = ("representation", "membership", "nearest")
 
 
 def check_parameters(estimator: Any) -> None:
@@ -39,7 +39,7 @@ def check_lfr_parameters(estimator: Any) -> None:
     """Check the parameters of an LFR that need no data."""
     _check_common(estimator, weights=("reconstruct_weight", "target_weight", "fairness_weight"))
     if isinstance(estimator.init, str):
-        check_choice("init", estimator.init, ("k-means++", "uniform"))
+        check_choice("init", estimator.init, ("k-means++", "k-means", "uniform"))
 
 
 def _check_common(estimator: Any, weights: tuple[str, ...]) -> None:

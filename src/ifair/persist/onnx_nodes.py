@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.pipeline import Pipeline
 
+from ifair.core.mapping import ROUNDING
 from ifair.encode.column_names import INFREQUENT, format_suffix
 from ifair.errors import ConversionError
 from ifair.models.lfr import LFR
@@ -257,6 +258,10 @@ def convert_transformer(scope: Any, operator: Any, container: Any) -> None:
     if model.output == "membership":
         add_memberships(graph, model, join_inputs(graph, operator), output=output)
         return
+    if model.output == "nearest":
+        number = _add_nearest(graph, add_distances(graph, model, join_inputs(graph, operator)))
+        graph.node("Gather", graph.constant(model.prototypes_), number, output=output, axis=0)
+        return
     U = add_memberships(graph, model, join_inputs(graph, operator))
     # Rows of U sum to 1: moving the prototypes to their centre and back keeps digits.
     centre = model.prototypes_.mean(axis=0)
@@ -289,6 +294,20 @@ def convert_masked(scope: Any, operator: Any, container: Any) -> None:
 
 def add_memberships(graph: Graph, model: Any, X: str, output: str | None = None) -> str:
     """Softmax of negative distances to the prototypes, shape (n, K)."""
+    distance = add_distances(graph, model, X)
+    return graph.node("Softmax", graph.node("Neg", distance), output=output, axis=1)
+
+
+def _add_nearest(graph: Graph, distance: str) -> str:
+    """The number of the nearest prototype, shape (n,); of those equally near but for rounding the first."""
+    least = graph.node("ReduceMin", distance, axes=[1], keepdims=1)
+    most = graph.node("Mul", least, graph.constant(1.0 + ROUNDING * float(np.finfo(graph.dtype).eps)))
+    near = graph.numbers(graph.node("LessOrEqual", distance, most))
+    return graph.node("ArgMax", near, axis=1, keepdims=0)
+
+
+def add_distances(graph: Graph, model: Any, X: str) -> str:
+    """Distances to the prototypes, or their squares where the model takes those, shape (n, K)."""
     # As in the estimator, columns of weight 0 are not looked at.
     seen = np.flatnonzero(model.alpha_) if model.alpha_.any() else np.array([0])
     V, alpha, p = model.prototypes_[:, seen], model.alpha_[seen], float(model.p)
@@ -296,8 +315,7 @@ def add_memberships(graph: Graph, model: Any, X: str, output: str | None = None)
     records = graph.minus(graph.columns(X, seen) if len(seen) < len(model.alpha_) else X, centre)
     records = graph.node("Unsqueeze", records, graph.constant([1], np.int64))
     differences = graph.minus(records, (V - centre)[None])
-    distance = _add_distance(graph, differences, alpha, p, 2.0 if model.squared else 1.0)
-    return graph.node("Softmax", graph.node("Neg", distance), output=output, axis=1)
+    return _add_distance(graph, differences, alpha, p, 2.0 if model.squared else 1.0)
 
 
 def _add_distance(graph: Graph, differences: str, alpha: Any, p: float, exponent: float) -> str:

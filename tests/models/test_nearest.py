@@ -1,0 +1,292 @@
+"""Nearest prototypes: near people are the same person to every model, and how consistent that makes all of them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.neighbors import KNeighborsClassifier
+
+import ifair
+from ifair import LFR, IFair, Similarity
+from ifair.core.mapping import Mapping, Parameters
+from ifair.errors import IfairError
+from ifair.metrics import consistency, nearest_neighbours
+from ifair.models.starts import first_parameters
+
+FAST = {"n_prototypes": 6, "n_restarts": 1, "max_iter": 15, "random_state": 0, "output": "nearest"}
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+@pytest.fixture
+def X(rng):
+    X = rng.normal(size=(120, 4))
+    X[:, 3] = rng.integers(0, 2, size=120)
+    return X
+
+
+def fit_model(kind, X, **options):
+    if kind == "LFR":
+        y, group = (X[:, 0] > 0).astype(int), (X[:, 3] > 0).astype(int)
+        return LFR(protected=[3], **{**FAST, **options}).fit(X, y, sensitive_features=group)
+    return IFair(protected=[3], **{**FAST, **options}).fit(X)
+
+
+def distances(model, X):
+    differences = np.abs(X[:, None, :] - model.prototypes_[None])
+    return (model.alpha_ * differences**model.p).sum(axis=2)
+
+
+@pytest.mark.parametrize("options", [{}, {"squared": True}, {"p": 1.0}, {"p": 3.0}], ids=str)
+@pytest.mark.parametrize("kind", ["IFair", "LFR"])
+def test_every_record_becomes_its_nearest_prototype(X, kind, options):
+    model = fit_model(kind, X, **options)
+    shown = model.transform(X)
+    assert np.array_equal(shown, model.prototypes_[distances(model, X).argmin(axis=1)])
+    assert np.array_equal(shown, model.prototypes_[model.membership(X).argmax(axis=1)])
+
+
+@pytest.mark.parametrize("kind", ["IFair", "LFR"])
+def test_only_what_transform_returns_depends_on_the_output(X, kind):
+    model, soft = fit_model(kind, X), fit_model(kind, X, output="representation")
+    assert np.array_equal(model.prototypes_, soft.prototypes_)
+    assert np.array_equal(model.membership(X), soft.membership(X))
+    np.testing.assert_allclose(model.membership(X).sum(axis=1), 1.0)
+    assert np.array_equal(soft.set_params(output="nearest").transform(X), model.transform(X))
+
+
+@pytest.mark.parametrize("kind", ["IFair", "LFR"])
+def test_names_and_frames_are_those_of_the_table(X, kind):
+    frame = pd.DataFrame(X, columns=list("abcd"), index=np.arange(120) * 2)
+    options = {**FAST, "protected": ["d"]}
+    y = (X[:, 0] > 0).astype(int)
+    model = (IFair(**options) if kind == "IFair" else LFR(**options)).set_output(transform="pandas").fit(frame, y)
+    assert list(model.get_feature_names_out()) == list("abcd")
+    shown = model.transform(frame)
+    assert list(shown.columns) == list("abcd")
+    assert shown.index.equals(frame.index)
+    assert len(shown.drop_duplicates()) <= 6
+
+
+def test_equally_near_prototypes_give_way_to_the_first():
+    V = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
+    X = np.array([[0.0, 0.0], [0.0, 0.5], [1.0, 0.0], [-0.5, -0.5], [0.5, 0.5]])
+    for p in (1.0, 2.0, 3.0):
+        near = Mapping(p).nearest(X, Parameters(V, np.ones(2)))
+        assert near.tolist() == [0, 2, 0, 1, 0]
+    assert Mapping().nearest(X, Parameters(V, np.zeros(2))).tolist() == [0] * 5
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("far", [0.0, 1e3])
+def test_copies_of_a_record_between_two_prototypes_never_part(rng, far, dtype):
+    V = rng.normal(size=(2, 7)) + far
+    X = np.vstack([rng.normal(size=(997, 7)), np.repeat(V.mean(axis=0)[None], 1003, axis=0)]).astype(dtype)
+    parameters = Parameters(V.astype(dtype), np.ones(7, dtype=dtype))
+    for rows in (2000, 1500, 1024, 1003):
+        assert not Mapping().nearest(X[-rows:], parameters)[-1003:].any()
+
+
+@pytest.mark.parametrize("alpha_init", [[1.0, 1.0, 0.0, 0.0], "masked"], ids=str)
+def test_columns_of_weight_zero_show_the_prototype_and_not_the_person(X, alpha_init):
+    model = fit_model("IFair", X, alpha_init=alpha_init, freeze_protected=True)
+    blind = np.flatnonzero(model.alpha_ == 0)
+    assert 3 in blind
+    other = X.copy()
+    other[:, blind] = 99.0
+    assert np.array_equal(model.transform(other), model.transform(X))
+    cells = distances(model, X).argmin(axis=1)
+    assert np.array_equal(model.transform(X)[:, blind], model.prototypes_[cells][:, blind])
+
+
+@pytest.mark.parametrize("kind", ["IFair", "LFR"])
+def test_all_kinds_of_inputs_become_the_same_prototypes(X, kind, tmp_path):
+    model = fit_model(kind, X)
+    expected = model.transform(X)
+    np.save(tmp_path / "X.npy", X)
+    assert np.array_equal(model.transform(tmp_path / "X.npy"), expected)
+    assert np.array_equal(np.concatenate(list(model.transform_blocks(X, rows=50))), expected)
+    assert np.array_equal(np.concatenate(list(model.transform_blocks(tmp_path / "X.npy", rows=50))), expected)
+    single = model.transform(X.astype(np.float32))
+    assert single.dtype == np.float32
+    assert np.array_equal(single, expected.astype(np.float32))
+
+
+def test_tensors_become_the_same_prototypes(X):
+    torch = pytest.importorskip("torch")
+    model = fit_model("IFair", X)
+    shown = model.transform(torch.from_numpy(X))
+    assert isinstance(shown, torch.Tensor)
+    assert np.array_equal(shown.numpy(), model.transform(X))
+    assert model.consistency_bound(torch.from_numpy(X)) == model.consistency_bound(X)
+
+
+def test_collections_of_dask_become_the_same_prototypes_lazily(X):
+    da = pytest.importorskip("dask.array")
+    dask = pytest.importorskip("dask")
+    model = fit_model("IFair", X)
+    with dask.config.set(scheduler="synchronous"):
+        shown = model.transform(da.from_array(X, chunks=(50, 4)))
+        assert shown.shape == (120, 4)
+        assert np.array_equal(shown.compute(), model.transform(X))
+
+
+@pytest.mark.cluster
+@pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+def test_frames_of_spark_become_the_same_prototypes(X):
+    pytest.importorskip("pyspark")
+    from clusters import spark
+
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    model = IFair(protected=["d"], **FAST).fit(frame)
+    shown = model.transform(spark().createDataFrame(frame))
+    assert shown.columns == list("abcd")
+    expected = model.transform(frame)
+    assert sorted(map(tuple, shown.collect())) == sorted(map(tuple, expected.tolist()))
+
+
+@pytest.mark.parametrize("kind", ["IFair", "LFR"])
+def test_model_files_keep_the_output(X, kind, tmp_path):
+    pytest.importorskip("skops")
+    model = fit_model(kind, X)
+    ifair.save(model, tmp_path / "m.ifair")
+    loaded = ifair.load(tmp_path / "m.ifair")
+    assert loaded.output == "nearest"
+    assert np.array_equal(loaded.transform(X), model.transform(X))
+    assert loaded.consistency_bound(X) == model.consistency_bound(X)
+
+
+# ---- the bound ----
+
+
+def test_the_bound_is_the_share_of_neighbours_with_the_same_prototype(X):
+    model = fit_model("IFair", X)
+    cells = distances(model, X).argmin(axis=1)
+    near = nearest_neighbours(X[:, :3], 7)
+    assert model.consistency_bound(X, n_neighbors=7) == pytest.approx((cells[near] == cells[:, None]).mean())
+    assert model.consistency_bound(X, neighbours=near) == model.consistency_bound(X, n_neighbors=7)
+
+
+def test_people_without_neighbours_are_left_out_of_the_bound(X):
+    model = fit_model("IFair", X)
+    cells = distances(model, X).argmin(axis=1)
+    near = nearest_neighbours(X[:, :3], 3)
+    near[:100] = -1
+    near[100:110, 1:] = -1
+    shares = [(cells[row[row >= 0]] == cells[i]).mean() for i, row in enumerate(near) if (row >= 0).any()]
+    assert model.consistency_bound(X, neighbours=near) == pytest.approx(np.mean(shares))
+    with pytest.warns(UserWarning, match="nobody has a neighbour"):
+        assert np.isnan(model.consistency_bound(X, neighbours=np.full_like(near, -1)))
+
+
+def test_a_similarity_searches_the_neighbours_of_the_bound(X):
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    model = IFair(protected=["d"], **FAST).fit(frame)
+    similarity = Similarity(protected=["d"], caliper=0.5).fit(frame)
+    near = similarity.neighbours(frame, n_neighbors=4).indices
+    assert (near == -1).any()
+    expected = model.consistency_bound(frame, neighbours=near)
+    assert model.consistency_bound(frame, similarity=similarity, n_neighbors=4) == expected
+    with pytest.raises(IfairError, match="either neighbours or similarity"):
+        model.consistency_bound(frame, similarity=similarity, neighbours=near)
+
+
+def test_models_of_older_files_need_to_be_told_the_neighbours(X):
+    model = fit_model("LFR", X)
+    near, bound = nearest_neighbours(X[:, :3], 10), model.consistency_bound(X)
+    del model.protected_mask_
+    with pytest.raises(IfairError, match="older than protected_mask_: give neighbours"):
+        model.consistency_bound(X)
+    assert model.consistency_bound(X, neighbours=near) == bound
+
+
+@pytest.mark.parametrize("output", ["representation", "membership"])
+def test_other_outputs_have_no_bound(X, output):
+    model = fit_model("IFair", X, output=output)
+    with pytest.raises(IfairError, match=r"needs output='nearest': model.set_params"):
+        model.consistency_bound(X)
+    assert 0 < model.set_params(output="nearest").consistency_bound(X) <= 1
+
+
+K = 6
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    cells=arrays(np.intp, 40, elements=st.integers(0, K - 1)),
+    near=arrays(np.intp, (40, 3), elements=st.integers(-1, 39)),
+    scores=arrays(np.float64, K, elements=st.floats(0, 1)),
+    labels=arrays(np.intp, K, elements=st.integers(0, 3)),
+)
+def test_no_function_of_the_prototype_is_less_consistent_than_the_bound(cells, near, scores, labels):
+    near[0, 0] = 1  # somebody has a neighbour
+    model = IFair(**FAST)
+    model.prototypes_, model.alpha_ = 10.0 * np.arange(K)[:, None], np.ones(1)
+    model.protected_mask_, model.n_features_in_ = np.zeros(1, dtype=bool), 1
+    X = model.prototypes_[cells] + 1.0
+    bound = model.consistency_bound(X, neighbours=near)
+    chances = np.column_stack([scores, 1 - scores])
+    assert consistency(scores[cells], neighbours=near, kind="score") >= bound - 1e-12
+    assert consistency(chances[cells], neighbours=near) >= bound - 1e-12
+    assert consistency(labels[cells], neighbours=near, kind="label") >= bound - 1e-12
+    # A label of its own for every prototype attains it.
+    assert consistency(cells, neighbours=near, kind="label") == pytest.approx(bound)
+
+
+@pytest.mark.parametrize("kind", ["IFair", "LFR"])
+@pytest.mark.parametrize(
+    "learner",
+    [HistGradientBoostingClassifier(min_samples_leaf=1, max_iter=30), KNeighborsClassifier(1)],
+    ids=["boosted trees", "1-NN"],
+)
+def test_models_that_find_the_last_digit_keep_the_bound(rng, X, kind, learner):
+    y = rng.integers(0, 2, size=120)
+    model = fit_model(kind, X, n_prototypes=15)
+    near = nearest_neighbours(X[:, :3], 10)
+    bound = model.consistency_bound(X)
+    crisp = model.transform(X)
+    assert consistency(learner.fit(crisp, y).predict(crisp), neighbours=near) >= bound
+    assert consistency(learner.predict_proba(crisp)[:, 1], neighbours=near) >= bound
+    newcomers = rng.normal(size=(60, 4))
+    bound = model.consistency_bound(newcomers)
+    outcome = learner.predict(model.transform(newcomers))
+    assert consistency(outcome, newcomers[:, :3]) >= bound
+
+
+# ---- many prototypes ----
+
+
+def test_a_k_means_start_is_nearer_to_the_records_than_the_records_it_begins_with(X):
+    nothing = np.zeros(4, dtype=bool)
+    errors = {}
+    for init in ("k-means++", "k-means"):
+        start = first_parameters(X, 10, init, [1.0] * 4, nothing, nothing, np.random.RandomState(0))
+        D = ((X[:, None] - start.prototypes[None]) ** 2).sum(axis=2)
+        errors[init] = D.min(axis=1).mean()
+    assert errors["k-means"] < 0.9 * errors["k-means++"]
+    means = [X[D.argmin(axis=1) == k].mean(axis=0) for k in range(10)]
+    np.testing.assert_allclose(start.prototypes, means, atol=1e-9)
+
+
+def test_a_k_means_start_shows_means_in_columns_that_it_does_not_look_at(X):
+    frozen = np.array([False, False, False, True])
+    start = first_parameters(X, 5, "k-means", "masked", frozen, frozen, np.random.RandomState(0))
+    assert start.alpha[3] == 0
+    assert ((start.prototypes[:, 3] > 0) & (start.prototypes[:, 3] < 1)).any()
+
+
+def test_a_k_means_start_of_few_different_records_has_all_its_prototypes():
+    X = np.repeat([[0.0, 1.0], [2.0, 3.0]], 10, axis=0)
+    nothing = np.zeros(2, dtype=bool)
+    start = first_parameters(X, 5, "k-means", "random", nothing, nothing, np.random.RandomState(0))
+    assert {tuple(v) for v in start.prototypes} == {(0.0, 1.0), (2.0, 3.0)}
+
+
+@pytest.mark.parametrize("kind", ["IFair", "LFR"])
+def test_as_many_prototypes_as_records_tell_all_apart_or_not_worse(X, kind):
+    model = fit_model(kind, X, n_prototypes=120, init="k-means", max_iter=2)
+    assert 0 <= model.consistency_bound(X) < 0.5
+    assert len(np.unique(model.transform(X), axis=0)) > 20
