@@ -108,6 +108,16 @@ def test_missing_values_are_refused():
         neighbour_graph([[0.0], [np.nan]], n_neighbors=1)
 
 
+@pytest.mark.parametrize(
+    ("income", "message"),
+    [(["low", "high", "low"], "X must hold numbers: column 'income'"), ([1.0, None, 2.0], "values: column 'income'")],
+)
+def test_a_frame_that_is_not_encoded_is_refused_with_its_column(income, message):
+    people = pd.DataFrame({"age": [20, 30, 40], "income": income})
+    with pytest.raises(ValueError, match=f"{message}; encode the table first"):
+        neighbour_graph(people, n_neighbors=1)
+
+
 def test_an_index_finds_what_the_graph_is_made_of(people):
     index, distance = NeighbourIndex(people).nearest(people, 1)
     np.testing.assert_array_equal(distance, 0)

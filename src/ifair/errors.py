@@ -100,17 +100,19 @@ def suggest_name(name: object, known: Iterable[object], cutoff: float = 0.6) -> 
     return "" if near is None else f", did you mean {near!r}?"
 
 
-def unknown_name(kind: str, name: object, known: Iterable[object]) -> IfairError:
+def unknown_name(kind: str, name: object, known: Iterable[object], where: str = "") -> IfairError:
     """The error for a name that is not among those known.
 
     Examples
     --------
     >>> unknown_name("column", "aeg", ["age", "sex"])
     IfairError("no column 'aeg', did you mean 'age'? Known: 'age', 'sex'")
+    >>> unknown_name("value", "man", ["female", "male"], " in column 'sex'")
+    IfairError("no value 'man' in column 'sex'. Known: 'female', 'male'")
     """
     known = list(known)
     listed = ", ".join(map(repr, known[:20])) + (f" and {len(known) - 20} more" if len(known) > 20 else "")
-    return IfairError(f"no {kind} {name!r}{suggest_name(name, known) or '.'} Known: {listed}")
+    return IfairError(f"no {kind} {name!r}{where}{suggest_name(name, known) or '.'} Known: {listed}")
 
 
 def check_choice(parameter: str, value: object, known: Iterable[object]) -> None:

@@ -5,6 +5,7 @@ graphs of SciPy; tensors of PyTorch are worked on where they are.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -489,10 +490,25 @@ def _floats(values: Any, name: str) -> Floats:
     try:
         result = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise IfairError(f"{name} must hold numbers") from None
+        raise IfairError(f"{name} must hold numbers{_name_column(values, _is_no_number)}") from None
     if not np.isfinite(result).all():
-        raise IfairError(f"{name} holds missing or infinite values")
+        where = _name_column(values, lambda column: not np.isfinite(np.asarray(column, dtype=np.float64)).all())
+        raise IfairError(f"{name} holds missing or infinite values{where}")
     return result
+
+
+def _is_no_number(column: Any) -> bool:
+    try:
+        np.asarray(column, dtype=np.float64)
+    except (TypeError, ValueError):
+        return True
+    return False
+
+
+def _name_column(table: Any, is_wrong: Callable[[Any], bool]) -> str:
+    """The first column of a frame that is wrong, and what helps; nothing of arrays."""
+    wrong = [name for name in getattr(table, "columns", ()) if is_wrong(table[name])]
+    return f": column {wrong[0]!r}; encode the table first, with ifair.Encoder" if wrong else ""
 
 
 def _scale_columns(records: Any, weights: ArrayLike | None) -> Any:

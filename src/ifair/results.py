@@ -420,7 +420,8 @@ def check_results(content: Any, format_: Format, name: str = "this") -> None:
     found = (content.get("format"), content.get("version")) if isinstance(content, dict) else None
     if found is None or found[0] != format_name:
         raise ResultsError(
-            f"{name} is not what `{format_.command}` writes (format {format_name}, version {version}); got {found}"
+            f"{name} is not what `{format_.command}` writes: it should be of the format {format_name}, and is "
+            + (f"of the format {found[0]}" if found and found[0] else "of no format of ifair")
         )
     if found[1] != version:
         raise ResultsError(

@@ -51,7 +51,7 @@ def test_from_a_table_to_a_tuning_an_audit_and_a_report(people, tmp_path):
     tuning, evidence, html = tmp_path / "tuning.json", tmp_path / "evidence.json", tmp_path / "report.html"
     done = run("tune", people, *ROLES, "--id", "person", "--trials", 2, "-o", tuning)
     assert done.exit_code == 0, done.output
-    assert "most_useful" in done.stdout
+    assert "most useful" in done.stdout
     front = json.loads(tuning.read_text())["front"]
 
     done = run("audit", people, *ROLES, "--id", "person", "--tuning", tuning, "--resamples", 10, "-o", evidence)
@@ -161,6 +161,15 @@ def test_a_choice_like_none_is_answered_with_all(tmp_path):
     assert done.exit_code == 1
     assert all(name in done.stderr for name in small_evidence()["choices"])
     assert not (tmp_path / "report.html").exists()
+
+
+def test_a_choice_may_be_written_as_tables_and_pages_write_it(tmp_path):
+    pytest.importorskip("vl_convert")
+    evidence = tmp_path / "evidence.json"
+    evidence.write_text(json.dumps(small_evidence()))
+    done = run("report", evidence, "--card", "--choice", "most useful", "-o", tmp_path / "report.html", "--json")
+    assert done.exit_code == 0, done.stderr
+    assert json.loads(done.stdout)["choice"]["id"] == small_evidence()["choices"]["most_useful"]
 
 
 def test_the_choices_that_the_command_knows_are_those_of_a_tuning():

@@ -1,6 +1,7 @@
 """``ifair fit --consistent`` and ``ifair decide``: what the library decides, from files to files."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -67,6 +68,17 @@ def test_groups_are_selected_at_one_rate_when_asked_for(folder, applicants, cons
     assert "thresholds: f " in done.stdout
     rates = pd.read_csv(tmp_path / "out.csv")["decision"].groupby(applicants["sex"]).mean()
     assert abs(rates["f"] - rates["m"]) <= 1 / (applicants["sex"] == "f").sum()
+    assert not done.stderr
+    assert re.search(r"with peers (0\.\d{3} (above|below)|at) the group's threshold; \d+ of \d+ people", done.stdout)
+    assert "-0.000" not in done.stdout
+
+
+def test_groups_of_a_few_people_are_doubted(folder, consistent, tmp_path):
+    arguments = ["--n", 30, "--parity", "selection", "--groups", "age", "-o", tmp_path / "out.csv"]
+    done = decide(folder / "people.csv", consistent, *arguments)
+    assert done.exit_code == 0, done.output
+    assert re.search(r"Warning: --groups age: of \d+ groups \d+ have fewer than 10 people", done.stderr)
+    assert re.search(r"thresholds: .* and \d+ more\n", done.stdout)
 
 
 def test_protected_columns_may_be_missing_and_rows_printed(folder, applicants, consistent, tmp_path):
@@ -114,7 +126,8 @@ def test_other_models_are_refused_with_what_to_do(folder, classifier, consistent
         (["--n", 3, "--rate", 0.1], 2, "one of --rate, --n and --threshold"),
         (["--n", 3, "--parity", "selection"], 2, "belong together"),
         (["--n", 3, "--groups", "sex"], 2, "belong together"),
-        (["--n", 500], 1, "n must be from 0 to the number of people, 120"),
+        (["--threshold", 0.5, "--parity", "selection", "--groups", "sex"], 2, "give --rate or --n, not --threshold"),
+        (["--n", 500], 1, "Error: n must be from 0 to the number of people, 120"),
         (["--n", 3, "--parity", "selection", "--groups", "sx"], 1, "no column 'sx', did you mean 'sex'?"),
         (["--n", 3, "--id", "persn"], 1, "no column 'persn', did you mean 'person'?"),
     ],

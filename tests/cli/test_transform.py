@@ -99,7 +99,7 @@ def test_json_tells_what_was_written(folder, classifier, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda t: t.drop(columns="job"), "no column (which hired.ifair needs) 'job'"),
+        (lambda t: t.drop(columns="job"), "no column 'job', which hired.ifair needs"),
         (lambda t: t.rename(columns={"job": "jobb"}), "did you mean 'jobb'?"),
         (
             lambda t: t.astype({"age": object}).assign(age=lambda f: f["age"].where(f.index != 57, "old")),

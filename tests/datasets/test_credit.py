@@ -83,7 +83,7 @@ def test_a_wrong_recipe_column_or_value_suggests_the_right_one():
         load_credit(recipe="age_bins")
     with pytest.raises(DataError, match="did you mean 'foreign_worker'"):
         load_credit(group={"foreign_workers": "yes"})
-    with pytest.raises(DataError, match="no value of column 'housing' 'owned', did you mean 'own'"):
+    with pytest.raises(DataError, match="no value 'owned' in column 'housing', did you mean 'own'"):
         load_credit(group={"housing": "owned"})
     with pytest.raises(DataError, match="did you mean 'age'"):
         load_credit(protected="agee")

@@ -500,6 +500,7 @@ def test_settings_that_cannot_work_are_named(numbers, settings, message):
         ({"n": 3, "parity": "selection"}, "parity needs groups"),
         ({"n": 3, "parity": "luck", "groups": range(200)}, "parity must be one of"),
         ({"n": 3, "parity": "selection", "groups": [1, 2]}, "one group for each of 200 people"),
+        ({"n": 3, "parity": "selection", "groups": "sex"}, "one group for each of 200 people; got 'sex'"),
         ({"n": 3, "parity": "selection", "groups": [*range(199), None]}, "no value for person 199"),
         ({"threshold": 0.5, "parity": "selection", "groups": range(200)}, "give rate or n, not threshold"),
     ],

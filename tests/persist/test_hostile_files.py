@@ -62,7 +62,7 @@ def deflated(members):
     ("content", "message"),
     [
         (b"", "not a model file"),
-        (b"age,income\n1,2\n", "not a model file but something else; models are written by ifair.save"),
+        (b"age,income\n1,2\n", "not a model file but something else; models are written by ifair.save and `ifair fit`"),
         (pickle.dumps({"a": 1}), "not a model file but a pickle, which may run any code"),
         (b"PK\x03\x04", "cut short or damaged: get a fresh copy"),
         (deflated([("a.txt", b"a")]), "has no manifest.json, so ifair.save did not write it"),

@@ -171,8 +171,9 @@ def test_a_pair_is_explained_in_words(people):
     two = two.astype({"income": float})
     explained = alike.explain(two, 0, 1)
     assert str(explained).startswith("same ")
-    for words in ("7 apart in age (30, 37)", "region differs (a, b)", "income not known of both", "education"):
+    for words in ("7 apart in age (30, 37)", "region differs (a, b)", "income not known of one", "education"):
         assert words in str(explained)
+    assert "income not known of either" in str(alike.explain(two.assign(income=np.nan), 0, 1))
     assert explained.distance == pytest.approx(alike.distances(two)[0, 1])
     assert sum(explained.parts.values()) == pytest.approx(explained.distance**2)
 
@@ -210,6 +211,9 @@ def test_polars_tables_and_clones_give_the_same(people):
         ({"weights": {"agee": 2}}, "weights names 'agee', which is not a column; did you mean 'age'"),
         ({"weights": {"age": -1}}, r"weights\['age'\] must be a finite number of at least 0"),
         ({"protected": ["gender"]}, "protected names 'gender'"),
+        ({"protected": "sex"}, r"protected must be a list of columns, as in \['sex'\]"),
+        ({"weights": ["age"]}, r"weights must map columns, as in {'age': 2}; got \['age'\]"),
+        ({"ordered": ["education"]}, r"ordered must map columns, as in .*; got \['education'\]"),
         ({"ordered": {"education": ["school", "degree"]}}, r"ordered\['education'\] has no place for the value"),
         ({"reading": "gower"}, "reading must be one of"),
         ({"caliper": 0}, "caliper must be"),
@@ -223,6 +227,12 @@ def test_polars_tables_and_clones_give_the_same(people):
 def test_bad_parameters_are_named(people, options, message):
     with pytest.raises(ValueError, match=message):
         Similarity(**options).fit(people)
+
+
+def test_a_pair_that_is_not_in_the_table_is_refused(people):
+    alike = Similarity(protected=["sex"]).fit(people)
+    with pytest.raises(ValueError, match=f"b must be the position of one of {len(people)} people, got {len(people)}"):
+        alike.explain(people, 0, len(people))
 
 
 def test_a_table_without_a_needed_column_is_refused(people):

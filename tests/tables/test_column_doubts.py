@@ -154,7 +154,7 @@ def test_conditions_choose_people(people, conditions, expected):
     [
         ("sex", "not of the form"),
         ("sx=f", "did you mean 'sex'"),
-        ("sex=femal", "no value of column 'sex'"),
+        ("sex=femal", "no value 'femal' in column 'sex'. Known: 'f', 'm'"),
         ("age<old", "'old', which is no number"),
         ("sex<3", "needs a column of numbers"),
     ],

@@ -9,9 +9,12 @@ import click
 
 from ifair.cli.extras import needs, needs_for_tables
 from ifair.cli.output import explain_write_errors, is_standard_output, json_option, output_option
-from ifair.cli.terminal_text import make_printable
+from ifair.cli.terminal_text import make_printable, warn
 
 SHOWN_CHANGES = 5
+SHOWN_THRESHOLDS = 12
+# A rate among fewer people than this is hardly a rate.
+SMALL_GROUP = 10
 
 
 @click.command(short_help="Decide about a batch of people, like people alike.")
@@ -61,6 +64,8 @@ def decide(
         raise click.UsageError("say how many to select: one of --rate, --n and --threshold")
     if (parity is None) != (groups is None):
         raise click.UsageError("--parity and --groups COLUMN belong together")
+    if parity is not None and threshold is not None:
+        raise click.UsageError("--parity finds the thresholds itself: give --rate or --n, not --threshold")
     prints = is_standard_output(output, as_json)
     if not prints and output.exists() and table.exists() and output.samefile(table):
         raise click.UsageError("the output would replace the table; give it another name")
@@ -74,6 +79,8 @@ def decide(
         check_table_output(output)
     fitted = Model(model)
     rows = _read_rows(table, [*fitted.text, *([fitted.roles.id] if fitted.roles.id else [])], (id_, groups))
+    if groups is not None:
+        _warn_small_groups(rows[groups])
     # The id that was recorded need not be in every later table.
     id_ = id_ or (fitted.roles.id if fitted.roles.id in rows.columns else None)
     batch = fitted.decide_batch(
@@ -114,6 +121,18 @@ def _read_rows(table: Path, text: list[str], asked: tuple[str | None, ...]) -> A
         if name not in rows.columns:
             raise unknown_name("column", name, rows.columns)
     return rows
+
+
+def _warn_small_groups(groups: Any) -> None:
+    """Equal rates of groups of a few people, such as those of every single age, mean little."""
+    sizes = groups.value_counts()
+    if len(sizes) and sizes.iloc[-1] < SMALL_GROUP:
+        warn(
+            [
+                f"--groups {groups.name}: of {len(sizes)} groups {int((sizes < SMALL_GROUP).sum())} have fewer than "
+                f"{SMALL_GROUP} people, where an equal rate means little; make fewer groups of them first"
+            ]
+        )
 
 
 def _make_table(batch: Any, rows: Any, id_: str | None) -> Any:
@@ -159,8 +178,9 @@ def _format_batch(facts: dict[str, Any]) -> str:
         "tied at the threshold",
     ]
     if facts["group_thresholds"]:
-        told = (f"{make_printable(name)} {value:.3f}" for name, value in facts["group_thresholds"].items())
-        lines.append(f"thresholds: {', '.join(told)}")
+        told = [f"{make_printable(name)} {value:.3f}" for name, value in facts["group_thresholds"].items()]
+        more = len(told) - SHOWN_THRESHOLDS
+        lines.append(f"thresholds: {', '.join(told[:SHOWN_THRESHOLDS])}" + (f" and {more} more" if more > 0 else ""))
     lines += [f"  {make_printable(change['explanation'])}" for change in changes[:SHOWN_CHANGES]]
     if len(changes) > SHOWN_CHANGES:
         lines.append(f"  ... and {len(changes) - SHOWN_CHANGES} more, in the table")

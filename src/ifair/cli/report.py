@@ -47,6 +47,8 @@ def report(source: Path, roles: Any, output: Path, card: bool, choice: str, as_j
 
     from ifair.report.evidence_page import page
 
+    # Tables and pages write "most useful".
+    choice = choice.replace(" ", "_")
     _refuse_misspelt(choice)
     is_evidence = source.suffix.lower() == ".json"
     evidence = read_results(source, EVIDENCE) if is_evidence else gather_evidence(source, roles, **options)

@@ -71,7 +71,7 @@ class Model:
 
         for name in self.attributes:
             if name not in block.columns:
-                raise unknown_name(f"column (which {self.path.name} needs)", name, block.columns)
+                raise unknown_name("column", name, block.columns, f", which {self.path.name} needs")
         frame = block[self.attributes]
         first = int(block.index[0]) + 1
         for cell in find_unreadable_cells(self.encoder, frame):
@@ -122,7 +122,11 @@ class Model:
             raise IfairError(
                 f"{self.path} cannot decide about like people alike: fit it with `ifair fit --consistent STRENGTH`"
             )
-        return self._call(lambda rows: self.pipeline.decide(rows.set_axis(labels), **wanted), records)
+        try:
+            return self.pipeline.decide(self._select_seen(records).set_axis(labels), **wanted)
+        except (ValueError, TypeError) as error:
+            # It is about the whole batch: which rows need not be said.
+            raise IfairError(str(error)) from error
 
     @property
     def classifies(self) -> bool:
@@ -140,11 +144,12 @@ class Model:
         """Call a method of the pipeline; what it refuses is told with the rows."""
         from ifair.errors import IfairError
 
-        if self.consistent:
-            # Protected columns are not looked at and may be missing.
-            records = records.reindex(columns=list(self.pipeline.feature_names_in_))
         try:
-            return method(records)
+            return method(self._select_seen(records))
         except (ValueError, TypeError) as error:
             rows = f"rows {int(records.index[0]) + 1} to {int(records.index[-1]) + 1}"
             raise IfairError(f"{rows}: {error}") from error
+
+    def _select_seen(self, records: Any) -> Any:
+        """The columns that the pipeline was fitted with; protected ones that are not looked at may be missing."""
+        return records.reindex(columns=list(self.pipeline.feature_names_in_)) if self.consistent else records

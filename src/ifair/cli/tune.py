@@ -47,7 +47,7 @@ def tune(
     """Search settings of iFair for TABLE: prototypes K, and the weights lambda and mu.
 
     Learns on a third of the people and judges on another, by utility and consistency at once; the last third is left
-    for the audit. Ends with the front and three choices: most_useful, fairest, balanced. Stopped at any moment, the
+    for the audit. Ends with the front and three choices: most useful, fairest, balanced. Stopped at any moment, the
     same command goes on.
 
     \b

@@ -159,7 +159,7 @@ def group_mask(frame: pd.DataFrame, rule: GroupRule) -> npt.NDArray[np.bool_]:
             present = frame[column].dropna().unique().tolist()
             for value in values:
                 if value not in present:
-                    raise unknown_name(f"value of column {column!r}", value, sorted(present, key=str))
+                    raise unknown_name("value", value, sorted(present, key=str), f" in column {column!r}")
             mask &= frame[column].isin(list(values)).to_numpy()
         return mask
     mask = np.asarray(rule(frame) if callable(rule) else rule)

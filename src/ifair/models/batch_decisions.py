@@ -80,8 +80,7 @@ class BatchDecisions:
         if len(near) == 0:
             return f"{text}; no close peers, so the model's score stands"
         same = self.selected[near] == chosen
-        above = " relative to the group's threshold" if self.group_thresholds else ""
-        text += f", with peers {self.scores[person]:.3f}{above}"
+        text += f", with peers {self._height(person)}"
         text += f"; {int(self.selected[near].sum())} of {len(near)} people like them selected"
         if person in self.tied:
             text += "; tied at the threshold, where the model's score came first"
@@ -123,7 +122,17 @@ class BatchDecisions:
     def _describe(self, person: int, other: int) -> str:
         verdict = "selected" if self.selected[other] else "not selected"
         words = self._similarity.explain(self._people, person, int(other))
-        return f"{verdict}, score {self.scores[other]:.3f}: {words}"
+        score = self._height(other) if self.group_thresholds else f"score {self._height(other)}"
+        return f"{verdict}, {score}: {words}"
+
+    def _height(self, person: int) -> str:
+        """The smoothed score; with parity how far it is from the threshold of the person's group."""
+        score = f"{self.scores[person]:.3f}"
+        if not self.group_thresholds:
+            return score
+        side = "below" if score.startswith("-") else "above"
+        distance = score.removeprefix("-")
+        return f"{distance} {side} the group's threshold" if float(distance) else "at the group's threshold"
 
     def _label(self, person: int) -> str:
         return f"person {self._people.index[person]}"
@@ -134,7 +143,8 @@ def check_groups(n_people: int, groups: Any, parity: str | None, *, threshold: f
     if groups is not None:
         missing = pd.isna(np.asarray(groups))
         if missing.shape != (n_people,):
-            raise IfairError(f"groups must name one group for each of {n_people} people, got {missing.shape}")
+            got = repr(groups) if isinstance(groups, str) else f"the shape {missing.shape}"
+            raise IfairError(f"groups must be an array, one group for each of {n_people} people; got {got}")
         if missing.any():
             raise IfairError(f"groups has no value for person {int(missing.argmax())}; name a group for it")
     if parity is None:

@@ -156,7 +156,7 @@ def _read_file(path: Path, max_bytes: int) -> tuple[dict[str, Any], dict[str, by
     data = path.read_bytes()
     if not data.startswith(b"PK\x03\x04"):
         kind = "a pickle, which may run any code when loaded" if data.startswith(b"\x80") else "something else"
-        raise ModelFileError(f"this is not a model file but {kind}; models are written by ifair.save")
+        raise ModelFileError(f"this is not a model file but {kind}; models are written by ifair.save and `ifair fit`")
     outer = unpack(data, max_bytes)
     if MANIFEST not in outer:
         raise ModelFileError(f"it has no {MANIFEST}, so ifair.save did not write it; save the model with ifair.save")

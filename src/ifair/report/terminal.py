@@ -131,7 +131,7 @@ def demo_text(results: Demonstration) -> str:
 
 def _by_point(choices: Choices) -> dict[str, str]:
     """What each chosen point is called: one may be chosen by several rules."""
-    chosen = [(rule, str(id_)) for rule, id_ in choices.items()]
+    chosen = [(rule.replace("_", " "), str(id_)) for rule, id_ in choices.items()]
     return {id_: ", ".join(rule for rule, other in chosen if other == id_) for _, id_ in chosen}
 
 

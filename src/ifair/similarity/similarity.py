@@ -209,7 +209,7 @@ class Similarity(BaseEstimator):
             Positions of the two people: both in X, or b in ``other``.
         other : DataFrame or array-like, optional
         """
-        one, two = self._select_counted(X).iloc[[a]], self._select_counted(X if other is None else other).iloc[[b]]
+        one, two = self._person(X, a, "a"), self._person(X if other is None else other, b, "b")
         pair = self._points(one), self._points(two)
         distance = float(np.sqrt(pair[0].squared_differences(pair[1], *np.zeros((2, 1), dtype=np.intp))[0]))
         both = pair[0].present * pair[1].present
@@ -224,6 +224,13 @@ class Similarity(BaseEstimator):
         text = ", ".join(listed + [word for word in words if not word.startswith("same ")])
         named = {self.attributes_[i]: float(parts[i]) for i in order[::-1]}
         return Comparison(distance, distance <= self.caliper_, named, text)
+
+    def _person(self, X: Any, position: int, parameter: str) -> pd.DataFrame:
+        """One row of a table, with the columns that count."""
+        counted = self._select_counted(X)
+        if not -len(counted) <= position < len(counted):
+            raise IfairError(f"{parameter} must be the position of one of {len(counted)} people, got {position}")
+        return counted.iloc[[position]]
 
     def _select_counted(self, X: Any) -> pd.DataFrame:
         """The columns that count, of a table that may lack the others."""
@@ -288,6 +295,11 @@ class Similarity(BaseEstimator):
     def _check_parameters(self, names: list[str]) -> None:
         if self.reading not in READINGS:
             raise IfairError(f"reading must be one of {', '.join(map(repr, READINGS))}, got {self.reading!r}")
+        for parameter, example in (("weights", "{'age': 2}"), ("ordered", "{'education': ['school', 'degree']}")):
+            if not isinstance(getattr(self, parameter) or {}, Mapping):
+                raise IfairError(f"{parameter} must map columns, as in {example}; got {getattr(self, parameter)!r}")
+        if isinstance(self.protected, str):
+            raise IfairError(f"protected must be a list of columns, as in [{self.protected!r}]; got {self.protected!r}")
         for parameter in ("protected", "weights", "ordered"):
             for name in getattr(self, parameter) or ():
                 if name not in names:

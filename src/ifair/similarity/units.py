@@ -61,7 +61,7 @@ class Unit:
     def describe(self, a: Any, b: Any) -> str:
         """Two people's values in words."""
         if pd.isna(a) or pd.isna(b):
-            return f"{self.name} not known of both"
+            return f"{self.name} not known of {'either' if pd.isna(a) and pd.isna(b) else 'one'}"
         if a == b:
             return f"same {self.name}"
         if self.kind == "number":

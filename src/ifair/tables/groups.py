@@ -49,7 +49,7 @@ def find_value(value: Any, column: pd.Series) -> Any:
         return value
     alike = [known for known in found if _spell(known) == _spell(value)]
     if not alike:
-        raise unknown_name(f"value of column {column.name!r}", value, sorted(found, key=str))
+        raise unknown_name("value", value, sorted(found, key=str), f" in column {column.name!r}")
     return alike[0]
 
 
