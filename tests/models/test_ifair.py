@@ -54,6 +54,7 @@ def people(rng):
         IFair(output="membership", pairs=7, freeze_protected=True, protected=[0], n_restarts=1, max_iter=20),
         IFair(3, p=1, pairs="all", init="uniform", alpha_init="random", n_restarts=1, max_iter=20),
         IFair(3, init="principal", fairness_distance="euclidean", max_iter=20),
+        IFair(3, output="nearest", init="k-means", n_restarts=1, max_iter=20),
         IFair(3, pairs="moments", squared=True, reduction="norm", fairness_distance="euclidean", max_iter=20),
     ]
 )
