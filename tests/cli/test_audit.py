@@ -163,6 +163,14 @@ def test_a_choice_like_none_is_answered_with_all(tmp_path):
     assert not (tmp_path / "report.html").exists()
 
 
+def test_a_report_of_what_is_no_table_says_so_first(tmp_path):
+    pytest.importorskip("vl_convert")
+    (tmp_path / "model.ifair").write_bytes(b"PK")
+    done = run("report", tmp_path / "model.ifair", "-o", tmp_path / "report.html")
+    assert done.exit_code == 1
+    assert "model.ifair is neither CSV" in done.stderr
+
+
 def test_a_choice_may_be_written_as_tables_and_pages_write_it(tmp_path):
     pytest.importorskip("vl_convert")
     evidence = tmp_path / "evidence.json"

@@ -109,6 +109,14 @@ def test_a_protected_number_needs_to_be_told_who(folder, given, tmp_path):
     assert rank(*arguments, "--group", "age<=30", "-o", tmp_path / "ranked.csv").exit_code == 0
 
 
+def test_a_share_below_the_one_asked_for_is_explained(folder, tmp_path):
+    arguments = [folder / "people.csv", "--score", "rating", "-p", "sex", "--top", 10, "-o", tmp_path / "ranked.csv"]
+    said = "A share below 40% can be enough"
+    strict = rank(*arguments, "--group", "sex=f", "--min-share", 0.4)
+    assert said in strict.stdout, strict.output
+    assert said not in rank(*arguments, "--group", "sex=f", "--min-share", 0).stdout
+
+
 def test_something_must_be_ranked_by(folder, tmp_path):
     done = rank(folder / "people.csv", "-p", "sex", "--min-share", "0.5", "-o", tmp_path / "ranked.csv")
     assert done.exit_code == 2

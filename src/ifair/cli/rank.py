@@ -101,7 +101,7 @@ def rank(
         click.echo(json.dumps(facts, indent=2))
     else:
         # Where the table itself is printed, what changed is told beside it.
-        click.echo(_describe_changes(changes, int(group.sum())), err=prints)
+        click.echo(_describe_changes(changes, int(group.sum()), min_share, alpha), err=prints)
         if not prints:
             click.echo(f"\nRanking: {output}")
 
@@ -199,7 +199,7 @@ def _compare_rankings(
     return changes
 
 
-def _describe_changes(changes: list[Any], n_protected: int) -> str:
+def _describe_changes(changes: list[Any], n_protected: int, min_share: float, alpha: float) -> str:
     from ifair.report.blocks import align_rows
 
     rows: list[tuple[str, ...]] = [("query", "candidates", "protected", "moved up", "top", "share before", "after", "")]
@@ -217,4 +217,10 @@ def _describe_changes(changes: list[Any], n_protected: int) -> str:
     if more > 0:
         text += f"\n... and {more} more queries (--json shows all)"
     moved = sum(change["moved_up"] > 0 for change in changes)
-    return f"{text}\n\n{moved} of {len(changes)} rankings changed; {n_protected} candidates are protected."
+    text += f"\n\n{moved} of {len(changes)} rankings changed; {n_protected} candidates are protected."
+    if any(change["minimum_held"] and change["share_after"] < min_share for change in changes):
+        text += (
+            f"\nA share below {min_share:.0%} can be enough: what a lottery at that share would miss by chance is let "
+            f"pass (--alpha {alpha:g}; higher demands more)."
+        )
+    return text

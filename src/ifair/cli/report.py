@@ -46,11 +46,15 @@ def report(source: Path, roles: Any, output: Path, card: bool, choice: str, as_j
     check_writable(output)
 
     from ifair.report.evidence_page import page
+    from ifair.tables.read import check_readable
 
     # Tables and pages write "most useful".
     choice = choice.replace(" ", "_")
     _refuse_misspelt(choice)
     is_evidence = source.suffix.lower() == ".json"
+    if not is_evidence:
+        # A model, say, needs no advice about columns.
+        check_readable(source)
     evidence = read_results(source, EVIDENCE) if is_evidence else gather_evidence(source, roles, **options)
     point = _find_point(evidence, choice, needed=card)
     cards = _make_cards(evidence, choice, output) if card else {}

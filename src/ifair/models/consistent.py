@@ -37,7 +37,8 @@ class ConsistentClassifier(ClassifierMixin, ConsistentModel):
     Parameters
     ----------
     estimator : classifier, default=LogisticRegression(max_iter=1000)
-        Anything with `predict_proba` or `decision_function`, pipelines too.
+        Anything with `predict_proba` or `decision_function`, pipelines too. Tables with text or gaps need one
+        that begins with :class:`ifair.Encoder`.
     strength : float, default=0.1
         How much alike treatment counts beside the model's scores. 0 changes nothing; infinity gives everybody in a
         connected component of the graph the same score.

@@ -61,7 +61,7 @@ def read_blocks(path: Path, rows: int = BLOCK_ROWS, *, text: Collection[str] = (
     DataFrame
         The blocks; the index counts the rows of the file from 0.
     """
-    _check_readable(path)
+    check_readable(path)
     blocks = _read_parquet_blocks(path, rows) if is_parquet(path) else _read_csv_blocks(path, rows, text)
     start = 0
     for block in blocks:
@@ -87,7 +87,7 @@ def _normalise(frame: pd.DataFrame, where: str) -> pd.DataFrame:
     return frame
 
 
-def _check_readable(path: Path) -> None:
+def check_readable(path: Path) -> None:
     """Refuse a file that is not there, that may not be read, or of a kind that is not read."""
     if path.is_dir() or not path.exists():
         raise IfairError(missing_file(path))
@@ -98,7 +98,7 @@ def _check_readable(path: Path) -> None:
 
 
 def _read_file(path: Path) -> pd.DataFrame:
-    _check_readable(path)
+    check_readable(path)
     if is_parquet(path):
         require_extra("Parquet", ["pyarrow"], "parquet")
         try:
