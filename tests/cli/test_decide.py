@@ -69,7 +69,7 @@ def test_groups_are_selected_at_one_rate_when_asked_for(folder, applicants, cons
     rates = pd.read_csv(tmp_path / "out.csv")["decision"].groupby(applicants["sex"]).mean()
     assert abs(rates["f"] - rates["m"]) <= 1 / (applicants["sex"] == "f").sum()
     assert not done.stderr
-    assert re.search(r"with peers (0\.\d{3} (above|below)|at) the group's threshold; \d+ of \d+ people", done.stdout)
+    assert re.search(r"with peers (0\.\d{3} (above|below)|at) their group's threshold; \d+ of \d+ people", done.stdout)
     assert "-0.000" not in done.stdout
 
 

@@ -132,7 +132,7 @@ class BatchDecisions:
             return score
         side = "below" if score.startswith("-") else "above"
         distance = score.removeprefix("-")
-        return f"{distance} {side} the group's threshold" if float(distance) else "at the group's threshold"
+        return f"{distance} {side} their group's threshold" if float(distance) else "at their group's threshold"
 
     def _label(self, person: int) -> str:
         return f"person {self._people.index[person]}"
