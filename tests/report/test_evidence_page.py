@@ -194,5 +194,5 @@ def test_the_terminal_shows_every_point_and_choice(task):
         assert f"{point['test']['utility']['estimate']:.3f}" in text
         assert point["name"] in text
     for name in found["choices"]:
-        assert name in text
+        assert name.replace("_", " ") in text
     assert "before" in text
