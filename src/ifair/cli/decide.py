@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-from ifair.cli.extras import needs, needs_for_tables
-from ifair.cli.output import explain_write_errors, is_standard_output, json_option, output_option
+from ifair.cli.output import explain_write_errors, json_option, output_option, prepare_model_output
 from ifair.cli.terminal_text import make_printable, warn
 
 SHOWN_CHANGES = 5
@@ -66,17 +65,11 @@ def decide(
         raise click.UsageError("--parity and --groups COLUMN belong together")
     if parity is not None and threshold is not None:
         raise click.UsageError("--parity finds the thresholds itself: give --rate or --n, not --threshold")
-    prints = is_standard_output(output, as_json)
-    if not prints and output.exists() and table.exists() and output.samefile(table):
-        raise click.UsageError("the output would replace the table; give it another name")
-    needs("a model file", "skops")
-    needs_for_tables(table, None if prints else output)
+    prints = prepare_model_output(table, output, as_json)
 
     from ifair.cli.saved_model import Model
-    from ifair.tables.write import BlockWriter, check_table_output
+    from ifair.tables.write import BlockWriter
 
-    if not prints:
-        check_table_output(output)
     fitted = Model(model)
     rows = _read_rows(table, [*fitted.text, *([fitted.roles.id] if fitted.roles.id else [])], (id_, groups))
     if groups is not None:

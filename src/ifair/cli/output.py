@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from ifair.cli.extras import needs, needs_for_tables
 from ifair.cli.terminal_text import make_printable
 from ifair.files import write_whole
 
@@ -44,6 +45,20 @@ def is_standard_output(output: Path, as_json: bool) -> bool:
     prints = str(output) == "-"
     if prints and as_json:
         raise click.UsageError("standard output cannot hold the table and JSON; give --output a file")
+    return prints
+
+
+def prepare_model_output(table: Path, output: Path, as_json: bool) -> bool:
+    """Refuse, before any work, what a model could not make of a table; whether it goes to standard output."""
+    prints = is_standard_output(output, as_json)
+    if not prints and output.exists() and table.exists() and output.samefile(table):
+        raise click.UsageError("the output would replace the table; give it another name")
+    needs("a model file", "skops")
+    needs_for_tables(table, None if prints else output)
+    from ifair.tables.write import check_table_output
+
+    if not prints:
+        check_table_output(output)
     return prints
 
 

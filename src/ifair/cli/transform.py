@@ -5,8 +5,7 @@ from pathlib import Path
 
 import click
 
-from ifair.cli.extras import needs, needs_for_tables
-from ifair.cli.output import explain_write_errors, is_standard_output, json_option, output_option
+from ifair.cli.output import explain_write_errors, json_option, output_option, prepare_model_output
 
 
 @click.command(short_help="Represent new records with a model; decide about them.")
@@ -41,21 +40,15 @@ def transform(
     ifair transform model.ifair new.parquet -o decisions.csv --decide --carry name
     ifair transform model.ifair people.csv -o - | head
     """
-    prints = is_standard_output(output, as_json)
-    if not prints and output.exists() and table.exists() and output.samefile(table):
-        raise click.UsageError("the output would replace the table; give it another name")
+    prints = prepare_model_output(table, output, as_json)
 
-    needs("a model file", "skops")
-    needs_for_tables(table, None if prints else output)
     import json
 
     from ifair.cli.saved_model import Model
     from ifair.errors import IfairError, unknown_name
     from ifair.tables.read import read_blocks
-    from ifair.tables.write import BlockWriter, check_table_output
+    from ifair.tables.write import BlockWriter
 
-    if not prints:
-        check_table_output(output)
     fitted = Model(model)
     if decide and not fitted.decides:
         raise IfairError(f"{model} decides nothing: it was fitted without --target")
