@@ -5,7 +5,6 @@ in two planes that no constant decision wins: labels (AUC of labels and yNN, eve
 people) and ranks (AUC of scores and consistency of ranks).
 """
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypedDict
 
@@ -13,15 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.decomposition import TruncatedSVD
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
+from ifair.evaluate.candidates import Candidate
 from ifair.evaluate.fronts import front_volume
 from ifair.evaluate.measures import scale_to_unit
 from ifair.evaluate.splits import Part, Split
 from ifair.evaluate.statistics import Spread, compare, spread, spreads
+from ifair.evaluate.training import fit_representation
 from ifair.graph import NeighbourIndex, neighbour_graph, newcomer_scores, select, smooth
 from ifair.metrics import (
     auc,
@@ -32,7 +32,6 @@ from ifair.metrics import (
     rank_consistency,
     statistical_parity,
 )
-from ifair.models.ifair import IFair
 from ifair.report.blocks import Block, Bullets, Heading, Line, Strong, Table, Text
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, prepare
@@ -130,19 +129,11 @@ def _score_all(parts: Split, case: Case) -> Iterator[Scored]:
         score = fits(kind(min(k, len(train) - 1)), train.may_count, train.y)
         yield "voters", {"k": k}, [score(part.may_count) for part in held_out]
     for k, share in PROTOTYPES:
-        model = IFair(
-            k,
-            utility_weight=1 - share,
-            fairness_weight=share,
-            protected=list(parts.protected),
-            freeze_protected=True,
-            fairness_distance="euclidean",
-            random_state=case.seed,
-            **case.engine_solver(parts),
-        )
-        Z = _fit_quietly(model, train.X)
-        score = fits(_linear(parts.task, 1.0), Z, train.y)
-        yield "prototypes", {"K": k, "share": share}, [score(model.transform(part.X)) for part in held_out]
+        candidate = Candidate("ifair", {"K": k, "lambda": 1 - share, "mu": share})
+        steps = fit_representation(candidate, train, case.seed, case.engine_solver(parts))
+        score = fits(_linear(parts.task, 1.0), np.asarray(steps.transform(train.X)), train.y)
+        scores = [score(np.asarray(steps.transform(part.X))) for part in held_out]
+        yield "prototypes", {"K": k, "share": share}, scores
     yield from _score_smoothed(parts, case, fits, linear)
 
 
@@ -385,12 +376,6 @@ def _fit_classifier(model: Any, X: Any, y: Any) -> Callable[[Any], Floats]:
 def _fit_regressor(model: Any, X: Any, y: Any) -> Callable[[Any], Floats]:
     model.fit(X, y)
     return lambda Z: np.asarray(model.predict(Z), dtype=np.float64)
-
-
-def _fit_quietly(model: IFair, X: Any) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # what was reached is what is measured
-        return model.fit(X).transform(X)
 
 
 def _whiten(seen: Floats, X: Floats) -> Floats:
