@@ -36,11 +36,22 @@ class Choices(TypedDict, total=False):
 
 
 class Validation(TypedDict):
-    """What settings are chosen by."""
+    """What settings are chosen by; ``corrected`` for chance, and ``ranks``, are consistencies that no constant wins."""
 
     utility: Number
     yNN: Number
     accuracy: NotRequired[Number]
+    corrected: NotRequired[Number]
+    ranks: NotRequired[Number]
+
+
+class CandidateData(TypedDict):
+    """All that tells a candidate from another, see :class:`ifair.evaluate.candidates.Candidate`: enough to fit it."""
+
+    method: str
+    setting: Setting
+    model: str
+    post: dict[str, Any] | None
 
 
 class TunedPoint(TypedDict):
@@ -49,6 +60,7 @@ class TunedPoint(TypedDict):
     id: str
     name: str
     setting: Setting
+    candidate: NotRequired[CandidateData]
     validation: Validation
 
 
@@ -72,7 +84,10 @@ class Tuning(TypedDict):
     solver: dict[str, Any]
     trials: list[TunedPoint]
     front: list[TunedPoint]
+    baselines: NotRequired[list[TunedPoint]]
     choices: Choices
+    similarity: NotRequired[dict[str, Any]]
+    learned_from: NotRequired[int]
 
 
 class Estimate(TypedDict):
@@ -92,6 +107,9 @@ class JudgedMeasures(TypedDict):
     accuracy: NotRequired[Estimate]
     positive: NotRequired[Estimate]
     spread: NotRequired[Number]
+    corrected: NotRequired[Estimate]
+    matched: NotRequired[Estimate]
+    ranks: NotRequired[Estimate]
 
 
 class Group(TypedDict):
@@ -175,6 +193,15 @@ class FlippedPeople(TypedDict):
     to: list[int]
 
 
+class ChangedPerson(TypedDict):
+    """Somebody about whom the plain model decides otherwise, and the peers that made the difference."""
+
+    person: int
+    before: Number
+    after: Number
+    peers: list[int]
+
+
 class PointPeople(TypedDict):
     """What a point does to everybody."""
 
@@ -197,8 +224,18 @@ class Weight(TypedDict):
     weight: Number
 
 
+Role = Literal["full", "deleted", "penalised", "ours", "rival"]
+"""What a point is to a reader: the data as they are, the protected columns deleted, the same with a tuned penalty."""
+
+
 class Point(TypedDict):
-    """A candidate and everything that was measured of it."""
+    """A candidate and everything that was measured of it.
+
+    ``label`` is a letter that people call it by. ``differences`` are paired, this point minus the point of a role, for
+    every measure that both have. ``other_peers``: consistency of ranks by other neighbours than those used (``k5``,
+    ``k20``, ``mahalanobis``). ``batch``: the same people decided about together. ``bound``: the smallest yNN of any
+    model on this representation.
+    """
 
     id: str
     name: str
@@ -218,6 +255,15 @@ class Point(TypedDict):
     archetypes: Archetypes | None
     weights: list[Weight] | None
     converged: NotRequired[bool]
+    candidate: NotRequired[CandidateData]
+    label: NotRequired[str]
+    role: NotRequired[Role]
+    threshold: NotRequired[Number]
+    differences: NotRequired[dict[str, dict[str, Estimate]]]
+    other_peers: NotRequired[dict[str, Number]]
+    batch: NotRequired[JudgedMeasures]
+    changed: NotRequired[list[ChangedPerson]]
+    bound: NotRequired[Number]
 
 
 class LeftOut(TypedDict):
@@ -297,6 +343,35 @@ class People(TypedDict):
     distances: list[list[float]]
 
 
+class ComparedAttribute(TypedDict):
+    """How an attribute counts in who is like whom; ``unit`` of numbers is what counts as a distance of one."""
+
+    name: str
+    kind: Literal["number", "category", "ordered"]
+    unit: Number
+    weight: float
+
+
+class SimilarityData(TypedDict):
+    """Who is like whom: ``caliper`` is how far peers may be apart, None for any distance."""
+
+    name: str
+    neighbours: int
+    caliper: Number
+    no_close_peers: int
+    attributes: list[ComparedAttribute]
+
+
+class Verdict(TypedDict):
+    """The referee's sentence about a choice; ``worth`` is whether it is better than deleting the protected columns."""
+
+    choice: str
+    worth: bool
+    sentence: str
+    rule: str
+    reasons: list[str]
+
+
 class Evidence(TypedDict):
     """What ``ifair audit`` writes, and ``ifair report`` makes a page of."""
 
@@ -312,6 +387,8 @@ class Evidence(TypedDict):
     left_out: list[LeftOut]
     choices: Choices
     people: People
+    similarity: NotRequired[SimilarityData]
+    verdict: NotRequired[Verdict]
 
 
 class ComparedMethod(TypedDict):
