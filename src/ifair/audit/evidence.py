@@ -153,7 +153,7 @@ def _measure(
     higher_is_better: bool,
 ) -> tuple[Point, Judgement]:
     test = Judgement(parts.test, trained.outcome(parts.test), parts, resamples)
-    Z = trained.represent(parts.test.X)
+    Z = trained.represent(parts.test.records.frame)
     flip, people = flip_people(parts.test, trained, resamples)
     point: Any = {
         "id": candidate.id,
@@ -176,14 +176,15 @@ def _measure(
 
 def _describe_model(trained: Trained, parts: Split) -> dict[str, Any]:
     """The archetypes and the weights of the attributes, where the representation has any."""
-    model = trained.steps[-1]
+    model, encoder = trained.representation, trained.pipeline[0]
     if not isinstance(model, IFair):
         return {"archetypes": None, "weights": None}
-    table = model.archetypes(parts.train.X, parts.encoder)
+    X = encoder.transform(parts.train.records.frame[trained.columns])
+    table = model.archetypes(X, encoder)
     rows = [[_plain_cell(value) for value in row] for row in table.to_numpy(dtype=object).tolist()]
     weights = [
-        {"name": name, "weight": plain_number(model.alpha_[columns_of(name, parts.train.X.columns)].sum())}
-        for name in parts.encoder.attributes_
+        {"name": name, "weight": plain_number(model.alpha_[columns_of(name, X.columns)].sum())}
+        for name in encoder.attributes_
     ]
     return {
         "archetypes": {"columns": [str(name) for name in table.columns], "rows": rows},
