@@ -18,7 +18,7 @@ from ifair.evaluate.candidates import Candidate, list_candidates
 from ifair.evaluate.fronts import pareto_front
 from ifair.evaluate.judgement import Judgement, attack_representation, certify_representation
 from ifair.evaluate.measures import USEFULNESS, brief_measures, plain_number
-from ifair.evaluate.splits import NEIGHBOURS, Split, split_table
+from ifair.evaluate.splits import Split, split_table
 from ifair.evaluate.training import Trained, train
 from ifair.models.ifair import IFair
 from ifair.results import AuditedData, Evidence, LeftOut, Point, list_versions
@@ -38,6 +38,7 @@ def evidence(
     most_people: int = 10_000,
     solver: Mapping[str, Any] | None = None,
     categorical: Sequence[str] = (),
+    similarity: Any = None,
     n_jobs: int | None = None,
     step: Step | None = None,
 ) -> Evidence:
@@ -67,6 +68,8 @@ def evidence(
         Parameters of iFair's and LFR's solver.
     categorical : sequence of str
         Columns of numbers that are codes of categories.
+    similarity : Similarity, mapping of its parameters, "attributes" or "paper", optional
+        Who is like whom. Default: :class:`ifair.Similarity` of all unprotected attributes.
     n_jobs : int, optional
         Processes; -1 for one per core. The result does not depend on it.
     step : callable, optional
@@ -82,7 +85,7 @@ def evidence(
     options = dict(solver or (tuning or {}).get("solver") or SOLVER)
     names = np.arange(len(dataset)) if ids is None else np.asarray(ids)
     tell = step or (lambda *_: None)
-    parts = split_table(dataset, seed, most_people=most_people, categorical=categorical)
+    parts = split_table(dataset, seed, most_people=most_people, categorical=categorical, similarity=similarity)
     first, *others = list_candidates(
         None if tuning is None else [point["setting"] for point in tuning["front"]],
         two_classes=parts.task == "classification" and len(set(parts.train.group)) == 2,
@@ -119,8 +122,10 @@ def evidence(
         "data": _describe_data(dataset, parts),
         "settings": {
             "seed": seed,
-            "neighbours": int(parts.test.neighbours.shape[1]),
-            "wanted_neighbours": NEIGHBOURS,
+            "neighbours": int(parts.test.peers.count.max()),
+            "wanted_neighbours": parts.test.n_neighbors,
+            "without_peers": int((~parts.test.peers.has_peers).sum()),
+            "similarity": parts.similarity,
             "resamples": resamples,
             "solver": options,
             "model": "logistic regression" if parts.task == "classification" else "linear regression",

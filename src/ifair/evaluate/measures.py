@@ -25,6 +25,7 @@ from ifair.metrics import (
 )
 from ifair.metrics.adversary import make_attacker
 from ifair.metrics.flip import each_alternative
+from ifair.metrics.individual import average_queries
 
 Floats = NDArray[np.float64]
 
@@ -97,7 +98,7 @@ def ranking_measures(part: Part, scores: Floats, order: Floats | None = None) ->
                 "MAP": average_precision_at_k(part.y[rows], by[rows], k=TOP),
                 "KT": kendall_tau(part.y[rows], by[rows]) if is_told_apart else 0.0,
                 "yNN": consistency(scale_to_unit(scores[rows]), neighbours=near, kind="score"),
-                "yNN_of_all": float(across[rows].mean()),
+                "yNN_of_all": average_queries(across[rows], query=None),
                 "percent_protected": 100.0 * share,
             }
         )
