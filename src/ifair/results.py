@@ -98,12 +98,20 @@ class Estimate(TypedDict):
     high: Number
 
 
+class Difference(TypedDict):
+    """A point minus another, with the 95 % interval over the same people, and what that is called."""
+
+    estimate: Number
+    low: Number
+    high: Number
+    word: Literal["better", "worse", "more", "fewer", "the same", "no clear difference"]
+
+
 class JudgedMeasures(TypedDict):
-    """On people whom no model has seen; ``gain`` is the utility's over the full data."""
+    """On people whom no model has seen; see :meth:`ifair.evaluate.judgement.Judgement.measures`."""
 
     utility: Estimate
     yNN: Estimate
-    gain: NotRequired[Estimate]
     accuracy: NotRequired[Estimate]
     positive: NotRequired[Estimate]
     spread: NotRequired[Number]
@@ -228,6 +236,25 @@ Role = Literal["full", "deleted", "penalised", "ours", "rival"]
 """What a point is to a reader: the data as they are, the protected columns deleted, the same with a tuned penalty."""
 
 
+class Verdict(TypedDict):
+    """The referee's sentence about a point; ``worth`` is whether it is better than deleting the protected columns."""
+
+    choice: str
+    worth: bool
+    sentence: str
+    rule: str
+    reasons: list[str]
+
+
+class FrontStep(TypedDict):
+    """The best consistency of ranks at a utility of no less than this, with its interval."""
+
+    utility: float
+    best: float
+    low: float
+    high: float
+
+
 class Point(TypedDict):
     """A candidate and everything that was measured of it.
 
@@ -259,11 +286,12 @@ class Point(TypedDict):
     label: NotRequired[str]
     role: NotRequired[Role]
     threshold: NotRequired[Number]
-    differences: NotRequired[dict[str, dict[str, Estimate]]]
+    differences: NotRequired[dict[str, dict[str, Difference]]]
     other_peers: NotRequired[dict[str, Number]]
     batch: NotRequired[JudgedMeasures]
     changed: NotRequired[list[ChangedPerson]]
     bound: NotRequired[Number]
+    verdict: NotRequired[Verdict]
 
 
 class LeftOut(TypedDict):
@@ -292,7 +320,7 @@ class Column(TypedDict):
 
 
 class AuditedData(TypedDict):
-    """The table."""
+    """The table; ``positive`` is the value of the target that counts as 1, ``group`` who is protected, in words."""
 
     name: str
     description: str
@@ -300,7 +328,9 @@ class AuditedData(TypedDict):
     licence: str
     records: int
     target: str
+    positive: NotRequired[str | None]
     protected: list[str]
+    group: NotRequired[str]
     ranked_by: str | None
     group_share: Number
     base_protected: Number
@@ -364,16 +394,6 @@ class SimilarityData(TypedDict):
     attributes: list[ComparedAttribute]
 
 
-class Verdict(TypedDict):
-    """The referee's sentence about a choice; ``worth`` is whether it is better than deleting the protected columns."""
-
-    choice: str
-    worth: bool
-    sentence: str
-    rule: str
-    reasons: list[str]
-
-
 class Evidence(TypedDict):
     """What ``ifair audit`` writes, and ``ifair report`` makes a page of."""
 
@@ -391,6 +411,7 @@ class Evidence(TypedDict):
     people: People
     similarity: NotRequired[SimilarityData]
     verdict: NotRequired[Verdict]
+    front: NotRequired[list[FrontStep]]
 
 
 class ComparedMethod(TypedDict):

@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike
 
 from ifair.audit.cautions import CHANCE, list_cautions
 from ifair.audit.people_view import describe_people, flip_people
+from ifair.audit.referee import compare_points, draw_front, give_verdicts, name_points
+from ifair.audit.roles_in_words import describe_group
 from ifair.audit.tuning import SOLVER, name_choices
 from ifair.datasets.dataset import Dataset
 from ifair.encode import columns_of
@@ -18,10 +20,11 @@ from ifair.evaluate.candidates import Candidate, list_candidates
 from ifair.evaluate.fronts import pareto_front
 from ifair.evaluate.judgement import Judgement, attack_representation, certify_representation
 from ifair.evaluate.measures import USEFULNESS, brief_measures, plain_number
+from ifair.evaluate.resampling import Measured
 from ifair.evaluate.splits import Split, split_table
 from ifair.evaluate.training import Trained, train
 from ifair.models.ifair import IFair
-from ifair.results import AuditedData, Evidence, LeftOut, Point, list_versions
+from ifair.results import AuditedData, Evidence, LeftOut, Point, Utility, list_versions
 
 Step = Callable[[str, int, int], None]
 """Told what was done last, how much is done and how much there is."""
@@ -94,30 +97,37 @@ def evidence(
         full = train(first, parts, seed, options)
     except ValueError as error:
         raise IfairError(f"no model can be trained on {dataset.name}: {error}") from error
-    point, before = _measure(first, full, parts, None, resamples, higher_is_better)
+    point, measures = _measure(first, full, parts, resamples, higher_is_better)
     total = 1 + len(others)
     tell(first.name, 1, total)
     # By now the neighbours of both parts are known, and other processes get them with the parts.
     jobs = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_try)(candidate, parts, seed, options, before, resamples, higher_is_better) for candidate in others
+        delayed(_try)(candidate, parts, seed, options, resamples, higher_is_better) for candidate in others
     )
     points: list[Point] = [point]
+    measured = [measures]
     left_out: list[LeftOut] = []
     for done, (candidate, found) in enumerate(zip(others, jobs), start=2):
         if isinstance(found, str):
             left_out.append({"name": candidate.name, "why": found})
         else:
-            points.append(found)
+            points.append(found[0])
+            measured.append(found[1])
         tell(candidate.name, done, total)
     utility, explained = USEFULNESS[parts.task]
     _mark_front(points)
     for point in points:
         point["cautions"] = list_cautions(parts.task, utility, point, points[0])
-    return {
+    name_points(points)
+    compare_points(points, measured)
+    choices = name_choices(choosable_points(points))
+    worth: Utility = {"name": utility, "explained": explained, "chance": CHANCE.get(parts.task)}
+    verdict = give_verdicts(points, choices, worth, dataset.protected)
+    found_evidence: Evidence = {
         "format": "ifair-evidence",
         "version": 2,
         "task": parts.task,
-        "utility": {"name": utility, "explained": explained, "chance": CHANCE.get(parts.task)},
+        "utility": worth,
         "higher_is_better": higher_is_better,
         "data": _describe_data(dataset, parts),
         "settings": {
@@ -135,29 +145,31 @@ def evidence(
         "versions": list_versions(),
         "points": points,
         "left_out": left_out,
-        "choices": name_choices(choosable_points(points)),
+        "choices": choices,
         "people": describe_people(parts.test, names[parts.test.rows]),
+        "front": draw_front(points, measured),
     }
+    if verdict is not None:
+        found_evidence["verdict"] = verdict
+    return found_evidence
 
 
-def _try(candidate: Candidate, parts: Split, seed: int, options: dict[str, Any], *how: Any) -> Point | str:
-    """A point, or why there is none."""
+def _try(
+    candidate: Candidate, parts: Split, seed: int, options: dict[str, Any], *how: Any
+) -> tuple[Point, dict[str, Measured]] | str:
+    """A point with its measures, or why there is none."""
     try:
         trained = train(candidate, parts, seed, options)
     except ValueError as error:
         return str(error)
-    return _measure(candidate, trained, parts, *how)[0]
+    return _measure(candidate, trained, parts, *how)
 
 
 def _measure(
-    candidate: Candidate,
-    trained: Trained,
-    parts: Split,
-    before: Judgement | None,
-    resamples: int,
-    higher_is_better: bool,
-) -> tuple[Point, Judgement]:
+    candidate: Candidate, trained: Trained, parts: Split, resamples: int, higher_is_better: bool
+) -> tuple[Point, dict[str, Measured]]:
     test = Judgement(parts.test, trained.outcome(parts.test), parts, resamples)
+    measures = test.measures()
     Z = trained.represent(parts.test.records.frame)
     flip, people = flip_people(parts.test, trained, resamples)
     point: Any = {
@@ -167,7 +179,7 @@ def _measure(
         "setting": dict(candidate.setting),
         "blind": candidate.blind,
         "validation": brief_measures(parts.validation, trained.outcome(parts.validation), parts),
-        "test": test.intervals(before),
+        "test": test.describe(measures),
         "groups": test.groups(),
         "adversary": attack_representation(Z, parts.test, resamples),
         "certificate": certify_representation(Z, parts.test),
@@ -176,7 +188,7 @@ def _measure(
         "people": people,
         **_describe_model(trained, parts),
     }
-    return point, test
+    return point, measures
 
 
 def _describe_model(trained: Trained, parts: Split) -> dict[str, Any]:
@@ -231,7 +243,9 @@ def _describe_data(dataset: Dataset, parts: Split) -> AuditedData:
         "licence": dataset.licence,
         "records": len(dataset),
         "target": str(y.name),
+        "positive": dataset.positive,
         "protected": list(dataset.protected),
+        "group": describe_group(dataset),
         "ranked_by": None if dataset.query is None else "query",
         "group_share": plain_number(group.mean()),
         "base_protected": plain_number(y[group].mean()) if group.any() else None,

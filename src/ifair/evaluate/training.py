@@ -149,7 +149,7 @@ def train(
         seed,
         solver,
         encoder=parts.encoder,
-        similarity=getattr(parts.train, "similarity", None) or "paper",
+        similarity=parts.train.similarity or "paper",
         near=near,
     )
 
