@@ -41,7 +41,9 @@ def test_what_was_learned_on_the_way_along_a_path_can_be_learned_again(credit, n
     path = [Candidate("ifair-b", setting) for setting in SETTINGS]
     for candidate, trained in zip(path, train_along(path, credit, 0, solver)):
         again = train_on_path(candidate, SETTINGS, credit, 0, solver)
-        np.testing.assert_array_equal(trained.represent(credit.test.records.frame), again.represent(credit.test.records.frame))
+        np.testing.assert_array_equal(
+            trained.represent(credit.test.records.frame), again.represent(credit.test.records.frame)
+        )
 
 
 @pytest.mark.parametrize("model", list(CLASSIFIERS))

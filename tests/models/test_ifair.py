@@ -156,7 +156,9 @@ def test_masked_and_random_starts_differ_only_in_protected_weights(X):
     fits = {}
     for alpha_init in ("masked", "random"):
         options = {**FAST, "max_iter": 1, "init": X[:3]}
-        fits[alpha_init] = IFair(3, protected=[4], alpha_init=alpha_init, freeze_protected=False, **options).fit(X).alpha_
+        fits[alpha_init] = (
+            IFair(3, protected=[4], alpha_init=alpha_init, freeze_protected=False, **options).fit(X).alpha_
+        )
     assert fits["masked"][4] < 1e-2 < fits["random"][4]
 
 

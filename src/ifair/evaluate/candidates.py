@@ -85,8 +85,8 @@ class Candidate:
     model : str, default="linear"
         A key of ``CLASSIFIERS`` or ``REGRESSORS``, or "module:factory" for a model of the user's own.
     post : mapping, optional
-        What is done to the scores: its ``name``, "consistent" or one of ``ifair.evaluate.training.POST_PROCESSING``, and
-        its parameters.
+        What is done to the scores: its ``name``, "consistent" or one of
+        ``ifair.evaluate.training.POST_PROCESSING``, and its parameters.
     """
 
     method: str
@@ -183,9 +183,9 @@ class Candidate:
             method, changes = ("ifair-b", {}) if not self.drops_protected else ("ifair-frozen", EUCLIDEAN)
         k = setting.pop("K", DIMENSION)
         visible = None if self.drops_protected else list(protected) or None
-        last = representation(
-            method, protected=visible, k=min(k, width) if method == "svd" else k, random_state=seed
-        )[-1]
+        last = representation(method, protected=visible, k=min(k, width) if method == "svd" else k, random_state=seed)[
+            -1
+        ]
         if "share" in setting:
             share = setting.pop("share")
             setting |= {"lambda": round(1.0 - share, 6), "mu": share}

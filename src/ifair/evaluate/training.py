@@ -179,8 +179,8 @@ def fit_candidate(
     similarity : Similarity, "paper" or None
         Who is like whom, for consistent decisions.
     near : Trained, optional
-        What was learned at the setting before: its solution is one of the starts, if it has as many prototypes and there
-        is more than one start.
+        What was learned at the setting before: its solution is one of the starts, if it has as many prototypes and
+        there is more than one start.
     """
     hidden = list(people.protected) if candidate.drops_protected else []
     columns = [name for name in people.frame.columns if name not in hidden]

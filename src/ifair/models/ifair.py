@@ -83,8 +83,8 @@ class IFair(PrototypeModel):
         near people are the same person to every model (see `consistency_bound`). Columns of weight 0 then show the
         prototype's values, the same for everybody who has it. What is learned does not depend on it.
     freeze_protected : bool, default=True
-        Hold the weights of protected columns at exactly 0: the output then does not depend on them at all. False: they are
-        learned like the others, as in the paper; `alpha_init` says where they begin.
+        Hold the weights of protected columns at exactly 0: the output then does not depend on them at all. False: they
+        are learned like the others, as in the paper; `alpha_init` says where they begin.
     utility_columns : {"all", "unprotected"}, default="all"
         Columns that the reconstruction loss covers.
     n_restarts : int, default=3
