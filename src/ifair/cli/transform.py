@@ -67,7 +67,8 @@ def transform(
                     raise unknown_name("column to carry", name, block.columns)
             carried = [recorded, *asked] if recorded in block.columns else asked
             records = fitted.check_records(block, strict=strict)
-            result = fitted.represent(records)
+            # With --decide, decisions on the attributes themselves come without columns of their own.
+            result = fitted.represent(records) if fitted.represents or not decide else records[[]]
             added = block[carried].copy()
             if decide:
                 if fitted.classifies:
