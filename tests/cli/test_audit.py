@@ -11,21 +11,6 @@ from scripts import run
 ROLES = ["--protected", "sex", "--target", "hired", "--ignore", "rating", "--ignore", "team"]
 
 
-TUNING = {
-    "format": "ifair-tuning",
-    "version": 2,
-    "data": {"name": "x", "records": 1, "fingerprint": "other"},
-    "task": "classification",
-    "utility": "AUC",
-    "seed": 0,
-    "solver": FAST,
-    "trials": [],
-    "front": [],
-    "choices": {},
-}
-"""Of another table, with nothing found."""
-
-
 @pytest.fixture
 def people(tmp_path):
     path = tmp_path / "people.csv"
@@ -39,35 +24,11 @@ def people(tmp_path):
 def fast(monkeypatch):
     """Short searches and few candidates."""
     # By import_module, since packages hold functions of the same names.
-    monkeypatch.setattr(import_module("ifair.audit.tuning"), "SOLVER", FAST)
     monkeypatch.setattr(import_module("ifair.audit.evidence"), "SOLVER", FAST)
-    monkeypatch.setattr(import_module("ifair.evaluate.candidates"), "GRID", ({"K": 3, "share": 0.5},))
-
-
-@pytest.mark.usefixtures("fast")
-def test_from_a_table_to_a_tuning_an_audit_and_a_report(people, tmp_path):
-    pytest.importorskip("optuna")
-    pytest.importorskip("vl_convert")
-    tuning, evidence, html = tmp_path / "tuning.json", tmp_path / "evidence.json", tmp_path / "report.html"
-    done = run("tune", people, *ROLES, "--id", "person", "--trials", 2, "-o", tuning)
-    assert done.exit_code == 0, done.output
-    assert "most useful" in done.stdout
-    front = json.loads(tuning.read_text())["front"]
-
-    done = run("audit", people, *ROLES, "--id", "person", "--tuning", tuning, "--resamples", 10, "-o", evidence)
-    assert done.exit_code == 0, done.output
-    assert "full data" in done.stdout
-    assert "before" in done.stdout
-    assert "Warning" not in done.stderr
-    found = json.loads(evidence.read_text())
-    assert [p["id"] for p in found["points"] if p["family"] == "ifair"] == [p["id"] for p in front]
-    assert found["people"]["ids"][0].startswith("p")
-    assert "person" not in {a["name"] for a in found["people"]["attributes"]}
-
-    done = run("report", evidence, "-o", html)
-    assert done.exit_code == 0, done.output
-    assert done.stdout.strip() == f"Report: {html}"
-    assert html.read_text(encoding="utf-8").startswith("<!doctype html>")
+    arms = import_module("ifair.evaluate.arms")
+    monkeypatch.setattr(arms, "MODELS", ("linear",))
+    monkeypatch.setattr(arms, "STRENGTHS", (0.2,))
+    monkeypatch.setattr(arms, "SETTINGS", ({"K": 3, "share": 0.5},))
 
 
 @pytest.mark.usefixtures("fast")
@@ -76,15 +37,6 @@ def test_json_alone_goes_to_standard_output(people):
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["format"] == "ifair-evidence"
     assert "full data" in done.stderr
-
-
-@pytest.mark.usefixtures("fast")
-def test_a_tuning_of_another_table_is_doubted(people, tmp_path):
-    tuning = tmp_path / "tuning.json"
-    tuning.write_text(json.dumps(TUNING))
-    done = run("audit", people, *ROLES, "--ignore", "person", "--resamples", 10, "--tuning", tuning)
-    assert done.exit_code == 0, done.output
-    assert "was tuned on other records" in done.stderr
 
 
 @pytest.mark.parametrize("verb", ["audit", "report", "tune"])

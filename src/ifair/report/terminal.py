@@ -111,13 +111,20 @@ def _certificate_lines(before: Point, after: Point) -> list[str]:
 
 
 def tuning_text(tuning: Tuning) -> str:
-    """The front and the three choices."""
+    """What deleting the columns reaches, the front, and the three choices."""
     names = _by_point(tuning["choices"])
-    rows = [["", tuning["utility"], "yNN", "choice"]]
-    for point in tuning["front"]:
+    rows = [["", tuning["utility"], "ranks", "yNN", "choice"]]
+    known = {point["id"] for point in tuning["baselines"]}
+    chosen = [point for point in tuning["trials"] if point["id"] in names]
+    listed = {p["id"]: p for p in (*tuning["baselines"], *tuning["front"], *chosen)}
+    for point in listed.values():
         reached = point["validation"]
-        rows.append([point["name"], _number(reached["utility"]), _number(reached["yNN"]), names.get(point["id"], "")])
-    return f"The front of {len(tuning['trials'])} settings, on validation people:\n\n{align_rows(rows)}"
+        numbers = [_number(reached["utility"]), _number(reached.get("ranks")), _number(reached["yNN"])]
+        rows.append([point["name"], *numbers, names.get(point["id"], "to compare" if point["id"] in known else "")])
+    return (
+        f"The front of {len(tuning['trials'])} settings, on validation people (ranks: how alike the scores of like "
+        f"people are):\n\n{align_rows(rows)}"
+    )
 
 
 def demo_text(results: Demonstration) -> str:
