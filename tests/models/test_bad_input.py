@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from ifair import IFair
-from ifair.core import solve_scipy
+from ifair.models import prototypes
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def no_work(monkeypatch):
     def fail(*args, **kwargs):
         raise AssertionError("work was done before the input was checked")
 
-    monkeypatch.setattr(solve_scipy, "minimize", fail)
+    monkeypatch.setattr(prototypes, "solve", fail)
 
 
 @pytest.mark.parametrize(
