@@ -280,10 +280,10 @@ def test_the_bar_rewrites_its_line_on_a_terminal():
             return True
 
     terminal = Terminal()
-    bar = ProgressBar(2, 10, stream=terminal, every=0.0)
+    bar = ProgressBar(2, 10, 1e-4, stream=terminal, every=0.0)
     bar(Progress(restart=1, iteration=5, loss=1.25, gradient_norm=0.1))
     bar.close()
-    assert terminal.getvalue().startswith("\riFair [############............] restart 2/2  iteration 5/10  loss 1.25")
+    assert terminal.getvalue().startswith("\riFair [############............] restart 2/2  iteration 5  loss 1.25")
     assert terminal.getvalue().endswith("\n")
 
 

@@ -12,7 +12,7 @@ from ifair.core.lbfgs import Floats
 from ifair.core.mapping import WEIGHT_SCALE, Packing, Parameters
 from ifair.core.objective import Losses, Objective
 from ifair.core.pairs import AllPairs, EuclideanPairs, Landmarks
-from ifair.core.solve import Problem, Result, minimise_many
+from ifair.core.solve import ENDED_EARLY, Problem, Result, Solution, minimise_many
 from ifair.engines.engine import Engine
 
 
@@ -100,10 +100,11 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Fit(Problem[Parameters]):
-    """A problem on the records of an engine."""
+    """A problem on the records of an engine; perhaps with the same one on few records, whose solution is its start."""
 
     objective: Objective
     packing: Packing
+    rehearsal: "Fit | None" = None
 
 
 def solve(fits: Sequence[Fit]) -> list[Result[Parameters] | None]:
@@ -111,6 +112,8 @@ def solve(fits: Sequence[Fit]) -> list[Result[Parameters] | None]:
 
     See :func:`ifair.core.solve.minimise_many`.
     """
+    if any(fit.rehearsal is not None for fit in fits):
+        return _solve_after_rehearsal(fits)
     forms = [_form(fit) for fit in fits]
     # Batches have a place for frozen weights too.
     given = [
@@ -124,6 +127,27 @@ def solve(fits: Sequence[Fit]) -> list[Result[Parameters] | None]:
         return Batch([fits[number].objective for number in numbers], shape, most_at_once(first))
 
     return minimise_many(given, forms, batch)
+
+
+def _solve_after_rehearsal(fits: Sequence[Fit]) -> list[Result[Parameters] | None]:
+    """Solve the rehearsals, then the fits from their solutions; one that was called off is not begun."""
+    rehearsed = iter(solve([fit.rehearsal for fit in fits if fit.rehearsal is not None]))
+    results: dict[int, Result[Parameters] | None] = {}
+    given: dict[int, Fit] = {}
+    for number, fit in enumerate(fits):
+        found = (Solution(fit.starts[0], None, 0, ""), []) if fit.rehearsal is None else next(rehearsed)
+        if found is None or found[0].stopped in ENDED_EARLY:
+            results[number] = found and _judge_by(fit.objective, found[0])
+        else:
+            starts = fit.starts if fit.rehearsal is None else [found[0].parameters]
+            given[number] = replace(fit, starts=starts, rehearsal=None)
+    results |= zip(given, solve(list(given.values())))
+    return [results[number] for number in range(len(fits))]
+
+
+def _judge_by(objective: Objective, solution: Solution[Parameters]) -> Result[Parameters]:
+    losses = objective.value_and_grad(solution.parameters)[0]
+    return replace(solution, losses=losses), [losses.total]
 
 
 def most_at_once(fit: Fit) -> int:

@@ -54,6 +54,8 @@ class Progress:
     iteration: int
     loss: float
     gradient_norm: float
+    fall: float = np.inf
+    """Share of itself by which the loss fell over the last ten iterations; infinite before."""
 
 
 Observer = Callable[[Progress], None]
@@ -193,17 +195,19 @@ class _Search(Generic[P]):
         """Why the search stops after another iteration; nothing where it goes on."""
         self.iteration += 1
         self.history.append(self.best)
-        problem = self.fit.problem
-        if problem.observer is not None:
-            try:
-                problem.observer(Progress(self.start, self.iteration, self.best, gradient_norm))
-            except StopIteration:
-                return "callback"
+        problem, fall = self.fit.problem, np.inf
         if len(self.history) > PATIENCE:
             before = self.history[-1 - PATIENCE]
             # A loss that falls towards zero would never fall slowly: below a hundredth of the first one that counts.
-            if before - self.best <= problem.tol * max(abs(before), 0.01 * abs(self.first_loss)):
-                return "converged"
+            scale = max(abs(before), 0.01 * abs(self.first_loss))
+            fall = (before - self.best) / scale if scale > 0.0 else 0.0
+        if problem.observer is not None:
+            try:
+                problem.observer(Progress(self.start, self.iteration, self.best, gradient_norm, fall))
+            except StopIteration:
+                return "callback"
+        if fall <= problem.tol:
+            return "converged"
         return "max_iter" if self.iteration >= self.limit else ""
 
     def after_stall(self, value: float, gradient_norm: float) -> str:

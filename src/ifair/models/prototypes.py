@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from inspect import Parameter, signature
 from typing import Any, NamedTuple, Self
@@ -38,6 +38,8 @@ class Task(NamedTuple):
     packing: Packing
     protected: NDArray[np.bool_]
     reported: Objective | None
+    rehearsed: Objective | None = None
+    """The objective on a sample of the records, where a search there comes first."""
 
 
 class PrototypeModel(TransformerMixin, BaseEstimator):
@@ -122,7 +124,8 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
         return self
 
     def _problem(self, task: Task, observer: Observer | None = None) -> Fit:
-        return Fit(task.objective, task.starts, task.packing, self.max_iter, self.tol, observer)
+        fit = Fit(task.objective, task.starts, task.packing, self.max_iter, self.tol, observer)
+        return fit if task.rehearsed is None else replace(fit, rehearsal=replace(fit, objective=task.rehearsed))
 
     def _conclude(
         self, engine: Engine, table: Table, task: Task, solution: Solution[Parameters], restarts: list[float]
@@ -378,7 +381,10 @@ class Representer:
 @contextmanager
 def observe_progress(estimator: Any, n_starts: int) -> Iterator[Callable[[Progress], None]]:
     """Tell the estimator's progress bar and callback of every iteration."""
-    bar, tell = ProgressBar(n_starts, estimator.max_iter) if estimator.verbose else None, tell_callback(estimator)
+    bar, tell = (
+        ProgressBar(n_starts, estimator.max_iter, estimator.tol) if estimator.verbose else None,
+        tell_callback(estimator),
+    )
 
     def observer(progress: Progress) -> None:
         if bar is not None:
