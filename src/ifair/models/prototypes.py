@@ -381,10 +381,8 @@ class Representer:
 @contextmanager
 def observe_progress(estimator: Any, n_starts: int) -> Iterator[Callable[[Progress], None]]:
     """Tell the estimator's progress bar and callback of every iteration."""
-    bar, tell = (
-        ProgressBar(n_starts, estimator.max_iter, estimator.tol) if estimator.verbose else None,
-        tell_callback(estimator),
-    )
+    bar = ProgressBar(n_starts, estimator.max_iter, estimator.tol) if estimator.verbose else None
+    tell = tell_callback(estimator)
 
     def observer(progress: Progress) -> None:
         if bar is not None:
