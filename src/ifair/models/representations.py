@@ -57,8 +57,8 @@ def representation(name: str, *, protected: Any = None, k: int = 10, random_stat
         "svd": [svd],
         "svd-masked": [masked, svd],
         "lfr": [LFR(k, **common)],
-        "ifair-a": [IFair(k, alpha_init="random", **common)],
-        "ifair-b": [IFair(k, alpha_init="masked", **common)],
+        "ifair-a": [IFair(k, alpha_init="random", init="k-means++", **common)],
+        "ifair-b": [IFair(k, alpha_init="masked", init="k-means++", **common)],
         "ifair-frozen": [IFair(k, freeze_protected=True, **common)],
         "ifair-plus": [
             IFair(
