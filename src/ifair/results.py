@@ -59,8 +59,8 @@ class TunedPoint(TypedDict):
 
     id: str
     name: str
-    setting: Setting
-    candidate: NotRequired[CandidateData]
+    role: "Role"
+    candidate: CandidateData
     validation: Validation
 
 
@@ -76,7 +76,7 @@ class Tuning(TypedDict):
     """What ``ifair tune`` writes."""
 
     format: Literal["ifair-tuning"]
-    version: Literal[2]
+    version: Literal[3]
     data: TunedData
     task: Task
     utility: str
@@ -84,10 +84,12 @@ class Tuning(TypedDict):
     solver: dict[str, Any]
     trials: list[TunedPoint]
     front: list[TunedPoint]
-    baselines: NotRequired[list[TunedPoint]]
+    baselines: list[TunedPoint]
     choices: Choices
-    similarity: NotRequired[dict[str, Any]]
-    learned_from: NotRequired[int]
+    similarity: dict[str, Any]
+    categorical: list[str]
+    learned_from: int
+    threshold: Number
 
 
 class Estimate(TypedDict):
@@ -98,12 +100,20 @@ class Estimate(TypedDict):
     high: Number
 
 
+class Difference(TypedDict):
+    """A point minus another, with the 95 % interval over the same people, and what that is called."""
+
+    estimate: Number
+    low: Number
+    high: Number
+    word: Literal["better", "worse", "more", "fewer", "the same", "no clear difference"]
+
+
 class JudgedMeasures(TypedDict):
-    """On people whom no model has seen; ``gain`` is the utility's over the full data."""
+    """On people whom no model has seen; see :meth:`ifair.evaluate.judgement.Judgement.measures`."""
 
     utility: Estimate
     yNN: Estimate
-    gain: NotRequired[Estimate]
     accuracy: NotRequired[Estimate]
     positive: NotRequired[Estimate]
     spread: NotRequired[Number]
@@ -228,6 +238,25 @@ Role = Literal["full", "deleted", "penalised", "ours", "rival"]
 """What a point is to a reader: the data as they are, the protected columns deleted, the same with a tuned penalty."""
 
 
+class Verdict(TypedDict):
+    """The referee's sentence about a point; ``worth`` is whether it is better than deleting the protected columns."""
+
+    choice: str
+    worth: bool
+    sentence: str
+    rule: str
+    reasons: list[str]
+
+
+class FrontStep(TypedDict):
+    """The best consistency of ranks at a utility of no less than this, with its interval."""
+
+    utility: float
+    best: float
+    low: float
+    high: float
+
+
 class Point(TypedDict):
     """A candidate and everything that was measured of it.
 
@@ -255,15 +284,16 @@ class Point(TypedDict):
     archetypes: Archetypes | None
     weights: list[Weight] | None
     converged: NotRequired[bool]
-    candidate: NotRequired[CandidateData]
+    candidate: CandidateData
     label: NotRequired[str]
-    role: NotRequired[Role]
-    threshold: NotRequired[Number]
-    differences: NotRequired[dict[str, dict[str, Estimate]]]
+    role: Role
+    threshold: Number
+    differences: NotRequired[dict[str, dict[str, Difference]]]
     other_peers: NotRequired[dict[str, Number]]
     batch: NotRequired[JudgedMeasures]
     changed: NotRequired[list[ChangedPerson]]
     bound: NotRequired[Number]
+    verdict: NotRequired[Verdict]
 
 
 class LeftOut(TypedDict):
@@ -292,7 +322,7 @@ class Column(TypedDict):
 
 
 class AuditedData(TypedDict):
-    """The table."""
+    """The table; ``positive`` is the value of the target that counts as 1, ``group`` who is protected, in words."""
 
     name: str
     description: str
@@ -300,7 +330,9 @@ class AuditedData(TypedDict):
     licence: str
     records: int
     target: str
+    positive: NotRequired[str | None]
     protected: list[str]
+    group: NotRequired[str]
     ranked_by: str | None
     group_share: Number
     base_protected: Number
@@ -315,6 +347,8 @@ class AuditSettings(TypedDict):
     seed: int
     neighbours: int
     wanted_neighbours: int
+    without_peers: NotRequired[int]
+    similarity: NotRequired[dict[str, Any]]
     resamples: int
     solver: dict[str, Any]
     model: str
@@ -362,21 +396,11 @@ class SimilarityData(TypedDict):
     attributes: list[ComparedAttribute]
 
 
-class Verdict(TypedDict):
-    """The referee's sentence about a choice; ``worth`` is whether it is better than deleting the protected columns."""
-
-    choice: str
-    worth: bool
-    sentence: str
-    rule: str
-    reasons: list[str]
-
-
 class Evidence(TypedDict):
     """What ``ifair audit`` writes, and ``ifair report`` makes a page of."""
 
     format: Literal["ifair-evidence"]
-    version: Literal[2]
+    version: Literal[3]
     task: Task
     utility: Utility
     higher_is_better: bool
@@ -389,6 +413,7 @@ class Evidence(TypedDict):
     people: People
     similarity: NotRequired[SimilarityData]
     verdict: NotRequired[Verdict]
+    front: NotRequired[list[FrontStep]]
 
 
 class ComparedMethod(TypedDict):
@@ -483,10 +508,6 @@ def read_results(path: Path, format_: Format) -> Any:
         content = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise ResultsError(f"{path} is not JSON ({error}); write it with `{format_.command}`") from error
-    if isinstance(content, dict) and content.get("version") == 1 and isinstance(content.get("choices"), dict):
-        # Files of version 1 had spaces in the names of the choices.
-        choices = {name.replace(" ", "_"): id_ for name, id_ in content["choices"].items()}
-        content = {**content, "version": 2, "choices": choices}
     check_results(content, format_, str(path))
     return content
 
