@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
-from ifair.errors import IfairError, missing_file, suggest_name, unknown_name
+from ifair.errors import IfairError, suggest_name, unknown_name
+from ifair.files import check_regular
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,9 @@ class Roles:
     keep : tuple of str
         Columns that stay attributes although they look like identifiers, constants or free text.
     categorical : tuple of str
-        Columns of numbers that are codes of categories.
+        Columns of numbers that are codes of categories. Of a CSV file they are read as text, as it stands.
+    missing : tuple of str
+        What stands for a missing value besides an empty cell, such as ``"NA"``, in any column.
 
     Examples
     --------
@@ -54,6 +57,7 @@ class Roles:
     group: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any], where: str = "the roles") -> Self:
@@ -97,15 +101,15 @@ def read_roles(path: str | Path) -> Roles:
             target = "income"
             positive = ">50K"
             ignore = ["notes"]
+            missing = ["NA", "?"]
 
     Returns
     -------
     Roles
     """
+    check_regular(Path(path))
     try:
         content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (FileNotFoundError, IsADirectoryError) as error:
-        raise IfairError(missing_file(Path(path))) from error
     except OSError as error:
         raise IfairError(f"cannot read {path}: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
