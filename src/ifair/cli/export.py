@@ -8,6 +8,7 @@ import click
 
 from ifair.cli.extras import needs
 from ifair.cli.output import explain_write_errors, force_option, json_option, prepare_output
+from ifair.cli.terminal_text import make_printable
 from ifair.files import write_whole
 
 
@@ -45,6 +46,7 @@ def export(model: Path, onnx: Path, precision: str, as_json: bool) -> None:
     from ifair.persist import to_onnx
 
     fitted = ifair.load(model)
+    click.echo(f"{make_printable(model.name)}: converting ...", err=True)
     content = to_onnx(fitted, precision=precision)
     with explain_write_errors(onnx):
         write_whole(onnx, content.SerializeToString(), kind="onnx")
