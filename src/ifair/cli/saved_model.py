@@ -65,7 +65,7 @@ class Model:
         """
         from ifair.encode.unexpected_cells import find_new_categories, find_unreadable_cells, list_column_contents
         from ifair.errors import IfairError, name_setting, unknown_name
-        from ifair.tables.cell_types import apply_types, mark_missing
+        from ifair.tables.cell_types import LONG_CELL, apply_types, mark_missing, show_cell
 
         for name in self.attributes:
             if name not in block.columns:
@@ -79,12 +79,14 @@ class Model:
         first = int(block.index[0]) + 1
         for cell in find_unreadable_cells(self.encoder, frame):
             raise IfairError(
-                f"column {cell.column!r}, row {first + cell.row}: {cell.value!r} where the model learned from numbers; "
-                f"mend it, or take it as missing with {name_setting('missing', [cell.value])}"
+                f"column {cell.column!r}, row {first + cell.row}: {show_cell(cell.value)} where the model learned from "
+                f"numbers; mend it, or take it as missing with {name_setting('missing', [str(cell.value)[:LONG_CELL]])}"
             )
         for cell, count in find_new_categories(self.encoder, frame):
             if strict:
-                raise IfairError(f"column {cell.column!r}, row {first + cell.row}: new category {cell.value!r}")
+                raise IfairError(
+                    f"column {cell.column!r}, row {first + cell.row}: new category {show_cell(cell.value)}"
+                )
             seen = self._new.setdefault((cell.column, cell.value), [first + cell.row, 0])
             seen[1] += count
         return frame
@@ -138,12 +140,12 @@ class Model:
 
     def warn_of_cells(self) -> None:
         """Say on standard error which cells were taken as missing, which categories were new, and where."""
-        from ifair.tables.cell_types import describe_missing
+        from ifair.tables.cell_types import describe_missing, show_cell
 
         warn(describe_missing(self._marked))
         warn(
-            f"column {column!r}: category {value!r} is new to the model ({count} rows, first in row {row}); such rows "
-            "count as none of the known categories"
+            f"column {column!r}: category {show_cell(value)} is new to the model ({count} rows, first in row {row}); "
+            "such rows count as none of the known categories"
             for (column, value), (row, count) in self._new.items()
         )
 

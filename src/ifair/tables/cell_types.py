@@ -12,6 +12,7 @@ from ifair.errors import IfairError, name_setting
 # A column of which so many cells, or so many different ones, are numbers is a column of numbers with mistakes in it.
 NEARLY_ALL = 0.9
 SHOWN_CELLS = 3
+LONG_CELL = 40
 # What people write where they have no value. Only an empty cell is missing unless they say so; these make us ask.
 OFTEN_MISSING = frozenset(
     ["NA", "N/A", "n/a", "n.a.", "<NA>", "#N/A", "#NA", "NaN", "nan", "-NaN", "-nan", "NULL", "Null", "null", "None"]
@@ -54,6 +55,11 @@ def mark_missing(frame: pd.DataFrame, spellings: Collection[str]) -> tuple[pd.Da
 def is_text(column: pd.Series) -> bool:
     """Whether the cells of a column may be text."""
     return bool(is_object_dtype(column) or is_string_dtype(column))
+
+
+def show_cell(cell: Any) -> str:
+    """A cell as it is quoted in a message: its beginning, if it is long."""
+    return f"{cell[:LONG_CELL]!r}..." if isinstance(cell, str) and len(cell) > LONG_CELL else repr(cell)
 
 
 def describe_missing(counts: MissingCounts) -> list[str]:
@@ -167,9 +173,10 @@ def _share(of: Any, against: Any, weights: Any) -> float:
 def _refuse_cells(column: pd.Series, wrong: set[str], held: str) -> None:
     rows = np.flatnonzero(column.isin(wrong).to_numpy())
     first = list(dict.fromkeys(column.iloc[rows]))[:SHOWN_CELLS]
-    shown = ", ".join(f"row {row + 1} ({column.iloc[row]!r})" for row in rows[:SHOWN_CELLS])
+    shown = ", ".join(f"row {row + 1} ({show_cell(column.iloc[row])})" for row in rows[:SHOWN_CELLS])
     more = f" and {len(rows) - SHOWN_CELLS} more" if len(rows) > SHOWN_CELLS else ""
-    as_missing, as_categories = name_setting("missing", first), name_setting("categorical", [column.name])
+    as_missing = name_setting("missing", [cell for cell in first if len(cell) <= LONG_CELL] or ["VALUE"])
+    as_categories = name_setting("categorical", [column.name])
     raise IfairError(
         f"column {column.name!r} holds {held}, but not in {shown}{more}: mend such cells, or take them as missing with "
         f"{as_missing}, or the column as categories with {as_categories}"
