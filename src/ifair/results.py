@@ -17,6 +17,7 @@ from typing import Any, Literal, NotRequired, TypedDict, Union, get_args, get_or
 
 from ifair import __version__
 from ifair.errors import IfairError
+from ifair.files import check_regular
 
 Task = Literal["classification", "regression", "ranking"]
 Number = float | None
@@ -504,6 +505,7 @@ def list_versions() -> dict[str, str]:
 
 def read_results(path: Path, format_: Format) -> Any:
     """Plain data that one of our commands wrote, compared with its type."""
+    check_regular(path)
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ifair.cli.extras import EXTRAS, needs
-from ifair.cli.output import json_option, output_option
+from ifair.cli.output import json_option, output_option, prepare_output
 from ifair.errors import install_hint
 
 
@@ -65,6 +65,8 @@ def reproduce(
     wanted = PROFILES[profile].only(datasets) if datasets else PROFILES[profile]
     settings, missing = drop_missing(wanted, needed=profile != "smoke")
     path = output / "results.json"
+    if output.is_dir():
+        prepare_output(path, "ifair-reproduce")
     before = read_results(path, REPRODUCTION) if path.exists() else None
     for name in only:
         needs(f"the experiment {name}", *experiments[name].packages)
