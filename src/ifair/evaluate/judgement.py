@@ -9,16 +9,23 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from ifair.evaluate.measures import consistency_options, plain_number, utility_measure
 from ifair.evaluate.splits import Part, Split
-from ifair.evaluate.statistics import count_draws, gap_interval, group_rates, quantile_interval
+from ifair.evaluate.statistics import (
+    count_draws,
+    gap_interval,
+    group_rates,
+    is_share,
+    quantile_interval,
+    share_gap_interval,
+)
 from ifair.evaluate.training import Outcome
 from ifair.metrics import (
-    accuracy,
     adversary,
     bootstrap,
     certify,
     consistency_interval,
     equal_opportunity_difference,
     share_at_k,
+    share_interval,
     statistical_parity_difference,
     treatment,
 )
@@ -38,7 +45,7 @@ class Judgement:
     parts : Split
         The part is one of these.
     resamples : int
-        Of every bootstrap interval.
+        Of every interval by the bootstrap; those of shares are exact.
     """
 
     def __init__(self, part: Part, outcome: Outcome, parts: Split, resamples: int = 500) -> None:
@@ -54,8 +61,8 @@ class Judgement:
             "yNN": consistency_interval(decisions, n_resamples=n, **self._alike),
         }
         if self.task == "classification":
-            found["accuracy"] = bootstrap(accuracy, y, decisions, n_resamples=n)
-            found["positive"] = bootstrap(lambda made: float(made.mean()), decisions, n_resamples=n)
+            found["accuracy"] = share_interval(y == decisions)
+            found["positive"] = share_interval(decisions)
         if before is not None:
 
             def gain(truth: Any, mine: Any, theirs: Any, **some: Any) -> float:
@@ -88,8 +95,11 @@ class Judgement:
             row = {"label": label, "n": int(members.sum()), "base": y[members].mean(), "rate": outcome[members].mean()}
             if self.task == "classification" and y[members].any():
                 row["tpr"] = outcome[members & (y == 1)].mean()
+            who = {"rate": members, "tpr": members & (y == 1)}
             intervals = {
-                f"{key}_interval": _pair(quantile_interval(found[:, i])) for key, found in drawn.items() if key in row
+                f"{key}_interval": _pair(self._rate_interval(who[key], found[:, i]))
+                for key, found in drawn.items()
+                if key in row
             }
             if self.task == "ranking":
                 row["top"] = share_at_k(
@@ -108,8 +118,26 @@ class Judgement:
         measured = {key: plain_number(value) for key, value in gaps.items()}
         for key, found in zip(("parity", "opportunity"), drawn.values()):
             # A group without truly positive people has no true positive rate, and takes no part in the gap.
-            measured[f"{key}_interval"] = _pair(gap_interval(found[:, ~np.isnan(found).all(axis=0)]))
+            counted = codes if key == "parity" else np.where(y == 1, codes, -1)
+            measured[f"{key}_interval"] = _pair(self._gap_interval(counted, found[:, ~np.isnan(found).all(axis=0)]))
         return {"partition": name, "groups": rows, **measured}
+
+    def _rate_interval(self, members: NDArray[np.bool_], drawn: NDArray[np.float64]) -> tuple[float, float]:
+        """Of the mean outcome of some people: an exact one of a share, otherwise of what resamples gave."""
+        outcome = self.outcome.decisions[members]
+        if self.part.query is not None or not is_share(outcome):
+            return quantile_interval(drawn)
+        exact = share_interval(outcome)
+        return exact.low, exact.high
+
+    def _gap_interval(self, codes: NDArray[np.intp], drawn: NDArray[np.float64]) -> tuple[float, float]:
+        """Of the largest gap between the mean outcomes of groups; who has the code -1 is left out."""
+        outcome = self.outcome.decisions
+        if self.part.query is not None or not is_share(outcome):
+            return gap_interval(drawn)
+        sizes = np.bincount(codes[codes >= 0])
+        hits = np.bincount(codes[codes >= 0], outcome[codes >= 0])
+        return share_gap_interval(hits[sizes > 0], sizes[sizes > 0])
 
     def worst(self, n: int = 10, *, higher_is_better: bool = True) -> list[dict[str, Any]]:
         """Who is treated worst compared with the people most like them."""
