@@ -117,9 +117,10 @@ def list_places(data: Any, path: str, name: str = "data") -> Iterator[tuple[str,
         yield name, data
         return
     step, _, rest = path.partition(".")
-    if isinstance(data, list):
-        inner = [(f"{name}[{i}]", value) for i, value in enumerate(data)] if step == "*" else []
-    else:
+    inner: list[tuple[str, Any]] = []
+    if isinstance(data, list) and step == "*":
+        inner = [(f"{name}[{i}]", value) for i, value in enumerate(data)]
+    elif isinstance(data, dict):
         inner = [(f"{name}.{key}", value) for key, value in data.items() if fnmatchcase(str(key), step)]
     for place, value in inner:
         if value is not None:

@@ -502,6 +502,9 @@ def check_results(content: Any, format_: Format, name: str = "this") -> None:
             f"write it again with `{format_.command}`"
         )
     check_schema(content, format_.schema, name)
+    for key, kind in {"K": int, "share": float, "variant": str}.items():
+        for place, value in list_places(content, f"*.*.setting.{key}", name):
+            check_schema(value, kind, place)
     if format_ is EVIDENCE:
         _check_people(content, name)
         _check_choices(content, content["points"], name)
@@ -545,6 +548,8 @@ INTERVALS = ("points.*.groups.*.*_interval", "points.*.groups.*.groups.*.*_inter
 def _check_people(content: Any, name: str) -> None:
     """Everybody is in every column, and whoever is named is there."""
     points, people = content["points"], content["people"]
+    if lacking := {"train", "validation", "test"} - set(content["data"]["parts"]):
+        raise ResultsError(f"{name}.data.parts lacks {', '.join(sorted(lacking))}")
     n = len(people["ids"])
     if not n or not points:
         raise ResultsError(f"{name}.{'points' if n else 'people.ids'} is empty")
@@ -553,7 +558,9 @@ def _check_people(content: Any, name: str) -> None:
     for path in INTERVALS:
         _check_lengths(content, path, 2, "ends", name)
     for path in PEOPLE:
-        _check_members(content, path, range(n), f"the number of one of {n} people", name)
+        # -1 where somebody has no more peers.
+        known = range(-1 if path == "people.neighbours.*" else 0, n)
+        _check_members(content, path, known, f"the number of one of {n} people", name)
     for i, (near, apart) in enumerate(zip(people["neighbours"], people["distances"])):
         if len(near) != len(apart):
             raise ResultsError(f"{name}.people.distances[{i}] must be of {len(near)} neighbours, got {len(apart)}")

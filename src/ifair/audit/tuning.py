@@ -1,6 +1,7 @@
 """Looking for iFair's settings on a table of one's own: a front, and three choices with names."""
 
 import hashlib
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -93,6 +94,9 @@ def tune(
         seed=seed,
         observer=observer,
     )
+
+    if not any(math.isfinite(sum(trial.result["validation"][name] for name in MEASURES)) for trial in trials):
+        raise IfairError(f"{dataset.name}: none of {len(trials)} settings could be judged by {' and '.join(MEASURES)}")
 
     def describe(trial: Trial) -> TunedPoint:
         one = candidate(trial.setting)

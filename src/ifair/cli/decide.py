@@ -1,13 +1,12 @@
 """``ifair decide``: decisions about a whole table, like people alike."""
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ifair.cli.output import explain_write_errors, json_option, output_option, prepare_model_output
+from ifair.cli.output import echo_json, explain_write_errors, json_option, output_option, prepare_model_output
 from ifair.cli.terminal_text import make_printable, warn
 
 SHOWN_CHANGES = 5
@@ -91,7 +90,7 @@ def decide(
         writer.write(decided)
     facts = _describe_batch(batch, decided, id_)
     if as_json:
-        click.echo(json.dumps({"output": str(output), **facts}, indent=2))
+        echo_json({"output": str(output), **facts})
     else:
         click.echo(_format_batch(facts), err=prints)
         if not prints:

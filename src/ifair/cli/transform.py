@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from ifair.cli.output import explain_write_errors, json_option, output_option, prepare_model_output
+from ifair.cli.output import echo_json, explain_write_errors, json_option, output_option, prepare_model_output
 
 
 @click.command(short_help="Represent new records with a model; decide about them.")
@@ -41,8 +41,6 @@ def transform(
     ifair transform model.ifair people.csv -o - | head
     """
     prints = prepare_model_output(table, output, as_json)
-
-    import json
 
     from ifair.cli.saved_model import Model
     from ifair.errors import IfairError, unknown_name
@@ -84,6 +82,6 @@ def transform(
         click.echo(err=True)
     fitted.warn_new_categories()
     if as_json:
-        click.echo(json.dumps({"output": str(output), "rows": done, "columns": columns}, indent=2))
+        echo_json({"output": str(output), "rows": done, "columns": columns})
     elif not prints:
         click.echo(f"{done:,} rows, {len(columns)} columns: {output}")

@@ -11,6 +11,7 @@ from ifair.cli.output import json_option, output_option, write_text
 from ifair.cli.roles_options import roles_options
 from ifair.cli.terminal_text import make_printable
 from ifair.files import check_writable
+from ifair.plain_data import format_json
 
 
 @click.command(short_help="Search settings: useful, fair, or balanced.")
@@ -57,8 +58,6 @@ def tune(
     """
     needs("the search", "optuna")
     needs_for_tables(table)
-    import json
-
     check_writable(output)
     records, _ = read_people(table, roles)
 
@@ -75,7 +74,7 @@ def tune(
         categorical=roles.categorical,
         observer=_show_trial,
     )
-    text = json.dumps(found, indent=1, allow_nan=False)
+    text = format_json(found, indent=1)
     write_text(output, text)
     click.echo(text if as_json else make_printable(tuning_text(found), lines=True))
     click.echo(f"\nTuning: {output}; give it to `ifair report` with --tuning", err=True)

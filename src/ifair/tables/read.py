@@ -132,7 +132,9 @@ def _read_csv_blocks(path: Path, rows: int, text: Collection[str]) -> Iterator[p
 
 
 def _csv_options(path: Path) -> dict[str, Any]:
-    return {"sep": separator_of(path), "encoding": ENCODING, "on_bad_lines": "error"}
+    # pandas before 3 rounds the last digit otherwise.
+    exact = {"float_precision": "round_trip"}
+    return {"sep": separator_of(path), "encoding": ENCODING, "on_bad_lines": "error", **exact}
 
 
 def _refuse_long_lines(frame: pd.DataFrame, path: Path) -> None:
