@@ -260,7 +260,7 @@ def split_table(
         raise IfairError(f"{dataset.name} is too small: three parts need at least 33 records, or three queries")
     encoder = Encoder(categorical=list(categorical) or "auto")
     try:
-        return split_dataset(
+        parts = split_dataset(
             dataset,
             seed,
             encoder=encoder,
@@ -270,11 +270,27 @@ def split_table(
             most_judged=most_people,
             similarity=similarity or "attributes",
         )
+        _refuse_constant_outcomes(parts, dataset)
+        return parts
     except IfairError:
         raise
     except (ValueError, TypeError) as error:
         # The encoder refuses bad tables this way, in words.
         raise IfairError(str(error)) from error
+
+
+def _refuse_constant_outcomes(parts: Split, dataset: Dataset) -> None:
+    """Refuse parts in which everybody has the same outcome: nothing can be learned from them, or judged on them."""
+    if parts.task == "ranking":
+        return
+    for name, part in {"learn from": parts.train, "choose by": parts.validation, "judge on": parts.test}.items():
+        if np.ptp(part.y) == 0:
+            counts = ", ".join(f"{n} with {value_text(value)}" for value, n in dataset.outcome.value_counts().items())
+            raise IfairError(
+                f"{dataset.name} cannot be split into three parts with different outcomes: of {len(dataset)} people "
+                f"there are {counts} in {dataset.outcome.name!r}, and the {len(part)} people to {name} all have "
+                f"{value_text(part.y[0])}; at least three people of each are needed"
+            )
 
 
 def comparable_rows(dataset: Dataset) -> Rows:
