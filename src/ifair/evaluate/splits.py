@@ -1,6 +1,6 @@
 """Thirds of a dataset, encoded alike: one to learn on, one to choose on, one to judge on."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -181,6 +181,33 @@ def split_dataset(
     encoder.fit(people.frame.iloc[train])
     encoded = [encode_part(people, part, encoder, kept) for part in (train, *judged)]
     return Split(encoded[0], encoded[1], encoded[2], encoder, task_of(dataset))
+
+
+def split_candidates(dataset: Dataset, seed: int, *, encoder: Encoder, smallest_query: int = NEIGHBOURS) -> Split:
+    """Split the candidates of every query at random into thirds; too short a ranking of a part is none.
+
+    Candidates of the same query are then in all parts, so that what is judged is not new to a model.
+    """
+    parts = thirds(dataset, seed)
+    encoder.fit(dataset.frame.iloc[parts.train])
+    encoded = [_drop_short(encode_part(dataset, rows, encoder), smallest_query) for rows in parts]
+    if any(part.records.query is not None and part.records.query.isna().all() for part in encoded):
+        raise IfairError(f"no query of {dataset.name} has {smallest_query} candidates in every third")
+    return Split(encoded[0], encoded[1], encoded[2], encoder, task_of(dataset))
+
+
+def _drop_short(part: Part, smallest: int) -> Part:
+    query = part.records.query
+    if query is None:
+        return part
+    long = query.map(query.value_counts()).astype(float) >= smallest
+    return replace(part, records=replace(part.records, query=query.where(long)))
+
+
+def reuse_records(dataset: Dataset, *, encoder: Encoder) -> Split:
+    """All records in all three parts: what learned from them is chosen and judged on them."""
+    part = encode_part(dataset, np.arange(len(dataset)), encoder.fit(dataset.frame))
+    return Split(part, part, part, encoder, task_of(dataset))
 
 
 def split_table(dataset: Dataset, seed: int, *, most_people: int = 10_000, categorical: Any = ()) -> Split:

@@ -198,13 +198,15 @@ def choose_engine(n_records: int) -> str:
     return "torch" if torch.cuda.is_available() else "local"
 
 
-def rank_fairly(scores: Floats, part: Part, task: str, *, p: float) -> Outcome:
+def rank_fairly(scores: Floats, part: Part, task: str, *, p: float, adjust: bool = True) -> Outcome:
     """FA*IR's rankings by these scores; scores become the fair scores, the paper's extension.
+
+    Without ``adjust`` the significance holds for every prefix alone, not for all of them together.
 
     ``percent_held`` tells in how many queries there were protected candidates enough for FA*IR's minimum counts.
     """
     rows = np.concatenate([rows for rows, _ in part.rankings])
-    ranking = FAStarIR(p=p, alpha=SIGNIFICANCE, shortage="ignore").rank(
+    ranking = FAStarIR(p=p, alpha=SIGNIFICANCE, adjust=adjust, shortage="ignore").rank(
         scores[rows], sensitive_features=part.group[rows], query=np.asarray(part.query)[rows]
     )
     fair, order = scores.copy(), np.zeros(len(scores))

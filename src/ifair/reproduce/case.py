@@ -1,7 +1,7 @@
 """What one unit of an experiment works on, and what experiments do with it by way of ``ifair.evaluate``."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -13,7 +13,7 @@ from ifair.data import Dataset, load
 from ifair.encode import Encoder
 from ifair.evaluate.candidates import Candidate, list_settings
 from ifair.evaluate.measures import paper_measures
-from ifair.evaluate.splits import Split, limit_rows, split_dataset
+from ifair.evaluate.splits import Split, limit_rows, reuse_records, split_candidates, split_dataset
 from ifair.evaluate.training import Trained, choose_engine, train, train_along, train_on_path
 
 
@@ -41,6 +41,9 @@ class Case:
         Parameters of the solver, for methods that have one: ``n_restarts``, ``max_iter``, ``tol``.
     known : list of dict
         Rows that an earlier experiment measured on this split, where they are compared with.
+    held_out : str
+        What of a dataset a model does not learn from: ``"thirds"``, two thirds of the records (whole queries of a
+        ranking); ``"candidates"``, two thirds of the records whatever their query; ``"nothing"``.
     """
 
     dataset: str
@@ -53,6 +56,7 @@ class Case:
     grid: dict[str, Any] = field(default_factory=dict)
     solver: dict[str, Any] = field(default_factory=dict)
     known: list[dict[str, Any]] = field(default_factory=list)
+    held_out: str = "thirds"
 
     def to_dict(self) -> dict[str, Any]:
         """The case as plain data; ``Case(**data)`` reads it."""
@@ -76,15 +80,20 @@ def prepare(case: Case) -> Split:
 
     The last few are kept: units are run dataset by dataset and split by split, and share neighbours.
     """
-    return _prepare(
-        case.dataset, json.dumps(case.options, sort_keys=True), case.max_records, case.max_training, case.seed
-    )
+    options = json.dumps(case.options, sort_keys=True)
+    return _prepare(case.dataset, options, case.max_records, case.max_training, case.seed, case.held_out)
 
 
 @lru_cache(maxsize=2)
-def _prepare(dataset: str, options: str, max_records: int | None, max_training: int | None, seed: int) -> Split:
+def _prepare(
+    dataset: str, options: str, max_records: int | None, max_training: int | None, seed: int, held_out: str
+) -> Split:
     case = Case(dataset, seed, json.loads(options), max_records, max_training)
     encoder = Encoder(missing="ignore")
+    if held_out == "nothing":
+        return reuse_records(load_subset(case), encoder=encoder)
+    if held_out == "candidates":
+        return split_candidates(load_subset(case), seed, encoder=encoder)
     return split_dataset(load_subset(case), seed, encoder=encoder, most_training=max_training)
 
 
@@ -121,10 +130,14 @@ def measure_grid(case: Case) -> list[dict[str, Any]]:
         ranker on ``validation`` and on ``test``.
     """
     parts = prepare(case)
-    settings = list(list_settings(case.method, case.grid))
-    candidates = [Candidate(case.method, setting) for setting in settings]
-    path = train_along(candidates, parts, case.seed, case.engine_solver(parts))
     return [
         {"setting": setting, "converged": trained.converged, **measure(trained, parts)}
-        for setting, trained in zip(settings, path)
+        for setting, trained in train_grid(case, parts)
     ]
+
+
+def train_grid(case: Case, parts: Split) -> Iterator[tuple[dict[str, Any], Trained]]:
+    """Every setting of the method of a case, with what was trained at it."""
+    settings = list(list_settings(case.method, case.grid))
+    candidates = [Candidate(case.method, setting) for setting in settings]
+    return zip(settings, train_along(candidates, parts, case.seed, case.engine_solver(parts)))

@@ -12,9 +12,9 @@ from ifair.evaluate.statistics import Spread, spread, spreads
 from ifair.metrics import share_at_k
 from ifair.report.blocks import Block, Finding, Heading, Number, Table, Text
 from ifair.reproduce import labels
-from ifair.reproduce.case import Case, load_subset, measure_grid, prepare
+from ifair.reproduce.case import Case, prepare
 from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, make_unit
-from ifair.reproduce.experiments.ranking_task import MEASURES
+from ifair.reproduce.experiments.ranking_task import MEASURES, measure_variants
 from ifair.reproduce.paper import SENSITIVITY
 from ifair.reproduce.verdicts import judge_claim
 from ifair.results import Results
@@ -32,39 +32,36 @@ class Row(TypedDict):
 
 
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
-    """Every row of the table and split, where Xing is at hand."""
+    """Every split and K, where Xing is at hand: what iFair learns does not depend on the score."""
     return [
         make_unit(
-            f"weights {weights}, split {seed + 1}",
+            f"weights, K = {k}, split {seed + 1}",
             measure_weights,
-            profile.case(source, seed, method="ifair-b", options={**source.options, "weights": weights}),
+            profile.case(source, seed, method="ifair-b", grid={**profile.grid, "K": [k]}),
         )
         for source in profile.ranking
         if source.name == "xing"
-        for weights in WEIGHTS
+        for k in profile.grid["K"]
         for seed in range(profile.n_splits)
     ]
 
 
-def measure_weights(case: Case) -> dict[str, Any]:
-    """One row of the table on one split, at the setting with the best harmonic mean of MAP and yNN on validation.
+def measure_weights(case: Case) -> list[dict[str, Any]]:
+    """For every row of the table what the settings reach on one split.
 
     Returns
     -------
-    dict
-        The chosen ``setting``, its measures on ``validation`` and ``test``, and ``base_rate``: % protected among the
-        truly ten best of the test queries (``test``) and of all queries (``all``).
+    list of dict
+        ``weights``; ``rows`` with the measures of all settings; and ``base_rate``: % protected among the truly ten best
+        of the test queries.
     """
-    chosen = choose_row(measure_grid(case), "balanced", utility="MAP")
-    test = prepare(case).test
-    everybody = load_subset(replace(case, max_records=None))
-    return {
-        **chosen,
-        "base_rate": {
-            "test": _percent_at_top(test.y, test.group, test.query),
-            "all": _percent_at_top(everybody.target, everybody.group, everybody.query),
-        },
-    }
+    variants = [{"weights": weights} for weights in WEIGHTS]
+    found = []
+    for variant, rows in zip(variants, measure_variants(case, variants)):
+        test = prepare(replace(case, options={**case.options, **variant})).test
+        base_rate = _percent_at_top(test.y, test.group, test.query)
+        found.append({**variant, "rows": rows, "base_rate": base_rate})
+    return found
 
 
 def _percent_at_top(scores: Any, group: Any, query: Any) -> float:
@@ -75,18 +72,18 @@ def _percent_at_top(scores: Any, group: Any, query: Any) -> float:
 
 
 def summarise(records: Records) -> list[Row]:
-    """The rows of the table."""
-    by_weights: dict[tuple[float, ...], list[Any]] = {}
-    for record in records:
-        by_weights.setdefault(tuple(record.case.options["weights"]), []).append(record.result)
-    return [
-        {
-            "weights": list(weights),
-            "base_rate": spread([result["base_rate"]["test"] for result in results]),
-            "test": spreads([result["test"] for result in results]),
-        }
-        for weights, results in by_weights.items()
-    ]
+    """The rows of the table, at the setting of each split with the best harmonic mean of MAP and yNN on validation."""
+    found: list[Row] = []
+    for number, weights in enumerate(WEIGHTS):
+        rows: dict[int, list[Any]] = {}
+        base_rates: dict[int, float] = {}
+        for record in records:
+            result = record.result[number]
+            rows.setdefault(record.case.seed, []).extend(result["rows"])
+            base_rates[record.case.seed] = result["base_rate"]
+        chosen = [choose_row(of_split, "balanced", utility="MAP")["test"] for of_split in rows.values()]
+        found.append({"weights": weights, "base_rate": spread(list(base_rates.values())), "test": spreads(chosen)})
+    return found if records else []
 
 
 def section(found: Any, results: Results) -> list[Block]:
