@@ -14,7 +14,7 @@ from ifair.encode import Encoder
 from ifair.evaluate.candidates import Candidate, list_settings
 from ifair.evaluate.measures import paper_measures
 from ifair.evaluate.splits import Split, limit_rows, split_dataset
-from ifair.evaluate.training import Trained, choose_engine, train, train_along, train_on_path
+from ifair.evaluate.training import Trained, choose_engine, train, train_many
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +58,9 @@ class Case:
         """The case as plain data; ``Case(**data)`` reads it."""
         return asdict(self)
 
-    def engine_solver(self, parts: Split) -> dict[str, Any]:
-        """The solver, on a GPU where there is one and the training part is large enough to keep it busy."""
-        return {"engine": choose_engine(len(parts.train)), **self.solver}
+    def engine_solver(self, parts: Split, n_fits: int = 1) -> dict[str, Any]:
+        """The solver, on a GPU where there is one and so many fits of the training part keep it busy."""
+        return {"engine": choose_engine(len(parts.train), n_fits), **self.solver}
 
 
 def load_subset(case: Case) -> Dataset:
@@ -72,7 +72,7 @@ def load_subset(case: Case) -> Dataset:
 
 
 def prepare(case: Case) -> Split:
-    """The split of a case, encoded; scales and categories are learned on the training part alone.
+    """The split of a case, encoded: scales are learned on the training part, categories known from the whole table.
 
     The last few are kept: units are run dataset by dataset and split by split, and share neighbours.
     """
@@ -85,7 +85,8 @@ def prepare(case: Case) -> Split:
 def _prepare(dataset: str, options: str, max_records: int | None, max_training: int | None, seed: int) -> Split:
     case = Case(dataset, seed, json.loads(options), max_records, max_training)
     encoder = Encoder(missing="ignore")
-    return split_dataset(load_subset(case), seed, encoder=encoder, most_training=max_training)
+    people = load_subset(case)
+    return split_dataset(people, seed, encoder=encoder, most_training=max_training, known=load(dataset, **case.options).frame)
 
 
 def train_setting(case: Case, parts: Split, setting: Mapping[str, Any]) -> Trained:
@@ -94,10 +95,8 @@ def train_setting(case: Case, parts: Split, setting: Mapping[str, Any]) -> Train
 
 
 def train_chosen(case: Case, parts: Split) -> Trained:
-    """The method of a case at the setting that was chosen, as it was trained on the way through the grid."""
-    candidate = Candidate(case.method, case.setting or {})
-    path = list_settings(case.method, case.grid)
-    return train_on_path(candidate, path, parts, case.seed, case.engine_solver(parts))
+    """The method of a case at the setting that was chosen, trained as in the grid."""
+    return train_many([Candidate(case.method, case.setting or {})], parts, case.seed, case.engine_solver(parts, 3))[0]
 
 
 def represent(trained: Trained, parts: Split) -> list[NDArray[np.float64]]:
@@ -112,19 +111,45 @@ def measure(trained: Trained, parts: Split) -> dict[str, dict[str, float]]:
 
 
 def measure_grid(case: Case) -> list[dict[str, Any]]:
-    """All settings of one method on one split.
+    """All settings of one method on one split, fitted at once.
 
     Returns
     -------
     list of dict
-        For every ``setting`` of the grid: whether the fit ``converged``, and the measures of the paper's classifier or
-        ranker on ``validation`` and on ``test``.
+        For every ``setting`` of the grid: whether the fit ``converged``, the measures of the paper's classifier or
+        ranker on ``validation`` and on ``test``, and ``learned``: see :func:`describe_fit`.
     """
     parts = prepare(case)
     settings = list(list_settings(case.method, case.grid))
     candidates = [Candidate(case.method, setting) for setting in settings]
-    path = train_along(candidates, parts, case.seed, case.engine_solver(parts))
-    return [
-        {"setting": setting, "converged": trained.converged, **measure(trained, parts)}
-        for setting, trained in zip(settings, path)
-    ]
+    trained = train_many(candidates, parts, case.seed, case.engine_solver(parts, 3 * len(settings)))
+    rows = []
+    for setting, one in zip(settings, trained):
+        validation, test = (one.outcome(part) for part in (parts.validation, parts.test))
+        measured = {
+            "validation": paper_measures(parts.validation, validation),
+            "test": paper_measures(parts.test, test),
+        }
+        learned = describe_fit(one, test.decisions, float(np.ptp(parts.test.y)))
+        rows.append({"setting": setting, "converged": one.converged, **measured, "learned": learned})
+    return rows
+
+
+def describe_fit(trained: Trained, outcomes: NDArray[Any], true_range: float) -> dict[str, Any]:
+    """What a fit ended at: ``constant``, one outcome for all people but one in a hundred, and of a representation with prototypes ``protected_weight``, the mean attribute weight of
+    protected columns divided by that of the others."""
+    low, high = np.quantile(outcomes, (FEW, 1.0 - FEW), method="nearest")
+    found: dict[str, Any] = {"constant": bool(high - low <= ALIKE * true_range)}
+    model = trained.steps[-1]
+    if hasattr(model, "alpha_"):
+        hidden = model.protected_mask_
+        others = float(model.alpha_[~hidden].mean())
+        found["protected_weight"] = float(model.alpha_[hidden].mean()) / others if others > 0 else float("inf")
+    return found
+
+
+FEW = 0.01
+"""Share of people at either end who may be treated otherwise, where all others are treated alike."""
+
+ALIKE = 1e-3
+"""Scores that differ by less than this share of the true ones' range are alike."""

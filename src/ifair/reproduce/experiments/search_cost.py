@@ -90,7 +90,7 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
         )
         for task, sources in (("classification", profile.classification), ("ranking", profile.ranking))
         for source in sources
-        for seed in range(profile.n_splits)
+        for seed in range(profile.n_splits_untested)
     ]
 
 
