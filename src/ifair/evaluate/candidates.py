@@ -30,9 +30,10 @@ DIMENSION = 10
 
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "frozen": ("ifair-frozen", {"fairness_distance": "euclidean"}),
-    "paper": ("ifair-b", {}),
+    "paper": ("ifair-b", {"reduction": "mean", "init": "k-means++", "pairs": "auto"}),
 }
-"""How iFair treats protected columns: not looked at, which is a guarantee; or begun near zero, as in the paper.
+"""How iFair treats protected columns: not looked at, which is a guarantee; or begun near zero, as in the paper. Means
+in place of the paper's sums, so that a share says the same for tables of any size.
 
 By name the representation, and what is changed of it.
 """

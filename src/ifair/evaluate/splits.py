@@ -152,6 +152,7 @@ def split_dataset(
     rows: ArrayLike | None = None,
     most_training: int | None = None,
     most_judged: int | None = None,
+    known: pd.DataFrame | None = None,
 ) -> Split:
     """Split at random into thirds and encode; scales and categories are learned on the training part alone.
 
@@ -169,6 +170,8 @@ def split_dataset(
         Learn on at most so many records of the training third.
     most_judged : int, optional
         Keep at most so many records of the validation third, and of the test third (whole queries).
+    known : DataFrame, optional
+        A table with all categories, if they are known beforehand; scales are learned on the training part all the same.
     """
     kept = np.arange(len(dataset)) if rows is None else np.asarray(rows)
     people = dataset if rows is None else dataset.take(kept)
@@ -178,7 +181,8 @@ def split_dataset(
     if most_training is not None and len(train) > most_training:
         train = np.sort(np.random.default_rng([seed, 431]).permutation(train)[:most_training])
     judged = [limit_rows(people, part, most_judged, [seed, len(part)]) for part in parts[1:]]
-    encoder.fit(people.frame.iloc[train])
+    learned_from = people.frame.iloc[train]
+    encoder.fit(learned_from) if known is None else encoder.fit(known).rescale(learned_from)
     encoded = [encode_part(people, part, encoder, kept) for part in (train, *judged)]
     return Split(encoded[0], encoded[1], encoded[2], encoder, task_of(dataset))
 

@@ -1,20 +1,21 @@
 """Training a candidate on the training part, and what it decides about the people of another part."""
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 
-from ifair.errors import IfairError
 from ifair.evaluate.candidates import Candidate, make_model
 from ifair.evaluate.splits import Part, Split
+from ifair.models.many import fit_many
+from ifair.models.prototypes import PrototypeModel
 from ifair.ranking import FAStarIR
 
 Floats = NDArray[np.float64]
@@ -97,9 +98,7 @@ def model_scores(model: Any, Z: Any, task: str) -> Floats:
     return model.predict_proba(Z)[:, 1] if task == "classification" else model.predict(Z)
 
 
-def train(
-    candidate: Candidate, parts: Split, seed: int, solver: Mapping[str, Any], *, near: Trained | None = None
-) -> Trained:
+def train(candidate: Candidate, parts: Split, seed: int, solver: Mapping[str, Any]) -> Trained:
     """Fit a candidate on the training part.
 
     Parameters
@@ -108,77 +107,53 @@ def train(
         Of the representation's starts and of the model.
     solver : mapping
         Parameters of iFair's and LFR's solver, such as ``n_restarts`` and ``max_iter``.
-    near : Trained, optional
-        What was learned at the setting before: see :func:`fit_representation`.
     """
-    steps = fit_representation(candidate, parts.train, seed, solver, near=None if near is None else near.steps)
+    steps = fit_representation(candidate, parts.train, seed, solver)
     Z = np.asarray(steps.transform(parts.train.X), dtype=np.float64)
     return Trained(steps, fit_model(candidate.model, Z, parts.train, parts.task, seed), parts.task, candidate.post)
 
 
-def train_along(
-    candidates: Iterable[Candidate], parts: Split, seed: int, solver: Mapping[str, Any]
-) -> Iterator[Trained]:
-    """Fit candidates one after the other, each near the one before."""
-    near = None
-    for candidate in candidates:
-        near = train(candidate, parts, seed, solver, near=near)
-        yield near
+def train_many(candidates: Sequence[Candidate], parts: Split, seed: int, solver: Mapping[str, Any]) -> list[Trained]:
+    """Fit candidates on the training part, those that are learned by a solver all at once: see :func:`ifair.fit_many`.
 
-
-def train_on_path(
-    candidate: Candidate, path: Iterable[Mapping[str, Any]], parts: Split, seed: int, solver: Mapping[str, Any]
-) -> Trained:
-    """What :func:`train_along` gives at the candidate's setting, on its way along the settings of a path.
-
-    Where starts do not depend on the setting before, the candidate is fitted alone.
+    Every one has the starts, and to rounding the steps, that it would have alone.
     """
-    if solver["n_restarts"] == 1 or not candidate.method.startswith("ifair"):
-        return train(candidate, parts, seed, solver)
-    way = []
-    for setting in path:
-        if setting.get("K") == candidate.setting["K"]:
-            way.append(replace(candidate, setting=setting))
-        if setting == candidate.setting:
-            return list(train_along(way, parts, seed, solver))[-1]
-    raise IfairError(f"the grid has no setting {dict(candidate.setting)}")
+    data = parts.train
+    built = [
+        candidate.build(data.records.protected, data.X.shape[1], len(data.hidden), seed, solver)
+        for candidate in candidates
+    ]
+    solved = [steps[-1] for steps in built if isinstance(steps[-1], PrototypeModel)]
+    with _expected_warnings():
+        fit_many(solved, data.X, data.y, sensitive_features=data.group)
+    fitted = [steps if isinstance(steps[-1], PrototypeModel) else _fit(steps, data) for steps in built]
+    trained = []
+    for candidate, steps in zip(candidates, fitted):
+        Z = np.asarray(steps.transform(data.X), dtype=np.float64)
+        trained.append(
+            Trained(steps, fit_model(candidate.model, Z, data, parts.task, seed), parts.task, candidate.post)
+        )
+    return trained
 
 
-def fit_representation(
-    candidate: Candidate, train: Part, seed: int, solver: Mapping[str, Any], *, near: Pipeline | None = None
-) -> Pipeline:
-    """Fit a candidate's representation on the training part.
-
-    Parameters
-    ----------
-    near : Pipeline, optional
-        What was learned at the setting before. Its solution is one of the starts, if it has as many prototypes and
-        there is more than one start.
-    """
-    steps = candidate.build(train.records.protected, train.X.shape[1], len(train.hidden), seed, solver)
-    if near is None or not _can_start_from(steps[-1], near[-1]):
-        return _fit(steps, train)
-    restarts = steps[-1].n_restarts
-    warm = clone(steps)
-    warm[-1].set_params(n_restarts=1, init=near[-1].prototypes_, alpha_init=near[-1].alpha_)
-    steps[-1].set_params(n_restarts=restarts - 1)
-    return min(_fit(steps, train), _fit(warm, train), key=lambda one: one[-1].loss_)
-
-
-def _can_start_from(model: Any, near: Any) -> bool:
-    """Whether a solution of one can be a start of the other, beside others."""
-    parameters = model.get_params()
-    fits = len(getattr(near, "prototypes_", ())) == parameters.get("n_prototypes")
-    return fits and {"init", "alpha_init", "warm_start"} <= set(parameters) and parameters["n_restarts"] > 1
+def fit_representation(candidate: Candidate, train: Part, seed: int, solver: Mapping[str, Any]) -> Pipeline:
+    """Fit a candidate's representation on the training part."""
+    return _fit(candidate.build(train.records.protected, train.X.shape[1], len(train.hidden), seed, solver), train)
 
 
 def _fit(steps: Pipeline, train: Part) -> Pipeline:
     fit = {"lfr__sensitive_features": train.group} if "lfr" in steps.named_steps else {}
+    with _expected_warnings():
+        return steps.fit(train.X, train.y, **fit)
+
+
+@contextmanager
+def _expected_warnings() -> Iterator[None]:
     with warnings.catch_warnings():
         # What was reached is what is measured, converged or not. The trivial optimum at lambda = 0 may be asked for.
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", message="utility_weight=0")
-        return steps.fit(train.X, train.y, **fit)
+        yield
 
 
 def fit_model(name: str, Z: Any, train: Part, task: str, seed: int = 0) -> Any:
@@ -189,9 +164,9 @@ def fit_model(name: str, Z: Any, train: Part, task: str, seed: int = 0) -> Any:
         return make_model(name, task, seed).fit(np.asarray(Z), train.y, **query)
 
 
-def choose_engine(n_records: int) -> str:
-    """A GPU where there is one and the table is large enough to keep it busy, else the processor."""
-    if n_records < ON_GPU_FROM or find_spec("torch") is None or find_spec("array_api_compat") is None:
+def choose_engine(n_records: int, n_fits: int = 1) -> str:
+    """A GPU where there is one and so many fits of the table at once keep it busy, else the processor."""
+    if n_records * n_fits < ON_GPU_FROM or find_spec("torch") is None or find_spec("array_api_compat") is None:
         return "local"
     import torch
 

@@ -124,7 +124,7 @@ def plan_grid(
         for source in sources
         for seed in range(profile.n_splits)
         for method in methods
-        for named, share in _shares(profile.grid, method)
+        for named, share in _shares(profile.grid_of(source), method)
     ]
 
 
@@ -142,7 +142,7 @@ def plan_chosen(
     methods: Sequence[str],
     earlier: Earlier,
 ) -> list[Unit]:
-    """A unit for every dataset, split and method at the setting that was chosen earlier.
+    """A unit for every dataset, method and one of the first splits, at the setting that was chosen earlier.
 
     Before anything was run (a plan that is only printed) the settings are not known and None.
     """
@@ -154,7 +154,7 @@ def plan_chosen(
             profile.case(source, seed, method=method, setting=settings.get((source.name, method, seed))),
         )
         for source in sources
-        for seed in range(profile.n_splits)
+        for seed in range(profile.n_splits_untested)
         for method in methods
     ]
 

@@ -12,6 +12,7 @@ METHODS = {
     "ifair-a": "iFair-a",
     "ifair-b": "iFair-b",
     "ifair-frozen": "iFair-b, frozen",
+    "ifair-plus": "iFair, ours",
     "original": "original data",
     "ifair": "iFair",
 }
@@ -43,6 +44,7 @@ STYLES = {
     "ifair-a": (ORANGE, "X"),
     "ifair-b": (RED, "o"),
     "ifair-frozen": (PURPLE, "h"),
+    "ifair-plus": (PURPLE, "h"),
 }
 """Colour and marker of a method."""
 

@@ -64,12 +64,13 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     for source, held_out in product(profile.ranking, HELD_OUT):
         # The job search says something where some of its candidates were seen. The paper's figures are of 56 queries.
         options = {} if held_out == QUERIES else {"job_attribute": True, "recipe": "56-queries"}
+        grid = profile.grid_of(source) if held_out == QUERIES else profile.grid
         changed = {**source.options, **(options if source.name == "xing" else {})}
-        for seed in range(1 if held_out == NOTHING else min(SPLITS, profile.n_splits)):
-            base = profile.case(source, seed, options=changed, held_out=held_out)
+        for seed in range(1 if held_out == NOTHING else min(SPLITS, profile.n_splits_untested)):
+            base = profile.case(source, seed, options=changed, grid=grid, held_out=held_out)
             work = {"baselines": replace(base, method="baselines")}
-            for k in profile.grid["K"]:
-                work[f"ifair-b, K = {k}"] = replace(base, method="ifair-b", grid={**profile.grid, "K": [k]})
+            for k in grid["K"]:
+                work[f"ifair-b, K = {k}"] = replace(base, method="ifair-b", grid={**grid, "K": [k]})
             units += [
                 make_unit(f"{source.name}, {HELD_OUT[held_out]}, {name}, split {seed + 1}", measure_readings, case)
                 for name, case in work.items()

@@ -37,12 +37,12 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
         make_unit(
             f"weights, K = {k}, split {seed + 1}",
             measure_weights,
-            profile.case(source, seed, method="ifair-b", grid={**profile.grid, "K": [k]}),
+            profile.case(source, seed, method="ifair-b", grid={**profile.grid_of(source), "K": [k]}),
         )
         for source in profile.ranking
         if source.name == "xing"
-        for k in profile.grid["K"]
-        for seed in range(profile.n_splits)
+        for k in profile.grid_of(source)["K"]
+        for seed in range(profile.n_splits_untested)
     ]
 
 
