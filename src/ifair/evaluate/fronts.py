@@ -161,14 +161,14 @@ def _above(methods: Mapping[str, Sequence[Rows]], reference: Mapping[str, float]
     common = {method: min(n_ours, curve.shape[1]) for method, curve in curves.items() if method != ours}
     # Holm's adjustment is for all rivals together, whatever the number of settings: differences against zero.
     gaps = {method: curves[ours][:, n - 1] - curves[method][:, n - 1] for method, n in common.items()}
-    compared = compare(np.zeros(len(curves[ours])), {method: -gap for method, gap in gaps.items()})
+    compared = compare([0.0] * len(curves[ours]), {method: (-gap).tolist() for method, gap in gaps.items()})
     rivals = [method for method in gaps if not method.startswith("ifair")]
     return {
         "reference": dict(reference),
-        "methods": {method: spread(curve[:, -1]) for method, curve in curves.items()},
+        "methods": {method: spread(curve[:, -1].tolist()) for method, curve in curves.items()},
         "settings": {method: curve.shape[1] for method, curve in curves.items()},
         "by_settings": {
-            method: {str(n): spread(curve[:, n - 1]) for n in _list_sizes(curve.shape[1])}
+            method: {str(n): spread(curve[:, n - 1].tolist()) for n in _list_sizes(curve.shape[1])}
             for method, curve in curves.items()
         },
         "comparisons": compared,

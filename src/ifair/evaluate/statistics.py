@@ -22,8 +22,8 @@ class Spread(TypedDict):
 
 
 class Comparison(TypedDict):
-    """Ours less a rival's over the same splits, with a 95 % interval, and the p-value of the corrected resampled t-test,
-    also adjusted after Holm. Fewer than ``LEAST_SPLITS`` splits have no p-values, a single one no interval."""
+    """Ours less a rival's over the same splits, with a 95 % interval, and the p-value of the corrected resampled
+    t-test, also adjusted after Holm. Fewer than ``LEAST_SPLITS`` splits have no p-values, a single one no interval."""
 
     difference: float
     low: float | None

@@ -86,7 +86,9 @@ def _prepare(dataset: str, options: str, max_records: int | None, max_training: 
     case = Case(dataset, seed, json.loads(options), max_records, max_training)
     encoder = Encoder(missing="ignore")
     people = load_subset(case)
-    return split_dataset(people, seed, encoder=encoder, most_training=max_training, known=load(dataset, **case.options).frame)
+    return split_dataset(
+        people, seed, encoder=encoder, most_training=max_training, known=load(dataset, **case.options).frame
+    )
 
 
 def train_setting(case: Case, parts: Split, setting: Mapping[str, Any]) -> Trained:
@@ -136,8 +138,11 @@ def measure_grid(case: Case) -> list[dict[str, Any]]:
 
 
 def describe_fit(trained: Trained, outcomes: NDArray[Any], true_range: float) -> dict[str, Any]:
-    """What a fit ended at: ``constant``, one outcome for all people but one in a hundred, and of a representation with prototypes ``protected_weight``, the mean attribute weight of
-    protected columns divided by that of the others."""
+    """What a fit ended at.
+
+    ``constant``: one outcome for all people but one in a hundred. Of a representation with prototypes also
+    ``protected_weight``, the mean attribute weight of protected columns divided by that of the others.
+    """
     low, high = np.quantile(outcomes, (FEW, 1.0 - FEW), method="nearest")
     found: dict[str, Any] = {"constant": bool(high - low <= ALIKE * true_range)}
     model = trained.steps[-1]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ifair.evaluate.fronts import hypervolumes, pareto_front
 from ifair.evaluate.rules import RULES, choose_row
 from ifair.evaluate.statistics import Comparison, Spread, compare, spread, spreads
-from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Strong, Table, Text, add_sign
+from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Strong, Table, Text
 from ifair.report.pictures import light_grid, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.verdicts import format_difference, format_spread, is_clear, is_clearly_above
@@ -84,14 +84,16 @@ def summarise_splits(by_split: Mapping[str, Sequence[Rows]], *, utility: str, ou
         }
         comparisons[rule] = _compare_chosen(chosen, ours)
         if rule == "balanced" and OURS in chosen:
-            own = {"comparisons_of_ours": _compare_chosen(chosen, OURS)}
-    return {
-        **own,
+            own = _compare_chosen(chosen, OURS)
+    summary: TradeOff = {
         "rules": rules,
         "comparisons": comparisons,
         "points": {method: _average_points(splits) for method, splits in by_split.items()},
         "hypervolume": hypervolumes(by_split, utility=utility, fairness=FAIRNESS, ours=ours),
     }
+    if own:
+        summary["comparisons_of_ours"] = own
+    return summary
 
 
 def _compare_chosen(chosen: Mapping[str, Rows], ours: str) -> dict[str, dict[str, Comparison]]:
@@ -129,8 +131,10 @@ def compare_table(
     balanced = summary["comparisons"]["balanced"] if ours == "ifair-b" else summary["comparisons_of_ours"]
     compared = {measure: balanced[measure] for measure in measures if measure in balanced}
     rows = [[f"{labels.method(ours)} less", *map(labels.measure, compared)]]
-    for rival in rivals or next(iter(compared.values())):
-        rows.append([labels.method(rival), *(format_difference(by[rival]) for by in compared.values())])
+    rows += [
+        [labels.method(rival), *(format_difference(by[rival]) for by in compared.values())]
+        for rival in rivals or next(iter(compared.values()))
+    ]
     return Table(rows)
 
 
@@ -294,8 +298,9 @@ def describe_collapse(summary: TradeOff) -> list[Block]:
         if learned:
             weights = [point["protected_weight"] for point in learned]
             known = [np.inf if weight is None else weight for weight in weights]
-            shares = [f"{100 * np.mean([point[name] for point in learned]):.0f} %" for name in ("constant", "converged")]  # type: ignore[literal-required]
-            rows.append([labels.method(method), *shares, f"{np.median(known):.2g}, {max(known):.2g}"])
+            shares = [100 * np.mean([point[name] for point in learned]) for name in ("constant", "converged")]
+            shown = [f"{share:.0f} %" for share in shares]
+            rows.append([labels.method(method), *shown, f"{np.median(known):.2g}, {max(known):.2g}"])
     if len(rows) == 1:
         return []
     return [

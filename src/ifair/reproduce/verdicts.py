@@ -37,7 +37,7 @@ def is_clear(comparison: Comparison) -> bool:
 
 
 def format_difference(comparison: Comparison, digits: int = 2) -> str:
-    """The difference with its interval, and then the p-value, where there are any: ``+0.05 [+0.01, +0.09], p = 0.012``."""
+    """The difference, then interval and p-value, where there are any: ``+0.05 [+0.01, +0.09], p = 0.012``."""
     text = add_sign(comparison["difference"], digits)
     if comparison["low"] is not None and comparison["high"] is not None:
         text += f" [{add_sign(comparison['low'], digits)}, {add_sign(comparison['high'], digits)}]"

@@ -124,7 +124,7 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
             ),
         )
         for source in sources
-        for seed in range(profile.n_splits_untested)
+        for seed in profile.seeds(source, tested=False)
         for variant in (TASTE if taste else (*VARIANTS, *MARKS))
         if variant not in OF_SCALE or find_about(source.name).task != "ranking"
     ]

@@ -196,8 +196,8 @@ def _judge_fronts(dataset: str, summary: TradeOff) -> tuple[bool, str]:
         ahead.append(compared[best]["difference"] > 0)
         hundredths = 100 * compared[best]["difference"]
         line += (
-            f"; above {REFERENCES.get(reference, reference)} its front covers {add_sign(hundredths)} hundredths against "
-            f"that of {labels.method(best)} with as many settings ({format_p(compared[best]['adjusted'])})"
+            f"; above {REFERENCES.get(reference, reference)} its front covers {add_sign(hundredths)} hundredths "
+            f"against that of {labels.method(best)} with as many settings ({format_p(compared[best]['adjusted'])})"
         )
     return all(ahead), line
 

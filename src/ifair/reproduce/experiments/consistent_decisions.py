@@ -88,7 +88,7 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     return [
         make_unit(f"{source.name}, split {seed + 1}", measure_families, profile.small_case(source, seed, method="all"))
         for source in (*profile.classification, *profile.ranking)
-        for seed in range(profile.n_splits_untested)
+        for seed in profile.seeds(source, tested=False)
     ]
 
 

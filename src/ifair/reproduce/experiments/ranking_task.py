@@ -164,7 +164,7 @@ def _find_slack(printed: Mapping[str, Any]) -> float:
     return max(by[svd]["MAP"] - by["ifair-b"]["MAP"] for by in printed.values() for svd in ("svd", "svd-masked"))
 
 
-def _judge_extremes(dataset: str, summary: TradeOff) -> list[tuple[bool, str]]:
+def _judge_extremes(dataset: str, summary: TradeOff) -> list[tuple[bool | None, str]]:
     tests = {method: found["test"] for method, found in summary["rules"]["balanced"].items()}
     # Frozen weights are ours, not the paper's.
     others = [m for m in tests if not m.startswith("ifair")]

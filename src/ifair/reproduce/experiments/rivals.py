@@ -89,7 +89,7 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
         )
         for source, changes in planned
         if is_installed(changes["method"])
-        for seed in range(profile.n_splits_untested)
+        for seed in profile.seeds(source, tested=False)
     ]
 
 
