@@ -155,9 +155,9 @@ def section(found: Any, results: Results) -> list[Block]:
             Text("What is not in the paper:"),
             tabulate(results, dataset, [m for m in methods if m == OURS]),
             Text(
-                "iFair-b less each rival, and below it ours less each rival, all tuned for the best harmonic mean: mean "
-                "difference, 95 % interval and, with splits enough, the p-value of the corrected resampled t-test after "
-                "Holm for all rivals, FA*IR at every p among them."
+                "iFair-b less each rival, and below it ours less each rival, all tuned for the best harmonic mean: "
+                "mean difference, 95 % interval and, with splits enough, the p-value of the corrected resampled t-test "
+                "after Holm for all rivals, FA*IR at every p among them."
             ),
             compare_table(summary, COLUMNS, [m for m in methods if m != "ifair-b"]),
             *_compare_ours(summary, methods),

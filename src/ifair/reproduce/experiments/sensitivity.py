@@ -42,7 +42,7 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
         for source in profile.ranking
         if source.name == "xing"
         for k in profile.grid_of(source)["K"]
-        for seed in range(profile.n_splits_untested)
+        for seed in profile.seeds(source, tested=False)
     ]
 
 
