@@ -68,7 +68,7 @@ def test_the_reading_that_has_the_numbers_of_the_paper_explains_them_all(reading
     for method, row in printed.items():
         chosen["methods"][method] = {name: {"mean": value, "sd": 0.0, "n": 1} for name, value in row.items()}
     assert measure_difference(chosen, printed, "MAP") == 0
-    assert find_closest(told, printed, "nothing") is chosen
+    assert find_closest(told, printed) is chosen
     table, lines = say(results, told)
     assert all(f"{len(printed)} of {len(printed)} numbers are explained" in line for line in lines)
     assert [row[1:] for row in table.rows[1:]][told.index(chosen)][2].text == "0.00"

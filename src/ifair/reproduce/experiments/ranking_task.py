@@ -195,11 +195,11 @@ def draw(found: Any, results: Results) -> Figures:
     return drawn
 
 
-def tabulate(results: Results, dataset: str, methods: Sequence[str]) -> Table:
-    """The paper's table for one dataset."""
+def tabulate(results: Results, dataset: str, methods: Sequence[str] = ()) -> Table:
+    """The paper's table for one dataset, of these methods or of all that belong there."""
     found = results["experiments"]["ranking"][dataset]["rules"]["balanced"]
     rows: list[list[Any]] = [["method", *map(labels.measure, COLUMNS)]]
-    for method in methods:
+    for method in methods or list_methods(results, dataset):
         printed = find_printed(results, dataset, method)
         rows.append([labels.method(method), *(Number.of(found[method]["test"][m], printed.get(m)) for m in COLUMNS)])
     return Table(rows)
