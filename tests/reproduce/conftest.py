@@ -81,7 +81,13 @@ def summary(values, points, rivals_of="ifair-b"):
     ours = values[rivals_of]
     compared = {
         measure: {
-            method: {"difference": ours[measure] - measures[measure], "p": 0.001, "adjusted": 0.01}
+            method: {
+                "difference": ours[measure] - measures[measure],
+                "low": 0.05,
+                "high": 0.15,
+                "p": 0.001,
+                "adjusted": 0.01,
+            }
             for method, measures in values.items()
             if method != rivals_of
         }
@@ -96,7 +102,7 @@ def summary(values, points, rivals_of="ifair-b"):
 
 
 def classified(name):
-    methods = ("full", "masked", "svd", "svd-masked", "lfr", "ifair-a", "ifair-b", "ifair-frozen")
+    methods = ("full", "masked", "svd", "svd-masked", "lfr", "ifair-a", "ifair-b", "ifair-plus")
     values = {m: {"Acc": 0.7, "AUC": 0.65, "EqOpp": 0.7, "Parity": 0.7, "yNN": 0.8} for m in methods}
     values["ifair-b"] = {"Acc": 0.7, "AUC": 0.64, "EqOpp": 0.9, "Parity": 0.9, "yNN": 0.9}
     rng = np.random.default_rng(len(name))
@@ -110,11 +116,23 @@ def classified(name):
     points["masked"][0]["setting"] = {}
     points["full"] = [{"setting": {}, "test": {"AUC": 0.65, "yNN": 0.8}}]
     points["ifair-b"].append({"setting": {}, "test": {"AUC": 0.64, "yNN": 0.95}})
+    for method in ("ifair-a", "ifair-b", "ifair-plus"):
+        for i, point in enumerate(points[method]):
+            point["setting"] = {"K": 10 + 10 * (i % 2), "lambda": 1.0 - 0.2 * i, "mu": 0.2 * i}
+            point |= {"constant": 0.25 if method == "ifair-b" else 0.0, "converged": 0.9, "protected_weight": 2.0}
     volumes = {m: spread(0.02 if m == "ifair-b" else 0.01) for m in methods}
-    clear = {m: {"difference": 0.01, "p": 0.01, "adjusted": 0.02} for m in methods if m != "ifair-b"}
-    settings, rival = dict.fromkeys(methods, 6), "svd-masked"
-    above = {"methods": volumes, "comparisons": clear, "settings": settings, "best_rival": rival, "as_few_settings": {}}
-    return {**summary(values, points), "hypervolume": {"coin": copy.deepcopy(above), "full_data": above}}
+    rivals = [m for m in methods if m != "ifair-b"]
+    above = {
+        "methods": volumes,
+        "comparisons": {m: {"difference": 0.01, "low": 0.0, "high": 0.02, "p": 0.01, "adjusted": 0.02} for m in rivals},
+        "settings": dict.fromkeys(methods, 6),
+        "compared_at": dict.fromkeys(rivals, 6),
+        "by_settings": {m: {"1": spread(0.005), "6": volumes[m]} for m in methods},
+        "best_rival": "svd-masked",
+    }
+    ours = summary(values, points, "ifair-plus")["comparisons"]["balanced"]
+    found = {**summary(values, points), "hypervolume": {"coin": copy.deepcopy(above), "full_data": above}}
+    return {**found, "comparisons_of_ours": ours}
 
 
 def ranked():
@@ -129,7 +147,7 @@ def ranked():
 def run(part):
     versions = {"ifair": "1.2", "python": "3.11", "numpy": "2.0", "scipy": "1.13", "scikit-learn": "1.6"}
     return {
-        "profile": "quick",
+        "profile": "full",
         "seeds": [0, 1, 2, 3, 4],
         "units": 40,
         "seconds": 90.0,

@@ -178,7 +178,7 @@ def _describe_findings(results: Results, everything: list[Block]) -> list[Block]
     found = judge_claims(results)
     counts = Counter(finding.verdict for finding in found)
     if not found:
-        return [Text("Nothing was run that a claim of the paper could be judged by.")]
+        return [Text("Nothing was run, or not enough, that a claim of the paper could be judged by.")]
     held = [sum(inlines(line)[0] == YES for line in finding.evidence) for finding in found]
     rows = [[one.claim, one.verdict, f"{n} of {len(one.evidence)}"] for one, n in zip(found, held)]
     return [
@@ -186,8 +186,9 @@ def _describe_findings(results: Results, everything: list[Block]) -> list[Block]
             f"Of {len(found)} claims of the paper, in our words, {counts[HOLDS]} hold here, {counts[IN_PART]} hold in "
             f"part, {counts[FAILS]} do not hold and {counts[OPEN]} were not tested. Each verdict is computed by the "
             "rule beside it: a claim holds if all of its parts do, and in part if some do. Clearly above or below "
-            "means by the corrected resampled t-test (Nadeau and Bengio), which allows for splits of one table overlapping, "
-            f"p-values adjusted after Holm for all rivals, at 5 %. With fewer than {LEAST_SPLITS} splits nothing is "
+            "means by the corrected resampled t-test (Nadeau and Bengio), which allows for splits of one "
+            "table overlapping, p-values adjusted after Holm for all rivals, at 5 %. With fewer than "
+            f"{LEAST_SPLITS} splits nothing is "
             "tested, and the part, marked with a dash, decides nothing. A claim that does not hold here has not been "
             "shown by these runs, which is less than being shown to be false."
         ),

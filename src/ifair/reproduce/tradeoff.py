@@ -339,7 +339,7 @@ def draw_collapse(summaries: Mapping[str, TradeOff]) -> "Figure":
             axes.set_yticks(range(len(sizes)), [f"K = {size}" for size in sizes], fontsize=7)
             few = range(0, len(weights), max(1, len(weights) // 4))
             axes.set_xticks(list(few), [_name_ratio(weights[i]) for i in few], fontsize=7)
-    figure.colorbar(image, ax=panels, label="share of splits that end at a constant", shrink=0.8)
+    figure.colorbar(image, ax=panels, label="share of splits", shrink=0.8)
     figure.supxlabel("lambda : mu, from utility alone to fairness alone", fontsize=9)
     return figure
 
