@@ -38,6 +38,9 @@ Not looked at, neither when it learns nor when it represents, which is a guarant
 EUCLIDEAN = {"fairness_distance": "euclidean"}
 """What frozen iFair does otherwise than the paper: distances between representations without the learned weights."""
 
+MEANS = {"reduction": "mean", "init": "k-means++", "pairs": "auto"}
+"""What the variant of the paper does otherwise than the paper: a share says the same for tables of any size."""
+
 CONSISTENT = "consistent"
 """The post-processing of :class:`ifair.ConsistentClassifier`; its parameters are ``strength`` and ``n_neighbors``."""
 
@@ -181,7 +184,7 @@ class Candidate:
             return masking
         changes: dict[str, Any] = {}
         if method == "ifair":
-            method, changes = ("ifair-b", {}) if not self.drops_protected else ("ifair-frozen", EUCLIDEAN)
+            method, changes = ("ifair-b", MEANS) if not self.drops_protected else ("ifair-frozen", EUCLIDEAN)
         k = setting.pop("K", DIMENSION)
         visible = None if self.drops_protected else list(protected) or None
         last = representation(method, protected=visible, k=min(k, width) if method == "svd" else k, random_state=seed)[
