@@ -10,10 +10,9 @@ from click.core import ParameterSource
 from ifair.cli.audit_options import ROLES as AUDIT_ROLES
 from ifair.cli.audit_options import estimator_option, read_tuning, threshold_options
 from ifair.cli.extras import needs, needs_for_tables
-from ifair.cli.output import explain_write_errors, json_option, output_option
+from ifair.cli.output import echo_json, explain_write_errors, json_option, output_option, prepare_output
 from ifair.cli.roles_options import needs_protected, roles_options
 from ifair.cli.terminal_text import make_printable, warn
-from ifair.files import check_writable
 
 TOP_WEIGHTS = 5
 MOST_FLIPPED = 2_000
@@ -103,7 +102,7 @@ def fit(
     _check_options(roles, tuning, choice, as_audited, consistent, estimator, threshold, rate)
     needs("a model file", "skops")
     needs_for_tables(table)
-    check_writable(output)
+    prepare_output(output, "model")
 
     import ifair
     from ifair.evaluate.splits import task_of
@@ -142,9 +141,7 @@ def fit(
     with explain_write_errors(output):
         ifair.save(trained.estimator, output, about=about)
     if as_json:
-        import json
-
-        click.echo(json.dumps({"model": str(output), **about, "warnings": checked.warnings}, indent=2))
+        echo_json({"model": str(output), **about, "warnings": checked.warnings})
     else:
         click.echo("\n".join(_describe_model(about)))
         click.echo(f"\nModel: {output}")
