@@ -16,7 +16,7 @@ from ifair.encode import columns_of
 from ifair.errors import IfairError
 from ifair.evaluate.candidates import Candidate, list_candidates
 from ifair.evaluate.fronts import pareto_front
-from ifair.evaluate.judgement import Judgement, attack_representation, certify_representation
+from ifair.evaluate.judgement import Judgement, attack_representation, certify_representation, find_graders
 from ifair.evaluate.measures import USEFULNESS, brief_measures, plain_number
 from ifair.evaluate.splits import Split, split_table
 from ifair.evaluate.training import Trained, train
@@ -94,12 +94,14 @@ def evidence(
         full = train(first, parts, seed, options)
     except ValueError as error:
         raise IfairError(f"no model can be trained on {dataset.name}: {error}") from error
-    point, before = _measure(first, full, parts, None, resamples, higher_is_better)
+    graders = find_graders(parts)
+    point, before = _measure(first, full, parts, None, resamples, higher_is_better, graders)
     total = 1 + len(others)
     tell(first.name, 1, total)
     # By now the neighbours of both parts are known, and other processes get them with the parts.
     jobs = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_try)(candidate, parts, seed, options, before, resamples, higher_is_better) for candidate in others
+        delayed(_try)(candidate, parts, seed, options, before, resamples, higher_is_better, graders)
+        for candidate in others
     )
     points: list[Point] = [point]
     left_out: list[LeftOut] = []
@@ -156,6 +158,7 @@ def _measure(
     before: Judgement | None,
     resamples: int,
     higher_is_better: bool,
+    graders: Mapping[str, Any],
 ) -> tuple[Point, Judgement]:
     test = Judgement(parts.test, trained.outcome(parts.test), parts, resamples)
     Z = trained.represent(parts.test.X)
@@ -168,6 +171,7 @@ def _measure(
         "blind": candidate.blind,
         "validation": brief_measures(parts.validation, trained.outcome(parts.validation), parts),
         "test": test.intervals(before),
+        "graders": test.graders(graders),
         "groups": test.groups(),
         "adversary": attack_representation(Z, parts.test, resamples),
         "certificate": certify_representation(Z, parts.test),

@@ -1,6 +1,7 @@
 """The measures of an audit: those for choosing with intervals, groups, the adversary and the certificate."""
 
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
 from ifair.evaluate.measures import consistency_options, plain_number, utility_measure
-from ifair.evaluate.splits import Part, Split
+from ifair.evaluate.splits import Part, Rows, Split
 from ifair.evaluate.statistics import count_draws, gap_interval, group_rates, quantile_interval
 from ifair.evaluate.training import Outcome
 from ifair.metrics import (
@@ -17,7 +18,10 @@ from ifair.metrics import (
     bootstrap,
     certify,
     consistency_interval,
+    corrected_consistency,
     equal_opportunity_difference,
+    nearest_neighbours,
+    rank_consistency,
     share_at_k,
     statistical_parity_difference,
     treatment,
@@ -28,6 +32,9 @@ MOST_ATTACKED = 5_000
 """People whose group the adversary guesses, at most; more would only cost time."""
 
 CERTIFIED_SHARES = (0.01, 0.05, 0.1, 0.2)
+
+OTHER_COUNTS = (5, 20)
+"""Peers by which consistency is also measured, whatever number was smoothed or chosen by."""
 
 
 class Judgement:
@@ -115,6 +122,42 @@ class Judgement:
         """Who is treated worst compared with the people most like them."""
         found = treatment(self.outcome.scores, neighbours=self.part.neighbours, higher_is_better=higher_is_better)
         return [{"person": one.row, "gap": plain_number(one.gap)} for one in found.worst(n)]
+
+    def graders(self, others: Mapping[str, Rows]) -> dict[str, dict[str, Any]]:
+        """Consistency of ranks, and of decisions corrected for chance, by the similarity and by other yardsticks."""
+        found: dict[str, dict[str, Any]] = {}
+        for name, near in {"similarity": self.part.neighbours, **others}.items():
+            options: Any = {"neighbours": near, "query": self.part.query}
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UndefinedMetricWarning)  # nobody has a close peer: None
+                found[name] = {"ranks": plain_number(rank_consistency(self.outcome.scores, **options))}
+                if self.task == "classification":
+                    found[name]["corrected"] = plain_number(corrected_consistency(self.outcome.decisions, **options))
+        return found
+
+
+def find_graders(parts: Split) -> dict[str, Rows]:
+    """Everybody's neighbours in the test part by other yardsticks, so that nobody is graded on their own graph alone.
+
+    Returns
+    -------
+    dict of str to int array of shape (M, k)
+        ``k5`` and ``k20``: fewer and more peers of the same similarity. ``mahalanobis``: as many as the similarity has,
+        by the Mahalanobis distance of the encoded unprotected columns, whose covariance is that of the training part.
+    """
+    test, X = parts.test, whiten(parts.train.may_count, parts.test.may_count)
+    smallest = len(test) if test.query is None else int(np.unique(test.query, return_counts=True)[1].min())
+    found = {f"k{k}": test.find_peers(k).indices for k in OTHER_COUNTS}
+    found["mahalanobis"] = nearest_neighbours(X, min(test.n_neighbors, smallest - 1), query=test.query)
+    return found
+
+
+def whiten(seen: NDArray[np.float64], X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Coordinates in which Euclidean distances are Mahalanobis distances, directions without spread left out."""
+    centre = seen.mean(axis=0)
+    _, sizes, directions = np.linalg.svd(seen - centre, full_matrices=False)
+    kept = sizes > 1e-6 * sizes[0]
+    return np.asarray((X - centre) @ directions[kept].T / sizes[kept] * np.sqrt(len(seen)))
 
 
 def attack_representation(Z: NDArray[np.float64], part: Part, resamples: int) -> list[dict[str, Any]]:
