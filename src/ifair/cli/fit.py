@@ -160,7 +160,7 @@ def _fit_consistent(people: Any, roles: Any, settings: dict[str, Any]) -> Any:
 
     from ifair.encode import Encoder
     from ifair.models.consistent import ConsistentClassifier, ConsistentRegressor
-    from ifair.similarity import make_similarity
+    from ifair.similarity.similarity import make_similarity
 
     categorical = [name for name in roles.categorical if name not in roles.protected] or "auto"
     inner = Pipeline([("encode", Encoder(categorical=categorical)), ("decide", _choose_model(people))])
