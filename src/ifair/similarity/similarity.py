@@ -247,7 +247,7 @@ class Similarity(BaseEstimator):
             if not -n_people <= position < n_people:
                 raise IfairError(f"{parameter} must be the position of one of {n_people} people, got {position}")
         if isinstance(X, pd.DataFrame):
-            return self._select_counted(X.iloc[list(positions)])
+            return X.iloc[list(positions), self._find_counted(X.columns)].set_axis(self.attributes_, axis=1)
         return self._select_counted(X).iloc[list(positions)]
 
     def _select_counted(self, X: Any) -> pd.DataFrame:
