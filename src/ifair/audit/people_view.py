@@ -64,8 +64,8 @@ def flip_people(part: Part, trained: Trained, resamples: int = 500) -> tuple[Fli
         and ``to``, which ones, a number in ``alternatives``: those that change the decision if any do, else those that
         move the score most.
     """
-    own = trained.scores(part.X)
-    rows, changed = flip_scores(part, trained.scores)
+    own = trained.scores(part.records.frame)
+    rows, changed = flip_scores(part.records, trained)
     people: PointPeople = {"score": round_scores(own), "flip": None, "alternatives": []}
     if not rows:
         return None, people

@@ -233,7 +233,13 @@ def split_dataset(
 
 
 def split_table(
-    dataset: Dataset, seed: int, *, most_people: int = 10_000, categorical: Any = (), similarity: Any = None
+    dataset: Dataset,
+    seed: int,
+    *,
+    most_people: int = 10_000,
+    most_training: int | None = None,
+    categorical: Any = (),
+    similarity: Any = None,
 ) -> Split:
     """The split for tuning and auditing a table: stratified, without queries of one candidate.
 
@@ -241,6 +247,8 @@ def split_table(
     ----------
     most_people : int
         Of the validation and the test part at most so many are kept.
+    most_training : int, optional
+        Learn on at most so many records of the training third.
     categorical : sequence of str
         Columns of numbers that are codes of categories.
     similarity : as in :func:`split_dataset`
@@ -253,20 +261,37 @@ def split_table(
         raise IfairError(f"{dataset.name} is too small: three parts need at least 33 records, or three queries")
     encoder = Encoder(categorical=list(categorical) or "auto")
     try:
-        return split_dataset(
+        parts = split_dataset(
             dataset,
             seed,
             encoder=encoder,
             stratify=True,
             rows=kept,
+            most_training=most_training,
             most_judged=most_people,
             similarity=similarity or "attributes",
         )
+        _refuse_constant_outcomes(parts, dataset)
+        return parts
     except IfairError:
         raise
     except (ValueError, TypeError) as error:
         # The encoder refuses bad tables this way, in words.
         raise IfairError(str(error)) from error
+
+
+def _refuse_constant_outcomes(parts: Split, dataset: Dataset) -> None:
+    """Refuse parts in which everybody has the same outcome: nothing can be learned from them, or judged on them."""
+    if parts.task == "ranking":
+        return
+    for name, part in {"learn from": parts.train, "choose by": parts.validation, "judge on": parts.test}.items():
+        if np.ptp(part.y) == 0:
+            counts = ", ".join(f"{n} with {value_text(value)}" for value, n in dataset.outcome.value_counts().items())
+            raise IfairError(
+                f"{dataset.name} cannot be split into three parts with different outcomes: of {len(dataset)} people "
+                f"there are {counts} in {dataset.outcome.name!r}, and the {len(part)} people to {name} all have "
+                f"{value_text(part.y[0])}; at least three people of each are needed"
+            )
 
 
 def comparable_rows(dataset: Dataset) -> Rows:
