@@ -18,7 +18,7 @@ import common
 from ifair.core.nearest import nearest
 from ifair.data import load
 from ifair.encode import Encoder
-from ifair.evaluate.candidates import ifair_candidate
+from ifair.evaluate.candidates import Candidate
 from ifair.evaluate.fronts import front_volume
 from ifair.evaluate.splits import Part, split_dataset
 from ifair.evaluate.training import train
@@ -57,7 +57,7 @@ def measure(name: str, gaps: float, scale: str, seeds: range, settings: list) ->
         parts = split_dataset(people, seed, encoder=Encoder(scale=scale), stratify=True, similarity="attributes")
         # The paper's reading measures columns of unit variance, whatever the model learned from.
         unit = split_dataset(people, seed, encoder=Encoder(), stratify=True)
-        models = [train(ifair_candidate(s), parts, seed, {"n_restarts": 1, "max_iter": 100}) for s in settings]
+        models = [train(Candidate("ifair", s), parts, seed, {"n_restarts": 1, "max_iter": 100}) for s in settings]
         for grader, graded in (("attributes", parts), ("paper", unit)):
             rows = [
                 {

@@ -44,8 +44,9 @@ class Layout:
         if self._numbers.any():
             values = people.iloc[:, np.flatnonzero(self._numbers)].to_numpy(dtype=float, na_value=np.nan)
             self._place_numbers(values, coordinates, present)
-        for i in np.flatnonzero(~self._numbers):
-            coordinates[:, self.columns == i], present[:, i] = self.units[i].embed(people.iloc[:, i])
+        for i, unit in enumerate(self.units):
+            if unit.kind != "number":
+                coordinates[:, self.columns == i], present[:, i] = unit.embed(people.iloc[:, i])
         return Points.of(coordinates * self._roots, present, self.gaps, self.columns)
 
     def embed_cells(self, cells: NDArray[Any]) -> Points:

@@ -282,8 +282,9 @@ class Similarity(BaseEstimator):
 
     def _layout(self) -> Layout:
         """The attributes' columns; made once, and not part of files."""
-        if (known := self.__dict__.get("_made_layout")) is not None and known[0] is self.units_:
-            return known[1]  # type: ignore[no-any-return]
+        known: tuple[Any, Layout] | None = self.__dict__.get("_made_layout")
+        if known is not None and known[0] is self.units_:
+            return known[1]
         layout = Layout(self._units(), np.array([self._weight(name) for name in self.attributes_]))
         self._made_layout = self.units_, layout
         return layout
