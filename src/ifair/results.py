@@ -270,6 +270,7 @@ class Point(TypedDict):
     on_front: bool
     validation: Validation
     test: JudgedMeasures
+    graders: NotRequired[dict[str, dict[str, Number]]]
     groups: list[Partition]
     adversary: list[Attack]
     certificate: Certificate

@@ -30,7 +30,7 @@ from ifair.errors import IfairError
 from ifair.evaluate.arms import MODELS, list_candidates
 from ifair.evaluate.candidates import Candidate
 from ifair.evaluate.fronts import pareto_front
-from ifair.evaluate.judgement import Judgement, attack_representation, certify_representation
+from ifair.evaluate.judgement import Judgement, attack_representation, certify_representation, find_graders
 from ifair.evaluate.measures import USEFULNESS, brief_measures, plain_number
 from ifair.evaluate.resampling import Measured
 from ifair.evaluate.splits import Split, split_table
@@ -120,6 +120,7 @@ def evidence(
     how: dict[str, Any] = {"resamples": resamples, "higher_is_better": higher_is_better, "rate": rate}
     given = (threshold, (tuning or {}).get("threshold"), 0.5)
     how["threshold"] = next(value for value in given if value is not None)
+    how["graders"] = find_graders(parts)
     first, *others = candidates
     before = _try(first, parts, seed, options, **how)
     if isinstance(before, str):
@@ -192,6 +193,7 @@ def _try(
     resamples: int,
     higher_is_better: bool,
     threshold: float,
+    graders: Mapping[str, Any],
     rate: float | None = None,
 ) -> tuple[Point, dict[str, Measured]] | str:
     """A point with its measures, or why there is none."""
@@ -216,6 +218,7 @@ def _try(
         "threshold": plain_number(trained.threshold) if parts.task == "classification" else None,
         "validation": brief_measures(parts.validation, trained.outcome(parts.validation), parts),
         "test": test.describe(measures),
+        "graders": test.graders(graders),
         "groups": test.groups(),
         "adversary": attack_representation(Z, parts.test, resamples),
         "certificate": certify_representation(Z, parts.test),

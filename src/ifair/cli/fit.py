@@ -237,7 +237,7 @@ def _fit_in_words(people: Any, task: str, recipe: dict[str, Any], jobs: int) -> 
     from ifair.encode import Encoder
     from ifair.errors import IfairError
     from ifair.evaluate.training import fit_candidate
-    from ifair.similarity import make_similarity
+    from ifair.similarity.similarity import make_similarity
 
     categorical = list(recipe["categorical"]) or "auto"
     with warnings.catch_warnings(record=True) as caught:

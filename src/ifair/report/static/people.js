@@ -54,7 +54,7 @@ function differences(data, people, i, j) {
 
 function outcomeWords(data, people, i, now, was) {
   const before = people.points[was.id].score, after = people.points[now.id].score, near = people.neighbours[i];
-  const standing = (scores) => isClassification(data)
+  const standing = (scores) => !near.length ? "nobody is close enough to compare them with" : isClassification(data)
     ? `${near.filter((j) => scores[j] > 0.5).length} of the ${near.length} most similar people are decided positively`
     : `the ${near.length} most similar people get ${num(mean(near.map((j) => scores[j])))} on average`;
   return [

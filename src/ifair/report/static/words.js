@@ -18,8 +18,8 @@ function leadWords(data) {
 function consistencyWords(data, now, was) {
   const k = data.settings.neighbours;
   if (isClassification(data)) {
-    const alike = (p) => num(k * p.test.yNN.estimate, 1);
-    return `Of the ${k} people most like a person, on average ${alike(now)} get the same decision (yNN ${num(now.test.yNN.estimate)}, 95 % interval ${range(now.test.yNN)}); with the full data ${alike(was)}.`;
+    const alike = (p) => percent(p.test.yNN.estimate, 1);
+    return `Of the people most like a person (${k} at most), on average ${alike(now)} get the same decision (yNN ${num(now.test.yNN.estimate)}, 95 % interval ${range(now.test.yNN)}); with the full data ${alike(was)}.`;
   }
   return `Scores of people who are alike differ by ${percent(1 - now.test.yNN.estimate, 1)} of the range (yNN ${num(now.test.yNN.estimate)}, 95 % interval ${range(now.test.yNN)}); with the full data by ${percent(1 - was.test.yNN.estimate, 1)}.`;
 }
