@@ -1,0 +1,70 @@
+// The verdict, the comparison with the full data and with deleting the columns, and the choice of a point.
+
+function showOptions(data, choose) {
+  const options = data.points.map((p) => {
+    const rules = rulesOf(data, p.id);
+    return el("option", { value: p.id }, pointName(p) + (rules.length ? ` (${rules.join(", ")})` : ""));
+  });
+  fill("point", options).addEventListener("change", (event) => choose(event.target.value));
+}
+
+const BESIDE = {
+  full: "This is the model on the full data, which everything else is compared with.",
+  deleted: "This is deleting the protected columns: what anything else has to beat.",
+  penalised: "This is deleting the protected columns with a tuned penalty: what anything else has to beat.",
+};
+
+function showVerdict(data, now) {
+  const verdict = now.verdict, rules = rulesOf(data, now.id);
+  byId("point").value = now.id;
+  say("sentence", verdict?.sentence ?? BESIDE[now.role] ?? `${pointName(now)} was not judged against deleting the columns.`);
+  byId("verdict-box").classList.toggle("worth", Boolean(verdict?.worth));
+  say("shown-for", `${now.label} is ${now.name}${rules.length ? `: the ${listed(rules)} choice` : ""}.`,
+    now.id === data.verdict?.choice ? data.verdict.reasons.filter((r) => r.startsWith("The choice")) : "");
+  say("rule", (verdict ?? data.verdict)?.rule ?? "There is no verdict on this table.");
+  fill("cautions", (now.cautions ?? []).map((one) => el("p", { class: "caution" }, el("strong", {}, "Caution: "), one.text)));
+  showComparison(data, now);
+}
+
+/** A difference in words, its class and its interval. */
+function differenceCell(one, write, caution) {
+  if (!one || one.estimate == null) return "–";
+  const kind = one.word === "better" && !caution ? "better" : one.word === "worse" ? "worse" : null;
+  const ends = one.low == null || one.word === "the same" ? null : el("small", {}, `${signed(one.estimate, write)} (${signed(one.low, write)} to ${signed(one.high, write)})`.replaceAll(" ", "\u00a0").replace("\u00a0(", " ("));
+  return el("span", {}, el("span", { class: kind }, one.word + (one.word === "better" && caution ? ", but see the caution" : "")), ends);
+}
+
+function showComparison(data, now) {
+  const beside = ["full", "deleted", "penalised"].map((role) => roleOf(data, role)).filter((p) => p && p.id !== now.id);
+  const against = ["deleted", "penalised", "full"].find((role) => now.differences?.[role]);
+  const points = [...beside, now];
+  const measures = measuresOf(data, now).filter((m) => points.some((p) => m.of(p)?.estimate != null));
+  const cell = (m, p) => {
+    const one = m.of(p);
+    return one?.estimate == null ? "–" : withRange(m.write(one.estimate), one.low, one.high, m.write);
+  };
+  const rows = measures.map((m) => [
+    el("span", {}, m.what, el("small", {}, m.note)),
+    ...points.map((p) => cell(m, p)),
+    ...(against ? [differenceCell(now.differences[against][m.key], m.write, now.cautions?.length)] : []),
+  ]);
+  const head = ["", ...points.map((p) => el("span", {}, key(p.role), pointName(p))), ...(against ? [`${now.label} against ${ROLES[against]}`] : [])];
+  fill("compare", table("Small print: 95 % intervals. Better and worse are said only where the interval of the difference, on the same people, excludes zero.", head, rows));
+}
+
+/** One row a point: what it is in full, and its numbers. */
+function showPoints(data, now, choose) {
+  const amount = (v) => (isClassification(data) ? percent(v, 1) : num(v));
+  const estimate = (one) => (one ? withRange(num(one.estimate), one.low, one.high, (v) => num(v, 2)) : "–");
+  const rows = data.points.map((p) => [
+    el("span", {}, key(p.role), el("button", { type: "button", class: "link", "data-point": p.id, onclick: () => choose(p.id) }, `${p.label} · ${p.name}`),
+      el("small", {}, [...rulesOf(data, p.id), ...(p.cautions ?? []).map((c) => c.tag)].join(", "))),
+    estimate(p.test.utility), estimate(p.test.ranks), estimate(p.test.yNN),
+    amount(p.flip?.share_flipped ?? p.flip?.mean), amount(p.groups[0]?.parity),
+  ]);
+  const head = ["point", data.utility.name, "consistency of ranks", "yNN, as in the paper", isClassification(data) ? "flips" : "moves", "largest gap"];
+  const focused = document.activeElement?.dataset?.point;
+  say("points-title", `All ${data.points.length} points in numbers, with K, λ and μ`);
+  fill("points", table("On test people, with 95 % intervals. Settings were chosen on validation people.", head, rows, (i) => data.points[i].id === now.id));
+  if (focused) [...byId("points").querySelectorAll("button")].find((b) => b.dataset.point === focused)?.focus();
+}
