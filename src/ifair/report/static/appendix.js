@@ -16,7 +16,7 @@ function showLeak(data, now) {
   fill("leak-table", withOthersFolded(data, now, (points) => table("Logistic regression, on people it has not seen. Accuracy means little unless it beats naming the largest group every time.",
     ["point", "guessed", "AUC", "accuracy", "largest group"],
     points.flatMap((p) => p.adversary.map((a) => [el("span", {}, key(p.role), pointName(p)), partitionWords(data, a.partition),
-      a.interval_of === "auc" ? withRange(num(a.auc, 2), a.low, a.high, (v) => num(v, 2)) : num(a.auc, 2), percent(a.accuracy, 1), percent(a.majority, 1)])))));
+      a.interval_of === "auc" ? withRange(num(a.auc, 2), a.low, a.high, writeNumber(2)) : num(a.auc, 2), percent(a.accuracy, 1), percent(a.majority, 1)])))));
 }
 
 function showCertificate(data, now) {

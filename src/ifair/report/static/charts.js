@@ -37,7 +37,7 @@ function placeLabels(marks, width) {
   const covers = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
   for (const mark of marks) {
     const w = 7 * mark.text.length + 4;
-    const places = [[12, 4, "start"], [-12, 4, "end"], [0, -13, "middle"], [0, 22, "middle"], [12, -12, "start"], [12, 20, "start"], [-12, -12, "end"], [-12, 20, "end"], [12, 34, "start"], [12, -26, "start"]];
+    const places = [[12, -9, "start"], [12, 18, "start"], [-12, -9, "end"], [-12, 18, "end"], [12, 4, "start"], [-12, 4, "end"], [0, -13, "middle"], [0, 22, "middle"], [12, 34, "start"], [12, -26, "start"]];
     const boxes = places.map(([dx, dy, anchor]) => {
       const left = mark.x + dx - { start: 0, end: w, middle: w / 2 }[anchor];
       return { x: mark.x + dx, y: mark.y + dy, anchor, box: [left, mark.y + dy - 12, left + w, mark.y + dy + 3] };
@@ -59,7 +59,8 @@ function gatherMarks(data, now, x, y) {
   return [...places.values()].map((points) => {
     const first = points.find((p) => p.id === now.id) ?? points.find((p) => p.role in ROLES) ?? points[0];
     const named = points.some((p) => p.id === now.id || p.role in ROLES);
-    const text = named ? `${points.map((p) => p.label).join(", ")} ${points.length > 1 ? "" : shortName(first)}`.trim() : points.map((p) => p.label).join(", ");
+    const others = points.filter((p) => p !== first).map((p) => `, ${p.label}`).join("");
+    const text = `${first.label}${named ? ` ${shortName(first)}` : ""}${others}`;
     return { points, first, text, x: x(first.test.utility.estimate), y: y(first.test.ranks.estimate) };
   });
 }
@@ -114,21 +115,21 @@ const nextOf = (points, now) => points[(points.findIndex((p) => p.id === now.id)
 
 /** For each group its rate with the full data, with the columns deleted, and with the point shown. */
 function drawGroups(data, partition, points) {
-  const row = 46, names = partition.groups.map((g) => g.label);
+  const row = 44, names = partition.groups.map((g) => g.label);
   const rateOf = (p, label) => p.groups.find((g) => g.partition === partition.partition)?.groups.find((g) => g.label === label)?.rate;
   const rates = points.flatMap((p) => names.map((label) => rateOf(p, label)));
   const width = Math.max(240, byId("groups-chart").clientWidth), height = row * names.length + 34;
-  const domain = domainOf(rates, 0.1), x = scaleOf(domain, 10, width - 30), bottom = height - 30;
+  const domain = domainOf(rates, 0.1), x = scaleOf(domain, 14, width - 14), bottom = height - 30;
   const write = (v) => (isClassification(data) ? percent(v) : short(v, 3));
   drawInto("groups-chart", height, `${listed(names.map((label) => `${label} ${write(rateOf(points.at(-1), label))}`))}.`,
-    ticksOf(domain, width / 120).map(([v]) => [svg("line", { class: "grid", x1: x(v), x2: x(v), y1: 4, y2: bottom }), svg("text", { class: "quiet tick", x: x(v), y: bottom + 16, "text-anchor": "middle", "data-at": x(v) }, write(v))]).flat(),
+    ticksOf(domain, width / 120).map(([v]) => [svg("line", { class: "grid", x1: x(v), x2: x(v), y1: 26, y2: bottom }), svg("text", { class: "quiet tick", x: x(v), y: bottom + 16, "text-anchor": "middle", "data-at": x(v) }, write(v))]).flat(),
     partition.groups.map((group, i) => {
-      const y = row * i + 32, found = points.map((p) => [p, rateOf(p, group.label)]).filter(([, rate]) => rate != null);
-      const now = found.at(-1);
+      const y = row * i + 34, found = points.map((p) => [p, rateOf(p, group.label)]).filter(([, rate]) => rate != null);
+      const said = found.slice(width < 500 ? -1 : 0).flatMap(([p, rate], n) => [n ? "\u2002" : "", svg("tspan", { class: `value ${p.role}` }, `${p.label} ${write(rate)}`)]);
       return svg("g", {},
-        svg("text", { x: 2, y: y - 15 }, `${group.label} (${many(group.n, "person", "people")})`),
+        svg("text", { x: 0, y: y - 14 }, `${group.label} (${many(group.n, "person", "people")})`),
+        svg("text", { x: width, y: y - 14, "text-anchor": "end" }, said),
         svg("line", { class: "axis", opacity: 0.5, x1: Math.min(...found.map(([, r]) => x(r))), x2: Math.max(...found.map(([, r]) => x(r))), y1: y, y2: y }),
-        found.map(([p, rate]) => marker(p.role, x(rate), y)),
-        now ? svg("text", { class: "chosen", x: x(now[1]), y: y - 11, "text-anchor": "middle" }, write(now[1])) : null);
+        found.map(([p, rate]) => marker(p.role, x(rate), y)));
     }));
 }

@@ -32,7 +32,7 @@ const isNumber = (value) => typeof value === "number" || value == null || (typeo
 
 /** A table with a caption; cells are text, numbers or elements; `chosen` says which rows are highlighted. */
 function table(caption, head, rows, chosen = () => false) {
-  const kinds = head.map((_, n) => (n > 0 && rows.length && rows.every((row) => isNumber(row[n]) || row[n]?.dataset?.number) ? "number" : null));
+  const kinds = head.map((_, n) => (n > 0 && rows.length && rows.every((row) => isNumber(row[n]) || row[n]?.dataset?.number) ? "number" : rows.some((row) => String(row[n]?.textContent ?? row[n]).length > 30) ? "long" : null));
   const cell = (value, n) => (n === 0 ? el("th", { scope: "row" }, value) : el("td", { class: kinds[n] }, value ?? "–"));
   return el("table", {},
     el("caption", {}, caption),
@@ -62,5 +62,5 @@ const listed = (names, last = "and") => (names.length < 2 ? names.join("") : `${
 /** A value with its interval below it. */
 function withRange(text, low, high, write) {
   if (low == null || high == null || low === high) return el("span", { "data-number": "1" }, text);
-  return el("span", { "data-number": "1" }, text, el("small", {}, `${write(low)} to ${write(high)}`.replaceAll(" ", "\u00a0")));
+  return el("span", { "data-number": "1" }, text, el("small", {}, `${write.bare(low)} to ${write.bare(high)}${write.unit}`.replaceAll(" ", "\u00a0")));
 }

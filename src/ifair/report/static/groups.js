@@ -17,10 +17,10 @@ function showGroups(data, now) {
     say("groups-words", "No two groups have enough people to be compared.");
     return fill("groups-tables");
   }
-  const amount = (v) => (isClassification(data) ? percent(v, 1) : num(v)), points = (v) => (isClassification(data) ? `${num(100 * v, 1)} percentage points` : num(v));
+  const amount = amountWriter(data), points = (v) => (isClassification(data) ? `${num(100 * v, 1)} percentage points` : num(v));
   const [most, least] = endsOf(lead);
   say("groups-words",
-    `By ${quoted(lead.partition)}: ${isClassification(data) ? `${outcomeName(data)} is decided for ${amount(most.rate)} of “${most.label}” and ${amount(least.rate)} of “${least.label}”` : `“${most.label}” have a mean score of ${amount(most.rate)}, “${least.label}” of ${amount(least.rate)}`}, a gap of ${points(lead.parity)}`
+    `By ${quoted(lead.partition)}: ${isClassification(data) ? `${amount(most.rate)} of “${most.label}” and ${amount(least.rate)} of “${least.label}” are predicted ${outcomeName(data)}` : `“${most.label}” have a mean score of ${amount(most.rate)}, “${least.label}” of ${amount(least.rate)}`}, a gap of ${points(lead.parity)}`
       + beside.map((p) => `; with ${shortName(p) === "full data" ? "the full data" : "the columns deleted"} ${amount(partitionOf(p, lead.partition)?.parity)}`).join("") + ".",
     `What truly happened: ${amount(most.base)} and ${amount(least.base)}.`, "Like treatment of like people does not make rates of groups equal, and does not aim at it.");
   fill("groups-caption", [...beside, now].flatMap((p) => [key(p.role), `${pointName(p)}\u2003`]));
@@ -37,7 +37,7 @@ function showGroups(data, now) {
 const partitionWords = (data, name) => (name === "protected group" && data.data.group ? `protected group (${data.data.group})` : name);
 
 function groupTable(data, partition, beside, now) {
-  const amount = (v) => (isClassification(data) ? percent(v, 1) : num(v));
+  const amount = amountWriter(data);
   const cell = (p, label, name) => {
     const group = partitionOf(p, partition.partition)?.groups.find((g) => g.label === label);
     return group?.[name] == null ? "–" : withRange(amount(group[name]), ...(group[`${name}_interval`] ?? []), amount);

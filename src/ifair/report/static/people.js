@@ -75,10 +75,10 @@ function outcomeTable(data, people, i, points) {
     const alike = !peers.length ? "–" : isClassification(data)
       ? `${peers.filter((j) => isPositive(p, scores[j])).length} of ${peers.length}`
       : num(mean(peers.map((j) => scores[j])));
-    return [el("span", {}, key(p.role), pointName(p)), decided(data, p, scores[i]), num(scores[i]), alike];
+    return [el("span", {}, key(p.role), pointName(p)), ...(isClassification(data) ? [decided(data, p, scores[i])] : []), num(scores[i]), alike];
   });
   return table(`What truly happened: ${quoted(data.data.target)} is ${short(people.truth[i])}.`,
-    ["", "decision", "score", isClassification(data) ? `peers decided ${outcomeName(data)}` : "mean of the peers"], rows);
+    ["", ...(isClassification(data) ? ["decision"] : []), "score", isClassification(data) ? `peers predicted ${outcomeName(data)}` : "mean of the peers"], rows);
 }
 
 /** What would have to be different for another decision. */
@@ -113,8 +113,8 @@ function flipWords(data, people, i, point) {
 function peerTable(data, people, i, now, show) {
   const hidden = people.attributes.filter((a) => data.data.protected.includes(a.name)), scores = people.points[now.id].score;
   const rows = peersOf(people, i).map(([j, distance]) => [
-    personButton(people, j, show), peerWords(data, people, i, j), ...hidden.map((a) => valueOf(a, j)), decided(data, now, scores[j]), num(scores[j]), num(distance, 2)]);
-  return table(`Alike on everything but ${hiddenNames(data)}.`, ["person", "why a peer", ...hidden.map((a) => a.name), "decision", "score", "distance"], rows);
+    personButton(people, j, show), peerWords(data, people, i, j), ...hidden.map((a) => valueOf(a, j)), ...(isClassification(data) ? [decided(data, now, scores[j])] : []), num(scores[j]), num(distance, 2)]);
+  return table(`Alike on everything but ${hiddenNames(data)}.`, ["person", "why a peer", ...hidden.map((a) => a.name), ...(isClassification(data) ? ["decision"] : []), "score", "distance"], rows);
 }
 
 function showPerson(data, people, i, now, show) {

@@ -30,7 +30,8 @@ function showVerdict(data, now) {
 function differenceCell(one, write, caution) {
   if (!one || one.estimate == null) return "–";
   const kind = one.word === "better" && !caution ? "better" : one.word === "worse" ? "worse" : null;
-  const ends = one.low == null || one.word === "the same" ? null : el("small", {}, `${signed(one.estimate, write)} (${signed(one.low, write)} to ${signed(one.high, write)})`.replaceAll(" ", "\u00a0").replace("\u00a0(", " ("));
+  const ends = one.low == null || one.word === "the same" ? null
+    : el("small", {}, `${signed(one.estimate, write.bare)}${write.points} (${signed(one.low, write.bare)}\u00a0to\u00a0${signed(one.high, write.bare)})`);
   return el("span", {}, el("span", { class: kind }, one.word + (one.word === "better" && caution ? ", but see the caution" : "")), ends);
 }
 
@@ -54,8 +55,8 @@ function showComparison(data, now) {
 
 /** One row a point: what it is in full, and its numbers. */
 function showPoints(data, now, choose) {
-  const amount = (v) => (isClassification(data) ? percent(v, 1) : num(v));
-  const estimate = (one) => (one ? withRange(num(one.estimate), one.low, one.high, (v) => num(v, 2)) : "–");
+  const amount = amountWriter(data);
+  const estimate = (one) => (one ? withRange(num(one.estimate), one.low, one.high, writeNumber(2)) : "–");
   const rows = data.points.map((p) => [
     el("span", {}, key(p.role), el("button", { type: "button", class: "link", "data-point": p.id, onclick: () => choose(p.id) }, `${p.label} · ${p.name}`),
       el("small", {}, [...rulesOf(data, p.id), ...(p.cautions ?? []).map((c) => c.tag)].join(", "))),

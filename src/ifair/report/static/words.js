@@ -22,21 +22,25 @@ const isPositive = (p, score) => score > thresholdOf(p);
 
 /** What was decided at a score. */
 function decided(data, p, score) {
-  return isClassification(data) ? `${isPositive(p, score) ? "" : "not "}${outcomeName(data)}` : short(score, 3);
+  return `${isPositive(p, score) ? "" : "not "}${outcomeName(data)}`;
 }
 
 function leadWords(data) {
   const { records, parts, group, group_share: share } = data.data;
-  const what = { classification: `whom to expect ${outcomeName(data)} of`, regression: `what ${outcomeName(data)} to expect of people`, ranking: `whom to rank first by ${outcomeName(data)}` }[data.task];
+  const what = data.task === "ranking" ? `to rank people by ${outcomeName(data)}` : `to predict ${outcomeName(data)}`;
   const protect = group && !data.data.protected.some((name) => group === name)
     ? ` The protected group is everybody whose ${group} (${percent(share)}).` : "";
   return `A model learns from ${count(records)} records ${what}; ${hiddenNames(data)} must not count.${protect} All numbers are about ${count(parts.test)} people whom no model has seen.`;
 }
 
+/** How shares are written: the unit once, after an interval; and differences of them in points. */
+const writeShare = Object.assign((v) => percent(v, 1), { bare: (v) => num(100 * v, 1), unit: "\u00a0%", points: "\u00a0points" });
+const writeNumber = (decimals) => Object.assign((v) => num(v, decimals), { bare: (v) => num(v, decimals), unit: "", points: "" });
+const amountWriter = (data) => (isClassification(data) ? writeShare : writeNumber(3));
+
 /** The measures of the comparison: what they are called, where they are found, how they are written. */
 function measuresOf(data, now) {
   const test = (name) => (p) => p.test[name] && { ...p.test[name] };
-  const share = (v) => percent(v, 1);
   const lead = now.groups[0];
   const flips = (p) => p.flip && (p.blind ? { estimate: 0 } : { estimate: p.flip.share_flipped ?? p.flip.mean, low: p.flip.interval?.[0], high: p.flip.interval?.[1] });
   const attack = (p) => p.adversary[0] && { estimate: p.adversary[0].auc, ...(p.adversary[0].interval_of === "auc" ? { low: p.adversary[0].low, high: p.adversary[0].high } : {}) };
@@ -44,15 +48,15 @@ function measuresOf(data, now) {
     const found = p.groups.find((g) => g.partition === lead.partition);
     return found && { estimate: found.parity, low: found.parity_interval?.[0], high: found.parity_interval?.[1] };
   };
-  const amount = isClassification(data) ? share : (v) => num(v);
+  const amount = amountWriter(data);
   return [
-    { what: data.utility.name, note: data.utility.explained, key: "utility", of: test("utility"), write: num },
-    { what: "Consistency of ranks", note: "whether like people are ranked alike: 0 by chance, 1 at best", key: "ranks", of: test("ranks"), write: num },
-    { what: "Consistency at one rate", note: "whether like people are decided alike when all select as many: 0 by chance, 1 at best", key: "matched", of: test("matched"), write: num },
-    { what: "Accuracy", note: "decisions that agree with the outcome", key: "accuracy", of: test("accuracy"), write: share },
-    { what: `Decided ${outcomeName(data)}`, note: "of all people", key: "positive", of: test("positive"), write: share },
+    { what: data.utility.name, note: data.utility.explained, key: "utility", of: test("utility"), write: writeNumber(3) },
+    { what: "Consistency of ranks", note: "whether like people are ranked alike: 0 by chance, 1 at best", key: "ranks", of: test("ranks"), write: writeNumber(3) },
+    { what: "Consistency at one rate", note: "whether like people are decided alike when all select as many: 0 by chance, 1 at best", key: "matched", of: test("matched"), write: writeNumber(3) },
+    { what: "Accuracy", note: "decisions that agree with the outcome", key: "accuracy", of: test("accuracy"), write: writeShare },
+    { what: `Predicted ${outcomeName(data)}`, note: "of all people", key: "positive", of: test("positive"), write: writeShare },
     { what: isClassification(data) ? "Flips" : "Moves", note: `${isClassification(data) ? "decisions that change" : "how far scores move"} if only ${hiddenNames(data, "or")} does`, key: "flip", of: flips, write: amount },
     lead?.parity == null ? null : { what: `Gap by ${lead.partition}`, note: `between the groups with most and least ${isClassification(data) ? outcomeName(data) : "score"}; the largest of all gaps`, key: `gap:${lead.partition}`, of: gap, write: amount },
-    { what: "Group can be guessed", note: "AUC of an adversary who sees what the model sees: 0.5 is a guess", key: "leak", of: attack, write: (v) => num(v, 2) },
+    { what: "Group can be guessed", note: "AUC of an adversary who sees what the model sees: 0.5 is a guess", key: "leak", of: attack, write: writeNumber(2) },
   ].filter(Boolean);
 }
