@@ -345,6 +345,8 @@ class AuditSettings(TypedDict):
     seed: int
     neighbours: int
     wanted_neighbours: int
+    without_peers: NotRequired[int]
+    similarity: NotRequired[dict[str, Any]]
     resamples: int
     solver: dict[str, Any]
     model: str

@@ -21,7 +21,7 @@ from ifair.evaluate.fronts import pareto_front
 from ifair.evaluate.judgement import Judgement, attack_representation, certify_representation
 from ifair.evaluate.measures import USEFULNESS, brief_measures, plain_number
 from ifair.evaluate.resampling import Measured
-from ifair.evaluate.splits import NEIGHBOURS, Split, split_table
+from ifair.evaluate.splits import Split, split_table
 from ifair.evaluate.training import Trained, train
 from ifair.models.ifair import IFair
 from ifair.results import AuditedData, Evidence, LeftOut, Point, Utility, list_versions
@@ -41,6 +41,7 @@ def evidence(
     most_people: int = 10_000,
     solver: Mapping[str, Any] | None = None,
     categorical: Sequence[str] = (),
+    similarity: Any = None,
     n_jobs: int | None = None,
     step: Step | None = None,
 ) -> Evidence:
@@ -70,6 +71,8 @@ def evidence(
         Parameters of iFair's and LFR's solver.
     categorical : sequence of str
         Columns of numbers that are codes of categories.
+    similarity : Similarity, mapping of its parameters, "attributes" or "paper", optional
+        Who is like whom. Default: :class:`ifair.Similarity` of all unprotected attributes.
     n_jobs : int, optional
         Processes; -1 for one per core. The result does not depend on it.
     step : callable, optional
@@ -85,7 +88,7 @@ def evidence(
     options = dict(solver or (tuning or {}).get("solver") or SOLVER)
     names = np.arange(len(dataset)) if ids is None else np.asarray(ids)
     tell = step or (lambda *_: None)
-    parts = split_table(dataset, seed, most_people=most_people, categorical=categorical)
+    parts = split_table(dataset, seed, most_people=most_people, categorical=categorical, similarity=similarity)
     first, *others = list_candidates(
         None if tuning is None else [point["setting"] for point in tuning["front"]],
         two_classes=parts.task == "classification" and len(set(parts.train.group)) == 2,
@@ -129,8 +132,10 @@ def evidence(
         "data": _describe_data(dataset, parts),
         "settings": {
             "seed": seed,
-            "neighbours": int(parts.test.neighbours.shape[1]),
-            "wanted_neighbours": NEIGHBOURS,
+            "neighbours": int(parts.test.peers.count.max()),
+            "wanted_neighbours": parts.test.n_neighbors,
+            "without_peers": int((~parts.test.peers.has_peers).sum()),
+            "similarity": parts.similarity,
             "resamples": resamples,
             "solver": options,
             "model": "logistic regression" if parts.task == "classification" else "linear regression",
@@ -165,7 +170,7 @@ def _measure(
 ) -> tuple[Point, dict[str, Measured]]:
     test = Judgement(parts.test, trained.outcome(parts.test), parts, resamples)
     measures = test.measures()
-    Z = trained.represent(parts.test.X)
+    Z = trained.represent(parts.test.records.frame)
     flip, people = flip_people(parts.test, trained, resamples)
     point: Any = {
         "id": candidate.id,
@@ -188,14 +193,15 @@ def _measure(
 
 def _describe_model(trained: Trained, parts: Split) -> dict[str, Any]:
     """The archetypes and the weights of the attributes, where the representation has any."""
-    model = trained.steps[-1]
+    model, encoder = trained.representation, trained.pipeline[0]
     if not isinstance(model, IFair):
         return {"archetypes": None, "weights": None}
-    table = model.archetypes(parts.train.X, parts.encoder)
+    X = encoder.transform(parts.train.records.frame[trained.columns])
+    table = model.archetypes(X, encoder)
     rows = [[_plain_cell(value) for value in row] for row in table.to_numpy(dtype=object).tolist()]
     weights = [
-        {"name": name, "weight": plain_number(model.alpha_[columns_of(name, parts.train.X.columns)].sum())}
-        for name in parts.encoder.attributes_
+        {"name": name, "weight": plain_number(model.alpha_[columns_of(name, X.columns)].sum())}
+        for name in encoder.attributes_
     ]
     return {
         "archetypes": {"columns": [str(name) for name in table.columns], "rows": rows},

@@ -34,6 +34,7 @@ def tune(
     most_people: int = 10_000,
     solver: Mapping[str, Any] | None = None,
     categorical: Sequence[str] = (),
+    similarity: Any = None,
     observer: Callable[[Progress], None] | None = None,
 ) -> Tuning:
     """Search settings of iFair that are best in utility and consistency at once.
@@ -53,6 +54,7 @@ def tune(
         Where trials are kept; the same search goes on from there.
     categorical : sequence of str
         Columns of numbers that are codes of categories.
+    similarity : as in :func:`ifair.audit.evidence`
     observer : callable, optional
         Told of every trial; see :func:`ifair.evaluate.search.search`.
 
@@ -65,7 +67,7 @@ def tune(
     if variant not in VARIANTS:
         raise IfairError(f"variant must be one of {', '.join(VARIANTS)}; got {variant!r}")
     options = dict(solver or SOLVER)
-    parts = split_table(dataset, seed, most_people=most_people, categorical=categorical)
+    parts = split_table(dataset, seed, most_people=most_people, categorical=categorical, similarity=similarity)
 
     def candidate(setting: Mapping[str, Any]) -> Candidate:
         return ifair_candidate({**setting, "variant": variant})
@@ -86,6 +88,7 @@ def tune(
         about={
             "data": fingerprint_dataset(dataset),
             "categorical": list(categorical),
+            "similarity": parts.similarity,
             "variant": variant,
             "solver": options,
             "most": most_people,

@@ -73,6 +73,7 @@ def tune(
         journal=journal or output.with_suffix(".journal"),
         most_people=people,
         categorical=roles.categorical,
+        similarity=roles.similarity,
         observer=_show_trial,
     )
     text = json.dumps(found, indent=1, allow_nan=False)

@@ -182,16 +182,15 @@ def certify_representation(Z: NDArray[np.float64], part: Part) -> dict[str, Any]
 
     The smallest share of exceptions is chosen about which so many pairs allow a statement.
     """
-    near = part.may_count
     for share in CERTIFIED_SHARES:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # too few pairs: the next share
-            found = certify(Z, near, share=share)
+            found = certify(Z, part.points, share=share)
         if np.isfinite(found.epsilon):
             break
     order = np.random.default_rng(0).permutation(len(part))
     half = len(order) // 2
-    apart = np.linalg.norm(near[order[:half]] - near[order[half : 2 * half]], axis=1)
+    apart = np.sqrt(part.points.squared_differences(part.points, order[:half], order[half : 2 * half]))
     return {
         "epsilon": plain_number(found.epsilon),
         "share": found.share,

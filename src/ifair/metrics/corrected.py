@@ -9,13 +9,15 @@ from scipy.stats import rankdata
 from ifair.errors import IfairError
 from ifair.metrics.arguments import Floats, Ints, check_numbers, split_by_query, warn_undefined
 from ifair.metrics.neighbours import average_neighbours, resolve_neighbours
+from ifair.similarity import Peers, Similarity
 
 
 class PeerOptions(TypedDict, total=False):
     """Who is compared with whom; see :func:`ifair.metrics.consistency`."""
 
-    k: int
-    neighbours: ArrayLike | None
+    k: int | None
+    neighbours: ArrayLike | Peers | None
+    similarity: Similarity | None
     query: Any
     n_jobs: int | None
 
@@ -32,7 +34,7 @@ def corrected_consistency(y: ArrayLike, X: ArrayLike | None = None, **options: U
     ----------
     y : array of shape (M,)
         Decisions, 0 or 1.
-    X, k, neighbours, query, n_jobs
+    X, k, neighbours, similarity, query, n_jobs
         As in :func:`consistency`.
 
     Examples
@@ -105,7 +107,7 @@ def rank_consistency(scores: ArrayLike, X: ArrayLike | None = None, **options: U
     Parameters
     ----------
     scores : array of shape (M,)
-    X, k, neighbours, query, n_jobs
+    X, k, neighbours, similarity, query, n_jobs
         As in :func:`consistency`.
 
     Examples
