@@ -90,7 +90,7 @@ def compare_points(points: Sequence[Point], measured: Sequence[Mapping[str, Meas
 
 
 def _with_word(measure: str, one: Estimate) -> Difference:
-    return {**one, "word": judge_difference(measure, one["low"], one["high"])}  # type: ignore[typeddict-item]
+    return {**one, "word": judge_difference(measure, one["low"], one["high"])}
 
 
 def _compare_ends(one: Point, other: Point) -> dict[str, Estimate]:
@@ -107,12 +107,12 @@ def _compare_ends(one: Point, other: Point) -> dict[str, Estimate]:
 
 
 def _flips(point: Point) -> Estimate:
-    flip = point["flip"] or {}
+    flip: Any = point["flip"] or {}
     value = flip.get("share_flipped") if flip.get("share_flipped") is not None else flip.get("mean")
     low, high = flip.get("interval") or [None, None]
     if point["blind"]:
         low = high = value = 0.0
-    return {"estimate": value, "low": low, "high": high}  # type: ignore[typeddict-item]
+    return {"estimate": value, "low": low, "high": high}
 
 
 def _attack(point: Point) -> Estimate:
@@ -138,7 +138,7 @@ def give_verdicts(
     columns : sequence of str
         The protected ones.
     """
-    references = {p["role"]: p for p in points if p.get("role") in REFERENCES[1:]}
+    references: dict[str, Point] = {p["role"]: p for p in points if p.get("role") in REFERENCES[1:]}
     for point in points:
         if point.get("role") not in REFERENCES:
             point["verdict"] = _judge_point(point, references, utility, columns)
@@ -148,7 +148,7 @@ def give_verdicts(
         named = {p["id"]: p for p in points if p.get("verdict", {}).get("worth")}
         for rule, id_ in choices.items():
             if id_ in named:
-                found["reasons"].append(f"The choice “{rule.replace('_', ' ')}”, {named[id_]['label']}, is worth it.")  # type: ignore[index]
+                found["reasons"].append(f"The choice “{rule.replace('_', ' ')}”, {named[id_]['label']}, is worth it.")
     return found
 
 
@@ -255,6 +255,7 @@ def draw_front(points: Sequence[Point], measured: Sequence[Mapping[str, Measured
         if np.mean(np.isfinite(best[1:])) < 0.5:
             continue
         low, high = quantile_interval(best[1:][np.isfinite(best[1:])])
-        numbers: Any = {"utility": knot, "best": best[0], "low": low, "high": high}
-        steps.append({name: plain_number(value) for name, value in numbers.items()})  # type: ignore[typeddict-item]
+        knots_at: Any = {"utility": knot, "best": best[0], "low": low, "high": high}
+        step: Any = {name: plain_number(value) for name, value in knots_at.items()}
+        steps.append(step)
     return steps

@@ -31,11 +31,11 @@ function showCertificate(data, now) {
 }
 
 function showData(data) {
-  const about = data.data, { settings, versions, similarity } = data;
+  const about = data.data, { settings, versions } = data, compared = [...comparedAttributes(data).keys()];
   const sentences = [
     about.description, about.source && `Source: ${about.source}`, about.licence && `Licence: ${about.licence}`,
     `${percent(about.group_share, 1)} are in the protected group${about.group ? ` (${about.group})` : ""}; the mean of ${quoted(about.target)} is ${num(about.base_protected)} there and ${num(about.base_others)} among the others`,
-    similarity && `Who is like whom: ${similarity.name}, on ${listed(similarity.attributes.map((a) => quoted(a.name)))}`,
+    compared.length && `Who is like whom was measured on ${listed(compared.map(quoted))}; peers are at most ${short(reachOf(data), 3)} apart`,
     settings.tuned ? "" : "Settings come from a small grid: nobody has tuned them",
     ...data.left_out.map((one) => `${one.name} was left out: ${one.why}`),
   ].filter(Boolean);

@@ -39,6 +39,15 @@ function findPeople(people, typed) {
 
 const personButton = (people, i, show) => el("button", { type: "button", class: "link", onclick: () => show(i, true) }, people.ids[i]);
 
+/** How attributes count in who is like whom, by name: in which unit, and with what weight. */
+function comparedAttributes(data) {
+  const { learned, weights } = data.settings.similarity ?? {};
+  const given = new Map(Object.entries(weights ?? {}));
+  return new Map((learned?.units ?? []).map((one) => [one.name, { unit: one.size, weight: given.get(one.name) ?? 1 }]));
+}
+
+const reachOf = (data) => data.settings.similarity?.learned?.caliper;
+
 /** How two people differ in an attribute: how much it counts, and words; null where they do not. */
 function differenceWords(attribute, compared, i, j) {
   const name = attribute.name, weight = compared?.weight ?? 1;
@@ -54,7 +63,7 @@ function differenceWords(attribute, compared, i, j) {
 
 /** Why two people are peers: what is the same, and what differs, by how much it counts. */
 function peerWords(data, people, i, j, most = 3) {
-  const compared = new Map((data.similarity?.attributes ?? []).map((a) => [a.name, a]));
+  const compared = comparedAttributes(data);
   const counted = people.attributes.filter((a) => !data.data.protected.includes(a.name) && (!compared.size || compared.has(a.name)));
   const differing = [], same = [];
   for (const a of counted) {
@@ -119,7 +128,7 @@ function peerTable(data, people, i, now, show) {
 
 function showPerson(data, people, i, now, show) {
   const beside = ["full", "deleted"].map((role) => roleOf(data, role)).filter((p) => p && p.id !== now.id);
-  const reach = data.similarity?.caliper, peers = peersOf(people, i);
+  const reach = reachOf(data), peers = peersOf(people, i);
   const facts = people.attributes.map((a) => el("div", {}, el("dt", {}, a.name), el("dd", {}, valueOf(a, i))));
   const region = (label, inside) => el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, inside);
   fill("person",
@@ -156,7 +165,7 @@ function showFinder(people, show) {
 }
 
 function peopleWords(data, people) {
-  const alone = data.similarity?.no_close_peers ?? people.neighbours.filter((near) => !near.some((j) => j >= 0)).length;
-  return `${count(people.ids.length)} people were judged on. Peers are the people most alike on everything but ${hiddenNames(data)}${data.similarity?.caliper == null ? "" : ", and near enough to be called alike"}.` +
+  const alone = people.neighbours.filter((_, i) => !peersOf(people, i).length).length;
+  return `${count(people.ids.length)} people were judged on. Peers are the people most alike on everything but ${hiddenNames(data)}${reachOf(data) == null ? "" : ", and near enough to be called alike"}.` +
     (alone ? ` ${many(alone, "person has", "people have")} no close peers.` : "");
 }
