@@ -59,8 +59,8 @@ class TunedPoint(TypedDict):
 
     id: str
     name: str
-    setting: Setting
-    candidate: NotRequired[CandidateData]
+    role: "Role"
+    candidate: CandidateData
     validation: Validation
 
 
@@ -76,7 +76,7 @@ class Tuning(TypedDict):
     """What ``ifair tune`` writes."""
 
     format: Literal["ifair-tuning"]
-    version: Literal[2]
+    version: Literal[3]
     data: TunedData
     task: Task
     utility: str
@@ -84,10 +84,12 @@ class Tuning(TypedDict):
     solver: dict[str, Any]
     trials: list[TunedPoint]
     front: list[TunedPoint]
-    baselines: NotRequired[list[TunedPoint]]
+    baselines: list[TunedPoint]
     choices: Choices
-    similarity: NotRequired[dict[str, Any]]
-    learned_from: NotRequired[int]
+    similarity: dict[str, Any]
+    categorical: list[str]
+    learned_from: int
+    threshold: Number
 
 
 class Estimate(TypedDict):
@@ -282,10 +284,10 @@ class Point(TypedDict):
     archetypes: Archetypes | None
     weights: list[Weight] | None
     converged: NotRequired[bool]
-    candidate: NotRequired[CandidateData]
+    candidate: CandidateData
     label: NotRequired[str]
-    role: NotRequired[Role]
-    threshold: NotRequired[Number]
+    role: Role
+    threshold: Number
     differences: NotRequired[dict[str, dict[str, Difference]]]
     other_peers: NotRequired[dict[str, Number]]
     batch: NotRequired[JudgedMeasures]
@@ -379,7 +381,7 @@ class Evidence(TypedDict):
     """What ``ifair audit`` writes, and ``ifair report`` makes a page of."""
 
     format: Literal["ifair-evidence"]
-    version: Literal[2]
+    version: Literal[3]
     task: Task
     utility: Utility
     higher_is_better: bool
@@ -486,10 +488,6 @@ def read_results(path: Path, format_: Format) -> Any:
         content = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise ResultsError(f"{path} is not JSON ({error}); write it with `{format_.command}`") from error
-    if isinstance(content, dict) and content.get("version") == 1 and isinstance(content.get("choices"), dict):
-        # Files of version 1 had spaces in the names of the choices.
-        choices = {name.replace(" ", "_"): id_ for name, id_ in content["choices"].items()}
-        content = {**content, "version": 2, "choices": choices}
     check_results(content, format_, str(path))
     return content
 

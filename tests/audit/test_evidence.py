@@ -17,7 +17,7 @@ from ifair.evaluate.candidates import Candidate
 from ifair.evaluate.splits import split_table
 from ifair.evaluate.training import decide, train
 
-from samples import FAST, FRONT, IDS, applicants, dataset, small_evidence
+from samples import FAST, FRONT, IDS, applicants, dataset, small_evidence, tuned
 
 
 @pytest.fixture(scope="module")
@@ -150,7 +150,7 @@ def test_who_is_treated_worst_has_the_lowest_score_against_the_neighbours(found)
 
 
 def test_an_unfavourable_outcome_turns_who_is_worst():
-    found = evidence(dataset(), tuning={"front": []}, resamples=10, solver=FAST, higher_is_better=False)
+    found = evidence(dataset(), tuning=tuned(), resamples=10, solver=FAST, higher_is_better=False)
     score = np.array(found["points"][0]["people"]["score"])
     gaps = score - score[np.array(found["people"]["neighbours"])].mean(axis=1)
     assert gaps[found["points"][0]["worst"][0]["person"]] == pytest.approx(gaps.max(), abs=2e-3)
@@ -207,7 +207,7 @@ def test_an_attribute_that_is_the_group_stands_for_it():
 def test_a_missing_protected_value_is_a_group_of_its_own():
     frame = applicants()
     frame.loc[::7, "sex"] = None
-    found = evidence(dataset(protected=["sex"], frame=frame), tuning={"front": []}, resamples=10, solver=FAST)
+    found = evidence(dataset(protected=["sex"], frame=frame), tuning=tuned(), resamples=10, solver=FAST)
     groups = {g["partition"]: g for g in found["points"][0]["groups"]}
     assert {g["label"] for g in groups["sex"]["groups"]} == {"(missing)", "female", "male"}
     assert found["points"][0]["flip"]["alternatives"] == 3

@@ -65,7 +65,7 @@ def flip_people(part: Part, trained: Trained, resamples: int = 500) -> tuple[Fli
         move the score most.
     """
     own = trained.scores(part.records.frame)
-    rows, changed = flip_scores(part, trained)
+    rows, changed = flip_scores(part.records, trained)
     people: PointPeople = {"score": round_scores(own), "flip": None, "alternatives": []}
     if not rows:
         return None, people

@@ -26,9 +26,6 @@ NAMES = {
 }
 """What people call methods without a setting. The first is what every other candidate of an audit is compared with."""
 
-GRID: tuple[dict[str, Any], ...] = tuple({"K": k, "share": share} for k in (5, 10, 20) for share in (0.1, 0.9))
-"""What is tried where nobody tuned: prototypes, and the weight of fairness mu of lambda + mu = 1."""
-
 DIMENSION = 10
 """Components of SVD and prototypes of LFR, where a setting names no K."""
 
@@ -195,34 +192,6 @@ class Candidate:
     def build_model(self, task: str, seed: int) -> Any:
         """The model on top, unfitted."""
         return make_model(self.model, task, seed, self.setting.get("C"))
-
-
-def ifair_candidate(setting: Mapping[str, Any]) -> Candidate:
-    """iFair at a setting of ``K``, ``share`` and, unless it is "frozen", ``variant``."""
-    return Candidate("ifair", {"variant": "frozen", "K": setting["K"], "share": setting["share"], **setting})
-
-
-def list_candidates(
-    settings: Sequence[Mapping[str, Any]] | None = None, *, two_classes: bool = True
-) -> list[Candidate]:
-    """Everything an audit compares: the data as they are, the rivals, and iFair at several settings.
-
-    Parameters
-    ----------
-    settings : sequence of settings, optional
-        Of iFair, such as the front of a tuning. Default: a small grid, and the paper's variant once.
-    two_classes : bool
-        Whether there is a label of two classes, without which LFR cannot learn.
-
-    Examples
-    --------
-    >>> [candidate.id for candidate in list_candidates([{"K": 10, "share": 0.5}], two_classes=False)]
-    ['full', 'masked', 'svd-masked', 'ifair-10-0.5']
-    """
-    wanted = [*GRID, {"K": 10, "share": 0.5, "variant": "paper"}] if settings is None else list(settings)
-    rivals = [Candidate(method) for method in NAMES if method != "lfr" or two_classes]
-    by_id = {candidate.id: candidate for candidate in (*rivals, *map(ifair_candidate, wanted))}
-    return list(by_id.values())
 
 
 def make_model(name: str, task: str, seed: int, C: float | None = None) -> Any:

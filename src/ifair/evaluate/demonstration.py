@@ -89,6 +89,6 @@ def _measure(credit: Dataset, candidate: Candidate, seed: int) -> dict[str, floa
     parts = split_dataset(credit, seed, encoder=Encoder(), similarity="attributes")
     trained = train(candidate, parts, seed, {})
     outcome = trained.outcome(parts.test)
-    _, changed = flip_scores(parts.test, trained)
+    _, changed = flip_scores(parts.test.records, trained)
     flips = ~np.isnan(changed) & (trained.decisions(changed) != outcome.decisions)
     return {**paper_measures(parts.test, outcome), "flipped": float(flips.any(axis=0).mean())}

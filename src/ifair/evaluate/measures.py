@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
+from ifair.datasets.dataset import Dataset
 from ifair.evaluate.splits import Part, Split
 from ifair.evaluate.training import Outcome, Trained, decide, fit_model, model_scores
 from ifair.metrics import (
@@ -16,10 +17,12 @@ from ifair.metrics import (
     average_precision_at_k,
     consistency,
     consistency_per_person,
+    corrected_consistency,
     equal_opportunity,
     hard_auc,
     kendall_tau,
     mean_average_precision,
+    rank_consistency,
     share_at_k,
     statistical_parity,
 )
@@ -154,7 +157,7 @@ def consistency_options(part: Part, parts: Split) -> dict[str, Any]:
     return {"neighbours": part.neighbours, "query": part.query, **kind}
 
 
-def flip_scores(part: Part, trained: Trained) -> tuple[list[int], Floats]:
+def flip_scores(people: Dataset, trained: Trained) -> tuple[list[int], Floats]:
     """Everybody's score with every combination of protected attributes that occurs, the fifty most frequent.
 
     Parameters
@@ -169,17 +172,17 @@ def flip_scores(part: Part, trained: Trained) -> tuple[list[int], Floats]:
     changed : array of shape (n_combinations, M)
         NaN where it is a person's own. Nothing where all have the same.
     """
-    frame, names = part.records.frame, part.records.protected
+    frame, names = people.frame, people.protected
     own = None if set(names) & set(trained.columns) else trained.scores(frame)
     rows, changed = [], []
     for row, other, is_own in each_alternative(frame, names):
         rows.append(row)
         changed.append(np.where(is_own, np.nan, trained.scores(other) if own is None else own))
-    return rows, np.array(changed).reshape(len(rows), len(part))
+    return rows, np.array(changed).reshape(len(rows), len(people))
 
 
 def brief_measures(part: Part, outcome: Outcome, parts: Split) -> Any:
-    """Utility and consistency of a part of the split, for choosing, and of a classifier the accuracy.
+    """Utility and consistencies of a part of the split, for choosing, and of a classifier the accuracy.
 
     A :class:`ifair.results.Validation`: None for what is undefined.
     """
@@ -190,8 +193,11 @@ def brief_measures(part: Part, outcome: Outcome, parts: Split) -> Any:
             "utility": measure(part.y, outcome.scores, **options),
             "yNN": consistency(outcome.decisions, **consistency_options(part, parts)),
         }
+        alike: Any = {"neighbours": part.neighbours, "query": part.query}
+        found["ranks"] = rank_consistency(outcome.scores, **alike)
         if parts.task == "classification":
             found["accuracy"] = accuracy(part.y, outcome.decisions)
+            found["corrected"] = corrected_consistency(outcome.decisions, **alike)
     return {name: plain_number(value) for name, value in found.items()}
 
 

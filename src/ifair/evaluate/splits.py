@@ -232,7 +232,13 @@ def split_dataset(
 
 
 def split_table(
-    dataset: Dataset, seed: int, *, most_people: int = 10_000, categorical: Any = (), similarity: Any = None
+    dataset: Dataset,
+    seed: int,
+    *,
+    most_people: int = 10_000,
+    most_training: int | None = None,
+    categorical: Any = (),
+    similarity: Any = None,
 ) -> Split:
     """The split for tuning and auditing a table: stratified, without queries of one candidate.
 
@@ -240,6 +246,8 @@ def split_table(
     ----------
     most_people : int
         Of the validation and the test part at most so many are kept.
+    most_training : int, optional
+        Learn on at most so many records of the training third.
     categorical : sequence of str
         Columns of numbers that are codes of categories.
     similarity : as in :func:`split_dataset`
@@ -258,6 +266,7 @@ def split_table(
             encoder=encoder,
             stratify=True,
             rows=kept,
+            most_training=most_training,
             most_judged=most_people,
             similarity=similarity or "attributes",
         )

@@ -19,7 +19,6 @@ from ifair.encode import Encoder
 from ifair.errors import IfairError
 from ifair.evaluate.candidates import Candidate, make_model
 from ifair.evaluate.splits import Part, Split
-from ifair.models.batch_decisions import BatchDecisions
 from ifair.models.consistent import ConsistentClassifier, ConsistentRegressor
 from ifair.models.consistent_model import ConsistentModel
 from ifair.models.lfr import LFR
@@ -118,10 +117,9 @@ class Trained:
         options = dict(self.post)
         return POST_PROCESSING[options.pop("name")](scores, part, self.task, **options)
 
-    def decide_batch(self, part: Part) -> BatchDecisions:
-        """Consistent decisions about all people of a part at once."""
-        middle = self.threshold if self.task == "classification" else float(np.median(part.y))
-        return self.estimator.decide(part.records.frame[self.columns], threshold=middle, query=part.query)
+    def at_rate(self, part: Part, rate: float) -> "Trained":
+        """The same model with the threshold above which this share of the people of a part is."""
+        return replace(self, threshold=float(np.quantile(self.scores(part.records.frame), 1.0 - rate)))
 
     def with_post(self, **post: Any) -> "Trained":
         """The same model with this post-processing: its ``name``, and its parameters."""
@@ -139,7 +137,13 @@ def model_scores(model: Any, Z: Any, task: str) -> Floats:
 
 
 def train(
-    candidate: Candidate, parts: Split, seed: int, solver: Mapping[str, Any], *, near: Trained | None = None
+    candidate: Candidate,
+    parts: Split,
+    seed: int,
+    solver: Mapping[str, Any],
+    *,
+    near: Trained | None = None,
+    threshold: float = 0.5,
 ) -> Trained:
     """Fit a candidate on the training part; see :func:`fit_candidate`."""
     return fit_candidate(
@@ -151,6 +155,7 @@ def train(
         encoder=parts.encoder,
         similarity=parts.train.similarity or "paper",
         near=near,
+        threshold=threshold,
     )
 
 
@@ -164,8 +169,11 @@ def fit_candidate(
     encoder: Encoder,
     similarity: Any = None,
     near: Trained | None = None,
+    threshold: float = 0.5,
 ) -> Trained:
     """Fit a candidate on a table of people: what is audited and what is shipped are made here.
+
+    Of people without an outcome the representation is all there is.
 
     Parameters
     ----------
@@ -181,6 +189,8 @@ def fit_candidate(
     near : Trained, optional
         What was learned at the setting before: its solution is one of the starts, if it has as many prototypes and
         there is more than one start.
+    threshold : float
+        Of two classes: who has a higher score is decided about positively.
     """
     hidden = list(people.protected) if candidate.drops_protected else []
     columns = [name for name in people.frame.columns if name not in hidden]
@@ -194,25 +204,23 @@ def fit_candidate(
     steps = candidate.build_steps(visible, encoded.shape[1], seed, solver)
     fitted = _fit_steps(steps, encoded, people, near) if steps else Pipeline([("as_is", "passthrough")])
     represent = Pipeline([("encode", encode), *(fitted.steps if steps else [])])
-    Z, y = fitted.transform(encoded), people.outcome.to_numpy()
+    if people.target is None:
+        return Trained(represent, columns, task)
+    Z, y = fitted.transform(encoded), people.target.to_numpy()
     model = candidate.build_model(task, seed)
-    post = None if candidate.consistent else candidate.post
     query = {} if people.query is None else {"query": people.query.to_numpy()}
     of_model = query if isinstance(model, PairwiseRanker) else {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         if not candidate.consistent:
-            return Trained(
-                Pipeline([*represent.steps, ("decide", model.fit(Z, y, **of_model))]), columns, task, post=post
-            )
+            pipeline = Pipeline([*represent.steps, ("decide", model.fit(Z, y, **of_model))])
+            return Trained(pipeline, columns, task, threshold, candidate.post)
         warnings.filterwarnings("ignore", message="the inner estimator can see protected columns")
-        kind = ConsistentClassifier if task == "classification" else ConsistentRegressor
         options = {name: value for name, value in (candidate.post or {}).items() if name != "name"}
         # The representation looks at no outcome: only the model on top is fitted anew without some of the people.
-        inner = Pipeline([("represent", FrozenEstimator(represent)), ("decide", model)])
-        estimator = kind(
-            inner,
-            **options,
+        estimator = (ConsistentClassifier if task == "classification" else ConsistentRegressor)(
+            Pipeline([("represent", FrozenEstimator(represent)), ("decide", model)]),
+            **{"n_neighbors": getattr(similarity, "n_neighbors", 10), **options},
             protected=visible or None,
             sees_protected=bool(visible),
             similarity=similarity,
@@ -221,7 +229,7 @@ def fit_candidate(
         estimator.fit(frame, y, **query, **{f"decide__{name}": value for name, value in of_model.items()})
     # As if all had been fitted in one: nothing is frozen in a model file.
     estimator.estimator_ = Pipeline([*represent.steps, ("decide", estimator.estimator_[-1])])
-    return Trained(estimator.set_params(estimator=clone(estimator.estimator_)), columns, task)
+    return Trained(estimator.set_params(estimator=clone(estimator.estimator_)), columns, task, threshold)
 
 
 def train_along(
