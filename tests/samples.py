@@ -159,3 +159,16 @@ def hostile_evidence():
     people = from_table(frame, target=ending, protected=[braces], name=script)
     ids = [f"{HOSTILE[i % 4]} {i}" for i in range(len(frame))]
     return evidence(people, tuning=FRONT, resamples=20, solver=FAST, ids=ids)
+
+
+AWKWARD = ("__proto__", "constructor", "toString")
+"""Names of columns that every object of JavaScript has already."""
+
+
+@shared
+def awkward_evidence():
+    """Evidence about people with such columns, one of them protected."""
+    frame = applicants().drop(columns=["rating", "team", "origin"])
+    frame = frame.rename(columns=dict(zip(("sex", "job", "height"), AWKWARD)))
+    people = from_table(frame, target="hired", protected=[AWKWARD[0]], name="awkward")
+    return evidence(people, tuning=FRONT, resamples=20, solver=FAST)

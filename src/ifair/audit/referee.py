@@ -57,19 +57,6 @@ def judge_difference(measure: str, low: float | None, high: float | None) -> Wor
     return "better" if (low > 0) != measure.startswith(SMALLER_IS_BETTER) else "worse"
 
 
-def name_points(points: Sequence[Point]) -> None:
-    """Give every point its role, and a letter to be called by, where it has none."""
-    roles = {"full": "full", "masked": "deleted", "ifair": "ours"}
-    for i, point in enumerate(points):
-        point.setdefault("role", roles.get(point["family"], "rival"))  # type: ignore[typeddict-item]
-        point.setdefault("label", _letters(i))
-
-
-def _letters(i: int) -> str:
-    """A, B, ..., Z, AA, AB, ..."""
-    return (_letters(i // 26 - 1) if i >= 26 else "") + chr(ord("A") + i % 26)
-
-
 def compare_points(points: Sequence[Point], measured: Sequence[Mapping[str, Measured]]) -> None:
     """Fill in every point's differences to the references.
 

@@ -41,7 +41,7 @@ def report(source: Path, roles: Any, output: Path, card: bool, choice: str, as_j
     ifair report evidence.json --card --choice fairest
     ifair report evidence.json --json | jq .report.bytes
     """
-    needs("the report", "jinja2", "vl_convert")
+    needs("the report", "jinja2")
     needs_for_tables(source)
     check_writable(output)
 

@@ -1,5 +1,7 @@
 """An audit, a tuning and a demo for a terminal."""
 
+from typing import Any
+
 import numpy as np
 
 from ifair.report.blocks import align_rows
@@ -70,7 +72,8 @@ def _by_point(choices: Choices) -> dict[str, str]:
 
 
 def _row(point: Point, choice: str) -> list[str]:
-    test, flip = point["test"], dict(point["flip"] or {})
+    test = point["test"]
+    flip: Any = point["flip"] or {}
     flipped = flip.get("mean") if flip.get("share_flipped") is None else flip.get("share_flipped")
     return [
         point.get("label", ""),
