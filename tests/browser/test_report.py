@@ -135,11 +135,10 @@ def test_a_click_on_the_picture_chooses_the_point(report):
     assert seen == {p["id"] for p in small_evidence()["points"]}
 
 
-def test_every_point_is_named_in_the_picture_and_no_label_covers_another(report):
+def test_every_point_is_named_in_the_picture_and_no_label_covers_another(report, pages):
     for width in (1200, 390):
         report.width(width)
-        report.driver.refresh()
-        report.until("document.documentElement.dataset.shown", "the page was not shown")
+        report.open(pages["classification"])
         drawn = report.js("return [...document.querySelectorAll('#trade-off-chart .pick')].map(m => m.dataset.points)")
         assert {id_ for ids in drawn for id_ in ids.split()} == {p["id"] for p in small_evidence()["points"]}
         boxes = report.js(

@@ -227,10 +227,10 @@ STEPS = 24
 def draw_front(points: Sequence[Point], measured: Sequence[Mapping[str, Measured]]) -> list[FrontStep]:
     """The best consistency of ranks that can be reached at each utility, with 95 % intervals.
 
-    Of the points that no other one beat on validation people, so that nothing is chosen by what is drawn. In every
-    resample the best is taken anew; a utility that fewer than half of them reach is left out.
+    Of all points without a caution. In every resample the best is taken anew; a utility that fewer than half of them
+    reach is left out.
     """
-    kept = [m for p, m in zip(points, measured) if p["on_front"] and not p.get("cautions")]
+    kept = [m for p, m in zip(points, measured) if not p.get("cautions")]
     values = np.array([[np.r_[m[name].estimate, m[name].drawn] for name in ("utility", CONSISTENCY)] for m in kept])
     if not len(kept) or np.isnan(values[:, :, 0]).any():
         return []

@@ -31,36 +31,38 @@ function marker(role, x, y, attributes = {}) {
   return svg(shape, { class: `mark ${role}`, ...place, ...attributes });
 }
 
-/** Where a label does not cover a marker or another label: the first free place around its marker. */
+const IN_PICTURES = { full: "full data", deleted: "deleted", penalised: "with penalty" };
+const PLACES = [[12, -9, "start"], [12, 18, "start"], [-12, -9, "end"], [-12, 18, "end"], [12, 4, "start"], [-12, 4, "end"], [0, -13, "middle"], [0, 22, "middle"], [12, 34, "start"], [12, -26, "start"], [-12, 34, "end"], [-12, -26, "end"]];
+
+/** Where each label covers least of the markers and of other labels; long ones choose first. */
 function placeLabels(marks, width) {
-  const taken = marks.map((m) => [m.x - 9, m.y - 9, m.x + 9, m.y + 9]);
-  const covers = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
-  for (const mark of marks) {
-    const w = 7 * mark.text.length + 4;
-    const places = [[12, -9, "start"], [12, 18, "start"], [-12, -9, "end"], [-12, 18, "end"], [12, 4, "start"], [-12, 4, "end"], [0, -13, "middle"], [0, 22, "middle"], [12, 34, "start"], [12, -26, "start"]];
-    const boxes = places.map(([dx, dy, anchor]) => {
-      const left = mark.x + dx - { start: 0, end: w, middle: w / 2 }[anchor];
-      return { x: mark.x + dx, y: mark.y + dy, anchor, box: [left, mark.y + dy - 12, left + w, mark.y + dy + 3] };
+  const taken = marks.map((m) => [m.x - 8, m.y - 8, m.x + 8, m.y + 8]);
+  const covered = (a) => taken.reduce((sum, b) => sum + Math.max(0, Math.min(a[2], b[2]) - Math.max(a[0], b[0])) * Math.max(0, Math.min(a[3], b[3]) - Math.max(a[1], b[1])), 0);
+  for (const mark of [...marks].sort((a, b) => b.text.length - a.text.length)) {
+    const w = 7 * mark.text.length + 6;
+    const boxes = PLACES.map(([dx, dy, anchor]) => {
+      const left = mark.x + dx - { start: 0, end: w, middle: w / 2 }[anchor], box = [left, mark.y + dy - 12, left + w, mark.y + dy + 4];
+      return { x: mark.x + dx, y: mark.y + dy, anchor, box, cost: covered(box) + (left < 0 || left + w > width ? 1e6 : 0) };
     });
-    const inside = boxes.filter(({ box }) => box[0] >= 0 && box[2] <= width);
-    mark.label = inside.find(({ box }) => !taken.some((other) => covers(box, other))) ?? inside[0] ?? boxes[0];
+    mark.label = boxes.reduce((best, one) => (one.cost < best.cost ? one : best));
     taken.push(mark.label.box);
   }
 }
 
-/** Points at the same place are one mark with all their letters. */
+/** Points that would hide each other are one mark with all their letters. */
 function gatherMarks(data, now, x, y) {
-  const places = new Map();
+  const places = [];
   for (const p of data.points) {
     if (p.test.utility.estimate == null || p.test.ranks?.estimate == null) continue;
-    const at = `${x(p.test.utility.estimate).toFixed(0)} ${y(p.test.ranks.estimate).toFixed(0)}`;
-    places.set(at, [...(places.get(at) ?? []), p]);
+    const [px, py] = [x(p.test.utility.estimate), y(p.test.ranks.estimate)];
+    const near = places.find((place) => Math.hypot(place.px - px, place.py - py) < 13);
+    if (near) near.points.push(p); else places.push({ px, py, points: [p] });
   }
-  return [...places.values()].map((points) => {
+  return places.map(({ points }) => {
     const first = points.find((p) => p.id === now.id) ?? points.find((p) => p.role in ROLES) ?? points[0];
     const named = points.some((p) => p.id === now.id || p.role in ROLES);
     const others = points.filter((p) => p !== first).map((p) => `, ${p.label}`).join("");
-    const text = `${first.label}${named ? ` ${shortName(first)}` : ""}${others}`;
+    const text = `${first.label}${named ? ` ${IN_PICTURES[first.role] ?? shortName(first)}` : ""}${others}`;
     return { points, first, text, x: x(first.test.utility.estimate), y: y(first.test.ranks.estimate) };
   });
 }
@@ -97,7 +99,7 @@ function drawTradeOff(data, now, choose) {
   const clip = svg("clipPath", { id: "plot" }, svg("rect", { x: left, y: top, width: right - left, height: bottom - top }));
   drawInto("trade-off-chart", height, `${shown.length} points by ${data.utility.name} and consistency of ranks; shown: ${pointName(now)}. The table below holds the numbers.`,
     svg("defs", {}, clip),
-    ticksOf(domains[0], width / 110).map(([v, text]) => [svg("line", { class: "grid", x1: x(v), x2: x(v), y1: top, y2: bottom }), svg("text", { class: "quiet tick", x: x(v), y: bottom + 16, "text-anchor": "middle", "data-at": x(v) }, text)]).flat(),
+    ticksOf(domains[0], Math.max(4, width / 110)).map(([v, text]) => [svg("line", { class: "grid", x1: x(v), x2: x(v), y1: top, y2: bottom }), svg("text", { class: "quiet tick", x: x(v), y: bottom + 16, "text-anchor": "middle", "data-at": x(v) }, text)]).flat(),
     ticksOf(domains[1], 5).map(([v, text]) => [svg("line", { class: "grid", x1: left, x2: right, y1: y(v), y2: y(v) }), svg("text", { class: "quiet", x: left - 6, y: y(v) + 4, "text-anchor": "end" }, text)]).flat(),
     svg("text", { class: "quiet", x: right, y: height - 8, "text-anchor": "end" }, `${data.utility.name}: more useful →`),
     svg("text", { class: "quiet", x: 0, y: 12 }, "↑ like people ranked more alike"),
@@ -122,7 +124,7 @@ function drawGroups(data, partition, points) {
   const domain = domainOf(rates, 0.1), x = scaleOf(domain, 14, width - 14), bottom = height - 30;
   const write = (v) => (isClassification(data) ? percent(v) : short(v, 3));
   drawInto("groups-chart", height, `${listed(names.map((label) => `${label} ${write(rateOf(points.at(-1), label))}`))}.`,
-    ticksOf(domain, width / 120).map(([v]) => [svg("line", { class: "grid", x1: x(v), x2: x(v), y1: 26, y2: bottom }), svg("text", { class: "quiet tick", x: x(v), y: bottom + 16, "text-anchor": "middle", "data-at": x(v) }, write(v))]).flat(),
+    ticksOf(domain, Math.max(4, width / 120)).map(([v]) => [svg("line", { class: "grid", x1: x(v), x2: x(v), y1: 26, y2: bottom }), svg("text", { class: "quiet tick", x: x(v), y: bottom + 16, "text-anchor": "middle", "data-at": x(v) }, write(v))]).flat(),
     partition.groups.map((group, i) => {
       const y = row * i + 34, found = points.map((p) => [p, rateOf(p, group.label)]).filter(([, rate]) => rate != null);
       const said = found.slice(width < 500 ? -1 : 0).flatMap(([p, rate], n) => [n ? "\u2002" : "", svg("tspan", { class: `value ${p.role}` }, `${p.label} ${write(rate)}`)]);

@@ -62,5 +62,5 @@ const listed = (names, last = "and") => (names.length < 2 ? names.join("") : `${
 /** A value with its interval below it. */
 function withRange(text, low, high, write) {
   if (low == null || high == null || low === high) return el("span", { "data-number": "1" }, text);
-  return el("span", { "data-number": "1" }, text, el("small", {}, `${write.bare(low)} to ${write.bare(high)}${write.unit}`.replaceAll(" ", "\u00a0")));
+  return el("span", { "data-number": "1" }, text, el("small", {}, `${write.bare(low)} to ${write.bare(high)}${write.unit}`));
 }

@@ -25,11 +25,11 @@ function showGroups(data, now) {
     `What truly happened: ${amount(most.base)} and ${amount(least.base)}.`, "Like treatment of like people does not make rates of groups equal, and does not aim at it.");
   fill("groups-caption", [...beside, now].flatMap((p) => [key(p.role), `${pointName(p)}\u2003`]));
   const measure = (p, name) => partitionOf(p, name) && withRange(amount(partitionOf(p, name).parity), ...(partitionOf(p, name).parity_interval ?? []), amount);
-  const against = ["deleted", "full"].find((role) => now.differences?.[role]);
+  const against = comparedRoles(now).slice(0, 1);
   fill("gaps", table("The largest gap between the groups of each partition, among groups of 20 people or more, with 95 % intervals.",
-    ["groups by", ...[...beside, now].map((p) => el("span", {}, key(p.role), pointName(p))), ...(against ? [`${now.label} against ${ROLES[against]}`] : [])],
+    ["groups by", ...[...beside, now].map((p) => el("span", {}, key(p.role), pointName(p))), ...against.map((role) => el("span", { class: "against" }, againstWords(data, now, role)))],
     known.map((g) => [partitionWords(data, g.partition), ...[...beside, now].map((p) => measure(p, g.partition)),
-      ...(against ? [differenceCell(now.differences[against][`gap:${g.partition}`], amount, now.cautions?.length)] : [])])));
+      ...against.map((role) => differenceCell(now.differences[role][`gap:${g.partition}`], amount, now.cautions?.length, againstWords(data, now, role)))])));
   fill("groups-tables", now.groups.map((g) => groupTable(data, g, beside, now)));
   drawGroups(data, { ...lead, groups: lead.groups.slice(0, 12) }, [...beside, now]);
 }

@@ -20,7 +20,7 @@ function update() {
   const { data, people, now } = state;
   showVerdict(data, now);
   say("trade-off-words", `Every point is a way to decide. Further right is more useful, further up treats like people more alike${data.settings.tuned ? "" : "; settings come from a small grid, nobody has tuned them yet"}.`);
-  say("trade-off-caption", (data.front ?? []).length > 1 ? "The line is the best consistency that can be reached at each utility or more, by the points that none beat on validation people; the band is its 95 % interval." : "", "Crosses are 95 % intervals. A click on a point shows the page for it.");
+  say("trade-off-caption", (data.front ?? []).length > 1 ? "The line is the best consistency that any point reaches at each utility or more, on test people; the band is its 95 % interval. The best of many is a little lucky." : "", "Crosses are 95 % intervals. A click on a point shows the page for it.");
   showPoints(data, now, choose);
   showGroups(data, now);
   showPerson(data, people, state.person, now, show);

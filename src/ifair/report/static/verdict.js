@@ -19,25 +19,32 @@ function showVerdict(data, now) {
   byId("point").value = now.id;
   say("sentence", verdict?.sentence ?? BESIDE[now.role] ?? `${pointName(now)} was not judged against deleting the columns.`);
   byId("verdict-box").classList.toggle("worth", Boolean(verdict?.worth));
-  say("shown-for", `${now.label} is ${now.name}${rules.length ? `: the ${listed(rules)} choice` : ""}.`,
+  say("shown-for", `${now.label}: ${now.name}${rules.length ? `; the ${listed(rules)} choice` : ""}.`,
     now.id === data.verdict?.choice ? data.verdict.reasons.filter((r) => r.startsWith("The choice")) : "");
   say("rule", (verdict ?? data.verdict)?.rule ?? "There is no verdict on this table.");
   fill("cautions", (now.cautions ?? []).map((one) => el("p", { class: "caution" }, el("strong", {}, "Caution: "), one.text)));
   showComparison(data, now);
 }
 
+/** What the point shown is held against: deleting the columns, or where it is that itself, the full data. */
+function comparedRoles(now) {
+  const found = ["deleted", "penalised"].filter((role) => now.differences?.[role]);
+  return found.length ? found : now.differences?.full ? ["full"] : [];
+}
+const againstWords = (data, now, role) => `${now.label} against ${roleOf(data, role).label}`;
+
 /** A difference in words, its class and its interval. */
-function differenceCell(one, write, caution) {
+function differenceCell(one, write, caution, against) {
   if (!one || one.estimate == null) return "–";
   const kind = one.word === "better" && !caution ? "better" : one.word === "worse" ? "worse" : null;
   const ends = one.low == null || one.word === "the same" ? null
     : el("small", {}, `${signed(one.estimate, write.bare)}${write.points} (${signed(one.low, write.bare)}\u00a0to\u00a0${signed(one.high, write.bare)})`);
-  return el("span", {}, el("span", { class: kind }, one.word + (one.word === "better" && caution ? ", but see the caution" : "")), ends);
+  return el("span", { class: "against", "data-against": against }, el("span", { class: kind }, one.word + (one.word === "better" && caution ? ", but see the caution" : "")), ends);
 }
 
 function showComparison(data, now) {
   const beside = ["full", "deleted", "penalised"].map((role) => roleOf(data, role)).filter((p) => p && p.id !== now.id);
-  const against = ["deleted", "penalised", "full"].find((role) => now.differences?.[role]);
+  const against = comparedRoles(now);
   const points = [...beside, now];
   const measures = measuresOf(data, now).filter((m) => points.some((p) => m.of(p)?.estimate != null));
   const cell = (m, p) => {
@@ -47,9 +54,9 @@ function showComparison(data, now) {
   const rows = measures.map((m) => [
     el("span", {}, m.what, el("small", {}, m.note)),
     ...points.map((p) => cell(m, p)),
-    ...(against ? [differenceCell(now.differences[against][m.key], m.write, now.cautions?.length)] : []),
+    ...against.map((role) => differenceCell(now.differences[role][m.key], m.write, now.cautions?.length, againstWords(data, now, role))),
   ]);
-  const head = ["", ...points.map((p) => el("span", {}, key(p.role), pointName(p))), ...(against ? [`${now.label} against ${ROLES[against]}`] : [])];
+  const head = ["", ...points.map((p) => el("span", {}, key(p.role), pointName(p))), ...against.map((role) => el("span", { class: "against" }, againstWords(data, now, role)))];
   fill("compare", table("Small print: 95 % intervals. Better and worse are said only where the interval of the difference, on the same people, excludes zero.", head, rows));
 }
 

@@ -4,8 +4,12 @@ const isClassification = (data) => data.task === "classification";
 const roleOf = (data, role) => data.points.find((p) => p.role === role);
 const ROLES = { full: "full data", deleted: "columns deleted", penalised: "columns deleted, tuned penalty" };
 
-/** What a point is, without its letters K, λ and μ. */
-const shortName = (p) => ROLES[p.role] ?? p.name.split(/, (?=[A-Zλμ] = )/)[0];
+/** What a point is, without its numbers. */
+function shortName(p) {
+  if (ROLES[p.role]) return ROLES[p.role];
+  const parts = p.name.split(", ").filter((part) => !part.includes(" = ")).map((part) => part.replace(/ of strength .*/, ""));
+  return parts.filter((part) => parts.length === 1 || part !== "protected columns deleted").join(", ");
+}
 const pointName = (p) => `${p.label} · ${shortName(p)}`;
 const rulesOf = (data, id) => Object.entries(data.choices).filter(([, chosen]) => chosen === id).map(([name]) => name.replaceAll("_", " "));
 const hiddenNames = (data, last) => listed(data.data.protected.map(quoted), last);
