@@ -14,7 +14,8 @@ import pandas as pd
 from ifair.audit import evidence
 from ifair.audit.cautions import list_cautions
 from ifair.audit.tuning import find_role
-from ifair.data import from_table
+from ifair.data import Dataset, from_table
+from ifair.datasets.catalogue.xing import compute_score
 from ifair.evaluate.candidates import Candidate
 
 
@@ -172,3 +173,24 @@ def awkward_evidence():
     frame = frame.rename(columns=dict(zip(("sex", "job", "height"), AWKWARD)))
     people = from_table(frame, target="hired", protected=[AWKWARD[0]], name="awkward")
     return evidence(people, tuning=FRONT, resamples=20, solver=FAST)
+
+
+def load_job_searches(name, *, weights=(1, 1, 1), scale="unit-variance", job_attribute=True, recipe=None):
+    """Nine searches with 12 to 20 candidates each and five people in none, by the options of Xing."""
+    rng = np.random.default_rng(7)
+    query = np.repeat([f"job {i}" for i in range(9)], np.arange(12, 21))
+    query = np.append(query, [None] * 5)
+    n = len(query)
+    frame = pd.DataFrame(
+        {
+            "job_search": pd.Categorical(np.where(pd.isna(query), "none", query)),
+            "work_months": rng.integers(0, 200, n),
+            "education_months": rng.integers(0, 80, n),
+            "profile_views": rng.integers(1, 5000, n),
+            "sex": pd.Categorical(np.where(rng.random(n) < 0.4, "female", "male")),
+        }
+    )
+    women = (frame["sex"] == "female").to_numpy()
+    target = compute_score(frame, weights, scale)
+    kept = frame if job_attribute else frame.drop(columns="job_search")
+    return Dataset(name, kept, target, ("sex",), women, query=pd.Series(query, dtype="category"))

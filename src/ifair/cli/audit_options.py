@@ -10,7 +10,10 @@ from ifair.cli.output import echo_step
 from ifair.cli.terminal_text import make_printable, warn
 from ifair.results import TUNING, Evidence, Tuning, read_results
 
-ROLES = ("protected", "target", "positive", "group", "query", "id", "ignore", "keep", "categorical", "similarity")
+ROLES = (
+    *("protected", "target", "positive", "group", "query", "id"),
+    *("ignore", "keep", "categorical", "missing", "similarity"),
+)
 
 OPTIONS = (
     click.option(

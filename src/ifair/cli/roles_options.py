@@ -44,7 +44,19 @@ _OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     ),
     "categorical": (
         ("--categorical",),
-        {"multiple": True, "metavar": "COLUMN", "help": "Numbers that are codes of categories, such as a postcode."},
+        {
+            "multiple": True,
+            "metavar": "COLUMN",
+            "help": "Codes of categories, such as postcodes; read as text.",
+        },
+    ),
+    "missing": (
+        ("--missing",),
+        {
+            "multiple": True,
+            "metavar": "VALUE",
+            "help": "Stands for a missing value besides an empty cell, such as NA; repeat for several.",
+        },
     ),
     "similarity": (
         ("--similarity",),

@@ -38,6 +38,9 @@ Not looked at, neither when it learns nor when it represents, which is a guarant
 EUCLIDEAN = {"fairness_distance": "euclidean"}
 """What frozen iFair does otherwise than the paper: distances between representations without the learned weights."""
 
+MEANS = {"reduction": "mean", "init": "k-means++", "pairs": "auto"}
+"""What the variant of the paper does otherwise than the paper: a share says the same for tables of any size."""
+
 CONSISTENT = "consistent"
 """The post-processing of :class:`ifair.ConsistentClassifier`; its parameters are ``strength`` and ``n_neighbors``."""
 
@@ -92,9 +95,13 @@ class Candidate:
     post: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        variant = self.setting.get("variant", "frozen")
-        if self.method == "ifair" and variant not in VARIANTS:
+        variant, share = self.setting.get("variant", "frozen"), self.setting.get("share", 0.5)
+        if self.method == "ifair" and variant not in tuple(VARIANTS):
             raise IfairError(f"variant must be one of {', '.join(VARIANTS)}; got {variant!r}")
+        if type(self.setting.get("K", 1)) is not int or self.setting.get("K", 1) < 1:
+            raise IfairError(f"K must be a whole number of prototypes, at least 1; got {self.setting['K']!r:.60}")
+        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+            raise IfairError(f"share must be a number from 0 to 1; got {share!r:.60}")
 
     @classmethod
     def from_data(cls, data: CandidateData) -> "Candidate":
@@ -177,7 +184,7 @@ class Candidate:
             return masking
         changes: dict[str, Any] = {}
         if method == "ifair":
-            method, changes = ("ifair-b", {}) if not self.drops_protected else ("ifair-frozen", EUCLIDEAN)
+            method, changes = ("ifair-b", MEANS) if not self.drops_protected else ("ifair-frozen", EUCLIDEAN)
         k = setting.pop("K", DIMENSION)
         visible = None if self.drops_protected else list(protected) or None
         last = representation(method, protected=visible, k=min(k, width) if method == "svd" else k, random_state=seed)[

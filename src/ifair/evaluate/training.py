@@ -1,7 +1,8 @@
 """Training a candidate on the training part, and what it decides about the people of another part."""
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import Any
@@ -16,12 +17,13 @@ from sklearn.pipeline import Pipeline
 
 from ifair.datasets.dataset import Dataset
 from ifair.encode import Encoder
-from ifair.errors import IfairError
 from ifair.evaluate.candidates import Candidate, make_model
 from ifair.evaluate.splits import Part, Split
 from ifair.models.consistent import ConsistentClassifier, ConsistentRegressor
 from ifair.models.consistent_model import ConsistentModel
 from ifair.models.lfr import LFR
+from ifair.models.many import fit_many
+from ifair.models.prototypes import PrototypeModel
 from ifair.ranking import FAStarIR, PairwiseRanker
 
 Floats = NDArray[np.float64]
@@ -121,6 +123,10 @@ class Trained:
         """The same model with the threshold above which this share of the people of a part is."""
         return replace(self, threshold=float(np.quantile(self.scores(part.records.frame), 1.0 - rate)))
 
+    def with_model(self, model: Any) -> "Trained":
+        """The same representation with another fitted model on top."""
+        return replace(self, estimator=Pipeline([*self.pipeline.steps[:-1], ("decide", model)]))
+
     def with_post(self, **post: Any) -> "Trained":
         """The same model with this post-processing: its ``name``, and its parameters."""
         return replace(self, post=post)
@@ -142,7 +148,6 @@ def train(
     seed: int,
     solver: Mapping[str, Any],
     *,
-    near: Trained | None = None,
     threshold: float = 0.5,
 ) -> Trained:
     """Fit a candidate on the training part; see :func:`fit_candidate`."""
@@ -154,7 +159,6 @@ def train(
         solver,
         encoder=parts.encoder,
         similarity=parts.train.similarity or "paper",
-        near=near,
         threshold=threshold,
     )
 
@@ -168,7 +172,6 @@ def fit_candidate(
     *,
     encoder: Encoder,
     similarity: Any = None,
-    near: Trained | None = None,
     threshold: float = 0.5,
 ) -> Trained:
     """Fit a candidate on a table of people: what is audited and what is shipped are made here.
@@ -186,9 +189,6 @@ def fit_candidate(
         Its options are taken; it is fitted anew.
     similarity : Similarity, "paper" or None
         Who is like whom, for consistent decisions.
-    near : Trained, optional
-        What was learned at the setting before: its solution is one of the starts, if it has as many prototypes and
-        there is more than one start.
     threshold : float
         Of two classes: who has a higher score is decided about positively.
     """
@@ -202,7 +202,7 @@ def fit_candidate(
     encoded = encode.fit_transform(frame)
     visible = [name for name in people.protected if name not in hidden]
     steps = candidate.build_steps(visible, encoded.shape[1], seed, solver)
-    fitted = _fit_steps(steps, encoded, people, near) if steps else Pipeline([("as_is", "passthrough")])
+    fitted = _fit(steps, encoded, people)
     represent = Pipeline([("encode", encode), *(fitted.steps if steps else [])])
     if people.target is None:
         return Trained(represent, columns, task)
@@ -232,71 +232,54 @@ def fit_candidate(
     return Trained(estimator.set_params(estimator=clone(estimator.estimator_)), columns, task, threshold)
 
 
-def train_along(
-    candidates: Iterable[Candidate], parts: Split, seed: int, solver: Mapping[str, Any]
-) -> Iterator[Trained]:
-    """Fit candidates one after the other, each near the one before."""
-    near = None
-    for candidate in candidates:
-        near = train(candidate, parts, seed, solver, near=near)
-        yield near
+def train_many(candidates: Sequence[Candidate], parts: Split, seed: int, solver: Mapping[str, Any]) -> list[Trained]:
+    """Fit candidates on the training part, those that are learned by a solver all at once: see :func:`ifair.fit_many`.
 
-
-def train_on_path(
-    candidate: Candidate, path: Iterable[Mapping[str, Any]], parts: Split, seed: int, solver: Mapping[str, Any]
-) -> Trained:
-    """What :func:`train_along` gives at the candidate's setting, on its way along the settings of a path.
-
-    Where starts do not depend on the setting before, the candidate is fitted alone.
+    Every one has the starts, and to rounding the steps, that it would have alone.
     """
-    if solver["n_restarts"] == 1 or not candidate.method.startswith("ifair"):
-        return train(candidate, parts, seed, solver)
-    way = []
-    for setting in path:
-        if setting.get("K") == candidate.setting["K"]:
-            way.append(replace(candidate, setting=setting))
-        if setting == candidate.setting:
-            return list(train_along(way, parts, seed, solver))[-1]
-    raise IfairError(f"the grid has no setting {dict(candidate.setting)}")
+    data = parts.train
+    built = [
+        candidate.build_steps(data.records.protected, data.may_count.shape[1], seed, solver) for candidate in candidates
+    ]
+    alone = [len(steps) == 1 and isinstance(steps[0][1], PrototypeModel) for steps in built]
+    with _expected_warnings():
+        fit_many(
+            [steps[0][1] for steps, is_alone in zip(built, alone) if is_alone],
+            data.X,
+            data.y,
+            sensitive_features=data.group,
+        )
+    trained = []
+    for candidate, steps, is_alone in zip(candidates, built, alone):
+        fitted = Pipeline(steps) if is_alone else _fit(steps, data.X, data.records)
+        Z = np.asarray(fitted.transform(data.X), dtype=np.float64)
+        model = fit_model(candidate.model, Z, data, parts.task, seed)
+        whole = Pipeline([("encode", parts.encoder), *fitted.steps, ("decide", model)])
+        trained.append(Trained(whole, list(data.records.frame.columns), parts.task, post=candidate.post))
+    return trained
 
 
-def fit_representation(
-    candidate: Candidate, train: Part, seed: int, solver: Mapping[str, Any], *, near: Pipeline | None = None
-) -> Pipeline:
-    """Fit a candidate's representation on an encoded part; ``near`` as in :func:`fit_candidate`."""
+def fit_representation(candidate: Candidate, train: Part, seed: int, solver: Mapping[str, Any]) -> Pipeline:
+    """Fit a candidate's representation on an encoded part."""
     steps = candidate.build_steps(train.records.protected, train.may_count.shape[1], seed, solver)
-    return _fit_steps(steps or [("as_is", "passthrough")], train.X, train.records, near)
+    return _fit(steps, train.X, train.records)
 
 
-def _fit_steps(steps: list[tuple[str, Any]], X: Any, people: Dataset, near: Any) -> Pipeline:
-    """Fit the steps of a representation; of two ways to start the one with the smaller loss."""
-    pipeline = Pipeline(steps)
-    before = near.representation if isinstance(near, Trained) else None if near is None else near[-1]
-    if before is None or not _can_start_from(pipeline[-1], before):
-        return _fit(pipeline, X, people)
-    restarts = pipeline[-1].n_restarts
-    warm = clone(pipeline)
-    warm[-1].set_params(n_restarts=1, init=before.prototypes_, alpha_init=before.alpha_)
-    pipeline[-1].set_params(n_restarts=restarts - 1)
-    return min(_fit(pipeline, X, people), _fit(warm, X, people), key=lambda one: one[-1].loss_)
+def _fit(steps: list[tuple[str, Any]], X: Any, people: Dataset) -> Pipeline:
+    """Fit the steps of a representation; where there are none, records stand for themselves."""
+    pipeline = Pipeline(steps or [("as_is", "passthrough")])
+    fit = {f"{pipeline.steps[-1][0]}__sensitive_features": people.group} if isinstance(pipeline[-1], LFR) else {}
+    with _expected_warnings():
+        return pipeline.fit(X, None if people.target is None else people.target.to_numpy(), **fit)
 
 
-def _can_start_from(model: Any, near: Any) -> bool:
-    """Whether a solution of one can be a start of the other, beside others."""
-    if not hasattr(model, "get_params"):
-        return False
-    parameters = model.get_params()
-    fits = len(getattr(near, "prototypes_", ())) == parameters.get("n_prototypes")
-    return fits and {"init", "alpha_init", "warm_start"} <= set(parameters) and parameters["n_restarts"] > 1
-
-
-def _fit(steps: Pipeline, X: Any, people: Dataset) -> Pipeline:
-    fit = {f"{steps.steps[-1][0]}__sensitive_features": people.group} if isinstance(steps[-1], LFR) else {}
+@contextmanager
+def _expected_warnings() -> Iterator[None]:
     with warnings.catch_warnings():
         # What was reached is what is measured, converged or not. The trivial optimum at lambda = 0 may be asked for.
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", message="utility_weight=0")
-        return steps.fit(X, None if people.target is None else people.target.to_numpy(), **fit)
+        yield
 
 
 def fit_model(name: str, Z: Any, train: Part, task: str, seed: int = 0) -> Any:
@@ -307,22 +290,24 @@ def fit_model(name: str, Z: Any, train: Part, task: str, seed: int = 0) -> Any:
         return make_model(name, task, seed).fit(np.asarray(Z), train.y, **query)
 
 
-def choose_engine(n_records: int) -> str:
-    """A GPU where there is one and the table is large enough to keep it busy, else the processor."""
-    if n_records < ON_GPU_FROM or find_spec("torch") is None or find_spec("array_api_compat") is None:
+def choose_engine(n_records: int, n_fits: int = 1) -> str:
+    """A GPU where there is one and so many fits of the table at once keep it busy, else the processor."""
+    if n_records * n_fits < ON_GPU_FROM or find_spec("torch") is None or find_spec("array_api_compat") is None:
         return "local"
     import torch
 
     return "torch" if torch.cuda.is_available() else "local"
 
 
-def rank_fairly(scores: Floats, part: Part, task: str, *, p: float) -> Outcome:
+def rank_fairly(scores: Floats, part: Part, task: str, *, p: float, adjust: bool = True) -> Outcome:
     """FA*IR's rankings by these scores; scores become the fair scores, the paper's extension.
+
+    Without ``adjust`` the significance holds for every prefix alone, not for all of them together.
 
     ``percent_held`` tells in how many queries there were protected candidates enough for FA*IR's minimum counts.
     """
     rows = np.concatenate([rows for rows, _ in part.rankings])
-    ranking = FAStarIR(p=p, alpha=SIGNIFICANCE, shortage="ignore").rank(
+    ranking = FAStarIR(p=p, alpha=SIGNIFICANCE, adjust=adjust, shortage="ignore").rank(
         scores[rows], sensitive_features=part.group[rows], query=np.asarray(part.query)[rows]
     )
     fair, order = scores.copy(), np.zeros(len(scores))

@@ -54,14 +54,14 @@ PROTECTED_WEIGHTS = {
 
 def _setting(setting: Mapping[str, Any]) -> list[Sequence[Line]]:
     """iFair's setting in words; other representations have none."""
-    if not setting:
+    if not {"K", "share", "variant"} <= set(setting):
         return []
     share = setting["share"]
     return [
         ["prototypes K", str(setting["K"])],
         ["weight λ of utility, of staying close to the records", f"{1 - share:.3g}"],
         ["weight μ of fairness, of keeping alike who is alike in what may count (λ + μ = 1)", f"{share:.3g}"],
-        ["weights of protected attributes", PROTECTED_WEIGHTS.get(setting["variant"], setting["variant"])],
+        ["weights of protected attributes", PROTECTED_WEIGHTS.get(setting["variant"], str(setting["variant"]))],
     ]
 
 
@@ -89,7 +89,8 @@ def _use(evidence: Evidence, point: Point) -> list[Block]:
 
 
 def _data(about: AuditedData) -> list[Block]:
-    parts = about["parts"]
+    parts, share = about["parts"], about["group_share"]
+    whose = f", everybody whose {about['group']}" if "group" in about else ""
     lines: list[Line] = [
         line
         for line in (
@@ -98,8 +99,8 @@ def _data(about: AuditedData) -> list[Block]:
             f"Licence: {about['licence']}" if about["licence"] else "",
             f"{about['records']:,} records: {parts['train']:,} to learn on, {parts['validation']:,} to choose "
             f"settings on, {parts['test']:,} to judge on.",
-            f"Protected attributes: {', '.join(about['protected'])}; {about['group_share']:.1%} of people are in the "
-            "protected group" + (f", everybody whose {about['group']}." if "group" in about else "."),
+            f"Protected attributes: {', '.join(about['protected'])}.",
+            "" if share is None else f"{share:.1%} of people are in the protected group{whose}.",
         )
         if line
     ]
@@ -130,7 +131,9 @@ def _measures(evidence: Evidence, point: Point) -> list[Block]:
         rows = [["group", "people", "true mean", *(name for name, _ in named)]]
         for i, group in enumerate(partition["groups"]):
             found = [_find_group(one, partition["partition"], i) for _, one in named]
-            rows.append([group["label"], str(group["n"]), f"{group['base']:.3f}", *found])
+            rows.append(
+                [group["label"], str(group["n"]), measure_text({"estimate": group["base"], "low": None}), *found]
+            )
         blocks += [Heading(f"Mean outcomes by {partition['partition']}", 3), Table(rows)]
     return blocks
 

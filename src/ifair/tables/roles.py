@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
-from ifair.errors import IfairError, missing_file, suggest_name, unknown_name
+from ifair.errors import IfairError, suggest_name, unknown_name
+from ifair.files import check_regular
 
 SIMILARITY = ("reading", "weights", "ordered", "units", "caliper", "n_neighbors")
 """Settings of a table ``[similarity]``; what is protected or a category is said by the roles."""
@@ -38,7 +39,9 @@ class Roles:
     keep : tuple of str
         Columns that stay attributes although they look like identifiers, constants or free text.
     categorical : tuple of str
-        Columns of numbers that are codes of categories.
+        Columns of numbers that are codes of categories. Of a CSV file they are read as text, as it stands.
+    missing : tuple of str
+        What stands for a missing value besides an empty cell, such as ``"NA"``, in any column.
     similarity : mapping or None
         Parameters of :class:`ifair.Similarity`, who is like whom: ``{"weights": {"education": 2}}``.
 
@@ -59,6 +62,7 @@ class Roles:
     group: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
     similarity: Mapping[str, Any] | None = None
 
     @classmethod
@@ -105,6 +109,7 @@ def read_roles(path: str | Path) -> Roles:
             target = "income"
             positive = ">50K"
             ignore = ["notes"]
+            missing = ["NA", "?"]
 
             [similarity]
             weights = { education = 2, zip = 0 }
@@ -157,10 +162,9 @@ def check_similarity(given: Any, where: str | Path) -> dict[str, Any]:
 
 
 def _read_toml(path: str | Path) -> dict[str, Any]:
+    check_regular(Path(path))
     try:
         return tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (FileNotFoundError, IsADirectoryError) as error:
-        raise IfairError(missing_file(Path(path))) from error
     except OSError as error:
         raise IfairError(f"cannot read {path}: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
