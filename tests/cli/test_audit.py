@@ -63,7 +63,6 @@ def test_a_place_that_cannot_be_written_is_named_before_any_work(verb, people, t
 
 
 def test_a_file_that_is_no_evidence_is_refused(tmp_path):
-    pytest.importorskip("vl_convert")
     for content, said in (("[1", "is not JSON"), ('{"format": "other"}', "is not what `ifair audit --output` writes")):
         path = tmp_path / "evidence.json"
         path.write_text(content)
@@ -83,7 +82,6 @@ def test_without_the_extra_the_report_says_what_to_install(tmp_path, monkeypatch
 
 
 def test_json_of_a_report_names_files_sizes_and_the_chosen_point(tmp_path):
-    pytest.importorskip("vl_convert")
     evidence, html = tmp_path / "evidence.json", tmp_path / "report.html"
     evidence.write_text(json.dumps(small_evidence()))
     done = run("report", evidence, "-o", html, "--card", "--choice", "fairest", "--json")
@@ -98,7 +96,6 @@ def test_json_of_a_report_names_files_sizes_and_the_chosen_point(tmp_path):
 
 
 def test_a_mistyped_choice_suggests_the_near_one_before_any_work(people, monkeypatch):
-    pytest.importorskip("vl_convert")
     monkeypatch.setattr("ifair.tables.checked_table.read_table", lambda *_: pytest.fail("work was done"))
     done = run("report", people, *ROLES, "--card", "--choice", "fairst")
     assert done.exit_code == 1
@@ -106,7 +103,6 @@ def test_a_mistyped_choice_suggests_the_near_one_before_any_work(people, monkeyp
 
 
 def test_a_choice_like_none_is_answered_with_all(tmp_path):
-    pytest.importorskip("vl_convert")
     evidence = tmp_path / "evidence.json"
     evidence.write_text(json.dumps(small_evidence()))
     done = run("report", evidence, "--card", "--choice", "zzz", "-o", tmp_path / "report.html")
@@ -116,7 +112,6 @@ def test_a_choice_like_none_is_answered_with_all(tmp_path):
 
 
 def test_a_report_of_what_is_no_table_says_so_first(tmp_path):
-    pytest.importorskip("vl_convert")
     (tmp_path / "model.ifair").write_bytes(b"PK")
     done = run("report", tmp_path / "model.ifair", "-o", tmp_path / "report.html")
     assert done.exit_code == 1
@@ -124,7 +119,6 @@ def test_a_report_of_what_is_no_table_says_so_first(tmp_path):
 
 
 def test_a_choice_may_be_written_as_tables_and_pages_write_it(tmp_path):
-    pytest.importorskip("vl_convert")
     evidence = tmp_path / "evidence.json"
     evidence.write_text(json.dumps(small_evidence()))
     done = run("report", evidence, "--card", "--choice", "most useful", "-o", tmp_path / "report.html", "--json")
@@ -155,7 +149,6 @@ def test_the_verbs_are_thin(monkeypatch, people):
 
 
 def test_a_card_is_written_beside_the_report(tmp_path):
-    pytest.importorskip("vl_convert")
     evidence = tmp_path / "evidence.json"
     evidence.write_text(json.dumps(small_evidence()))
     done = run("report", evidence, "-o", tmp_path / "report.html", "--card", "--choice", "fairest")

@@ -58,7 +58,7 @@ def report(
     ifair report evidence.json --card --choice fairest
     ifair report evidence.json --json | jq .report.bytes
     """
-    needs("the report", "jinja2", "vl_convert")
+    needs("the report", "jinja2")
     needs_for_tables(source)
     pages = [output, *([output.with_suffix(".card.md"), output.with_suffix(".card.html")] if card else [])]
     for path in pages:
