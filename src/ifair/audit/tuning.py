@@ -13,7 +13,7 @@ from ifair.audit.cautions import CHANCE
 from ifair.datasets.dataset import Dataset
 from ifair.errors import IfairError, nearest_name
 from ifair.evaluate.arms import MODELS, Arm, is_penalised, list_arms
-from ifair.evaluate.candidates import VARIANTS, Candidate
+from ifair.evaluate.candidates import EXISTING, VARIANTS, Candidate
 from ifair.evaluate.fronts import pareto_front
 from ifair.evaluate.measures import USEFULNESS, brief_measures, plain_number
 from ifair.evaluate.rules import RULES, choose, find_worthwhile
@@ -229,7 +229,7 @@ def find_role(candidate: Candidate) -> Role:
     """What a candidate is to a reader; which penalty is the tuned one is known when all were tried."""
     if candidate.method in ("full", "masked") and not candidate.setting and candidate.post is None:
         return "full" if candidate.method == "full" else "deleted"
-    ours = candidate.method == "ifair" or (candidate.consistent and candidate.blind)
+    ours = candidate.method in ("ifair", EXISTING) or (candidate.consistent and candidate.blind)
     return "ours" if ours else "rival"
 
 
