@@ -28,7 +28,7 @@ def test_the_spread_is_the_sample_standard_deviation(rng):
 def test_comparisons_are_corrected_for_overlapping_splits():
     """By hand after Nadeau and Bengio: ten differences of 0.1 and ten of 0.3, as many test as training records.
 
-    Their mean is 0.2, their variance 20 * 0.1^2 / 19, the corrected variance of the mean (1/20 + 1) times that, 0.011053;
+    Their mean is 0.2, their variance 20 * 0.1^2 / 19, the corrected variance of its mean (1/20 + 1) times that;
     t = 0.2 / 0.105131 = 1.9024 with 19 degrees of freedom, whose 97.5th percentile is 2.0930.
     """
     found = compare([0.5] * 20, {"rival": [0.4, 0.2] * 10})["rival"]
