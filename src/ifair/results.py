@@ -17,6 +17,7 @@ from typing import Any, Literal, NotRequired, TypedDict, Union, get_args, get_or
 
 from ifair import __version__
 from ifair.errors import IfairError
+from ifair.files import check_regular
 
 Task = Literal["classification", "regression", "ranking"]
 Number = float | None
@@ -36,11 +37,22 @@ class Choices(TypedDict, total=False):
 
 
 class Validation(TypedDict):
-    """What settings are chosen by."""
+    """What settings are chosen by; ``corrected`` for chance, and ``ranks``, are consistencies that no constant wins."""
 
     utility: Number
     yNN: Number
     accuracy: NotRequired[Number]
+    corrected: NotRequired[Number]
+    ranks: NotRequired[Number]
+
+
+class CandidateData(TypedDict):
+    """All that tells a candidate from another, see :class:`ifair.evaluate.candidates.Candidate`: enough to fit it."""
+
+    method: str
+    setting: Setting
+    model: str
+    post: dict[str, Any] | None
 
 
 class TunedPoint(TypedDict):
@@ -48,7 +60,8 @@ class TunedPoint(TypedDict):
 
     id: str
     name: str
-    setting: Setting
+    role: "Role"
+    candidate: CandidateData
     validation: Validation
 
 
@@ -64,7 +77,7 @@ class Tuning(TypedDict):
     """What ``ifair tune`` writes."""
 
     format: Literal["ifair-tuning"]
-    version: Literal[2]
+    version: Literal[3]
     data: TunedData
     task: Task
     utility: str
@@ -72,7 +85,12 @@ class Tuning(TypedDict):
     solver: dict[str, Any]
     trials: list[TunedPoint]
     front: list[TunedPoint]
+    baselines: list[TunedPoint]
     choices: Choices
+    similarity: dict[str, Any]
+    categorical: list[str]
+    learned_from: int
+    threshold: Number
 
 
 class Estimate(TypedDict):
@@ -83,15 +101,26 @@ class Estimate(TypedDict):
     high: Number
 
 
+class Difference(TypedDict):
+    """A point minus another, with the 95 % interval over the same people, and what that is called."""
+
+    estimate: Number
+    low: Number
+    high: Number
+    word: Literal["better", "worse", "more", "fewer", "the same", "no clear difference"]
+
+
 class JudgedMeasures(TypedDict):
-    """On people whom no model has seen; ``gain`` is the utility's over the full data."""
+    """On people whom no model has seen; see :meth:`ifair.evaluate.judgement.Judgement.measures`."""
 
     utility: Estimate
     yNN: Estimate
-    gain: NotRequired[Estimate]
     accuracy: NotRequired[Estimate]
     positive: NotRequired[Estimate]
     spread: NotRequired[Number]
+    corrected: NotRequired[Estimate]
+    matched: NotRequired[Estimate]
+    ranks: NotRequired[Estimate]
 
 
 class Group(TypedDict):
@@ -175,6 +204,15 @@ class FlippedPeople(TypedDict):
     to: list[int]
 
 
+class ChangedPerson(TypedDict):
+    """Somebody about whom the plain model decides otherwise, and the peers that made the difference."""
+
+    person: int
+    before: Number
+    after: Number
+    peers: list[int]
+
+
 class PointPeople(TypedDict):
     """What a point does to everybody."""
 
@@ -197,8 +235,37 @@ class Weight(TypedDict):
     weight: Number
 
 
+Role = Literal["full", "deleted", "penalised", "ours", "rival"]
+"""What a point is to a reader: the data as they are, the protected columns deleted, the same with a tuned penalty."""
+
+
+class Verdict(TypedDict):
+    """The referee's sentence about a point; ``worth`` is whether it is better than deleting the protected columns."""
+
+    choice: str
+    worth: bool
+    sentence: str
+    rule: str
+    reasons: list[str]
+
+
+class FrontStep(TypedDict):
+    """The best consistency of ranks at a utility of no less than this, with its interval."""
+
+    utility: float
+    best: float
+    low: float
+    high: float
+
+
 class Point(TypedDict):
-    """A candidate and everything that was measured of it."""
+    """A candidate and everything that was measured of it.
+
+    ``label`` is a letter that people call it by. ``differences`` are paired, this point minus the point of a role, for
+    every measure that both have. ``other_peers``: consistency of ranks by other neighbours than those used (``k5``,
+    ``k20``, ``mahalanobis``). ``batch``: the same people decided about together. ``bound``: the smallest yNN of any
+    model on this representation.
+    """
 
     id: str
     name: str
@@ -218,6 +285,16 @@ class Point(TypedDict):
     archetypes: Archetypes | None
     weights: list[Weight] | None
     converged: NotRequired[bool]
+    candidate: CandidateData
+    label: NotRequired[str]
+    role: Role
+    threshold: Number
+    differences: NotRequired[dict[str, dict[str, Difference]]]
+    other_peers: NotRequired[dict[str, Number]]
+    batch: NotRequired[JudgedMeasures]
+    changed: NotRequired[list[ChangedPerson]]
+    bound: NotRequired[Number]
+    verdict: NotRequired[Verdict]
 
 
 class LeftOut(TypedDict):
@@ -246,7 +323,7 @@ class Column(TypedDict):
 
 
 class AuditedData(TypedDict):
-    """The table."""
+    """The table; ``positive`` is the value of the target that counts as 1, ``group`` who is protected, in words."""
 
     name: str
     description: str
@@ -254,7 +331,9 @@ class AuditedData(TypedDict):
     licence: str
     records: int
     target: str
+    positive: NotRequired[str | None]
     protected: list[str]
+    group: NotRequired[str]
     ranked_by: str | None
     group_share: Number
     base_protected: Number
@@ -269,6 +348,8 @@ class AuditSettings(TypedDict):
     seed: int
     neighbours: int
     wanted_neighbours: int
+    without_peers: NotRequired[int]
+    similarity: NotRequired[dict[str, Any]]
     resamples: int
     solver: dict[str, Any]
     model: str
@@ -297,11 +378,30 @@ class People(TypedDict):
     distances: list[list[float]]
 
 
+class ComparedAttribute(TypedDict):
+    """How an attribute counts in who is like whom; ``unit`` of numbers is what counts as a distance of one."""
+
+    name: str
+    kind: Literal["number", "category", "ordered"]
+    unit: Number
+    weight: float
+
+
+class SimilarityData(TypedDict):
+    """Who is like whom: ``caliper`` is how far peers may be apart, None for any distance."""
+
+    name: str
+    neighbours: int
+    caliper: Number
+    no_close_peers: int
+    attributes: list[ComparedAttribute]
+
+
 class Evidence(TypedDict):
     """What ``ifair audit`` writes, and ``ifair report`` makes a page of."""
 
     format: Literal["ifair-evidence"]
-    version: Literal[2]
+    version: Literal[3]
     task: Task
     utility: Utility
     higher_is_better: bool
@@ -312,6 +412,9 @@ class Evidence(TypedDict):
     left_out: list[LeftOut]
     choices: Choices
     people: People
+    similarity: NotRequired[SimilarityData]
+    verdict: NotRequired[Verdict]
+    front: NotRequired[list[FrontStep]]
 
 
 class ComparedMethod(TypedDict):
@@ -402,14 +505,11 @@ def list_versions() -> dict[str, str]:
 
 def read_results(path: Path, format_: Format) -> Any:
     """Plain data that one of our commands wrote, compared with its type."""
+    check_regular(path)
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise ResultsError(f"{path} is not JSON ({error}); write it with `{format_.command}`") from error
-    if isinstance(content, dict) and content.get("version") == 1 and isinstance(content.get("choices"), dict):
-        # Files of version 1 had spaces in the names of the choices.
-        choices = {name.replace(" ", "_"): id_ for name, id_ in content["choices"].items()}
-        content = {**content, "version": 2, "choices": choices}
     check_results(content, format_, str(path))
     return content
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ifair.cli.extras import EXTRAS, needs
-from ifair.cli.output import json_option, output_option
+from ifair.cli.output import json_option, output_option, prepare_output
 from ifair.errors import install_hint
 
 
@@ -69,6 +69,8 @@ def reproduce(
     wanted = wanted if splits is None else wanted.limit_splits(splits)
     settings, missing = drop_missing(wanted, needed=profile != "smoke")
     path = output / "results.json"
+    if output.is_dir():
+        prepare_output(path, "ifair-reproduce")
     before = read_results(path, REPRODUCTION) if path.exists() else None
     check_one_profile(before, profile, path)
     for name in only:
