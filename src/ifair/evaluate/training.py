@@ -113,11 +113,10 @@ class Trained:
 
     def outcome(self, part: Part) -> Outcome:
         """What happens to the people of a part, post-processing included."""
-        scores = (
-            model_scores(self.pipeline[1:], part.X, self.task)
-            if self._encodes(part)
-            else self.scores(part.records.frame)
-        )
+        if self._encodes(part):
+            scores = model_scores(self.pipeline[1:], part.X, self.task)
+        else:
+            scores = self.scores(part.records.frame)
         if self.post is None:
             return Outcome(scores, self.decisions(scores))
         options = dict(self.post)
@@ -250,7 +249,10 @@ def train_many(candidates: Sequence[Candidate], parts: Split, seed: int, solver:
     part, columns = parts.train, list(parts.train.records.frame.columns)
     trained = []
     for candidate, steps in zip(candidates, fit_representations(candidates, part, seed, solver)):
-        model = fit_model(candidate.model, steps.transform(part.X), part, parts.task, seed)
+        model = candidate.build_model(parts.task, seed)
+        query = {"query": part.query} if isinstance(model, PairwiseRanker) else {}
+        with _expected_warnings():
+            model.fit(steps.transform(part.X), part.y, **query)
         pipeline = Pipeline([("encode", parts.encoder), *steps.steps, ("decide", model)])
         trained.append(Trained(pipeline, columns, parts.task, post=candidate.post))
     return trained
