@@ -141,6 +141,8 @@ def tune(
         point["role"] = "penalised"
         baselines.append(point)
     front = find_front(trials)
+    if not front:
+        raise IfairError(f"{dataset.name}: none of {len(trials)} settings could be judged by {' and '.join(MEASURES)}")
     return {
         "format": "ifair-tuning",
         "version": 3,

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ifair.cli.extras import needs, needs_for_tables
-from ifair.cli.output import explain_write_errors, json_option, output_option, prepare_output
+from ifair.cli.output import echo_json, explain_write_errors, json_option, output_option, prepare_output
 from ifair.cli.roles_options import needs_protected, roles_options
 from ifair.cli.terminal_text import make_printable, warn
 
@@ -116,9 +116,7 @@ def fit(
     with explain_write_errors(output):
         ifair.save(model, output, about=about)
     if as_json:
-        import json
-
-        click.echo(json.dumps({"model": str(output), **about, "warnings": checked.warnings}, indent=2))
+        echo_json({"model": str(output), **about, "warnings": checked.warnings})
     else:
         click.echo(_describe_model(about) if consistent is None else _describe_consistent(about))
         click.echo(f"\nModel: {output}")

@@ -39,7 +39,7 @@ EUCLIDEAN = {"fairness_distance": "euclidean"}
 """What frozen iFair does otherwise than the paper: distances between representations without the learned weights."""
 
 MEANS = {"reduction": "mean", "init": "k-means++", "pairs": "auto"}
-"""What the paper's variant does otherwise than the paper: with means a share says the same for tables of any size."""
+"""What the variant of the paper does otherwise than the paper: a share says the same for tables of any size."""
 
 CONSISTENT = "consistent"
 """The post-processing of :class:`ifair.ConsistentClassifier`; its parameters are ``strength`` and ``n_neighbors``."""
@@ -95,9 +95,13 @@ class Candidate:
     post: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        variant = self.setting.get("variant", "frozen")
-        if self.method == "ifair" and variant not in VARIANTS:
+        variant, share = self.setting.get("variant", "frozen"), self.setting.get("share", 0.5)
+        if self.method == "ifair" and variant not in tuple(VARIANTS):
             raise IfairError(f"variant must be one of {', '.join(VARIANTS)}; got {variant!r}")
+        if type(self.setting.get("K", 1)) is not int or self.setting.get("K", 1) < 1:
+            raise IfairError(f"K must be a whole number of prototypes, at least 1; got {self.setting['K']!r:.60}")
+        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+            raise IfairError(f"share must be a number from 0 to 1; got {share!r:.60}")
 
     @classmethod
     def from_data(cls, data: CandidateData) -> "Candidate":

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from ifair.evaluate.measures import consistency_options, plain_number
 from ifair.evaluate.resampling import Measured, Resamples
 from ifair.evaluate.splits import Part, Split
-from ifair.evaluate.statistics import gap_interval, group_rates, quantile_interval
+from ifair.evaluate.statistics import gap_interval, group_rates, is_share, quantile_interval, share_gap_interval
 from ifair.evaluate.training import Outcome
-from ifair.metrics import adversary, certify, share_at_k, treatment
+from ifair.metrics import adversary, certify, share_at_k, share_interval, treatment
 from ifair.metrics.corrected import differ_at_rate, differ_in_rank
 from ifair.metrics.individual import compare_with_neighbours
 
@@ -35,7 +35,7 @@ class Judgement:
     parts : Split
         The part is one of these.
     resamples : int
-        Of every bootstrap interval.
+        Of every interval by the bootstrap; those of shares are exact.
     """
 
     def __init__(self, part: Part, outcome: Outcome, parts: Split, resamples: int = 500) -> None:
@@ -119,7 +119,7 @@ class Judgement:
             for key, rates in drawn.items():
                 if not np.isnan(rates[0, i]):
                     row[key] = rates[0, i]
-                    row[f"{key}_interval"] = _pair(quantile_interval(rates[1:, i]))
+                    row[f"{key}_interval"] = _pair(self._rate_interval(rated[key] == i, rates[1:, i]))
             if self.task == "ranking":
                 row["top"] = share_at_k(
                     None, self.outcome.scores, sensitive_features=labels, protected=label, query=self.part.query
@@ -131,8 +131,27 @@ class Judgement:
             counted = [np.sum(rated[key] == i) >= ENOUGH for i in range(len(names))]
             kept = rates[:, counted]
             measured[gap] = plain_number(np.ptp(kept[0])) if kept.shape[1] > 1 else None
-            measured[f"{gap}_interval"] = _pair(gap_interval(kept[1:])) if kept.shape[1] > 1 else [None, None]
+            interval = self._gap_interval(rated[key], counted, kept[1:]) if kept.shape[1] > 1 else (np.nan, np.nan)
+            measured[f"{gap}_interval"] = _pair(interval)
         return measured
+
+    def _rate_interval(self, members: NDArray[np.bool_], drawn: NDArray[np.float64]) -> tuple[float, float]:
+        """Of the mean outcome of some people: an exact one of a share, otherwise of what resamples gave."""
+        outcome = self.outcome.decisions[members]
+        if self.part.query is not None or not is_share(outcome):
+            return quantile_interval(drawn)
+        exact = share_interval(outcome)
+        return exact.low, exact.high
+
+    def _gap_interval(
+        self, codes: NDArray[np.intp], counted: list[bool], drawn: NDArray[np.float64]
+    ) -> tuple[float, float]:
+        """Of the largest gap between the mean outcomes of the groups that count."""
+        outcome = self.outcome.decisions
+        if self.part.query is not None or not is_share(outcome):
+            return gap_interval(drawn)
+        members = [codes == i for i, counts in enumerate(counted) if counts]
+        return share_gap_interval([outcome[who].sum() for who in members], [who.sum() for who in members])
 
     def worst(self, n: int = 10, *, higher_is_better: bool = True) -> list[dict[str, Any]]:
         """Who is treated worst compared with the people most like them."""

@@ -1,6 +1,6 @@
 """The same resamples of people for every candidate, so that the difference of any two is a paired one."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -10,8 +10,8 @@ from scipy import sparse
 
 from ifair.evaluate.measures import plain_number
 from ifair.evaluate.splits import Part
-from ifair.evaluate.statistics import count_draws, quantile_interval
-from ifair.metrics import average_precision_at_k, kendall_tau
+from ifair.evaluate.statistics import count_draws, is_share, quantile_interval
+from ifair.metrics import average_precision_at_k, kendall_tau, share_interval
 from ifair.metrics.arguments import split_by_query
 from ifair.metrics.neighbours import average_neighbours
 from ifair.results import Estimate
@@ -21,17 +21,18 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A measure, and what it is in every resample; NaN where it is undefined."""
+    """A measure, and what it is in every resample; NaN where it is undefined. ``exact``: an interval without them."""
 
     estimate: float
     drawn: Floats
+    exact: tuple[float, float] | None = None
 
     def __sub__(self, other: "Measured") -> "Measured":
         return Measured(self.estimate - other.estimate, self.drawn - other.drawn)
 
     def describe(self) -> Estimate:
         """With the 95 % interval, as plain data."""
-        low, high = quantile_interval(self.drawn)
+        low, high = self.exact or quantile_interval(self.drawn)
         return {"estimate": plain_number(self.estimate), "low": plain_number(low), "high": plain_number(high)}
 
 
@@ -56,9 +57,13 @@ class Resamples:
         return Measured(float(values[0]), values[1:])
 
     def average(self, values: NDArray[Any]) -> Measured:
-        """The mean over people of values (M,)."""
+        """The mean over people of values (M,); of shares of people the interval is exact."""
         weighed = self.counts @ np.asarray(values, dtype=np.float64)
-        return self._measured(weighed / self.counts.sum(axis=1))
+        found = self._measured(weighed / self.counts.sum(axis=1))
+        if self.part.query is not None or not is_share(values):
+            return found
+        exact = share_interval(values)
+        return replace(found, exact=(exact.low, exact.high))
 
     def average_pairs(self, apart: Floats) -> Measured:
         """The mean over people, and over their peers, of values (M, k); over queries, where there are any."""

@@ -1,6 +1,6 @@
 """Thirds of a dataset, encoded alike: one to learn on, one to choose on, one to judge on."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -238,6 +238,33 @@ def split_dataset(
     return Split(encoded[0], encoded[1], encoded[2], encoder, task_of(dataset))
 
 
+def split_candidates(dataset: Dataset, seed: int, *, encoder: Encoder, smallest_query: int = NEIGHBOURS) -> Split:
+    """Split the candidates of every query at random into thirds; too short a ranking of a part is none.
+
+    Candidates of the same query are then in all parts, so that what is judged is not new to a model.
+    """
+    parts = thirds(dataset, seed)
+    encoder.fit(dataset.frame.iloc[parts.train])
+    encoded = [_drop_short(encode_part(dataset, rows, encoder), smallest_query) for rows in parts]
+    if any(part.records.query is not None and part.records.query.isna().all() for part in encoded):
+        raise IfairError(f"no query of {dataset.name} has {smallest_query} candidates in every third")
+    return Split(encoded[0], encoded[1], encoded[2], encoder, task_of(dataset))
+
+
+def _drop_short(part: Part, smallest: int) -> Part:
+    query = part.records.query
+    if query is None:
+        return part
+    long = query.map(query.value_counts()).astype(float) >= smallest
+    return replace(part, records=replace(part.records, query=query.where(long)))
+
+
+def reuse_records(dataset: Dataset, *, encoder: Encoder) -> Split:
+    """All records in all three parts: what learned from them is chosen and judged on them."""
+    part = encode_part(dataset, np.arange(len(dataset)), encoder.fit(dataset.frame))
+    return Split(part, part, part, encoder, task_of(dataset))
+
+
 def split_table(
     dataset: Dataset,
     seed: int,
@@ -267,7 +294,7 @@ def split_table(
         raise IfairError(f"{dataset.name} is too small: three parts need at least 33 records, or three queries")
     encoder = Encoder(categorical=list(categorical) or "auto")
     try:
-        return split_dataset(
+        parts = split_dataset(
             dataset,
             seed,
             encoder=encoder,
@@ -277,11 +304,27 @@ def split_table(
             most_judged=most_people,
             similarity=similarity or "attributes",
         )
+        _refuse_constant_outcomes(parts, dataset)
+        return parts
     except IfairError:
         raise
     except (ValueError, TypeError) as error:
         # The encoder refuses bad tables this way, in words.
         raise IfairError(str(error)) from error
+
+
+def _refuse_constant_outcomes(parts: Split, dataset: Dataset) -> None:
+    """Refuse parts in which everybody has the same outcome: nothing can be learned from them, or judged on them."""
+    if parts.task == "ranking":
+        return
+    for name, part in {"learn from": parts.train, "choose by": parts.validation, "judge on": parts.test}.items():
+        if np.ptp(part.y) == 0:
+            counts = ", ".join(f"{n} with {value_text(value)}" for value, n in dataset.outcome.value_counts().items())
+            raise IfairError(
+                f"{dataset.name} cannot be split into three parts with different outcomes: of {len(dataset)} people "
+                f"there are {counts} in {dataset.outcome.name!r}, and the {len(part)} people to {name} all have "
+                f"{value_text(part.y[0])}; at least three people of each are needed"
+            )
 
 
 def comparable_rows(dataset: Dataset) -> Rows:

@@ -136,6 +136,10 @@ class Trained:
         """The same model with the threshold above which this share of the people of a part is."""
         return replace(self, threshold=float(np.quantile(self.scores(part.records.frame), 1.0 - rate)))
 
+    def with_model(self, model: Any) -> "Trained":
+        """The same representation with another fitted model on top."""
+        return replace(self, estimator=Pipeline([*self.pipeline.steps[:-1], ("decide", model)]))
+
     def with_post(self, **post: Any) -> "Trained":
         """The same model with this post-processing: its ``name``, and its parameters."""
         return replace(self, post=post)
@@ -310,13 +314,15 @@ def choose_engine(n_records: int, n_fits: int = 1) -> str:
     return "torch" if torch.cuda.is_available() else "local"
 
 
-def rank_fairly(scores: Floats, part: Part, task: str, *, p: float) -> Outcome:
+def rank_fairly(scores: Floats, part: Part, task: str, *, p: float, adjust: bool = True) -> Outcome:
     """FA*IR's rankings by these scores; scores become the fair scores, the paper's extension.
+
+    Without ``adjust`` the significance holds for every prefix alone, not for all of them together.
 
     ``percent_held`` tells in how many queries there were protected candidates enough for FA*IR's minimum counts.
     """
     rows = np.concatenate([rows for rows, _ in part.rankings])
-    ranking = FAStarIR(p=p, alpha=SIGNIFICANCE, shortage="ignore").rank(
+    ranking = FAStarIR(p=p, alpha=SIGNIFICANCE, adjust=adjust, shortage="ignore").rank(
         scores[rows], sensitive_features=part.group[rows], query=np.asarray(part.query)[rows]
     )
     fair, order = scores.copy(), np.zeros(len(scores))

@@ -13,7 +13,7 @@ from ifair.data import Dataset, load
 from ifair.encode import Encoder
 from ifair.evaluate.candidates import Candidate, list_settings
 from ifair.evaluate.measures import paper_measures
-from ifair.evaluate.splits import Split, limit_rows, split_dataset
+from ifair.evaluate.splits import Split, limit_rows, reuse_records, split_candidates, split_dataset
 from ifair.evaluate.training import Trained, choose_engine, train_many
 
 
@@ -41,6 +41,9 @@ class Case:
         Parameters of the solver, for methods that have one: ``n_restarts``, ``max_iter``, ``tol``.
     known : list of dict
         Rows that an earlier experiment measured on this split, where they are compared with.
+    held_out : str
+        What of a dataset a model does not learn from: ``"thirds"``, two thirds of the records (whole queries of a
+        ranking); ``"candidates"``, two thirds of the records whatever their query; ``"nothing"``.
     """
 
     dataset: str
@@ -53,6 +56,7 @@ class Case:
     grid: dict[str, Any] = field(default_factory=dict)
     solver: dict[str, Any] = field(default_factory=dict)
     known: list[dict[str, Any]] = field(default_factory=list)
+    held_out: str = "thirds"
 
     def to_dict(self) -> dict[str, Any]:
         """The case as plain data; ``Case(**data)`` reads it."""
@@ -76,19 +80,23 @@ def prepare(case: Case) -> Split:
 
     The last few are kept: units are run dataset by dataset and split by split, and share neighbours.
     """
-    return _prepare(
-        case.dataset, json.dumps(case.options, sort_keys=True), case.max_records, case.max_training, case.seed
-    )
+    options = json.dumps(case.options, sort_keys=True)
+    return _prepare(case.dataset, options, case.max_records, case.max_training, case.seed, case.held_out)
 
 
 @lru_cache(maxsize=2)
-def _prepare(dataset: str, options: str, max_records: int | None, max_training: int | None, seed: int) -> Split:
+def _prepare(
+    dataset: str, options: str, max_records: int | None, max_training: int | None, seed: int, held_out: str
+) -> Split:
     case = Case(dataset, seed, json.loads(options), max_records, max_training)
     encoder = Encoder(missing="ignore")
     people = load_subset(case)
-    return split_dataset(
-        people, seed, encoder=encoder, most_training=max_training, known=load(dataset, **case.options).frame
-    )
+    if held_out == "nothing":
+        return reuse_records(people, encoder=encoder)
+    if held_out == "candidates":
+        return split_candidates(people, seed, encoder=encoder)
+    known = load(dataset, **case.options).frame
+    return split_dataset(people, seed, encoder=encoder, most_training=max_training, known=known)
 
 
 def train_setting(case: Case, parts: Split, setting: Mapping[str, Any]) -> Trained:
@@ -122,19 +130,25 @@ def measure_grid(case: Case) -> list[dict[str, Any]]:
         ranker on ``validation`` and on ``test``, and ``learned``: see :func:`describe_fit`.
     """
     parts = prepare(case)
+    return [{"setting": setting, **measure_fit(trained, parts)} for setting, trained in train_grid(case, parts)]
+
+
+def train_grid(case: Case, parts: Split) -> list[tuple[dict[str, Any], Trained]]:
+    """Every setting of the method of a case, fitted at once, with what was trained at it."""
     settings = list(list_settings(case.method, case.grid))
     candidates = [Candidate(case.method, setting) for setting in settings]
     trained = train_many(candidates, parts, case.seed, case.engine_solver(parts, 3 * len(settings)))
-    rows = []
-    for setting, one in zip(settings, trained):
-        validation, test = (one.outcome(part) for part in (parts.validation, parts.test))
-        measured = {
-            "validation": paper_measures(parts.validation, validation),
-            "test": paper_measures(parts.test, test),
-        }
-        learned = describe_fit(one, test.decisions, float(np.ptp(parts.test.y)))
-        rows.append({"setting": setting, "converged": one.converged, **measured, "learned": learned})
-    return rows
+    return list(zip(settings, trained))
+
+
+def measure_fit(trained: Trained, parts: Split) -> dict[str, Any]:
+    """Whether a fit ``converged``, the measures on ``validation`` and ``test``, and what was ``learned``."""
+    outcome = trained.outcome(parts.test)
+    test = paper_measures(parts.test, outcome)
+    same = parts.validation is parts.test
+    validation = test if same else paper_measures(parts.validation, trained.outcome(parts.validation))
+    learned = describe_fit(trained, outcome.decisions, float(np.ptp(parts.test.y)))
+    return {"converged": trained.converged, "validation": validation, "test": test, "learned": learned}
 
 
 def describe_fit(trained: Trained, outcomes: NDArray[Any], true_range: float) -> dict[str, Any]:

@@ -128,7 +128,7 @@ def plan_grid(
         for source in sources
         for seed in profile.seeds(source)
         for method in methods
-        for named, share in _shares(profile.grid, method)
+        for named, share in _shares(profile.grid_of(source), method)
     ]
 
 

@@ -19,6 +19,7 @@ METHODS = {
 DATASETS = {"compas": "COMPAS", "census": "Census", "credit": "Credit", "xing": "Xing", "airbnb": "Airbnb"}
 MEASURES = {
     "AUC_of_scores": "AUC of scores",
+    "yNN_of_all": "yNN of all",
     "percent_protected": "% protected",
     "percent_held": "% held",
     "base_rate": "base rate",
