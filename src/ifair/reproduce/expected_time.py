@@ -18,6 +18,10 @@ WITHOUT_GPU = 8.0
 """How many times as long a unit with iFair or LFR takes on a core as with a share of a GPU."""
 
 
+GRIDS = ("classification", "ranking", "sensitivity")
+"""Experiments whose units fit a profile's whole grid."""
+
+
 def average_units(results: Results) -> dict[str, dict[str, float]]:
     """By experiment and dataset the mean seconds of a unit, for the table ``unit_seconds.json``."""
     return {
@@ -44,7 +48,8 @@ def estimate_seconds(experiment: str, units: Sequence[Unit], n_jobs: int, *, has
         has_gpu = choose_engine(10**9) == "torch"
     total = 0.0
     for unit in units:
-        total += _compare_work(unit, has_gpu) * known.get(unit.case.dataset, known.get("all", mean))
+        work = _compare_work(unit, has_gpu) if experiment in GRIDS else 1.0
+        total += work * known.get(unit.case.dataset, known.get("all", mean))
     return total / min(effective_n_jobs(n_jobs), len(units))
 
 
