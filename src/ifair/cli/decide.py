@@ -1,6 +1,5 @@
 """``ifair decide``: decisions about a whole table, like people alike."""
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ import click
 
 from ifair.cli.extras import needs
 from ifair.cli.output import (
+    echo_json,
     explain_write_errors,
     find_free_names,
     json_option,
@@ -107,7 +107,7 @@ def decide(
         writer.write(written)
     facts = _describe_batch(batch, decided, ids)
     if as_json:
-        click.echo(json.dumps({"output": str(output), **facts}, indent=2))
+        echo_json({"output": str(output), **facts})
     else:
         click.echo(_format_batch(facts), err=prints)
         if not prints:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ifair.cli.extras import needs
-from ifair.cli.output import explain_write_errors, force_option, json_option, prepare_output
+from ifair.cli.output import echo_json, explain_write_errors, force_option, json_option, prepare_output
 from ifair.cli.terminal_text import make_printable
 from ifair.files import write_whole
 
@@ -51,7 +51,7 @@ def export(model: Path, onnx: Path, precision: str, as_json: bool) -> None:
     with explain_write_errors(onnx):
         write_whole(onnx, content.SerializeToString(), kind="onnx")
     if as_json:
-        click.echo(json.dumps(_describe_graph(onnx, precision, content, fitted), indent=2))
+        echo_json(_describe_graph(onnx, precision, content, fitted))
     else:
         click.echo(f"{onnx.stat().st_size:,} bytes: {onnx}")
 

@@ -11,6 +11,7 @@ import click
 from ifair.cli.extras import needs_for_tables
 from ifair.cli.terminal_text import make_printable, warn, write_utf8
 from ifair.files import check_output, write_whole
+from ifair.plain_data import format_json
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 FORCE = "ifair.force"
@@ -85,6 +86,11 @@ def echo_step(what: str, done: int, of: int) -> None:
 def json_option(what: str) -> Decorator:
     """The flag ``--json``."""
     return click.option("--json", "as_json", is_flag=True, help=f"Print {what}.")
+
+
+def echo_json(data: Any) -> None:
+    """Print data for scripts: every verb's ``--json``."""
+    click.echo(format_json(data, indent=2))
 
 
 def prepare_table_output(table: Path, output: Path, as_json: bool) -> bool:

@@ -1,6 +1,5 @@
 """``ifair rank``: rankings in which protected candidates get their share."""
 
-import json
 import sys
 import warnings
 from pathlib import Path
@@ -9,7 +8,14 @@ from typing import Any
 import click
 
 from ifair.cli.extras import needs
-from ifair.cli.output import explain_write_errors, find_free_names, json_option, output_option, prepare_table_output
+from ifair.cli.output import (
+    echo_json,
+    explain_write_errors,
+    find_free_names,
+    json_option,
+    output_option,
+    prepare_table_output,
+)
 from ifair.cli.roles_options import needs_protected, roles_options
 from ifair.cli.terminal_text import make_printable, warn
 
@@ -101,7 +107,7 @@ def rank(
     changes = _compare_rankings(found, moved, group, query, top)
     if as_json:
         facts = {"output": str(output), "min_share": min_share, "alpha": alpha, "top": top, "queries": changes}
-        click.echo(json.dumps(facts, indent=2))
+        echo_json(facts)
     else:
         # Where the table itself is printed, what changed is told beside it.
         click.echo(_describe_changes(changes, int(group.sum()), min_share, alpha), err=prints)

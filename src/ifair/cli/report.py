@@ -1,6 +1,5 @@
 """``ifair report``: the page to show to somebody who must decide."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +7,7 @@ import click
 
 from ifair.cli.audit_options import ROLES, audit_options, gather_evidence
 from ifair.cli.extras import needs, needs_for_tables
-from ifair.cli.output import json_option, output_option, prepare_output, write_text
+from ifair.cli.output import echo_json, json_option, output_option, prepare_output, write_text
 from ifair.cli.roles_options import roles_options
 from ifair.errors import nearest_name
 from ifair.results import EVIDENCE, Choices, Evidence, read_results
@@ -64,7 +63,7 @@ def report(source: Path, roles: Any, output: Path, card: bool, choice: str, as_j
         write_text(path, text, "text" if path.suffix == ".md" else "page")
     if as_json:
         facts = {"report": _describe_file(output), "cards": [_describe_file(path) for path in cards], "choice": point}
-        click.echo(json.dumps(facts, indent=2))
+        echo_json(facts)
         return
     click.echo(f"Report: {output.resolve()}")
     for path in cards:

@@ -7,6 +7,7 @@ import click
 
 from ifair.cli.extras import needs
 from ifair.cli.output import (
+    echo_json,
     explain_write_errors,
     find_free_names,
     json_option,
@@ -54,8 +55,6 @@ def transform(
     prints = prepare_table_output(table, output, as_json)
     needs("a model file", "skops")
 
-    import json
-
     import pandas as pd
 
     from ifair.cli.saved_model import Model
@@ -98,6 +97,6 @@ def transform(
         click.echo(err=True)
     fitted.warn_of_cells()
     if as_json:
-        click.echo(json.dumps({"output": str(output), "rows": done, "columns": columns}, indent=2))
+        echo_json({"output": str(output), "rows": done, "columns": columns})
     elif not prints:
         click.echo(f"{done:,} rows, {len(columns)} columns: {output}")

@@ -10,6 +10,7 @@ from ifair.cli.extras import needs, needs_for_tables
 from ifair.cli.output import json_option, output_option, prepare_output, write_text
 from ifair.cli.roles_options import roles_options
 from ifair.cli.terminal_text import make_printable
+from ifair.plain_data import format_json
 
 
 @click.command(short_help="Search settings: useful, fair, or balanced.")
@@ -56,8 +57,6 @@ def tune(
     """
     needs("the search", "optuna")
     needs_for_tables(table)
-    import json
-
     journal = journal or output.with_suffix(".journal")
     prepare_output(output, "ifair-tuning", journal)
     prepare_output(journal, "journal", output)
@@ -74,9 +73,10 @@ def tune(
         journal=journal,
         most_people=people,
         categorical=roles.categorical,
+        similarity=roles.similarity,
         observer=_show_trial,
     )
-    text = json.dumps(found, indent=1, allow_nan=False)
+    text = format_json(found, indent=1)
     write_text(output, text, "ifair-tuning")
     click.echo(text if as_json else make_printable(tuning_text(found), lines=True))
     click.echo(f"\nTuning: {output}; give it to `ifair report` with --tuning", err=True)

@@ -91,26 +91,29 @@ class Packing:
     n_attributes: int
     frozen: Mask
     extra: dict[str, int] = field(default_factory=dict)
+    _free: Any = field(init=False, repr=False, compare=False)
+    _parts: list[slice] = field(init=False, repr=False, compare=False)
 
-    def _split(self, theta: Array) -> list[Array]:
-        """Prototypes, the variables of the weights, and the further arrays."""
-        n_weights = self.n_attributes - np.count_nonzero(self.frozen)
-        ends = accumulate((self.n_prototypes * self.n_attributes, n_weights, *self.extra.values()), initial=0)
-        return [theta[start:end] for start, end in pairwise(ends)]
+    def __post_init__(self) -> None:
+        free = np.flatnonzero(~self.frozen)
+        lengths = (self.n_prototypes * self.n_attributes, len(free), *self.extra.values())
+        # Found once: parameters are packed and unpacked in every evaluation.
+        object.__setattr__(self, "_free", slice(None) if len(free) == self.n_attributes else free)
+        object.__setattr__(self, "_parts", [slice(*ends) for ends in pairwise(accumulate(lengths, initial=0))])
 
     def pack(self, parameters: Parameters) -> Array:
-        beta = np.sqrt(parameters.alpha[~self.frozen]) / WEIGHT_SCALE
+        beta = np.sqrt(parameters.alpha[self._free]) / WEIGHT_SCALE
         return np.concatenate([parameters.prototypes.ravel(), beta, *(parameters.extra[name] for name in self.extra)])
 
     def unpack(self, theta: Array) -> Parameters:
-        V, beta, *extra = self._split(theta)
+        V, beta, *extra = (theta[part] for part in self._parts)
         alpha = np.zeros(self.n_attributes)
-        alpha[~self.frozen] = (WEIGHT_SCALE * beta) ** 2
+        alpha[self._free] = (WEIGHT_SCALE * beta) ** 2
         return Parameters(V.reshape(self.n_prototypes, self.n_attributes), alpha, dict(zip(self.extra, extra)))
 
     def pack_gradient(self, gradient: Parameters, theta: Array) -> Array:
         """The gradient with respect to the flat vector, at ``theta``."""
-        d_beta = 2.0 * WEIGHT_SCALE**2 * self._split(theta)[1] * gradient.alpha[~self.frozen]
+        d_beta = 2.0 * WEIGHT_SCALE**2 * theta[self._parts[1]] * gradient.alpha[self._free]
         extra = (gradient.extra.get(name, np.zeros(size)) for name, size in self.extra.items())
         return np.concatenate([gradient.prototypes.ravel(), d_beta, *extra])
 

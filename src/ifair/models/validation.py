@@ -16,7 +16,7 @@ from ifair.engines.engine import check_engine
 from ifair.errors import IfairError, nearest_name
 from ifair.inputs.table import Table
 
-STARTS = {"alpha_init": ("masked", "random"), "init": ("k-means++", "k-means", "uniform", "principal")}
+STARTS = {"alpha_init": ("masked", "random"), "init": ("auto", "principal", "k-means++", "k-means", "uniform")}
 OUTPUTS = ("representation", "membership", "nearest")
 
 

@@ -125,7 +125,8 @@ def check_table(table: Any, roles: Roles, *, name: str | None = None, source: st
     check_names(roles, frame.columns)
     _check_kinds(frame, roles)
     of_target = [] if roles.target is None else _check_target(frame[roles.target], roles.positive)
-    with_role = {column for _, column in list_named(roles)}
+    uncounted = {c for c, weight in ((roles.similarity or {}).get("weights") or {}).items() if weight == 0}
+    with_role = {c for role, c in list_named(roles) if not (role.startswith("similarity") and c in uncounted)}
     found = {column: find_doubt(frame[column]) for column in frame.columns if column not in with_role}
     doubts = {column: doubt for column, doubt in found.items() if doubt is not None}
     out = {*roles.ignore, roles.id, *(column for column, doubt in doubts.items() if doubt.leave_out)}

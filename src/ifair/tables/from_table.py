@@ -89,6 +89,7 @@ def from_table(
         query=ranking,
         description=f"{len(frame)} records of {label}",
         source=source or (str(table) if isinstance(table, (str, os.PathLike)) else "a table in memory"),
+        positive=None if positive is None else str(positive),
     )
 
 

@@ -162,7 +162,9 @@ def _read_csv_blocks(path: Path, rows: int) -> Iterator[pd.DataFrame]:
 def _csv_options(path: Path) -> dict[str, Any]:
     # A missing value is an empty cell, and nothing else.
     missing = {"keep_default_na": False, "na_values": [""]}
-    return {"sep": separator_of(path), "encoding": ENCODING, "on_bad_lines": "error", **missing}
+    # pandas before 3 rounds the last digit otherwise.
+    exact = {"float_precision": "round_trip"}
+    return {"sep": separator_of(path), "encoding": ENCODING, "on_bad_lines": "error", **missing, **exact}
 
 
 def _refuse_uneven_lines(frame: pd.DataFrame, path: Path) -> bool:
