@@ -13,7 +13,10 @@ import pandas as pd
 
 from ifair.audit import evidence
 from ifair.audit.cautions import list_cautions
-from ifair.data import from_table
+from ifair.audit.tuning import find_role
+from ifair.data import Dataset, from_table
+from ifair.datasets.catalogue.xing import compute_score
+from ifair.evaluate.candidates import Candidate
 
 
 def shared(function):
@@ -55,7 +58,25 @@ def _alone(lock):
 
 FAST = {"n_restarts": 1, "max_iter": 40}
 IDS = [f"p{i:03d}" for i in range(240)]
-FRONT = {"front": [{"setting": {"K": 3, "share": 0.1}}, {"setting": {"K": 4, "share": 0.9}}]}
+
+
+def tuned(*candidates, choices=None):
+    """What an audit needs of a tuning with these candidates on its front."""
+    points = [
+        {"id": one.id, "role": find_role(one), "candidate": one.to_data(), "validation": {"utility": -i, "ranks": i}}
+        for i, one in enumerate(candidates)
+    ]
+    plain = {"role": "full", "candidate": Candidate("full").to_data()}
+    penalised = [{**point, "role": "penalised"} for point in points if point["role"] == "rival"]
+    return {"trials": points, "front": points, "baselines": [plain, *penalised], "choices": choices or {}}
+
+
+FRONT = tuned(
+    Candidate("masked", {"C": 0.01}),
+    Candidate("ifair", {"K": 3, "share": 0.1}),
+    Candidate("ifair", {"K": 4, "share": 0.9}),
+    Candidate("masked", post={"name": "consistent", "strength": 0.2}),
+)
 
 
 def applicants(n=240, seed=0):
@@ -141,3 +162,24 @@ def hostile_evidence():
     people = from_table(frame, target=ending, protected=[braces, "__proto__"], name=script)
     ids = [f"{HOSTILE[i % 4]} {i}" for i in range(len(frame))]
     return evidence(people, tuning=FRONT, resamples=20, solver=FAST, ids=ids)
+
+
+def load_job_searches(name, *, weights=(1, 1, 1), scale="unit-variance", job_attribute=True, recipe=None):
+    """Nine searches with 12 to 20 candidates each and five people in none, by the options of Xing."""
+    rng = np.random.default_rng(7)
+    query = np.repeat([f"job {i}" for i in range(9)], np.arange(12, 21))
+    query = np.append(query, [None] * 5)
+    n = len(query)
+    frame = pd.DataFrame(
+        {
+            "job_search": pd.Categorical(np.where(pd.isna(query), "none", query)),
+            "work_months": rng.integers(0, 200, n),
+            "education_months": rng.integers(0, 80, n),
+            "profile_views": rng.integers(1, 5000, n),
+            "sex": pd.Categorical(np.where(rng.random(n) < 0.4, "female", "male")),
+        }
+    )
+    women = (frame["sex"] == "female").to_numpy()
+    target = compute_score(frame, weights, scale)
+    kept = frame if job_attribute else frame.drop(columns="job_search")
+    return Dataset(name, kept, target, ("sex",), women, query=pd.Series(query, dtype="category"))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, NotRequired, TypedDict, get_args, get_type_hints
 
 from ifair import __version__
-from ifair.errors import missing_file
+from ifair.files import check_regular
 from ifair.plain_data import Number, ResultsError, check_schema, list_places, parse_json
 
 Task = Literal["classification", "regression", "ranking"]
@@ -55,8 +55,8 @@ class TunedPoint(TypedDict):
 
     id: str
     name: str
-    setting: Setting
-    candidate: NotRequired[CandidateData]
+    role: "Role"
+    candidate: CandidateData
     validation: Validation
 
 
@@ -72,7 +72,7 @@ class Tuning(TypedDict):
     """What ``ifair tune`` writes."""
 
     format: Literal["ifair-tuning"]
-    version: Literal[2]
+    version: Literal[3]
     data: TunedData
     task: Task
     utility: str
@@ -80,10 +80,12 @@ class Tuning(TypedDict):
     solver: dict[str, Any]
     trials: list[TunedPoint]
     front: list[TunedPoint]
-    baselines: NotRequired[list[TunedPoint]]
+    baselines: list[TunedPoint]
     choices: Choices
-    similarity: NotRequired[dict[str, Any]]
-    learned_from: NotRequired[int]
+    similarity: dict[str, Any]
+    categorical: list[str]
+    learned_from: int
+    threshold: Number
 
 
 class Estimate(TypedDict):
@@ -94,12 +96,20 @@ class Estimate(TypedDict):
     high: Number
 
 
+class Difference(TypedDict):
+    """A point minus another, with the 95 % interval over the same people, and what that is called."""
+
+    estimate: Number
+    low: Number
+    high: Number
+    word: Literal["better", "worse", "more", "fewer", "the same", "no clear difference"]
+
+
 class JudgedMeasures(TypedDict):
-    """On people whom no model has seen; ``gain`` is the utility's over the full data."""
+    """On people whom no model has seen; see :meth:`ifair.evaluate.judgement.Judgement.measures`."""
 
     utility: Estimate
     yNN: Estimate
-    gain: NotRequired[Estimate]
     accuracy: NotRequired[Estimate]
     positive: NotRequired[Estimate]
     spread: NotRequired[Number]
@@ -224,6 +234,25 @@ Role = Literal["full", "deleted", "penalised", "ours", "rival"]
 """What a point is to a reader: the data as they are, the protected columns deleted, the same with a tuned penalty."""
 
 
+class Verdict(TypedDict):
+    """The referee's sentence about a point; ``worth`` is whether it is better than deleting the protected columns."""
+
+    choice: str
+    worth: bool
+    sentence: str
+    rule: str
+    reasons: list[str]
+
+
+class FrontStep(TypedDict):
+    """The best consistency of ranks at a utility of no less than this, with its interval."""
+
+    utility: float
+    best: float
+    low: float
+    high: float
+
+
 class Point(TypedDict):
     """A candidate and everything that was measured of it.
 
@@ -251,15 +280,16 @@ class Point(TypedDict):
     archetypes: Archetypes | None
     weights: list[Weight] | None
     converged: NotRequired[bool]
-    candidate: NotRequired[CandidateData]
+    candidate: CandidateData
     label: NotRequired[str]
-    role: NotRequired[Role]
-    threshold: NotRequired[Number]
-    differences: NotRequired[dict[str, dict[str, Estimate]]]
+    role: Role
+    threshold: Number
+    differences: NotRequired[dict[str, dict[str, Difference]]]
     other_peers: NotRequired[dict[str, Number]]
     batch: NotRequired[JudgedMeasures]
     changed: NotRequired[list[ChangedPerson]]
     bound: NotRequired[Number]
+    verdict: NotRequired[Verdict]
 
 
 class LeftOut(TypedDict):
@@ -288,7 +318,7 @@ class Column(TypedDict):
 
 
 class AuditedData(TypedDict):
-    """The table."""
+    """The table; ``positive`` is the value of the target that counts as 1, ``group`` who is protected, in words."""
 
     name: str
     description: str
@@ -296,7 +326,9 @@ class AuditedData(TypedDict):
     licence: str
     records: int
     target: str
+    positive: NotRequired[str | None]
     protected: list[str]
+    group: NotRequired[str]
     ranked_by: str | None
     group_share: Number
     base_protected: Number
@@ -311,6 +343,8 @@ class AuditSettings(TypedDict):
     seed: int
     neighbours: int
     wanted_neighbours: int
+    without_peers: NotRequired[int]
+    similarity: NotRequired[dict[str, Any]]
     resamples: int
     solver: dict[str, Any]
     model: str
@@ -358,21 +392,11 @@ class SimilarityData(TypedDict):
     attributes: list[ComparedAttribute]
 
 
-class Verdict(TypedDict):
-    """The referee's sentence about a choice; ``worth`` is whether it is better than deleting the protected columns."""
-
-    choice: str
-    worth: bool
-    sentence: str
-    rule: str
-    reasons: list[str]
-
-
 class Evidence(TypedDict):
     """What ``ifair audit`` writes, and ``ifair report`` makes a page of."""
 
     format: Literal["ifair-evidence"]
-    version: Literal[2]
+    version: Literal[3]
     task: Task
     utility: Utility
     higher_is_better: bool
@@ -385,6 +409,7 @@ class Evidence(TypedDict):
     people: People
     similarity: NotRequired[SimilarityData]
     verdict: NotRequired[Verdict]
+    front: NotRequired[list[FrontStep]]
 
 
 class ComparedMethod(TypedDict):
@@ -471,18 +496,13 @@ def list_versions() -> dict[str, str]:
 
 def read_results(path: Path, format_: Format) -> Any:
     """Plain data that one of our commands wrote, compared with its type."""
-    if not path.is_file():
-        raise ResultsError(missing_file(path) if path.is_dir() or not path.exists() else f"{path} is no regular file")
+    check_regular(path)
     try:
         content = parse_json(path.read_bytes())
     except OSError as error:
         raise ResultsError(f"cannot read {path}: {error.strerror}") from error
     except ValueError as error:
         raise ResultsError(f"{path} is not JSON ({error}); write it with `{format_.command}`") from error
-    if isinstance(content, dict) and content.get("version") == 1 and isinstance(content.get("choices"), dict):
-        # Files of version 1 had spaces in the names of the choices.
-        choices = {name.replace(" ", "_"): id_ for name, id_ in content["choices"].items()}
-        content = {**content, "version": 2, "choices": choices}
     check_results(content, format_, str(path))
     return content
 

@@ -25,6 +25,10 @@ class Code:
     text: str
 
 
+MARGIN = 0.05
+"""Up to this difference our mean and the paper's number count as equivalent; of percentages up to five points."""
+
+
 @dataclass(frozen=True, slots=True)
 class Number:
     """A measure over repeated splits, and what the paper printed for it, if anything."""
@@ -52,9 +56,15 @@ class Number:
         return "" if self.paper is None else add_sign(self.mean - self.paper, self.digits)
 
     @property
+    def distance(self) -> float:
+        """How far our mean is from the paper's number, both as shares; percentages count as hundredths."""
+        assert self.paper is not None
+        return abs(self.mean - self.paper) / (100.0 if max(self.mean, self.paper) > 1.5 else 1.0)
+
+    @property
     def far(self) -> bool:
-        """Is the paper's number, however it was rounded, more than two standard deviations from our mean?"""
-        return self.paper is not None and abs(self.mean - self.paper) > 2.0 * self.sd + 0.5 * 10.0**-self.digits
+        """Is the paper's number more than ``MARGIN`` from our mean? How much splits differ plays no part."""
+        return self.paper is not None and self.distance > MARGIN + 1e-9
 
     @property
     def text(self) -> str:

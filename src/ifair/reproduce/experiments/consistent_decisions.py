@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from ifair.evaluate.candidates import Candidate
+from ifair.evaluate.candidates import EUCLIDEAN, Candidate
 from ifair.evaluate.fronts import front_volume
 from ifair.evaluate.measures import scale_to_unit
 from ifair.evaluate.splits import Part, Split
@@ -42,8 +42,6 @@ Floats = NDArray[np.float64]
 
 NEIGHBOURS = 10
 FOLDS = 5
-SPLITS = 10
-"""Of every profile but the smallest."""
 STRENGTHS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 SQUARED_STRENGTHS = (0.05, 0.15, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 """Squares of differences below 1 are smaller than the differences: the same effect takes more strength."""
@@ -88,9 +86,9 @@ class Volumes(TypedDict):
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     """Every dataset and split."""
     return [
-        make_unit(f"{source.name}, split {seed + 1}", measure_families, profile.case(source, seed, method="all"))
+        make_unit(f"{source.name}, split {seed + 1}", measure_families, profile.small_case(source, seed, method="all"))
         for source in (*profile.classification, *profile.ranking)
-        for seed in range(SPLITS if profile.n_splits > 2 else profile.n_splits)
+        for seed in profile.seeds(source, tested=False)
     ]
 
 
@@ -129,7 +127,7 @@ def _score_all(parts: Split, case: Case) -> Iterator[Scored]:
         score = fits(kind(min(k, len(train) - 1)), train.may_count, train.y)
         yield "voters", {"k": k}, [score(part.may_count) for part in held_out]
     for k, share in PROTOTYPES:
-        candidate = Candidate("ifair", {"K": k, "lambda": 1 - share, "mu": share})
+        candidate = Candidate("ifair-frozen", {"K": k, "lambda": 1 - share, "mu": share, **EUCLIDEAN})
         steps = fit_representation(candidate, train, case.seed, case.engine_solver(parts))
         score = fits(_linear(parts.task, 1.0), np.asarray(steps.transform(train.X)), train.y)
         scores = [score(np.asarray(steps.transform(part.X))) for part in held_out]
@@ -268,7 +266,7 @@ def _summarise_dataset(found: list[Any]) -> Volumes:
 
 
 def _compare_families(measured: Mapping[str, Sequence[float]]) -> dict[str, Any]:
-    """Our best family (by its mean) against the best rival of each kind, with paired tests over the splits."""
+    """Our best family (by its mean) against the best rival of each kind, split by split."""
 
     def best(kinds: Sequence[str]) -> str:
         return max((f for f in measured if f.partition(",")[0] in kinds), key=lambda f: float(np.mean(measured[f])))
