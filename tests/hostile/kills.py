@@ -19,11 +19,11 @@ JUDGE = ["--resamples", "10", "--jobs", "1"]
 
 def list_verbs(files):
     """By verb its arguments but the output, the output's name, and what two runs must have in common."""
-    table, model = files / "people.csv", files / "hired.ifair"
+    table, model, consistent = files / "people.csv", files / "hired.ifair", files / "consistent.ifair"
     return {
         "fit": (["fit", table, *ROLES, *SOLVER, "-o"], "m.ifair", describe_model),
         "transform": (["transform", model, table, "--block-rows", "5", "-o"], "t.csv", Path.read_bytes),
-        "decide": (["decide", table, "--model", files / "consistent.ifair", "--rate", "0.5", "-o"], "d.csv", Path.read_bytes),
+        "decide": (["decide", table, "--model", consistent, "--rate", "0.5", "-o"], "d.csv", Path.read_bytes),
         "rank": (
             ["rank", table, "-p", "sex", "--score", "rating", "--query", "team", "--min-share", "0.3", "-o"],
             "r.csv",
@@ -96,7 +96,8 @@ def judge_remains(output, arguments, expected, earlier, facts):
         done = run(*arguments, output)
         if done.exit_code:
             known = isinstance(done.exception, SystemExit)
-            if facts(output) != expected:
+            return ("silently wrong" if known else "traceback"), f"cannot be run again: {done.output[-300:]}"
+        if facts(output) != expected:
             return "silently wrong", "the second run gives another result"
         return "accepted", ""
     except Exception:

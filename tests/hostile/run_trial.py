@@ -40,13 +40,14 @@ def make_good_files(folder):
     more = ["--resamples", "10", "--jobs", "1"]
     for arguments in (
         ["fit", table, *ROLES, *SOLVER, "-o", model],
-        ["fit", table, *ROLES, *SOLVER, "--consistent", "1", "-o", folder / "consistent.ifair"],
+        ["fit", table, *ROLES, "--consistent", "1", "-o", folder / "consistent.ifair"],
         ["transform", model, table, "-o", folder / "represented.csv"],
         ["tune", table, *ROLES, "--trials", "2", "-o", folder / "tuning.json"],
         ["audit", table, *ROLES, *more, "--tuning", folder / "tuning.json", "-o", folder / "evidence.json"],
     ):
         done = run(*arguments)
-        assert done.exit_code == 0, done.output
+        if done.exit_code:
+            raise RuntimeError(f"{arguments}: {done.output}") from done.exception
     (folder / "results.json").write_bytes(PAPER.read_bytes())
 
 
