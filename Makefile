@@ -13,7 +13,7 @@ comma := ,
 CLUSTERS := dask$(if $(shell command -v java),$(comma)spark)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-slow test-smoke test-browser test-torch test-cluster lint types docs bench clean
+.PHONY: help demo reproduce test test-slow test-smoke test-browser test-torch test-cluster lint types docs screenshots bench clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -52,6 +52,9 @@ test-torch: $(VENV)/.installed-test $(VENV)/.installed-torch ## the tests that n
 # Clusters run in threads and processes of their own, which outlive a test: one process for them, and nothing else in it.
 test-cluster: $(VENV)/.installed-test $(VENV)/.installed-$(CLUSTERS) ## the tests that need Dask or Spark; installs them, Spark (0.5 GB) only where there is Java
 	@$(PYTEST) -m cluster tests
+
+screenshots: $(VENV)/.installed-browser ## take the pictures of the report in the documentation again; needs Chromium
+	@$(BIN)/python docs/screenshots.py
 
 lint: $(VENV)/.installed-lint ## style
 	@$(BIN)/ruff check .

@@ -72,5 +72,5 @@ def test_whole_numbers_are_numbers_and_truth_values_are_not():
     check_schema({"person": 1, "gap": 2}, Worst)
     with pytest.raises(ResultsError, match="person must be int"):
         check_schema({"person": True, "gap": None}, Worst)
-    assert TUNING.mark == ("ifair-tuning", 2)
+    assert TUNING.mark == ("ifair-tuning", 3)
     assert TUNING.schema is Tuning

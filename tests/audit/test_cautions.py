@@ -8,7 +8,7 @@ from ifair.audit.cautions import list_cautions
 from ifair.evaluate.judgement import attack_representation
 from ifair.evaluate.splits import split_table
 
-from samples import FAST, applicants, dataset, small_evidence
+from samples import FAST, applicants, dataset, small_evidence, tuned
 
 
 def point(utility=(0.8, 0.7, 0.9), positive=0.4, spread=None):
@@ -50,7 +50,7 @@ def test_nearly_one_score_for_all_is_told():
 
 def test_evidence_of_outcomes_that_are_lots_is_cautious():
     lots = applicants().assign(hired=np.random.default_rng(5).permutation(np.repeat([0, 1], 120)))
-    found = evidence(dataset(frame=lots), tuning={"front": []}, resamples=20, solver=FAST)
+    found = evidence(dataset(frame=lots), tuning=tuned(), resamples=20, solver=FAST)
     assert "at chance" in {one["tag"] for p in found["points"] for one in p["cautions"]}
 
 

@@ -138,15 +138,15 @@ def choice(name, labels, rng, n):
     return {"name": name, "labels": labels, "codes": rng.integers(0, len(labels), n).tolist()}
 
 
-def test_ten_thousand_people_fit_into_three_megabytes():
+def test_ten_thousand_people_fit_into_two_megabytes():
     html = page(crowded(short_attributes))
-    assert len(html.encode()) < 3_000_000
+    assert len(html.encode()) < 2_100_000
     assert 'id="not-shown"' not in html
 
 
 def test_long_texts_are_cut_and_what_is_left_out_is_said():
     html = page(crowded(long_attributes))
-    assert len(html.encode()) < 3_000_000
+    assert len(html.encode()) < 2_100_000
     said = unescape(re.search(r'id="not-shown">(.*?)</p>', html, re.S)[1])
     assert "Texts are cut to 12 characters" in said
     blocks = {a["id"]: text for a, text in Page(html).scripts if "id" in a}

@@ -1,10 +1,10 @@
 """The model card of a point: what it is for, what it was made of, how it does, and where it ends."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ifair.report.blocks import Block, Bullets, Heading, Line, Strong, Table, Text
-from ifair.report.comparison import ROLES, find_references, measure_text, tabulate_comparison
+from ifair.report.comparison import ROLES, find_references, measure_text, name_outcome, tabulate_comparison
 from ifair.report.terminal import list_caution_texts
 from ifair.results import EVIDENCE, AuditedData, Evidence, Point, ResultsError, check_results
 
@@ -37,10 +37,17 @@ def card(evidence: Evidence, choice: str = "balanced") -> list[Block]:
 
 
 def _details(evidence: Evidence, point: Point) -> list[Block]:
+    """Everything that makes the model what it is: with these rows it can be fitted again."""
     settings, versions = evidence["settings"], evidence["versions"]
-    rows: list[Sequence[Line]] = [["what", "value"], ["representation", point["name"]]]
-    rows += _setting(point["setting"])
-    rows += [["model trained on it", settings["model"]], ["seed", str(settings["seed"])]]
+    candidate, threshold = point.get("candidate"), point.get("threshold")
+    rows: list[Sequence[Line]] = [["what", "value"], ["called", f"{point.get('label', '')} {point['name']}".strip()]]
+    if candidate:
+        rows += [["representation", candidate["method"]], *_setting(candidate["setting"])]
+        rows.append(["model trained on it", candidate["model"]])
+        rows += [[f"after the model: {name}", str(value)] for name, value in (candidate["post"] or {}).items()]
+    if threshold is not None:
+        rows.append([f"predicted {name_outcome(evidence)} above a score of", f"{threshold:g}"])
+    rows += [*_similarity(settings.get("similarity", {})), ["seed", str(settings["seed"])]]
     rows += [[f"solver {name}", str(value)] for name, value in settings["solver"].items()]
     rows += [[f"version of {name}", value] for name, value in versions.items()]
     return [Heading("Model"), Table(rows)]
@@ -53,16 +60,39 @@ PROTECTED_WEIGHTS = {
 
 
 def _setting(setting: Mapping[str, Any]) -> list[Sequence[Line]]:
-    """iFair's setting in words; other representations have none."""
-    if not {"K", "share", "variant"} <= set(setting):
-        return []
-    share = setting["share"]
-    return [
-        ["prototypes K", str(setting["K"])],
-        ["weight λ of utility, of staying close to the records", f"{1 - share:.3g}"],
-        ["weight μ of fairness, of keeping alike who is alike in what may count (λ + μ = 1)", f"{share:.3g}"],
-        ["weights of protected attributes", PROTECTED_WEIGHTS.get(setting["variant"], str(setting["variant"]))],
-    ]
+    """A setting in words."""
+    words: dict[str, tuple[str, Callable[[Any], str]]] = {
+        "K": ("prototypes K", str),
+        "C": ("penalty: C of the model, the smaller the stronger", str),
+        "variant": ("weights of protected attributes", lambda variant: PROTECTED_WEIGHTS.get(variant, str(variant))),
+        "output": ("what the model sees", lambda output: f"{output} of the prototypes"),
+    }
+    rest = dict(setting)
+    rows: list[Sequence[Line]] = []
+    if "share" in rest:
+        share = rest.pop("share")
+        rest.setdefault("variant", "frozen")
+        rows = [
+            ["weight λ of utility, of staying close to the records", f"{1 - share:.3g}"],
+            ["weight μ of fairness, of keeping alike who is alike in what may count (λ + μ = 1)", f"{share:.3g}"],
+        ]
+    for name, value in rest.items():
+        what, write = words.get(name, (name, str))
+        rows.append([what, write(value)])
+    return rows
+
+
+def _similarity(similarity: Mapping[str, Any]) -> list[Sequence[Line]]:
+    """Who is like whom."""
+    learned = similarity.get("learned") or {}
+    if not learned:
+        return [["who is like whom", "distances of encoded columns, as in the paper"]] if similarity else []
+    weights = similarity.get("weights") or {}
+    named = [f"{name} ({weights[name]:g})" if name in weights else name for name in learned["attributes"]]
+    rows: list[Sequence[Line]] = [["who is like whom: alike in", ", ".join(named)]]
+    if learned.get("caliper") is not None:
+        rows.append(["peers are at most so far apart", f"{learned['caliper']:.3g}"])
+    return rows
 
 
 def _use(evidence: Evidence, point: Point) -> list[Block]:

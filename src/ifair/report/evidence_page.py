@@ -22,7 +22,7 @@ SCRIPTS = (
 )
 """The page's own scripts, in order; they share one scope."""
 
-MOST_BYTES = 2_950_000
+MOST_BYTES = 2_050_000
 """Of a page."""
 
 LENGTHS = (40, 24, 12)
@@ -42,7 +42,7 @@ def page(evidence: Evidence) -> str:
     str
         HTML that needs neither a server nor a network. Its security policy forbids to load anything and to run any
         script but its own. All names and values of the data are kept in two blocks of data, the people packed, and the
-        scripts show them as text. Attributes are cut to keep it under 3 MB: see :func:`fit_people`.
+        scripts show them as text. Attributes are cut to keep it under 2.1 MB: see :func:`fit_people`.
     """
     check_results(evidence, EVIDENCE)
     from jinja2.utils import markupsafe
