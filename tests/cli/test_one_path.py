@@ -15,7 +15,7 @@ from scripts import run
 
 pytest.importorskip("optuna")
 pytest.importorskip("skops")
-pytest.importorskip("vl_convert")
+pytest.importorskip("jinja2")
 
 ROLES = ["--protected", "sex", "--target", "hired", "--ignore", "rating", "--ignore", "team", "--id", "person"]
 
