@@ -223,7 +223,7 @@ def test_decisions_in_use_are_read_by_the_value_that_is_positive(in_use, tmp_pat
     [
         (lambda f: f.assign(ours=100 * f["ours"]), ["--scores", "ours"], "--threshold, --rate or --decisions"),
         (lambda f: f.assign(ours=f["ours"].where(f.index != 4)), ["--scores", "ours"], "'ours' is empty in row 5"),
-        (lambda f: f, ["--scores", "invited"], "holds no numbers"),
+        (lambda f: f, ["--scores", "invited"], "in row 1 is no number"),
         (lambda f: f, ["--scores", "our"], "did you mean 'ours'?"),
     ],
 )

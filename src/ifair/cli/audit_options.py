@@ -149,13 +149,17 @@ def _read_existing(records: Any, roles: Any, scores: Any, decisions: Any, thresh
             raise IfairError(f"column {column.name!r} is empty in row {row}: leave out people it says nothing about")
     made: Any = None
     if decisions is not None:
+        numbers = pd.to_numeric(decisions, errors="coerce")
+        # What is no attribute is read as text.
+        decisions = decisions if numbers.isna().any() else numbers
         positive = None if roles.positive is None else find_value(roles.positive, decisions)
         made = encode_outcome(decisions, positive).to_numpy()
     if scores is None:
         return Existing(f"column {decisions.name}", made.astype(float), task, decided=made)
-    if not pd.api.types.is_numeric_dtype(scores):
-        raise IfairError(f"--scores {scores.name}: the column holds no numbers")
-    values = scores.to_numpy(dtype=float)
+    values = pd.to_numeric(scores, errors="coerce").to_numpy(dtype=float)
+    if not np.isfinite(values).all():
+        row = int((~np.isfinite(values)).argmax())
+        raise IfairError(f"--scores {scores.name}: {scores.iloc[row]!r} in row {row + 1} is no number")
     if rate is not None:
         threshold = float(np.quantile(values, 1.0 - rate))
     probable = values.min() >= 0 and values.max() <= 1
