@@ -75,6 +75,15 @@ def test_points_without_a_measure_are_never_chosen():
     assert name_choices([unknown], "classification") == {}
 
 
+def test_the_balance_counts_utility_from_chance():
+    """Of an AUC of 0.84 and ranks of 0.89, or 0.9 and 0.8, the second: far more of what is above chance."""
+    points = [
+        {"id": "a", "validation": {"utility": 0.84, "ranks": 0.89, "corrected": 0.9}},
+        {"id": "b", "validation": {"utility": 0.9, "ranks": 0.8, "corrected": 0.7}},
+    ]
+    assert name_choices(points, "classification") == {"most_useful": "b", "fairest": "a", "balanced": "b"}
+
+
 def test_no_rule_chooses_what_distinguishes_nobody():
     """One decision for all, a score for all, and what hardly says more than chance."""
     useful = {"id": "a", "validation": {"utility": 0.8, "ranks": 0.6, "corrected": 0.5}}

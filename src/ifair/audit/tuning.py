@@ -256,10 +256,13 @@ def name_choices(points: Sequence[Mapping[str, Any]], task: str) -> Choices:
     """The id of the point that each rule would choose by its measures on validation data."""
     rows = [point["validation"] for point in points]
     utility, fairness = MEASURES
-    kept = find_worthwhile(rows, utility=utility, fairness=fairness, chance=CHANCE.get(task, 0.0))
+    chance = CHANCE.get(task, 0.0)
+    kept = find_worthwhile(rows, utility=utility, fairness=fairness, chance=chance)
     if not kept:
         return {}
-    chosen = {rule: choose([rows[i] for i in kept], rule, utility=utility, fairness=fairness) for rule in RULES}
+    # Both from 0, for what knows nothing, to 1: half of an AUC comes for free.
+    scaled = [{utility: (rows[i][utility] - chance) / (1.0 - chance), fairness: rows[i][fairness]} for i in kept]
+    chosen = {rule: choose(scaled, rule, utility=utility, fairness=fairness) for rule in RULES}
     return {rule: points[kept[i]]["id"] for rule, i in chosen.items()}  # type: ignore[return-value]
 
 
