@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
@@ -174,8 +175,12 @@ def flip_scores(people: Dataset, trained: Trained) -> tuple[list[int], Floats]:
     """
     frame, names = people.frame, people.protected
     own = None if set(names) & set(trained.columns) else trained.scores(frame)
+    # A missing value is a value too, of its own.
+    codes = pd.DataFrame({name: pd.factorize(frame[name])[0] for name in names})
     rows, changed = [], []
-    for row, other, is_own in each_alternative(frame, names):
+    for row, _, is_own in each_alternative(codes, names):
+        donor = np.full(len(frame), row)
+        other = frame.assign(**{name: frame[name].iloc[donor].set_axis(frame.index) for name in names})
         rows.append(row)
         changed.append(np.where(is_own, np.nan, trained.scores(other) if own is None else own))
     return rows, np.array(changed).reshape(len(rows), len(people))
