@@ -62,7 +62,7 @@ def take_pictures(path: Path) -> None:
         clip = {"x": 0, "y": top, "width": width, "height": height, "scale": 1}
         shot = driver.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True, "clip": clip})
         (IMAGES / f"{name}.png").write_bytes(base64.b64decode(shot["data"]))
-        print(IMAGES / f"{name}.png")
+        sys.stdout.write(f"{IMAGES / name}.png\n")
     driver.quit()
 
 

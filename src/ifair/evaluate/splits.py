@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -137,9 +138,10 @@ class Part:
         if same:
             found = {same[0]: single[same[0]]}
         found.update(single)
-        if len(single) > 1:
-            crossed = pd.DataFrame(single).agg(" · ".join, axis=1)
-            found[" × ".join(single)] = crossed.to_numpy(dtype=object)
+        # Of two, and of all of them.
+        for some in [*combinations(single, 2), *([tuple(single)] if len(single) > 2 else [])]:
+            crossed = pd.DataFrame({name: single[name] for name in some}).agg(" · ".join, axis=1)
+            found[" × ".join(some)] = crossed.to_numpy(dtype=object)
         return {name: labels for name, labels in found.items() if len(set(labels)) > 1}
 
 
