@@ -300,7 +300,7 @@ def test_whom_consistent_decisions_changed_is_told_with_the_peers_that_did(repor
     choose(report, changed["id"])
     one = changed["changed"][0]
     show_person(report, one["person"])
-    assert f"The plain model's score was {one['before']:.3f}" in report.text("#person")
+    assert f"the score moves from {one['before']:.3f} to {one['after']:.3f}" in report.text("#person")
     for j in one["peers"]:
         assert small_evidence()["people"]["ids"][j] in report.text("#person ul")
 

@@ -103,7 +103,7 @@ function otherwise(data, people, i, now, show) {
   }
   const changed = now.changed?.find((one) => one.person === i);
   if (changed) {
-    lines.push(el("span", {}, `The plain model's score was ${num(changed.before)}; that of the peers made it ${num(changed.after)}: `,
+    lines.push(el("span", {}, `Decided together with the others, the score moves from ${num(changed.before)} to ${num(changed.after)} and with it the decision, because of these peers: `,
       changed.peers.flatMap((j, n) => [n ? ", " : "", personButton(people, j, show)]), "."));
   }
   lines.push(flipWords(data, people, i, now));
