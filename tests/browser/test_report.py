@@ -282,6 +282,16 @@ def test_a_person_stands_with_decisions_peers_and_why_they_are_peers(report):
     assert f"{flip['score'][i]:.3f}" in report.text("#person")
 
 
+def test_consistency_by_other_peers_is_in_the_appendix(report):
+    given = point("full").get("other_peers")
+    assert report.js("return document.querySelector('#other-peers').hidden") == (not given)
+    if given:
+        rows = report.js("return [...document.querySelectorAll('#other-peers-table tr')].map(r => r.textContent)")
+        row = next(row for row in rows if row.startswith(f"{point('full')['label']} · "))
+        for value in given.values():
+            assert f"{value:.3f}".replace("-", "−") in row
+
+
 def test_who_has_no_close_peers_is_told_so(report):
     near = small_evidence()["people"]["neighbours"]
     alone = [i for i, found in enumerate(near) if not found]

@@ -3,6 +3,7 @@
 import pytest
 
 from ifair.report.blocks import (
+    Banner,
     Bullets,
     Code,
     Finding,
@@ -17,6 +18,7 @@ from ifair.report.blocks import (
     plain,
     plain_table,
 )
+from ifair.report.html import html
 
 
 def test_blocks_are_written_as_markdown():
@@ -74,3 +76,10 @@ def test_a_terminal_gets_no_markup():
     assert plain(("a ", Strong("b"), " ", Code("c"), " FA*IR")) == "a b c FA*IR"
     table = Table([["", "AUC"], ["LFR", Number(0.6, 0.02, paper=0.59)]])
     assert plain_table(table) == "     AUC\nLFR  0.59 → 0.60 ± 0.02 (+0.01)"
+
+
+def test_a_banner_stands_out_and_its_text_stays_text():
+    blocks = [Heading("Title", 1), Banner("Profile: <quick>", "Few *splits*.")]
+    assert markdown(blocks) == "# Title\n\n> **Profile: \\<quick\\>** Few \\*splits\\*.\n"
+    page = html(blocks, {})
+    assert '<p class="banner"><strong>Profile: &lt;quick&gt;</strong> Few *splits*.</p>' in page
