@@ -73,8 +73,8 @@ def tuned(*candidates, choices=None):
 
 FRONT = tuned(
     Candidate("masked", {"C": 0.01}),
-    Candidate("ifair", {"K": 3, "share": 0.1}),
-    Candidate("ifair", {"K": 4, "share": 0.9}),
+    Candidate("ifair", {"variant": "frozen", "K": 3, "share": 0.1}),
+    Candidate("ifair", {"variant": "frozen", "K": 4, "share": 0.9}),
     Candidate("masked", post={"name": "consistent", "strength": 0.2}),
 )
 

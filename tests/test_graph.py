@@ -1,11 +1,14 @@
 """The public functions of ifair.graph: what is in the graph, what smoothing leaves, who is chosen."""
 
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
+from ifair.errors import MissingExtra
 from ifair.graph import (
     NeighbourIndex,
     minimum_cut,
@@ -332,3 +335,23 @@ def test_a_tensor_graph_that_is_not_symmetric_is_refused():
     values[0] += 1
     with pytest.raises(ValueError, match="symmetric"):
         smooth([0.1, 0.2, 0.3], W, 1)
+
+
+def test_an_approximate_graph_finds_nearly_all_neighbours_and_repeats():
+    pytest.importorskip("faiss")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 8)) + 3 * rng.integers(4, size=(3000, 1))
+    X[100:120] = X[100]  # copies
+    exact, found = neighbour_graph(X, 5), neighbour_graph(X, 5, approximate=True)
+    assert abs(neighbour_graph(X, 5, approximate=True, n_jobs=2) - found).max() == 0
+    assert exact.minimum(found).sum() / exact.sum() > 0.9
+    assert found.diagonal().max() == 0
+    np.testing.assert_allclose(found.sum(), 3000)
+    # Few people are searched exactly.
+    assert abs(neighbour_graph(X[:300], 5, approximate=True) - neighbour_graph(X[:300], 5)).max() == 0
+
+
+def test_an_approximate_graph_without_its_package_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "faiss", None)
+    with pytest.raises(MissingExtra, match="approximate"):
+        neighbour_graph(np.zeros((30, 2)), 5, approximate=True)

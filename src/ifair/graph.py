@@ -45,6 +45,7 @@ def neighbour_graph(
     neighbours: ArrayLike | None = None,
     device: Any = None,
     n_jobs: int | None = None,
+    approximate: bool = False,
 ) -> Any:
     """Who is like whom: the symmetric graph ``W = (A + A') / 2k`` of the k nearest neighbours.
 
@@ -71,6 +72,9 @@ def neighbour_graph(
         Search on this device of PyTorch. By default where ``X`` is.
     n_jobs : int or None
         Threads on a processor, as in scikit-learn: None is one, -1 all cores.
+    approximate : bool
+        Search by cells of faiss (the extra ``approximate``), on processors: quicker for hundreds of thousands of
+        people, and some of the nearest are missed. Repeatable.
 
     Returns
     -------
@@ -78,8 +82,8 @@ def neighbour_graph(
 
     Notes
     -----
-    Exact, also on a device, and the same in both places: distances are compared to ten significant digits, equally near
-    people by their row. Memory grows with M.
+    Exact unless asked otherwise, also on a device, and the same in both places: distances are compared to ten
+    significant digits, equally near people by their row. Memory grows with M.
 
     Examples
     --------
@@ -107,7 +111,7 @@ def neighbour_graph(
         records = torch.from_numpy(np.ascontiguousarray(records)).to(device)
     elif device is not None:
         records = records.to(device)
-    index = search_neighbours(records, n_neighbors, reach, query, n_jobs)
+    index = search_neighbours(records, n_neighbors, reach, query, n_jobs, approximate)
     if as_tensor:
         return tensor_graph_of(index, n_neighbors)
     return graph_of(index if isinstance(index, np.ndarray) else index.cpu().numpy(), n_neighbors)

@@ -504,13 +504,14 @@ def check_results(content: Any, format_: Format, name: str = "this") -> None:
         )
     check_schema(content, format_.schema, name)
     for key, kind in {"K": int, "share": float, "variant": str}.items():
-        for place, value in list_places(content, f"*.*.setting.{key}", name):
-            check_schema(value, kind, place)
+        for holder in ("setting", "candidate.setting"):
+            for place, value in list_places(content, f"*.*.{holder}.{key}", name):
+                check_schema(value, kind, place)
     if format_ is EVIDENCE:
         _check_people(content, name)
         _check_choices(content, content["points"], name)
     elif format_ is TUNING:
-        _check_choices(content, content["front"], name)
+        _check_choices(content, content["trials"], name)
 
 
 def _check_choices(content: Any, points: list[Any], name: str) -> None:

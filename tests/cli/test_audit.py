@@ -3,7 +3,9 @@
 import json
 from importlib import import_module
 
+import numpy as np
 import pytest
+from sklearn.metrics import accuracy_score, roc_auc_score
 
 from samples import FAST, applicants, small_evidence
 from scripts import run
@@ -161,3 +163,72 @@ def test_a_card_is_written_beside_the_report(tmp_path):
     assert done.exit_code == 1
     assert "no point 'finest'" in done.stderr
     assert not (tmp_path / "other.html").exists()
+
+
+@pytest.fixture(scope="module")
+def in_use(tmp_path_factory):
+    """A table with the scores of a model that somebody uses, and the evidence about it."""
+    folder = tmp_path_factory.mktemp("in_use")
+    frame = applicants().drop(columns=["rating", "team"])
+    rng = np.random.default_rng(0)
+    frame["ours"] = (0.5 * frame["hired"] + 0.2 * (frame["sex"] == "male") + 0.3 * rng.random(len(frame))).round(3)
+    frame["invited"] = np.where(frame["ours"] > 0.6, "yes", "no")
+    frame["person"] = range(len(frame))
+    frame.to_csv(folder / "people.csv", index=False)
+    roles = ["--protected", "sex", "--target", "hired", "--id", "person"]
+    arguments = [*roles, "--ignore", "invited", "--scores", "ours", "--threshold", 0.6, "--resamples", 10, "--jobs", 1]
+    done = run("audit", folder / "people.csv", *arguments, "-o", folder / "evidence.json")
+    assert done.exit_code == 0, done.output
+    assert "the model in use, column ours" in done.stdout
+    assert "left out: the flip test of the model in use" in done.stdout
+    return folder, frame, json.loads((folder / "evidence.json").read_text())
+
+
+def test_a_model_in_use_is_judged_by_what_it_said(in_use):
+    """Found again with scikit-learn and pandas alone."""
+    _, frame, found = in_use
+    [point] = [p for p in found["points"] if p["family"] == "existing"]
+    people = frame.set_index("person").loc[[int(i) for i in found["people"]["ids"]]]
+    decided = (people["ours"] > 0.6).astype(int)
+    assert point["test"]["utility"]["estimate"] == pytest.approx(
+        roc_auc_score(people["hired"], people["ours"]), abs=1e-5
+    )
+    assert point["test"]["accuracy"]["estimate"] == pytest.approx(accuracy_score(people["hired"], decided), abs=1e-5)
+    rates = decided.groupby(people["sex"]).mean()
+    shown = {g["label"]: g["rate"] for g in next(p for p in point["groups"] if p["partition"] == "sex")["groups"]}
+    assert shown == pytest.approx(rates.to_dict(), abs=1e-5)
+    assert point["flip"] is None
+    assert found["choices"] == {"balanced": point["id"]}
+    assert found["verdict"]["choice"] == point["id"]
+    assert {p["role"] for p in found["points"]} >= {"full", "deleted", "penalised"}
+    assert "ours" not in {a["name"] for a in found["people"]["attributes"]}
+
+
+def test_decisions_in_use_are_read_by_the_value_that_is_positive(in_use, tmp_path):
+    frame = in_use[1]
+    frame.assign(hired=frame["hired"].map({1: "yes", 0: "no"})).to_csv(tmp_path / "words.csv", index=False)
+    roles = ["-p", "sex", "--target", "hired", "--positive", "yes", "--ignore", "person", "--ignore", "ours"]
+    arguments = [*roles, "--decisions", "invited", "--resamples", 10, "--jobs", 1, "--json"]
+    done = run("audit", tmp_path / "words.csv", *arguments)
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    [point] = [p for p in found["points"] if p["family"] == "existing"]
+    truth, decided = found["people"]["truth"], point["people"]["score"]
+    assert set(decided) == {0.0, 1.0}
+    assert point["test"]["accuracy"]["estimate"] == pytest.approx(accuracy_score(truth, decided), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("change", "arguments", "message"),
+    [
+        (lambda f: f.assign(ours=100 * f["ours"]), ["--scores", "ours"], "--threshold, --rate or --decisions"),
+        (lambda f: f.assign(ours=f["ours"].where(f.index != 4)), ["--scores", "ours"], "'ours' is empty in row 5"),
+        (lambda f: f, ["--scores", "invited"], "in row 1 is no number"),
+        (lambda f: f, ["--scores", "our"], "did you mean 'ours'?"),
+    ],
+)
+def test_scores_that_cannot_be_judged_are_refused(in_use, tmp_path, change, arguments, message):
+    change(in_use[1]).to_csv(tmp_path / "people.csv", index=False)
+    done = run("audit", tmp_path / "people.csv", "-p", "sex", "--target", "hired", "--ignore", "person", *arguments)
+    assert done.exit_code == 1
+    assert message in done.stderr

@@ -10,14 +10,14 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 
 from ifair.audit.cautions import CHANCE, list_cautions
-from ifair.audit.people_view import describe_people, flip_people
+from ifair.audit.people_view import describe_people
+from ifair.audit.points import judge_point, try_candidate
 from ifair.audit.referee import compare_points, draw_front, give_verdicts
 from ifair.audit.roles_in_words import describe_group
 from ifair.audit.tuning import (
     MEASURES,
     SOLVER,
     choose_penalised,
-    find_role,
     find_similarity,
     is_choosable,
     letter,
@@ -25,17 +25,14 @@ from ifair.audit.tuning import (
     name_choices,
 )
 from ifair.datasets.dataset import Dataset
-from ifair.encode import columns_of
 from ifair.errors import IfairError
-from ifair.evaluate.arms import MODELS, list_candidates
-from ifair.evaluate.candidates import Candidate
+from ifair.evaluate.arms import MODELS, PENALTIES, list_candidates
+from ifair.evaluate.candidates import EXISTING, Candidate
 from ifair.evaluate.fronts import pareto_front
-from ifair.evaluate.judgement import Judgement, attack_representation, certify_representation, find_graders
-from ifair.evaluate.measures import USEFULNESS, brief_measures, plain_number
-from ifair.evaluate.resampling import Measured
+from ifair.evaluate.judgement import find_graders
+from ifair.evaluate.measures import USEFULNESS, plain_number
 from ifair.evaluate.splits import Split, split_table
-from ifair.evaluate.training import Outcome, Trained, train
-from ifair.models.ifair import IFair
+from ifair.evaluate.training import Existing
 from ifair.results import AuditedData, Choices, Evidence, LeftOut, Point, Utility, list_versions
 
 Step = Callable[[str, int, int], None]
@@ -60,6 +57,7 @@ def evidence(
     models: Sequence[str] = MODELS,
     threshold: float | None = None,
     rate: float | None = None,
+    existing: Existing | None = None,
     n_jobs: int | None = None,
     step: Step | None = None,
 ) -> Evidence:
@@ -97,6 +95,8 @@ def evidence(
         Of two classes: who has a higher score is decided about positively. Default: that of the tuning, or 0.5.
     rate : float, optional
         Instead of a threshold: that of each point above which this share of the validation people is.
+    existing : Existing, optional
+        A model that decides already: it is judged by what it said, beside models that delete columns.
     n_jobs : int, optional
         Processes; -1 for one per core. The result does not depend on it.
     step : callable, optional
@@ -116,19 +116,19 @@ def evidence(
         categorical = categorical or tuning.get("categorical", ())
         similarity = find_similarity(tuning) if similarity is None else similarity
     parts = split_for_audit(dataset, seed, most_people=most_people, categorical=categorical, similarity=similarity)
-    candidates = list_audited(tuning, parts, models)
+    candidates = list_audited(tuning, parts, models, alone=existing is None)
     how: dict[str, Any] = {"resamples": resamples, "higher_is_better": higher_is_better, "rate": rate}
     given = (threshold, (tuning or {}).get("threshold"), 0.5)
     how["threshold"] = next(value for value in given if value is not None)
     how["graders"] = find_graders(parts)
     first, *others = candidates
-    before = _try(first, parts, seed, options, **how)
+    before = try_candidate(first, parts, seed, options, **how)
     if isinstance(before, str):
         raise IfairError(f"no model can be trained on {dataset.name}: {before}")
     tell(first.name, 1, len(candidates))
     # By now the neighbours of both parts are known, and other processes get them with the parts.
     jobs = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_try)(candidate, parts, seed, options, **how) for candidate in others
+        delayed(try_candidate)(candidate, parts, seed, options, **how) for candidate in others
     )
     points: list[Point] = []
     measured = []
@@ -142,6 +142,13 @@ def evidence(
             measured.append(found[1])
         if done > 1:
             tell(candidate.name, done, len(candidates))
+    if existing is not None:
+        shared = {name: how[name] for name in ("resamples", "higher_is_better", "graders")}
+        point, reached = judge_point(Candidate(EXISTING, model=existing.name), existing, parts, **shared)
+        point["label"] = letter(len(candidates))
+        points.append(point)
+        measured.append(reached)
+        left_out.append({"name": f"the flip test of {point['name']}", "why": "what it would say is not known"})
     penalised = choose_penalised(points, parts.task)
     for point in points:
         point["role"] = "penalised" if point["id"] == penalised else point["role"]
@@ -184,115 +191,24 @@ def evidence(
     return found_evidence
 
 
-def _try(
-    candidate: Candidate,
-    parts: Split,
-    seed: int,
-    options: dict[str, Any],
-    *,
-    resamples: int,
-    higher_is_better: bool,
-    threshold: float,
-    graders: Mapping[str, Any],
-    rate: float | None = None,
-) -> tuple[Point, dict[str, Measured]] | str:
-    """A point with its measures, or why there is none."""
-    try:
-        trained = train(candidate, parts, seed, options, threshold=threshold)
-    except ValueError as error:
-        return str(error)
-    if rate is not None and parts.task == "classification":
-        trained = trained.at_rate(parts.validation, rate)
-    test = Judgement(parts.test, trained.outcome(parts.test), parts, resamples)
-    measures = test.measures()
-    Z = trained.represent(parts.test.records.frame)
-    flip, people = flip_people(parts.test, trained, resamples)
-    point: Any = {
-        "id": candidate.id,
-        "name": candidate.name,
-        "role": find_role(candidate),
-        "family": candidate.method,
-        "setting": dict(candidate.setting),
-        "candidate": candidate.to_data(),
-        "blind": candidate.blind,
-        "threshold": plain_number(trained.threshold) if parts.task == "classification" else None,
-        "validation": brief_measures(parts.validation, trained.outcome(parts.validation), parts),
-        "test": test.describe(measures),
-        "graders": test.graders(graders),
-        "groups": test.groups(),
-        "adversary": attack_representation(Z, parts.test, resamples),
-        "certificate": certify_representation(Z, parts.test),
-        "flip": flip,
-        "worst": test.worst(higher_is_better=higher_is_better),
-        "people": people,
-        **_describe_model(trained, parts),
-        **(_describe_batch(trained, parts, resamples) if trained.consistent else {}),
-    }
-    return point, measures
-
-
-def _describe_batch(trained: Trained, parts: Split, resamples: int) -> dict[str, Any]:
-    """The people of the test part decided about together; who is decided about otherwise than by the model alone."""
-    test = parts.test
-    frame = test.records.frame[trained.columns]
-    if parts.task != "classification":
-        scores = trained.estimator.scores(frame, query=test.query)
-        judged = Judgement(test, Outcome(scores, scores), parts, resamples)
-        return {"batch": judged.describe(judged.measures())}
-    batch = trained.estimator.decide(frame, threshold=trained.threshold)
-    judged = Judgement(test, Outcome(batch.scores, batch.selected.astype(np.int64)), parts, resamples)
-    changed = []
-    for person in batch.changed.tolist():
-        near = batch.peers.indices[person]
-        alike = [int(other) for other in near if other >= 0 and batch.selected[other] == batch.selected[person]]
-        before, after = batch.model_scores[person], batch.scores[person]
-        changed.append({"person": person, "before": plain_number(before), "after": plain_number(after), "peers": alike})
-    return {"batch": judged.describe(judged.measures()), "changed": changed}
-
-
-def _describe_model(trained: Trained, parts: Split) -> dict[str, Any]:
-    """The archetypes and the weights of the attributes, where the representation has any."""
-    model, encoder = trained.representation, trained.pipeline[0]
-    if not isinstance(model, IFair):
-        return {"archetypes": None, "weights": None}
-    X = encoder.transform(parts.train.records.frame[trained.columns])
-    table = model.archetypes(X, encoder)
-    rows = [[_plain_cell(value) for value in row] for row in table.to_numpy(dtype=object).tolist()]
-    weights = [
-        {"name": name, "weight": plain_number(model.alpha_[columns_of(name, X.columns)].sum())}
-        for name in encoder.attributes_
-    ]
-    bound = {}
-    if model.output == "nearest":
-        test = parts.test
-        nearest = encoder.transform(test.records.frame[trained.columns])
-        bound = {"bound": plain_number(model.consistency_bound(nearest, neighbours=test.neighbours))}
-    return {
-        **bound,
-        "archetypes": {"columns": [str(name) for name in table.columns], "rows": rows},
-        "weights": sorted(weights, key=lambda one: -float(one["weight"] or 0)),
-        "converged": trained.converged,
-    }
-
-
-def _plain_cell(value: Any) -> Any:
-    if isinstance(value, (bool, np.bool_)):
-        return "yes" if value else "no"
-    if isinstance(value, (int, float, np.number)):
-        return float(f"{float(value):.4g}") if np.isfinite(value) else None
-    return "(missing)" if pd.isna(value) else str(value)
-
-
 def split_for_audit(dataset: Dataset, seed: int, **options: Any) -> Split:
     """The thirds that an audit learns, chooses and judges on; ``ifair fit --as-audited`` learns on the first, too."""
     return split_table(dataset, seed, most_training=LEARNED_FROM, **options)
 
 
-def list_audited(tuning: Mapping[str, Any] | None, parts: Split, models: Sequence[str]) -> list[Candidate]:
-    """What is compared, in the order of the letters that points are called by."""
+def list_audited(
+    tuning: Mapping[str, Any] | None, parts: Split, models: Sequence[str], *, alone: bool = True
+) -> list[Candidate]:
+    """What is compared, in the order of the letters that points are called by.
+
+    ``alone``: nothing else is judged. Beside a model that exists already stand only those that delete columns.
+    """
     low, high = parts.score_range
+    tuned = None if tuning is None else list_tuned(tuning)
+    if tuned is None and not alone:
+        tuned = [Candidate("masked", {"C": C}) for C in PENALTIES]
     return list_candidates(
-        None if tuning is None else list_tuned(tuning),
+        tuned,
         models=models if tuning is None else [tuning["baselines"][0]["candidate"]["model"]],
         two_classes=parts.task == "classification" and len(set(parts.train.group)) == 2,
         width=high - low,
@@ -301,6 +217,9 @@ def list_audited(tuning: Mapping[str, Any] | None, parts: Split, models: Sequenc
 
 def choose_points(points: Sequence[Point], task: str, tuning: Mapping[str, Any] | None) -> Choices:
     """What the rules choose: what they chose when the table was tuned, so that nothing is called by two names."""
+    in_use = [point["id"] for point in points if point["family"] == EXISTING]
+    if in_use:
+        return {"balanced": in_use[0]}
     chosen = name_choices([point for point in points if is_choosable(point)], task)
     known = {point["id"] for point in points}
     return {**chosen, **{k: v for k, v in (tuning or {}).get("choices", {}).items() if v in known}}

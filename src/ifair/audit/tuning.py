@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from threadpoolctl import threadpool_limits
 
 from ifair.audit.cautions import CHANCE
 from ifair.datasets.dataset import Dataset
 from ifair.errors import IfairError, nearest_name
 from ifair.evaluate.arms import MODELS, Arm, is_penalised, list_arms
-from ifair.evaluate.candidates import VARIANTS, Candidate
+from ifair.evaluate.candidates import EXISTING, VARIANTS, Candidate
 from ifair.evaluate.fronts import pareto_front
 from ifair.evaluate.measures import USEFULNESS, brief_measures, plain_number
 from ifair.evaluate.rules import RULES, choose, find_worthwhile
@@ -117,8 +118,10 @@ def tune(
     clock = _Clock(n_trials, observer)
 
     def reach(candidate: Candidate) -> dict[str, Any]:
-        trained = train(candidate, parts, seed, {"n_jobs": -1, **options}, threshold=threshold)
-        return dict(brief_measures(parts.validation, trained.outcome(parts.validation), parts))
+        # Of so few people a model is learned faster by one thread than by several that wait for each other.
+        with threadpool_limits(1):
+            trained = train(candidate, parts, seed, {"n_jobs": -1, **options}, threshold=threshold)
+            return dict(brief_measures(parts.validation, trained.outcome(parts.validation), parts))
 
     about = {
         "data": fingerprint_dataset(dataset),
@@ -136,6 +139,8 @@ def tune(
     for arm, share in zip(arms, shares):
         if share:
             trials += _search_arm(arm, share, reach, clock, journal=journal, about=about, seed=seed)
+    # What two searches found is one candidate.
+    trials = list({point["id"]: point for point in trials}.values())
     penalised = choose_penalised(trials, parts.task)
     for point in [point for point in trials if point["id"] == penalised][:1]:
         point["role"] = "penalised"
@@ -229,7 +234,7 @@ def find_role(candidate: Candidate) -> Role:
     """What a candidate is to a reader; which penalty is the tuned one is known when all were tried."""
     if candidate.method in ("full", "masked") and not candidate.setting and candidate.post is None:
         return "full" if candidate.method == "full" else "deleted"
-    ours = candidate.method == "ifair" or (candidate.consistent and candidate.blind)
+    ours = candidate.method in ("ifair", EXISTING) or (candidate.consistent and candidate.blind)
     return "ours" if ours else "rival"
 
 
@@ -239,12 +244,11 @@ def is_choosable(point: Mapping[str, Any]) -> bool:
 
 
 def find_front(points: Sequence[TunedPoint]) -> list[TunedPoint]:
-    """The points that no other one beats on validation data, the most useful first, each once."""
-    kept = list({point["id"]: point for point in points}.values())
-    if not kept:
+    """The points that no other one beats on validation data, the most useful first."""
+    if not points:
         return []
-    values = [[_number(point["validation"].get(name)) for name in MEASURES] for point in kept]
-    front = [point for point, on in zip(kept, pareto_front(values)) if on]
+    values = [[_number(point["validation"].get(name)) for name in MEASURES] for point in points]
+    front = [point for point, on in zip(points, pareto_front(values)) if on]
     return sorted(front, key=lambda point: -_number(point["validation"]["utility"]))
 
 

@@ -28,6 +28,7 @@ def audit(table: Path, roles: Any, output: Path | None, as_json: bool, **options
     \b
     ifair audit people.csv --protected sex --target hired --positive yes
     ifair audit people.csv --columns roles.toml --tuning tuning.json -o evidence.json
+    ifair audit people.csv --columns roles.toml --scores our_score --threshold 0.4
     ifair audit people.csv -p sex --target hired --json | jq '.points[] | {name, flip}'
     """
     needs_for_tables(table)

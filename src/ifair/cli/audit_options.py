@@ -43,6 +43,8 @@ OPTIONS = (
         type=click.Path(readable=False, path_type=Path),
         help="What `ifair tune` wrote: its front is compared. Without it a small grid of settings.",
     ),
+    click.option("--scores", metavar="COLUMN", help="Scores of a model in use: judge it, instead of our own."),
+    click.option("--decisions", metavar="COLUMN", help="Decisions of a model in use, with or without --scores."),
     estimator_option(),
     threshold_options,
     click.option("--seed", type=int, help="Of the split and the starts; that of the tuning, or 0, by default."),
@@ -62,23 +64,30 @@ def audit_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-def read_people(table: Path, roles: Any) -> tuple[Any, Any]:
-    """The table as a Dataset, and the ids of its people or None; doubts about columns go to standard error."""
+def read_people(table: Path, roles: Any, *more: str | None) -> tuple[Any, ...]:
+    """The table as a Dataset, the ids of its people or None, and columns that are no attributes, or None.
+
+    Doubts about columns go to standard error.
+    """
     from ifair.cli.roles_options import needs_protected
     from ifair.tables.checked_table import check_table
 
     needs_protected(roles)
     if roles.target is None:
         raise click.UsageError("name the outcome that is decided about: --target COLUMN, or a file with --columns")
-    checked = check_table(table, roles)
+    named = [name for name in more if name is not None]
+    checked = check_table(table, roles.override(ignore=[*roles.ignore, *named]) if named else roles)
     warn(checked.warnings)
-    return checked.to_dataset(), None if roles.id is None else checked.frame[roles.id].to_numpy()
+    ids = None if roles.id is None else checked.frame[roles.id].to_numpy()
+    return checked.to_dataset(), ids, *(None if name is None else checked.frame[name] for name in more)
 
 
 def gather_evidence(
     table: Path,
     roles: Any,
     tuning: Path | None,
+    scores: str | None,
+    decisions: str | None,
     estimators: tuple[str, ...],
     threshold: float | None,
     rate: float | None,
@@ -91,7 +100,10 @@ def gather_evidence(
     """The evidence about a table, with progress on standard error."""
     if threshold is not None and rate is not None:
         raise click.UsageError("--threshold and --rate both say who is decided about positively: give one of them")
-    records, ids = read_people(table, roles)
+    records, ids, given, decided = read_people(table, roles, scores, decisions)
+    existing = None
+    if given is not None or decided is not None:
+        existing = _read_existing(records, roles, given, decided, threshold, rate)
     tuned = None if tuning is None else read_tuning(tuning, records)
 
     from ifair.audit import evidence
@@ -111,9 +123,53 @@ def gather_evidence(
         models=estimators or MODELS,
         threshold=threshold,
         rate=rate,
+        existing=existing,
         n_jobs=jobs,
         step=echo_step,
     )
+
+
+def _read_existing(records: Any, roles: Any, scores: Any, decisions: Any, threshold: Any, rate: Any) -> Any:
+    """A model in use, by the columns of what it said."""
+    import numpy as np
+    import pandas as pd
+
+    from ifair.errors import IfairError
+    from ifair.evaluate.splits import task_of
+    from ifair.evaluate.training import Existing
+    from ifair.tables.from_table import encode_outcome
+    from ifair.tables.groups import find_value
+
+    task = task_of(records)
+    if decisions is not None and task != "classification":
+        raise IfairError(f"--decisions {decisions.name}: the target is a number, so that there are scores only")
+    for column in (scores, decisions):
+        if column is not None and column.isna().any():
+            row = int(column.isna().to_numpy().argmax()) + 1
+            raise IfairError(f"column {column.name!r} is empty in row {row}: leave out people it says nothing about")
+    made: Any = None
+    if decisions is not None:
+        numbers = pd.to_numeric(decisions, errors="coerce")
+        # What is no attribute is read as text.
+        decisions = decisions if numbers.isna().any() else numbers
+        positive = None if roles.positive is None else find_value(roles.positive, decisions)
+        made = encode_outcome(decisions, positive).to_numpy()
+    if scores is None:
+        return Existing(f"column {decisions.name}", made.astype(float), task, decided=made)
+    values = pd.to_numeric(scores, errors="coerce").to_numpy(dtype=float)
+    if not np.isfinite(values).all():
+        row = int((~np.isfinite(values)).argmax())
+        raise IfairError(f"--scores {scores.name}: {scores.iloc[row]!r} in row {row + 1} is no number")
+    if rate is not None:
+        threshold = float(np.quantile(values, 1.0 - rate))
+    probable = values.min() >= 0 and values.max() <= 1
+    if task == "classification" and made is None and threshold is None and not probable:
+        raise IfairError(
+            f"--scores {scores.name}: the scores are no probabilities; say who is decided about positively, with "
+            "--threshold, --rate or --decisions"
+        )
+    limit = {} if threshold is None else {"threshold": threshold}
+    return Existing(f"column {scores.name}", values, task, **limit, decided=made)
 
 
 def read_tuning(path: Path, records: Any) -> Tuning:

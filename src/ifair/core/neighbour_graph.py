@@ -7,11 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ifair.core.approximate import nearest_approximately
 from ifair.core.nearest import Reference, to_ten_digits
 from ifair.errors import IfairError
 
 
-def search_neighbours(records: Any, k: int, reach: float | None, query: Any, n_jobs: int | None) -> Any:
+def search_neighbours(
+    records: Any, k: int, reach: float | None, query: Any, n_jobs: int | None, approximate: bool = False
+) -> Any:
     """Neighbours of shape (M, k) in the kind of the records; -1 where there is nobody."""
     n = len(records)
     if query is None and not 1 <= k < n:
@@ -19,17 +22,23 @@ def search_neighbours(records: Any, k: int, reach: float | None, query: Any, n_j
     if k < 1:
         raise IfairError(f"n_neighbors must be at least 1, got {k}")
     if isinstance(records, np.ndarray):
-        return _fill(np.full((n, k), -1, dtype=np.intp), records, k, reach, query, n_jobs)
+        return _fill(np.full((n, k), -1, dtype=np.intp), records, k, reach, query, n_jobs, approximate)
+    if approximate:
+        raise IfairError("approximate=True searches on processors: leave device out, or search exactly on the device")
     return _fill(records.new_full((n, k), -1).long(), records, k, reach, query, n_jobs)
 
 
-def _fill(index: Any, records: Any, k: int, reach: float | None, query: Any, n_jobs: int | None) -> Any:
+def _fill(
+    index: Any, records: Any, k: int, reach: float | None, query: Any, n_jobs: int | None, approximate: bool = False
+) -> Any:
     for rows in _rows_by_query(query, len(records)):
         few = min(k, len(rows) - 1)
         if few == 0:
             continue
         whole = len(rows) == len(records)
-        if isinstance(records, np.ndarray):
+        if isinstance(records, np.ndarray) and approximate:
+            found, squared = nearest_approximately(records[rows], few, n_jobs=n_jobs)
+        elif isinstance(records, np.ndarray):
             found, squared = Reference.of(records if whole else records[rows]).nearest_others(few, n_jobs)
         else:
             import torch

@@ -23,6 +23,7 @@ NAMES = {
     "masked": "protected columns deleted",
     "svd-masked": "protected columns deleted, SVD",
     "lfr": "LFR",
+    "existing": "the model in use",
 }
 """What people call methods without a setting. The first is what every other candidate of an audit is compared with."""
 
@@ -43,6 +44,9 @@ MEANS = {"reduction": "mean", "init": "k-means++", "pairs": "auto"}
 
 CONSISTENT = "consistent"
 """The post-processing of :class:`ifair.ConsistentClassifier`; its parameters are ``strength`` and ``n_neighbors``."""
+
+EXISTING = "existing"
+"""The method of a model that decides already, of which nothing is known but what it said."""
 
 MODEL_NAMES = {"linear": "linear model", "boosting": "boosted trees", "neighbours": "nearest neighbours"}
 

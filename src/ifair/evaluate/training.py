@@ -145,6 +145,33 @@ class Trained:
         return replace(self, post=post)
 
 
+@dataclass(frozen=True)
+class Existing:
+    """A model that decides already: what it said about everybody is all that is known of it.
+
+    Attributes
+    ----------
+    name : str
+        Where its scores or decisions are, for people.
+    scores : array of shape (n_records,)
+        Of all records of the dataset.
+    decided : array of shape (n_records,), optional
+        0 or 1, where it does not simply decide by the threshold.
+    """
+
+    name: str
+    scores: Floats
+    task: str
+    threshold: float = 0.5
+    decided: NDArray[Any] | None = None
+
+    def outcome(self, part: Part) -> Outcome:
+        """What it said about the people of a part."""
+        scores = self.scores[part.rows]
+        made = decide(scores, self.task, self.threshold) if self.decided is None else self.decided[part.rows]
+        return Outcome(scores, made)
+
+
 def decide(scores: Floats, task: str, threshold: float = 0.5) -> NDArray[Any]:
     """0 or 1 for two classes, 1 above the threshold; other scores stand for themselves."""
     return (scores > threshold).astype(np.int64) if task == "classification" else scores

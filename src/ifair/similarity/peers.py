@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ifair.core.approximate import nearest_approximately
 from ifair.core.arrays import Array, Indices
-from ifair.core.nearest import Reference, first_of_each, to_ten_digits
+from ifair.core.nearest import Reference, first_of_each, nearest, to_ten_digits
 
 ROWS = 256
 """People searched for at a time."""
@@ -147,9 +148,14 @@ class Points:
 
 
 def find_peers(
-    people: Points, reference: Points | None, n_neighbors: int, query: NDArray[np.intp] | None = None
+    people: Points,
+    reference: Points | None,
+    n_neighbors: int,
+    query: NDArray[np.intp] | None = None,
+    *,
+    approximate: bool = False,
 ) -> Peers:
-    """The nearest people of each in the reference, exactly; memory grows with the number of people.
+    """The nearest people of each in the reference, exactly unless asked otherwise; memory grows with the people.
 
     Without a reference: among the people themselves, of whom nobody is their own peer, and of one ``query``.
     """
@@ -165,7 +171,8 @@ def find_peers(
         asked, among = (people, others) if query is None else (people[rows], others[pool])
         search = among.prepare_search() if asked.complete and reference is not None else None
         if reference is None and asked.complete:
-            found, squared = Reference.of(asked.coordinates).nearest_others(k)
+            search_own = nearest_approximately if approximate else nearest
+            found, squared = search_own(asked.coordinates, k)
         elif search is not None:
             found, squared = search.nearest(asked.coordinates, k)
         else:

@@ -61,6 +61,9 @@ class Similarity(BaseEstimator):
         "paper": Euclidean distance of one-hot encoded columns with unit variance each, missing values with a column of
         their own, as in the paper; rare values then count more the rarer they are. No caliper unless a number is given;
         `weights` apply to all columns of an attribute, `ordered` and `units` are not taken.
+    approximate : bool, default=False
+        Search peers among people themselves by cells of faiss (the extra ``approximate``), where nobody has a gap: see
+        :func:`ifair.graph.neighbour_graph`. Newcomers are searched for exactly.
 
     Attributes
     ----------
@@ -103,6 +106,7 @@ class Similarity(BaseEstimator):
         n_neighbors: int = 10,
         caliper: str | float | None = "auto",
         reading: str = "attributes",
+        approximate: bool = False,
     ) -> None:
         self.protected = protected
         self.weights = weights
@@ -112,6 +116,7 @@ class Similarity(BaseEstimator):
         self.n_neighbors = n_neighbors
         self.caliper = caliper
         self.reading = reading
+        self.approximate = approximate
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the units of the attributes, and the caliper, from a population.
@@ -166,7 +171,8 @@ class Similarity(BaseEstimator):
         people = self.embed(X)
         others = None if reference is None else self.embed(reference)
         codes = None if query is None else pd.factorize(np.asarray(query))[0]
-        found = find_peers(people, others, n_neighbors or self.n_neighbors, codes)
+        k = n_neighbors or self.n_neighbors
+        found = find_peers(people, others, k, codes, approximate=self.approximate)
         return found.within(None if np.isinf(self.caliper_) else self.caliper_)
 
     def embed(self, X: Any) -> Points:

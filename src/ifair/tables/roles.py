@@ -9,7 +9,7 @@ from typing import Any, Self
 from ifair.errors import IfairError, suggest_name, unknown_name
 from ifair.files import check_regular
 
-SIMILARITY = ("reading", "weights", "ordered", "units", "caliper", "n_neighbors")
+SIMILARITY = ("reading", "weights", "ordered", "units", "caliper", "n_neighbors", "approximate")
 """Settings of a table ``[similarity]``; what is protected or a category is said by the roles."""
 
 
