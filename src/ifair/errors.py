@@ -13,7 +13,7 @@ from pathlib import Path
 # Of files, which often share an ending: 0.8 lets one or two letters of a short name differ.
 FILES_CUTOFF = 0.8
 # Packages that pip knows by another name than `import` does.
-_PIP_NAMES = {"faiss": "faiss-cpu", "vl_convert": "vl-convert-python"}
+_PIP_NAMES = {"faiss": "faiss-cpu"}
 _FLAGS: ContextVar[bool] = ContextVar("_FLAGS", default=False)
 
 

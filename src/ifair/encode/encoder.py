@@ -149,6 +149,28 @@ class Encoder(TransformerMixin, BaseEstimator):
             ).fit(_transform_array(self._most_frequent, choices) if self.missing == "impute" else choices)
         self._arrange_columns(flagged=np.flatnonzero(is_missing.any(axis=0) & (self.missing == "flag")).tolist())
 
+        return self._fit_scale(numbers, choices, is_missing)
+
+    def rescale(self, X: Any) -> Self:
+        """Learn the scale of every column anew from other records; categories stay those of `fit`.
+
+        Where all categories are known beforehand, fit on a table that has them all, and rescale on the training
+        records. A column in which these are all alike is left unscaled.
+
+        Parameters
+        ----------
+        X : DataFrame (pandas or polars) or array-like of shape (n_samples, n_features)
+            Records with the columns of `fit`.
+
+        Returns
+        -------
+        Encoder
+            The encoder itself.
+        """
+        check_is_fitted(self)
+        return self._fit_scale(*self._split_columns(to_pandas(self, X, reset=False)))
+
+    def _fit_scale(self, numbers: Any, choices: Any, is_missing: Any) -> Self:
         scaler = StandardScaler().fit(self._assemble(numbers, choices, is_missing))
         kinds = np.array([attribute.kind for attribute in self._plan])[self._source]
         is_number = (kinds == "numeric") & (np.array(self._suffixes) == "")

@@ -77,8 +77,8 @@ class Judgement:
             found["positive"] = drawn.average(decisions)
             found["corrected"] = _correct_for_chance(unlike, found["positive"])
             if 0 < part.y.mean() < 1:
-                unlike, chance = differ_at_rate(scores, near, float(part.y.mean()), part.query)
-                found["matched"] = _correct_for_chance(drawn.average_pairs(unlike), drawn.average(chance))
+                differing, chance = differ_at_rate(scores, near, float(part.y.mean()), part.query)
+                found["matched"] = _correct_for_chance(drawn.average_pairs(differing), drawn.average(chance))
         return found | {f"gap:{name}": gap for name, gap in self._gaps.items()}
 
     def describe(self, measures: Mapping[str, Measured]) -> dict[str, Any]:

@@ -42,8 +42,6 @@ Floats = NDArray[np.float64]
 
 NEIGHBOURS = 10
 FOLDS = 5
-SPLITS = 10
-"""Of every profile but the smallest."""
 STRENGTHS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 SQUARED_STRENGTHS = (0.05, 0.15, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 """Squares of differences below 1 are smaller than the differences: the same effect takes more strength."""
@@ -88,9 +86,9 @@ class Volumes(TypedDict):
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     """Every dataset and split."""
     return [
-        make_unit(f"{source.name}, split {seed + 1}", measure_families, profile.case(source, seed, method="all"))
+        make_unit(f"{source.name}, split {seed + 1}", measure_families, profile.small_case(source, seed, method="all"))
         for source in (*profile.classification, *profile.ranking)
-        for seed in range(SPLITS if profile.n_splits > 2 else profile.n_splits)
+        for seed in profile.seeds(source, tested=False)
     ]
 
 
@@ -267,7 +265,7 @@ def _summarise_dataset(found: list[Any]) -> Volumes:
 
 
 def _compare_families(measured: Mapping[str, Sequence[float]]) -> dict[str, Any]:
-    """Our best family (by its mean) against the best rival of each kind, with paired tests over the splits."""
+    """Our best family (by its mean) against the best rival of each kind, split by split."""
 
     def best(kinds: Sequence[str]) -> str:
         return max((f for f in measured if f.partition(",")[0] in kinds), key=lambda f: float(np.mean(measured[f])))
