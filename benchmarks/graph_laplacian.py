@@ -4,8 +4,9 @@
 
 Made-up people x 20, and a graph of inFairness: weights that fall with the distance, of pairs closer than a threshold
 at which everybody has about ten neighbours. GraphLaplacianIF (its method "exact") makes M x M matrices and solves a
-dense system; ours gets the same weights as a sparse matrix, or searches the ten nearest itself ("with search"). "largest difference" is between
-the two solutions. Processor seconds; MB is what the largest of its arrays takes, M x M in single precision.
+dense system; ours gets the same weights as a sparse matrix, or searches the ten nearest itself ("with search").
+"largest difference" is between the two solutions. Processor seconds; MB is what one M x M matrix in single precision
+takes.
 Needs ``pip install 'ifair[rivals]'``.
 """
 
