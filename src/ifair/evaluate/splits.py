@@ -1,5 +1,6 @@
 """Thirds of a dataset, encoded alike: one to learn on, one to choose on, one to judge on."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -295,7 +296,7 @@ def split_table(
     few = len(kept) < 3 * (NEIGHBOURS + 1) if dataset.query is None else dataset.query.iloc[kept].nunique() < 3
     if few:
         raise IfairError(f"{dataset.name} is too small: three parts need at least 33 records, or three queries")
-    encoder = Encoder(categorical=list(categorical) or "auto")
+    encoder = make_encoder(categorical, similarity)
     try:
         parts = split_dataset(
             dataset,
@@ -328,6 +329,19 @@ def _refuse_constant_outcomes(parts: Split, dataset: Dataset) -> None:
                 f"there are {counts} in {dataset.outcome.name!r}, and the {len(part)} people to {name} all have "
                 f"{value_text(part.y[0])}; at least three people of each are needed"
             )
+
+
+def make_encoder(categorical: Any, similarity: Any) -> Encoder:
+    """The unfitted encoder of a table: with distances like those of the similarity that people are compared by.
+
+    By attribute, unless the paper's reading is asked for: what iFair reaches then is more useful at the same
+    consistency (``benchmarks/attribute_scale.py``).
+    """
+    reading = (
+        similarity.get("reading") if isinstance(similarity, Mapping) else getattr(similarity, "reading", similarity)
+    )
+    codes = "auto" if isinstance(categorical, str) else list(categorical) or "auto"
+    return Encoder(categorical=codes, scale="unit-variance" if reading == "paper" else "attribute")
 
 
 def comparable_rows(dataset: Dataset) -> Rows:

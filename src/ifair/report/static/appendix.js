@@ -23,10 +23,10 @@ const OTHER_PEERS = { k5: "5 peers", k20: "20 peers", mahalanobis: "Mahalanobis 
 
 /** Nobody is graded only by the peers that they were fitted to. */
 function showOtherPeers(data, now) {
-  const ways = Object.keys(OTHER_PEERS).filter((way) => data.points.some((p) => p.other_peers?.[way] != null));
+  const ways = Object.keys(OTHER_PEERS).filter((way) => data.points.some((p) => p.graders?.[way]?.ranks != null));
   byId("other-peers").hidden = !ways.length;
   fill("other-peers-table", withOthersFolded(data, now, (points) => table("Consistency of ranks: 0 by chance, 1 at best", ["point", "peers of this page", ...ways.map((way) => OTHER_PEERS[way])],
-    points.map((p) => [el("span", {}, key(p.role), pointName(p)), num(p.test.ranks?.estimate), ...ways.map((way) => num(p.other_peers?.[way]))]))));
+    points.map((p) => [el("span", {}, key(p.role), pointName(p)), num(p.test.ranks?.estimate), ...ways.map((way) => num(p.graders?.[way]?.ranks))]))));
 }
 
 function showCertificate(data, now) {
