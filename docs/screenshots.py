@@ -16,7 +16,6 @@ IMAGES = Path(__file__).parent / "images"
 PICTURES = {
     "report": ("light", 1280, "header", "#trade-off figure"),
     "report-people": ("dark", 1280, "#people", "#person"),
-    "report-phone": ("light", 390, "header", "#verdict-box"),
 }
 """By the name of the file: colours, width, and from which element to which."""
 
