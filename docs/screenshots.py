@@ -16,7 +16,6 @@ IMAGES = Path(__file__).parent / "images"
 PICTURES = {
     "report": ("light", 1280, "header", "#trade-off figure"),
     "report-people": ("dark", 1280, "#people", "#person"),
-    "report-phone": ("light", 390, "header", "#verdict-box"),
 }
 """By the name of the file: colours, width, and from which element to which."""
 
@@ -62,7 +61,7 @@ def take_pictures(path: Path) -> None:
         clip = {"x": 0, "y": top, "width": width, "height": height, "scale": 1}
         shot = driver.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True, "clip": clip})
         (IMAGES / f"{name}.png").write_bytes(base64.b64decode(shot["data"]))
-        print(IMAGES / f"{name}.png")
+        sys.stdout.write(f"{IMAGES / name}.png\n")
     driver.quit()
 
 

@@ -71,7 +71,7 @@ def require_extra(what: str, packages: Iterable[str], extra: str) -> None:
     """
     missing = [package for package in packages if find_spec(package) is None]
     if missing:
-        names = " and ".join(missing)
+        names = " and ".join(_PIP_NAMES.get(package, package) for package in missing)
         message = f"{what} needs {names}, not installed here: {install_hint(extra)}"
         raise MissingExtra(message, extra=extra, packages=missing)
 

@@ -257,8 +257,8 @@ class Point(TypedDict):
     """A candidate and everything that was measured of it.
 
     ``label`` is a letter that people call it by. ``differences`` are paired, this point minus the point of a role, for
-    every measure that both have. ``other_peers``: consistency of ranks by other neighbours than those used (``k5``,
-    ``k20``, ``mahalanobis``). ``batch``: the same people decided about together. ``bound``: the smallest yNN of any
+    every measure that both have. ``graders``: consistency by other neighbours than those used (``k5``, ``k20``,
+    ``mahalanobis``). ``batch``: the same people decided about together. ``bound``: the smallest yNN of any
     model on this representation.
     """
 
@@ -286,7 +286,6 @@ class Point(TypedDict):
     role: Role
     threshold: Number
     differences: NotRequired[dict[str, dict[str, Difference]]]
-    other_peers: NotRequired[dict[str, Number]]
     batch: NotRequired[JudgedMeasures]
     changed: NotRequired[list[ChangedPerson]]
     bound: NotRequired[Number]

@@ -147,7 +147,7 @@ def test_flips_are_what_the_model_says_about_changed_people():
     other = parts.test.records.frame["sex"].map({"female": "male", "male": "female"}).astype("category")
     frame = parts.test.records.frame
     before, after = full.scores(frame), full.scores(frame.assign(sex=other))
-    np.testing.assert_allclose(people["flip"]["score"], after, atol=6e-4)
+    np.testing.assert_allclose(people["flip"]["score"], after, atol=1.1e-3)  # rounded to its side of one half
     assert summary["share_flipped"] == pytest.approx(np.mean((before > 0.5) != (after > 0.5)), abs=1e-6)
     assert summary["mean"] == pytest.approx(np.abs(after - before).mean(), rel=1e-5)
     told = [people["alternatives"][i]["sex"] for i in people["flip"]["to"]]

@@ -11,6 +11,7 @@ from ifair.audit.referee import MATTERS, compare_points, draw_front, give_verdic
 from ifair.audit.roles_in_words import describe_group
 from ifair.data import from_table
 from ifair.evaluate.resampling import Measured
+from ifair.evaluate.splits import split_table
 
 from samples import applicants, dataset, small_evidence
 
@@ -169,3 +170,10 @@ def test_the_value_that_counts_as_positive_is_kept():
     frame = pd.DataFrame({"sex": ["f", "m", "m"], "loan": ["paid", "defaulted", "paid"]})
     assert from_table(frame, target="loan", positive="defaulted", protected="sex").positive == "defaulted"
     assert from_table(frame.assign(loan=[0, 1, 0]), target="loan", protected="sex").positive is None
+
+
+def test_groups_are_compared_by_each_attribute_by_every_two_and_by_all():
+    parts = split_table(dataset(protected=["sex", "origin", "job"]), 0)
+    assert set(parts.test.partitions) == {
+        "protected group", "sex", "origin", "job", "sex × origin", "sex × job", "origin × job", "sex × origin × job"
+    }  # fmt: skip

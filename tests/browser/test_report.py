@@ -65,7 +65,7 @@ def test_strings_are_not_run_as_code(report):
 
 @pytest.mark.parametrize("id_", ["full", "masked", "ifair-4-0.9"])
 def test_choosing_a_point_changes_numbers_sentences_and_pictures(report, id_):
-    parts = ("#sentence", "#compare", "#trade-off-chart", "#groups-chart", "#worst", "#person", "#certificate-words")
+    parts = ("#shown-for", "#compare", "#trade-off-chart", "#groups-chart", "#worst", "#person", "#certificate-words")
     choose(report, "ifair-3-0.1")
     before = {part: report.js("return document.querySelector(arguments[0]).innerHTML", part) for part in parts}
     choose(report, id_)
@@ -98,7 +98,10 @@ def test_full_data_deletion_and_ours_stand_beside_each_other_with_the_words_of_t
     )
     head = report.js("return [...document.querySelectorAll('#compare thead th')].map(c => c.textContent)")
     roles = [p for p in small_evidence()["points"] if p["role"] in ("full", "deleted", "penalised")]
-    assert [name.split(" · ")[0] for name in head[1:-1]] == [*(p["label"] for p in roles), ours["label"]]
+    named = [*(p["label"] for p in roles), ours["label"]]
+    assert [name.split(" · ")[0] for name in head[1 : len(named) + 1]] == named
+    against = [p for p in roles if p["role"] != "full"]
+    assert head[len(named) + 1 :] == [f"{ours['label']} against {p['label']}" for p in against]
     keys = [
         "utility",
         "ranks",
@@ -111,7 +114,8 @@ def test_full_data_deletion_and_ours_stand_beside_each_other_with_the_words_of_t
     ]
     assert len(rows) == len(keys)
     for row, name in zip(rows, keys):
-        assert row[-1].startswith(ours["differences"]["deleted"][name]["word"]), name
+        for cell, p in zip(row[len(named) + 1 :], against):
+            assert cell.startswith(ours["differences"][p["role"]][name]["word"]), name
 
 
 def test_a_click_on_the_picture_chooses_the_point(report):
@@ -278,6 +282,16 @@ def test_a_person_stands_with_decisions_peers_and_why_they_are_peers(report):
     assert f"{flip['score'][i]:.3f}" in report.text("#person")
 
 
+def test_consistency_by_other_peers_is_in_the_appendix(report):
+    given = {name: one["ranks"] for name, one in point("full").get("graders", {}).items() if name != "similarity"}
+    assert report.js("return document.querySelector('#other-peers').hidden") == (not given)
+    if given:
+        rows = report.js("return [...document.querySelectorAll('#other-peers-table tr')].map(r => r.textContent)")
+        row = next(row for row in rows if row.startswith(f"{point('full')['label']} · "))
+        for value in given.values():
+            assert f"{value:.3f}".replace("-", "−") in row
+
+
 def test_who_has_no_close_peers_is_told_so(report):
     near = small_evidence()["people"]["neighbours"]
     alone = [i for i, found in enumerate(near) if not found]
@@ -296,7 +310,7 @@ def test_whom_consistent_decisions_changed_is_told_with_the_peers_that_did(repor
     choose(report, changed["id"])
     one = changed["changed"][0]
     show_person(report, one["person"])
-    assert f"The plain model's score was {one['before']:.3f}" in report.text("#person")
+    assert f"the score moves from {one['before']:.3f} to {one['after']:.3f}" in report.text("#person")
     for j in one["peers"]:
         assert small_evidence()["people"]["ids"][j] in report.text("#person ul")
 

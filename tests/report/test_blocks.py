@@ -3,6 +3,7 @@
 import pytest
 
 from ifair.report.blocks import (
+    Banner,
     Bullets,
     Code,
     Finding,
@@ -17,6 +18,7 @@ from ifair.report.blocks import (
     plain,
     plain_table,
 )
+from ifair.report.html import html
 
 
 def test_blocks_are_written_as_markdown():
@@ -47,14 +49,14 @@ def test_text_that_looks_like_markup_stays_text():
 @pytest.mark.parametrize(
     ("mean", "sd", "paper", "far"),
     [
-        (0.60, 0.02, 0.56, False),  # two deviations
-        (0.60, 0.02, 0.55, True),
-        (0.604, 0.0, 0.60, False),  # no further than rounding
-        (0.606, 0.0, 0.60, True),
+        (0.60, 0.02, 0.55, False),
+        (0.60, 0.5, 0.54, True),  # however much splits differ
+        (33.0, 0.0, 37.0, False),  # percentages: five points
+        (33.0, 9.0, 39.0, True),
         (0.60, 0.02, None, False),
     ],
 )
-def test_a_printed_number_is_far_beyond_two_deviations_and_its_rounding(mean, sd, paper, far):
+def test_a_printed_number_is_far_beyond_a_margin_whatever_the_spread(mean, sd, paper, far):
     number = Number(mean, sd, paper)
     assert number.far is far
     assert ("**" in markdown([Text(number)])) is far
@@ -74,3 +76,10 @@ def test_a_terminal_gets_no_markup():
     assert plain(("a ", Strong("b"), " ", Code("c"), " FA*IR")) == "a b c FA*IR"
     table = Table([["", "AUC"], ["LFR", Number(0.6, 0.02, paper=0.59)]])
     assert plain_table(table) == "     AUC\nLFR  0.59 → 0.60 ± 0.02 (+0.01)"
+
+
+def test_a_banner_stands_out_and_its_text_stays_text():
+    blocks = [Heading("Title", 1), Banner("Profile: <quick>", "Few *splits*.")]
+    assert markdown(blocks) == "# Title\n\n> **Profile: \\<quick\\>** Few \\*splits\\*.\n"
+    page = html(blocks, {})
+    assert '<p class="banner"><strong>Profile: &lt;quick&gt;</strong> Few *splits*.</p>' in page

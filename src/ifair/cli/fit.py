@@ -234,8 +234,8 @@ def _fit_in_words(people: Any, task: str, recipe: dict[str, Any], jobs: int) -> 
     """Fit; what the model refuses or warns of is told on the command line."""
     from sklearn.exceptions import ConvergenceWarning
 
-    from ifair.encode import Encoder
     from ifair.errors import IfairError
+    from ifair.evaluate.splits import make_encoder
     from ifair.evaluate.training import fit_candidate
     from ifair.similarity.similarity import make_similarity
 
@@ -255,7 +255,7 @@ def _fit_in_words(people: Any, task: str, recipe: dict[str, Any], jobs: int) -> 
                 task,
                 recipe["seed"],
                 {**recipe["solver"], "n_jobs": jobs, "verbose": True},
-                encoder=Encoder(categorical=categorical),
+                encoder=make_encoder(categorical, recipe["similarity"]),
                 similarity=alike,
             )
         except (ValueError, TypeError) as error:

@@ -61,7 +61,9 @@ def nearest(reference: Array, k: int, queries: Array | None = None, n_jobs: int 
 
 def run_in_threads(work: Callable[[Any], Any], items: Iterable[Any], n_jobs: int | None) -> list[Any]:
     """``[work(item) for item in items]``, in threads; BLAS keeps to one thread in each."""
-    threads = 1
+    threads, items = 1, list(items)
+    if len(items) == 1:
+        return [work(items[0])]  # setting limits takes longer than to search for one person
     if n_jobs is not None:
         from joblib import effective_n_jobs
 

@@ -1,7 +1,9 @@
 """Thirds of a dataset, encoded alike: one to learn on, one to choose on, one to judge on."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -140,9 +142,10 @@ class Part:
         if same:
             found = {same[0]: single[same[0]]}
         found.update(single)
-        if len(single) > 1:
-            crossed = pd.DataFrame(single).agg(" · ".join, axis=1)
-            found[" × ".join(single)] = crossed.to_numpy(dtype=object)
+        # Of two, and of all of them.
+        for some in [*combinations(single, 2), *([tuple(single)] if len(single) > 2 else [])]:
+            crossed = pd.DataFrame({name: single[name] for name in some}).agg(" · ".join, axis=1)
+            found[" × ".join(some)] = crossed.to_numpy(dtype=object)
         return {name: labels for name, labels in found.items() if len(set(labels)) > 1}
 
 
@@ -293,7 +296,7 @@ def split_table(
     few = len(kept) < 3 * (NEIGHBOURS + 1) if dataset.query is None else dataset.query.iloc[kept].nunique() < 3
     if few:
         raise IfairError(f"{dataset.name} is too small: three parts need at least 33 records, or three queries")
-    encoder = Encoder(categorical=list(categorical) or "auto")
+    encoder = make_encoder(categorical, similarity)
     try:
         parts = split_dataset(
             dataset,
@@ -326,6 +329,19 @@ def _refuse_constant_outcomes(parts: Split, dataset: Dataset) -> None:
                 f"there are {counts} in {dataset.outcome.name!r}, and the {len(part)} people to {name} all have "
                 f"{value_text(part.y[0])}; at least three people of each are needed"
             )
+
+
+def make_encoder(categorical: Any, similarity: Any) -> Encoder:
+    """The unfitted encoder of a table: with distances like those of the similarity that people are compared by.
+
+    By attribute, unless the paper's reading is asked for: what iFair reaches then is more useful at the same
+    consistency (``benchmarks/attribute_scale.py``).
+    """
+    reading = (
+        similarity.get("reading") if isinstance(similarity, Mapping) else getattr(similarity, "reading", similarity)
+    )
+    codes = "auto" if isinstance(categorical, str) else list(categorical) or "auto"
+    return Encoder(categorical=codes, scale="unit-variance" if reading == "paper" else "attribute")
 
 
 def comparable_rows(dataset: Dataset) -> Rows:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from ifair.errors import IfairError
@@ -180,7 +181,11 @@ def each_alternative(X: Any, protected: Sequence[Any], max_alternatives: int = 5
         Whose own combination it is.
     """
     columns = list(protected)
-    own = find_groups(_take_columns(X, columns))
+    values = _take_columns(X, columns)
+    if isinstance(values, pd.DataFrame):
+        # A missing value is one that people have too.
+        values = values.astype(object).where(values.notna(), "(missing)")
+    own = find_groups(values)
     if len(own) > 1:
         for donor in _choose_donors(own, "each", max_alternatives, np.random.default_rng(0)):
             yield int(donor[0]), _replace_protected(X, columns, donor), own.codes == own.codes[donor]

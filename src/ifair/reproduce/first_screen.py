@@ -32,10 +32,11 @@ def _tell_profile(results: Results) -> Banner:
     splits = sorted({len(run["seeds"]) for run in runs})
     counted = f"{splits[0]} to {splits[-1]}" if len(splits) > 1 else str(splits[0])
     said = (
-        "It shows that everything runs, on few settings, records and splits. It says nothing for or against the paper: "
+        "This shows that everything runs, on few settings, records and splits. It says nothing for or "
+        "against the paper: "
         "there are no verdicts here and no p-values."
         if small
-        else "It is the one whose numbers speak for or against the paper."
+        else "Its numbers speak for or against the paper."
     )
     title = f"{'Profiles' if len(profiles) > 1 else 'Profile'}: {' and '.join(profiles)}"
     return Banner(title, f"{counted} random splits of each dataset. {said}")

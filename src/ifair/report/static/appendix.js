@@ -19,6 +19,16 @@ function showLeak(data, now) {
       a.interval_of === "auc" ? withRange(num(a.auc, 2), a.low, a.high, writeNumber(2)) : num(a.auc, 2), percent(a.accuracy, 1), percent(a.majority, 1)])))));
 }
 
+const OTHER_PEERS = { k5: "5 peers", k20: "20 peers", mahalanobis: "Mahalanobis distance" };
+
+/** Nobody is graded only by the peers that they were fitted to. */
+function showOtherPeers(data, now) {
+  const ways = Object.keys(OTHER_PEERS).filter((way) => data.points.some((p) => p.graders?.[way]?.ranks != null));
+  byId("other-peers").hidden = !ways.length;
+  fill("other-peers-table", withOthersFolded(data, now, (points) => table("Consistency of ranks: 0 by chance, 1 at best", ["point", "peers of this page", ...ways.map((way) => OTHER_PEERS[way])],
+    points.map((p) => [el("span", {}, key(p.role), pointName(p)), num(p.test.ranks?.estimate), ...ways.map((way) => num(p.graders?.[way]?.ranks))]))));
+}
+
 function showCertificate(data, now) {
   const one = now.certificate;
   say("certificate-words", one.epsilon == null

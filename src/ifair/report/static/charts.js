@@ -31,7 +31,7 @@ function marker(role, x, y, attributes = {}) {
   return svg(shape, { class: `mark ${role}`, ...place, ...attributes });
 }
 
-const IN_PICTURES = { full: "full data", deleted: "deleted", penalised: "with penalty" };
+const IN_PICTURES = { full: "full data", deleted: "deleted", penalised: "with penalty", ours: "ours" };
 const PLACES = [[12, -9, "start"], [12, 18, "start"], [-12, -9, "end"], [-12, 18, "end"], [12, 4, "start"], [-12, 4, "end"], [0, -13, "middle"], [0, 22, "middle"], [12, 34, "start"], [12, -26, "start"], [-12, 34, "end"], [-12, -26, "end"]];
 
 /** Where each label covers least of the markers and of other labels; long ones choose first. */

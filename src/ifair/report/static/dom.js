@@ -32,7 +32,7 @@ const isNumber = (value) => typeof value === "number" || value == null || (typeo
 
 /** A table with a caption; cells are text, numbers or elements; `chosen` says which rows are highlighted. */
 function table(caption, head, rows, chosen = () => false) {
-  const kinds = head.map((_, n) => (n > 0 && rows.length && rows.every((row) => isNumber(row[n]) || row[n]?.dataset?.number) ? "number" : rows.some((row) => String(row[n]?.textContent ?? row[n]).length > 30) ? "long" : null));
+  const kinds = head.map((_, n) => (n > 0 && rows.length && rows.every((row) => isNumber(row[n]) || row[n]?.dataset?.number) ? "number" : rows.some((row) => String(row[n]?.dataset ? "" : row[n]).length > 30) ? "long" : null));
   const cell = (value, n) => (n === 0 ? el("th", { scope: "row" }, value) : el("td", { class: kinds[n] }, value ?? "–"));
   return el("table", {},
     el("caption", {}, caption),

@@ -1,10 +1,11 @@
 // Gaps between groups, the largest first.
 
+const ENOUGH = 20; // people in a group, for it to take part in a gap
 const partitionOf = (p, name) => p.groups.find((g) => g.partition === name);
 
 /** Who is at the ends of a partition, among groups of enough people. */
 function endsOf(partition) {
-  const enough = partition.groups.filter((g) => g.n >= 20 && g.rate != null).sort((a, b) => b.rate - a.rate);
+  const enough = partition.groups.filter((g) => g.n >= ENOUGH && g.rate != null).sort((a, b) => b.rate - a.rate);
   return [enough[0], enough.at(-1)];
 }
 
@@ -26,12 +27,12 @@ function showGroups(data, now) {
   fill("groups-caption", [...beside, now].flatMap((p) => [key(p.role), `${pointName(p)}\u2003`]));
   const measure = (p, name) => partitionOf(p, name) && withRange(amount(partitionOf(p, name).parity), ...(partitionOf(p, name).parity_interval ?? []), amount);
   const against = comparedRoles(now).slice(0, 1);
-  fill("gaps", table("The largest gap between the groups of each partition, among groups of 20 people or more, with 95 % intervals.",
+  fill("gaps", table("The largest gap between the groups of each partition, among groups of 20 people or more, with 95 % intervals. The others are in the appendix.",
     ["groups by", ...[...beside, now].map((p) => el("span", {}, key(p.role), pointName(p))), ...against.map((role) => el("span", { class: "against" }, againstWords(data, now, role)))],
     known.map((g) => [partitionWords(data, g.partition), ...[...beside, now].map((p) => measure(p, g.partition)),
       ...against.map((role) => differenceCell(now.differences[role][`gap:${g.partition}`], amount, now.cautions?.length, againstWords(data, now, role)))])));
   fill("groups-tables", now.groups.map((g) => groupTable(data, g, beside, now)));
-  drawGroups(data, { ...lead, groups: lead.groups.slice(0, 12) }, [...beside, now]);
+  drawGroups(data, { ...lead, groups: lead.groups.filter((g) => g.n >= ENOUGH).slice(0, 12) }, [...beside, now]);
 }
 
 const partitionWords = (data, name) => (name === "protected group" && data.data.group ? `protected group (${data.data.group})` : name);

@@ -27,19 +27,28 @@ function archetypeWords(people, now, row) {
   return `${percent(row[0])} of everybody, and most of all ${many(row[1], "person", "people")} to learn from: ${telling.length ? listed(telling) : "much like most people"}.`;
 }
 
+/** What consistent decisions do when people are decided about together; nothing for other points. */
+function togetherWords(data, people, now) {
+  if (!now.batch) return "";
+  const reached = (test) => `${data.utility.name} ${num(test.utility.estimate)} and a consistency of ranks of ${num(test.ranks.estimate)}`;
+  return `${pointName(now)} draws the scores of peers together. One at a time, as newcomers, these people get ${reached(now.test)}; decided about together, ${reached(now.batch)}.` +
+    (now.changed ? ` Together, ${many(now.changed.length, "decision")} of ${count(people.ids.length)} ${now.changed.length === 1 ? "is" : "are"} another than the plain model's.` : "");
+}
+
 function showLearned(data, people, now) {
   const has = Boolean(now.archetypes);
   byId("learned-tables").hidden = !has;
   byId("archetypes").hidden = !has;
   if (!has) {
-    say("learned-words", `${pointName(now)} has no archetypes to look at; points of iFair have.`);
+    say("learned-words", togetherWords(data, people, now) || `${pointName(now)} has no archetypes to look at; points of iFair have.`);
     say("weights-words", "");
     return;
   }
   const { columns, rows } = now.archetypes, shown = rows.slice(0, SHOWN_ARCHETYPES);
-  say("learned-words",
+  say("learned-words", togetherWords(data, people, now),
     `${pointName(now)} sees every person as a mixture of ${many(rows.length, "archetype")}.`,
     now.setting.K > rows.length ? `(K is ${now.setting.K}; ${many(now.setting.K - rows.length, "archetype")} nobody is near to.)` : "",
+    now.bound == null ? "" : `Whatever model is trained on them, yNN is at least ${num(now.bound)}.`,
     rows.length > shown.length ? `The ${shown.length} that stand for most people, by what sets them apart:` : "By what sets them apart:");
   fill("archetypes", shown.map((row) => el("li", {}, archetypeWords(people, now, row))));
   const most = now.weights.slice(0, 3).map((w) => `${quoted(w.name)} (${num(w.weight, 2)})`);

@@ -26,6 +26,7 @@ function update() {
   showPerson(data, people, state.person, now, show);
   showWorst(data, people, now, show);
   showLearned(data, people, now);
+  showOtherPeers(data, now);
   showLeak(data, now);
   showCertificate(data, now);
   drawTradeOff(data, now, choose);

@@ -103,7 +103,7 @@ function otherwise(data, people, i, now, show) {
   }
   const changed = now.changed?.find((one) => one.person === i);
   if (changed) {
-    lines.push(el("span", {}, `The plain model's score was ${num(changed.before)}; that of the peers made it ${num(changed.after)}: `,
+    lines.push(el("span", {}, `Decided together with the others, the score moves from ${num(changed.before)} to ${num(changed.after)} and with it the decision, because of these peers: `,
       changed.peers.flatMap((j, n) => [n ? ", " : "", personButton(people, j, show)]), "."));
   }
   lines.push(flipWords(data, people, i, now));
@@ -113,7 +113,7 @@ function otherwise(data, people, i, now, show) {
 function flipWords(data, people, i, point) {
   const { score, flip, alternatives } = people.points[point.id], names = hiddenNames(data, "or");
   if (point.family === "existing") return `What it would say to another ${names} is not known.`;
-  if (!point.flip) return `Nobody here has another ${names}.`;
+  if (!point.flip) return point.family === "existing" ? `What it would say of another ${names} is not known.` : `Nobody here has another ${names}.`;
   if (!flip) return `Another ${names} alone changes nothing${point.blind ? ", by construction" : ""}.`;
   const said = listed(Object.entries(alternatives[flip.to[i]]).map(([name, value]) => `${quoted(name)} were ${value}`));
   const flips = isClassification(data) && isPositive(point, score[i]) !== isPositive(point, flip.score[i]);

@@ -8,7 +8,7 @@ const ROLES = { full: "full data", deleted: "columns deleted", penalised: "colum
 function shortName(p) {
   if (ROLES[p.role]) return ROLES[p.role];
   const parts = p.name.split(", ").filter((part) => !part.includes(" = ")).map((part) => part.replace(/ of strength .*/, ""));
-  return parts.filter((part) => parts.length === 1 || part !== "protected columns deleted").join(", ");
+  return parts.filter((part) => parts.length === 1 || !["protected columns deleted", "linear model"].includes(part)).join(", ");
 }
 const pointName = (p) => `${p.label} · ${shortName(p)}`;
 const rulesOf = (data, id) => Object.entries(data.choices).filter(([, chosen]) => chosen === id).map(([name]) => name.replaceAll("_", " "));
