@@ -13,7 +13,9 @@ import pandas as pd
 
 from ifair.audit import evidence
 from ifair.audit.cautions import list_cautions
+from ifair.audit.tuning import find_role
 from ifair.data import from_table
+from ifair.evaluate.candidates import Candidate
 
 
 def shared(function):
@@ -55,7 +57,25 @@ def _alone(lock):
 
 FAST = {"n_restarts": 1, "max_iter": 40}
 IDS = [f"p{i:03d}" for i in range(240)]
-FRONT = {"front": [{"setting": {"K": 3, "share": 0.1}}, {"setting": {"K": 4, "share": 0.9}}]}
+
+
+def tuned(*candidates, choices=None):
+    """What an audit needs of a tuning with these candidates on its front."""
+    points = [
+        {"id": one.id, "role": find_role(one), "candidate": one.to_data(), "validation": {"utility": -i, "ranks": i}}
+        for i, one in enumerate(candidates)
+    ]
+    plain = {"role": "full", "candidate": Candidate("full").to_data()}
+    penalised = [{**point, "role": "penalised"} for point in points if point["role"] == "rival"]
+    return {"trials": points, "front": points, "baselines": [plain, *penalised], "choices": choices or {}}
+
+
+FRONT = tuned(
+    Candidate("masked", {"C": 0.01}),
+    Candidate("ifair", {"K": 3, "share": 0.1}),
+    Candidate("ifair", {"K": 4, "share": 0.9}),
+    Candidate("masked", post={"name": "consistent", "strength": 0.2}),
+)
 
 
 def applicants(n=240, seed=0):

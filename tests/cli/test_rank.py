@@ -86,7 +86,6 @@ def test_a_shortage_is_explained(applicants, given, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda t: t.assign(rank=1), "a column 'rank' already"),
         (lambda t: t.assign(rating=t["rating"].astype(object).where(t.index != 6, "good")), "'good' in row 7"),
         (lambda t: t.assign(team=t["team"].where(t.index != 8)), "'team' has no value in row 9"),
         (lambda t: t.rename(columns={"rating": "ratings"}), "did you mean 'ratings'?"),

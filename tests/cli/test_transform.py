@@ -140,7 +140,7 @@ def test_mistakes_are_told_before_any_work(folder, classifier, tmp_path):
     for given, code, message in [
         ([plain, people, "-o", tmp_path / "out.csv", "--decide"], 1, "fitted without --target"),
         ([classifier, people, "-o", tmp_path / "out.xlsx"], 1, "cannot tell the format"),
-        ([classifier, people, "-o", people], 2, "would replace the table"),
+        ([classifier, people, "-o", people], 1, "would replace the input TABLE"),
         ([classifier, people, "-o", tmp_path / "out.csv", "--carry", "persn"], 1, "did you mean 'person'?"),
         ([people, people, "-o", tmp_path / "out.csv"], 1, "people.csv"),
         ([classifier, people, "-o", "-", "--json"], 2, "cannot hold the table and JSON"),

@@ -24,15 +24,15 @@ def credit():
 def test_the_solution_before_is_one_of_the_starts_and_stays_as_it_was(credit):
     solver = {"n_restarts": 2, "max_iter": 40, "tol": 1e-3}
     near = train(Candidate("ifair-b", SETTINGS[0]), credit, 0, solver)
-    before = near.steps[-1].prototypes_.copy()
-    fresh = train(Candidate("ifair-b", SETTINGS[1]), credit, 0, {**solver, "n_restarts": 1}).steps[-1]
-    best = train(Candidate("ifair-b", SETTINGS[1]), credit, 0, solver, near=near).steps[-1]
+    before = near.representation.prototypes_.copy()
+    fresh = train(Candidate("ifair-b", SETTINGS[1]), credit, 0, {**solver, "n_restarts": 1}).representation
+    best = train(Candidate("ifair-b", SETTINGS[1]), credit, 0, solver, near=near).representation
     assert best.loss_ <= fresh.loss_
-    warm = fresh.__class__(**{**fresh.get_params(), "init": before, "alpha_init": near.steps[-1].alpha_})
+    warm = fresh.__class__(**{**fresh.get_params(), "init": before, "alpha_init": near.representation.alpha_})
     with pytest.warns() if not best.converged_ else np.errstate():
         warm.fit(credit.train.X)
     assert best.loss_ == min(fresh.loss_, warm.loss_)
-    np.testing.assert_array_equal(near.steps[-1].prototypes_, before)
+    np.testing.assert_array_equal(near.representation.prototypes_, before)
 
 
 @pytest.mark.parametrize("n_restarts", [1, 2])
@@ -41,14 +41,16 @@ def test_what_was_learned_on_the_way_along_a_path_can_be_learned_again(credit, n
     path = [Candidate("ifair-b", setting) for setting in SETTINGS]
     for candidate, trained in zip(path, train_along(path, credit, 0, solver)):
         again = train_on_path(candidate, SETTINGS, credit, 0, solver)
-        np.testing.assert_array_equal(trained.represent(credit.test.X), again.represent(credit.test.X))
+        np.testing.assert_array_equal(
+            trained.represent(credit.test.records.frame), again.represent(credit.test.records.frame)
+        )
 
 
 @pytest.mark.parametrize("model", list(CLASSIFIERS))
 def test_any_model_may_stand_on_a_representation(credit, model):
     trained = train(Candidate("masked", model=model), credit, 0, {})
     outcome = trained.outcome(credit.test)
-    expected = trained.model.predict(credit.test.may_count)
+    expected = trained.estimator.predict(credit.test.records.masked)
     np.testing.assert_array_equal(outcome.decisions, expected)
     mapped = [part.may_count for part in (credit.train, credit.validation, credit.test)]
     assert measure_mapped(credit, mapped, model=model)[1] == paper_measures(credit.test, outcome)
@@ -64,7 +66,7 @@ def test_post_processing_changes_the_order_and_keeps_the_model():
     plain = train(Candidate("masked", post=None), parts, 0, FAST)
     fair = train(Candidate("masked", post={"name": "fa-star-ir", "p": 0.8}), parts, 0, FAST)
     outcome = fair.outcome(parts.test)
-    np.testing.assert_array_equal(plain.scores(parts.test.X), fair.scores(parts.test.X))
+    np.testing.assert_array_equal(plain.scores(parts.test.records.frame), fair.scores(parts.test.records.frame))
     np.testing.assert_array_equal(plain.with_post(name="fa-star-ir", p=0.8).outcome(parts.test).order, outcome.order)
     before, after = (paper_measures(parts.test, one.outcome(parts.test)) for one in (plain, fair))
     assert after["percent_protected"] >= before["percent_protected"]

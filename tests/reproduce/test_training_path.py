@@ -26,15 +26,15 @@ def test_the_solution_before_is_one_of_the_starts(credit):
     solver = {"n_restarts": 2, "max_iter": 40, "tol": 1e-3}
     first, second = list(list_settings("ifair-b", GRID))[:2]
     near = learn(first, credit, solver)
-    before = near.steps[-1].prototypes_.copy()
+    before = near.representation.prototypes_.copy()
     one_fresh = learn(second, credit, {**solver, "n_restarts": 1})
     best = learn(second, credit, solver, near)
-    assert best.steps[-1].loss_ <= one_fresh.steps[-1].loss_
+    assert best.representation.loss_ <= one_fresh.representation.loss_
     assert (
-        best.steps[-1].loss_ < 0.999 * one_fresh.steps[-1].loss_
-        or best.steps[-1].n_iter_ == one_fresh.steps[-1].n_iter_
+        best.representation.loss_ < 0.999 * one_fresh.representation.loss_
+        or best.representation.n_iter_ == one_fresh.representation.n_iter_
     )
-    np.testing.assert_array_equal(near.steps[-1].prototypes_, before)
+    np.testing.assert_array_equal(near.representation.prototypes_, before)
 
 
 def test_with_one_start_or_another_size_the_setting_before_does_not_matter(credit):
@@ -43,7 +43,7 @@ def test_with_one_start_or_another_size_the_setting_before_does_not_matter(credi
         setting, solver = {"K": size, "lambda": 0.1, "mu": 0.9}, {"n_restarts": n_restarts, "max_iter": 5}
         alone = learn(setting, credit, solver)
         after = learn(setting, credit, solver, near)
-        np.testing.assert_array_equal(alone.steps[-1].prototypes_, after.steps[-1].prototypes_)
+        np.testing.assert_array_equal(alone.representation.prototypes_, after.representation.prototypes_)
 
 
 @pytest.mark.parametrize("n_restarts", [1, 2])
@@ -53,7 +53,7 @@ def test_what_was_learned_on_the_way_through_the_grid_can_be_learned_again(credi
     for setting in list_settings("ifair-b", GRID):
         trained = learn(setting, credit, solver, trained)
         again = train_chosen(replace(CREDIT, setting=setting, solver=solver), credit)
-        np.testing.assert_array_equal(trained.steps[-1].prototypes_, again.steps[-1].prototypes_)
+        np.testing.assert_array_equal(trained.representation.prototypes_, again.representation.prototypes_)
 
 
 def test_a_setting_that_the_grid_lacks_is_refused(credit):

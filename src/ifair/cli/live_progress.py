@@ -27,7 +27,7 @@ class LiveProgress:
 
     def __init__(self, title: str, folder: Path) -> None:
         self._title, self._folder = title, folder
-        self._terminal = sys.stderr.isatty()
+        self._terminal = sys.stderr is not None and sys.stderr.isatty()
         self._last: Any = None
         self._ended = threading.Event()
         self._ticker = threading.Thread(target=self._refresh, daemon=True)

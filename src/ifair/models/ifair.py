@@ -73,7 +73,7 @@ class IFair(PrototypeModel):
         sums; or the square roots of the sums, as in the authors' code.
     alpha_init : {"masked", "random"} or array-like of shape (n_features,), default="masked"
         First attribute weights: uniform in (0, 1), with protected ones near zero (iFair-b) or without exception
-        (iFair-a). A weight given as exactly 0 stays 0.
+        (iFair-a), which matters with ``freeze_protected=False``. A weight given as exactly 0 stays 0.
     init : {"auto", "principal", "k-means++", "k-means", "uniform"} or array-like of shape (n_prototypes, n_features)
         First prototypes. "principal": around principal components of the unprotected columns (of all with
         ``alpha_init="random"``), with small equal weights, so that the search begins with nearly the projection on
@@ -91,8 +91,9 @@ class IFair(PrototypeModel):
         or of every record the nearest prototype under the learned distance (of equally near ones the first), so that
         near people are the same person to every model (see `consistency_bound`). Columns of weight 0 then show the
         prototype's values, the same for everybody who has it. What is learned does not depend on it.
-    freeze_protected : bool, default=False
-        Hold the weights of protected columns at exactly 0: the output then does not depend on them at all.
+    freeze_protected : bool, default=True
+        Hold the weights of protected columns at exactly 0: the output then does not depend on them at all. False: they
+        are learned like the others, as in the paper; `alpha_init` says where they begin.
     utility_columns : {"all", "unprotected"}, default="all"
         Columns that the reconstruction loss covers.
     n_restarts : int, default=3
@@ -164,7 +165,7 @@ class IFair(PrototypeModel):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(60, 3))
     >>> X[:, 2] = rng.integers(0, 2, size=60)  # gender
-    >>> fair = IFair(n_prototypes=4, protected=[2], freeze_protected=True, random_state=0).fit(X)
+    >>> fair = IFair(n_prototypes=4, protected=[2], random_state=0).fit(X)
     >>> other = X.copy()
     >>> other[:, 2] = 1 - other[:, 2]
     >>> bool(np.all(fair.transform(X) == fair.transform(other)))
@@ -186,7 +187,7 @@ class IFair(PrototypeModel):
         init: Any = "auto",
         pairs: str | int = "auto",
         output: str = "representation",
-        freeze_protected: bool = False,
+        freeze_protected: bool = True,
         utility_columns: str = "all",
         n_restarts: int = 3,
         max_iter: int = 1000,

@@ -40,14 +40,14 @@ class ProgressBar:
     ) -> None:
         self.n_restarts, self.max_iter, self.tol = n_restarts, max_iter, tol
         self.stream = sys.stderr if stream is None else stream
-        self.rewrites = self.stream.isatty()
+        self.rewrites = self.stream is not None and self.stream.isatty()
         self.every = (0.1 if self.rewrites else 5.0) if every is None else every
         self._last = -float("inf")
         self._shown = False
 
     def __call__(self, progress: Progress) -> None:
         now = time.monotonic()
-        if now - self._last < self.every:
+        if self.stream is None or now - self._last < self.every:
             return
         self._last, self._shown = now, True
         filled = int(self.WIDTH * self._share_done(progress))

@@ -372,7 +372,7 @@ class Representer:
             records, learned = block[:, seen] - centre, Parameters(V, alpha)
             if self.output == "nearest":
                 return prototypes[self.mapping.nearest(records, learned)]
-            U = self.mapping.memberships(records, learned)
+            U = self.mapping.memberships_anywhere(records, learned)
             return U if self.output == "membership" else U @ prototypes
 
         return represent

@@ -57,15 +57,14 @@ def representation(name: str, *, protected: Any = None, k: int = 10, random_stat
         "svd": [svd],
         "svd-masked": [masked, svd],
         "lfr": [LFR(k, **common)],
-        "ifair-a": [IFair(k, alpha_init="random", init="k-means++", **common)],
-        "ifair-b": [IFair(k, alpha_init="masked", init="k-means++", **common)],
-        "ifair-frozen": [IFair(k, freeze_protected=True, **common)],
+        "ifair-a": [IFair(k, alpha_init="random", init="k-means++", freeze_protected=False, **common)],
+        "ifair-b": [IFair(k, alpha_init="masked", init="k-means++", freeze_protected=False, **common)],
+        "ifair-frozen": [IFair(k, **common)],
         "ifair-plus": [
             IFair(
                 k,
                 init="principal",
                 fairness_distance="euclidean",
-                freeze_protected=True,
                 utility_columns="unprotected",
                 **common,
             )
