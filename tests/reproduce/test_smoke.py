@@ -1,8 +1,8 @@
 """One run of the smoke profile by the command: it ends with a page, and gives the numbers that it always gave.
 
-``smoke_numbers.json`` holds those of the last deliberate change, with where they come from. Where versions and processor
-are the same, every number is the same. Elsewhere roundings differ everywhere, a search may end elsewhere, and numbers
-are alike on average. Run by ``make test-smoke``; ``make smoke-numbers`` writes the file anew.
+``smoke_numbers.json`` holds those of the last deliberate change, with where they come from. Where versions and
+processor are the same, every number is the same. Elsewhere roundings differ everywhere, a search may end elsewhere, and
+numbers are alike on average. Run by ``make test-smoke``; ``make smoke-numbers`` writes the file anew.
 """
 
 import json
