@@ -14,7 +14,8 @@ import pandas as pd
 from ifair.audit import evidence
 from ifair.audit.cautions import list_cautions
 from ifair.audit.tuning import find_role
-from ifair.data import from_table
+from ifair.data import Dataset, from_table
+from ifair.datasets.catalogue.xing import compute_score
 from ifair.evaluate.candidates import Candidate
 
 
@@ -156,6 +157,42 @@ def hostile_evidence():
     frame["job"] = frame["job"].map({"clerk": script, "nurse": image, "welder": ending})
     frame["sex"] = frame["sex"].map({"female": script, "male": braces})
     frame = frame.rename(columns={"job": image, "height": script, "sex": braces, "hired": ending})
-    people = from_table(frame, target=ending, protected=[braces], name=script)
+    # Names that every object of a script has already.
+    frame = frame.rename(columns={"origin": "__proto__", "experience": "constructor", "owns home": "toString"})
+    people = from_table(frame, target=ending, protected=[braces, "__proto__"], name=script)
     ids = [f"{HOSTILE[i % 4]} {i}" for i in range(len(frame))]
     return evidence(people, tuning=FRONT, resamples=20, solver=FAST, ids=ids)
+
+
+AWKWARD = ("__proto__", "constructor", "toString")
+"""Names of columns that every object of JavaScript has already."""
+
+
+@shared
+def awkward_evidence():
+    """Evidence about people with such columns, one of them protected."""
+    frame = applicants().drop(columns=["rating", "team", "origin"])
+    frame = frame.rename(columns=dict(zip(("sex", "job", "height"), AWKWARD)))
+    people = from_table(frame, target="hired", protected=[AWKWARD[0]], name="awkward")
+    return evidence(people, tuning=FRONT, resamples=20, solver=FAST)
+
+
+def load_job_searches(name, *, weights=(1, 1, 1), scale="unit-variance", job_attribute=True, recipe=None):
+    """Nine searches with 12 to 20 candidates each and five people in none, by the options of Xing."""
+    rng = np.random.default_rng(7)
+    query = np.repeat([f"job {i}" for i in range(9)], np.arange(12, 21))
+    query = np.append(query, [None] * 5)
+    n = len(query)
+    frame = pd.DataFrame(
+        {
+            "job_search": pd.Categorical(np.where(pd.isna(query), "none", query)),
+            "work_months": rng.integers(0, 200, n),
+            "education_months": rng.integers(0, 80, n),
+            "profile_views": rng.integers(1, 5000, n),
+            "sex": pd.Categorical(np.where(rng.random(n) < 0.4, "female", "male")),
+        }
+    )
+    women = (frame["sex"] == "female").to_numpy()
+    target = compute_score(frame, weights, scale)
+    kept = frame if job_attribute else frame.drop(columns="job_search")
+    return Dataset(name, kept, target, ("sex",), women, query=pd.Series(query, dtype="category"))

@@ -70,6 +70,16 @@ def test_the_other_recipes_reach_their_counts(real_data, name, options, rows, co
 
 
 @pytest.mark.data
+@pytest.mark.parametrize(
+    ("options", "queries"),
+    [({"smallest_query": 51}, 43), ({"query_by": ("city", "neighbourhood", "room_type")}, 240)],
+    ids=str,
+)
+def test_the_other_queries_of_airbnb_reach_their_counts(real_data, options, queries):
+    assert load("airbnb", **options).query.nunique() == queries
+
+
+@pytest.mark.data
 def test_the_larger_list_of_first_names_gives_more_listings(real_data):
     pytest.importorskip("nomquamgender")
     airbnb = load("airbnb", names_list="nomquamgender")

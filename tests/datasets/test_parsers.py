@@ -79,12 +79,13 @@ def test_undated_education_counts_three_months(samples):
 
 @pytest.mark.data
 def test_the_weights_choose_what_the_score_says(real_data):
-    views = load_xing(weights=(0, 0, 1), scale="none")
+    views = load_xing(weights=(0, 0, 1))
     assert (views.target == views.frame["profile_views"]).all()
-    work = load_xing(weights=(2, 0, 0))
+    work = load_xing(weights=(2, 0, 0), scale="unit-variance")
     assert work.target.corr(work.frame["work_months"]) == pytest.approx(1)
     assert work.target.std(ddof=0) == pytest.approx(2)
     assert load_xing(scale="range").target.between(0, 3).all()
+    assert "job_search" not in load_xing(job_attribute=False).frame
 
 
 @pytest.mark.data
@@ -139,11 +140,26 @@ def test_a_listing_is_read_with_its_price_and_types(samples, parsers):
     assert pd.isna(listing["host_response_time"])
 
 
-def test_a_query_has_at_least_ten_listings():
+def test_a_query_is_named_by_its_columns_and_has_enough_listings():
     listings = pd.DataFrame({"city": "Boston", "neighbourhood": ["Dock"] * 10 + ["Hill"] * 9, "home_type": "loft"})
-    named = name_queries(listings)
+    named = name_queries(listings, ["city", "neighbourhood", "home_type"], 10)
     assert named.notna().sum() == 10
     assert named.iloc[0] == "Boston / Dock / loft"
+    assert name_queries(listings, ["city"], 10).notna().all()
+    assert name_queries(listings, ["city", "neighbourhood"], 9).nunique() == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"query_by": "city"}, "sequence of columns"),
+        ({"query_by": ["town"]}, "no query_by .town.. Known"),
+        ({"smallest_query": 0}, "at least 1"),
+    ],
+)
+def test_senseless_queries_of_airbnb_are_refused_before_anything_is_read(options, message):
+    with pytest.raises(DataError, match=message):
+        load_airbnb(**options, download_if_missing=False)
 
 
 @pytest.mark.data

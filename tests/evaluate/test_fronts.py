@@ -118,20 +118,41 @@ def test_above_the_full_data_only_what_is_fairer_counts(found):
     assert above["methods"]["ifair-b"]["mean"] == pytest.approx(0.02)
 
 
-def test_a_method_with_more_settings_is_also_measured_with_as_few_as_ours():
+def test_methods_are_compared_with_as_many_settings_each():
     rival = [row((0.6, 0.9), (0.6, 0.9)), row((0.7, 0.7), (0.7, 0.7)), row((0.9, 0.6), (0.9, 0.6))]
     found = hypervolumes({"ifair-b": [rival[:1]], "lfr": [rival], "svd": [rival[1:2]]}, utility="AUC", fairness="yNN")
-    assert list(found["coin"]["as_few_settings"]) == ["lfr"]
+    coin = found["coin"]
+    assert coin["compared_at"] == {"lfr": 1, "svd": 1}
     # Each of them alone covers 0.04.
-    assert found["coin"]["as_few_settings"]["lfr"]["mean"] == pytest.approx(0.04)
-    assert found["coin"]["methods"]["lfr"]["mean"] > 0.06
+    assert {n: value["mean"] for n, value in coin["by_settings"]["lfr"].items()} == {
+        "1": pytest.approx(0.04),
+        "3": coin["methods"]["lfr"]["mean"],
+    }
+    assert coin["comparisons"]["lfr"]["difference"] == pytest.approx(0.0)
+    assert coin["methods"]["lfr"]["mean"] > 0.06
+
+
+def test_volumes_by_number_of_settings_are_means_over_all_choices(rng):
+    rows = random_rows(rng, 5)
+    found = hypervolumes({"ifair-b": [rows], "svd": [rows[:3]]}, utility="AUC", fairness="yNN")["coin"]
+    exact = np.mean(
+        [front_volume([rows[i], rows[j], rows[k]], MEASURES, (0.5, 0.5)) for i, j, k in combinations(range(5), 3)]
+    )
+    assert found["by_settings"]["ifair-b"]["3"]["mean"] == pytest.approx(exact, abs=0.05)
+    whole = front_volume(rows, MEASURES, (0.5, 0.5))
+    assert found["by_settings"]["ifair-b"]["5"]["mean"] == pytest.approx(whole)
+    assert found["comparisons"]["svd"]["difference"] == pytest.approx(
+        found["by_settings"]["ifair-b"]["3"]["mean"] - front_volume(rows[:3], MEASURES, (0.5, 0.5))
+    )
 
 
 def test_the_best_rival_is_no_ifair_and_ours_is_compared_with_all(found):
+    # With one setting drawn at random ours covers 0.03 on average, the full data 0.04 and SVD 0.035; with both 0.05.
     assert found["coin"]["best_rival"] == "full"
     assert found["full_data"]["best_rival"] == "svd"
     assert set(found["coin"]["comparisons"]) == {"full", "svd", "fair", "ifair-frozen"}
-    assert found["coin"]["comparisons"]["full"]["difference"] == pytest.approx(0.01)
+    assert found["coin"]["comparisons"]["full"]["difference"] == pytest.approx(0.03 - 0.04, abs=0.005)
+    assert found["coin"]["comparisons"]["fair"]["difference"] == pytest.approx(0.05 - 0.02)
 
 
 def test_rankings_are_measured_above_a_precision_of_nothing():

@@ -5,7 +5,14 @@ import pytest
 
 from ifair.data import DataError, load_credit
 from ifair.encode import Encoder
-from ifair.evaluate.splits import comparable_rows, limit_rows, split_dataset, split_table
+from ifair.evaluate.splits import (
+    comparable_rows,
+    limit_rows,
+    reuse_records,
+    split_candidates,
+    split_dataset,
+    split_table,
+)
 
 from samples import applicants, dataset
 
@@ -27,6 +34,24 @@ def test_too_few_queries_of_two_or_more_are_refused():
     frame = applicants().assign(team=["a", "b"] * 2 + [f"alone {i}" for i in range(236)])
     with pytest.raises(DataError, match="too small"):
         split_table(dataset("ranking", frame=frame), 0)
+
+
+def test_split_candidates_of_a_query_are_in_all_parts_and_rankings_that_become_too_short_are_none():
+    people = dataset("ranking")
+    every, long = (split_candidates(people, 0, encoder=Encoder(), smallest_query=least) for least in (1, 12))
+    parts = [(split.train, split.validation, split.test) for split in (every, long)]
+    assert sorted(np.concatenate([part.rows for part in parts[1]])) == list(range(240))
+    assert set.intersection(*(set(part.query) for part in parts[0])) == set(people.query)
+    for part, kept in zip(*parts):
+        sizes, left = part.records.query.value_counts(), kept.records.query.dropna()
+        assert set(left) == set(sizes.index[sizes >= 12])
+    assert len(set(people.query)) > len(set(long.test.records.query.dropna())) > 0
+
+
+def test_reused_records_are_learned_from_and_judged():
+    parts = reuse_records(dataset(), encoder=Encoder())
+    assert parts.train is parts.test
+    assert len(parts.test) == 240
 
 
 def test_rows_say_where_people_stand_in_the_table():

@@ -26,23 +26,51 @@ def test_the_spread_is_the_sample_standard_deviation(rng):
     assert spread([0.5])["sd"] == 0.0
 
 
-def test_comparisons_are_paired_t_tests(rng):
-    ours, theirs = rng.normal(size=6), rng.normal(size=6)
-    result = compare(ours, {"rival": theirs})["rival"]
-    assert result["p"] == pytest.approx(stats.ttest_rel(ours, theirs).pvalue)
-    assert result["adjusted"] == result["p"]
-    assert result["difference"] == pytest.approx(np.mean(ours - theirs))
+def test_comparisons_are_corrected_for_overlapping_splits():
+    """By hand after Nadeau and Bengio: ten differences of 0.1 and ten of 0.3, as many test as training records.
+
+    Their mean is 0.2, their variance 20 * 0.1^2 / 19, that of the mean, corrected, (1/20 + 1) times that, 0.011053;
+    t = 0.2 / 0.105131 = 1.9024 with 19 degrees of freedom, whose 97.5th percentile is 2.0930.
+    """
+    found = compare([0.5] * 20, {"rival": [0.4, 0.2] * 10})["rival"]
+    assert found["difference"] == pytest.approx(0.2)
+    assert (found["low"], found["high"]) == pytest.approx((0.2 - 2.0930 * 0.105131, 0.2 + 2.0930 * 0.105131), abs=1e-5)
+    assert found["p"] == pytest.approx(2 * stats.t(19).sf(1.90239), rel=1e-4)
+    assert found["adjusted"] == found["p"]
 
 
-def test_equal_values_claim_nothing():
-    assert compare([0.5, 0.6], {"twin": [0.5, 0.6]})["twin"]["p"] == 1.0
+def test_without_the_correction_they_would_be_paired_t_tests(rng, monkeypatch):
+    monkeypatch.setattr("ifair.evaluate.statistics.TEST_TO_TRAINING", 0.0)
+    ours, theirs = rng.normal(size=20), rng.normal(size=20)
+    found, expected = compare(ours, {"rival": theirs})["rival"], stats.ttest_rel(ours, theirs)
+    assert found["p"] == pytest.approx(expected.pvalue)
+    assert (found["low"], found["high"]) == pytest.approx(tuple(expected.confidence_interval()))
 
 
-@pytest.mark.parametrize("n", [2, 3, 10])
-def test_identical_differences_are_no_clearer_than_their_signs(n):
-    """Half of all pairs of signs agree, a quarter of all triples, and so on."""
-    p = compare([0.75] * n, {"rival": [0.5] * n})["rival"]["p"]
-    assert p == stats.binomtest(n, n).pvalue == 0.5 ** (n - 1)
+def test_chance_is_taken_for_a_difference_seldom_although_splits_overlap():
+    """Two rules of equal worth, judged on overlapping random thirds of 90 people, 300 times."""
+    rng = np.random.default_rng(0)
+    corrected = plain = 0
+    for _ in range(300):
+        gains = rng.normal(size=90)  # what one rule gains over the other with each person
+        splits = [rng.permutation(90)[:30] for _ in range(20)]
+        # What is learned from a split moves both rules alike on all its test people.
+        means = np.array([gains[split].mean() for split in splits])
+        corrected += compare(means, {"other": np.zeros(20)})["other"]["p"] < 0.05
+        plain += stats.ttest_1samp(means, 0.0).pvalue < 0.05
+    assert corrected <= 0.05 * 300
+    assert plain > 0.3 * 300
+
+
+def test_too_few_splits_are_not_tested():
+    assert compare([0.5, 0.6], {"rival": [0.4, 0.6]})["rival"]["p"] is None
+    assert compare([0.5] * 19, {"rival": [0.4, *[0.6] * 18]})["rival"]["adjusted"] is None
+    assert compare([0.5], {"rival": [0.4]})["rival"]["low"] is None
+
+
+def test_differences_without_spread_are_no_clearer_than_their_signs():
+    assert compare([0.75] * 20, {"rival": [0.5] * 20})["rival"]["p"] == stats.binomtest(20, 20).pvalue
+    assert compare([0.75] * 20, {"twin": [0.75] * 20})["twin"]["p"] == 1.0
 
 
 def test_holms_adjustment_is_monotone_and_never_below_the_p_value(rng):

@@ -1,4 +1,4 @@
-"""Training candidates: starts that go on from the setting before, models and post-processing by name."""
+"""Training candidates: many at once, models and post-processing by name."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from ifair.encode import Encoder
 from ifair.evaluate.candidates import CLASSIFIERS, Candidate, list_settings
 from ifair.evaluate.measures import measure_mapped, paper_measures
 from ifair.evaluate.splits import split_dataset, split_table
-from ifair.evaluate.training import train, train_along, train_on_path
+from ifair.evaluate.training import choose_engine, train, train_many
 
 from samples import FAST, dataset
 
@@ -21,29 +21,26 @@ def credit():
     return split_dataset(load_credit().take(np.arange(300)), 0, encoder=Encoder(missing="ignore"))
 
 
-def test_the_solution_before_is_one_of_the_starts_and_stays_as_it_was(credit):
-    solver = {"n_restarts": 2, "max_iter": 40, "tol": 1e-3}
-    near = train(Candidate("ifair-b", SETTINGS[0]), credit, 0, solver)
-    before = near.representation.prototypes_.copy()
-    fresh = train(Candidate("ifair-b", SETTINGS[1]), credit, 0, {**solver, "n_restarts": 1}).representation
-    best = train(Candidate("ifair-b", SETTINGS[1]), credit, 0, solver, near=near).representation
-    assert best.loss_ <= fresh.loss_
-    warm = fresh.__class__(**{**fresh.get_params(), "init": before, "alpha_init": near.representation.alpha_})
-    with pytest.warns() if not best.converged_ else np.errstate():
-        warm.fit(credit.train.X)
-    assert best.loss_ == min(fresh.loss_, warm.loss_)
-    np.testing.assert_array_equal(near.representation.prototypes_, before)
+def test_candidates_trained_together_are_those_trained_alone(credit):
+    solver = {"n_restarts": 2, "max_iter": 8, "engine": "local"}
+    candidates = [Candidate("masked"), *(Candidate("ifair-b", setting) for setting in SETTINGS)]
+    candidates += [Candidate("lfr", {"K": 3}), Candidate("ifair-a", SETTINGS[1])]
+    for candidate, trained in zip(candidates, train_many(candidates, credit, 0, solver)):
+        (alone,) = train_many([candidate], credit, 0, solver)
+        np.testing.assert_array_equal(trained.represent_part(credit.test), alone.represent_part(credit.test))
+        np.testing.assert_array_equal(trained.outcome(credit.test).scores, alone.outcome(credit.test).scores)
+    (again,) = train_many(candidates[:1], credit, 0, solver)
+    np.testing.assert_array_equal(
+        again.outcome(credit.test).scores, train(candidates[0], credit, 0, {}).outcome(credit.test).scores
+    )
 
 
-@pytest.mark.parametrize("n_restarts", [1, 2])
-def test_what_was_learned_on_the_way_along_a_path_can_be_learned_again(credit, n_restarts):
-    solver = {"n_restarts": n_restarts, "max_iter": 15}
-    path = [Candidate("ifair-b", setting) for setting in SETTINGS]
-    for candidate, trained in zip(path, train_along(path, credit, 0, solver)):
-        again = train_on_path(candidate, SETTINGS, credit, 0, solver)
-        np.testing.assert_array_equal(
-            trained.represent(credit.test.records.frame), again.represent(credit.test.records.frame)
-        )
+def test_many_fits_of_a_small_table_are_worth_a_device_too(monkeypatch):
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("array_api_compat")
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert (choose_engine(300), choose_engine(300, 50), choose_engine(3000)) == ("local", "torch", "torch")
 
 
 @pytest.mark.parametrize("model", list(CLASSIFIERS))

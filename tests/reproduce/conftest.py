@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
 from ifair.cli import main
-from ifair.data import Dataset
-from ifair.datasets.catalogue.xing import compute_score as score
 from ifair.reproduce import case
 from ifair.reproduce.assemble import empty_results
 from ifair.reproduce.paper import SENSITIVITY
+
+from samples import load_job_searches
 
 
 @pytest.fixture(autouse=True)
@@ -36,28 +35,9 @@ def solver():
 
 @pytest.fixture
 def job_searches(monkeypatch):
-    """Nine searches with 12 to 20 candidates each and five people in none, wherever a dataset is loaded by name."""
-    rng = np.random.default_rng(7)
-    query = np.repeat([f"job {i}" for i in range(9)], np.arange(12, 21))
-    query = np.append(query, [None] * 5)
-    n = len(query)
-    frame = pd.DataFrame(
-        {
-            "job_search": pd.Categorical(np.where(pd.isna(query), "none", query)),
-            "work_months": rng.integers(0, 200, n),
-            "education_months": rng.integers(0, 80, n),
-            "profile_views": rng.integers(1, 5000, n),
-            "sex": pd.Categorical(np.where(rng.random(n) < 0.4, "female", "male")),
-        }
-    )
-    women = (frame["sex"] == "female").to_numpy()
-
-    def load(name, *, weights=(1, 1, 1)):
-        target = score(frame, weights)
-        return Dataset(name, frame, target, ("sex",), women, query=pd.Series(query, dtype="category"))
-
-    monkeypatch.setattr("ifair.reproduce.case.load", load)
-    return load("xing")
+    """A made-up ranking wherever a dataset is loaded by name."""
+    monkeypatch.setattr("ifair.reproduce.case.load", load_job_searches)
+    return load_job_searches("xing")
 
 
 @dataclass(frozen=True)
@@ -101,7 +81,13 @@ def summary(values, points, rivals_of="ifair-b"):
     ours = values[rivals_of]
     compared = {
         measure: {
-            method: {"difference": ours[measure] - measures[measure], "p": 0.001, "adjusted": 0.01}
+            method: {
+                "difference": ours[measure] - measures[measure],
+                "low": 0.05,
+                "high": 0.15,
+                "p": 0.001,
+                "adjusted": 0.01,
+            }
             for method, measures in values.items()
             if method != rivals_of
         }
@@ -116,9 +102,10 @@ def summary(values, points, rivals_of="ifair-b"):
 
 
 def classified(name):
-    methods = ("full", "masked", "svd", "svd-masked", "lfr", "ifair-a", "ifair-b", "ifair-frozen")
-    values = {m: {"Acc": 0.7, "AUC": 0.65, "EqOpp": 0.7, "Parity": 0.7, "yNN": 0.8} for m in methods}
-    values["ifair-b"] = {"Acc": 0.7, "AUC": 0.64, "EqOpp": 0.9, "Parity": 0.9, "yNN": 0.9}
+    methods = ("full", "masked", "svd", "svd-masked", "lfr", "ifair-a", "ifair-b", "ifair-plus")
+    others = {"Acc": 0.7, "AUC": 0.65, "AUC_of_scores": 0.75, "EqOpp": 0.7, "Parity": 0.7, "yNN": 0.8}
+    values = {m: dict(others) for m in methods}
+    values["ifair-b"] |= {"AUC": 0.64, "EqOpp": 0.9, "Parity": 0.9, "yNN": 0.9}
     rng = np.random.default_rng(len(name))
     points = {
         m: [
@@ -130,25 +117,38 @@ def classified(name):
     points["masked"][0]["setting"] = {}
     points["full"] = [{"setting": {}, "test": {"AUC": 0.65, "yNN": 0.8}}]
     points["ifair-b"].append({"setting": {}, "test": {"AUC": 0.64, "yNN": 0.95}})
+    for method in ("ifair-a", "ifair-b", "ifair-plus"):
+        for i, point in enumerate(points[method]):
+            point["setting"] = {"K": 10 + 10 * (i % 2), "lambda": 1.0 - 0.2 * i, "mu": 0.2 * i}
+            point |= {"constant": 0.25 if method == "ifair-b" else 0.0, "converged": 0.9, "protected_weight": 2.0}
     volumes = {m: spread(0.02 if m == "ifair-b" else 0.01) for m in methods}
-    clear = {m: {"difference": 0.01, "p": 0.01, "adjusted": 0.02} for m in methods if m != "ifair-b"}
-    settings, rival = dict.fromkeys(methods, 6), "svd-masked"
-    above = {"methods": volumes, "comparisons": clear, "settings": settings, "best_rival": rival, "as_few_settings": {}}
-    return {**summary(values, points), "hypervolume": {"coin": copy.deepcopy(above), "full_data": above}}
+    rivals = [m for m in methods if m != "ifair-b"]
+    above = {
+        "methods": volumes,
+        "comparisons": {m: {"difference": 0.01, "low": 0.0, "high": 0.02, "p": 0.01, "adjusted": 0.02} for m in rivals},
+        "settings": dict.fromkeys(methods, 6),
+        "compared_at": dict.fromkeys(rivals, 6),
+        "by_settings": {m: {"1": spread(0.005), "6": volumes[m]} for m in methods},
+        "best_rival": "svd-masked",
+    }
+    ours = summary(values, points, "ifair-plus")["comparisons"]["balanced"]
+    found = {**summary(values, points), "hypervolume": {"coin": copy.deepcopy(above), "full_data": above}}
+    return {**found, "comparisons_of_ours": ours}
 
 
 def ranked():
     methods = ("full", "masked", "svd", "svd-masked", "fair, p = 0.5", "fair, p = 0.7", "fair, p = 0.9", "ifair-b")
-    values = {m: {"MAP": 0.7, "KT": 0.6, "yNN": 0.8, "percent_protected": 30.0} for m in methods}
+    values = {m: {"MAP": 0.7, "KT": 0.6, "yNN": 0.8, "yNN_of_all": 0.9, "percent_protected": 30.0} for m in methods}
     values["fair, p = 0.9"]["percent_protected"] = 50.0
-    values["ifair-b"] = {"MAP": 0.68, "KT": 0.6, "yNN": 0.9, "percent_protected": 31.0}
-    return summary(values, {m: [{"setting": {}, "test": dict(by)}] for m, by in values.items()})
+    values["ifair-b"] = {"MAP": 0.68, "KT": 0.6, "yNN": 0.9, "yNN_of_all": 0.95, "percent_protected": 31.0}
+    chance = {name: spread(value) for name, value in (("MAP", 0.2), ("percent_protected", 30.0), ("queries", 19))}
+    return {**summary(values, {m: [{"setting": {}, "test": dict(by)}] for m, by in values.items()}), "chance": chance}
 
 
 def run(part):
     versions = {"ifair": "1.2", "python": "3.11", "numpy": "2.0", "scipy": "1.13", "scikit-learn": "1.6"}
     return {
-        "profile": "quick",
+        "profile": "full",
         "seeds": [0, 1, 2, 3, 4],
         "units": 40,
         "seconds": 90.0,

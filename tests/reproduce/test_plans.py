@@ -1,12 +1,14 @@
 """The plan of the whole evaluation, and how results of several runs are put together."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from ifair.evaluate.candidates import list_settings
-from ifair.reproduce import experiments
+from ifair.evaluate.statistics import LEAST_SPLITS
+from ifair.reproduce import expected_time, experiments
 from ifair.reproduce.assemble import assemble
 from ifair.reproduce.case import Case
 from ifair.reproduce.experiment import add_needs, choose_settings, find_experiments, group_results, rows_by_split
@@ -16,6 +18,8 @@ from ifair.reproduce.runner import Record
 
 PROFILE = Profile(
     n_splits=2,
+    n_splits_untested=2,
+    most_beyond=(900, 300),
     classification=(Source("credit", max_records=150), Source("compas")),
     ranking=(Source("xing"),),
     grid={"K": [4, 6], "ratios": [[0.5, 0.5]], "lfr": [1.0], "p": [0.5]},
@@ -87,11 +91,9 @@ def test_results_tell_where_each_part_comes_from_and_keep_what_was_not_run(recor
     assert first["runs"]["classification"]["credit"]["seeds"] == [0, 1]
     assert first["runs"]["classification"]["credit"]["environment"] == ENVIRONMENT
     only_credit = {"classification": [r for r in records["classification"] if r.case.dataset == "credit"]}
-    second = assemble(only_credit, "full", PROFILE, [], first)
-    assert second["runs"]["classification"]["credit"]["profile"] == "full"
-    assert second["runs"]["classification"]["compas"]["profile"] == "quick"
+    second = assemble(only_credit, "quick", PROFILE.limit_splits(1), [], first)
+    assert second["runs"]["classification"]["compas"] == first["runs"]["classification"]["compas"]
     assert second["experiments"]["classification"]["compas"] == first["experiments"]["classification"]["compas"]
-    assert first["runs"]["classification"]["credit"]["profile"] == "quick"  # not changed by the second
 
 
 def test_results_keep_six_digits():
@@ -124,6 +126,38 @@ def test_the_paper_has_seventeen_distinct_ratios_and_LFR_128_triples():
         if y > 0
     }
     assert shares == every
+
+
+def test_the_full_profile_is_the_papers_and_tests_what_it_has_splits_for():
+    full = PROFILES["full"]
+    assert full.n_splits >= LEAST_SPLITS
+    assert (full.grid["K"], len(full.grid["ratios"])) == ([10, 20, 30], 17)
+    assert all(source.max_records is source.max_training is None for source in full.classification)
+    by_name = {source.name: source for source in full.classification}
+    assert len(full.seeds(by_name["credit"])) == full.n_splits
+    assert full.seeds(by_name["census"]) == full.seeds(by_name["census"], tested=False) == range(3)
+    assert full.limit_splits(2).seeds(by_name["credit"]) == range(2)
+    assert full.case(by_name["census"], 0, method="ifair-b").solver["pairs"] == 1000
+    assert "pairs" not in full.case(by_name["census"], 0, method="lfr").solver
+    small = full.small_case(by_name["census"], 0)
+    assert (small.max_records, small.max_training) == full.most_beyond
+
+
+def test_the_time_is_estimated_from_what_units_took(monkeypatch):
+    monkeypatch.setattr(expected_time, "known_seconds", lambda: {"classification": {"credit": 3.0, "compas": 5.0}})
+    units = plan("classification", replace(PROFILE, grid=PROFILES["full"].grid, solver={"n_restarts": 3}), {})
+    learned = sum(unit.case.method.startswith(("ifair", "lfr")) for unit in units) // 2
+    others = len(units) // 2 - learned
+    estimate = expected_time.estimate_seconds("classification", units, 2, has_gpu=True)
+    assert estimate == pytest.approx((3.0 + 5.0) * (learned + others) / 2)
+    without = expected_time.estimate_seconds("classification", units, 2, has_gpu=False)
+    assert without == pytest.approx(8.0 * (expected_time.WITHOUT_GPU * learned + others) / 2)
+    assert expected_time.estimate_seconds("unknown", units, 1, has_gpu=True) == 0.0
+    smaller = plan("classification", PROFILE, {})
+    assert expected_time.estimate_seconds("classification", smaller, 2, has_gpu=True) < estimate / 3
+    told = expected_time.describe_plan({"classification": units}, "quick", 1)
+    assert "credit 2, compas 2" in told
+    assert "Profile quick, 1 processes" in told
 
 
 @pytest.mark.parametrize("profile", PROFILES)

@@ -10,10 +10,10 @@ from ifair.evaluate.measures import paper_measures, ranking_measures
 from ifair.evaluate.training import POST_PROCESSING
 from ifair.reproduce.case import Case, prepare
 from ifair.reproduce.experiments.parity import enforce_parity
-from ifair.reproduce.experiments.ranking_task import measure_rankings
+from ifair.reproduce.experiments.ranking_task import measure_rankings, measure_variants
 from ifair.reproduce.experiments.sensitivity import measure_weights
 
-METHODS = ["full", "masked", "svd", "svd-masked", "ifair-b", "ifair-frozen", "fair"]
+METHODS = ["chance", "full", "masked", "svd", "svd-masked", "ifair-b", "ifair-frozen", "fair"]
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def test_part(job_searches):
 def test_every_method_is_measured_at_every_setting(job_searches, grid, solver, method):
     rows = measure_rankings(Case("xing", 0, {}, None, None, method, grid=grid, solver=solver))
     assert json.loads(json.dumps(rows)) == rows
-    assert len(rows) == {"ifair-b": 2, "ifair-frozen": 2, "fair": 2}.get(method, 1)
+    assert len(rows) == {"ifair-b": 2, "ifair-frozen": 2, "fair": 3}.get(method, 1)
     for row in rows:
         for part in ("validation", "test"):
             assert {"MAP", "KT", "yNN", "yNN_of_all", "percent_protected"} <= set(row[part])
@@ -37,6 +37,34 @@ def test_regression_on_masked_data_finds_a_score_that_is_linear_in_it(job_search
     (row,) = measure_rankings(Case("xing", 1, {}, None, None, "masked", grid=grid, solver=solver))
     assert row["test"]["MAP"] == pytest.approx(1)
     assert row["test"]["KT"] == pytest.approx(1)
+
+
+def test_chance_is_what_random_orders_reach_on_average(job_searches, rng):
+    case = Case("xing", 0, method="chance")
+    (row,) = measure_rankings(case)
+    part = prepare(case).test
+    drawn = [ranking_measures(part, rng.normal(size=len(part))) for _ in range(100)]
+    for name in ("MAP", "percent_protected", "KT"):
+        values = [one[name] for one in drawn]
+        assert row["test"][name] == pytest.approx(np.mean(values), abs=4 * np.std(values) / 10)
+
+
+def test_variants_of_the_score_are_measured_as_if_each_were_alone(job_searches, grid, solver):
+    case = Case("xing", 0, method="ifair-b", grid=grid, solver=solver)
+    variants = [{"weights": [1.0, 0.0, 0.0]}, {"weights": [0.0, 0.5, 1.0]}]
+    together = measure_variants(case, variants)
+    assert together[0] != together[1]
+    for variant, rows in zip(variants, together):
+        assert rows == measure_rankings(replace(case, options=variant))
+
+
+def test_significance_that_is_not_corrected_asks_for_no_fewer_protected_people(job_searches, solver):
+    case = Case("xing", 0, method="fair", grid={"p": [0.5, 0.6, 0.9]}, solver=solver)
+    rows = measure_rankings(case)
+    shares = {(r["setting"]["p"], r["setting"].get("adjust", True)): r["test"]["percent_protected"] for r in rows}
+    assert len(shares) == 6
+    assert all(shares[p, False] >= shares[p, True] for p in (0.5, 0.6, 0.9))
+    assert shares[0.9, False] > shares[0.9, True]
 
 
 def test_svd_has_no_more_components_than_there_are_columns(job_searches, solver):
@@ -99,20 +127,17 @@ def test_parity_is_enforced_on_the_chosen_setting(job_searches, grid, solver):
 
 
 def test_the_weights_change_who_deserves_the_first_places(job_searches, grid, solver):
-    found = [
-        measure_weights(Case("xing", 0, {"weights": weights}, method="ifair-b", grid=grid, solver=solver))
-        for weights in ([1.0, 0.0, 0.0], [0.0, 0.0, 1.0])
-    ]
+    found = measure_weights(Case("xing", 0, method="ifair-b", grid=grid, solver=solver))
     assert json.loads(json.dumps(found)) == found
-    assert found[0]["base_rate"] != found[1]["base_rate"]
-    assert {"test", "validation", "setting"} <= set(found[0])
+    assert len({row["base_rate"] for row in found}) > 1
+    assert all({"test", "validation", "setting"} <= set(row) for rows in found for row in rows["rows"])
 
 
 @pytest.mark.data
 def test_masked_data_on_xing_ranks_as_in_the_paper(real_data, grid, solver):
     (row,) = measure_rankings(Case("xing", 0, {}, None, None, "masked", grid=grid, solver=solver))
     assert row["test"]["MAP"] == pytest.approx(1)
-    assert row["test"]["yNN"] == pytest.approx(0.9, abs=0.05)
+    assert row["test"]["yNN"] == pytest.approx(0.85, abs=0.05)
 
 
 @pytest.mark.data

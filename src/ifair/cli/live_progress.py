@@ -23,10 +23,12 @@ class LiveProgress:
         What the units belong to.
     folder : Path
         The folder that :func:`ifair.reproduce.runner.run_units` works in.
+    later : float
+        Seconds that what comes after these units is expected to take.
     """
 
-    def __init__(self, title: str, folder: Path) -> None:
-        self._title, self._folder = title, folder
+    def __init__(self, title: str, folder: Path, later: float = 0.0) -> None:
+        self._title, self._folder, self._later = title, folder, later
         self._terminal = sys.stderr is not None and sys.stderr.isatty()
         self._last: Any = None
         self._ended = threading.Event()
@@ -52,10 +54,14 @@ class LiveProgress:
             again = f", {progress.reused} kept from before" if progress.reused else ""
             self._write_line(f"{self._title}: {progress.total} units{again}")
         elif not self._terminal:
-            left = format_duration(progress.seconds_left)
-            click.echo(f"  {progress.done:4d}/{progress.total}  {progress.label}, {left} left", err=True)
+            left = self._left(progress.seconds_left)
+            click.echo(f"  {progress.done:4d}/{progress.total}  {progress.label}, {left}", err=True)
         elif progress.done == progress.total:
             self._write_line(f"  {progress.done}/{progress.total} done")
+
+    def _left(self, seconds: float) -> str:
+        in_all = f" ({format_duration(seconds + self._later)} in all)" if self._later else ""
+        return f"{format_duration(seconds)} left{in_all}"
 
     def _write_line(self, text: str) -> None:
         click.echo(f"\r\x1b[K{text}" if self._terminal else text, err=True)
@@ -67,7 +73,7 @@ class LiveProgress:
             last = self._last
             if last is None:
                 continue
-            left = f"{format_duration(last.seconds_left)} left, " if last.seconds_left is not None else ""
+            left = f"{self._left(last.seconds_left)}, " if last.seconds_left is not None else ""
             running = "; ".join(list_running(self._folder))
             text = f"  {last.done}/{last.total}, {left}running: {running}"
             click.echo(f"\r\x1b[K{text[: shutil.get_terminal_size().columns - 1]}", nl=False, err=True)

@@ -26,7 +26,8 @@ from ifair.plain_data import format_json
     "--only", multiple=True, help="Run only this experiment (and what it builds on); may be given several times."
 )
 @click.option("--dataset", "datasets", multiple=True, help="Run only on this dataset; may be given several times.")
-@click.option("--dry-run", is_flag=True, help="Print the plan and its size, and do nothing.")
+@click.option("--splits", type=click.IntRange(min=1), help="At most so many random splits; tests need 20.")
+@click.option("--dry-run", is_flag=True, help="Print the plan and the time that it will take here, and do nothing.")
 @json_option("the results as JSON instead of tables")
 def reproduce(
     profile: str,
@@ -34,24 +35,26 @@ def reproduce(
     jobs: int,
     only: tuple[str, ...],
     datasets: tuple[str, ...],
+    splits: int | None,
     dry_run: bool,
     as_json: bool,
 ) -> None:
     """Run the paper's experiments and print its numbers next to ours.
 
     Stopped at any moment, the next run into the same folder goes on with what is missing; a changed setting or
-    version is run anew. Experiments and datasets that are not run this time are taken from the folder's results, which
-    tell the profile of each.
+    version is run anew. Experiments and datasets that are not run this time are taken from the folder's results; a
+    folder holds one profile.
 
     \b
     ifair reproduce
-    ifair reproduce --profile quick --dry-run
+    ifair reproduce --profile full --dry-run
     ifair reproduce --profile quick --output evidence
     ifair reproduce --profile full --dataset credit --output evidence
     ifair reproduce --only classification --json
     """
-    from ifair.cli.live_progress import LiveProgress
-    from ifair.reproduce.assemble import assemble, drop_missing
+    from ifair.cli.live_progress import LiveProgress, format_duration
+    from ifair.reproduce.assemble import assemble, check_one_profile, drop_missing
+    from ifair.reproduce.expected_time import describe_plan, estimate_seconds
     from ifair.reproduce.experiment import add_needs, find_experiments
     from ifair.reproduce.profiles import PROFILES
     from ifair.reproduce.results_page import format_text, write_page
@@ -62,11 +65,13 @@ def reproduce(
     _check_known("experiment", only, list(experiments))
     _check_known("dataset", datasets, PROFILES[profile].datasets)
     wanted = PROFILES[profile].only(datasets) if datasets else PROFILES[profile]
+    wanted = wanted if splits is None else wanted.limit_splits(splits)
     settings, missing = drop_missing(wanted, needed=profile != "smoke")
     path = output / "results.json"
     if output.is_dir():
         prepare_output(path, "ifair-reproduce")
     before = read_results(path, REPRODUCTION) if path.exists() else None
+    check_one_profile(before, profile, path)
     for name in only:
         needs(f"the experiment {name}", *experiments[name].packages)
     names = []
@@ -80,15 +85,17 @@ def reproduce(
             names.append(name)
     for line in missing:
         click.echo(f"left out: {line}", err=True)
+    plans = {name: experiments[name].plan(settings, {}) for name in names}
     if dry_run:
-        sizes = {name: len(experiments[name].plan(settings, {})) for name in names}
-        for name, size in {**sizes, "in all": sum(sizes.values())}.items():
-            click.echo(f"{name:15} {size:4d} units")
+        click.echo(describe_plan(plans, profile, jobs))
         return
+    seconds = {name: estimate_seconds(name, units, jobs) for name, units in plans.items()}
+    click.echo(f"about {format_duration(sum(seconds.values()))} in all, less what is known from before", err=True)
     records: dict[str, Any] = {}
     for name in names:
         units = experiments[name].plan(settings, records)
-        with LiveProgress(name, output) as observer:
+        later = sum(seconds[other] for other in names[names.index(name) + 1 :])
+        with LiveProgress(name, output, later) as observer:
             records[name] = run_units(units, output, n_jobs=jobs, observer=observer)
     results = assemble(records, profile, settings, missing, before)
     write_json(path, results)

@@ -38,6 +38,9 @@ Not looked at, neither when it learns nor when it represents, which is a guarant
 EUCLIDEAN = {"fairness_distance": "euclidean"}
 """What frozen iFair does otherwise than the paper: distances between representations without the learned weights."""
 
+MEANS = {"reduction": "mean", "init": "k-means++", "pairs": "auto"}
+"""What the variant of the paper does otherwise than the paper: a share says the same for tables of any size."""
+
 CONSISTENT = "consistent"
 """The post-processing of :class:`ifair.ConsistentClassifier`; its parameters are ``strength`` and ``n_neighbors``."""
 
@@ -126,20 +129,23 @@ class Candidate:
     def name(self) -> str:
         """For people."""
         parts = [NAMES.get(self.method, self._kind)]
+        if self.consistent:
+            strength = f"consistent decisions of strength {(self.post or {})['strength']:.3g}"
+            parts = [strength] if self.method == "masked" else [strength, *parts]
         letters = {letter: value for letter, value in self.setting.items() if letter != "variant"}
         if letters.pop("output", None) == "nearest":
             parts.append("nearest prototypes")
         if "share" in letters:
             share = letters.pop("share")
             letters |= {"λ": f"{1.0 - share:.3g}", "μ": f"{share:.3g}"}
+        if self.model != "linear" or self.consistent:
+            parts.append(MODEL_NAMES.get(self.model, self.model))
         parts += [
             f"{letter} = {value:.3g}" if isinstance(value, float) else f"{letter} = {value}"
             for letter, value in letters.items()
         ]
-        parts += [] if self.model == "linear" else [MODEL_NAMES.get(self.model, self.model)]
-        if self.consistent:
-            return ", ".join([*parts, f"consistent decisions of strength {self.post['strength']:.3g}"])  # type: ignore[index]
-        return ", ".join([*parts, *(f"{key} {value}" for key, value in (self.post or {}).items())])
+        others = {} if self.consistent else self.post or {}
+        return ", ".join([*parts, *(f"{key} {value}" for key, value in others.items())])
 
     @property
     def consistent(self) -> bool:
@@ -181,7 +187,7 @@ class Candidate:
             return masking
         changes: dict[str, Any] = {}
         if method == "ifair":
-            method, changes = ("ifair-b", {}) if not self.drops_protected else ("ifair-frozen", EUCLIDEAN)
+            method, changes = ("ifair-b", MEANS) if not self.drops_protected else ("ifair-frozen", EUCLIDEAN)
         k = setting.pop("K", DIMENSION)
         visible = None if self.drops_protected else list(protected) or None
         last = representation(method, protected=visible, k=min(k, width) if method == "svd" else k, random_state=seed)[

@@ -11,7 +11,8 @@ The reference point is the worst that is worth anything, and the choice of it de
 
 A method that is ahead above both is ahead. Settings are chosen on validation data, all that are on the front there,
 and measured on test data, the same references for all methods and splits of a dataset. A method with more settings
-has more chances to be lucky: what it reaches with as many as ours, drawn at random, is reported beside it.
+has more chances: volumes are reported for 1, 3, 10, ... settings drawn at random, and two methods are compared at the
+number that both have.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,8 +27,11 @@ from ifair.evaluate.statistics import compare, spread
 COIN = {"AUC": 0.5, "MAP": 0.0, "yNN": 0.5}
 """What tossing a coin for everybody reaches, or in a ranking with long queries comes close to."""
 
-CHOICES = 100
-"""Random choices of settings to average over."""
+ORDERS = 30
+"""Random orders of the settings to average over."""
+
+SIZES = (1, 3, 10, 30, 100, 300)
+"""Numbers of settings that volumes are reported for, beside all."""
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -137,9 +141,10 @@ def hypervolumes(
     Returns
     -------
     dict
-        For each reference: ``reference`` (its point), ``methods`` (mean and spread over splits), ``settings`` (their
-        number), ``as_few_settings`` (methods with more settings than ours: the mean over random choices of as many),
-        ``comparisons`` (ours against each of the others) and ``best_rival``, the best that is no iFair.
+        For each reference: ``reference`` (its point), ``methods`` (mean and spread over splits with all settings),
+        ``settings`` (their number), ``by_settings`` (by method and number of settings, drawn at random, the mean and
+        spread), ``comparisons`` (ours against each of the others at the number of settings that both have, which is
+        ``compared_at``) and ``best_rival``, the one that is no iFair and does best against ours in these.
     """
     methods = _pool_methods(by_split)
     references = {"coin": {utility: COIN[utility], fairness: COIN[fairness]}}
@@ -151,28 +156,37 @@ def hypervolumes(
 
 def _above(methods: Mapping[str, Sequence[Rows]], reference: Mapping[str, float], ours: str) -> dict[str, Any]:
     measures, corner = list(reference), list(reference.values())
-    volumes = {m: [front_volume(rows, measures, corner) for rows in splits] for m, splits in methods.items()}
-    n_ours = len(methods[ours][0])
-    rivals = {method: float(np.mean(found)) for method, found in volumes.items() if not method.startswith("ifair")}
+    curves = {m: np.array([_average_curve(rows, measures, corner) for rows in splits]) for m, splits in methods.items()}
+    n_ours = curves[ours].shape[1]
+    common = {method: min(n_ours, curve.shape[1]) for method, curve in curves.items() if method != ours}
+    # Holm's adjustment is for all rivals together, whatever the number of settings: differences against zero.
+    gaps = {method: curves[ours][:, n - 1] - curves[method][:, n - 1] for method, n in common.items()}
+    compared = compare([0.0] * len(curves[ours]), {method: (-gap).tolist() for method, gap in gaps.items()})
+    rivals = [method for method in gaps if not method.startswith("ifair")]
     return {
         "reference": dict(reference),
-        "methods": {method: spread(found) for method, found in volumes.items()},
-        "settings": {method: len(splits[0]) for method, splits in methods.items()},
-        "as_few_settings": {
-            method: spread([_volume_of_few(rows, n_ours, measures, corner) for rows in splits])
-            for method, splits in methods.items()
-            if len(splits[0]) > n_ours
+        "methods": {method: spread(curve[:, -1].tolist()) for method, curve in curves.items()},
+        "settings": {method: curve.shape[1] for method, curve in curves.items()},
+        "by_settings": {
+            method: {str(n): spread(curve[:, n - 1].tolist()) for n in _list_sizes(curve.shape[1])}
+            for method, curve in curves.items()
         },
-        "comparisons": compare(volumes[ours], {m: found for m, found in volumes.items() if m != ours}),
-        "best_rival": max(rivals, key=lambda method: rivals[method]) if rivals else None,
+        "comparisons": compared,
+        "compared_at": common,
+        "best_rival": min(rivals, key=lambda method: compared[method]["difference"]) if rivals else None,
     }
 
 
-def _volume_of_few(rows: Rows, n: int, measures: Sequence[str], reference: Sequence[float]) -> float:
-    """The mean over random choices of so many settings."""
+def _list_sizes(n: int) -> list[int]:
+    return [size for size in SIZES if size < n] + [n]
+
+
+def _average_curve(rows: Rows, measures: Sequence[str], reference: Sequence[float]) -> NDArray[np.float64]:
+    """Hypervolume on test of 1, 2, ... settings in random order, averaged over orders, shape (n_rows,)."""
     rng = np.random.default_rng(20190408)
-    chosen = ([rows[i] for i in rng.choice(len(rows), n, replace=False)] for _ in range(CHOICES))
-    return float(np.mean([front_volume(few, measures, reference) for few in chosen]))
+    orders = [rng.permutation(len(rows)) for _ in range(ORDERS if len(rows) > 1 else 1)]
+    curves = [volume_curves([rows[i] for i in order], measures, reference)[1] for order in orders]
+    return np.asarray(np.mean(curves, axis=0))
 
 
 def _pool_methods(by_split: Mapping[str, Sequence[Rows]]) -> dict[str, list[list[Mapping[str, Any]]]]:

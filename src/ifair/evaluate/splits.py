@@ -1,6 +1,6 @@
 """Thirds of a dataset, encoded alike: one to learn on, one to choose on, one to judge on."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,8 +13,9 @@ from ifair.datasets.thirds import thirds
 from ifair.encode import Encoder, columns_of
 from ifair.errors import IfairError
 from ifair.results import Task
-from ifair.similarity import Peers, Similarity, make_similarity
+from ifair.similarity import Peers, Similarity
 from ifair.similarity.peers import Points, find_peers
+from ifair.similarity.similarity import make_similarity
 
 NEIGHBOURS = 10
 """How many peers the paper compares everybody with."""
@@ -42,6 +43,8 @@ class Part:
     similarity : Similarity or None
         Who is like whom, fitted on the training part. None: the paper's reading, Euclidean distances of the encoded
         unprotected columns, ten neighbours, no caliper.
+    encoder : Encoder or None
+        What encoded them.
     """
 
     records: Dataset
@@ -49,6 +52,7 @@ class Part:
     hidden: list[int]
     rows: Rows
     similarity: Similarity | None = None
+    encoder: Encoder | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -191,6 +195,7 @@ def split_dataset(
     most_training: int | None = None,
     most_judged: int | None = None,
     similarity: Any = "paper",
+    known: pd.DataFrame | None = None,
 ) -> Split:
     """Split at random into thirds and encode; scales and categories are learned on the training part alone.
 
@@ -211,6 +216,8 @@ def split_dataset(
     similarity : "paper", "attributes", Similarity, or mapping of its parameters
         Who is like whom; learned on the training part too. "paper": see :class:`Part`. Of a Similarity its parameters
         are taken, and the protected columns of the dataset never count.
+    known : DataFrame, optional
+        A table with all categories, if they are known beforehand; scales are learned on the training part all the same.
     """
     kept = np.arange(len(dataset)) if rows is None else np.asarray(rows)
     people = dataset if rows is None else dataset.take(kept)
@@ -220,15 +227,43 @@ def split_dataset(
     if most_training is not None and len(train) > most_training:
         train = np.sort(np.random.default_rng([seed, 431]).permutation(train)[:most_training])
     judged = [limit_rows(people, part, most_judged, [seed, len(part)]) for part in parts[1:]]
-    encoder.fit(people.frame.iloc[train])
+    learned_from = people.frame.iloc[train]
+    encoder.fit(learned_from) if known is None else encoder.fit(known).rescale(learned_from)
     alike = None
     if not (isinstance(similarity, str) and similarity == "paper"):
         alike = make_similarity(
             similarity, columns=people.frame.columns, protected=people.protected, categorical=encoder.categorical
         )
-        alike.fit(people.frame.iloc[train])
+        alike.fit(learned_from)
     encoded = [encode_part(people, part, encoder, kept, alike) for part in (train, *judged)]
     return Split(encoded[0], encoded[1], encoded[2], encoder, task_of(dataset))
+
+
+def split_candidates(dataset: Dataset, seed: int, *, encoder: Encoder, smallest_query: int = NEIGHBOURS) -> Split:
+    """Split the candidates of every query at random into thirds; too short a ranking of a part is none.
+
+    Candidates of the same query are then in all parts, so that what is judged is not new to a model.
+    """
+    parts = thirds(dataset, seed)
+    encoder.fit(dataset.frame.iloc[parts.train])
+    encoded = [_drop_short(encode_part(dataset, rows, encoder), smallest_query) for rows in parts]
+    if any(part.records.query is not None and part.records.query.isna().all() for part in encoded):
+        raise IfairError(f"no query of {dataset.name} has {smallest_query} candidates in every third")
+    return Split(encoded[0], encoded[1], encoded[2], encoder, task_of(dataset))
+
+
+def _drop_short(part: Part, smallest: int) -> Part:
+    query = part.records.query
+    if query is None:
+        return part
+    long = query.map(query.value_counts()).astype(float) >= smallest
+    return replace(part, records=replace(part.records, query=query.where(long)))
+
+
+def reuse_records(dataset: Dataset, *, encoder: Encoder) -> Split:
+    """All records in all three parts: what learned from them is chosen and judged on them."""
+    part = encode_part(dataset, np.arange(len(dataset)), encoder.fit(dataset.frame))
+    return Split(part, part, part, encoder, task_of(dataset))
 
 
 def split_table(
@@ -313,7 +348,7 @@ def encode_part(
     X = encoder.transform(chosen.frame)
     hidden = [i for name in dataset.protected for i in columns_of(name, X.columns)]
     stand = np.asarray(rows) if positions is None else np.asarray(positions)[np.asarray(rows)]
-    return Part(chosen, X, hidden, stand, similarity)
+    return Part(chosen, X, hidden, stand, similarity, encoder)
 
 
 def limit_rows(dataset: Dataset, rows: Rows, most: int | None, seed: Any, *, least_queries: int = 1) -> Rows:

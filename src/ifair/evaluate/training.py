@@ -1,7 +1,8 @@
 """Training a candidate on the training part, and what it decides about the people of another part."""
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import Any
@@ -16,12 +17,13 @@ from sklearn.pipeline import Pipeline
 
 from ifair.datasets.dataset import Dataset
 from ifair.encode import Encoder
-from ifair.errors import IfairError
 from ifair.evaluate.candidates import Candidate, make_model
 from ifair.evaluate.splits import Part, Split
 from ifair.models.consistent import ConsistentClassifier, ConsistentRegressor
 from ifair.models.consistent_model import ConsistentModel
 from ifair.models.lfr import LFR
+from ifair.models.many import fit_many
+from ifair.models.prototypes import PrototypeModel
 from ifair.ranking import FAStarIR, PairwiseRanker
 
 Floats = NDArray[np.float64]
@@ -111,15 +113,32 @@ class Trained:
 
     def outcome(self, part: Part) -> Outcome:
         """What happens to the people of a part, post-processing included."""
-        scores = self.scores(part.records.frame)
+        if self._encodes(part):
+            scores = model_scores(self.pipeline[1:], part.X, self.task)
+        else:
+            scores = self.scores(part.records.frame)
         if self.post is None:
             return Outcome(scores, self.decisions(scores))
         options = dict(self.post)
         return POST_PROCESSING[options.pop("name")](scores, part, self.task, **options)
 
+    def represent_part(self, part: Part) -> Floats:
+        """Representations of the people of a part, shape (M, D)."""
+        if self._encodes(part):
+            return np.asarray(self.pipeline[1:-1].transform(part.X), dtype=np.float64)
+        return self.represent(part.records.frame)
+
+    def _encodes(self, part: Part) -> bool:
+        """Whether the part was encoded by this very encoder, so that it need not be encoded again."""
+        return not self.consistent and part.encoder is self.pipeline[0]
+
     def at_rate(self, part: Part, rate: float) -> "Trained":
         """The same model with the threshold above which this share of the people of a part is."""
         return replace(self, threshold=float(np.quantile(self.scores(part.records.frame), 1.0 - rate)))
+
+    def with_model(self, model: Any) -> "Trained":
+        """The same representation with another fitted model on top."""
+        return replace(self, estimator=Pipeline([*self.pipeline.steps[:-1], ("decide", model)]))
 
     def with_post(self, **post: Any) -> "Trained":
         """The same model with this post-processing: its ``name``, and its parameters."""
@@ -142,7 +161,6 @@ def train(
     seed: int,
     solver: Mapping[str, Any],
     *,
-    near: Trained | None = None,
     threshold: float = 0.5,
 ) -> Trained:
     """Fit a candidate on the training part; see :func:`fit_candidate`."""
@@ -154,7 +172,6 @@ def train(
         solver,
         encoder=parts.encoder,
         similarity=parts.train.similarity or "paper",
-        near=near,
         threshold=threshold,
     )
 
@@ -168,7 +185,6 @@ def fit_candidate(
     *,
     encoder: Encoder,
     similarity: Any = None,
-    near: Trained | None = None,
     threshold: float = 0.5,
 ) -> Trained:
     """Fit a candidate on a table of people: what is audited and what is shipped are made here.
@@ -186,9 +202,6 @@ def fit_candidate(
         Its options are taken; it is fitted anew.
     similarity : Similarity, "paper" or None
         Who is like whom, for consistent decisions.
-    near : Trained, optional
-        What was learned at the setting before: its solution is one of the starts, if it has as many prototypes and
-        there is more than one start.
     threshold : float
         Of two classes: who has a higher score is decided about positively.
     """
@@ -202,7 +215,7 @@ def fit_candidate(
     encoded = encode.fit_transform(frame)
     visible = [name for name in people.protected if name not in hidden]
     steps = candidate.build_steps(visible, encoded.shape[1], seed, solver)
-    fitted = _fit_steps(steps, encoded, people, near) if steps else Pipeline([("as_is", "passthrough")])
+    fitted = _fit(Pipeline(steps), encoded, people) if steps else Pipeline([("as_is", "passthrough")])
     represent = Pipeline([("encode", encode), *(fitted.steps if steps else [])])
     if people.target is None:
         return Trained(represent, columns, task)
@@ -232,71 +245,56 @@ def fit_candidate(
     return Trained(estimator.set_params(estimator=clone(estimator.estimator_)), columns, task, threshold)
 
 
-def train_along(
-    candidates: Iterable[Candidate], parts: Split, seed: int, solver: Mapping[str, Any]
-) -> Iterator[Trained]:
-    """Fit candidates one after the other, each near the one before."""
-    near = None
-    for candidate in candidates:
-        near = train(candidate, parts, seed, solver, near=near)
-        yield near
+def train_many(candidates: Sequence[Candidate], parts: Split, seed: int, solver: Mapping[str, Any]) -> list[Trained]:
+    """Fit candidates on the encoded training part, those that are learned by a solver all at once.
 
-
-def train_on_path(
-    candidate: Candidate, path: Iterable[Mapping[str, Any]], parts: Split, seed: int, solver: Mapping[str, Any]
-) -> Trained:
-    """What :func:`train_along` gives at the candidate's setting, on its way along the settings of a path.
-
-    Where starts do not depend on the setting before, the candidate is fitted alone.
+    Every one has the starts, and to rounding the steps, that it would have alone: see :func:`ifair.fit_many`.
     """
-    if solver["n_restarts"] == 1 or not candidate.method.startswith("ifair"):
-        return train(candidate, parts, seed, solver)
-    way = []
-    for setting in path:
-        if setting.get("K") == candidate.setting["K"]:
-            way.append(replace(candidate, setting=setting))
-        if setting == candidate.setting:
-            return list(train_along(way, parts, seed, solver))[-1]
-    raise IfairError(f"the grid has no setting {dict(candidate.setting)}")
+    part, columns = parts.train, list(parts.train.records.frame.columns)
+    trained = []
+    for candidate, steps in zip(candidates, fit_representations(candidates, part, seed, solver)):
+        model = candidate.build_model(parts.task, seed)
+        query = {"query": part.query} if isinstance(model, PairwiseRanker) else {}
+        with _expected_warnings():
+            model.fit(steps.transform(part.X), part.y, **query)
+        pipeline = Pipeline([("encode", parts.encoder), *steps.steps, ("decide", model)])
+        trained.append(Trained(pipeline, columns, parts.task, post=candidate.post))
+    return trained
 
 
-def fit_representation(
-    candidate: Candidate, train: Part, seed: int, solver: Mapping[str, Any], *, near: Pipeline | None = None
-) -> Pipeline:
-    """Fit a candidate's representation on an encoded part; ``near`` as in :func:`fit_candidate`."""
-    steps = candidate.build_steps(train.records.protected, train.may_count.shape[1], seed, solver)
-    return _fit_steps(steps or [("as_is", "passthrough")], train.X, train.records, near)
+def fit_representation(candidate: Candidate, train: Part, seed: int, solver: Mapping[str, Any]) -> Pipeline:
+    """Fit a candidate's representation on an encoded part."""
+    return fit_representations([candidate], train, seed, solver)[0]
 
 
-def _fit_steps(steps: list[tuple[str, Any]], X: Any, people: Dataset, near: Any) -> Pipeline:
-    """Fit the steps of a representation; of two ways to start the one with the smaller loss."""
-    pipeline = Pipeline(steps)
-    before = near.representation if isinstance(near, Trained) else None if near is None else near[-1]
-    if before is None or not _can_start_from(pipeline[-1], before):
-        return _fit(pipeline, X, people)
-    restarts = pipeline[-1].n_restarts
-    warm = clone(pipeline)
-    warm[-1].set_params(n_restarts=1, init=before.prototypes_, alpha_init=before.alpha_)
-    pipeline[-1].set_params(n_restarts=restarts - 1)
-    return min(_fit(pipeline, X, people), _fit(warm, X, people), key=lambda one: one[-1].loss_)
-
-
-def _can_start_from(model: Any, near: Any) -> bool:
-    """Whether a solution of one can be a start of the other, beside others."""
-    if not hasattr(model, "get_params"):
-        return False
-    parameters = model.get_params()
-    fits = len(getattr(near, "prototypes_", ())) == parameters.get("n_prototypes")
-    return fits and {"init", "alpha_init", "warm_start"} <= set(parameters) and parameters["n_restarts"] > 1
+def fit_representations(
+    candidates: Sequence[Candidate], train: Part, seed: int, solver: Mapping[str, Any]
+) -> list[Pipeline]:
+    """Fit the representations of candidates on an encoded part; those with a solver and nothing before it at once."""
+    width, protected = train.may_count.shape[1], train.records.protected
+    built = [
+        Pipeline(candidate.build_steps(protected, width, seed, solver) or [("as_is", "passthrough")])
+        for candidate in candidates
+    ]
+    together = [steps for steps in built if len(steps) == 1 and isinstance(steps[-1], PrototypeModel)]
+    with _expected_warnings():
+        fit_many([steps[-1] for steps in together], train.X, train.y, sensitive_features=train.group)
+    return [steps if any(steps is one for one in together) else _fit(steps, train.X, train.records) for steps in built]
 
 
 def _fit(steps: Pipeline, X: Any, people: Dataset) -> Pipeline:
     fit = {f"{steps.steps[-1][0]}__sensitive_features": people.group} if isinstance(steps[-1], LFR) else {}
+    with _expected_warnings():
+        return steps.fit(X, None if people.target is None else people.target.to_numpy(), **fit)
+
+
+@contextmanager
+def _expected_warnings() -> Iterator[None]:
     with warnings.catch_warnings():
         # What was reached is what is measured, converged or not. The trivial optimum at lambda = 0 may be asked for.
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", message="utility_weight=0")
-        return steps.fit(X, None if people.target is None else people.target.to_numpy(), **fit)
+        yield
 
 
 def fit_model(name: str, Z: Any, train: Part, task: str, seed: int = 0) -> Any:
@@ -307,22 +305,24 @@ def fit_model(name: str, Z: Any, train: Part, task: str, seed: int = 0) -> Any:
         return make_model(name, task, seed).fit(np.asarray(Z), train.y, **query)
 
 
-def choose_engine(n_records: int) -> str:
-    """A GPU where there is one and the table is large enough to keep it busy, else the processor."""
-    if n_records < ON_GPU_FROM or find_spec("torch") is None or find_spec("array_api_compat") is None:
+def choose_engine(n_records: int, n_fits: int = 1) -> str:
+    """A GPU where there is one and so many fits of the table at once keep it busy, else the processor."""
+    if n_records * n_fits < ON_GPU_FROM or find_spec("torch") is None or find_spec("array_api_compat") is None:
         return "local"
     import torch
 
     return "torch" if torch.cuda.is_available() else "local"
 
 
-def rank_fairly(scores: Floats, part: Part, task: str, *, p: float) -> Outcome:
+def rank_fairly(scores: Floats, part: Part, task: str, *, p: float, adjust: bool = True) -> Outcome:
     """FA*IR's rankings by these scores; scores become the fair scores, the paper's extension.
+
+    Without ``adjust`` the significance holds for every prefix alone, not for all of them together.
 
     ``percent_held`` tells in how many queries there were protected candidates enough for FA*IR's minimum counts.
     """
     rows = np.concatenate([rows for rows, _ in part.rankings])
-    ranking = FAStarIR(p=p, alpha=SIGNIFICANCE, shortage="ignore").rank(
+    ranking = FAStarIR(p=p, alpha=SIGNIFICANCE, adjust=adjust, shortage="ignore").rank(
         scores[rows], sensitive_features=part.group[rows], query=np.asarray(part.query)[rows]
     )
     fair, order = scores.copy(), np.zeros(len(scores))

@@ -14,11 +14,18 @@ from ifair.models.lfr import LFR
 from ifair.models.masking import Masked
 
 REPRESENTATIONS = ("full", "masked", "svd", "svd-masked", "lfr", "ifair-a", "ifair-b", "ifair-frozen", "ifair-plus")
-"""The paper's seven, and two beyond it.
+"""The paper's seven, and two of ours.
+
+``ifair-a`` and ``ifair-b`` are the paper to the letter: sums over all pairs, prototypes from uniform (0, 1) starts,
+distances with the learned weights.
 
 ``ifair-frozen`` holds the protected weights at 0. ``ifair-plus`` does so too, leaves protected columns out of the
 utility loss, compares pairs by plain Euclidean distances, and starts along principal components.
 """
+
+
+PAPER: dict[str, Any] = {"reduction": "sum", "init": "uniform", "pairs": "all", "freeze_protected": False}
+"""What the paper writes, where this library has another default."""
 
 
 def representation(name: str, *, protected: Any = None, k: int = 10, random_state: Any = None) -> Pipeline:
@@ -57,8 +64,8 @@ def representation(name: str, *, protected: Any = None, k: int = 10, random_stat
         "svd": [svd],
         "svd-masked": [masked, svd],
         "lfr": [LFR(k, **common)],
-        "ifair-a": [IFair(k, alpha_init="random", init="k-means++", freeze_protected=False, **common)],
-        "ifair-b": [IFair(k, alpha_init="masked", init="k-means++", freeze_protected=False, **common)],
+        "ifair-a": [IFair(k, alpha_init="random", **PAPER, **common)],
+        "ifair-b": [IFair(k, alpha_init="masked", **PAPER, **common)],
         "ifair-frozen": [IFair(k, **common)],
         "ifair-plus": [
             IFair(

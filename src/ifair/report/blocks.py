@@ -25,6 +25,10 @@ class Code:
     text: str
 
 
+MARGIN = 0.05
+"""Up to this difference our mean and the paper's number count as equivalent; of percentages up to five points."""
+
+
 @dataclass(frozen=True, slots=True)
 class Number:
     """A measure over repeated splits, and what the paper printed for it, if anything."""
@@ -52,9 +56,15 @@ class Number:
         return "" if self.paper is None else add_sign(self.mean - self.paper, self.digits)
 
     @property
+    def distance(self) -> float:
+        """How far our mean is from the paper's number, both as shares; percentages count as hundredths."""
+        assert self.paper is not None
+        return abs(self.mean - self.paper) / (100.0 if max(self.mean, self.paper) > 1.5 else 1.0)
+
+    @property
     def far(self) -> bool:
-        """Is the paper's number, however it was rounded, more than two standard deviations from our mean?"""
-        return self.paper is not None and abs(self.mean - self.paper) > 2.0 * self.sd + 0.5 * 10.0**-self.digits
+        """Is the paper's number more than ``MARGIN`` from our mean? How much splits differ plays no part."""
+        return self.paper is not None and self.distance > MARGIN + 1e-9
 
     @property
     def text(self) -> str:
@@ -71,6 +81,14 @@ class Heading:
 
     text: str
     level: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Banner:
+    """What must be known before anything is read: a few words that stand out, and a line."""
+
+    title: str
+    line: Line
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +130,7 @@ class Finding:
     evidence: Sequence[Line]
 
 
-Block = Heading | Text | Bullets | Table | Picture | Finding
+Block = Heading | Banner | Text | Bullets | Table | Picture | Finding
 
 
 def add_sign(value: float, digits: int = 2) -> str:
@@ -158,6 +176,8 @@ def _block(block: Block, pictures: str) -> str:
     match block:
         case Heading():
             return f"{'#' * block.level} {_escape(block.text)}"
+        case Banner():
+            return f"> **{_escape(block.title)}** {_line(block.line)}"
         case Text():
             return _line(block.line)
         case Bullets():

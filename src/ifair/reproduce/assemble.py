@@ -1,12 +1,14 @@
 """From the records of all experiments to the file of results."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from ifair.data import DataError, load
 from ifair.reproduce.experiment import Records, find_experiments
 from ifair.reproduce.paper import CLASSIFICATION, RANKING, SENSITIVITY
 from ifair.reproduce.profiles import Profile
+from ifair.reproduce.runner import RunError
 from ifair.results import Results, Run, Source
 
 
@@ -31,6 +33,16 @@ def drop_missing(profile: Profile, *, needed: bool) -> tuple[Profile, list[str]]
             missing.append(f"{source.name}: {str(error).splitlines()[0]}")
     absent = {line.partition(":")[0] for line in missing}
     return profile.only(set(profile.datasets) - absent), missing
+
+
+def check_one_profile(before: Results | None, profile: str, path: Path) -> None:
+    """Refuse to put results of another profile on the page of earlier ones."""
+    known = {run["profile"] for parts in (before["runs"] if before else {}).values() for run in parts.values()}
+    if known - {profile}:
+        raise RunError(
+            f"{path} holds results of the profile {', '.join(sorted(known - {profile}))}, and a page has one profile: "
+            "choose another folder with --output"
+        )
 
 
 def assemble(

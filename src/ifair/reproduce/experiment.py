@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 Figures: TypeAlias = "dict[str, Figure]"
 """By the stem of their file; need matplotlib."""
 
+JUDGED = "full"
+"""The profile whose numbers speak for or against the paper; smaller ones show that everything runs."""
+
 Records = Sequence[Record]
 
 Earlier = Mapping[str, Records]
@@ -83,9 +86,10 @@ class Experiment:
         return self.draw(found, results) if found else {}
 
     def judge_claims(self, results: Results) -> list[Finding]:
-        """The paper's claims; none where it was not run."""
+        """The paper's claims; none where it was not run, or with a profile too small to judge them."""
         found = results["experiments"].get(self.name)
-        return self.judge(found, results) if found else []
+        small = any(run["profile"] != JUDGED for run in results["runs"].get(self.name, {}).values())
+        return self.judge(found, results) if found and not small else []
 
 
 @cache
@@ -122,9 +126,9 @@ def plan_grid(
             profile.case(source, seed, method=method, grid=share),
         )
         for source in sources
-        for seed in range(profile.n_splits)
+        for seed in profile.seeds(source)
         for method in methods
-        for named, share in _shares(profile.grid, method)
+        for named, share in _shares(profile.grid_of(source), method)
     ]
 
 
@@ -142,7 +146,7 @@ def plan_chosen(
     methods: Sequence[str],
     earlier: Earlier,
 ) -> list[Unit]:
-    """A unit for every dataset, split and method at the setting that was chosen earlier.
+    """A unit for every dataset, method and one of the first splits, at the setting that was chosen earlier.
 
     Before anything was run (a plan that is only printed) the settings are not known and None.
     """
@@ -154,7 +158,7 @@ def plan_chosen(
             profile.case(source, seed, method=method, setting=settings.get((source.name, method, seed))),
         )
         for source in sources
-        for seed in range(profile.n_splits)
+        for seed in profile.seeds(source, tested=False)
         for method in methods
     ]
 

@@ -12,12 +12,14 @@ METHODS = {
     "ifair-a": "iFair-a",
     "ifair-b": "iFair-b",
     "ifair-frozen": "iFair-b, frozen",
+    "ifair-plus": "iFair, ours",
     "original": "original data",
     "ifair": "iFair",
 }
 DATASETS = {"compas": "COMPAS", "census": "Census", "credit": "Credit", "xing": "Xing", "airbnb": "Airbnb"}
 MEASURES = {
     "AUC_of_scores": "AUC of scores",
+    "yNN_of_all": "yNN of all",
     "percent_protected": "% protected",
     "percent_held": "% held",
     "base_rate": "base rate",
@@ -42,6 +44,7 @@ STYLES = {
     "ifair-a": (ORANGE, "X"),
     "ifair-b": (RED, "o"),
     "ifair-frozen": (PURPLE, "h"),
+    "ifair-plus": (PURPLE, "h"),
 }
 """Colour and marker of a method."""
 

@@ -16,6 +16,12 @@ FEW_RATIOS = [(1.0, 0.0), (0.99, 0.01), (0.9, 0.1), (0.5, 0.5), (0.1, 0.9), (0.0
 TARGETS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
 """Shares p that FA*IR aims at; the paper's tables have 0.5, 0.6 and 0.9."""
 
+NEW_JOBS = {"job_attribute": False}
+"""Options of Xing where whole queries are held out: no job search that is judged was seen before."""
+
+FEW_COLUMNS = {"K": [2, 3, 5]}
+"""Without job searches Xing has six columns, of which ten prototypes or components would lose nothing."""
+
 
 def ratios(coefficients: tuple[float, ...] = COEFFICIENTS) -> list[tuple[float, float]]:
     """The distinct problems among all (lambda, mu) of a grid, as (lambda, mu), fairness weighing ever more.
@@ -35,6 +41,12 @@ class Source:
     max_records: int | None = None
     max_training: int | None = None
     options: dict[str, Any] = field(default_factory=dict)
+    grid: dict[str, Any] = field(default_factory=dict)
+    """What is tried here in place of what the profile tries."""
+    landmarks: int | None = None
+    """Records that iFair compares every record with, where all pairs would take too long."""
+    n_splits: int | None = None
+    """Fewer splits than the profile has, where more would take too long; None for no limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +56,11 @@ class Profile:
     Attributes
     ----------
     n_splits : int
-        Random splits into thirds.
+        Random splits into thirds for the paper's tables, where methods are compared by tests.
+    n_splits_untested : int
+        Splits for everything that is printed without tests.
+    most_beyond : tuple of int
+        Records of all, and to learn from, at most, where what the paper does not have would take too long with all.
     grid : dict
         ``K``, ``ratios`` of iFair's weights, ``lfr`` coefficients, ``p`` of FA*IR.
     solver : dict
@@ -52,27 +68,54 @@ class Profile:
     """
 
     n_splits: int
+    n_splits_untested: int
+    most_beyond: tuple[int, int]
     classification: tuple[Source, ...]
     ranking: tuple[Source, ...]
     grid: dict[str, Any]
     solver: dict[str, Any]
 
+    def seeds(self, source: Source, *, tested: bool = True) -> range:
+        """The splits of a dataset: as many as tests need, or fewer for what is printed without."""
+        most = self.n_splits if tested else self.n_splits_untested
+        return range(min(most, source.n_splits or most))
+
+    def limit_splits(self, most: int) -> "Profile":
+        """The profile with at most so many splits."""
+        return replace(self, n_splits=min(most, self.n_splits), n_splits_untested=min(most, self.n_splits_untested))
+
     @property
     def datasets(self) -> list[str]:
         return [source.name for source in (*self.classification, *self.ranking)]
 
+    def grid_of(self, source: Source) -> dict[str, Any]:
+        """What is tried on a dataset."""
+        return {**self.grid, **source.grid}
+
     def case(self, source: Source, seed: int, **changes: Any) -> Case:
         """A split of a dataset, with the grid and the solver of the profile; ``changes`` are fields of the case."""
+        solver = dict(self.solver)
+        if source.landmarks and changes.get("method", "").startswith("ifair"):
+            solver["pairs"] = source.landmarks
         case = Case(
             source.name,
             seed,
             options=source.options,
             max_records=source.max_records,
             max_training=source.max_training,
-            grid=self.grid,
-            solver=self.solver,
+            grid=self.grid_of(source),
+            solver=solver,
         )
         return replace(case, **changes)
+
+    def small_case(self, source: Source, seed: int, **changes: Any) -> Case:
+        """A split of a part of a dataset, for what the paper does not have."""
+        records, training = self.most_beyond
+        limits = {
+            "max_records": min(source.max_records or records, records),
+            "max_training": min(source.max_training or training, training),
+        }
+        return self.case(source, seed, **{**limits, **changes})
 
     def only(self, names: Collection[str]) -> "Profile":
         """The profile with no datasets but those of these names."""
@@ -87,26 +130,36 @@ PROFILES = {
     # Small enough for every change: German Credit is part of the package, Xing only where its files are.
     "smoke": Profile(
         n_splits=2,
+        n_splits_untested=2,
+        most_beyond=(900, 300),
         classification=(Source("credit"),),
-        ranking=(Source("xing", max_records=500),),
+        ranking=(Source("xing", max_records=500, options=NEW_JOBS, grid={"K": [3]}),),
         grid={"K": [10], "ratios": [FEW_RATIOS[i] for i in (0, 3, 5)], "lfr": [0.05, 1.0], "p": [0.5, 0.9]},
         solver={"n_restarts": 1, "max_iter": 100, "tol": 0.01},
     ),
     "quick": Profile(
         n_splits=5,
+        n_splits_untested=3,
+        most_beyond=(4500, 1000),
         classification=(
             Source("compas", max_records=4500, max_training=1000),
             Source("census", max_records=9000, max_training=1500),
             Source("credit"),
         ),
-        ranking=(Source("xing"), Source("airbnb", max_records=4500, max_training=1000)),
+        ranking=(
+            Source("xing", options=NEW_JOBS, grid=FEW_COLUMNS),
+            Source("airbnb", max_records=4500, max_training=1000),
+        ),
         grid={"K": [10, 20], "ratios": FEW_RATIOS, "lfr": [0.05, 1.0, 100.0], "p": TARGETS},
         solver={"n_restarts": 1, "max_iter": 300, "tol": 0.003},
     ),
     "full": Profile(
-        n_splits=5,
-        classification=(Source("compas"), Source("census"), Source("credit")),
-        ranking=(Source("xing"), Source("airbnb")),
+        n_splits=20,
+        n_splits_untested=5,
+        most_beyond=(6000, 1500),
+        # All pairs of a third of Census are 265 million, and an evaluation of them takes 1.4 s on two cores.
+        classification=(Source("compas"), Source("census", landmarks=1000, n_splits=3), Source("credit")),
+        ranking=(Source("xing", options=NEW_JOBS, grid=FEW_COLUMNS), Source("airbnb", n_splits=3)),
         grid={"K": list(DIMENSIONS), "ratios": ratios(), "lfr": list(COEFFICIENTS), "p": TARGETS},
         solver={"n_restarts": 3, "max_iter": 1000, "tol": 0.001},
     ),

@@ -1,7 +1,7 @@
 """Utility against individual fairness: what rules choose, how methods compare, their fronts, and all settings drawn."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,16 +9,18 @@ from numpy.typing import NDArray
 from ifair.evaluate.fronts import hypervolumes, pareto_front
 from ifair.evaluate.rules import RULES, choose_row
 from ifair.evaluate.statistics import Comparison, Spread, compare, spread, spreads
-from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Strong, Table, Text, add_sign
+from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Strong, Table, Text
 from ifair.report.pictures import light_grid, new_figure
 from ifair.reproduce import labels
-from ifair.reproduce.verdicts import LEVEL, format_p, format_spread, is_clearly_above
+from ifair.reproduce.verdicts import format_difference, format_spread, is_clear, is_clearly_above
 from ifair.results import Results
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FAIRNESS = "yNN"
+OURS = "ifair-plus"
+"""The variant of iFair that we would rather use than the paper's."""
 REFERENCES = {"coin": "above a coin (yNN 0.5)", "full_data": "above the full data's yNN"}
 """Points that hypervolumes are measured from."""
 
@@ -33,18 +35,25 @@ class Choice(TypedDict):
 
 
 class Point(TypedDict):
-    """A setting, with the means over the splits on test."""
+    """A setting, with the means over the splits on test; of learned representations also the share of splits on which
+    the fit ended at a ``constant`` and on which it ``converged``, and the median ``protected_weight``: see
+    :func:`ifair.reproduce.case.describe_fit`."""
 
     setting: dict[str, Any]
     test: dict[str, float]
+    constant: NotRequired[float]
+    converged: NotRequired[float]
+    protected_weight: NotRequired[float]
 
 
 class TradeOff(TypedDict):
-    """One dataset: choices by rule and method; ours against each rival by rule, measure and rival; all points by
-    method; hypervolumes of fronts, see :func:`ifair.evaluate.fronts.hypervolumes`."""
+    """One dataset: choices by rule and method; the paper's iFair-b against each rival by rule, measure and rival; our
+    own variant likewise under the rule "balanced"; all points by method; hypervolumes of fronts, see
+    :func:`ifair.evaluate.fronts.hypervolumes`."""
 
     rules: dict[str, dict[str, Choice]]
     comparisons: dict[str, dict[str, dict[str, Comparison]]]
+    comparisons_of_ours: NotRequired[dict[str, dict[str, Comparison]]]
     points: dict[str, list[Point]]
     hypervolume: dict[str, Any]
 
@@ -63,6 +72,7 @@ def summarise_splits(by_split: Mapping[str, Sequence[Rows]], *, utility: str, ou
     """
     rules: dict[str, dict[str, Choice]] = {}
     comparisons: dict[str, Any] = {}
+    own: dict[str, Any] = {}
     for rule in RULES:
         chosen = {
             method: [choose_row(rows, rule, utility=utility, fairness=FAIRNESS) for rows in splits]
@@ -72,59 +82,79 @@ def summarise_splits(by_split: Mapping[str, Sequence[Rows]], *, utility: str, ou
             method: {"settings": [row["setting"] for row in rows], "test": spreads([row["test"] for row in rows])}
             for method, rows in chosen.items()
         }
-        comparisons[rule] = {
-            measure: compare(
-                [row["test"][measure] for row in chosen[ours]],
-                {m: [row["test"][measure] for row in rows] for m, rows in chosen.items() if m != ours},
-            )
-            for measure in chosen[ours][0]["test"]
-        }
-    return {
+        comparisons[rule] = _compare_chosen(chosen, ours)
+        if rule == "balanced" and OURS in chosen:
+            own = _compare_chosen(chosen, OURS)
+    summary: TradeOff = {
         "rules": rules,
         "comparisons": comparisons,
         "points": {method: _average_points(splits) for method, splits in by_split.items()},
         "hypervolume": hypervolumes(by_split, utility=utility, fairness=FAIRNESS, ours=ours),
     }
+    if own:
+        summary["comparisons_of_ours"] = own
+    return summary
+
+
+def _compare_chosen(chosen: Mapping[str, Rows], ours: str) -> dict[str, dict[str, Comparison]]:
+    """By measure and rival, what was chosen of ours less what was chosen of the rival."""
+    return {
+        measure: compare(
+            [row["test"][measure] for row in chosen[ours]],
+            {m: [row["test"][measure] for row in rows] for m, rows in chosen.items() if m != ours},
+        )
+        for measure in chosen[ours][0]["test"]
+    }
 
 
 def _average_points(splits: Sequence[Rows]) -> list[Point]:
-    return [
-        {
-            "setting": rows[0]["setting"],
-            "test": {name: spread([row["test"][name] for row in rows])["mean"] for name in rows[0]["test"]},
-        }
-        for rows in zip(*splits)
-    ]
+    points = []
+    for rows in zip(*splits):
+        test = {name: spread([row["test"][name] for row in rows])["mean"] for name in rows[0]["test"]}
+        point: Point = {"setting": rows[0]["setting"], "test": test}
+        learned = [row["learned"] for row in rows if "protected_weight" in row.get("learned", {})]
+        if learned:
+            point["constant"] = float(np.mean([one["constant"] for one in learned]))
+            point["converged"] = float(np.mean([row["converged"] for row in rows]))
+            weights = [one["protected_weight"] for one in learned]
+            # JSON has no infinity: weights of nothing but protected columns are None.
+            point["protected_weight"] = float(np.median([np.inf if one is None else one for one in weights]))
+        points.append(point)
+    return points
 
 
-def compare_table(summary: TradeOff, measures: Iterable[str], rivals: Collection[str] | None = None) -> Table:
-    """Differences between iFair-b and every rival, or only some of them, with their p-values."""
-    balanced = summary["comparisons"]["balanced"]
+def compare_table(
+    summary: TradeOff, measures: Iterable[str], rivals: Collection[str] | None = None, *, ours: str = "ifair-b"
+) -> Table:
+    """Differences between a method, iFair-b or our variant, and every rival, or only some of them: with 95 % intervals,
+    and p-values where there were splits enough."""
+    balanced = summary["comparisons"]["balanced"] if ours == "ifair-b" else summary["comparisons_of_ours"]
     compared = {measure: balanced[measure] for measure in measures if measure in balanced}
-    rows = [["iFair-b less", *map(labels.measure, compared)]]
-    for rival in rivals or next(iter(compared.values())):
-        cells = [by[rival] for by in compared.values()]
-        rows.append([labels.method(rival), *(f"{add_sign(c['difference'])}, {format_p(c['adjusted'])}" for c in cells)])
+    rows = [[f"{labels.method(ours)} less", *map(labels.measure, compared)]]
+    rows += [
+        [labels.method(rival), *(format_difference(by[rival]) for by in compared.values())]
+        for rival in rivals or next(iter(compared.values()))
+    ]
     return Table(rows)
 
 
 def compare_with(
     dataset: str, summary: TradeOff, rival: str, utility: str, *, slack: float | None, digits: int = 2
-) -> tuple[bool, str]:
-    """Whether iFair-b is clearly fairer than a rival, at most so much less useful, and the numbers in a line."""
+) -> tuple[bool | None, str]:
+    """Whether iFair-b is clearly fairer than a rival, at most so much less useful, and the numbers in a line.
+
+    None where there were too few splits for a test.
+    """
     by, compared = summary["rules"]["balanced"], summary["comparisons"]["balanced"]
     fairer, dearer = compared[FAIRNESS][rival], compared[utility][rival]
 
     def describe(measure: str, digits: int) -> str:
         ours, theirs = (format_spread(by[method]["test"][measure], digits) for method in ("ifair-b", rival))
-        difference = compared[measure][rival]
-        return (
-            f"{measure} {ours} against {theirs} ({add_sign(difference['difference'], digits)}, "
-            f"{format_p(difference['adjusted'])})"
-        )
+        return f"{measure} {ours} against {theirs} ({format_difference(compared[measure][rival], digits)})"
 
     line = f"{labels.dataset(dataset)}, {labels.method(rival)}: {describe(FAIRNESS, digits)}; {describe(utility, 2)}"
-    return is_clearly_above(fairer) and (slack is None or dearer["difference"] >= -slack), line
+    clear = is_clearly_above(fairer)
+    return clear and (slack is None or dearer["difference"] >= -slack), line
 
 
 def list_points(summary: TradeOff, utility: str) -> dict[str, NDArray[np.float64]]:
@@ -211,32 +241,34 @@ def describe_volumes(results: Results) -> list[Block]:
             "The area of the plane of utility and yNN that the settings of a method cover: those on the front on "
             "validation data, measured on test data. The reference point decides what counts. Above a coin (AUC "
             "0.5 or MAP 0, and yNN 0.5) utility weighs most; above the full data's yNN only what is fairer than "
-            "unchanged data counts. Mean ± standard deviation over the splits, in hundredths; in brackets the "
-            "number of settings, for more settings have more chances: what a rival reaches with a random choice of "
-            "as many as iFair-b has stands below. * differs from iFair-b (paired t-test, Holm, 5 %)."
+            "unchanged data counts. Who has more settings has more chances: tables give the mean over the splits, in "
+            "hundredths, for so many settings of each method drawn at random, and two methods are compared at the "
+            "number of settings that both have. * differs from iFair-b at that number (corrected resampled t-test, "
+            "Holm, 5 %)."
         ),
-        *(Table(rows) for reference in REFERENCES if len(rows := _tabulate_volumes(reference, volumes)) > 1),
+        *(
+            block
+            for reference in REFERENCES
+            for dataset, by in volumes.items()
+            if reference in by
+            for block in (
+                Text(f"{labels.dataset(dataset)}, {REFERENCES[reference]}:"),
+                Table(_tabulate_volumes(by[reference])),
+            )
+        ),
         Bullets([line for dataset, summary in volumes.items() for line in _compare_with_best(dataset, summary)]),
     ]
 
 
-def _tabulate_volumes(reference: str, volumes: dict[str, Any]) -> list[list[str]]:
-    found = {dataset: by[reference] for dataset, by in volumes.items() if reference in by}
-    methods = list(dict.fromkeys(method for summary in found.values() for method in summary["methods"]))
-    rows = [[REFERENCES[reference], *map(labels.dataset, found)]]
-    rows += [
-        [labels.method(method), *(_format_volume(method, summary) for summary in found.values())] for method in methods
-    ]
+def _tabulate_volumes(found: Mapping[str, Any]) -> list[list[str]]:
+    """A row a method, a column for every number of settings that several methods have or one ends at."""
+    sizes = sorted({int(size) for by in found["by_settings"].values() for size in by})
+    rows = [["settings", *map(str, sizes)]]
+    for method, by in found["by_settings"].items():
+        star = " *" if method in found["comparisons"] and is_clear(found["comparisons"][method]) else ""
+        cells = [f"{100 * by[str(size)]['mean']:.2f}" if str(size) in by else "" for size in sizes]
+        rows.append([labels.method(method) + star, *cells])
     return rows
-
-
-def _format_volume(method: str, summary: dict[str, Any]) -> str:
-    if method not in summary["methods"]:
-        return ""
-    value = summary["methods"][method]
-    clear = summary["comparisons"].get(method, {"adjusted": 1.0})["adjusted"] < LEVEL
-    star = " *" if clear else ""
-    return f"{100 * value['mean']:.2f} ± {100 * value['sd']:.2f}{star} ({summary['settings'][method]})"
 
 
 def _compare_with_best(dataset: str, by_reference: dict[str, Any]) -> list[Line]:
@@ -245,14 +277,73 @@ def _compare_with_best(dataset: str, by_reference: dict[str, Any]) -> list[Line]
         rival = summary["best_rival"]
         if rival is None:
             continue
-        compared = summary["comparisons"][rival]
-        share = compared["difference"] / summary["methods"][rival]["mean"] if summary["methods"][rival]["mean"] else 0.0
+        compared, n = summary["comparisons"][rival], summary["compared_at"][rival]
         word = "ahead of" if compared["difference"] > 0 else "behind"
-        clear = "clearly" if compared["adjusted"] < LEVEL else "not clearly"
-        few = summary["as_few_settings"].get(rival)
-        same = f"; with as few settings {labels.method(rival)} has {100 * few['mean']:.2f}" if few else ""
+        hundredths: Any = {
+            name: value if value is None or name in ("p", "adjusted") else 100 * value
+            for name, value in compared.items()
+        }
         lines.append(
-            f"{REFERENCES[reference]} iFair-b is {word} the best rival, {labels.method(rival)}, by {abs(share):.0%}, "
-            f"{clear} (p = {compared['adjusted']:.2f} after Holm{same})"
+            f"{REFERENCES[reference]} iFair-b is {word} the rival that does best against it, {labels.method(rival)}, "
+            f"with {n} settings each: {format_difference(hundredths)}"
         )
     return [(Strong(labels.dataset(dataset)), f": {'; '.join(lines)}.")] if lines else []
+
+
+def describe_collapse(summary: TradeOff) -> list[Block]:
+    """Which settings of learned representations ended at a constant, and what protected columns weigh."""
+    rows = [["method", "constant", "converged", "protected weights against others: median, largest"]]
+    for method, points in summary["points"].items():
+        learned = [point for point in points if "constant" in point]
+        if learned:
+            weights = [point["protected_weight"] for point in learned]
+            known = [np.inf if weight is None else weight for weight in weights]
+            shares = [100 * np.mean([point[name] for point in learned]) for name in ("constant", "converged")]
+            shown = [f"{share:.0f} %" for share in shares]
+            rows.append([labels.method(method), *shown, f"{np.median(known):.2g}, {max(known):.2g}"])
+    if len(rows) == 1:
+        return []
+    return [
+        Text(
+            "Fits that end at a constant, one answer for all but one person in a hundred: the share of all settings "
+            "and splits. Such a fit is as consistent as can be and useless. The last column is the mean weight of "
+            "protected columns divided by that of the others, the median and the largest over the settings."
+        ),
+        Table(rows),
+    ]
+
+
+def draw_collapse(summaries: Mapping[str, TradeOff]) -> "Figure":
+    """Where in the grid fits end at a constant: a panel for every dataset and variant of iFair, K down, lambda : mu
+    across."""
+    shown = {
+        (dataset, method): [point for point in points if "constant" in point]
+        for dataset, summary in summaries.items()
+        for method, points in summary["points"].items()
+        if method.startswith("ifair")
+    }
+    variants = list(dict.fromkeys(method for _, method in shown))
+    figure = new_figure(0.9 + 1.25 * len(summaries), 9.0)
+    panels = figure.subplots(len(summaries), len(variants), squeeze=False)
+    for row, dataset in zip(panels, summaries):
+        for axes, method in zip(row, variants):
+            points = shown.get((dataset, method), [])
+            sizes = sorted({point["setting"]["K"] for point in points})
+            weights = sorted({point["setting"]["mu"] for point in points})
+            shares = np.full((len(sizes), len(weights)), np.nan)
+            for point in points:
+                setting = point["setting"]
+                shares[sizes.index(setting["K"]), weights.index(setting["mu"])] = point["constant"]
+            image = axes.imshow(shares, vmin=0.0, vmax=1.0, cmap="magma_r", aspect="auto")
+            axes.set_title(f"{labels.dataset(dataset)}, {labels.method(method)}", fontsize=9)
+            axes.set_yticks(range(len(sizes)), [f"K = {size}" for size in sizes], fontsize=7)
+            few = range(0, len(weights), max(1, len(weights) // 4))
+            axes.set_xticks(list(few), [_name_ratio(weights[i]) for i in few], fontsize=7)
+    figure.colorbar(image, ax=panels, label="share of splits", shrink=0.8)
+    figure.supxlabel("lambda : mu, from utility alone to fairness alone", fontsize=9)
+    return figure
+
+
+def _name_ratio(mu: float) -> str:
+    """``1 : 0.001``, or ``0 : 1``."""
+    return "0 : 1" if mu >= 1.0 else f"1 : {mu / (1.0 - mu):.3g}"

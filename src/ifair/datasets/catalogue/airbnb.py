@@ -36,7 +36,9 @@ ABOUT = About(
         "Other cities and days, hence another number of records: the paper's files of June 2018 were not found.",
         "The paper does not name its 22 attributes, so 33 columns were chosen, not found. "
         "recipe='four-cities' has 22 attributes and 33 columns, without Denver.",
-        "Every city x neighbourhood x home type with at least 10 listings is a query here; the paper has 43.",
+        "Every city x neighbourhood x home type with at least 10 listings is a query here; the paper has 43. "
+        "smallest_query=51 leaves 43, whose rankings are longer than the paper's can have been. Its figures come "
+        "closest with the room type as home type, query_by=('city', 'neighbourhood', 'room_type'): 240 queries.",
         "Gender comes from the first names of the Census of 1990, which know 74 % of the hosts. With "
         "the package nomquamgender installed, names_list='nomquamgender' gives 11,819 records and 284 "
         "queries.",
@@ -204,10 +206,17 @@ CANCELLATIONS = {
     "super_strict_30": "strict",
     "super_strict_60": "strict",
 }
-SMALLEST_QUERY = 10
+QUERY_COLUMNS = ("city", "neighbourhood", "home_type", "room_type")
 
 
-def load_airbnb(*, recipe: str = "five-cities", names_list: str = "census", **options: Any) -> Any:
+def load_airbnb(
+    *,
+    recipe: str = "five-cities",
+    names_list: str = "census",
+    query_by: Sequence[str] = ("city", "neighbourhood", "home_type"),
+    smallest_query: int = 10,
+    **options: Any,
+) -> Any:
     """Load Airbnb: 10,290 listings of five cities, which home is rated best for its price?
 
     The name of the host is used once, to infer the gender from lists of first names, and dropped.
@@ -220,6 +229,12 @@ def load_airbnb(*, recipe: str = "five-cities", names_list: str = "census", **op
     names_list : {"census", "nomquamgender"}, default="census"
         First names of the US Census of 1990, or the larger list of the package ``nomquamgender`` (11,819
         listings) if it is installed.
+    query_by : sequence of {"city", "neighbourhood", "home_type", "room_type"}
+        Listings with the same values of these are ranked together. The paper names city, neighbourhood and home type;
+        whether its home type is an apartment or a house ("home_type"), or an entire home or a room ("room_type"), or
+        both, is not said.
+    smallest_query : int, default=10
+        Queries with fewer listings are none. 51 leaves 43 of the default ones, the paper's number.
     **options
         Shared by all loaders, see :func:`ifair.data.load`.
         Protected by default: ``host_gender``, and as a group ``{"host_gender": "female"}``.
@@ -228,7 +243,7 @@ def load_airbnb(*, recipe: str = "five-cities", names_list: str = "census", **op
     -------
     Dataset
         ``target`` is rating / price; ``query`` is city, neighbourhood and home type, and missing where there
-        are fewer than 10 such listings. Or what ``return_X_y`` and ``as_frame`` ask for.
+        are too few such listings. Or what ``return_X_y`` and ``as_frame`` ask for.
     """
     import pandas as pd
     from pandas.api.types import is_numeric_dtype
@@ -236,6 +251,12 @@ def load_airbnb(*, recipe: str = "five-cities", names_list: str = "census", **op
     from ifair.datasets.first_names import infer_genders
 
     check_choice("recipe", recipe, RECIPES)
+    if isinstance(query_by, str) or not query_by:
+        raise IfairError(f"query_by must be a sequence of columns, such as {QUERY_COLUMNS[:3]}; got {query_by!r}")
+    for column in query_by:
+        check_choice("query_by", column, QUERY_COLUMNS)
+    if smallest_query < 1:
+        raise IfairError(f"smallest_query must be at least 1, got {smallest_query!r}")
     loading = LoadOptions(**options)
     wanted = [key for key in SNAPSHOTS if recipe == "five-cities" or not key.startswith("denver")]
     contents = {key: loading.read(LISTINGS[key]) for key in wanted}
@@ -244,7 +265,7 @@ def load_airbnb(*, recipe: str = "five-cities", names_list: str = "census", **op
     must = [name for name in frame if is_numeric_dtype(frame[name]) or name in ("host_is_superhost", "host_gender")]
     frame = frame[frame[must].notna().all(axis=1) & frame["price"].gt(0)].reset_index(drop=True)
     frame["host_is_superhost"] = frame["host_is_superhost"] == "yes"
-    query = name_queries(frame)
+    query = name_queries(frame, query_by, smallest_query)
     # The neighbourhood only forms queries; the home type is one of the paper's 22 attributes or not, by
     # recipe.
     frame = frame.drop(columns=["neighbourhood"] if recipe == "five-cities" else ["neighbourhood", "home_type"])
@@ -255,11 +276,11 @@ def load_airbnb(*, recipe: str = "five-cities", names_list: str = "census", **op
     return loading.deliver(ABOUT, frame, target, protected="host_gender", group={"host_gender": "female"}, query=query)
 
 
-def name_queries(frame: pd.DataFrame) -> pd.Series:
-    """Name the ranking of every listing: city, neighbourhood, home type; missing where it is too short."""
-    name = frame["city"].astype(str) + " / " + frame["neighbourhood"] + " / " + frame["home_type"].astype(str)
+def name_queries(frame: pd.DataFrame, columns: Sequence[str], smallest: int) -> pd.Series:
+    """Name the ranking of every listing by its values of these columns; missing where it is too short."""
+    name = frame[list(columns)].astype(str).agg(" / ".join, axis=1)
     listings = name.map(name.value_counts())
-    return name.where(listings >= SMALLEST_QUERY).astype("category").rename("query")
+    return name.where(listings >= smallest).astype("category").rename("query")
 
 
 def parse_airbnb(content: bytes, key: str, recipe: str) -> pd.DataFrame:

@@ -37,8 +37,10 @@ ABOUT = About(
         "top 10 are those of 56. recipe='56-queries' leaves one out: 2,208 records, 59 columns. Which "
         "one is not known.",
         "2,237 profiles: 22 of the queries have fewer than 40, since the collectors removed duplicates.",
-        "How the paper scales the three terms of the score is not said; its shares of women in the "
-        "top 10 are not reproduced exactly by any scaling tried.",
+        "How the paper scales the three terms of the score is not said. In its table of weights all rows "
+        "with a weight on views have one yNN and one share of women, as if one term outweighed the others: the "
+        "raw sum, the default here. Its shares of women in the top 10 are not reproduced exactly by any "
+        "scaling tried.",
     ),
 )
 _RAW = "https://raw.githubusercontent.com/MilkaLichtblau"
@@ -113,7 +115,7 @@ FILES = tuple(
 
 
 RECIPES = ("57-queries", "56-queries")
-SCALES = ("unit-variance", "range", "none")
+SCALES = ("none", "unit-variance", "range")
 SEXES = {"f": "female", "m": "male", "mf": "unclear"}
 QUALIFICATIONS = ("work_months", "education_months", "profile_views")
 # The reading rules of the dataset's own reader: the length of a month, and of a period without dates.
@@ -127,7 +129,8 @@ def load_xing(
     recipe: str = "57-queries",
     left_out: str = "lawyer",
     weights: Sequence[float] = (1.0, 1.0, 1.0),
-    scale: str = "unit-variance",
+    scale: str = "none",
+    job_attribute: bool = True,
     **options: Any,
 ) -> Any:
     """Load Xing: 2,237 profiles shown for 57 job searches, who deserves which rank?
@@ -141,9 +144,12 @@ def load_xing(
         fewest profiles.
     weights : sequence of 3 floats, default=(1, 1, 1)
         Weights of work experience, education and profile views in the score.
-    scale : {"unit-variance", "range", "none"}, default="unit-variance"
-        How the three are made comparable before they are added up: divided by their standard deviation,
-        brought to 0..1, or not at all. The paper does not say; it scales all attributes to unit variance.
+    scale : {"none", "unit-variance", "range"}, default="none"
+        What is done to the three before they are added up: nothing, which lets profile views outweigh the others
+        and comes closest to the paper's figures; divided by their standard deviation; brought to 0..1.
+    job_attribute : bool, default=True
+        Whether the job search is an attribute too, as in the paper. Where whole queries are held out, nobody who is
+        judged has a job search that was seen before, so that as an attribute it says nothing: leave it out there.
     **options
         Shared by all loaders, see :func:`ifair.data.load`.
         Protected by default: ``sex``, and as a group ``{"sex": "female"}``.
@@ -168,10 +174,12 @@ def load_xing(
     for name in ("job_search", "sex"):
         frame[name] = frame[name].astype(pd.CategoricalDtype(list(dict.fromkeys(frame[name]))))
     target, query = compute_score(frame, weights, scale), frame["job_search"].rename("query")
+    if not job_attribute:
+        frame = frame.drop(columns="job_search")
     return loading.deliver(ABOUT, frame, target, protected="sex", group={"sex": "female"}, query=query)
 
 
-def compute_score(frame: pd.DataFrame, weights: Sequence[float], scale: str = "unit-variance") -> pd.Series:
+def compute_score(frame: pd.DataFrame, weights: Sequence[float], scale: str = "none") -> pd.Series:
     """The deserved score, a weighted sum of work, education and profile views: shape (n_records,)."""
     import numpy as np
     import pandas as pd

@@ -17,7 +17,7 @@ from ifair.reproduce.case import Case, prepare, represent, train_chosen
 from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, plan_chosen
 from ifair.results import Results
 
-METHODS = ("full", "masked", "svd-masked", "ifair-b", "ifair-frozen")
+METHODS = ("full", "masked", "svd-masked", "ifair-b", "ifair-plus")
 ABOUT = """
 Beyond the paper, which calls its representation application-agnostic: every representation is tuned once, with the
 paper's model (the first of each dataset; best harmonic mean on validation), and then handed to models that had no say

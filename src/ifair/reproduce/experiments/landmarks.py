@@ -48,7 +48,7 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
             ),
         )
         for source in profile.classification
-        for seed in range(profile.n_splits)
+        for seed in profile.seeds(source, tested=False)
     ]
 
 

@@ -15,7 +15,7 @@ from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Re
 from ifair.reproduce.verdicts import format_spread, judge_claim
 from ifair.results import Results
 
-METHODS = ("masked", "lfr", "ifair-b", "ifair-frozen")
+METHODS = ("masked", "lfr", "ifair-b", "ifair-plus")
 ADVERSARIES = {"logistic": "logistic regression", "boosting": "gradient boosting"}
 """The paper's adversary, and a stronger one that also finds what is not linear."""
 SUBSTANTIAL = 0.02
@@ -140,7 +140,7 @@ def judge(found: Any, results: Results) -> list[Finding]:
             saved = masked["mean"] - ours["mean"]
             others = "".join(
                 f"; {labels.method(method)} {format_spread(by[method][adversary][measure])}"
-                for method in ("lfr", "ifair-frozen")
+                for method in ("lfr", "ifair-plus")
                 if method in by
             )
             majority = f"; majority {by['ifair-b']['majority']['mean']:.2f}" if measure == "accuracy" else ""

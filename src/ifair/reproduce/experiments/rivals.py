@@ -38,7 +38,7 @@ ALPHA = (0.5, 1.0)
 SENSEI = {"batch": 100, "lr": 0.005, "steps": 20, "step": 0.05}
 ADVERSARIES = ("logistic", "boosting")
 NAMES = {"sensei": "SenSeI", "correlation-remover": "CorrelationRemover"}
-BESIDE = ("full", "masked", "svd-masked", "ifair-b", "ifair-frozen")
+BESIDE = ("full", "masked", "svd-masked", "ifair-b", "ifair-plus")
 """The methods of this library that stand beside the rivals."""
 
 ABOUT = """
@@ -85,11 +85,11 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
         make_unit(
             f"{source.name}, {changes['method']}, split {seed + 1}",
             measure_rival,
-            profile.case(source, seed, **changes),
+            profile.small_case(source, seed, **changes),
         )
         for source, changes in planned
         if is_installed(changes["method"])
-        for seed in range(profile.n_splits)
+        for seed in profile.seeds(source, tested=False)
     ]
 
 

@@ -38,11 +38,11 @@ from ifair.results import Results
 
 METHOD = "ifair-b"
 
-SPACE: Space = {"K": Integer(5, 40), "share": Share(0.01, 0.99)}
+SPACE: Space = {"K": Integer(5, 40), "share": Share(0.0005, 0.9995)}
 """Prototypes, and mu / (lambda + mu): a little wider than the paper's grid in K, and with every ratio in between."""
 
-START: tuple[dict[str, Any], ...] = ({"K": 30, "share": 0.01}, {"K": 10, "share": 0.1}, {"K": 20, "share": 0.99})
-"""Tried first, all from the paper's grid: for utility many prototypes, few to even out, and nothing but fairness."""
+START: tuple[dict[str, Any], ...] = ({"K": 30, "share": 0.0005}, {"K": 10, "share": 0.01}, {"K": 20, "share": 0.99})
+"""Tried first, from the paper's grid or near it: for utility many prototypes, few to even out, mostly fairness."""
 
 ORDERS = 100
 """Random orders of the grid to average over."""
@@ -90,7 +90,7 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
         )
         for task, sources in (("classification", profile.classification), ("ranking", profile.ranking))
         for source in sources
-        for seed in range(profile.n_splits)
+        for seed in profile.seeds(source, tested=False)
     ]
 
 

@@ -1,0 +1,86 @@
+"""How long a plan will take here, from how long units took in the committed results."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+
+from joblib import effective_n_jobs
+
+from ifair.evaluate.training import choose_engine
+from ifair.report.blocks import align_rows
+from ifair.reproduce.profiles import COEFFICIENTS, ratios
+from ifair.reproduce.runner import Unit
+from ifair.results import Results
+
+WITHOUT_GPU = 8.0
+"""How many times as long a unit with iFair or LFR takes on a core as with a share of a GPU."""
+
+
+GRIDS = ("classification", "ranking", "sensitivity")
+"""Experiments whose units fit a profile's whole grid."""
+
+
+def average_units(results: Results) -> dict[str, dict[str, float]]:
+    """By experiment and dataset the mean seconds of a unit, for the table ``unit_seconds.json``."""
+    return {
+        name: {part: round(run["seconds"] / max(run["units"], 1), 2) for part, run in parts.items()}
+        for name, parts in results["runs"].items()
+    }
+
+
+@cache
+def known_seconds() -> Mapping[str, Mapping[str, float]]:
+    """The table: written by ``docs/results/draw.py`` from the committed results."""
+    text = files("ifair.reproduce").joinpath("unit_seconds.json").read_text(encoding="utf-8")
+    found: Mapping[str, Mapping[str, float]] = json.loads(text)
+    return found
+
+
+def estimate_seconds(experiment: str, units: Sequence[Unit], n_jobs: int, *, has_gpu: bool | None = None) -> float:
+    """Seconds that the units of an experiment will take in so many processes; 0 where nothing is known of it."""
+    if not units:
+        return 0.0
+    known = known_seconds().get(experiment, {})
+    mean = sum(known.values()) / len(known) if known else 0.0
+    if has_gpu is None:
+        has_gpu = choose_engine(10**9) == "torch"
+    total = 0.0
+    for unit in units:
+        work = _compare_work(unit, has_gpu) if experiment in GRIDS else 1.0
+        total += work * known.get(unit.case.dataset, known.get("all", mean))
+    return total / min(effective_n_jobs(n_jobs), len(units))
+
+
+def _compare_work(unit: Unit, has_gpu: bool) -> float:
+    """How many times the work of such a unit of the full profile on a GPU this is."""
+    case = unit.case
+    if not case.method.startswith(("ifair", "lfr")):
+        return 1.0
+    work = (1.0 if has_gpu else WITHOUT_GPU) * case.solver.get("n_restarts", 3) / 3
+    if case.method == "lfr" and "lfr" in case.grid:
+        return work * (len(case.grid["lfr"]) / len(COEFFICIENTS)) ** 3
+    return work * len(case.grid.get("ratios", ratios())) / len(ratios())
+
+
+def describe_plan(plans: Mapping[str, Sequence[Unit]], profile: str, n_jobs: int) -> str:
+    """The plan as a table: every experiment with its datasets, splits, units and minutes; and the time in all."""
+    has_gpu = choose_engine(10**9) == "torch"
+    rows = [["experiment", "splits by dataset", "units", "minutes"]]
+    total = 0.0
+    for name, units in plans.items():
+        seconds = estimate_seconds(name, units, n_jobs, has_gpu=has_gpu)
+        total += seconds
+        splits = Counter(dict.fromkeys((unit.case.dataset, unit.case.seed) for unit in units))
+        by_dataset = Counter(dataset for dataset, _ in splits)
+        words = ", ".join(f"{dataset} {n}" for dataset, n in by_dataset.items())
+        rows.append([name, words, str(len(units)), f"{seconds / 60:.1f}"])
+    rows.append(["in all", "", str(sum(map(len, plans.values()))), f"{total / 60:.1f}"])
+    place = "with a GPU" if has_gpu else "without a GPU"
+    head = f"Profile {profile}, {effective_n_jobs(n_jobs)} processes {place}: about {_format_time(total)}."
+    return f"{align_rows(rows)}\n\n{head} The estimate is from units of the committed results."
+
+
+def _format_time(seconds: float) -> str:
+    return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.0f} hours"

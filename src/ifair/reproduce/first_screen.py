@@ -1,0 +1,140 @@
+"""What a reader sees first: five sentences on what holds at the paper's settings, what holds for ours, what does not.
+
+Every number and every verdict in them is computed from the results.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+from ifair.report.blocks import MARGIN, Banner, Block, Bullets, Finding, Heading, Line, Number, Strong, Table
+from ifair.reproduce import labels
+from ifair.reproduce.experiment import JUDGED
+from ifair.reproduce.tradeoff import FAIRNESS, OURS
+from ifair.reproduce.verdicts import FAILS, HOLDS, IN_PART, OPEN, format_difference
+from ifair.results import Results
+
+
+def summarise_page(results: Results, sections: Sequence[Block], findings: Sequence[Finding]) -> list[Block]:
+    """The first screen; of a small profile what it is good for."""
+    if not results["runs"]:
+        return []
+    if list_small_profiles(results):
+        return [_tell_profile(results)]
+    lines = (_tell_agreement(sections), _tell_claims(findings), _tell_failures(findings), *_tell_fits(results))
+    return [_tell_profile(results), Bullets([line for line in lines if line])]
+
+
+def _tell_profile(results: Results) -> Banner:
+    """With which profile the page was made, on how many splits, and what that is good for."""
+    runs = [run for parts in results["runs"].values() for run in parts.values()]
+    profiles, small = sorted({run["profile"] for run in runs}), list_small_profiles(results)
+    splits = sorted({len(run["seeds"]) for run in runs})
+    counted = f"{splits[0]} to {splits[-1]}" if len(splits) > 1 else str(splits[0])
+    said = (
+        "It shows that everything runs, on few settings, records and splits. It says nothing for or against the paper: "
+        "there are no verdicts here and no p-values."
+        if small
+        else "It is the one whose numbers speak for or against the paper."
+    )
+    title = f"{'Profiles' if len(profiles) > 1 else 'Profile'}: {' and '.join(profiles)}"
+    return Banner(title, f"{counted} random splits of each dataset. {said}")
+
+
+def list_small_profiles(results: Results) -> list[str]:
+    """The profiles of the results that are too small for conclusions."""
+    profiles = {run["profile"] for parts in results["runs"].values() for run in parts.values()}
+    return sorted(profiles - {JUDGED})
+
+
+def collect_printed(everything: Iterable[Block]) -> dict[str, list[Number]]:
+    """By section the numbers of the tables that have one of the paper's beside them."""
+    title, by_section = "", dict[str, list[Number]]()
+    for block in everything:
+        if isinstance(block, Heading) and block.level == 2:
+            title = block.text
+        if isinstance(block, Table):
+            cells = [cell for row in block.rows for cell in row if isinstance(cell, Number) and cell.paper is not None]
+            by_section.setdefault(title, []).extend(cells)
+    return {title: cells for title, cells in by_section.items() if cells}
+
+
+def _tell_agreement(sections: Sequence[Block]) -> Line | None:
+    by_section = collect_printed(sections)
+    cells = [cell for found in by_section.values() for cell in found]
+    if not cells:
+        return None
+    parts = ", ".join(f"{title} {fmean(c.distance for c in found):.3f}" for title, found in by_section.items())
+    return (
+        Strong("The paper's numbers at its own settings"),
+        f": {sum(not cell.far for cell in cells)} of the {len(cells)} that it prints are within {MARGIN} of ours, the "
+        f"mean absolute difference is {fmean(cell.distance for cell in cells):.3f} ({parts}).",
+    )
+
+
+def _tell_claims(findings: Sequence[Finding]) -> Line | None:
+    if not findings:
+        return None
+    held, partly = _list_claims(findings, HOLDS), _list_claims(findings, IN_PART)
+    open_ = len(_list_claims(findings, OPEN))
+    return (
+        Strong("Of the paper's claims hold"),
+        f" {len(held)} of {len(findings)}{_quote(held)}; {len(partly)} hold in part{_quote(partly)}"
+        + (f"; {open_} could not be tested." if open_ else "."),
+    )
+
+
+def _tell_failures(findings: Sequence[Finding]) -> Line | None:
+    failed = _list_claims(findings, FAILS)
+    if not findings:
+        return None
+    return Strong("Not shown here"), f" are {len(failed)} of its claims{_quote(failed)}."
+
+
+def _list_claims(findings: Sequence[Finding], verdict: str) -> list[str]:
+    return [finding.claim.rstrip(".") for finding in findings if finding.verdict == verdict]
+
+
+def _quote(claims: Sequence[str]) -> str:
+    return f" ({'; '.join(f'“{claim}”' for claim in claims)})" if claims else ""
+
+
+def _tell_fits(results: Results) -> list[Line]:
+    """Where the objective as the paper writes it collapses, and what our variant does."""
+    found = results["experiments"].get("classification") or {}
+    collapsed = {dataset: _share_constant(summary, "ifair-b") for dataset, summary in found.items()}
+    lines: list[Line] = []
+    if any(share is not None for share in collapsed.values()):
+        shares = ", ".join(
+            f"{labels.dataset(dataset)} {100 * share:.0f} %"
+            for dataset, share in collapsed.items()
+            if share is not None
+        )
+        lines.append(
+            (
+                Strong("The objective as written often degenerates"),
+                f": so many fits of iFair-b over its grid give all people but one in a hundred the same answer: "
+                f"{shares}.",
+            )
+        )
+    compared = {d: s["comparisons_of_ours"] for d, s in found.items() if "comparisons_of_ours" in s}
+    if compared:
+        parts = "; ".join(
+            f"{labels.dataset(dataset)} {FAIRNESS} {format_difference(by[FAIRNESS]['full'])}, AUC "
+            f"{format_difference(by['AUC']['full'])}"
+            + ("" if (share := _share_constant(found[dataset], OURS)) is None else f", {100 * share:.0f} % degenerate")
+            for dataset, by in compared.items()
+        )
+        lines.append(
+            (
+                Strong("What we would rather use"),
+                " (means, protected weights held at 0, Euclidean distances between pairs, a start along principal "
+                f"components), tuned for the best harmonic mean, less the full data: {parts}.",
+            )
+        )
+    return lines
+
+
+def _share_constant(summary: Mapping[str, Any], method: str) -> float | None:
+    shares = [point["constant"] for point in summary["points"].get(method, ()) if "constant" in point]
+    return fmean(shares) if shares else None

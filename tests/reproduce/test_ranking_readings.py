@@ -1,0 +1,81 @@
+"""Readings of the ranking experiment: what is held out, what is ranked by, and how far each is from the paper."""
+
+import copy
+from functools import partial
+
+import pytest
+
+from ifair.evaluate.splits import split_candidates
+from ifair.report.blocks import Bullets, Table, plain
+from ifair.reproduce import case
+from ifair.reproduce.experiments.ranking_readings import EXPERIMENT, HELD_OUT, find_closest, measure_difference
+from ifair.reproduce.profiles import Profile, Source
+from ifair.reproduce.runner import Record
+
+from samples import load_job_searches
+
+
+@pytest.fixture(scope="module")
+def records():
+    solver = {"n_restarts": 1, "max_iter": 5, "tol": 0.1}
+    grid = {"K": [2], "ratios": [[0.9, 0.1]], "p": [0.5, 0.9]}
+    profile = Profile(1, 1, (0, 0), (), (Source("xing", options={"job_attribute": False}),), grid, solver)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(case, "load", load_job_searches)
+        patch.setattr(case, "split_candidates", partial(split_candidates, smallest_query=3))  # thirds of 12 to 20
+        case._prepare.cache_clear()
+        return [Record(unit.label, unit.case, unit.run(), 0.1, {}) for unit in EXPERIMENT.plan(profile, {})]
+
+
+@pytest.fixture(scope="module")
+def readings(records):
+    return EXPERIMENT.summarise(records)["xing"]
+
+
+def say(results, readings):
+    """The first table, and the sentences, of the section."""
+    blocks = EXPERIMENT.section({"xing": readings}, results)
+    table = next(block for block in blocks if isinstance(block, Table))
+    lines = next(block for block in blocks if isinstance(block, Bullets)).lines
+    return table, [plain(line) for line in lines]
+
+
+def test_every_reading_has_every_method_and_a_measure_of_its_own(readings, results):
+    kinds = {(r["held_out"], r["variant"], r["neighbours"]) for r in readings}
+    assert len(kinds) == len(readings) == len(HELD_OUT) * 2 * 2
+    assert all(set(results["paper"]["ranking"]["xing"]) <= set(r["methods"]) for r in readings)
+    within, across = readings[:2]
+    assert within["methods"]["masked"]["MAP"] == across["methods"]["masked"]["MAP"]
+    assert within["methods"]["masked"]["yNN"] != across["methods"]["masked"]["yNN"]
+
+
+def test_only_what_was_seen_has_the_job_search_among_its_attributes(records):
+    asked = {record.case.held_out: record.case.options["job_attribute"] for record in records}
+    assert asked == {"nothing": True, "candidates": True, "thirds": False}
+
+
+def test_nothing_is_chosen_apart_where_nothing_is_held_out(records):
+    for record in records:
+        rows = [row for by_method in record.result for rows in by_method.values() for row in rows]
+        same = [row["validation"] == row["test"] for row in rows]
+        assert all(same) if record.case.held_out == "nothing" else not all(same)
+
+
+def test_the_reading_that_has_the_numbers_of_the_paper_explains_them_all(readings, results):
+    told = copy.deepcopy(readings)
+    chosen = next(r for r in told if r["held_out"] == "nothing")
+    printed = results["paper"]["ranking"]["xing"]
+    for method, row in printed.items():
+        chosen["methods"][method] = {name: {"mean": value, "sd": 0.0, "n": 1} for name, value in row.items()}
+    assert measure_difference(chosen, printed, "MAP") == 0
+    assert find_closest(told, printed) is chosen
+    table, lines = say(results, told)
+    assert all(f"{len(printed)} of {len(printed)} numbers are explained" in line for line in lines)
+    assert [row[1:] for row in table.rows[1:]][told.index(chosen)][2].text == "0.00"
+
+
+def test_a_number_that_no_reading_comes_close_to_is_named(readings, results):
+    results["paper"]["ranking"]["xing"]["ifair-b"]["yNN"] = 2.0
+    (line,) = [line for line in say(results, readings)[1] if line.startswith("yNN")]
+    assert "by none" in line
+    assert "iFair-b 2.00 (nearest" in line
