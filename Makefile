@@ -13,7 +13,7 @@ comma := ,
 CLUSTERS := dask$(if $(shell command -v java),$(comma)spark)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-slow test-smoke test-browser test-torch test-cluster lint types docs screenshots bench clean
+.PHONY: help demo reproduce test test-slow test-smoke smoke-numbers test-hostile test-minimum test-browser test-torch test-cluster lint types docs screenshots bench clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -42,6 +42,10 @@ test-slow: $(VENV)/.installed-test $(VENV)/.installed-dask ## the slow proofs: a
 
 test-smoke: $(VENV)/.installed-test ## the paper's evaluation in small, and whether it gives the numbers that it always gave
 	@$(PYTEST) -m smoke tests/reproduce
+
+smoke-numbers: $(VENV)/.installed-test ## run the paper's evaluation in small, and keep its numbers as those to compare with: a deliberate change
+	@$(BIN)/ifair reproduce --profile smoke --output ifair-reproduce/smoke-numbers
+	@$(BIN)/python tests/reproduce/test_smoke.py ifair-reproduce/smoke-numbers
 
 test-browser: $(VENV)/.installed-browser ## the report in a real Chromium, which must be installed, with its driver
 	@$(PYTEST) -m browser tests/browser

@@ -49,6 +49,8 @@ def grid(
             utility_weight=lam,
             fairness_weight=mu,
             protected=protected,
+            freeze_protected=False,
+            init="k-means++",
             engine=engine,
             random_state=0,
             **search,

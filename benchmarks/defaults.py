@@ -1,9 +1,9 @@
 """What the defaults of IFair reach: where the search starts, when it stops, and what a large table costs.
 
-    IFAIR_DATA=folder python benchmarks/defaults.py [--json FILE] [--records 1000] [--large 43000]
+    IFAIR_DATA=folder python benchmarks/defaults.py [--json FILE] [--records 500] [--large 43000]
 
 Three tables. *Patience*: on up to --records records of each of the paper's datasets, K = 10, protected weights frozen,
-the loss where the default `tol` stops, against where `tol=1e-8` stops (at most 5,000 iterations), from the default
+the loss where the default `tol` stops, against where `tol=1e-8` stops (at most 3,000 iterations), from the default
 start and from one k-means++ start. *Collapse*: COMPAS at five ratios of the weights, with the AUC of a logistic
 regression on the representation, for records not learned from; 0.5 is a representation that has lost everything.
 *Large*: processor seconds of a fit with all defaults on --large made-up records of 30 columns, and as it was before
@@ -29,7 +29,7 @@ DATASETS = ("credit", "compas", "census", "xing", "airbnb")
 STARTS = ("auto", "k-means++")
 RATIOS = (0.01, 0.1, 1.0, 10.0, 99.0)
 DEFAULT_TOL = IFair().tol
-LONG = 5000
+LONG = 3000
 
 
 class Halves:
@@ -122,7 +122,7 @@ def large(n_records: int, max_iter: int) -> common.Rows:
 
 def main(arguments: list[str] | None = None) -> common.Rows:
     sizes = {
-        "records": (200, 1000, "records of a dataset to learn from"),
+        "records": (200, 500, "records of a dataset to learn from"),
         "large": (2000, 43_000, "made-up records of the large table"),
     }
     chosen, machine = common.begin(__doc__, arguments, **sizes)

@@ -205,6 +205,8 @@ def measure(task: Task, setting: Setting) -> list[dict[str, Any]]:
                     "n_prototypes": K,
                     "protected": task.protected,
                     "freeze_protected": False,
+                    "init": "k-means++",
+                    "tol": 1e-3,
                     "random_state": task.split,
                     **setting.options,
                 }

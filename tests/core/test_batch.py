@@ -131,7 +131,7 @@ def test_an_engine_that_records_sees_few_sizes_and_one_function_for_each(rng):
     engine = Watched(X)
     fits = objectives(engine) * 3
     starts = [[one, other] for one, other in zip(at * 3, (at[1:] + at[:1]) * 3)]
-    problems = [Problem(fit, two, PACKING, 10 + 5 * i, 1e-9) for i, (fit, two) in enumerate(zip(fits, starts))]
+    problems = [Problem(fit, two, PACKING, 6 + 2 * i, 1e-9) for i, (fit, two) in enumerate(zip(fits, starts))]
     found = minimise_many(problems, [0] * len(fits), lambda rows: Batch([fits[row] for row in rows], (K, N), 100))
     assert engine.sizes[0] == 30
     assert len(set(engine.functions)) == len(set(engine.sizes)) < 10

@@ -287,10 +287,10 @@ def alone(problem):
 def test_every_problem_ends_where_it_ends_alone(monkeypatch, n_starts, most, recorded):
     monkeypatch.setattr(solve, "TRIAL_ITERATIONS", 8)  # so that there is a second leg
     given = problems(n_starts)
+    expected_results = [alone(problem) for problem in given]
     for apart in (False, True):
         results = minimise_many(given, most=most) if apart else solve_together(given, most=most, recorded=recorded)
-        for problem, (found, restarts) in zip(given, results, strict=True):
-            expected, expected_restarts = alone(problem)
+        for (expected, expected_restarts), (found, restarts) in zip(expected_results, results, strict=True):
             np.testing.assert_array_equal(found.parameters.prototypes, expected.parameters.prototypes)
             np.testing.assert_array_equal(restarts, expected_restarts)
             assert (found.losses, found.n_iter, found.stopped) == (expected.losses, expected.n_iter, expected.stopped)

@@ -29,7 +29,7 @@ def X(rng):
 
 
 def grid(dimensions=(3, 4), **options):
-    options = {"protected": [4], "n_restarts": 2, "max_iter": 15, "random_state": 0, **options}
+    options = {"protected": [4], "init": "k-means++", "n_restarts": 2, "max_iter": 15, "random_state": 0, **options}
     return [IFair(k, utility_weight=lam, fairness_weight=mu, **options) for k in dimensions for lam, mu in WEIGHTS]
 
 

@@ -26,7 +26,7 @@ from ifair.results import Choices, Role, TunedPoint, Tuning
 MEASURES = ("utility", "ranks")
 """Both of scores, so that neither a threshold nor a constant wins."""
 
-SOLVER = {"n_restarts": 1, "max_iter": 300}
+SOLVER = {"n_restarts": 1, "max_iter": 300, "tol": 1e-3}
 LEARN_FROM = 2_000
 """People that settings are learned from, at most: what is chosen is then fitted on all."""
 

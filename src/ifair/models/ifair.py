@@ -78,8 +78,8 @@ class IFair(PrototypeModel):
         First prototypes. "principal": around principal components of the unprotected columns (of all with
         ``alpha_init="random"``), with small equal weights, so that the search begins with nearly the projection on
         them. "k-means++": records far apart; "k-means": centres of clusters under the first weights; "uniform": in
-        (0, 1) as in the paper. By default, "auto", one start of "principal", which ends lower and sooner on all five
-        datasets of the paper; "k-means++" where `alpha_init` gives weights, or prototypes are more than columns.
+        (0, 1) as in the paper. By default, "auto", one start of "principal", which ends lower on four of the paper's
+        five datasets; "k-means++" where `alpha_init` gives weights, or prototypes are more than such columns.
     pairs : {"auto", "all", "moments"} or int, default="auto"
         Which pairs of records the fairness loss compares. "all": every pair, exactly. An int: every record with so
         many landmarks, records drawn at random, an unbiased estimate in linear time; from the number of records on
