@@ -89,6 +89,11 @@ def test_a_shortage_is_explained(applicants, given, tmp_path):
     [
         (lambda t: t.assign(rating=t["rating"].astype(object).where(t.index != 6, "good")), "'good' in row 7"),
         (lambda t: t.assign(team=t["team"].where(t.index != 8)), "'team' has no value in row 9"),
+        (
+            lambda t: t.assign(sex=["2x" if i == 2 else i % 4 for i in t.index]),
+            "column 'sex' holds numbers, but not in row 3 ('2x'): mend such cells, or take them as missing with "
+            "--missing 2x, or the column as categories with --categorical sex",
+        ),
         (lambda t: t.rename(columns={"rating": "ratings"}), "did you mean 'ratings'?"),
         (lambda t: t.rename(columns={"sex": "sexes"}), "did you mean 'sexes'?"),
     ],
