@@ -59,7 +59,8 @@ def test_a_models_prediction_can_be_the_score(folder, applicants, regression, tm
     done = rank(folder / "people.csv", "-p", "sex", "--model", regression, "--min-share", 0, "-o", tmp_path / "r.csv")
     assert done.exit_code == 0, done.output
     found = pd.read_csv(tmp_path / "r.csv", dtype={"person": str}).set_index("person").loc[applicants["person"]]
-    scores = ifair.load(regression).predict(applicants[["sex", "age", "experience", "job", "owns_home"]])
+    model = ifair.load(regression)
+    scores = model.predict(applicants[model["encode"].attributes_])
     np.testing.assert_allclose(found["fair_score"], scores)
     assert (found["moved"] == 0).all()
 
