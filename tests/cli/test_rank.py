@@ -59,7 +59,8 @@ def test_a_models_prediction_can_be_the_score(folder, applicants, regression, tm
     done = rank(folder / "people.csv", "-p", "sex", "--model", regression, "--min-share", 0, "-o", tmp_path / "r.csv")
     assert done.exit_code == 0, done.output
     found = pd.read_csv(tmp_path / "r.csv", dtype={"person": str}).set_index("person").loc[applicants["person"]]
-    scores = ifair.load(regression).predict(applicants[["sex", "age", "experience", "job", "owns_home"]])
+    model = ifair.load(regression)
+    scores = model.predict(applicants[model["encode"].attributes_])
     np.testing.assert_allclose(found["fair_score"], scores)
     assert (found["moved"] == 0).all()
 
@@ -89,6 +90,11 @@ def test_a_shortage_is_explained(applicants, given, tmp_path):
     [
         (lambda t: t.assign(rating=t["rating"].astype(object).where(t.index != 6, "good")), "'good' in row 7"),
         (lambda t: t.assign(team=t["team"].where(t.index != 8)), "'team' has no value in row 9"),
+        (
+            lambda t: t.assign(sex=["2x" if i == 2 else i % 4 for i in t.index]),
+            "column 'sex' holds numbers, but not in row 3 ('2x'): mend such cells, or take them as missing with "
+            "--missing 2x, or the column as categories with --categorical sex",
+        ),
         (lambda t: t.rename(columns={"rating": "ratings"}), "did you mean 'ratings'?"),
         (lambda t: t.rename(columns={"sex": "sexes"}), "did you mean 'sexes'?"),
     ],

@@ -167,14 +167,12 @@ def test_types_are_the_models_and_not_the_blocks(applicants, classifier, tmp_pat
     expected = model.predict_proba(read[model["encode"].attributes_])[:, 1]
     np.testing.assert_allclose(pd.read_csv(tmp_path / "out.csv")["score"], expected)
 
-    cells["experience"] = ["true" if i < 10 else x for i, x in enumerate(cells["experience"])]
+    cells["experience"] = ["true" if i < 10 else x for i, x in enumerate(applicants["experience"])]
     cells.to_csv(tmp_path / "b.csv", index=False)
     given = [classifier, tmp_path / "b.csv", "-o", tmp_path / "out.csv", "--block-rows", rows]
     done = transform(*given)
     assert done.exit_code == 1
-    assert (
-        "column 'experience', row 1: 'true' where the model learned from numbers; mend it, or take it as" in done.stderr
-    )
+    assert "column 'experience', row 1: 'true' where the model learned from numbers; mend it, or take" in done.stderr
     done = transform(*given, "--missing", "true")
     assert done.exit_code == 0, done.output
     assert "column 'experience': taken as missing, as asked: 'true' (10 rows)" in done.stderr

@@ -1,6 +1,6 @@
 """What a command writes: the options that say where, checks before the work, the one way to write, errors in words."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain, count
 from pathlib import Path
@@ -119,23 +119,26 @@ def missing_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-def find_free_names(added: Iterable[str], taken: Collection[str]) -> list[str]:
+def find_free_names(added: Iterable[str], taken: Iterable[str]) -> list[str]:
     """What to call columns that a command adds, so that none has the name of one that is there; changes are told.
 
     Parameters
     ----------
     added : iterable of str
         What the columns are called where nothing stands in the way.
-    taken : collection of str
+    taken : iterable of str
         Columns that keep their names.
     """
-    wanted, used = list(added), set(taken)
+    wanted, taken = list(added), set(taken)
+    used = {*taken, *wanted}
     names = []
     for name in wanted:
-        others = used | set(wanted) - {name}
-        tries = chain([name], (f"ifair_{name}{end}" for end in chain([""], map("_{}".format, count(2)))))
-        names.append(next(free for free in tries if free not in others))
-        used.add(names[-1])
+        free = name
+        if name in taken:
+            tries = (f"ifair_{name}{end}" for end in chain([""], map("_{}".format, count(2))))
+            free = next(one for one in tries if one not in used)
+            used.add(free)
+        names.append(free)
     warn(
         f"the table has a column {name!r}: the added one is called {free!r}"
         for name, free in zip(wanted, names)

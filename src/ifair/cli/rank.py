@@ -25,7 +25,7 @@ SHOWN_QUERIES = 20
 
 @click.command(short_help="Rank candidates, protected ones with their share (FA*IR).")
 @click.argument("table", type=click.Path(readable=False, path_type=Path))
-@roles_options("protected", "group", "query", "score", "id", "missing")
+@roles_options("protected", "group", "query", "score", "id", "missing", "categorical")
 @click.option(
     "--min-share",
     type=click.FloatRange(0, 1),
@@ -88,7 +88,10 @@ def rank(
     rows = pd.concat(list(read_blocks(table)))
     frame, marked = mark_missing(rows, roles.missing)
     warn(describe_missing(marked))
-    frame = infer_types(frame, strict=False)
+    # Who is protected must not hang on a mistyped number; columns that nothing hangs on need not be clean.
+    asked = [name for name in frame if name in roles.protected or any(part.startswith(name) for part in roles.group)]
+    infer_types(frame[asked], text=roles.categorical)
+    frame = infer_types(frame, text=roles.categorical, strict=False)
     group = _find_group(frame, roles)
     query = _read_complete(frame, roles.query, "query") if roles.query else None
     if query is not None and frame[roles.query].nunique() < rows[roles.query].nunique():

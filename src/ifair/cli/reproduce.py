@@ -69,7 +69,8 @@ def reproduce(
     settings, missing = drop_missing(wanted, needed=profile != "smoke")
     path = output / "results.json"
     if output.is_dir():
-        prepare_output(path, "ifair-reproduce")
+        for ending, kind in (("json", "ifair-reproduce"), ("md", "text"), ("html", "page")):
+            prepare_output(path.with_suffix(f".{ending}"), kind)
     before = read_results(path, REPRODUCTION) if path.exists() else None
     check_one_profile(before, profile, path)
     for name in only:
