@@ -12,7 +12,7 @@ from hostile.outcomes import new_folder, try_command
 from ifair.plain_data import parse_json
 from ifair.results import EVIDENCE, TUNING, read_results
 
-ROWS = 60
+ROWS = 120
 ROLES = ["-p", "sex", "--id", "person", "--target", "hired", "--positive", "y"]
 ROLES += ["--ignore", "rating", "--ignore", "team"]
 COLUMNS = ["person", "sex", "age", "experience", "job", "owns_home", "team", "rating", "hired"]
@@ -90,7 +90,7 @@ def spoil_shape(rows, rng):
 
 def spoil_outcome(rows, rng):
     """One positive, none, three kinds, or gaps in the outcome."""
-    values = rng.choice([["n"] * 59 + ["y"], ["n"], ["n", "y", "z"], ["n", "y", ""], ["1", "0", "0.5"]])
+    values = rng.choice([["n"] * (ROWS - 1) + ["y"], ["n"], ["n", "y", "z"], ["n", "y", ""], ["1", "0", "0.5"]])
     for i, row in enumerate(rows[1:]):
         row[-1] = values[i % len(values)]
 
