@@ -25,13 +25,14 @@ def test_candidates_trained_together_are_those_trained_alone(credit):
     solver = {"n_restarts": 2, "max_iter": 8, "engine": "local"}
     candidates = [Candidate("masked"), *(Candidate("ifair-b", setting) for setting in SETTINGS)]
     candidates += [Candidate("lfr", {"K": 3}), Candidate("ifair-a", SETTINGS[1])]
-    people = credit.test.records.frame
     for candidate, trained in zip(candidates, train_many(candidates, credit, 0, solver)):
         (alone,) = train_many([candidate], credit, 0, solver)
-        np.testing.assert_array_equal(trained.represent(people), alone.represent(people))
-        np.testing.assert_array_equal(trained.scores(people), alone.scores(people))
+        np.testing.assert_array_equal(trained.represent_part(credit.test), alone.represent_part(credit.test))
+        np.testing.assert_array_equal(trained.outcome(credit.test).scores, alone.outcome(credit.test).scores)
     (again,) = train_many(candidates[:1], credit, 0, solver)
-    np.testing.assert_array_equal(again.scores(people), train(candidates[0], credit, 0, {}).scores(people))
+    np.testing.assert_array_equal(
+        again.outcome(credit.test).scores, train(candidates[0], credit, 0, {}).outcome(credit.test).scores
+    )
 
 
 def test_many_fits_of_a_small_table_are_worth_a_device_too(monkeypatch):

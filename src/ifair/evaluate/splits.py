@@ -13,8 +13,9 @@ from ifair.datasets.thirds import thirds
 from ifair.encode import Encoder, columns_of
 from ifair.errors import IfairError
 from ifair.results import Task
-from ifair.similarity import Peers, Similarity, make_similarity
+from ifair.similarity import Peers, Similarity
 from ifair.similarity.peers import Points, find_peers
+from ifair.similarity.similarity import make_similarity
 
 NEIGHBOURS = 10
 """How many peers the paper compares everybody with."""
@@ -42,6 +43,8 @@ class Part:
     similarity : Similarity or None
         Who is like whom, fitted on the training part. None: the paper's reading, Euclidean distances of the encoded
         unprotected columns, ten neighbours, no caliper.
+    encoder : Encoder or None
+        What encoded them.
     """
 
     records: Dataset
@@ -49,6 +52,7 @@ class Part:
     hidden: list[int]
     rows: Rows
     similarity: Similarity | None = None
+    encoder: Encoder | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -344,7 +348,7 @@ def encode_part(
     X = encoder.transform(chosen.frame)
     hidden = [i for name in dataset.protected for i in columns_of(name, X.columns)]
     stand = np.asarray(rows) if positions is None else np.asarray(positions)[np.asarray(rows)]
-    return Part(chosen, X, hidden, stand, similarity)
+    return Part(chosen, X, hidden, stand, similarity, encoder)
 
 
 def limit_rows(dataset: Dataset, rows: Rows, most: int | None, seed: Any, *, least_queries: int = 1) -> Rows:

@@ -113,11 +113,24 @@ class Trained:
 
     def outcome(self, part: Part) -> Outcome:
         """What happens to the people of a part, post-processing included."""
-        scores = self.scores(part.records.frame)
+        if self._encodes(part):
+            scores = model_scores(self.pipeline[1:], part.X, self.task)
+        else:
+            scores = self.scores(part.records.frame)
         if self.post is None:
             return Outcome(scores, self.decisions(scores))
         options = dict(self.post)
         return POST_PROCESSING[options.pop("name")](scores, part, self.task, **options)
+
+    def represent_part(self, part: Part) -> Floats:
+        """Representations of the people of a part, shape (M, D)."""
+        if self._encodes(part):
+            return np.asarray(self.pipeline[1:-1].transform(part.X), dtype=np.float64)
+        return self.represent(part.records.frame)
+
+    def _encodes(self, part: Part) -> bool:
+        """Whether the part was encoded by this very encoder, so that it need not be encoded again."""
+        return not self.consistent and part.encoder is self.pipeline[0]
 
     def at_rate(self, part: Part, rate: float) -> "Trained":
         """The same model with the threshold above which this share of the people of a part is."""
@@ -202,7 +215,7 @@ def fit_candidate(
     encoded = encode.fit_transform(frame)
     visible = [name for name in people.protected if name not in hidden]
     steps = candidate.build_steps(visible, encoded.shape[1], seed, solver)
-    fitted = _fit(steps, encoded, people)
+    fitted = _fit(Pipeline(steps), encoded, people) if steps else Pipeline([("as_is", "passthrough")])
     represent = Pipeline([("encode", encode), *(fitted.steps if steps else [])])
     if people.target is None:
         return Trained(represent, columns, task)
@@ -233,44 +246,46 @@ def fit_candidate(
 
 
 def train_many(candidates: Sequence[Candidate], parts: Split, seed: int, solver: Mapping[str, Any]) -> list[Trained]:
-    """Fit candidates on the training part, those that are learned by a solver all at once: see :func:`ifair.fit_many`.
+    """Fit candidates on the encoded training part, those that are learned by a solver all at once.
 
-    Every one has the starts, and to rounding the steps, that it would have alone.
+    Every one has the starts, and to rounding the steps, that it would have alone: see :func:`ifair.fit_many`.
     """
-    data = parts.train
-    built = [
-        candidate.build_steps(data.records.protected, data.may_count.shape[1], seed, solver) for candidate in candidates
-    ]
-    alone = [len(steps) == 1 and isinstance(steps[0][1], PrototypeModel) for steps in built]
-    with _expected_warnings():
-        fit_many(
-            [steps[0][1] for steps, is_alone in zip(built, alone) if is_alone],
-            data.X,
-            data.y,
-            sensitive_features=data.group,
-        )
+    part, columns = parts.train, list(parts.train.records.frame.columns)
     trained = []
-    for candidate, steps, is_alone in zip(candidates, built, alone):
-        fitted = Pipeline(steps) if is_alone else _fit(steps, data.X, data.records)
-        Z = np.asarray(fitted.transform(data.X), dtype=np.float64)
-        model = fit_model(candidate.model, Z, data, parts.task, seed)
-        whole = Pipeline([("encode", parts.encoder), *fitted.steps, ("decide", model)])
-        trained.append(Trained(whole, list(data.records.frame.columns), parts.task, post=candidate.post))
+    for candidate, steps in zip(candidates, fit_representations(candidates, part, seed, solver)):
+        model = candidate.build_model(parts.task, seed)
+        query = {"query": part.query} if isinstance(model, PairwiseRanker) else {}
+        with _expected_warnings():
+            model.fit(steps.transform(part.X), part.y, **query)
+        pipeline = Pipeline([("encode", parts.encoder), *steps.steps, ("decide", model)])
+        trained.append(Trained(pipeline, columns, parts.task, post=candidate.post))
     return trained
 
 
 def fit_representation(candidate: Candidate, train: Part, seed: int, solver: Mapping[str, Any]) -> Pipeline:
     """Fit a candidate's representation on an encoded part."""
-    steps = candidate.build_steps(train.records.protected, train.may_count.shape[1], seed, solver)
-    return _fit(steps, train.X, train.records)
+    return fit_representations([candidate], train, seed, solver)[0]
 
 
-def _fit(steps: list[tuple[str, Any]], X: Any, people: Dataset) -> Pipeline:
-    """Fit the steps of a representation; where there are none, records stand for themselves."""
-    pipeline = Pipeline(steps or [("as_is", "passthrough")])
-    fit = {f"{pipeline.steps[-1][0]}__sensitive_features": people.group} if isinstance(pipeline[-1], LFR) else {}
+def fit_representations(
+    candidates: Sequence[Candidate], train: Part, seed: int, solver: Mapping[str, Any]
+) -> list[Pipeline]:
+    """Fit the representations of candidates on an encoded part; those with a solver and nothing before it at once."""
+    width, protected = train.may_count.shape[1], train.records.protected
+    built = [
+        Pipeline(candidate.build_steps(protected, width, seed, solver) or [("as_is", "passthrough")])
+        for candidate in candidates
+    ]
+    together = [steps for steps in built if len(steps) == 1 and isinstance(steps[-1], PrototypeModel)]
     with _expected_warnings():
-        return pipeline.fit(X, None if people.target is None else people.target.to_numpy(), **fit)
+        fit_many([steps[-1] for steps in together], train.X, train.y, sensitive_features=train.group)
+    return [steps if any(steps is one for one in together) else _fit(steps, train.X, train.records) for steps in built]
+
+
+def _fit(steps: Pipeline, X: Any, people: Dataset) -> Pipeline:
+    fit = {f"{steps.steps[-1][0]}__sensitive_features": people.group} if isinstance(steps[-1], LFR) else {}
+    with _expected_warnings():
+        return steps.fit(X, None if people.target is None else people.target.to_numpy(), **fit)
 
 
 @contextmanager

@@ -111,7 +111,7 @@ def train_chosen(case: Case, parts: Split) -> Trained:
 
 def represent(trained: Trained, parts: Split) -> list[NDArray[np.float64]]:
     """The train, validation and test records as a trained candidate represents them."""
-    return [trained.represent(part.records.frame) for part in (parts.train, parts.validation, parts.test)]
+    return [trained.represent_part(part) for part in (parts.train, parts.validation, parts.test)]
 
 
 def measure(trained: Trained, parts: Split) -> dict[str, dict[str, float]]:
