@@ -6,6 +6,7 @@ silence, or hung.
 """
 
 import argparse
+import json
 import sys
 import time
 import warnings
@@ -48,7 +49,11 @@ def make_good_files(folder):
         done = run(*arguments)
         if done.exit_code:
             raise RuntimeError(f"{arguments}: {done.output}") from done.exception
-    (folder / "results.json").write_bytes(PAPER.read_bytes())
+    # As a run of the small profile would leave them, which the verb takes up.
+    results = json.loads(PAPER.read_bytes())
+    for run_ in (one for runs in results["runs"].values() for one in runs.values()):
+        run_["profile"] = "smoke"
+    (folder / "results.json").write_text(json.dumps(results), encoding="utf-8")
 
 
 def run_trial(seed=0, scale=1.0, only=KINDS):

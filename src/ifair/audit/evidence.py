@@ -199,7 +199,7 @@ def _try(
     """A point with its measures, or why there is none."""
     try:
         trained = train(candidate, parts, seed, options, threshold=threshold)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         return str(error)
     if rate is not None and parts.task == "classification":
         trained = trained.at_rate(parts.validation, rate)
