@@ -1,9 +1,11 @@
 """The hostile trial counts what it should: a small part of it, and commands that misbehave."""
 
+import random
 import time
 from pathlib import Path
 
 import click
+import pandas as pd
 import pytest
 from hostile.altered_files import alter, list_paths
 from hostile.bad_tables import same_cells, try_strange_inputs
@@ -51,9 +53,7 @@ def test_what_is_no_table_is_refused_by_all_quick_verbs(tmp_path):
     assert tally.counts["inputs that are no tables"]["refused clearly"] == 20
 
 
-def test_every_kind_of_place_can_be_altered(rng):
-    import random
-
+def test_every_kind_of_place_can_be_altered():
     data = {"a": [1, 2], "b": {"c": None}}
     paths = list_paths(data)
     assert set(paths) == {("a",), ("a", "*"), ("b",), ("b", "c")}
@@ -62,8 +62,6 @@ def test_every_kind_of_place_can_be_altered(rng):
 
 
 def test_cells_may_differ_by_rounding_only():
-    import pandas as pd
-
     one = pd.DataFrame({"x": ["0.1", "a"]})
     assert same_cells(one, pd.DataFrame({"x": ["0.10000000000000001", "a"]}))
     assert not same_cells(one, pd.DataFrame({"x": ["0.1", "b"]}))
