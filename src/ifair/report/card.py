@@ -54,14 +54,14 @@ PROTECTED_WEIGHTS = {
 
 def _setting(setting: Mapping[str, Any]) -> list[Sequence[Line]]:
     """iFair's setting in words; other representations have none."""
-    if not {"K", "share", "variant"} <= set(setting):
+    if not {"K", "share"} <= set(setting):
         return []
-    share = setting["share"]
+    share, variant = setting["share"], setting.get("variant", "frozen")
     return [
         ["prototypes K", str(setting["K"])],
         ["weight λ of utility, of staying close to the records", f"{1 - share:.3g}"],
         ["weight μ of fairness, of keeping alike who is alike in what may count (λ + μ = 1)", f"{share:.3g}"],
-        ["weights of protected attributes", PROTECTED_WEIGHTS.get(setting["variant"], str(setting["variant"]))],
+        ["weights of protected attributes", PROTECTED_WEIGHTS.get(variant, str(variant))],
     ]
 
 
