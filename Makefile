@@ -13,7 +13,7 @@ comma := ,
 CLUSTERS := dask$(if $(shell command -v java),$(comma)spark)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test test-slow test-smoke smoke-numbers test-hostile test-minimum test-browser test-torch test-cluster lint types docs screenshots bench clean
+.PHONY: help demo reproduce test test-slow test-smoke smoke-numbers test-hostile test-minimum run-minimum test-browser test-torch test-cluster lint types docs screenshots bench clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -60,6 +60,19 @@ test-cluster: $(VENV)/.installed-test $(VENV)/.installed-$(CLUSTERS) ## the test
 screenshots: $(VENV)/.installed-browser ## take the pictures of the report in the documentation again; needs Chromium
 	@$(BIN)/python docs/screenshots.py
 
+# The lowest of everything that pyproject.toml names. Old packages warn of newer ones that they use; that is their business.
+test-minimum: ## the tests with the lowest versions that are declared to work, in an environment of their own
+	@test -x $(VENV)-minimum/bin/python || $(PYTHON) -m venv $(VENV)-minimum
+	@$(VENV)-minimum/bin/python -m pip install --quiet --disable-pip-version-check uv
+	@$(VENV)-minimum/bin/uv pip install --quiet --native-tls --python $(VENV)-minimum/bin/python --resolution lowest-direct -e '.[test]'
+	@$(MAKE) --no-print-directory VENV=$(VENV)-minimum run-minimum
+
+run-minimum:
+	@$(PYTEST) -n $(WORKERS) -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning -m "not slow and not smoke and not browser and not cluster"
+
+test-hostile: $(VENV)/.installed-test ## bad tables, altered files and kill -9 through all verbs: one table of what came of it
+	@OMP_NUM_THREADS=1 $(BIN)/python tests/hostile/run_trial.py
+
 lint: $(VENV)/.installed-lint ## style
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -75,4 +88,4 @@ bench: $(VENV)/.installed-test ## all benchmarks in small sizes; says what got s
 	@$(BIN)/python benchmarks/run_all.py
 
 clean: ## remove the environment and everything built
-	rm -rf $(VENV) build dist docs/_build docs/api/generated docs/auto_examples docs/sg_execution_times.rst .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-minimum build dist docs/_build docs/api/generated docs/auto_examples docs/sg_execution_times.rst .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from ifair.results import EVIDENCE, TUNING, ResultsError, Tuning, Worst, check_results, check_schema
+from ifair.results import EVIDENCE, TUNING, ResultsError, Tuning, Worst, check_results, check_schema, read_results
 
 from samples import hostile_evidence, lonely_evidence, small_evidence
 
@@ -52,6 +52,19 @@ def test_odd_evidence_fits_too(evidence):
         (lambda e: e.update(task="guessing"), "task must be classification or regression or ranking"),
         (lambda e: e["points"][0]["flip"].pop("worst"), "flip lacks worst"),
         (lambda e: e.update(people=[]), "people must hold named values"),
+        (lambda e: e["choices"].update(fairest="nobody"), "choices.fairest must be the id of a point, got 'nobody'"),
+        (lambda e: e["points"].append(e["points"][0]), "has two points called"),
+        (lambda e: e["people"]["truth"].pop(), r"people.truth must be of \d+ people, got \d+"),
+        (lambda e: e["people"]["neighbours"][2].append(10**6), r"neighbours\[2\] must be the number of one of"),
+        (lambda e: e["people"]["attributes"][0]["codes"].__setitem__(0, 99), r"codes must be the number of a label"),
+        (lambda e: e["people"]["attributes"][0].pop("codes"), "either values, or labels and codes"),
+        (lambda e: e["people"]["distances"][1].append(1.0), r"distances\[1\] must be of \d+ neighbours"),
+        (lambda e: e["points"][1]["people"]["score"].append(0.5), r"points\[1\].people.score must be of"),
+        (lambda e: e["points"][0]["flip"].update(worst_person=-1), "worst_person must be the number of one of"),
+        (lambda e: e["data"]["parts"].pop("test"), "data.parts lacks test"),
+        (lambda e: e.update(points=[]), "points is empty"),
+        (lambda e: e["points"][0].update(name=10**400), "name must be str"),
+        (lambda e: e["points"][0]["certificate"].update(share=10**400), "share must be float"),
     ],
 )
 def test_the_first_place_that_does_not_fit_is_named(change, said):
@@ -72,5 +85,28 @@ def test_whole_numbers_are_numbers_and_truth_values_are_not():
     check_schema({"person": 1, "gap": 2}, Worst)
     with pytest.raises(ResultsError, match="person must be int"):
         check_schema({"person": True, "gap": None}, Worst)
-    assert TUNING.mark == ("ifair-tuning", 3)
+    assert TUNING.mark[0] == "ifair-tuning"
     assert TUNING.schema is Tuning
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "is not JSON"),
+        (b"\xff\xfe{}", "is not JSON .*decode"),
+        (b'{"format": "ifair-tuning", "format": "x"}', "'format' is there twice"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b"[" * 200 + b"]" * 200, "nested too deeply"),
+        (b'{"a": NaN}', "NaN is no number"),
+        (b'{"a": 1e999}', "1e999 is no number"),
+        (b'{"a": ' + b"9" * 401 + b"}", "of 401 digits is too large"),
+        (b'{"a": "\\ud800"}', "surrogates not allowed"),
+        (b"[]", "of no format of ifair"),
+    ],
+)
+def test_a_damaged_file_is_refused_with_its_name(tmp_path, content, said):
+    path = tmp_path / "tuning.json"
+    path.write_bytes(content)
+    with pytest.raises(ResultsError, match=said) as caught:
+        read_results(path, TUNING)
+    assert str(path) in str(caught.value)

@@ -508,17 +508,20 @@ def check_results(content: Any, format_: Format, name: str = "this") -> None:
                 check_schema(value, kind, place)
     if format_ is EVIDENCE:
         _check_people(content, name)
-        _check_choices(content, content["points"], name)
+        _check_ids(content["points"], name)
+        _check_members(content, "choices.*", {point["id"] for point in content["points"]}, "the id of a point", name)
     elif format_ is TUNING:
-        _check_choices(content, content["trials"], name)
+        if not content["baselines"]:
+            raise ResultsError(f"{name}.baselines is empty")
+        _check_ids(content["front"], name)
+        _check_members(content, "choices.*", {point["id"] for point in content["trials"]}, "the id of a trial", name)
 
 
-def _check_choices(content: Any, points: list[Any], name: str) -> None:
-    """Every point has an id of its own, and every choice is one of them."""
+def _check_ids(points: list[Any], name: str) -> None:
+    """Every point has an id of its own."""
     ids = [point["id"] for point in points]
     if len(set(ids)) < len(ids):
         raise ResultsError(f"{name} has two points called {max(ids, key=ids.count)!r:.60}")
-    _check_members(content, "choices.*", set(ids), "the id of a point", name)
 
 
 PER_PERSON = (

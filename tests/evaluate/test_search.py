@@ -1,5 +1,6 @@
 """The search: stopped and run again it is the same search, and another one never takes its trials."""
 
+import errno
 import json
 import os
 import signal
@@ -304,3 +305,21 @@ def test_fronts_and_rules_need_no_optuna():
         "from ifair.evaluate.search import search; from ifair.evaluate.space import Share; Share()"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("written", [0, 4])
+def test_a_full_disk_names_the_journal_and_leaves_no_empty_one(objective, space, tmp_path, monkeypatch, written):
+    backend = pytest.importorskip("optuna.storages.journal").JournalFileBackend
+    append, calls = backend.append_logs, []
+
+    def fill_up(self, logs):
+        calls.append(logs)
+        if len(calls) > written:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        append(self, logs)
+
+    monkeypatch.setattr(backend, "append_logs", fill_up)
+    journal = tmp_path / "journal.log"
+    with pytest.raises(SearchError, match=r"cannot write the journal .*journal\.log: No space left on device"):
+        search(objective, space, measures=MEASURES, n_trials=6, journal=journal, seed=3)
+    assert [path.name for path in tmp_path.iterdir()] == (["journal.log"] if written else [])

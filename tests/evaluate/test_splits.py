@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from ifair.data import DataError, load_credit
+from ifair.data import DataError, from_table, load_credit
 from ifair.encode import Encoder
+from ifair.errors import IfairError
 from ifair.evaluate.splits import (
     comparable_rows,
     limit_rows,
@@ -80,3 +81,10 @@ def test_limits_take_whole_queries_and_at_least_so_many():
     assert 0 < len(rows) <= 100
     assert (taken.value_counts() == people.query.value_counts()[taken.unique()]).all()
     assert people.query.iloc[limit_rows(people, np.arange(240), 1, 0, least_queries=3)].nunique() == 3
+
+
+def test_an_outcome_that_three_parts_cannot_share_is_refused_with_its_counts():
+    frame = applicants(60).drop(columns=["rating", "team"])
+    people = from_table(frame.assign(hired=[1] + [0] * 59), target="hired", protected=["sex"], name="people")
+    with pytest.raises(IfairError, match=r"of 60 people there are 59 with 0, 1 with 1 in 'hired'"):
+        split_table(people, 0)

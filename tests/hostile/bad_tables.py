@@ -12,7 +12,7 @@ from hostile.outcomes import new_folder, try_command
 from ifair.plain_data import parse_json
 from ifair.results import EVIDENCE, TUNING, read_results
 
-ROWS = 60
+ROWS = 120
 ROLES = ["-p", "sex", "--id", "person", "--target", "hired", "--positive", "y"]
 ROLES += ["--ignore", "rating", "--ignore", "team"]
 COLUMNS = ["person", "sex", "age", "experience", "job", "owns_home", "team", "rating", "hired"]
@@ -90,7 +90,7 @@ def spoil_shape(rows, rng):
 
 def spoil_outcome(rows, rng):
     """One positive, none, three kinds, or gaps in the outcome."""
-    values = rng.choice([["n"] * 59 + ["y"], ["n"], ["n", "y", "z"], ["n", "y", ""], ["1", "0", "0.5"]])
+    values = rng.choice([["n"] * (ROWS - 1) + ["y"], ["n"], ["n", "y", "z"], ["n", "y", ""], ["1", "0", "0.5"]])
     for i, row in enumerate(rows[1:]):
         row[-1] = values[i % len(values)]
 
@@ -106,9 +106,9 @@ def write_bytes(rows, rng):
     """The table as a file, mostly a proper one."""
     text = io.StringIO()
     ends = rng.choice(["\n", "\n", "\r\n"])
-    csv.writer(text, delimiter=rng.choice(",,,,;\t"), lineterminator=ends).writerows(rows)
-    content = text.getvalue().encode(rng.choice(["utf-8"] * 8 + ["utf-8-sig", "latin-1", "utf-16"]), errors="replace")
-    damage = rng.randrange(12)
+    csv.writer(text, delimiter=rng.choice(",,,,,,,,,,;\t"), lineterminator=ends).writerows(rows)
+    content = text.getvalue().encode(rng.choice(["utf-8"] * 20 + ["utf-8-sig", "latin-1", "utf-16"]), errors="replace")
+    damage = rng.randrange(20)
     if damage == 0:
         content = content[: rng.randrange(len(content) + 1)]
     elif damage == 1 and content:
@@ -134,6 +134,15 @@ def count_rows(path):
 def read_cells(path):
     """An output as text, cell by cell."""
     return pd.read_csv(path, dtype=str, keep_default_na=False)
+
+
+def same_cells(frame, other):
+    """Whether texts are equal, and numbers but for the rounding of a sum."""
+    if list(frame.columns) != list(other.columns) or len(frame) != len(other):
+        return False
+    numbers, others = (one.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float) for one in (frame, other))
+    close = np.isclose(numbers, others, rtol=1e-9, atol=1e-12)
+    return bool((close | (frame.to_numpy() == other.to_numpy())).all())
 
 
 def all_finite(frame):
@@ -186,9 +195,9 @@ class TableTrial:
             again, what = try_command(self.folder, [*arguments, "-o", other, "--block-rows", 7], lambda _: "")
             if again != "accepted":
                 return f"in blocks of seven rows it is {again}: {what}"
-            if output.read_bytes() != other.read_bytes():
-                return "the result depends on the size of blocks"
             frame = read_cells(output)
+            if not same_cells(frame, read_cells(other)):
+                return "the result depends on the size of blocks"
             return self.expect_rows(frame) or ("" if all_finite(frame) else "infinite numbers")
 
         return try_command(self.folder, [*arguments, "-o", output], check)
@@ -233,6 +242,7 @@ class TableTrial:
         """Evidence and tunings are about everybody, and hold what they should."""
         output = self.folder / {"audit": "e.json", "tune": "t.json", "report": "r.html"}[verb]
         more = ["--trials", "2"] if verb == "tune" else ["--resamples", "10", "--jobs", "1"]
+        more += ["--estimator", "linear"]
 
         def check(_):
             if verb == "report":

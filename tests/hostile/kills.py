@@ -14,7 +14,7 @@ from hostile.outcomes import LONGEST, new_folder
 from scripts import run
 
 SOLVER = ["-k", "3", "--restarts", "1", "--max-iter", "200", "--jobs", "1"]
-JUDGE = ["--resamples", "10", "--jobs", "1"]
+JUDGE = ["--resamples", "10", "--jobs", "1", "--estimator", "linear"]
 
 
 def list_verbs(files):
@@ -30,7 +30,7 @@ def list_verbs(files):
             Path.read_bytes,
         ),
         "export": (["export", model, "--onnx"], "m.onnx", Path.read_bytes),
-        "tune": (["tune", table, *ROLES, "--trials", "3", "-o"], "t.json", Path.read_bytes),
+        "tune": (["tune", table, *ROLES, "--trials", "3", "--estimator", "linear", "-o"], "t.json", Path.read_bytes),
         "audit": (["audit", table, *ROLES, *JUDGE, "-o"], "e.json", Path.read_bytes),
         "report": (["report", files / "evidence.json", "-o"], "r.html", Path.read_bytes),
     }

@@ -12,7 +12,7 @@ from scripts import run
 
 OUTCOMES = ("accepted", "refused clearly", "traceback", "silently wrong", "hung")
 BAD = OUTCOMES[2:]
-LONGEST = 30
+LONGEST = 120
 """Seconds that one run may take."""
 
 

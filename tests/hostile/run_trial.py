@@ -6,6 +6,7 @@ silence, or hung.
 """
 
 import argparse
+import json
 import sys
 import time
 import warnings
@@ -30,7 +31,6 @@ def hurry():
     fast = {"n_restarts": 1, "max_iter": 20}
     import_module("ifair.audit.tuning").SOLVER = fast
     import_module("ifair.audit.evidence").SOLVER = fast
-    import_module("ifair.evaluate.candidates").GRID = ({"K": 3, "share": 0.5},)
 
 
 def make_good_files(folder):
@@ -48,7 +48,11 @@ def make_good_files(folder):
         done = run(*arguments)
         if done.exit_code:
             raise RuntimeError(f"{arguments}: {done.output}") from done.exception
-    (folder / "results.json").write_bytes(PAPER.read_bytes())
+    # As a run of the small profile would leave them, which the verb takes up.
+    results = json.loads(PAPER.read_bytes())
+    for run_ in (one for runs in results["runs"].values() for one in runs.values()):
+        run_["profile"] = "smoke"
+    (folder / "results.json").write_text(json.dumps(results), encoding="utf-8")
 
 
 def run_trial(seed=0, scale=1.0, only=KINDS):
@@ -63,14 +67,14 @@ def run_trial(seed=0, scale=1.0, only=KINDS):
         warnings.simplefilter("ignore")
         make_good_files(files)
         if "tables" in only:
-            try_tables(tally, files, seed, many(150), many(20))
+            try_tables(tally, files, seed, many(120), many(10))
             try_strange_inputs(tally, files)
         if "results" in only:
-            try_results(tally, files, seed, {"evidence": many(200), "tuning": many(60), "results": many(30)})
+            try_results(tally, files, seed, {"evidence": many(200), "tuning": many(40), "results": many(30)})
         if "models" in only:
             try_models(tally, files, seed, many(200))
         if "kills" in only:
-            try_kills(tally, files, seed, many(8))
+            try_kills(tally, files, seed, many(6))
     return tally
 
 

@@ -1,5 +1,7 @@
 """``ifair reproduce``: the paper's evaluation, end to end."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -8,7 +10,7 @@ import click
 
 from ifair.cli.extras import EXTRAS, needs
 from ifair.cli.output import json_option, output_option, prepare_output
-from ifair.errors import install_hint
+from ifair.errors import IfairError, install_hint
 from ifair.plain_data import format_json
 
 
@@ -57,7 +59,7 @@ def reproduce(
     from ifair.reproduce.expected_time import describe_plan, estimate_seconds
     from ifair.reproduce.experiment import add_needs, find_experiments
     from ifair.reproduce.profiles import PROFILES
-    from ifair.reproduce.results_page import format_text, write_page
+    from ifair.reproduce.results_page import format_text, list_blocks, write_page
     from ifair.reproduce.runner import run_units, write_json
     from ifair.results import REPRODUCTION, read_results
 
@@ -72,6 +74,10 @@ def reproduce(
         for ending, kind in (("json", "ifair-reproduce"), ("md", "text"), ("html", "page")):
             prepare_output(path.with_suffix(f".{ending}"), kind)
     before = read_results(path, REPRODUCTION) if path.exists() else None
+    if before is not None:
+        with _explain_damaged(path, before):
+            list_blocks(before)
+            format_text(before)
     check_one_profile(before, profile, path)
     for name in only:
         needs(f"the experiment {name}", *experiments[name].packages)
@@ -98,11 +104,27 @@ def reproduce(
         later = sum(seconds[other] for other in names[names.index(name) + 1 :])
         with LiveProgress(name, output, later) as observer:
             records[name] = run_units(units, output, n_jobs=jobs, observer=observer)
-    results = assemble(records, profile, settings, missing, before)
-    write_json(path, results)
-    written = write_page(output, results)
-    click.echo(format_json(results, indent=1) if as_json else format_text(results))
+    with _explain_damaged(path, before):
+        results = assemble(records, profile, settings, missing, before)
+        write_json(path, results)
+        written = write_page(output, results)
+        shown = format_json(results, indent=1) if as_json else format_text(results)
+    click.echo(shown)
     click.echo("\n" + "\n".join([*written, "Numbers: results.json beside it"]), err=as_json)
+
+
+@contextmanager
+def _explain_damaged(path: Path, before: Any) -> Iterator[None]:
+    """Name the earlier results that cannot be shown: what experiments keep in them has no type of its own."""
+    try:
+        yield
+    except (ArithmeticError, AttributeError, LookupError, TypeError) as error:
+        if before is None:
+            raise
+        raise IfairError(
+            f"{path} holds results that this release cannot show ({type(error).__name__}: {error}): choose another "
+            "folder with --output"
+        ) from error
 
 
 def _check_known(what: str, given: tuple[str, ...], there_are: list[str]) -> None:

@@ -106,6 +106,9 @@ class Candidate:
             raise IfairError(f"K must be a whole number of prototypes, at least 1; got {self.setting['K']!r:.60}")
         if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
             raise IfairError(f"share must be a number from 0 to 1; got {share!r:.60}")
+        for name, value in {**self.setting, **(self.post or {})}.items():
+            if not isinstance(value, int | float | str | None):
+                raise IfairError(f"{name} of a candidate must be a number or a text; got {value!r:.60}")
 
     @classmethod
     def from_data(cls, data: CandidateData) -> "Candidate":

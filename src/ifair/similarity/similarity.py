@@ -241,8 +241,13 @@ class Similarity(BaseEstimator):
                 raise unknown_name("parameter of a similarity", str(name), list(known))
         found = cls(**{name: value for name, value in data.items() if name != "learned"})
         if learned := data.get("learned"):
-            found.attributes_, found.units_ = list(learned["attributes"]), list(learned["units"])
-            found.caliper_ = np.inf if learned["caliper"] is None else float(learned["caliper"])
+            try:
+                found.attributes_, found.units_ = list(learned["attributes"]), list(learned["units"])
+                found.caliper_ = np.inf if learned["caliper"] is None else float(learned["caliper"])
+            except (KeyError, TypeError, ValueError) as error:
+                raise IfairError(
+                    f"learned of a similarity must be attributes, units and a caliper; got {learned!r:.60}"
+                ) from error
         return found
 
     def _take_people(self, X: Any, positions: Sequence[int], parameter: str) -> pd.DataFrame:

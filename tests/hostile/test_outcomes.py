@@ -1,0 +1,68 @@
+"""The hostile trial counts what it should: a small part of it, and commands that misbehave."""
+
+import random
+import time
+from pathlib import Path
+
+import click
+import pandas as pd
+import pytest
+from hostile.altered_files import alter, list_paths
+from hostile.bad_tables import same_cells, try_strange_inputs
+from hostile.outcomes import Hung, Tally, time_limit, try_command
+
+import ifair.cli
+
+FAULTS = {
+    "accepted": lambda folder: None,
+    "refused clearly": lambda folder: (_ for _ in ()).throw(click.ClickException("no")),
+    "traceback": lambda folder: {}["key"],
+    "silently wrong": lambda folder: (folder / "people.csv").write_text("gone"),
+}
+
+
+@pytest.mark.parametrize("expected", FAULTS)
+def test_every_outcome_is_told_from_the_others(expected, tmp_path, monkeypatch):
+    @click.command()
+    def misbehave():
+        FAULTS[expected](tmp_path)
+
+    monkeypatch.setitem(ifair.cli.main.commands, "misbehave", misbehave)
+    (tmp_path / "people.csv").write_text("a,b\n1,2\n")
+    assert try_command(tmp_path, ["misbehave"], lambda _: "")[0] == expected
+
+
+def test_what_an_accepted_command_got_wrong_is_counted(tmp_path):
+    assert try_command(tmp_path, ["--version"], lambda _: "two rows are gone")[0] == "silently wrong"
+    tally = Tally()
+    tally.add("tables", "accepted")
+    tally.add("tables", "hung", "fit")
+    assert tally.bad == ["hung: tables: fit"]
+    assert tally.table().splitlines()[-1].split() == ["in", "all", "2", "1", "0", "0", "0", "1"]
+
+
+def test_a_run_that_takes_too_long_is_ended():
+    with pytest.raises(Hung), time_limit(0.05):
+        time.sleep(5)
+
+
+def test_what_is_no_table_is_refused_by_all_quick_verbs(tmp_path):
+    tally = Tally()
+    try_strange_inputs(tally, Path(tmp_path))
+    assert not tally.bad
+    assert tally.counts["inputs that are no tables"]["refused clearly"] == 20
+
+
+def test_every_kind_of_place_can_be_altered():
+    data = {"a": [1, 2], "b": {"c": None}}
+    paths = list_paths(data)
+    assert set(paths) == {("a",), ("a", "*"), ("b",), ("b", "c")}
+    seen = {alter(data, paths, random.Random(seed)) for seed in range(200)}
+    assert len(seen) > 40
+
+
+def test_cells_may_differ_by_rounding_only():
+    one = pd.DataFrame({"x": ["0.1", "a"]})
+    assert same_cells(one, pd.DataFrame({"x": ["0.10000000000000001", "a"]}))
+    assert not same_cells(one, pd.DataFrame({"x": ["0.1", "b"]}))
+    assert not same_cells(one, pd.DataFrame({"x": ["0.2", "a"]}))
