@@ -58,32 +58,33 @@ class Rankings(TradeOff):
 
 def measure_rankings(case: Case) -> list[dict[str, Any]]:
     """All settings of a method on one split."""
-    return measure_variants(case, [{}])[0]
+    return measure_variants(case, [prepare(case)])[0]
 
 
-def measure_variants(case: Case, variants: Sequence[Mapping[str, Any]]) -> list[list[dict[str, Any]]]:
+def prepare_variants(case: Case, variants: Sequence[Mapping[str, Any]]) -> list[Split]:
+    """The split of a case with options of the loader changed that change neither records nor attributes."""
+    return [prepare(replace(case, options={**case.options, **variant})) for variant in variants]
+
+
+def measure_variants(case: Case, variants: Sequence[Split]) -> list[list[dict[str, Any]]]:
     """All settings of a method on one split of the same records with other scores or queries.
 
     Representations are learned without either, hence once; the ranker is trained for every variant.
-
-    Parameters
-    ----------
-    variants : sequence of mappings
-        Options of the dataset's loader, beside those of the case, that change neither records nor attributes.
 
     Returns
     -------
     list of lists of dict
         For every variant the rows: ``setting``, ``converged``, and the measures on ``validation`` and ``test``.
     """
-    splits = [prepare(replace(case, options={**case.options, **variant})) for variant in variants]
     if case.method == "chance":
-        return [[_measure_chance(parts)] for parts in splits]
-    found: list[list[dict[str, Any]]] = [[] for _ in splits]
-    for setting, trained in _train_all(case, splits[0]):
-        Z = trained.represent(splits[0].train.X)
-        for rows, parts in zip(found, splits):
-            ranker = trained.model if parts is splits[0] else fit_model("linear", Z, parts.train, parts.task, case.seed)
+        return [[_measure_chance(parts)] for parts in variants]
+    found: list[list[dict[str, Any]]] = [[] for _ in variants]
+    for setting, trained in _train_all(case, variants[0]):
+        Z = trained.represent(variants[0].train.X)
+        for rows, parts in zip(found, variants):
+            ranker = trained.model
+            if parts is not variants[0]:
+                ranker = fit_model("linear", Z, parts.train, parts.task, case.seed)
             rows.append({"setting": setting, **measure_fit(replace(trained, model=ranker), parts)})
     return found
 
