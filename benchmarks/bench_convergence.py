@@ -25,7 +25,6 @@ import common
 from ifair.core.mapping import Packing, Parameters
 from ifair.core.objective import Objective
 from ifair.core.solve import PATIENCE
-from ifair.core.solve_scipy import descend
 from ifair.engines.engine import LocalEngine
 
 SETTINGS = ((1.0, 1.0, 10), (1.0, 0.1, 20), (0.1, 1.0, 20))
@@ -67,7 +66,7 @@ def losses_to_the_end(objective: Objective, first: Parameters, n_iter: int) -> t
     history: list[float] = []
     packing = Packing(*first.prototypes.shape, np.zeros(len(first.alpha), dtype=bool))
     began = time.perf_counter()
-    descend(objective, first, packing, max_iter=n_iter, tol=0.0, observer=lambda p: history.append(p.loss))
+    common.descend(objective, first, packing, max_iter=n_iter, tol=0.0, observer=lambda p: history.append(p.loss))
     return np.array(history), (time.perf_counter() - began) / len(history)
 
 

@@ -22,7 +22,6 @@ from ifair.core.mapping import Packing
 from ifair.core.moments import Moments, input_products
 from ifair.core.objective import Term
 from ifair.core.pairs import AllPairs, EuclideanPairs, Landmarks
-from ifair.core.solve_scipy import descend
 from ifair.data import DataError, load_compas
 from ifair.engines.engine import LocalEngine
 from ifair.models.validation import protected_mask
@@ -55,7 +54,7 @@ def rows_of(name: str, X: np.ndarray, protected: np.ndarray, iterations: int) ->
         def fit(pairs: Term) -> tuple[float, float]:
             objective = common.objective(engine, protected, K, pairs=pairs)
             began = time.perf_counter()
-            solution = descend(objective, first, packing, max_iter=iterations, tol=0.0)
+            solution = common.descend(objective, first, packing, max_iter=iterations, tol=0.0)
             took = time.perf_counter() - began
             return exact.value_and_grad(solution.parameters)[0].total, took
 

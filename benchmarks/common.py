@@ -27,6 +27,7 @@ from ifair.core.lbfgs import LIVE
 from ifair.core.mapping import Parameters
 from ifair.core.objective import Objective, Reconstruction, Term
 from ifair.core.pairs import AllPairs, EuclideanPairs
+from ifair.core.solve import Problem, minimise_many
 from ifair.data import load_credit
 from ifair.engines.engine import Engine
 from ifair.models.starts import first_parameters
@@ -149,6 +150,13 @@ def objective(
         ((utility_weight, Reconstruction(columns)), (fairness_weight, pairs or AllPairs(kernel))),
         "norm" if authors else "mean",
     )
+
+
+def descend(objective: Objective, first: Parameters, packing: mapping.Packing, **options: Any) -> Any:
+    """The solution of the search from one start."""
+    (result,) = minimise_many([Problem(objective, [first], packing, **options)])
+    assert result is not None
+    return result[0]
 
 
 class Counter:

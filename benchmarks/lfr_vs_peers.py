@@ -90,27 +90,37 @@ class Fit:
         self.wall, self.cpu = time.perf_counter() - wall, time.process_time() - cpu
 
     def _watch_solver(self):
-        """SciPy's minimize, as each implementation calls it, tells us what it did."""
+        """SciPy's minimize and our solver tell us what they did."""
         from contextlib import ExitStack
         from unittest.mock import patch
 
         import scipy.optimize
 
-        original = scipy.optimize.minimize
+        from ifair.core.objective import Objective
+        from ifair.models import prototypes
 
-        def minimize(*args, **kwargs):
-            result = original(*args, **kwargs)
+        minimize, solve, evaluate = scipy.optimize.minimize, prototypes.solve, Objective.value_and_grad
+
+        def watch_theirs(*args, **kwargs):
+            result = minimize(*args, **kwargs)
             self.nit, self.nfev = self.nit + result.nit, self.nfev + result.nfev
             self.loss = float(result.fun)
             return result
 
+        def watch_ours(fits):
+            ((solution, restarts),) = solve(fits)
+            self.nit, self.loss = self.nit + solution.n_iter, solution.losses.total
+            return [(solution, restarts)]
+
+        def count(objective, parameters):
+            self.nfev += 1
+            return evaluate(objective, parameters)
+
         stack = ExitStack()
-        for place in (
-            "scipy.optimize",
-            "ifair.core.solve_scipy",
-            "fairlearn.preprocessing._prototype_representation_learner",
-        ):
-            stack.enter_context(patch(f"{place}.minimize", minimize))
+        for place in ("scipy.optimize", "fairlearn.preprocessing._prototype_representation_learner"):
+            stack.enter_context(patch(f"{place}.minimize", watch_theirs))
+        stack.enter_context(patch.object(prototypes, "solve", watch_ours))
+        stack.enter_context(patch.object(Objective, "value_and_grad", count))
         return stack
 
 

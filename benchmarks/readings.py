@@ -201,7 +201,13 @@ def measure(task: Task, setting: Setting) -> list[dict[str, Any]]:
             outputs, about = {"representation": _baseline(task, setting.baseline)}, {}
         else:
             model = IFair(
-                **{"n_prototypes": K, "protected": task.protected, "random_state": task.split, **setting.options}
+                **{
+                    "n_prototypes": K,
+                    "protected": task.protected,
+                    "freeze_protected": False,
+                    "random_state": task.split,
+                    **setting.options,
+                }
             )
             model.fit(task.X)
             outputs = {use: _output(model, use, task) for use in setting.uses}

@@ -13,8 +13,10 @@ import pandas as pd
 
 from ifair.audit import evidence
 from ifair.audit.cautions import list_cautions
+from ifair.audit.tuning import find_role
 from ifair.data import Dataset, from_table
 from ifair.datasets.catalogue.xing import compute_score
+from ifair.evaluate.candidates import Candidate
 
 
 def shared(function):
@@ -56,7 +58,25 @@ def _alone(lock):
 
 FAST = {"n_restarts": 1, "max_iter": 40}
 IDS = [f"p{i:03d}" for i in range(240)]
-FRONT = {"front": [{"setting": {"K": 3, "share": 0.1}}, {"setting": {"K": 4, "share": 0.9}}]}
+
+
+def tuned(*candidates, choices=None):
+    """What an audit needs of a tuning with these candidates on its front."""
+    points = [
+        {"id": one.id, "role": find_role(one), "candidate": one.to_data(), "validation": {"utility": -i, "ranks": i}}
+        for i, one in enumerate(candidates)
+    ]
+    plain = {"role": "full", "candidate": Candidate("full").to_data()}
+    penalised = [{**point, "role": "penalised"} for point in points if point["role"] == "rival"]
+    return {"trials": points, "front": points, "baselines": [plain, *penalised], "choices": choices or {}}
+
+
+FRONT = tuned(
+    Candidate("masked", {"C": 0.01}),
+    Candidate("ifair", {"K": 3, "share": 0.1}),
+    Candidate("ifair", {"K": 4, "share": 0.9}),
+    Candidate("masked", post={"name": "consistent", "strength": 0.2}),
+)
 
 
 def applicants(n=240, seed=0):
@@ -137,7 +157,9 @@ def hostile_evidence():
     frame["job"] = frame["job"].map({"clerk": script, "nurse": image, "welder": ending})
     frame["sex"] = frame["sex"].map({"female": script, "male": braces})
     frame = frame.rename(columns={"job": image, "height": script, "sex": braces, "hired": ending})
-    people = from_table(frame, target=ending, protected=[braces], name=script)
+    # Names that every object of a script has already.
+    frame = frame.rename(columns={"origin": "__proto__", "experience": "constructor", "owns home": "toString"})
+    people = from_table(frame, target=ending, protected=[braces, "__proto__"], name=script)
     ids = [f"{HOSTILE[i % 4]} {i}" for i in range(len(frame))]
     return evidence(people, tuning=FRONT, resamples=20, solver=FAST, ids=ids)
 

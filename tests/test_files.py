@@ -1,10 +1,15 @@
-"""A file is there whole or not at all."""
+"""A file is there whole or not at all, and nothing else is lost by writing it."""
 
+import json
 import os
+import zipfile
 
 import pytest
 
-from ifair.files import replace_file, write_whole
+from ifair.errors import IfairError
+from ifair.files import KINDS, PRIVATE, check_output, check_regular, replace_file, write_whole
+
+posix = pytest.mark.skipif(os.name == "nt", reason="permissions and special files are other ones there")
 
 
 def test_a_file_appears_when_all_of_it_is_written(tmp_path):
@@ -33,13 +38,113 @@ def test_a_failure_leaves_what_was_there(tmp_path, failure):
     assert list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.skipif(os.name == "nt", reason="permissions are set otherwise there")
-def test_a_new_file_has_the_permissions_that_the_umask_leaves(tmp_path):
-    write_whole(tmp_path / "ours", "text")
+@posix
+@pytest.mark.parametrize("kind", [None, *KINDS])
+def test_a_new_file_about_people_is_its_owners_alone_and_any_other_has_what_the_umask_leaves(tmp_path, kind):
+    write_whole(tmp_path / "ours", "text", kind=kind)
     (tmp_path / "plain").write_text("text")
-    assert (tmp_path / "ours").stat().st_mode == (tmp_path / "plain").stat().st_mode
+    plain = (tmp_path / "plain").stat().st_mode & 0o777
+    assert (tmp_path / "ours").stat().st_mode & 0o777 == (plain & 0o600 if kind in PRIVATE else plain)
+
+
+@posix
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664])
+@pytest.mark.parametrize("kind", [None, "table"])
+def test_an_existing_file_keeps_its_permissions(tmp_path, mode, kind):
+    path = tmp_path / "file"
+    path.write_text("old")
+    path.chmod(mode)
+    write_whole(path, "new", kind=kind)
+    assert (path.read_text(), path.stat().st_mode & 0o777) == ("new", mode)
 
 
 def test_writing_does_not_touch_the_umask(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "umask", lambda mask: pytest.fail("the umask belongs to all threads"))
     write_whole(tmp_path / "ours", "text")
+
+
+@posix
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_symbolic_link_stays_one_and_what_it_points_to_is_written(tmp_path, exists):
+    (tmp_path / "elsewhere").mkdir()
+    target, link = tmp_path / "elsewhere" / "file", tmp_path / "link"
+    if exists:
+        target.write_text("old")
+    link.symlink_to(target)
+    write_whole(link, "new")
+    assert link.is_symlink()
+    assert target.read_text() == "new"
+    assert [path.name for path in target.parent.iterdir()] == ["file"]
+
+
+@posix
+def test_what_is_no_regular_file_is_neither_read_nor_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "device").symlink_to("/dev/null")
+    for name in ("pipe", "loop", "folder", "device"):
+        before = (tmp_path / name).lstat()
+        for write in (check_output, lambda path: write_whole(path, "new")):
+            with pytest.raises(IfairError, match=r"cannot write .*(a folder|not a file)"):
+                write(tmp_path / name)
+        with pytest.raises(IfairError, match=r"pipe or a device|there is no file|is a folder"):
+            check_regular(tmp_path / name)
+        assert (tmp_path / name).lstat().st_ino == before.st_ino
+
+
+@posix
+@pytest.mark.parametrize("link", [os.link, os.symlink, lambda target, path: None])
+def test_an_output_that_is_an_input_is_refused_through_links_too(tmp_path, link):
+    table = tmp_path / "people.csv"
+    table.write_text("a,b\n1,2\n")
+    link(table, tmp_path / "link.csv")
+    output = tmp_path / "link.csv" if (tmp_path / "link.csv").exists() else tmp_path / "." / "people.csv"
+    with pytest.raises(IfairError, match="would replace the table"):
+        check_output(output, "table", inputs={"the table": table}, force=True)
+    check_output(tmp_path / "other.csv", "table", inputs={"the table": table})
+
+
+def write_model(path):
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("manifest.json", "{}")
+
+
+def write_zip(path):
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("letters.txt", "dear")
+
+
+CONTENTS = {
+    "model": write_model,
+    "a zip archive": write_zip,
+    "table": lambda path: path.write_bytes(b"PAR1\0\0"),
+    "onnx": lambda path: path.write_bytes(b"\x08\x08\x12\x08skl2onnx"),
+    "page": lambda path: path.write_text("<!doctype html>\n<html><title>Fairness report: people</title>"),
+    "a page": lambda path: path.write_text("<!DOCTYPE html>\n<title>My home page</title>"),
+    "journal": lambda path: path.write_text('{"op_code": 0}\n'),
+    "ifair-tuning": lambda path: path.write_text(json.dumps({"format": "ifair-tuning"}, indent=1)),
+    "ifair-evidence": lambda path: path.write_text(json.dumps({"format": "ifair-evidence"})),
+    "other JSON": lambda path: path.write_text('{"name": "package", "format": "other"}'),
+    "text": lambda path: path.write_text("to do: everything\n"),
+    "binary": lambda path: path.write_bytes(b"\x7fELF\0\0"),
+}
+
+
+@pytest.mark.parametrize("found", CONTENTS)
+def test_a_file_of_another_kind_is_replaced_by_force_alone(tmp_path, found):
+    path = tmp_path / "file"
+    CONTENTS[found](path)
+    for kind in KINDS:
+        if kind == found or (kind, found) == ("table", "text"):
+            check_output(path, kind)
+            continue
+        with pytest.raises(IfairError, match=f"is there already and is .*, not {KINDS[kind]}.*--force"):
+            check_output(path, kind)
+        check_output(path, kind, force=True)
+
+
+def test_an_empty_file_may_become_anything(tmp_path):
+    (tmp_path / "file").touch()
+    for kind in KINDS:
+        check_output(tmp_path / "file", kind)

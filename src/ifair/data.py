@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from ifair.errors import IfairError as DataError
 
 if TYPE_CHECKING:
+    from ifair.datasets.applicants import make_applicants
     from ifair.datasets.catalogue.airbnb import load_airbnb
     from ifair.datasets.catalogue.census import load_census
     from ifair.datasets.catalogue.compas import load_compas
@@ -32,6 +33,7 @@ __all__ = [
     "load_compas",
     "load_credit",
     "load_xing",
+    "make_applicants",
     "make_synthetic",
     "read_table",
     "thirds",
@@ -51,6 +53,7 @@ _HOME = {
     "load_compas": "datasets.catalogue.compas",
     "load_credit": "datasets.catalogue.credit",
     "load_xing": "datasets.catalogue.xing",
+    "make_applicants": "datasets.applicants",
     "make_synthetic": "datasets.catalogue.synthetic_people",
     "read_table": "tables.read",
     "thirds": "datasets.thirds",

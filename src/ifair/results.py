@@ -1,26 +1,22 @@
 """The files that commands write, typed: a tuning, the evidence of an audit, a demo, a reproduction of the paper.
 
-The types here are the one description of the files: whoever writes, reads or shows them uses these, and
-:func:`check_schema` compares any data with them. What is not required is left out for some tasks, or by earlier
-releases. A change of a key is a new version.
+The types here are the one description of the files: whoever writes, reads or shows them uses these, and reading
+compares a file with them. What is not required is left out for some tasks, or by earlier releases. A change of a key is
+a new version.
 """
 
-import json
-import math
 import platform
+from collections.abc import Container
 from dataclasses import dataclass
-from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Any, Literal, NotRequired, TypedDict, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Any, Literal, NotRequired, TypedDict, get_args, get_type_hints
 
 from ifair import __version__
-from ifair.errors import IfairError
+from ifair.files import check_regular
+from ifair.plain_data import Number, ResultsError, check_schema, list_places, parse_json
 
 Task = Literal["classification", "regression", "ranking"]
-Number = float | None
-"""None where it is undefined."""
 Bounds = list[Number]
 """The two ends of a 95 % interval."""
 Setting = dict[str, Any]
@@ -36,11 +32,22 @@ class Choices(TypedDict, total=False):
 
 
 class Validation(TypedDict):
-    """What settings are chosen by."""
+    """What settings are chosen by; ``corrected`` for chance, and ``ranks``, are consistencies that no constant wins."""
 
     utility: Number
     yNN: Number
     accuracy: NotRequired[Number]
+    corrected: NotRequired[Number]
+    ranks: NotRequired[Number]
+
+
+class CandidateData(TypedDict):
+    """All that tells a candidate from another, see :class:`ifair.evaluate.candidates.Candidate`: enough to fit it."""
+
+    method: str
+    setting: Setting
+    model: str
+    post: dict[str, Any] | None
 
 
 class TunedPoint(TypedDict):
@@ -48,7 +55,8 @@ class TunedPoint(TypedDict):
 
     id: str
     name: str
-    setting: Setting
+    role: "Role"
+    candidate: CandidateData
     validation: Validation
 
 
@@ -64,7 +72,7 @@ class Tuning(TypedDict):
     """What ``ifair tune`` writes."""
 
     format: Literal["ifair-tuning"]
-    version: Literal[2]
+    version: Literal[3]
     data: TunedData
     task: Task
     utility: str
@@ -72,7 +80,12 @@ class Tuning(TypedDict):
     solver: dict[str, Any]
     trials: list[TunedPoint]
     front: list[TunedPoint]
+    baselines: list[TunedPoint]
     choices: Choices
+    similarity: dict[str, Any]
+    categorical: list[str]
+    learned_from: int
+    threshold: Number
 
 
 class Estimate(TypedDict):
@@ -83,15 +96,26 @@ class Estimate(TypedDict):
     high: Number
 
 
+class Difference(TypedDict):
+    """A point minus another, with the 95 % interval over the same people, and what that is called."""
+
+    estimate: Number
+    low: Number
+    high: Number
+    word: Literal["better", "worse", "more", "fewer", "the same", "no clear difference"]
+
+
 class JudgedMeasures(TypedDict):
-    """On people whom no model has seen; ``gain`` is the utility's over the full data."""
+    """On people whom no model has seen; see :meth:`ifair.evaluate.judgement.Judgement.measures`."""
 
     utility: Estimate
     yNN: Estimate
-    gain: NotRequired[Estimate]
     accuracy: NotRequired[Estimate]
     positive: NotRequired[Estimate]
     spread: NotRequired[Number]
+    corrected: NotRequired[Estimate]
+    matched: NotRequired[Estimate]
+    ranks: NotRequired[Estimate]
 
 
 class Group(TypedDict):
@@ -175,6 +199,15 @@ class FlippedPeople(TypedDict):
     to: list[int]
 
 
+class ChangedPerson(TypedDict):
+    """Somebody about whom the plain model decides otherwise, and the peers that made the difference."""
+
+    person: int
+    before: Number
+    after: Number
+    peers: list[int]
+
+
 class PointPeople(TypedDict):
     """What a point does to everybody."""
 
@@ -197,8 +230,37 @@ class Weight(TypedDict):
     weight: Number
 
 
+Role = Literal["full", "deleted", "penalised", "ours", "rival"]
+"""What a point is to a reader: the data as they are, the protected columns deleted, the same with a tuned penalty."""
+
+
+class Verdict(TypedDict):
+    """The referee's sentence about a point; ``worth`` is whether it is better than deleting the protected columns."""
+
+    choice: str
+    worth: bool
+    sentence: str
+    rule: str
+    reasons: list[str]
+
+
+class FrontStep(TypedDict):
+    """The best consistency of ranks at a utility of no less than this, with its interval."""
+
+    utility: float
+    best: float
+    low: float
+    high: float
+
+
 class Point(TypedDict):
-    """A candidate and everything that was measured of it."""
+    """A candidate and everything that was measured of it.
+
+    ``label`` is a letter that people call it by. ``differences`` are paired, this point minus the point of a role, for
+    every measure that both have. ``other_peers``: consistency of ranks by other neighbours than those used (``k5``,
+    ``k20``, ``mahalanobis``). ``batch``: the same people decided about together. ``bound``: the smallest yNN of any
+    model on this representation.
+    """
 
     id: str
     name: str
@@ -218,6 +280,16 @@ class Point(TypedDict):
     archetypes: Archetypes | None
     weights: list[Weight] | None
     converged: NotRequired[bool]
+    candidate: CandidateData
+    label: NotRequired[str]
+    role: Role
+    threshold: Number
+    differences: NotRequired[dict[str, dict[str, Difference]]]
+    other_peers: NotRequired[dict[str, Number]]
+    batch: NotRequired[JudgedMeasures]
+    changed: NotRequired[list[ChangedPerson]]
+    bound: NotRequired[Number]
+    verdict: NotRequired[Verdict]
 
 
 class LeftOut(TypedDict):
@@ -246,7 +318,7 @@ class Column(TypedDict):
 
 
 class AuditedData(TypedDict):
-    """The table."""
+    """The table; ``positive`` is the value of the target that counts as 1, ``group`` who is protected, in words."""
 
     name: str
     description: str
@@ -254,7 +326,9 @@ class AuditedData(TypedDict):
     licence: str
     records: int
     target: str
+    positive: NotRequired[str | None]
     protected: list[str]
+    group: NotRequired[str]
     ranked_by: str | None
     group_share: Number
     base_protected: Number
@@ -269,6 +343,8 @@ class AuditSettings(TypedDict):
     seed: int
     neighbours: int
     wanted_neighbours: int
+    without_peers: NotRequired[int]
+    similarity: NotRequired[dict[str, Any]]
     resamples: int
     solver: dict[str, Any]
     model: str
@@ -297,11 +373,30 @@ class People(TypedDict):
     distances: list[list[float]]
 
 
+class ComparedAttribute(TypedDict):
+    """How an attribute counts in who is like whom; ``unit`` of numbers is what counts as a distance of one."""
+
+    name: str
+    kind: Literal["number", "category", "ordered"]
+    unit: Number
+    weight: float
+
+
+class SimilarityData(TypedDict):
+    """Who is like whom: ``caliper`` is how far peers may be apart, None for any distance."""
+
+    name: str
+    neighbours: int
+    caliper: Number
+    no_close_peers: int
+    attributes: list[ComparedAttribute]
+
+
 class Evidence(TypedDict):
     """What ``ifair audit`` writes, and ``ifair report`` makes a page of."""
 
     format: Literal["ifair-evidence"]
-    version: Literal[2]
+    version: Literal[3]
     task: Task
     utility: Utility
     higher_is_better: bool
@@ -312,6 +407,9 @@ class Evidence(TypedDict):
     left_out: list[LeftOut]
     choices: Choices
     people: People
+    similarity: NotRequired[SimilarityData]
+    verdict: NotRequired[Verdict]
+    front: NotRequired[list[FrontStep]]
 
 
 class ComparedMethod(TypedDict):
@@ -365,10 +463,6 @@ class Results(TypedDict):
     paper: dict[str, Any]
 
 
-class ResultsError(IfairError):
-    """A file that is not what a command writes; the message says what to do."""
-
-
 @dataclass(frozen=True, slots=True)
 class Format:
     """A kind of file: its type, which names format and version, and the command that writes it."""
@@ -379,7 +473,7 @@ class Format:
     @property
     def mark(self) -> tuple[str, int]:
         """Format and version."""
-        hints = _hints(self.schema)
+        hints = get_type_hints(self.schema)
         return get_args(hints["format"])[0], get_args(hints["version"])[0]
 
 
@@ -402,88 +496,114 @@ def list_versions() -> dict[str, str]:
 
 def read_results(path: Path, format_: Format) -> Any:
     """Plain data that one of our commands wrote, compared with its type."""
+    check_regular(path)
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = parse_json(path.read_bytes())
+    except OSError as error:
+        raise ResultsError(f"cannot read {path}: {error.strerror}") from error
     except ValueError as error:
         raise ResultsError(f"{path} is not JSON ({error}); write it with `{format_.command}`") from error
-    if isinstance(content, dict) and content.get("version") == 1 and isinstance(content.get("choices"), dict):
-        # Files of version 1 had spaces in the names of the choices.
-        choices = {name.replace(" ", "_"): id_ for name, id_ in content["choices"].items()}
-        content = {**content, "version": 2, "choices": choices}
     check_results(content, format_, str(path))
     return content
 
 
 def check_results(content: Any, format_: Format, name: str = "this") -> None:
-    """Refuse what is not of this format, or of another version, or lacks something."""
+    """Refuse what is not of this format, or of another version, lacks something, or names what is not there."""
     format_name, version = format_.mark
     found = (content.get("format"), content.get("version")) if isinstance(content, dict) else None
     if found is None or found[0] != format_name:
         raise ResultsError(
             f"{name} is not what `{format_.command}` writes: it should be of the format {format_name}, and is "
-            + (f"of the format {found[0]}" if found and found[0] else "of no format of ifair")
+            + (f"of the format {found[0]!s:.60}" if found and found[0] else "of no format of ifair")
         )
     if found[1] != version:
         raise ResultsError(
-            f"{name} is of version {found[1]}, and this release reads version {version}; "
+            f"{name} is of version {found[1]!s:.60}, and this release reads version {version}; "
             f"write it again with `{format_.command}`"
         )
     check_schema(content, format_.schema, name)
+    for key, kind in {"K": int, "share": float, "variant": str}.items():
+        for place, value in list_places(content, f"*.*.setting.{key}", name):
+            check_schema(value, kind, place)
+    if format_ is EVIDENCE:
+        _check_people(content, name)
+        _check_choices(content, content["points"], name)
+    elif format_ is TUNING:
+        _check_choices(content, content["front"], name)
 
 
-def check_schema(data: Any, schema: Any, name: str = "data") -> None:
-    """Compare plain data with a type: a TypedDict, list, dict, Literal, union, or a plain type.
-
-    Raises
-    ------
-    ResultsError
-        Which names the first place that does not fit.
-
-    Examples
-    --------
-    >>> check_schema({"person": 3, "gap": "large"}, Worst)
-    Traceback (most recent call last):
-    ifair.results.ResultsError: data.gap must be float or None, got 'large'
-    """
-    options = get_args(schema) if get_origin(schema) in (Union, UnionType, Literal) else (schema,)
-    kind = next((one for one in options if _fits(data, one)), ...)
-    if kind is ...:
-        wanted = " or ".join(getattr(one, "__name__", str(one)).replace("NoneType", "None") for one in options)
-        wanted = "hold named values" if is_typeddict(schema) else f"be {wanted}"
-        raise ResultsError(f"{name} must {wanted}, got {data!r:.60}")
-    if is_typeddict(kind):
-        hints = _hints(kind)
-        unfit = {"lacks": kind.__required_keys__ - set(data), "must not have": set(data) - set(hints)}
-        for what, keys in unfit.items():
-            if keys:
-                raise ResultsError(f"{name} {what} {', '.join(sorted(map(str, keys)))}")
-        for key, value in data.items():
-            check_schema(value, hints[key], f"{name}.{key}")
-    elif get_origin(kind) is dict:
-        for key, value in data.items():
-            check_schema(value, get_args(kind)[1], f"{name}.{key}")
-    elif get_origin(kind) is list and not _all_plain(data, get_args(kind)[0]):
-        for i, value in enumerate(data):
-            check_schema(value, get_args(kind)[0], f"{name}[{i}]")
+def _check_choices(content: Any, points: list[Any], name: str) -> None:
+    """Every point has an id of its own, and every choice is one of them."""
+    ids = [point["id"] for point in points]
+    if len(set(ids)) < len(ids):
+        raise ResultsError(f"{name} has two points called {max(ids, key=ids.count)!r:.60}")
+    _check_members(content, "choices.*", set(ids), "the id of a point", name)
 
 
-def _fits(data: Any, kind: Any) -> bool:
-    """Whether data is of a kind, or the literal itself, looked at from outside."""
-    if kind is Any or isinstance(kind, (str, int)):
-        return kind is Any or data == kind
-    outer = dict if is_typeddict(kind) else get_origin(kind) or kind
-    if outer is float:
-        return type(data) in (int, float) and math.isfinite(data)
-    return isinstance(data, outer) and (outer is bool or not isinstance(data, bool))
+PER_PERSON = (
+    "people.attributes.*.values",
+    "people.attributes.*.codes",
+    "people.group",
+    "people.truth",
+    "people.query",
+    "people.neighbours",
+    "people.distances",
+    "points.*.people.score",
+    "points.*.people.flip.*",
+)
+"""What evidence has one entry of for everybody."""
+
+PEOPLE = (
+    "people.neighbours.*",
+    "points.*.worst.*.person",
+    "points.*.flip.worst_person",
+    "points.*.changed.*.person",
+    "points.*.changed.*.peers",
+)
+"""Where evidence names people by their number."""
+
+INTERVALS = ("points.*.groups.*.*_interval", "points.*.groups.*.groups.*.*_interval", "points.*.flip.interval")
 
 
-def _all_plain(data: list[Any], item: Any) -> bool:
-    """Whether all are numbers, or texts, of this type: a short way through the columns of thousands of people."""
-    types: dict[Any, set[type]] = {float: {int, float}, Number: {int, float, NoneType}, int: {int}, str: {str}}
-    found = set(map(type, data))
-    return found <= types.get(item, set()) and (float not in found or all(x is None or math.isfinite(x) for x in data))
+def _check_people(content: Any, name: str) -> None:
+    """Everybody is in every column, and whoever is named is there."""
+    points, people = content["points"], content["people"]
+    if lacking := {"train", "validation", "test"} - set(content["data"]["parts"]):
+        raise ResultsError(f"{name}.data.parts lacks {', '.join(sorted(lacking))}")
+    n = len(people["ids"])
+    if not n or not points:
+        raise ResultsError(f"{name}.{'points' if n else 'people.ids'} is empty")
+    for path in PER_PERSON:
+        _check_lengths(content, path, n, "people", name)
+    for path in INTERVALS:
+        _check_lengths(content, path, 2, "ends", name)
+    for path in PEOPLE:
+        # -1 where somebody has no more peers.
+        known = range(-1 if path == "people.neighbours.*" else 0, n)
+        _check_members(content, path, known, f"the number of one of {n} people", name)
+    for i, (near, apart) in enumerate(zip(people["neighbours"], people["distances"])):
+        if len(near) != len(apart):
+            raise ResultsError(f"{name}.people.distances[{i}] must be of {len(near)} neighbours, got {len(apart)}")
+    for i, attribute in enumerate(people["attributes"]):
+        place = f"{name}.people.attributes[{i}]"
+        if ("values" in attribute) == ("codes" in attribute) or ("labels" in attribute) != ("codes" in attribute):
+            raise ResultsError(f"{place} must have either values, or labels and codes")
+        _check_members(attribute, "codes", range(len(attribute.get("labels", ()))), "the number of a label", place)
+    for i, point in enumerate(points):
+        place, shown = f"{name}.points[{i}]", point["people"]
+        _check_members(shown, "flip.to", range(len(shown["alternatives"])), "the number of an alternative", place)
+        if (table := point["archetypes"]) is not None:
+            _check_lengths(table, "rows.*", len(table["columns"]), "columns", f"{place}.archetypes")
 
 
-@cache
-def _hints(schema: Any) -> dict[str, Any]:
-    return get_type_hints(schema)
+def _check_lengths(content: Any, path: str, n: int, what: str, name: str) -> None:
+    for place, value in list_places(content, path, name):
+        if len(value) != n:
+            raise ResultsError(f"{place} must be of {n} {what}, got {len(value)}")
+
+
+def _check_members(content: Any, path: str, known: Container[Any], what: str, name: str) -> None:
+    for place, value in list_places(content, path, name):
+        for one in value if isinstance(value, list) else [value]:
+            if one not in known:
+                raise ResultsError(f"{place} must be {what}, got {one!r:.60}")

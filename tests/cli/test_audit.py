@@ -104,7 +104,7 @@ def test_roles_that_are_needed_are_asked_for(verb, people):
 
 @pytest.mark.parametrize("verb", ["audit", "report", "tune"])
 def test_a_place_that_cannot_be_written_is_named_before_any_work(verb, people, tmp_path, monkeypatch):
-    monkeypatch.setattr("ifair.tables.checked_table.read_table", lambda *_: pytest.fail("work was done"))
+    monkeypatch.setattr("ifair.tables.checked_table.read_counted_table", lambda *_, **__: pytest.fail("work was done"))
     done = run(verb, people, *ROLES, "-o", tmp_path / "none" / "file")
     assert done.exit_code == 1
     assert f"there is no folder {tmp_path / 'none'}" in done.stderr
@@ -147,7 +147,7 @@ def test_json_of_a_report_names_files_sizes_and_the_chosen_point(tmp_path):
 
 def test_a_mistyped_choice_suggests_the_near_one_before_any_work(people, monkeypatch):
     pytest.importorskip("vl_convert")
-    monkeypatch.setattr("ifair.tables.checked_table.read_table", lambda *_: pytest.fail("work was done"))
+    monkeypatch.setattr("ifair.tables.checked_table.read_counted_table", lambda *_, **__: pytest.fail("work was done"))
     done = run("report", people, *ROLES, "--card", "--choice", "fairst")
     assert done.exit_code == 1
     assert "did you mean 'fairest'?" in done.stderr

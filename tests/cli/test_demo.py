@@ -108,6 +108,6 @@ def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path):
     path = tmp_path / "results.json"
     path.write_text("old")
     with pytest.raises(UnicodeEncodeError):
-        write_text(path, "\ud800")
+        write_text(path, "\ud800", "ifair-demo")
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]

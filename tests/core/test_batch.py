@@ -5,13 +5,13 @@ import itertools
 import numpy as np
 import pytest
 
-from ifair.core.batch import Batch, can_be_batched, most_at_once
+from ifair.core.batch import Batch, Fit, most_at_once
 from ifair.core.mapping import Mapping, Packing, Parameters
 from ifair.core.minkowski_pairs import MinkowskiPairs
 from ifair.core.moments import Moments, input_products
 from ifair.core.objective import Objective, Reconstruction
 from ifair.core.pairs import AllPairs, EuclideanPairs, Landmarks
-from ifair.core.solve import Problem, minimise, minimise_many
+from ifair.core.solve import Problem, minimise_many
 from ifair.engines.engine import LocalEngine
 
 M, N, K = 41, 6, 4
@@ -136,8 +136,7 @@ def test_an_engine_that_records_sees_few_sizes_and_one_function_for_each(rng):
     assert engine.sizes[0] == 30
     assert len(set(engine.functions)) == len(set(engine.sizes)) < 10
     for problem, (solution, _) in zip(problems, found):
-        options = {"max_iter": problem.max_iter, "tol": problem.tol}
-        expected, _ = minimise(problem.objective, problem.starts, PACKING, **options)
+        ((expected, _),) = minimise_many([problem])
         assert solution.losses.total <= expected.losses.total * 1.1
 
 
@@ -148,26 +147,31 @@ def test_searches_take_the_same_steps_at_once_and_alone(rng, engine):
         fits = objectives(opened)
         problems = [Problem(fit, [one], PACKING, 6, 0.0) for fit, one in zip(fits, at)]
         found = minimise_many(problems, [0] * 5, lambda rows: Batch([fits[row] for row in rows], (K, N), 100))
-        for fit, one, (solution, _) in zip(fits, at, found, strict=True):
-            expected, _ = minimise(fit, [one], PACKING, max_iter=6, tol=0.0)
+        for problem, (solution, _) in zip(problems, found, strict=True):
+            ((expected, _),) = minimise_many([problem])
             np.testing.assert_allclose(solution.parameters.prototypes, expected.parameters.prototypes, rtol=1e-8)
             np.testing.assert_allclose(solution.losses.total, expected.losses.total, rtol=1e-9)
             np.testing.assert_allclose(solution.losses.terms, expected.losses.terms, rtol=1e-9)
 
 
+def most(objective):
+    return most_at_once(Fit(objective, [], PACKING, 1, 0.0))
+
+
 def test_only_euclidean_formulas_take_many_fits(rng):
     X, _ = draw(rng)
     engine = LocalEngine(X)
-    assert all(can_be_batched(fit) for pairs in ("all", "moments", "none") for fit in objectives(engine, pairs))
+    engine.batch_bytes = 10**9
+    assert all(most(fit) > 1 for pairs in ("all", "moments", "none") for fit in objectives(engine, pairs))
     utility, minkowski = (1.0, Reconstruction(np.ones(N))), (1.0, AllPairs(MinkowskiPairs(UNPROTECTED, N, 3.0)))
-    assert not can_be_batched(Objective(engine, Mapping(3.0), (utility, minkowski)))
-    assert not can_be_batched(Objective(engine, Mapping(3.0), (utility,)))
+    assert most(Objective(engine, Mapping(3.0), (utility, minkowski))) == 1
+    assert most(Objective(engine, Mapping(3.0), (utility,))) == 1
 
 
 def test_how_many_fits_there_is_room_for_follows_from_the_engines_memory(rng):
     X, _ = draw(rng)
     engine = LocalEngine(X)
     (fit, *_) = objectives(engine)
-    assert most_at_once(fit, K, N) == 1
+    assert most(fit) == 1
     engine.batch_bytes = 8 * M * 8 * (N + K) * 5
-    assert most_at_once(fit, K, N) == 5
+    assert most(fit) == 5

@@ -1,6 +1,7 @@
 """The solver: finds known minima, says honestly why it stopped, keeps the best, for one problem and for many."""
 
 import signal
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,9 +9,15 @@ import pytest
 from ifair.core import solve
 from ifair.core.mapping import Packing, Parameters
 from ifair.core.objective import Losses
-from ifair.core.solve import Problem, ladder, minimise, minimise_many
+from ifair.core.solve import Problem, ladder, minimise_many
 
 PACKING = Packing(1, 2, np.zeros(2, dtype=bool))
+
+
+def minimise(objective, starts, packing, **options):
+    """The solution of one problem, and the losses that its starts reached."""
+    (result,) = minimise_many([Problem(objective, starts, packing, **options)])
+    return result
 
 
 def descend(objective, one, packing, **options):
@@ -87,15 +94,6 @@ def test_an_interrupt_keeps_the_best_so_far():
     assert solution.stopped == "interrupted"
     assert np.isfinite(solution.losses.total)
     assert np.isnan(restarts[1])
-
-
-def test_an_interrupt_before_the_first_value_is_an_interrupt():
-    class Interrupted:
-        def value_and_grad(self, parameters):
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        descend(Interrupted(), start(), PACKING, max_iter=5, tol=0.0)
 
 
 def test_an_interrupt_between_trials_and_the_second_leg_keeps_the_trials(monkeypatch):
@@ -280,7 +278,7 @@ def solve_together(given, *, asked=None, recorded=False, before=lambda: None, **
 
 
 def alone(problem):
-    return minimise(problem.objective, problem.starts, PACKING, max_iter=problem.max_iter, tol=problem.tol)
+    return minimise_many([replace(problem, observer=None)])[0]
 
 
 @pytest.mark.parametrize("recorded", [False, True])

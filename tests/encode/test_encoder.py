@@ -415,9 +415,9 @@ def test_refitting_on_another_table_forgets_the_first(people):
 @pytest.mark.parametrize(
     ("column", "error", "message"),
     [
-        ([1.0, np.inf], ValueError, "'c' holds inf in row 1"),
-        ([-np.inf, 1.0], ValueError, "'c' holds -inf in row 0"),
-        ([1e200, 1.0], ValueError, "'c' holds 1e\\+200 in row 0"),
+        ([1.0, np.inf], ValueError, "'c' holds inf in row 2"),
+        ([-np.inf, 1.0], ValueError, "'c' holds -inf in row 1"),
+        ([1e200, 1.0], ValueError, "'c' holds 1e\\+200 in row 1"),
         (pd.Series([10**400, 1], dtype=object), ValueError, "'c' holds a number too large"),
         (["a", 1], TypeError, "'c' holds str \\('a'\\) and int \\(1\\)"),
         ([True, "a"], TypeError, "'c' holds bool \\(True\\) and str"),

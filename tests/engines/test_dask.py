@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 import warnings
@@ -217,3 +219,11 @@ def test_landmarks_go_to_the_workers_once(rng):
         assert np.array_equal(there.U, known.U)
         assert np.array_equal(there.side.left, known.side.left)
     assert sizes[0] == sizes[1] < 4000
+
+
+def test_a_script_that_its_workers_would_run_again_is_told_what_it_lacks(tmp_path):
+    script = tmp_path / "fit.py"
+    script.write_text("import numpy as np\nfrom ifair import IFair\nIFair(2, engine='dask').fit(np.eye(9)[:, :3])\n")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1
+    assert 'put what it does under `if __name__ == "__main__":`' in done.stderr.splitlines()[-1]

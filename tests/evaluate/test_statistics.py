@@ -15,6 +15,7 @@ from ifair.evaluate.statistics import (
     holm,
     mean_interval,
     quantile_interval,
+    share_gap_interval,
     spread,
 )
 
@@ -28,7 +29,7 @@ def test_the_spread_is_the_sample_standard_deviation(rng):
 def test_comparisons_are_corrected_for_overlapping_splits():
     """By hand after Nadeau and Bengio: ten differences of 0.1 and ten of 0.3, as many test as training records.
 
-    Their mean is 0.2, their variance 20 * 0.1^2 / 19, the corrected variance of the mean (1/20 + 1) times that, 0.011053;
+    Their mean is 0.2, their variance 20 * 0.1^2 / 19, that of the mean, corrected, (1/20 + 1) times that, 0.011053;
     t = 0.2 / 0.105131 = 1.9024 with 19 degrees of freedom, whose 97.5th percentile is 2.0930.
     """
     found = compare([0.5] * 20, {"rival": [0.4, 0.2] * 10})["rival"]
@@ -132,9 +133,42 @@ def test_draws_without_a_group_are_left_out():
     assert np.isnan(quantile_interval(np.array([np.nan]))).all()
 
 
-def test_what_was_never_met_may_still_happen():
-    expected = binomtest(0, 50).proportion_ci(0.95, method="exact")
-    assert mean_interval(np.zeros(50), None, 10) == pytest.approx((expected.low, expected.high))
-    low, high = mean_interval(np.repeat([1, 0], 50), None, 500)
-    assert 0.38 < low < 0.45
-    assert 0.55 < high < 0.62
+@pytest.mark.parametrize("hits", [0, 1, 50])
+def test_the_interval_of_a_share_is_exact_also_where_all_are_alike(hits):
+    expected = binomtest(hits, 50).proportion_ci(0.95, method="exact")
+    found = mean_interval(np.repeat([1, 0], [hits, 50 - hits]), None, 10)
+    assert found == pytest.approx((expected.low, expected.high))
+    assert found[1] - found[0] > 0.05
+
+
+def test_the_mean_of_other_numbers_is_resampled():
+    values = np.random.default_rng(0).normal(size=400)
+    low, high = mean_interval(values, None, 500)
+    half = 1.96 * values.std() / 20
+    assert (low, high) == pytest.approx((values.mean() - half, values.mean() + half), abs=0.02)
+
+
+@pytest.mark.parametrize("sizes", [(2, 2), (2, 30), (10, 10), (20, 60)])
+def test_intervals_of_a_gap_between_two_shares_cover_for_all_rates_and_sizes(sizes):
+    """Exactly: every outcome of both groups, weighted by its chance."""
+    n, m = sizes
+    outcomes = list(itertools.product(range(n + 1), range(m + 1)))
+    ends = np.array([share_gap_interval(np.array(hits), np.array(sizes)) for hits in outcomes])
+    a, b = np.array(outcomes).T
+    for p, q in itertools.product([0.01, 0.1, 0.35, 0.5, 0.9, 0.99], repeat=2):
+        chance = stats.binom.pmf(a, n, p) * stats.binom.pmf(b, m, q)
+        kept = (ends[:, 0] <= abs(p - q) + 1e-12) & (abs(p - q) <= ends[:, 1] + 1e-12)
+        assert chance[kept].sum() > 0.945, (p, q)
+
+
+@pytest.mark.parametrize("rates", [(0.5, 0.5, 0.5), (0.02, 0.02, 0.05, 0.9), (0.99, 0.99, 0.95)])
+def test_intervals_of_the_largest_of_several_gaps_cover(rates):
+    rng = np.random.default_rng(0)
+    sizes = np.array([5, 12, 30, 60])[: len(rates)]
+    ends = np.array([share_gap_interval(hits, sizes) for hits in rng.binomial(sizes, rates, (400, len(rates)))])
+    kept = (ends[:, 0] <= np.ptp(rates)) & (np.ptp(rates) <= ends[:, 1])
+    assert kept.mean() > 0.95 - 2 * np.sqrt(0.05 * 0.95 / 400)
+
+
+def test_a_single_group_has_no_gap():
+    assert np.isnan(share_gap_interval(np.array([3.0]), np.array([5.0]))).all()

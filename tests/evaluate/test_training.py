@@ -27,11 +27,11 @@ def test_candidates_trained_together_are_those_trained_alone(credit):
     candidates += [Candidate("lfr", {"K": 3}), Candidate("ifair-a", SETTINGS[1])]
     for candidate, trained in zip(candidates, train_many(candidates, credit, 0, solver)):
         (alone,) = train_many([candidate], credit, 0, solver)
-        np.testing.assert_array_equal(trained.represent(credit.test.X), alone.represent(credit.test.X))
-        np.testing.assert_array_equal(trained.scores(credit.test.X), alone.scores(credit.test.X))
+        np.testing.assert_array_equal(trained.represent_part(credit.test), alone.represent_part(credit.test))
+        np.testing.assert_array_equal(trained.outcome(credit.test).scores, alone.outcome(credit.test).scores)
     (again,) = train_many(candidates[:1], credit, 0, solver)
     np.testing.assert_array_equal(
-        again.scores(credit.test.X), train(candidates[0], credit, 0, {}).scores(credit.test.X)
+        again.outcome(credit.test).scores, train(candidates[0], credit, 0, {}).outcome(credit.test).scores
     )
 
 
@@ -47,7 +47,7 @@ def test_many_fits_of_a_small_table_are_worth_a_device_too(monkeypatch):
 def test_any_model_may_stand_on_a_representation(credit, model):
     trained = train(Candidate("masked", model=model), credit, 0, {})
     outcome = trained.outcome(credit.test)
-    expected = trained.model.predict(credit.test.may_count)
+    expected = trained.estimator.predict(credit.test.records.masked)
     np.testing.assert_array_equal(outcome.decisions, expected)
     mapped = [part.may_count for part in (credit.train, credit.validation, credit.test)]
     assert measure_mapped(credit, mapped, model=model)[1] == paper_measures(credit.test, outcome)
@@ -63,7 +63,7 @@ def test_post_processing_changes_the_order_and_keeps_the_model():
     plain = train(Candidate("masked", post=None), parts, 0, FAST)
     fair = train(Candidate("masked", post={"name": "fa-star-ir", "p": 0.8}), parts, 0, FAST)
     outcome = fair.outcome(parts.test)
-    np.testing.assert_array_equal(plain.scores(parts.test.X), fair.scores(parts.test.X))
+    np.testing.assert_array_equal(plain.scores(parts.test.records.frame), fair.scores(parts.test.records.frame))
     np.testing.assert_array_equal(plain.with_post(name="fa-star-ir", p=0.8).outcome(parts.test).order, outcome.order)
     before, after = (paper_measures(parts.test, one.outcome(parts.test)) for one in (plain, fair))
     assert after["percent_protected"] >= before["percent_protected"]

@@ -17,8 +17,10 @@ from ifair.metrics import (
     mean_over_queries,
     nearest_neighbours,
     share_at_k,
+    share_interval,
     statistical_parity,
 )
+from ifair.metrics.bootstrap import share_bounds
 
 
 def test_intervals_agree_with_scipys_percentile_bootstrap(rng):
@@ -116,3 +118,38 @@ def test_wrong_arguments_are_refused():
         bootstrap(accuracy, [1, 0], [1])
     with pytest.raises(ValueError, match="confidence"):
         bootstrap(accuracy, [1, 0], [1, 0], confidence=1.0, n_resamples=2)
+    with pytest.raises(ValueError, match="confidence"):
+        share_interval([1, 0], confidence=0.0)
+    for hits in ([0.5, 1], [[1, 0]], [np.nan]):
+        with pytest.raises(ValueError, match="0 and 1"):
+            share_interval(hits)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 20, 60, 300])
+@pytest.mark.parametrize("confidence", [0.9, 0.95])
+def test_intervals_of_shares_cover_for_all_rates_and_sizes(n, confidence):
+    """Exactly: every number of hits, weighted by its chance."""
+    hits = np.arange(n + 1)
+    low, high = share_bounds(hits, n, confidence)
+    for rate in [0.001, 0.01, 0.05, 0.2, 0.5, 0.77, 0.95, 0.99, 0.999]:
+        chance = scipy.stats.binom.pmf(hits, n, rate)
+        assert chance[(low <= rate) & (rate <= high)].sum() >= confidence
+
+
+def test_the_interval_of_a_share_is_that_of_scipy_and_has_a_width_at_the_edges():
+    for hits, n in [(0, 2), (2, 2), (59, 60), (60, 60), (7, 31)]:
+        found = share_interval(np.arange(n) < hits)
+        expected = scipy.stats.binomtest(hits, n).proportion_ci(0.95, method="exact")
+        assert (found.estimate, found.low, found.high) == pytest.approx((hits / n, expected.low, expected.high))
+        assert found.low < found.high
+        assert found.n_resamples == 0
+    assert np.isnan([share_interval([]).estimate, share_interval([]).low, share_interval([]).high]).all()
+
+
+def test_the_bootstrap_of_a_share_near_one_covers_too_seldom_which_is_why_there_is_another():
+    rng = np.random.default_rng(0)
+    right = rng.random((200, 60)) < 0.99
+    by_bootstrap = [bootstrap(np.mean, row, n_resamples=40) for row in right[:60]]
+    exact = [share_interval(row) for row in right]
+    assert np.mean([one.low <= 0.99 <= one.high for one in by_bootstrap]) < 0.7
+    assert np.mean([one.low <= 0.99 <= one.high for one in exact]) >= 0.95

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from ifair import IFair
-from ifair.core import solve_scipy
+from ifair.models import prototypes
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def no_work(monkeypatch):
     def fail(*args, **kwargs):
         raise AssertionError("work was done before the input was checked")
 
-    monkeypatch.setattr(solve_scipy, "minimize", fail)
+    monkeypatch.setattr(prototypes, "solve", fail)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,10 @@ def no_work(monkeypatch):
         ({"output": "both"}, "output must be one of 'representation', 'membership', 'nearest', got 'both'"),
         ({"utility_columns": "none"}, "utility_columns must be one of 'all', 'unprotected', got 'none'"),
         ({"precision": "half"}, "precision must be one of 'auto', 'single', 'double', got 'half'"),
-        ({"init": "random"}, "init must be one of 'k-means++', 'k-means', 'uniform', 'principal', got 'random'"),
+        (
+            {"init": "random"},
+            "init must be one of 'auto', 'principal', 'k-means++', 'k-means', 'uniform', got 'random'",
+        ),
         ({"init": "principal", "alpha_init": [1.0, 1.0, 1.0]}, "init='principal' chooses the first weights itself"),
         ({"n_prototypes": 2, "init": np.zeros((3, 3))}, "init must have shape (2, 3), got (3, 3)"),
         ({"n_prototypes": 1, "init": [[0, np.nan, 0]]}, "init must be finite, got nan"),

@@ -2,6 +2,7 @@
 
 import io
 import warnings
+from decimal import Decimal, localcontext
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ifair import Encoder, IFair
 from ifair.core.solve import Progress
+from ifair.errors import IfairError
 from ifair.models.progress import ProgressBar
 
 import oracles
@@ -121,7 +123,7 @@ def test_learning_lowers_the_loss_and_weights_are_never_negative(X):
 @pytest.mark.parametrize("output", ["representation", "membership"])
 @pytest.mark.parametrize("fit_options", [{}, {"p": 1.0}, {"pairs": "moments"}, {"utility_columns": "unprotected"}])
 def test_frozen_protected_columns_cannot_move_the_output_by_a_single_bit(X, output, fit_options):
-    model = IFair(4, protected=[1, 4], freeze_protected=True, output=output, **fit_options, **FAST).fit(X)
+    model = IFair(4, protected=[1, 4], output=output, **fit_options, **FAST).fit(X)
     assert np.all(model.alpha_[[1, 4]] == 0.0)
     flipped = X.copy()
     flipped[:, 4] = 1 - flipped[:, 4]
@@ -145,7 +147,7 @@ def test_a_loss_that_falls_to_zero_converges(rng):
 
 @quietly
 def test_without_freezing_the_protected_columns_can_matter(X):
-    model = IFair(4, protected=[4], alpha_init="random", fairness_weight=0.0, **FAST).fit(X)
+    model = IFair(4, protected=[4], alpha_init="random", freeze_protected=False, fairness_weight=0.0, **FAST).fit(X)
     flipped = X.copy()
     flipped[:, 4] = 1 - flipped[:, 4]
     assert not np.array_equal(model.transform(flipped), model.transform(X))
@@ -156,7 +158,9 @@ def test_masked_and_random_starts_differ_only_in_protected_weights(X):
     fits = {}
     for alpha_init in ("masked", "random"):
         options = {**FAST, "max_iter": 1, "init": X[:3]}
-        fits[alpha_init] = IFair(3, protected=[4], alpha_init=alpha_init, **options).fit(X).alpha_
+        fits[alpha_init] = (
+            IFair(3, protected=[4], alpha_init=alpha_init, freeze_protected=False, **options).fit(X).alpha_
+        )
     assert fits["masked"][4] < 1e-2 < fits["random"][4]
 
 
@@ -231,7 +235,7 @@ def test_stopping_at_the_limit_warns_and_says_so(X):
 def test_convergence_is_silent(X):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = IFair(3, protected=[4], tol=0.05, random_state=0).fit(X)
+        model = IFair(3, protected=[4], init="k-means++", tol=0.05, random_state=0).fit(X)
     assert model.converged_
     assert model.restarts_.shape == (3,)
     assert model.loss_ == model.restarts_.min()
@@ -264,10 +268,10 @@ def test_the_trivial_optimum_is_explained(X):
 
 
 def test_progress_is_shown_on_standard_error_and_only_when_asked_for(X, capsys):
-    IFair(3, tol=0.05, random_state=0).fit(X)
+    IFair(3, tol=0.05, init="k-means++", random_state=0).fit(X)
     silent = capsys.readouterr()
     assert silent.out == silent.err == ""
-    IFair(3, tol=0.05, random_state=0, verbose=True).fit(X)
+    IFair(3, tol=0.05, init="k-means++", random_state=0, verbose=True).fit(X)
     shown = capsys.readouterr()
     assert shown.out == ""
     assert "restart 1/3" in shown.err
@@ -280,11 +284,23 @@ def test_the_bar_rewrites_its_line_on_a_terminal():
             return True
 
     terminal = Terminal()
-    bar = ProgressBar(2, 10, stream=terminal, every=0.0)
+    bar = ProgressBar(2, 10, 1e-4, stream=terminal, every=0.0)
     bar(Progress(restart=1, iteration=5, loss=1.25, gradient_norm=0.1))
     bar.close()
-    assert terminal.getvalue().startswith("\riFair [############............] restart 2/2  iteration 5/10  loss 1.25")
+    assert terminal.getvalue().startswith("\riFair [############............] restart 2/2  iteration 5  loss 1.25")
     assert terminal.getvalue().endswith("\n")
+
+
+@pytest.mark.parametrize(
+    ("iteration", "fall", "filled"),
+    [(1, np.inf, 0), (20, 0.5, 0), (20, 0.1, 0), (30, 0.01, 8), (60, 0.001, 16), (90, 1e-4, 24), (990, 0.01, 23)],
+)
+def test_the_bar_fills_as_the_loss_falls_ever_more_slowly(iteration, fall, filled):
+    log = io.StringIO()
+    bar = ProgressBar(1, 1000, 1e-4, stream=log, every=0.0)
+    bar(Progress(restart=0, iteration=iteration, loss=1.0, gradient_norm=0.1, fall=fall))
+    assert log.getvalue().split("]")[0].count("#") == pytest.approx(filled, abs=1)
+    assert ("lower than ten iterations ago" in log.getvalue()) == (fall < np.inf)
 
 
 # ---- protected columns ----
@@ -423,3 +439,46 @@ def test_prototypes_without_an_encoder_keep_the_columns_of_the_table(X):
     assert list(table.columns) == ["share", "x0", "x1", "x2", "x3", "x4"]
     largest = int(table.index[0].removeprefix("prototype"))
     np.testing.assert_allclose(table.iloc[0, 1:].astype(float), model.prototypes_[largest])
+
+
+def decimal_memberships(model, X):
+    """Softmax of distances with 700 digits, in which nothing cancels or overflows."""
+    with localcontext(prec=700):
+        rows = []
+        for x in X:
+            distances = []
+            for v in model.prototypes_:
+                parts = [
+                    Decimal(float(a)) * abs(Decimal(float(one)) - Decimal(float(other))) ** Decimal(model.p)
+                    for a, one, other in zip(model.alpha_, x, v)
+                ]
+                distances.append(sum(parts) ** (Decimal(2 if model.squared else 1) / Decimal(model.p)))
+            weights = [(max(min(distances) - d, Decimal(-2000))).exp() for d in distances]
+            rows.append([float(weight / sum(weights)) for weight in weights])
+    return np.array(rows)
+
+
+@pytest.mark.parametrize("options", [{}, {"p": 1}, {"p": 3}, {"p": 20}, {"squared": True}], ids=str)
+def test_records_however_far_away_have_the_right_memberships(options):
+    rng = np.random.default_rng(0)
+    model = IFair(3, protected=[2], freeze_protected=False, n_restarts=1, max_iter=3, random_state=0, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(rng.normal(size=(30, 3)))
+    X = np.concatenate([rng.normal(size=(2, 3)) * size for size in (1.0, 1e5, 1e9, 1e200)])
+    X[::2, 1] = 0.3
+    expected = decimal_memberships(model, X)
+    np.testing.assert_allclose(model.membership(X), expected, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(model.transform(X), expected @ model.prototypes_, rtol=0, atol=1e-8)
+    nearest = model.set_params(output="nearest").transform(X)
+    np.testing.assert_array_equal(nearest, model.prototypes_[expected.argmax(axis=1)])
+
+
+@pytest.mark.parametrize(
+    ("p", "size", "word"),
+    [(1000, 1, "overflow"), (200, 3, "overflow"), (3, 1e55, "overflow"), (2, 1e-90, "vanish")],
+)
+def test_an_order_whose_powers_no_number_holds_is_refused(p, size, word):
+    X = size * np.random.default_rng(0).normal(size=(30, 3))
+    with pytest.raises(IfairError, match=f"p={p}: differences as large as .* {word} .* smaller p"):
+        IFair(3, p=p).fit(X)

@@ -15,9 +15,9 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ifair import LFR, Encoder
-from ifair.core import solve_scipy
 from ifair.core.lfr_terms import GroupParity
 from ifair.data import load_credit, thirds
+from ifair.models import prototypes
 
 import oracles
 
@@ -331,7 +331,7 @@ def test_protected_columns_keep_their_meaning_through_the_encoder(people):
 )
 def test_a_bad_parameter_is_named_before_any_work(people, monkeypatch, options, message):
     X, y, group = people
-    monkeypatch.setattr(solve_scipy, "minimize", None)
+    monkeypatch.setattr(prototypes, "solve", None)
     with pytest.raises(ValueError, match=re.escape(message)):
         LFR(**{"n_prototypes": 3, **options}).fit(X, y, sensitive_features=group)
 

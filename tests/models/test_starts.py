@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.decomposition import PCA
+from sklearn.exceptions import ConvergenceWarning
 
 from ifair import LFR, IFair
 from ifair.core.mapping import Mapping
@@ -87,7 +88,58 @@ def test_a_few_steps_from_principal_components_keep_nearly_all_that_prototypes_c
     options = {"fairness_weight": 0.0, "n_restarts": 1, "max_iter": 3, "random_state": 0}
     principal = IFair(4, init="principal", **options).fit(X)
     assert least <= principal.utility_loss_ < 1.6 * least
-    assert IFair(4, **options).fit(X).utility_loss_ > 2.0 * least
+    assert IFair(4, init="k-means++", **options).fit(X).utility_loss_ > 2.0 * least
+
+
+@quietly
+@pytest.mark.parametrize(
+    ("n_prototypes", "options", "expected"),
+    [
+        (4, {}, "principal"),
+        (6, {"alpha_init": "random"}, "principal"),
+        (6, {}, "k-means++"),  # more than the unprotected columns: the start would be the identity
+        (4, {"alpha_init": np.ones(6)}, "k-means++"),
+    ],
+)
+def test_the_default_start_is_principal_where_there_is_something_to_leave_out(X, n_prototypes, options, expected):
+    common = {"protected": [5], "n_restarts": 2, "max_iter": 3, "random_state": 0, **options}
+    model = IFair(n_prototypes, **common).fit(X)
+    n_restarts = 1 if expected == "principal" else 2
+    same = IFair(n_prototypes, **{**common, "init": expected, "n_restarts": n_restarts}).fit(X)
+    np.testing.assert_array_equal(model.prototypes_, same.prototypes_)
+    assert len(model.restarts_) == n_restarts
+
+
+def test_large_tables_begin_on_a_sample_and_end_as_low(rng, monkeypatch):
+    X = rng.normal(size=(900, 5)) @ rng.normal(size=(5, 5))
+    options = {"protected": [4], "pairs": 60, "random_state": 0}
+    counts = []
+    for first in (10_000, 600):
+        monkeypatch.setattr("ifair.models.ifair.REHEARSED_FROM", first)
+        monkeypatch.setattr("ifair.models.ifair.REHEARSED", 150)
+        heard = []
+        model = IFair(3, callback=lambda *told, heard=heard: heard.append(told), **options).fit(X)
+        counts.append((model.n_iter_, len(heard), model.loss_))
+    (whole, heard_whole, loss), (after_sample, heard_both, as_low) = counts
+    assert heard_whole == whole
+    assert after_sample < min(whole, heard_both)  # the callback hears of the search on the sample too
+    assert as_low < 1.01 * loss
+
+
+@pytest.mark.parametrize("ended_by", [StopIteration, KeyboardInterrupt])
+def test_a_fit_called_off_on_its_sample_keeps_the_best_so_far(rng, monkeypatch, ended_by):
+    monkeypatch.setattr("ifair.models.ifair.REHEARSED_FROM", 80)
+    monkeypatch.setattr("ifair.models.ifair.REHEARSED", 40)
+    X = rng.normal(size=(80, 5))
+
+    def callback(iteration, loss, norm):
+        if iteration == 3:
+            raise ended_by
+
+    with pytest.warns(ConvergenceWarning, match="after 3 iterations"):
+        model = IFair(3, callback=callback, random_state=0).fit(X)
+    assert model.n_iter_ == 3
+    np.testing.assert_allclose(model.utility_loss_, ((model.transform(X) - X) ** 2).sum() / 80)
 
 
 def test_lfr_has_no_start_along_principal_components(X, rng):

@@ -110,8 +110,9 @@ def crowded(attributes, n=10_000):
     first = found["points"][0]
     flip = {"score": rng.random(n).round(3).tolist(), "to": rng.integers(0, 4, n).tolist()}
     found["points"] = [{**first, "id": f"{first['id']}{i or ''}", "people": people_of(rng, n)} for i in range(12)]
+    found["choices"] = {}
     for point in found["points"][:4]:
-        point["people"]["flip"] = flip
+        point["people"] |= {"flip": flip, "alternatives": [{"sex": str(i)} for i in range(4)]}
     return found
 
 

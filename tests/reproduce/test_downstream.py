@@ -22,7 +22,7 @@ XING = Case("xing", 0)
 def profile(grid, solver):
     return replace(
         PROFILES["smoke"],
-        n_splits=1,
+        n_splits_untested=1,
         classification=(Source("credit", max_records=240),),
         ranking=(Source("xing"),),
         grid=grid,

@@ -1,5 +1,6 @@
 """The plan of the whole evaluation, and how results of several runs are put together."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -144,7 +145,7 @@ def test_the_full_profile_is_the_papers_and_tests_what_it_has_splits_for():
 
 def test_the_time_is_estimated_from_what_units_took(monkeypatch):
     monkeypatch.setattr(expected_time, "known_seconds", lambda: {"classification": {"credit": 3.0, "compas": 5.0}})
-    units = plan("classification", PROFILE, {})
+    units = plan("classification", replace(PROFILE, grid=PROFILES["full"].grid, solver={"n_restarts": 3}), {})
     learned = sum(unit.case.method.startswith(("ifair", "lfr")) for unit in units) // 2
     others = len(units) // 2 - learned
     estimate = expected_time.estimate_seconds("classification", units, 2, has_gpu=True)
@@ -152,6 +153,8 @@ def test_the_time_is_estimated_from_what_units_took(monkeypatch):
     without = expected_time.estimate_seconds("classification", units, 2, has_gpu=False)
     assert without == pytest.approx(8.0 * (expected_time.WITHOUT_GPU * learned + others) / 2)
     assert expected_time.estimate_seconds("unknown", units, 1, has_gpu=True) == 0.0
+    smaller = plan("classification", PROFILE, {})
+    assert expected_time.estimate_seconds("classification", smaller, 2, has_gpu=True) < estimate / 3
     told = expected_time.describe_plan({"classification": units}, "quick", 1)
     assert "credit 2, compas 2" in told
     assert "Profile quick, 1 processes" in told

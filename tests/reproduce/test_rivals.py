@@ -92,7 +92,7 @@ def test_a_plan_covers_datasets_splits_and_rivals_with_no_more_settings_than_ifa
     profile = PROFILES["quick"]
     units = rivals.plan(profile, {})
     n_datasets = 2 * len(profile.classification) + len(profile.ranking)
-    assert len({unit.key for unit in units}) == len(units) == n_datasets * profile.n_splits
+    assert len({unit.key for unit in units}) == len(units) == n_datasets * profile.n_splits_untested
     sensei = next(unit for unit in units if unit.case.method == "sensei")
     n_settings = len(list(rivals._combine(sensei.case.grid)))
     assert 1 < n_settings <= len(profile.grid["K"]) * len(profile.grid["ratios"])

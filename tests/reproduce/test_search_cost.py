@@ -46,7 +46,7 @@ def fits(monkeypatch):
 
 def test_there_is_a_search_for_every_dataset_and_split():
     units = search_cost.plan(PROFILES["quick"], {})
-    assert len({unit.key for unit in units}) == len(units) == 25
+    assert len({unit.key for unit in units}) == len(units) == 15
     assert {unit.case.grid["n_trials"] for unit in units} == {8}
     assert {unit.case.dataset for unit in units} == set(PROFILES["quick"].datasets)
     (fits,) = {unit.case.grid["n_trials"] for unit in search_cost.plan(PROFILES["full"], {})}
@@ -152,8 +152,20 @@ def results():
             "reference": {"AUC": 0.5, "yNN": 0.5},
             "methods": {"svd": value(rival), "ifair-b": value(ours)},
             "settings": {"svd": 3, "ifair-b": 2},
-            "as_few_settings": {"svd": value(0.03)},
-            "comparisons": {"svd": {"difference": ours - rival, "p": adjusted, "adjusted": adjusted}},
+            "by_settings": {
+                "svd": {"1": value(0.03), "3": value(rival)},
+                "ifair-b": {"1": value(0.01), "2": value(ours)},
+            },
+            "compared_at": {"svd": 2},
+            "comparisons": {
+                "svd": {
+                    "difference": ours - rival,
+                    "low": ours - rival - 0.01,
+                    "high": ours - rival + 0.01,
+                    "p": adjusted,
+                    "adjusted": adjusted,
+                }
+            },
             "best_rival": "svd",
         }
 
@@ -189,17 +201,17 @@ def test_nothing_measured_gives_nothing():
 def test_the_tables_have_every_method_and_dataset(results):
     text = page(results)
     assert text.startswith("## ")
-    assert "| above a coin (yNN 0.5) | Credit | Xing |" in text
-    assert "| SVD | 5.00 ± 0.10 \\* (3) | 5.00 ± 0.10 (3) |" in text
-    assert "| above the full data's yNN | Xing |" in text
+    assert "Credit, above a coin (yNN 0.5):\n\n| settings | 1 | 2 | 3 |" in text
+    assert "| SVD \\* | 3.00 |  | 5.00 |\n| iFair-b | 1.00 | 4.00 |  |" in text
+    assert "Xing, above the full data's yNN:" in text
     assert "| Credit | 1 of 3 | 91 ± 3 % | 50 ± 0 % |  | 91 ± 3 % | 50 ± 0 % |  |" in text
 
 
 def test_a_defeat_is_called_one(results):
     text = page(results)
-    assert "- **Credit**: above a coin (yNN 0.5) iFair-b is behind the best rival, SVD, by 20%, clearly" in text
-    assert "(p = 0.01 after Holm; with as few settings SVD has 3.00)" in text
-    assert "- **Xing**: above a coin (yNN 0.5) iFair-b is ahead of the best rival, SVD, by 20%, not clearly" in text
+    rival = "the rival that does best against it, SVD, with 2 settings each"
+    assert f"iFair-b is behind {rival}: -1.00 \\[-2.00, 0.00\\], p = 0.010" in text
+    assert f"iFair-b is ahead of {rival}: +1.00 \\[0.00, +2.00\\], p = 0.300" in text
 
 
 def test_the_cost_is_said_also_where_the_search_never_gets_there(results):

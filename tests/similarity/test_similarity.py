@@ -217,7 +217,7 @@ def test_polars_tables_and_clones_give_the_same(people):
         ({"ordered": {"education": ["school", "degree"]}}, r"ordered\['education'\] has no place for the value"),
         ({"reading": "gower"}, "reading must be one of"),
         ({"caliper": 0}, "caliper must be"),
-        ({"n_neighbors": 0}, "n_neighbors must be at least 1"),
+        ({"n_neighbors": 0}, "n_neighbors must be a whole number of at least 1"),
         (
             {"weights": dict.fromkeys(("age", "income", "gains", "education", "region", "owner", "sex"), 0)},
             "no attribute",

@@ -115,7 +115,7 @@ def test_whole_numbers_that_may_be_incomes_stay_but_are_mentioned(rng):
         ([date(2000, 1, 1), None, date(2001, 1, 1)], "dates or times"),
         (pd.to_datetime(["2000-01-01", None]), "dates or times"),
         ([[1, 2], [3]], "lists"),
-        ([1.0, None, float("inf")], "infinite number in row 3"),
+        ([1.0, None, float("inf")], "number in row 3 that is infinite"),
         ([np.arange(2), None], "lists"),
         (["2000-01-01", "2001-01-01"], None),
         ([1.5, None], None),

@@ -1,6 +1,7 @@
 """Everything an audit finds about a table, as plain data that a report can be made of."""
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -10,21 +11,37 @@ from numpy.typing import ArrayLike
 
 from ifair.audit.cautions import CHANCE, list_cautions
 from ifair.audit.people_view import describe_people, flip_people
-from ifair.audit.tuning import SOLVER, name_choices
+from ifair.audit.referee import compare_points, draw_front, give_verdicts
+from ifair.audit.roles_in_words import describe_group
+from ifair.audit.tuning import (
+    MEASURES,
+    SOLVER,
+    choose_penalised,
+    find_role,
+    is_choosable,
+    letter,
+    list_tuned,
+    name_choices,
+)
 from ifair.datasets.dataset import Dataset
 from ifair.encode import columns_of
 from ifair.errors import IfairError
-from ifair.evaluate.candidates import Candidate, list_candidates
+from ifair.evaluate.arms import MODELS, list_candidates
+from ifair.evaluate.candidates import Candidate
 from ifair.evaluate.fronts import pareto_front
 from ifair.evaluate.judgement import Judgement, attack_representation, certify_representation
 from ifair.evaluate.measures import USEFULNESS, brief_measures, plain_number
-from ifair.evaluate.splits import NEIGHBOURS, Split, split_table
-from ifair.evaluate.training import Trained, train
+from ifair.evaluate.resampling import Measured
+from ifair.evaluate.splits import Split, split_table
+from ifair.evaluate.training import Outcome, Trained, train
 from ifair.models.ifair import IFair
-from ifair.results import AuditedData, Evidence, LeftOut, Point, list_versions
+from ifair.results import AuditedData, Choices, Evidence, LeftOut, Point, Utility, list_versions
 
 Step = Callable[[str, int, int], None]
 """Told what was done last, how much is done and how much there is."""
+
+LEARNED_FROM = 10_000
+"""People that an audit learns from, at most: enough to judge by, and soon done."""
 
 
 def evidence(
@@ -38,6 +55,9 @@ def evidence(
     most_people: int = 10_000,
     solver: Mapping[str, Any] | None = None,
     categorical: Sequence[str] = (),
+    similarity: Any = None,
+    models: Sequence[str] = MODELS,
+    threshold: float = 0.5,
     n_jobs: int | None = None,
     step: Step | None = None,
 ) -> Evidence:
@@ -67,6 +87,12 @@ def evidence(
         Parameters of iFair's and LFR's solver.
     categorical : sequence of str
         Columns of numbers that are codes of categories.
+    similarity : Similarity, mapping of its parameters, "attributes" or "paper", optional
+        Who is like whom. Default: :class:`ifair.Similarity` of all unprotected attributes.
+    models : sequence of str
+        Of what is compared where nobody tuned; as in :func:`ifair.audit.tune`.
+    threshold : float
+        Of two classes: who has a higher score is decided about positively.
     n_jobs : int, optional
         Processes; -1 for one per core. The result does not depend on it.
     step : callable, optional
@@ -82,87 +108,102 @@ def evidence(
     options = dict(solver or (tuning or {}).get("solver") or SOLVER)
     names = np.arange(len(dataset)) if ids is None else np.asarray(ids)
     tell = step or (lambda *_: None)
-    parts = split_table(dataset, seed, most_people=most_people, categorical=categorical)
-    first, *others = list_candidates(
-        None if tuning is None else [point["setting"] for point in tuning["front"]],
-        two_classes=parts.task == "classification" and len(set(parts.train.group)) == 2,
-    )
-    try:
-        full = train(first, parts, seed, options)
-    except ValueError as error:
-        raise IfairError(f"no model can be trained on {dataset.name}: {error}") from error
-    point, before = _measure(first, full, parts, None, resamples, higher_is_better)
-    total = 1 + len(others)
-    tell(first.name, 1, total)
+    parts = split_for_audit(dataset, seed, most_people=most_people, categorical=categorical, similarity=similarity)
+    candidates = list_audited(tuning, parts, models)
+    how: dict[str, Any] = {"resamples": resamples, "higher_is_better": higher_is_better, "threshold": threshold}
+    first, *others = candidates
+    before = _try(first, parts, seed, options, **how)
+    if isinstance(before, str):
+        raise IfairError(f"no model can be trained on {dataset.name}: {before}")
+    tell(first.name, 1, len(candidates))
     # By now the neighbours of both parts are known, and other processes get them with the parts.
     jobs = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_try)(candidate, parts, seed, options, before, resamples, higher_is_better) for candidate in others
+        delayed(_try)(candidate, parts, seed, options, **how) for candidate in others
     )
-    points: list[Point] = [point]
+    points: list[Point] = []
+    measured = []
     left_out: list[LeftOut] = []
-    for done, (candidate, found) in enumerate(zip(others, jobs), start=2):
+    for done, (candidate, found) in enumerate(zip(candidates, chain([before], jobs)), start=1):
         if isinstance(found, str):
             left_out.append({"name": candidate.name, "why": found})
         else:
-            points.append(found)
-        tell(candidate.name, done, total)
+            found[0]["label"] = letter(done - 1)
+            points.append(found[0])
+            measured.append(found[1])
+        if done > 1:
+            tell(candidate.name, done, len(candidates))
+    penalised = choose_penalised(points, parts.task)
+    for point in points:
+        point["role"] = "penalised" if point["id"] == penalised else point["role"]
     utility, explained = USEFULNESS[parts.task]
     _mark_front(points)
     for point in points:
         point["cautions"] = list_cautions(parts.task, utility, point, points[0])
-    return {
+    compare_points(points, measured)
+    choices = choose_points(points, parts.task, tuning)
+    worth: Utility = {"name": utility, "explained": explained, "chance": CHANCE.get(parts.task)}
+    verdict = give_verdicts(points, choices, worth, dataset.protected)
+    found_evidence: Evidence = {
         "format": "ifair-evidence",
-        "version": 2,
+        "version": 3,
         "task": parts.task,
-        "utility": {"name": utility, "explained": explained, "chance": CHANCE.get(parts.task)},
+        "utility": worth,
         "higher_is_better": higher_is_better,
         "data": _describe_data(dataset, parts),
         "settings": {
             "seed": seed,
-            "neighbours": int(parts.test.neighbours.shape[1]),
-            "wanted_neighbours": NEIGHBOURS,
+            "neighbours": int(parts.test.peers.count.max()),
+            "wanted_neighbours": parts.test.n_neighbors,
+            "without_peers": int((~parts.test.peers.has_peers).sum()),
+            "similarity": parts.similarity,
             "resamples": resamples,
             "solver": options,
-            "model": "logistic regression" if parts.task == "classification" else "linear regression",
+            "model": ", ".join(dict.fromkeys(candidate.model for candidate in candidates)),
             "tuned": tuning is not None,
             "categorical": list(categorical),
         },
         "versions": list_versions(),
         "points": points,
         "left_out": left_out,
-        "choices": name_choices(choosable_points(points)),
+        "choices": choices,
         "people": describe_people(parts.test, names[parts.test.rows]),
+        "front": draw_front(points, measured),
     }
+    if verdict is not None:
+        found_evidence["verdict"] = verdict
+    return found_evidence
 
 
-def _try(candidate: Candidate, parts: Split, seed: int, options: dict[str, Any], *how: Any) -> Point | str:
-    """A point, or why there is none."""
-    try:
-        trained = train(candidate, parts, seed, options)
-    except ValueError as error:
-        return str(error)
-    return _measure(candidate, trained, parts, *how)[0]
-
-
-def _measure(
+def _try(
     candidate: Candidate,
-    trained: Trained,
     parts: Split,
-    before: Judgement | None,
+    seed: int,
+    options: dict[str, Any],
+    *,
     resamples: int,
     higher_is_better: bool,
-) -> tuple[Point, Judgement]:
+    threshold: float,
+) -> tuple[Point, dict[str, Measured]] | str:
+    """A point with its measures, or why there is none."""
+    try:
+        trained = train(candidate, parts, seed, options, threshold=threshold)
+    except ValueError as error:
+        return str(error)
     test = Judgement(parts.test, trained.outcome(parts.test), parts, resamples)
-    Z = trained.represent(parts.test.X)
+    measures = test.measures()
+    Z = trained.represent(parts.test.records.frame)
     flip, people = flip_people(parts.test, trained, resamples)
     point: Any = {
         "id": candidate.id,
         "name": candidate.name,
+        "role": find_role(candidate),
         "family": candidate.method,
         "setting": dict(candidate.setting),
+        "candidate": candidate.to_data(),
         "blind": candidate.blind,
+        "threshold": threshold if parts.task == "classification" else None,
         "validation": brief_measures(parts.validation, trained.outcome(parts.validation), parts),
-        "test": test.intervals(before),
+        "test": test.describe(measures),
         "groups": test.groups(),
         "adversary": attack_representation(Z, parts.test, resamples),
         "certificate": certify_representation(Z, parts.test),
@@ -170,22 +211,49 @@ def _measure(
         "worst": test.worst(higher_is_better=higher_is_better),
         "people": people,
         **_describe_model(trained, parts),
+        **(_describe_batch(trained, parts, resamples) if trained.consistent else {}),
     }
-    return point, test
+    return point, measures
+
+
+def _describe_batch(trained: Trained, parts: Split, resamples: int) -> dict[str, Any]:
+    """The people of the test part decided about together; who is decided about otherwise than by the model alone."""
+    test = parts.test
+    frame = test.records.frame[trained.columns]
+    if parts.task != "classification":
+        scores = trained.estimator.scores(frame, query=test.query)
+        judged = Judgement(test, Outcome(scores, scores), parts, resamples)
+        return {"batch": judged.describe(judged.measures())}
+    batch = trained.estimator.decide(frame, threshold=trained.threshold)
+    judged = Judgement(test, Outcome(batch.scores, batch.selected.astype(np.int64)), parts, resamples)
+    changed = []
+    for person in batch.changed.tolist():
+        near = batch.peers.indices[person]
+        alike = [int(other) for other in near if other >= 0 and batch.selected[other] == batch.selected[person]]
+        before, after = batch.model_scores[person], batch.scores[person]
+        changed.append({"person": person, "before": plain_number(before), "after": plain_number(after), "peers": alike})
+    return {"batch": judged.describe(judged.measures()), "changed": changed}
 
 
 def _describe_model(trained: Trained, parts: Split) -> dict[str, Any]:
     """The archetypes and the weights of the attributes, where the representation has any."""
-    model = trained.steps[-1]
+    model, encoder = trained.representation, trained.pipeline[0]
     if not isinstance(model, IFair):
         return {"archetypes": None, "weights": None}
-    table = model.archetypes(parts.train.X, parts.encoder)
+    X = encoder.transform(parts.train.records.frame[trained.columns])
+    table = model.archetypes(X, encoder)
     rows = [[_plain_cell(value) for value in row] for row in table.to_numpy(dtype=object).tolist()]
     weights = [
-        {"name": name, "weight": plain_number(model.alpha_[columns_of(name, parts.train.X.columns)].sum())}
-        for name in parts.encoder.attributes_
+        {"name": name, "weight": plain_number(model.alpha_[columns_of(name, X.columns)].sum())}
+        for name in encoder.attributes_
     ]
+    bound = {}
+    if model.output == "nearest":
+        test = parts.test
+        nearest = encoder.transform(test.records.frame[trained.columns])
+        bound = {"bound": plain_number(model.consistency_bound(nearest, neighbours=test.neighbours))}
     return {
+        **bound,
         "archetypes": {"columns": [str(name) for name in table.columns], "rows": rows},
         "weights": sorted(weights, key=lambda one: -float(one["weight"] or 0)),
         "converged": trained.converged,
@@ -200,18 +268,33 @@ def _plain_cell(value: Any) -> Any:
     return "(missing)" if pd.isna(value) else str(value)
 
 
-def choosable_points(points: Sequence[Point]) -> list[Point]:
-    """The points of iFair to choose among: those that cannot see protected attributes, if there are any."""
-    fair = [point for point in points if point["family"] == "ifair"]
-    return [point for point in fair if point["blind"]] or fair
+def split_for_audit(dataset: Dataset, seed: int, **options: Any) -> Split:
+    """The thirds that an audit learns, chooses and judges on; ``ifair fit --as-audited`` learns on the first, too."""
+    return split_table(dataset, seed, most_training=LEARNED_FROM, **options)
+
+
+def list_audited(tuning: Mapping[str, Any] | None, parts: Split, models: Sequence[str]) -> list[Candidate]:
+    """What is compared, in the order of the letters that points are called by."""
+    low, high = parts.score_range
+    return list_candidates(
+        None if tuning is None else list_tuned(tuning),
+        models=models if tuning is None else [tuning["baselines"][0]["candidate"]["model"]],
+        two_classes=parts.task == "classification" and len(set(parts.train.group)) == 2,
+        width=high - low,
+    )
+
+
+def choose_points(points: Sequence[Point], task: str, tuning: Mapping[str, Any] | None) -> Choices:
+    """What the rules choose: what they chose when the table was tuned, so that nothing is called by two names."""
+    chosen = name_choices([point for point in points if is_choosable(point)], task)
+    known = {point["id"] for point in points}
+    return {**chosen, **{k: v for k, v in (tuning or {}).get("choices", {}).items() if v in known}}
 
 
 def _mark_front(points: Sequence[Point]) -> None:
     """Say of every point whether no other one beats it on validation data."""
-    values = [
-        [np.nan if value is None else value for value in (point["validation"]["utility"], point["validation"]["yNN"])]
-        for point in points
-    ]
+    rows: list[Any] = [point["validation"] for point in points]
+    values = [[np.nan if row.get(name) is None else row[name] for name in MEASURES] for row in rows]
     for point, on in zip(points, pareto_front(values)):
         point["on_front"] = bool(on)
 
@@ -225,7 +308,9 @@ def _describe_data(dataset: Dataset, parts: Split) -> AuditedData:
         "licence": dataset.licence,
         "records": len(dataset),
         "target": str(y.name),
+        "positive": dataset.positive,
         "protected": list(dataset.protected),
+        "group": describe_group(dataset),
         "ranked_by": None if dataset.query is None else "query",
         "group_share": plain_number(group.mean()),
         "base_protected": plain_number(y[group].mean()) if group.any() else None,

@@ -25,16 +25,16 @@ def describe_people(part: Part, ids: NDArray[Any]) -> People:
     ids : array of shape (M,)
         What people are found by.
     """
-    near = part.neighbours
-    distance = np.linalg.norm(part.may_count[near] - part.may_count[:, None, :], axis=2)
+    within = part.peers.indices >= 0
     return {
         "ids": [value_text(value) for value in ids],
         "attributes": [_describe_column(name, part.records.frame[name]) for name in part.records.frame.columns],
         "group": part.records.group.astype(int).tolist(),
         "truth": [plain_number(value) for value in part.y.tolist()],
         "query": None if part.query is None else [value_text(value) for value in part.query],
-        "neighbours": near.tolist(),
-        "distances": np.round(distance, 2).tolist(),
+        # Nobody stands for somebody out of reach: whoever has no close peers has an empty list.
+        "neighbours": [near[kept].tolist() for near, kept in zip(part.peers.indices, within)],
+        "distances": [np.round(far[kept], 2).tolist() for far, kept in zip(part.peers.distances, within)],
     }
 
 
@@ -64,8 +64,8 @@ def flip_people(part: Part, trained: Trained, resamples: int = 500) -> tuple[Fli
         and ``to``, which ones, a number in ``alternatives``: those that change the decision if any do, else those that
         move the score most.
     """
-    own = trained.scores(part.X)
-    rows, changed = flip_scores(part, trained.scores)
+    own = trained.scores(part.records.frame)
+    rows, changed = flip_scores(part.records, trained)
     people: PointPeople = {"score": round_scores(own), "flip": None, "alternatives": []}
     if not rows:
         return None, people

@@ -1,44 +1,74 @@
-"""Looking for iFair's settings on a table of one's own: a front, and three choices with names."""
+"""Looking for the best ways to decide on a table of one's own: one front, and three choices with names."""
 
 import hashlib
+import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from ifair.audit.cautions import CHANCE
 from ifair.datasets.dataset import Dataset
 from ifair.errors import IfairError
-from ifair.evaluate.candidates import VARIANTS, Candidate, ifair_candidate
+from ifair.evaluate.arms import MODELS, Arm, is_penalised, list_arms
+from ifair.evaluate.candidates import VARIANTS, Candidate
+from ifair.evaluate.fronts import pareto_front
 from ifair.evaluate.measures import USEFULNESS, brief_measures, plain_number
-from ifair.evaluate.rules import RULES, choose
-from ifair.evaluate.search import Progress, Trial, front_of, search
-from ifair.evaluate.space import Integer, Share, Space
+from ifair.evaluate.rules import RULES, choose, find_worthwhile
+from ifair.evaluate.search import Progress, search
 from ifair.evaluate.splits import split_table
 from ifair.evaluate.training import train
-from ifair.results import Choices, TunedPoint, Tuning
+from ifair.results import Choices, Role, TunedPoint, Tuning
 
-MEASURES = ("utility", "yNN")
+MEASURES = ("utility", "ranks")
+"""Both of scores, so that neither a threshold nor a constant wins."""
+
 SOLVER = {"n_restarts": 1, "max_iter": 300}
-SPACE: Space = {"K": Integer(3, 40), "share": Share(0.01, 0.99)}
-START: tuple[dict[str, Any], ...] = ({"K": 20, "share": 0.1}, {"K": 10, "share": 0.9})
+LEARN_FROM = 2_000
+"""People that settings are learned from, at most: what is chosen is then fitted on all."""
+
+MOST_SHOWN = 8
+"""Of our points in an audit of a tuning: a front may have dozens that hardly differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class TuningStep:
+    """What an observer is told: the candidate tried last and what it reached, how far the search is, seconds left.
+
+    ``dearest``: how long the whole search takes at most, told once, after the first candidate.
+    """
+
+    name: str
+    reached: Mapping[str, Any]
+    done: int
+    total: int
+    reused: int
+    seconds_left: float
+    dearest: float | None = None
 
 
 def tune(
     dataset: Dataset,
     *,
-    n_trials: int = 20,
+    n_trials: int = 28,
+    models: Sequence[str] = MODELS,
     variant: str = "frozen",
     seed: int = 0,
     journal: str | Path | None = None,
-    most_people: int = 10_000,
+    most_people: int = 5_000,
+    learn_from: int = LEARN_FROM,
     solver: Mapping[str, Any] | None = None,
     categorical: Sequence[str] = (),
-    observer: Callable[[Progress], None] | None = None,
+    similarity: Any = None,
+    threshold: float = 0.5,
+    observer: Callable[[TuningStep], None] | None = None,
 ) -> Tuning:
-    """Search settings of iFair that are best in utility and consistency at once.
+    """Search model, representation and strength of consistent decisions, best in utility and consistency at once.
 
-    Learned on a third of the records and judged on another; the last third is left for the audit.
+    Learned on a third of the records and judged on another; the last third is left for the audit. Every pair of model
+    and representation has the same number of trials.
 
     Parameters
     ----------
@@ -46,81 +76,216 @@ def tune(
         With a target.
     n_trials : int
         Settings to try in all, those of the journal included.
+    models : sequence of str
+        Names of :mod:`ifair.evaluate.candidates`, or "module:factory" of one's own.
     variant : {"frozen", "paper"}
+        Of iFair.
     seed : int
         Of the split, the starts and the search.
     journal : path, optional
         Where trials are kept; the same search goes on from there.
+    most_people : int
+        People to judge on, at most.
+    learn_from : int
+        People to learn from, at most.
+    solver : mapping, optional
+        Parameters of iFair's solver.
     categorical : sequence of str
         Columns of numbers that are codes of categories.
+    similarity : Similarity, mapping of its parameters, "attributes" or "paper", optional
+        Who is like whom. Default: :class:`ifair.Similarity` of all unprotected attributes.
+    threshold : float
+        Of two classes: who has a higher score is decided about positively.
     observer : callable, optional
-        Told of every trial; see :func:`ifair.evaluate.search.search`.
+        Told a :class:`TuningStep` after every candidate.
 
     Returns
     -------
     dict
-        ``front`` and ``trials`` (settings with their measures on validation data), and ``choices``: for each name the
-        setting. Plain data; :func:`ifair.audit.evidence` takes it.
+        ``front``, ``trials`` and ``baselines`` (candidates with their measures on validation data), and ``choices``:
+        for each name the id of one. Plain data; :func:`ifair.audit.evidence` and ``ifair fit`` take it.
     """
     if variant not in VARIANTS:
         raise IfairError(f"variant must be one of {', '.join(VARIANTS)}; got {variant!r}")
     options = dict(solver or SOLVER)
-    parts = split_table(dataset, seed, most_people=most_people, categorical=categorical)
-
-    def candidate(setting: Mapping[str, Any]) -> Candidate:
-        return ifair_candidate({**setting, "variant": variant})
-
-    def objective(setting: dict[str, Any]) -> dict[str, Any]:
-        outcome = train(candidate(setting), parts, seed, options).outcome(parts.validation)
-        reached = brief_measures(parts.validation, outcome, parts)
-        undefined = {name: float("nan") for name in MEASURES if reached[name] is None}
-        return {"validation": {**reached, **undefined}}
-
-    trials = search(
-        objective,
-        SPACE,
-        measures=MEASURES,
-        n_trials=n_trials,
-        start=START[:n_trials],
-        journal=journal,
-        about={
-            "data": fingerprint_dataset(dataset),
-            "categorical": list(categorical),
-            "variant": variant,
-            "solver": options,
-            "most": most_people,
-        },
-        seed=seed,
-        observer=observer,
+    parts = split_table(
+        dataset, seed, most_people=most_people, most_training=learn_from, categorical=categorical, similarity=similarity
     )
+    low, high = parts.score_range
+    arms = list_arms(parts.task, models, variant=variant, width=high - low)
+    shares = [n_trials // len(arms) + (i < n_trials % len(arms)) for i in range(len(arms))]
+    clock = _Clock(n_trials, observer)
 
-    def describe(trial: Trial) -> TunedPoint:
-        one = candidate(trial.setting)
-        reached: Any = {name: plain_number(value) for name, value in trial.result["validation"].items()}
-        return {"id": one.id, "name": one.name, "setting": dict(one.setting), "validation": reached}
+    def reach(candidate: Candidate) -> dict[str, Any]:
+        trained = train(candidate, parts, seed, {"n_jobs": -1, **options}, threshold=threshold)
+        return dict(brief_measures(parts.validation, trained.outcome(parts.validation), parts))
 
-    front = [describe(trial) for trial in front_of(trials, MEASURES)]
+    about = {
+        "data": fingerprint_dataset(dataset),
+        "categorical": list(categorical),
+        "solver": options,
+        "most": [most_people, learn_from],
+        "similarity": parts.similarity,
+        "threshold": threshold,
+    }
+    try:
+        baselines = [_describe(one, reach(one)) for one in (Candidate(m, {}, models[0]) for m in ("full", "masked"))]
+    except ValueError as error:
+        raise IfairError(f"no model can be trained on {dataset.name}: {error}") from error
+    trials: list[TunedPoint] = []
+    for arm, share in zip(arms, shares):
+        if share:
+            trials += _search_arm(arm, share, reach, clock, journal=journal, about=about, seed=seed)
+    penalised = choose_penalised(trials, parts.task)
+    for point in [point for point in trials if point["id"] == penalised][:1]:
+        point["role"] = "penalised"
+        baselines.append(point)
+    front = find_front(trials)
+    if not front:
+        raise IfairError(f"{dataset.name}: none of {len(trials)} settings could be judged by {' and '.join(MEASURES)}")
     return {
         "format": "ifair-tuning",
-        "version": 2,
+        "version": 3,
         "data": {"name": dataset.name, "records": len(dataset), "fingerprint": fingerprint_dataset(dataset)},
         "task": parts.task,
         "utility": USEFULNESS[parts.task][0],
         "seed": seed,
         "solver": options,
-        "trials": [describe(trial) for trial in trials],
+        "trials": trials,
         "front": front,
-        "choices": name_choices(front),
+        "baselines": baselines,
+        "choices": name_choices([point for point in trials if is_choosable(point)], parts.task),
+        "similarity": parts.similarity,
+        "categorical": list(categorical),
+        "learned_from": len(parts.train),
+        "threshold": threshold if parts.task == "classification" else None,
     }
 
 
-def name_choices(points: Sequence[Mapping[str, Any]]) -> Choices:
+def _search_arm(
+    arm: Arm, n_trials: int, reach: Callable[[Candidate], dict[str, Any]], clock: "_Clock", **how: Any
+) -> list[TunedPoint]:
+    """The points that a search of one arm tried."""
+
+    def objective(setting: dict[str, Any]) -> dict[str, Any]:
+        try:
+            reached = clock.watch(arm.candidate(setting), reach)
+        except ValueError as error:
+            raise IfairError(f"{arm.candidate(setting).name} cannot be trained: {error}") from error
+        undefined = {name: float("nan") for name in MEASURES if reached[name] is None}
+        return {"validation": {**reached, **undefined}}
+
+    def tell(progress: Progress) -> None:
+        if progress.done == progress.reused:
+            clock.skip(progress.reused)
+
+    about = {**how.pop("about"), "arm": arm.name, "variant": arm.variant}
+    found = search(
+        objective, arm.space, measures=MEASURES, n_trials=n_trials, start=arm.start[:n_trials], about=about,
+        observer=tell, **how,
+    )  # fmt: skip
+    return [_describe(arm.candidate(trial.setting), trial.result["validation"]) for trial in found]
+
+
+def _describe(candidate: Candidate, reached: Mapping[str, Any]) -> TunedPoint:
+    numbers: Any = {name: None if value is None else plain_number(value) for name, value in reached.items()}
+    return {
+        "id": candidate.id,
+        "name": candidate.name,
+        "role": find_role(candidate),
+        "candidate": candidate.to_data(),
+        "validation": numbers,
+    }
+
+
+class _Clock:
+    """Counts candidates, and tells how long the others will take."""
+
+    def __init__(self, total: int, observer: Callable[[TuningStep], None] | None) -> None:
+        self.total, self.done, self.reused = total, 0, 0
+        self._spent, self._tell = 0.0, observer or (lambda _: None)
+
+    def skip(self, n: int) -> None:
+        self.done, self.reused = self.done + n, self.reused + n
+
+    def watch(self, candidate: Candidate, reach: Callable[[Candidate], dict[str, Any]]) -> dict[str, Any]:
+        """What the candidate reaches."""
+        began = time.perf_counter()
+        reached = reach(candidate)
+        took = time.perf_counter() - began
+        first = self._spent == 0.0
+        self._spent, self.done = self._spent + took, self.done + 1
+        left = self.total - self.done
+        each = self._spent / (self.done - self.reused)
+        self._tell(
+            TuningStep(
+                candidate.name, reached, self.done, self.total, self.reused, each * left, took * left if first else None
+            )
+        )
+        return reached
+
+
+def find_role(candidate: Candidate) -> Role:
+    """What a candidate is to a reader; which penalty is the tuned one is known when all were tried."""
+    if candidate.method in ("full", "masked") and not candidate.setting and candidate.post is None:
+        return "full" if candidate.method == "full" else "deleted"
+    ours = candidate.method == "ifair" or (candidate.consistent and candidate.blind)
+    return "ours" if ours else "rival"
+
+
+def is_choosable(point: Mapping[str, Any]) -> bool:
+    """Whether the rules may choose it: one of ours that cannot see protected attributes."""
+    return bool(point["role"] == "ours" and Candidate.from_data(point["candidate"]).blind)
+
+
+def find_front(points: Sequence[TunedPoint]) -> list[TunedPoint]:
+    """The points that no other one beats on validation data, the most useful first, each once."""
+    kept = list({point["id"]: point for point in points}.values())
+    if not kept:
+        return []
+    values = [[_number(point["validation"].get(name)) for name in MEASURES] for point in kept]
+    front = [point for point, on in zip(kept, pareto_front(values)) if on]
+    return sorted(front, key=lambda point: -_number(point["validation"]["utility"]))
+
+
+def name_choices(points: Sequence[Mapping[str, Any]], task: str) -> Choices:
     """The id of the point that each rule would choose by its measures on validation data."""
-    known = [p for p in points if all(p["validation"][name] is not None for name in MEASURES)]
-    if not known:
+    rows = [point["validation"] for point in points]
+    utility, fairness = MEASURES
+    kept = find_worthwhile(rows, utility=utility, fairness=fairness, chance=CHANCE.get(task, 0.0))
+    if not kept:
         return {}
-    rows = [point["validation"] for point in known]
-    return {rule: known[choose(rows, rule, utility="utility")]["id"] for rule in RULES}  # type: ignore[return-value]
+    chosen = {rule: choose([rows[i] for i in kept], rule, utility=utility, fairness=fairness) for rule in RULES}
+    return {rule: points[kept[i]]["id"] for rule, i in chosen.items()}  # type: ignore[return-value]
+
+
+def choose_penalised(points: Sequence[Mapping[str, Any]], task: str) -> str | None:
+    """The id of the balanced one of those that only delete the protected columns and have a penalty."""
+    return name_choices([p for p in points if is_penalised(Candidate.from_data(p["candidate"]))], task).get("balanced")
+
+
+def list_tuned(tuning: Mapping[str, Any]) -> list[Candidate]:
+    """What an audit shows of a tuning: the tuned penalty, the choices, and the front, thinned where it is crowded."""
+    penalised = [point for point in tuning.get("baselines", []) if point["role"] == "penalised"]
+    ours = [point for point in tuning["front"] if point["role"] == "ours"]
+    chosen = set(tuning["choices"].values())
+    named = [point for point in tuning.get("trials", []) if point["id"] in chosen]
+    room = max(MOST_SHOWN - len({point["id"] for point in named}), 1)
+    others = [point for point in ours if point["id"] not in chosen]
+    n_shown = min(room, len(others))
+    spread = [others[i * len(others) // n_shown] for i in range(n_shown)]
+    shown = {point["id"]: point for point in (*penalised, *named, *spread)}
+    kept = sorted(shown.values(), key=lambda point: (point["role"] == "ours", -_number(point["validation"]["utility"])))
+    return [Candidate.from_data(point["candidate"]) for point in kept]
+
+
+def letter(i: int) -> str:
+    """What people call a point: A, B, ..., Z, AA, AB, ..."""
+    return (letter(i // 26 - 1) if i >= 26 else "") + chr(ord("A") + i % 26)
+
+
+def _number(value: Any) -> float:
+    return float("nan") if value is None else float(value)
 
 
 def fingerprint_dataset(dataset: Dataset) -> str:

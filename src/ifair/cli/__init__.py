@@ -16,7 +16,7 @@ from ifair.cli.rank import rank
 from ifair.cli.report import report
 from ifair.cli.reproduce import reproduce
 from ifair.cli.signals import stop_cleanly
-from ifair.cli.terminal_text import clear_errors
+from ifair.cli.terminal_text import clear_errors, prepare_streams
 from ifair.cli.transform import transform
 from ifair.cli.tune import tune
 
@@ -31,6 +31,11 @@ SECTIONS = {
 
 class Overview(click.Group):
     """A group that lists its commands by what they are for."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run as a program."""
+        prepare_streams()
+        return super().main(*args, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; signals and errors are dealt with here, for all verbs alike."""

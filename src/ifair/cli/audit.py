@@ -7,10 +7,10 @@ import click
 
 from ifair.cli.audit_options import ROLES, audit_options, gather_evidence
 from ifair.cli.extras import needs_for_tables
-from ifair.cli.output import json_option, output_option, write_text
+from ifair.cli.output import json_option, output_option, prepare_output, write_text
 from ifair.cli.roles_options import roles_options
 from ifair.cli.terminal_text import make_printable
-from ifair.files import check_writable
+from ifair.plain_data import format_json
 
 
 @click.command(short_help="Measure decisions on a table, before and after.")
@@ -31,16 +31,14 @@ def audit(table: Path, roles: Any, output: Path | None, as_json: bool, **options
     ifair audit people.csv -p sex --target hired --json | jq '.points[] | {name, flip}'
     """
     needs_for_tables(table)
-    import json
-
     from ifair.report.terminal import audit_text
 
     if output is not None:
-        check_writable(output)
+        prepare_output(output, "ifair-evidence")
     found = gather_evidence(table, roles, **options)
-    text = json.dumps(found, allow_nan=False)
+    text = format_json(found)
     if output is not None:
-        write_text(output, text)
+        write_text(output, text, "ifair-evidence")
     click.echo(text if as_json else make_printable(audit_text(found), lines=True))
     if output is not None:
         click.echo(f"\nEvidence: {output}; `ifair report {output}` makes a page of it", err=as_json)

@@ -10,7 +10,10 @@ from ifair.cli.output import echo_step
 from ifair.cli.terminal_text import make_printable, warn
 from ifair.results import TUNING, Evidence, Tuning, read_results
 
-ROLES = ("protected", "target", "positive", "group", "query", "id", "ignore", "keep", "categorical")
+ROLES = (
+    *("protected", "target", "positive", "group", "query", "id"),
+    *("ignore", "keep", "categorical", "missing", "similarity"),
+)
 
 OPTIONS = (
     click.option(
@@ -74,6 +77,7 @@ def gather_evidence(
         resamples=resamples,
         most_people=people,
         categorical=roles.categorical,
+        similarity=roles.similarity,
         n_jobs=jobs,
         step=echo_step,
     )

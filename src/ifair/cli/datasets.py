@@ -1,11 +1,12 @@
 """``ifair datasets``: what there is, what is known of it, and where its files are."""
 
-import json
 import textwrap
 from dataclasses import asdict
 from typing import Any
 
 import click
+
+from ifair.cli.output import echo_json
 
 
 @click.group(short_help="The datasets of the paper: list, read about, fetch.")
@@ -39,7 +40,7 @@ def list_(as_json: bool, as_markdown: bool) -> None:
         click.echo(markdown_table(), nl=False)
         return
     if as_json:
-        click.echo(json.dumps([_facts(name) for name in dataset_names()], indent=2))
+        echo_json([_facts(name) for name in dataset_names()])
         return
     rows: list[tuple[str, ...]] = [(*HEADER, "files")]
     rows += [(name, *figures(find_about(name)), _presence(name)) for name in dataset_names()]
@@ -66,7 +67,7 @@ def info(name: str, check: bool, as_json: bool) -> None:
         facts = _facts(name)
         if measured is not None:
             facts["measured"] = asdict(measured)
-        click.echo(json.dumps(facts, indent=2))
+        echo_json(facts)
     else:
         click.echo(f"{known.title} ({name})\n{_wrap_text(known.description)}\n")
         for label, cell in zip(HEADER[1:], figures(known)):
@@ -123,7 +124,7 @@ def fetch(names: tuple[str, ...], every: bool, as_json: bool) -> None:
         if name not in failed and not _files(name):
             click.echo(f"{name}: {_presence(name)}, nothing to fetch", err=True)
     if as_json:
-        click.echo(json.dumps(found, indent=2))
+        echo_json(found)
     else:
         for path in (path for paths in found.values() for path in paths):
             click.echo(path)
@@ -149,7 +150,7 @@ def path(name: str | None, as_json: bool) -> None:
     if name is None:
         folders = {"IFAIR_DATA": data_folder(), "cache": cache_folder()}
         if as_json:
-            click.echo(json.dumps({k: None if v is None else str(v) for k, v in folders.items()}, indent=2))
+            echo_json({k: None if v is None else str(v) for k, v in folders.items()})
         else:
             for label, folder in folders.items():
                 click.echo(f"{label + ':':<12}{folder or 'not set'}")
@@ -158,7 +159,7 @@ def path(name: str | None, as_json: bool) -> None:
     located = {file.path: locate(file) for file in _files(name)}
     paths = [str(place) for place in (embedded, *located.values()) if place is not None]
     if as_json:
-        click.echo(json.dumps(paths, indent=2))
+        echo_json(paths)
     else:
         for line in paths:
             click.echo(line)

@@ -1,13 +1,21 @@
 """``ifair decide``: decisions about a whole table, like people alike."""
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ifair.cli.output import explain_write_errors, json_option, output_option, prepare_model_output
+from ifair.cli.extras import needs
+from ifair.cli.output import (
+    echo_json,
+    explain_write_errors,
+    find_free_names,
+    json_option,
+    missing_option,
+    output_option,
+    prepare_table_output,
+)
 from ifair.cli.terminal_text import make_printable, warn
 
 SHOWN_CHANGES = 5
@@ -34,6 +42,7 @@ SMALL_GROUP = 10
 )
 @click.option("--groups", metavar="COLUMN", help="The group of each person, for --parity.")
 @click.option("--id", "id_", metavar="COLUMN", help="Names a row; carried along. By default as the model was fitted.")
+@missing_option
 @output_option("The table to write, .csv or .parquet; - prints CSV.", allow_dash=True)
 @json_option("what was decided, with every change explained, as JSON")
 def decide(
@@ -45,6 +54,7 @@ def decide(
     parity: str | None,
     groups: str | None,
     id_: str | None,
+    missing: tuple[str, ...],
     output: Path,
     as_json: bool,
 ) -> None:
@@ -65,13 +75,15 @@ def decide(
         raise click.UsageError("--parity and --groups COLUMN belong together")
     if parity is not None and threshold is not None:
         raise click.UsageError("--parity finds the thresholds itself: give --rate or --n, not --threshold")
-    prints = prepare_model_output(table, output, as_json)
+    prints = prepare_table_output(table, output, as_json)
+    needs("a model file", "skops")
 
     from ifair.cli.saved_model import Model
+    from ifair.tables.cell_types import mark_missing
     from ifair.tables.write import BlockWriter
 
-    fitted = Model(model)
-    rows = _read_rows(table, [*fitted.text, *([fitted.roles.id] if fitted.roles.id else [])], (id_, groups))
+    fitted = Model(model, missing)
+    rows = _read_rows(table, (id_, groups))
     if groups is not None:
         _warn_small_groups(rows[groups])
     # The id that was recorded need not be in every later table.
@@ -82,36 +94,36 @@ def decide(
         n=n,
         threshold=threshold,
         parity=parity,
-        groups=None if groups is None else rows[groups].to_numpy(),
+        groups=None if groups is None else mark_missing(rows[[groups]], fitted.missing)[0][groups].to_numpy(),
         labels=list(range(1, len(rows) + 1)) if id_ is None else rows[id_].tolist(),
     )
-    fitted.warn_new_categories()
-    decided = _make_table(batch, rows, id_)
+    fitted.warn_of_cells()
+    decided = _make_table(batch)
+    ids = None if id_ is None else rows[id_].to_numpy()
+    written = decided.set_axis(find_free_names(decided.columns, [] if id_ is None else [id_]), axis=1)
+    if id_ is not None:
+        written.insert(0, id_, ids)
     with explain_write_errors(output), BlockWriter(output, sys.stdout if prints else None) as writer:
-        writer.write(decided)
-    facts = _describe_batch(batch, decided, id_)
+        writer.write(written)
+    facts = _describe_batch(batch, decided, ids)
     if as_json:
-        click.echo(json.dumps({"output": str(output), **facts}, indent=2))
+        echo_json({"output": str(output), **facts})
     else:
         click.echo(_format_batch(facts), err=prints)
         if not prints:
             click.echo(f"\nDecisions: {output}")
 
 
-def _read_rows(table: Path, text: list[str], asked: tuple[str | None, ...]) -> Any:
-    """The whole table; columns that were asked for must be there."""
+def _read_rows(table: Path, asked: tuple[str | None, ...]) -> Any:
+    """The whole table as it stands; columns that were asked for must be there."""
     import pandas as pd
 
-    from ifair.errors import IfairError, unknown_name
+    from ifair.errors import unknown_name
     from ifair.tables.read import read_blocks
 
-    named = [name for name in asked if name is not None]
-    blocks = list(read_blocks(table, text=[*text, *named]))
-    if not blocks:
-        raise IfairError(f"{table} has no rows")
-    rows = pd.concat(blocks, ignore_index=True)
-    for name in named:
-        if name not in rows.columns:
+    rows = pd.concat(list(read_blocks(table)), ignore_index=True)
+    for name in asked:
+        if name is not None and name not in rows.columns:
             raise unknown_name("column", name, rows.columns)
     return rows
 
@@ -128,19 +140,17 @@ def _warn_small_groups(groups: Any) -> None:
         )
 
 
-def _make_table(batch: Any, rows: Any, id_: str | None) -> Any:
+def _make_table(batch: Any) -> Any:
     """A row per person, with one line of explanation where the decision changed."""
     decided = batch.to_frame().reset_index(drop=True).rename(columns={"selected": "decision"})
     decided = decided.astype({"decision": int, "changed": int, "tied": int})
     decided["explanation"] = ""
     changes = [text.replace("\n ", ";") for text in batch.explain_changes()["explanation"]]
     decided.loc[batch.changed, "explanation"] = changes
-    if id_ is not None:
-        decided.insert(0, id_, rows[id_].to_numpy())
     return decided
 
 
-def _describe_batch(batch: Any, decided: Any, id_: str | None) -> dict[str, Any]:
+def _describe_batch(batch: Any, decided: Any, ids: Any) -> dict[str, Any]:
     changed = decided.loc[batch.changed]
     return {
         "people": len(decided),
@@ -153,7 +163,7 @@ def _describe_batch(batch: Any, decided: Any, id_: str | None) -> dict[str, Any]
         "changes": [
             {
                 "row": int(position) + 1,
-                "id": None if id_ is None else str(changed.loc[position, id_]),
+                "id": None if ids is None else str(ids[position]),
                 "decision": int(changed.loc[position, "decision"]),
                 "explanation": changed.loc[position, "explanation"],
             }

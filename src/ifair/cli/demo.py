@@ -5,7 +5,8 @@ from pathlib import Path
 import click
 
 from ifair.cli.extras import needs
-from ifair.cli.output import echo_step, json_option, output_option, write_text
+from ifair.cli.output import echo_step, json_option, output_option, prepare_output, write_text
+from ifair.plain_data import format_json
 
 RESAMPLES = 200
 """Of every interval in the report: enough for a demonstration."""
@@ -35,7 +36,9 @@ def demo(output: Path, splits: int, jobs: int, as_json: bool) -> None:
     except OSError as error:
         raise click.ClickException(f"cannot make the folder {output}: {error.strerror}") from error
 
-    import json
+    files = {"results.json": "ifair-demo", "evidence.json": "ifair-evidence", "report.html": "page"}
+    for name, kind in files.items():
+        prepare_output(output / name, kind)
 
     from ifair.audit import evidence
     from ifair.data import load_credit
@@ -45,11 +48,11 @@ def demo(output: Path, splits: int, jobs: int, as_json: bool) -> None:
 
     click.echo("German Credit: 1,000 people, age protected; comparing representations ...", err=True)
     results = demonstrate(Settings(n_splits=splits, n_jobs=jobs), echo_step)
-    text = json.dumps(results, indent=2)
-    write_text(output / "results.json", text)
+    text = format_json(results, indent=2)
+    write_text(output / "results.json", text, "ifair-demo")
     click.echo("Rivals, settings and people of one split in detail, for the report ...", err=True)
     found = evidence(load_credit(), resamples=RESAMPLES, n_jobs=jobs, step=echo_step)
-    write_text(output / "evidence.json", json.dumps(found, allow_nan=False))
-    write_text(output / "report.html", page(found))
+    write_text(output / "evidence.json", format_json(found), "ifair-evidence")
+    write_text(output / "report.html", page(found), "page")
     click.echo(text if as_json else f"\n{demo_text(results)}")
     click.echo(f"\nReport: {(output / 'report.html').resolve()}", err=as_json)

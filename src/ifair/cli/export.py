@@ -7,8 +7,9 @@ from typing import Any
 import click
 
 from ifair.cli.extras import needs
-from ifair.cli.output import explain_write_errors, json_option
-from ifair.files import check_writable, write_whole
+from ifair.cli.output import echo_json, explain_write_errors, force_option, json_option, prepare_output
+from ifair.cli.terminal_text import make_printable
+from ifair.files import write_whole
 
 
 @click.command(short_help="Write a model as ONNX.")
@@ -27,6 +28,7 @@ from ifair.files import check_writable, write_whole
     show_default=True,
     help="Numbers of 32 or of 64 bits.",
 )
+@force_option
 @json_option("what was written as JSON, for scripts")
 def export(model: Path, onnx: Path, precision: str, as_json: bool) -> None:
     """Write MODEL as ONNX, to be run by onnxruntime in any language.
@@ -38,17 +40,18 @@ def export(model: Path, onnx: Path, precision: str, as_json: bool) -> None:
     """
     needs("a model file", "skops")
     needs("ONNX", "skl2onnx", "onnx")
-    check_writable(onnx)
+    prepare_output(onnx, "onnx")
 
     import ifair
     from ifair.persist import to_onnx
 
     fitted = ifair.load(model)
+    click.echo(f"{make_printable(model.name)}: converting ...", err=True)
     content = to_onnx(fitted, precision=precision)
     with explain_write_errors(onnx):
-        write_whole(onnx, content.SerializeToString())
+        write_whole(onnx, content.SerializeToString(), kind="onnx")
     if as_json:
-        click.echo(json.dumps(_describe_graph(onnx, precision, content, fitted), indent=2))
+        echo_json(_describe_graph(onnx, precision, content, fitted))
     else:
         click.echo(f"{onnx.stat().st_size:,} bytes: {onnx}")
 

@@ -7,10 +7,9 @@ from typing import Any
 import click
 
 from ifair.cli.extras import needs, needs_for_tables
-from ifair.cli.output import explain_write_errors, json_option, output_option
+from ifair.cli.output import echo_json, explain_write_errors, json_option, output_option, prepare_output
 from ifair.cli.roles_options import needs_protected, roles_options
 from ifair.cli.terminal_text import make_printable, warn
-from ifair.files import check_writable
 
 TOP_WEIGHTS = 5
 MODELS = {"classes": "a classifier (logistic regression)", "numbers": "a regression (linear)"}
@@ -18,7 +17,10 @@ MODELS = {"classes": "a classifier (logistic regression)", "numbers": "a regress
 
 @click.command(short_help="Learn a fair representation of a table.")
 @click.argument("table", type=click.Path(readable=False, path_type=Path))
-@roles_options("protected", "target", "positive", "id", "query", "score", "ignore", "keep", "categorical")
+@roles_options(
+    *("protected", "target", "positive", "id", "query", "score"),
+    *("ignore", "keep", "categorical", "missing", "similarity"),
+)
 @click.option("-k", "--prototypes", type=click.IntRange(1), default=10, show_default=True, help="How many prototypes.")
 @click.option(
     "--lambda", "utility", type=click.FloatRange(0), default=1.0, show_default=True, help="Weight of utility."
@@ -70,7 +72,7 @@ def fit(
         _check_consistent(roles)
     needs("a model file", "skops")
     needs_for_tables(table)
-    check_writable(output)
+    prepare_output(output, "model")
 
     import ifair
     from ifair.tables.checked_table import check_table
@@ -114,9 +116,7 @@ def fit(
     with explain_write_errors(output):
         ifair.save(model, output, about=about)
     if as_json:
-        import json
-
-        click.echo(json.dumps({"model": str(output), **about, "warnings": checked.warnings}, indent=2))
+        echo_json({"model": str(output), **about, "warnings": checked.warnings})
     else:
         click.echo(_describe_model(about) if consistent is None else _describe_consistent(about))
         click.echo(f"\nModel: {output}")
@@ -160,12 +160,12 @@ def _fit_consistent(people: Any, roles: Any, settings: dict[str, Any]) -> Any:
 
     from ifair.encode import Encoder
     from ifair.models.consistent import ConsistentClassifier, ConsistentRegressor
-    from ifair.similarity import Similarity
+    from ifair.similarity import make_similarity
 
     categorical = [name for name in roles.categorical if name not in roles.protected] or "auto"
     inner = Pipeline([("encode", Encoder(categorical=categorical)), ("decide", _choose_model(people))])
     kind = ConsistentClassifier if _name_outcome(people) == "classes" else ConsistentRegressor
-    alike = Similarity(categorical=categorical)
+    alike = make_similarity(roles.similarity, columns=people.frame.columns, categorical=categorical)
     return _fit_in_words(kind(inner, **settings, protected=list(roles.protected), similarity=alike), people)
 
 

@@ -1,6 +1,5 @@
 """``ifair inspect``: what a model file says of itself."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +7,7 @@ import click
 
 from ifair.cli.output import json_option
 from ifair.cli.terminal_text import make_printable
+from ifair.plain_data import format_json
 
 MOST_LINES = 10
 
@@ -27,7 +27,7 @@ def inspect(model: Path, as_json: bool) -> None:
     import ifair
 
     facts = ifair.inspect(model)
-    click.echo(json.dumps(facts, indent=2) if as_json else "\n".join(_format_lines(facts)))
+    click.echo(format_json(facts, indent=2) if as_json else "\n".join(_format_lines(facts)))
 
 
 def _format_lines(value: Any, indent: str = "") -> list[str]:

@@ -29,7 +29,7 @@ class LiveProgress:
 
     def __init__(self, title: str, folder: Path, later: float = 0.0) -> None:
         self._title, self._folder, self._later = title, folder, later
-        self._terminal = sys.stderr.isatty()
+        self._terminal = sys.stderr is not None and sys.stderr.isatty()
         self._last: Any = None
         self._ended = threading.Event()
         self._ticker = threading.Thread(target=self._refresh, daemon=True)
@@ -54,10 +54,8 @@ class LiveProgress:
             again = f", {progress.reused} kept from before" if progress.reused else ""
             self._write_line(f"{self._title}: {progress.total} units{again}")
         elif not self._terminal:
-            click.echo(
-                f"  {progress.done:4d}/{progress.total}  {progress.label}, {self._left(progress.seconds_left)}",
-                err=True,
-            )
+            left = self._left(progress.seconds_left)
+            click.echo(f"  {progress.done:4d}/{progress.total}  {progress.label}, {left}", err=True)
         elif progress.done == progress.total:
             self._write_line(f"  {progress.done}/{progress.total} done")
 

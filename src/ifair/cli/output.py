@@ -1,17 +1,20 @@
-"""What a command writes: the options that say where, checks before the work, and errors in words."""
+"""What a command writes: the options that say where, checks before the work, the one way to write, errors in words."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ifair.cli.extras import needs, needs_for_tables
-from ifair.cli.terminal_text import make_printable
-from ifair.files import write_whole
+from ifair.cli.extras import needs_for_tables
+from ifair.cli.terminal_text import make_printable, warn, write_utf8
+from ifair.files import check_output, write_whole
+from ifair.plain_data import format_json
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+FORCE = "ifair.force"
 
 
 def output_option(
@@ -22,12 +25,57 @@ def output_option(
     folder: bool = False,
     allow_dash: bool = False,
 ) -> Decorator:
-    """The option ``-o, --output`` for a file or a folder; required, unless told otherwise, where it has no default."""
+    """The options ``-o, --output`` for a file or a folder, required where it has no default, and ``--force``."""
     settings: dict[str, Any] = {"required": default is None if required is None else required}
     if default is not None:
         settings |= {"default": Path(default), "show_default": True}
     kind = click.Path(file_okay=not folder, dir_okay=folder, path_type=Path, allow_dash=allow_dash)
-    return click.option("-o", "--output", type=kind, help=help_text, **settings)
+    output = click.option("-o", "--output", type=kind, help=help_text, **settings)
+    return lambda command: output(force_option(command))
+
+
+def force_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The flag ``--force``; :func:`prepare_output` knows of it."""
+    return click.option(
+        "--force",
+        is_flag=True,
+        expose_value=False,
+        callback=lambda context, _, value: context.meta.update({FORCE: value}),
+        help="Replace an existing file, also one of another kind.",
+    )(command)
+
+
+def prepare_output(path: Path, kind: str, *others: Path) -> None:
+    """Refuse, before any work, an output that could not be written or that would destroy something.
+
+    Parameters
+    ----------
+    path : Path
+    kind : str
+        What will be written, one of :data:`ifair.files.KINDS`.
+    *others : Path
+        What the command writes besides.
+
+    Raises
+    ------
+    IfairError
+        Also where the output is a file that the command line names for something else.
+    """
+    context = click.get_current_context()
+    names = {parameter.name: parameter for parameter in context.command.params}
+    inputs = {
+        _name_parameter(names[name]): value
+        for name, value in context.params.items()
+        if isinstance(value, Path) and value is not path and name in names
+    }
+    besides = {f"the output {other.name}": other for other in others}
+    check_output(path, kind, inputs={**inputs, **besides}, force=bool(context.meta.get(FORCE)))
+
+
+def _name_parameter(parameter: click.Parameter) -> str:
+    if isinstance(parameter, click.Option):
+        return max(parameter.opts, key=len)
+    return f"the input {str(parameter.name).upper()}"
 
 
 def echo_step(what: str, done: int, of: int) -> None:
@@ -40,26 +88,60 @@ def json_option(what: str) -> Decorator:
     return click.option("--json", "as_json", is_flag=True, help=f"Print {what}.")
 
 
-def is_standard_output(output: Path, as_json: bool) -> bool:
-    """Whether a table goes to standard output, which cannot hold JSON as well."""
+def echo_json(data: Any) -> None:
+    """Print data for scripts: every verb's ``--json``."""
+    click.echo(format_json(data, indent=2))
+
+
+def prepare_table_output(table: Path, output: Path, as_json: bool) -> bool:
+    """Refuse, before any work, a table that could not be written; whether it goes to standard output."""
     prints = str(output) == "-"
     if prints and as_json:
         raise click.UsageError("standard output cannot hold the table and JSON; give --output a file")
-    return prints
-
-
-def prepare_model_output(table: Path, output: Path, as_json: bool) -> bool:
-    """Refuse, before any work, what a model could not make of a table; whether it goes to standard output."""
-    prints = is_standard_output(output, as_json)
-    if not prints and output.exists() and table.exists() and output.samefile(table):
-        raise click.UsageError("the output would replace the table; give it another name")
-    needs("a model file", "skops")
+    if prints:
+        write_utf8()
     needs_for_tables(table, None if prints else output)
-    from ifair.tables.write import check_table_output
-
     if not prints:
-        check_table_output(output)
+        from ifair.tables.write import check_table_name
+
+        check_table_name(output)
+        prepare_output(output, "table")
     return prints
+
+
+def missing_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The option ``--missing`` of verbs that take a model."""
+    return click.option(
+        "--missing",
+        multiple=True,
+        metavar="VALUE",
+        help="Stands for a missing value besides an empty cell; repeat for several. By default as in fit.",
+    )(command)
+
+
+def find_free_names(added: Iterable[str], taken: Collection[str]) -> list[str]:
+    """What to call columns that a command adds, so that none has the name of one that is there; changes are told.
+
+    Parameters
+    ----------
+    added : iterable of str
+        What the columns are called where nothing stands in the way.
+    taken : collection of str
+        Columns that keep their names.
+    """
+    wanted, used = list(added), set(taken)
+    names = []
+    for name in wanted:
+        others = used | set(wanted) - {name}
+        tries = chain([name], (f"ifair_{name}{end}" for end in chain([""], map("_{}".format, count(2)))))
+        names.append(next(free for free in tries if free not in others))
+        used.add(names[-1])
+    warn(
+        f"the table has a column {name!r}: the added one is called {free!r}"
+        for name, free in zip(wanted, names)
+        if free != name
+    )
+    return names
 
 
 @contextmanager
@@ -74,7 +156,7 @@ def explain_write_errors(path: Path) -> Iterator[None]:
         raise click.ClickException(f"cannot write {path}: {error.strerror}") from error
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a whole file or none."""
+def write_text(path: Path, text: str, kind: str) -> None:
+    """Write a whole file or none, of one of :data:`ifair.files.KINDS`."""
     with explain_write_errors(path):
-        write_whole(path, text)
+        write_whole(path, text, kind=kind)

@@ -1,6 +1,5 @@
 """``ifair rank``: rankings in which protected candidates get their share."""
 
-import json
 import sys
 import warnings
 from pathlib import Path
@@ -8,8 +7,15 @@ from typing import Any
 
 import click
 
-from ifair.cli.extras import needs, needs_for_tables
-from ifair.cli.output import explain_write_errors, is_standard_output, json_option, output_option
+from ifair.cli.extras import needs
+from ifair.cli.output import (
+    echo_json,
+    explain_write_errors,
+    find_free_names,
+    json_option,
+    output_option,
+    prepare_table_output,
+)
 from ifair.cli.roles_options import needs_protected, roles_options
 from ifair.cli.terminal_text import make_printable, warn
 
@@ -19,7 +25,7 @@ SHOWN_QUERIES = 20
 
 @click.command(short_help="Rank candidates, protected ones with their share (FA*IR).")
 @click.argument("table", type=click.Path(readable=False, path_type=Path))
-@roles_options("protected", "group", "query", "score", "id")
+@roles_options("protected", "group", "query", "score", "id", "missing")
 @click.option(
     "--min-share",
     type=click.FloatRange(0, 1),
@@ -55,6 +61,7 @@ def rank(
 
     Every query is a ranking of its own; without --query there is one. The output has the rows in ranked order with
     three more columns: rank, fair_score (agrees with the rank) and moved (places gained against the ranking by score).
+    All other cells are as they were. Where the table has a column rank, say, the added one is called ifair_rank.
 
     Where a query has fewer protected candidates than the minimum demands, all of them are ranked as high as
     demanded, the places after them are filled by score, and a warning says which queries are short.
@@ -67,54 +74,45 @@ def rank(
     needs_protected(roles)
     if roles.score is None and model is None:
         raise click.UsageError("say what to rank by: --score COLUMN or --model MODEL")
-    prints = is_standard_output(output, as_json)
+    prints = prepare_table_output(table, output, as_json)
     if model is not None:
         needs("a model file", "skops")
-    needs_for_tables(table, None if prints else output)
 
-    from ifair.errors import IfairError
+    import pandas as pd
+
     from ifair.ranking import FAStarIR, ShortageWarning
-    from ifair.tables.read import read_table
-    from ifair.tables.write import BlockWriter, check_table_output
+    from ifair.tables.cell_types import describe_missing, infer_types, mark_missing
+    from ifair.tables.read import read_blocks
+    from ifair.tables.write import BlockWriter
 
-    if not prints:
-        check_table_output(output)
-    frame = read_table(table)
-    taken = [name for name in NEW if name in frame.columns]
-    if taken:
-        raise IfairError(f"the table has a column {taken[0]!r} already, which the result needs; rename it")
+    rows = pd.concat(list(read_blocks(table)))
+    frame, marked = mark_missing(rows, roles.missing)
+    warn(describe_missing(marked))
+    frame = infer_types(frame, strict=False)
     group = _find_group(frame, roles)
     query = _read_complete(frame, roles.query, "query") if roles.query else None
-    scores = _read_scores(frame, roles.score) if model is None else _predict_scores(model, frame)
+    if query is not None and frame[roles.query].nunique() < rows[roles.query].nunique():
+        query = rows[roles.query].to_numpy()  # 1 and 01 are two rankings
+    scores = _read_scores(frame, roles.score) if model is None else _predict_scores(model, rows, roles.missing)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ShortageWarning)
         found = FAStarIR(k=top, p=min_share, alpha=alpha).rank(scores, sensitive_features=group, query=query)
     warn(f"{w.message}; all there are stand as high as demanded, the places after them go by score" for w in caught)
     by_score = FAStarIR(p=0).rank(scores, sensitive_features=group, query=query).rank
-    rows = _read_as_written(table, frame)
-    ranked = rows.assign(rank=found.rank, fair_score=found.scores, moved=by_score - found.rank).iloc[found.order]
+    moved = by_score - found.rank
+    added = dict(zip(find_free_names(NEW, rows.columns), (found.rank, found.scores, moved)))
+    ranked = rows.assign(**added).iloc[found.order]
     with explain_write_errors(output), BlockWriter(output, sys.stdout if prints else None) as writer:
         writer.write(ranked)
-    changes = _compare_rankings(ranked, group[found.order], roles.query, found.satisfied, top)
+    changes = _compare_rankings(found, moved, group, query, top)
     if as_json:
         facts = {"output": str(output), "min_share": min_share, "alpha": alpha, "top": top, "queries": changes}
-        click.echo(json.dumps(facts, indent=2))
+        echo_json(facts)
     else:
         # Where the table itself is printed, what changed is told beside it.
         click.echo(_describe_changes(changes, int(group.sum()), min_share, alpha), err=prints)
         if not prints:
             click.echo(f"\nRanking: {output}")
-
-
-def _read_as_written(table: Path, frame: Any) -> Any:
-    """The rows as they stand in the file: in a CSV, 007 stays 007."""
-    import pandas as pd
-
-    from ifair.tables.read import is_parquet, read_blocks
-
-    if is_parquet(table):
-        return frame
-    return pd.concat(list(read_blocks(table, text=list(frame.columns))))
 
 
 def _find_group(frame: Any, roles: Any) -> Any:
@@ -164,35 +162,36 @@ def _read_scores(frame: Any, column: str) -> Any:
     return values
 
 
-def _predict_scores(path: Path, frame: Any) -> Any:
+def _predict_scores(path: Path, rows: Any, missing: tuple[str, ...]) -> Any:
     from ifair.cli.saved_model import Model
 
-    model = Model(path)
-    scores = model.score(model.check_records(frame))
-    model.warn_new_categories()
+    model = Model(path, missing)
+    scores = model.score(model.check_records(rows))
+    model.warn_of_cells()
     return scores
 
 
-def _compare_rankings(
-    ranked: Any, protected: Any, query: str | None, satisfied: dict[Any, bool], top: int | None
-) -> list[Any]:
-    """What changed in each ranking: who moved up, and the share of protected candidates at the top."""
-    keys = ranked[query].to_numpy() if query else None
+def _compare_rankings(found: Any, moved: Any, protected: Any, query: Any, top: int | None) -> list[Any]:
+    """What changed in each ranking: who moved up, and the share of protected candidates at the top.
+
+    Arrays have one entry per row of the table, in its order.
+    """
+    import numpy as np
+
     changes = []
-    for name, held in satisfied.items():
-        rows = slice(None) if keys is None else keys == name
-        part, ours = ranked.iloc[rows] if keys is None else ranked[rows], protected[rows]
-        k = min(top or max(1, len(part) // 2), len(part))
-        before = part["rank"] + part["moved"] <= k
+    for name, held in found.satisfied.items():
+        rows = np.flatnonzero(np.ones(len(moved), dtype=bool) if query is None else query == name)
+        k = min(top or max(1, len(rows) // 2), len(rows))
+        ours, after = protected[rows], found.rank[rows]
         changes.append(
             {
                 "query": None if name is None else str(name),
-                "candidates": len(part),
+                "candidates": len(rows),
                 "protected": int(ours.sum()),
-                "moved_up": int((part["moved"] > 0).sum()),
+                "moved_up": int((moved[rows] > 0).sum()),
                 "top": k,
-                "share_before": float(ours[before.to_numpy()].mean()),
-                "share_after": float(ours[:k].mean()),
+                "share_before": float(ours[after + moved[rows] <= k].mean()),
+                "share_after": float(ours[after <= k].mean()),
                 "minimum_held": bool(held),
             }
         )

@@ -1,6 +1,5 @@
 """``ifair report``: the page to show to somebody who must decide."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +7,9 @@ import click
 
 from ifair.cli.audit_options import ROLES, audit_options, gather_evidence
 from ifair.cli.extras import needs, needs_for_tables
-from ifair.cli.output import json_option, output_option, write_text
+from ifair.cli.output import echo_json, json_option, output_option, prepare_output, write_text
 from ifair.cli.roles_options import roles_options
 from ifair.errors import nearest_name
-from ifair.files import check_writable
 from ifair.results import EVIDENCE, Choices, Evidence, read_results
 
 CHOICES = tuple(Choices.__annotations__)
@@ -43,7 +41,9 @@ def report(source: Path, roles: Any, output: Path, card: bool, choice: str, as_j
     """
     needs("the report", "jinja2", "vl_convert")
     needs_for_tables(source)
-    check_writable(output)
+    pages = [output, *([output.with_suffix(".card.md"), output.with_suffix(".card.html")] if card else [])]
+    for path in pages:
+        prepare_output(path, "text" if path.suffix == ".md" else "page", *(other for other in pages if other != path))
 
     from ifair.report.evidence_page import page
     from ifair.tables.read import check_readable
@@ -58,12 +58,12 @@ def report(source: Path, roles: Any, output: Path, card: bool, choice: str, as_j
     evidence = read_results(source, EVIDENCE) if is_evidence else gather_evidence(source, roles, **options)
     point = _find_point(evidence, choice, needed=card)
     cards = _make_cards(evidence, choice, output) if card else {}
-    write_text(output, page(evidence))
+    write_text(output, page(evidence), "page")
     for path, text in cards.items():
-        write_text(path, text)
+        write_text(path, text, "text" if path.suffix == ".md" else "page")
     if as_json:
         facts = {"report": _describe_file(output), "cards": [_describe_file(path) for path in cards], "choice": point}
-        click.echo(json.dumps(facts, indent=2))
+        echo_json(facts)
         return
     click.echo(f"Report: {output.resolve()}")
     for path in cards:

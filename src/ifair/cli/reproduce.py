@@ -7,8 +7,9 @@ from typing import Any
 import click
 
 from ifair.cli.extras import EXTRAS, needs
-from ifair.cli.output import json_option, output_option
+from ifair.cli.output import json_option, output_option, prepare_output
 from ifair.errors import install_hint
+from ifair.plain_data import format_json
 
 
 @click.command(short_help="The paper's experiments, its numbers next to ours.")
@@ -51,8 +52,6 @@ def reproduce(
     ifair reproduce --profile full --dataset credit --output evidence
     ifair reproduce --only classification --json
     """
-    import json
-
     from ifair.cli.live_progress import LiveProgress, format_duration
     from ifair.reproduce.assemble import assemble, check_one_profile, drop_missing
     from ifair.reproduce.expected_time import describe_plan, estimate_seconds
@@ -69,6 +68,8 @@ def reproduce(
     wanted = wanted if splits is None else wanted.limit_splits(splits)
     settings, missing = drop_missing(wanted, needed=profile != "smoke")
     path = output / "results.json"
+    if output.is_dir():
+        prepare_output(path, "ifair-reproduce")
     before = read_results(path, REPRODUCTION) if path.exists() else None
     check_one_profile(before, profile, path)
     for name in only:
@@ -99,7 +100,7 @@ def reproduce(
     results = assemble(records, profile, settings, missing, before)
     write_json(path, results)
     written = write_page(output, results)
-    click.echo(json.dumps(results, indent=1) if as_json else format_text(results))
+    click.echo(format_json(results, indent=1) if as_json else format_text(results))
     click.echo("\n" + "\n".join([*written, "Numbers: results.json beside it"]), err=as_json)
 
 

@@ -44,7 +44,26 @@ _OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     ),
     "categorical": (
         ("--categorical",),
-        {"multiple": True, "metavar": "COLUMN", "help": "Numbers that are codes of categories, such as a postcode."},
+        {
+            "multiple": True,
+            "metavar": "COLUMN",
+            "help": "Codes of categories, such as postcodes; read as text.",
+        },
+    ),
+    "missing": (
+        ("--missing",),
+        {
+            "multiple": True,
+            "metavar": "VALUE",
+            "help": "Stands for a missing value besides an empty cell, such as NA; repeat for several.",
+        },
+    ),
+    "similarity": (
+        ("--similarity",),
+        {
+            "metavar": "FILE|attributes|paper",
+            "help": "Who is like whom: a TOML file with a table [similarity], which --columns may hold too, or a name.",
+        },
     ),
 }
 
@@ -85,8 +104,10 @@ def roles_options(*names: str) -> Callable[[Callable[..., None]], Callable[..., 
 
 
 def _roles(path: Path | None, flags: dict[str, Any]) -> Any:
-    from ifair.tables.roles import Roles, read_roles
+    from ifair.tables.roles import Roles, read_roles, read_similarity
 
+    if flags.get("similarity") is not None:
+        flags["similarity"] = read_similarity(flags["similarity"])
     return (Roles() if path is None else read_roles(path)).override(**flags)
 
 

@@ -14,6 +14,8 @@ class Model:
     ----------
     path : Path
         A model file.
+    missing : tuple of str, optional
+        What stands for a missing value besides an empty cell; by default what did when the model was fitted.
 
     Attributes
     ----------
@@ -26,7 +28,7 @@ class Model:
         The columns that a table must have.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, missing: tuple[str, ...] = ()) -> None:
         import ifair
         from ifair.encode import Encoder
         from ifair.errors import IfairError
@@ -45,42 +47,46 @@ class Model:
             raise IfairError(f"{path} holds no pipeline that starts with an Encoder; `ifair fit` makes such files")
         self.encoder: Any = steps[0]
         self.roles = Roles.from_dict((ifair.inspect(path).get("about") or {}).get("roles", {}), where=str(path))
+        self.missing = missing or self.roles.missing
         self.attributes: list[str] = list(self.encoder.attributes_)
         self.decides = not hasattr(steps[-1], "transform")
         self._new: dict[tuple[str, Any], list[int]] = {}
-
-    @property
-    def text(self) -> list[str]:
-        """The columns that must be read as text."""
-        from ifair.encode.unexpected_cells import list_column_contents
-
-        return [name for name, holds in list_column_contents(self.encoder).items() if holds == "text"]
+        self._marked: dict[str, dict[str, int]] = {}
 
     def check_records(self, block: Any, *, strict: bool = False) -> Any:
-        """The attributes of a block of rows, after a check that names column, row and value.
+        """The attributes of a block, typed as in fit, after a check that names column, row and value.
 
         Parameters
         ----------
         block : DataFrame of shape (n_records, n_columns)
-            Its index counts the rows of the table from 0.
+            As :func:`ifair.tables.read.read_blocks` gives it: its index counts the rows of the table from 0.
         strict : bool, default=False
             Refuse categories that the model never saw, instead of counting them for `new_categories`.
         """
-        from ifair.encode.unexpected_cells import find_new_categories, find_unreadable_cells
-        from ifair.errors import IfairError, unknown_name
+        from ifair.encode.unexpected_cells import find_new_categories, find_unreadable_cells, list_column_contents
+        from ifair.errors import IfairError, name_setting, unknown_name
+        from ifair.tables.cell_types import LONG_CELL, apply_types, mark_missing, show_cell
 
         for name in self.attributes:
             if name not in block.columns:
                 raise unknown_name("column", name, block.columns, f", which {self.path.name} needs")
-        frame = block[self.attributes]
+        frame, marked = mark_missing(block[self.attributes], self.missing)
+        frame = apply_types(frame, list_column_contents(self.encoder))
+        for name, spelt in marked.items():
+            for text, count in spelt.items():
+                total = self._marked.setdefault(name, {})
+                total[text] = total.get(text, 0) + count
         first = int(block.index[0]) + 1
         for cell in find_unreadable_cells(self.encoder, frame):
             raise IfairError(
-                f"column {cell.column!r}, row {first + cell.row}: {cell.value!r} where the model learned from numbers"
+                f"column {cell.column!r}, row {first + cell.row}: {show_cell(cell.value)} where the model learned from "
+                f"numbers; mend it, or take it as missing with {name_setting('missing', [str(cell.value)[:LONG_CELL]])}"
             )
         for cell, count in find_new_categories(self.encoder, frame):
             if strict:
-                raise IfairError(f"column {cell.column!r}, row {first + cell.row}: new category {cell.value!r}")
+                raise IfairError(
+                    f"column {cell.column!r}, row {first + cell.row}: new category {show_cell(cell.value)}"
+                )
             seen = self._new.setdefault((cell.column, cell.value), [first + cell.row, 0])
             seen[1] += count
         return frame
@@ -132,11 +138,14 @@ class Model:
     def classifies(self) -> bool:
         return self.decides and hasattr(self.pipeline, "predict_proba")
 
-    def warn_new_categories(self) -> None:
-        """Say on standard error which categories were new, and where."""
+    def warn_of_cells(self) -> None:
+        """Say on standard error which cells were taken as missing, which categories were new, and where."""
+        from ifair.tables.cell_types import describe_missing, show_cell
+
+        warn(describe_missing(self._marked))
         warn(
-            f"column {column!r}: category {value!r} is new to the model ({count} rows, first in row {row}); such rows "
-            "count as none of the known categories"
+            f"column {column!r}: category {show_cell(value)} is new to the model ({count} rows, first in row {row}); "
+            "such rows count as none of the known categories"
             for (column, value), (row, count) in self._new.items()
         )
 

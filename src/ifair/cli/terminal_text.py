@@ -1,5 +1,8 @@
 """What the user reads: text from files shown, never obeyed; errors as one line and an exit code, 1 or 2 for usage."""
 
+import io
+import os
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -40,6 +43,30 @@ def _explain_os_error(error: OSError) -> str:
         return missing_file(path)
     reason = "permission denied" if isinstance(error, PermissionError) else error.strerror
     return f"cannot use {path}: {reason}"
+
+
+def prepare_streams() -> None:
+    """Make standard input, output and error safe to use, whoever started the program, and with whatever locale.
+
+    Where one of them is closed, its number is taken: the next file to be opened would get it, and with it whatever a
+    library prints. What a locale cannot write is written out, as in ``\\xe4``.
+    """
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def write_utf8() -> None:
+    """Let standard output hold a table, in UTF-8 whatever the locale; refuse if it is closed."""
+    if sys.stdout is None:
+        raise IfairError("standard output is closed; give --output a file")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="strict", newline="\n")
 
 
 def warn(lines: Iterable[object]) -> None:

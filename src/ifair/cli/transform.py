@@ -5,7 +5,16 @@ from pathlib import Path
 
 import click
 
-from ifair.cli.output import explain_write_errors, json_option, output_option, prepare_model_output
+from ifair.cli.extras import needs
+from ifair.cli.output import (
+    echo_json,
+    explain_write_errors,
+    find_free_names,
+    json_option,
+    missing_option,
+    output_option,
+    prepare_table_output,
+)
 
 
 @click.command(short_help="Represent new records with a model; decide about them.")
@@ -15,6 +24,7 @@ from ifair.cli.output import explain_write_errors, json_option, output_option, p
 @click.option("--decide", is_flag=True, help="Add the columns decision and score of the model's outcome.")
 @click.option("--id", "id_", metavar="COLUMN", help="Names a row; carried along. By default as the model was fitted.")
 @click.option("--carry", multiple=True, metavar="COLUMN", help="Another column to carry along; repeat for several.")
+@missing_option
 @click.option("--strict", is_flag=True, help="Refuse categories that the model never saw.")
 @click.option("--block-rows", type=click.IntRange(1), default=50_000, show_default=True, help="Rows held in memory.")
 @json_option("what was written as JSON, for scripts")
@@ -25,6 +35,7 @@ def transform(
     decide: bool,
     id_: str | None,
     carry: tuple[str, ...],
+    missing: tuple[str, ...],
     strict: bool,
     block_rows: int,
     as_json: bool,
@@ -33,57 +44,59 @@ def transform(
 
     Rows are read, represented and written in blocks: the table may be larger than memory. The output appears when it
     is complete. With --decide, decision is 1 for the positive outcome and score its probability; of a regression
-    there is a score only.
+    there is a score only. Columns that are carried along and those of the representation keep their names: where one of
+    them is called decision or score, the added column is called ifair_decision or ifair_score.
 
     \b
     ifair transform model.ifair people.csv -o fair.parquet
     ifair transform model.ifair new.parquet -o decisions.csv --decide --carry name
     ifair transform model.ifair people.csv -o - | head
     """
-    prints = prepare_model_output(table, output, as_json)
+    prints = prepare_table_output(table, output, as_json)
+    needs("a model file", "skops")
 
-    import json
+    import pandas as pd
 
     from ifair.cli.saved_model import Model
     from ifair.errors import IfairError, unknown_name
     from ifair.tables.read import read_blocks
     from ifair.tables.write import BlockWriter
 
-    fitted = Model(model)
+    fitted = Model(model, missing)
     if decide and not fitted.decides:
         raise IfairError(f"{model} decides nothing: it was fitted without --target")
     # The id that was recorded need not be in every later table; one that is asked for must be.
     recorded = fitted.roles.id if id_ is None else None
     asked = [name for name in (id_, *carry) if name is not None]
-    done, columns = 0, []
+    done = 0
+    columns: list[str] = []
     # On a terminal one line that is kept up to date, elsewhere one line per block.
-    terminal = sys.stderr.isatty()
+    terminal = sys.stderr is not None and sys.stderr.isatty()
     start = "\r" if terminal else ""
-    blocks = read_blocks(table, block_rows, text=[*fitted.text, *asked, *([recorded] if recorded else [])])
     with explain_write_errors(output), BlockWriter(output, sys.stdout if prints else None) as writer:
-        for block in blocks:
+        for block in read_blocks(table, block_rows):
             for name in asked:
                 if name not in block.columns:
                     raise unknown_name("column to carry", name, block.columns)
-            carried = [recorded, *asked] if recorded in block.columns else asked
+            known = [recorded] if recorded is not None and recorded in block.columns else []
+            carried = list(dict.fromkeys([*known, *asked]))
             records = fitted.check_records(block, strict=strict)
             result = fitted.represent(records)
-            added = block[carried].copy()
-            if decide:
-                if fitted.classifies:
-                    added["decision"] = fitted.decide(records)
-                added["score"] = fitted.score(records)
-            clash = sorted(set(added.columns) & set(result.columns))
-            if clash:
-                raise IfairError(f"the output would have two columns {clash[0]!r}; rename it, or do not carry it")
-            columns = [*added.columns, *result.columns]
-            writer.write(added.join(result))
+            added = {"score": fitted.score(records)} if decide else {}
+            if decide and fitted.classifies:
+                added = {"decision": fitted.decide(records), **added}
+            if not columns:
+                represented = find_free_names(result.columns, carried)
+                decided = find_free_names(added, [*carried, *represented])
+                columns = [*carried, *decided, *represented]
+            parts = [block[carried], pd.DataFrame(added, index=block.index), result]
+            writer.write(pd.concat(parts, axis=1).set_axis(columns, axis=1))
             done += len(block)
             click.echo(f"{start}  {done:,} rows", err=True, nl=not terminal)
     if terminal:
         click.echo(err=True)
-    fitted.warn_new_categories()
+    fitted.warn_of_cells()
     if as_json:
-        click.echo(json.dumps({"output": str(output), "rows": done, "columns": columns}, indent=2))
+        echo_json({"output": str(output), "rows": done, "columns": columns})
     elif not prints:
         click.echo(f"{done:,} rows, {len(columns)} columns: {output}")

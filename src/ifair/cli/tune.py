@@ -7,10 +7,10 @@ import click
 
 from ifair.cli.audit_options import ROLES, read_people
 from ifair.cli.extras import needs, needs_for_tables
-from ifair.cli.output import json_option, output_option, write_text
+from ifair.cli.output import json_option, output_option, prepare_output, write_text
 from ifair.cli.roles_options import roles_options
 from ifair.cli.terminal_text import make_printable
-from ifair.files import check_writable
+from ifair.plain_data import format_json
 
 
 @click.command(short_help="Search settings: useful, fair, or balanced.")
@@ -57,9 +57,9 @@ def tune(
     """
     needs("the search", "optuna")
     needs_for_tables(table)
-    import json
-
-    check_writable(output)
+    journal = journal or output.with_suffix(".journal")
+    prepare_output(output, "ifair-tuning", journal)
+    prepare_output(journal, "journal", output)
     records, _ = read_people(table, roles)
 
     from ifair import audit
@@ -70,13 +70,14 @@ def tune(
         n_trials=trials,
         variant=variant,
         seed=seed,
-        journal=journal or output.with_suffix(".journal"),
+        journal=journal,
         most_people=people,
         categorical=roles.categorical,
+        similarity=roles.similarity,
         observer=_show_trial,
     )
-    text = json.dumps(found, indent=1, allow_nan=False)
-    write_text(output, text)
+    text = format_json(found, indent=1)
+    write_text(output, text, "ifair-tuning")
     click.echo(text if as_json else make_printable(tuning_text(found), lines=True))
     click.echo(f"\nTuning: {output}; give it to `ifair report` with --tuning", err=True)
 

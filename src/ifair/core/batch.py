@@ -1,14 +1,19 @@
-"""Many fits of one form, evaluated in one call."""
+"""Solve fits of one engine: those of one form are evaluated in one call."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ifair.core.arrays import Array, namespace
 from ifair.core.lbfgs import Floats
-from ifair.core.mapping import WEIGHT_SCALE, Parameters
+from ifair.core.mapping import WEIGHT_SCALE, Packing, Parameters
 from ifair.core.objective import Losses, Objective
 from ifair.core.pairs import AllPairs, EuclideanPairs, Landmarks
+from ifair.core.solve import ENDED_EARLY, Problem, Result, Solution, minimise_many
+from ifair.engines.engine import Engine
 
 
 class Batch:
@@ -93,20 +98,91 @@ class Batch:
         return xp.concat([total, terms], axis=1), flat
 
 
-def can_be_batched(objective: Objective) -> bool:
-    """Whether the formulas of an objective take many fits at once: those of Minkowski distances other than p = 2 loop
-    over attributes and gain nothing from it."""
+@dataclass(frozen=True, slots=True)
+class Fit(Problem[Parameters]):
+    """A problem on the records of an engine; perhaps with the same one on few records, whose solution is its start."""
+
+    objective: Objective
+    packing: Packing
+    rehearsal: "Fit | None" = None
+
+
+def solve(fits: Sequence[Fit]) -> list[Result[Parameters] | None]:
+    """Solve problems on the records of one engine; on an accelerator those of one form are evaluated together.
+
+    See :func:`ifair.core.solve.minimise_many`.
+    """
+    if any(fit.rehearsal is not None for fit in fits):
+        return _solve_after_rehearsal(fits)
+    forms = [_form(fit) for fit in fits]
+    # Batches have a place for frozen weights too.
+    given = [
+        fit if form is None else replace(fit, packing=replace(fit.packing, frozen=np.zeros_like(fit.packing.frozen)))
+        for fit, form in zip(fits, forms)
+    ]
+
+    def batch(numbers: list[int]) -> Batch:
+        first = fits[numbers[0]]
+        shape = first.packing.n_prototypes, first.packing.n_attributes
+        return Batch([fits[number].objective for number in numbers], shape, most_at_once(first))
+
+    return minimise_many(given, forms, batch)
+
+
+def _solve_after_rehearsal(fits: Sequence[Fit]) -> list[Result[Parameters] | None]:
+    """Solve the rehearsals, then the fits from their solutions; one that was called off is not begun."""
+    rehearsed = iter(solve([fit.rehearsal for fit in fits if fit.rehearsal is not None]))
+    results: dict[int, Result[Parameters] | None] = {}
+    given: dict[int, Fit] = {}
+    for number, fit in enumerate(fits):
+        found = (Solution(fit.starts[0], None, 0, ""), []) if fit.rehearsal is None else next(rehearsed)
+        if found is None or found[0].stopped in ENDED_EARLY:
+            results[number] = found and _judge_by(fit.objective, found[0])
+        else:
+            starts = fit.starts if fit.rehearsal is None else [found[0].parameters]
+            given[number] = replace(fit, starts=starts, rehearsal=None)
+    results |= zip(given, solve(list(given.values())))
+    return [results[number] for number in range(len(fits))]
+
+
+def _judge_by(objective: Objective, solution: Solution[Parameters]) -> Result[Parameters]:
+    losses = objective.value_and_grad(solution.parameters)[0]
+    return replace(solution, losses=losses), [losses.total]
+
+
+def most_at_once(fit: Fit) -> int:
+    """How many such fits may be evaluated at once in the memory that the engine gives to it; 1 where it gains nothing.
+
+    The formulas of Minkowski distances other than p = 2 loop over attributes.
+    """
+    objective, engine = fit.objective, fit.objective.engine
     kernels = [term.kernel for _, term in objective.terms if isinstance(term, AllPairs | Landmarks)]
-    return objective.mapping.p == 2.0 and all(type(kernel) is EuclideanPairs for kernel in kernels)
-
-
-def most_at_once(objective: Objective, n_prototypes: int, n_attributes: int) -> int:
-    """How many fits may be evaluated at once in the memory that the engine gives to it; 1 where batches do not pay."""
-    engine = objective.engine
+    if objective.mapping.p != 2.0 or any(type(kernel) is not EuclideanPairs for kernel in kernels):
+        return 1
     rows = min(engine.n_records, engine.block_rows)
     # Of every fit some copies of a block of records and of its memberships are alive at the same time.
-    bytes_each = 8 * rows * COPIES * (n_attributes + n_prototypes)
+    bytes_each = 8 * rows * COPIES * (fit.packing.n_attributes + fit.packing.n_prototypes)
     return max(1, engine.batch_bytes // bytes_each)
 
 
 COPIES = 8
+
+
+def _form(fit: Fit) -> Hashable | None:
+    """What two fits must share for their formulas to be the same: all but the weights. None for one by itself."""
+    if most_at_once(fit) == 1:
+        return None
+    objective = fit.objective
+    terms = tuple(_describe(objective.engine, term) for _, term in objective.terms)
+    return fit.packing.n_prototypes, objective.mapping, objective.reduction, terms
+
+
+def _describe(engine: Engine, part: Any) -> Hashable:
+    """A part of a formula with all that it holds."""
+    if is_dataclass(part):
+        return type(part), *(_describe(engine, getattr(part, field.name)) for field in fields(part))
+    if hasattr(part, "shape") and not isinstance(part, type):
+        on_host: NDArray[Any] = engine.fetch(part)[0]
+        return on_host.tobytes()
+    described: Hashable = part
+    return described

@@ -129,8 +129,9 @@ def maximum_closure(worth: Ints, a: Indices, b: Indices, capacity: Ints) -> Mask
     """
     n = len(worth)
     everyone = np.arange(n)
-    tail = np.concatenate([a, np.full(n, n), everyone])
-    head = np.concatenate([b, everyone, np.full(n, n + 1)])
+    # SciPy's flow before 1.15 takes no other integers.
+    tail = np.concatenate([a, np.full(n, n), everyone]).astype(np.int32)
+    head = np.concatenate([b, everyone, np.full(n, n + 1)]).astype(np.int32)
     zero = np.zeros(2 * n, dtype=object)
     forth = np.concatenate([capacity, np.maximum(worth, 0), np.maximum(-worth, 0)])
     back = np.concatenate([capacity, zero])

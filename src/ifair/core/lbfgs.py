@@ -53,14 +53,15 @@ class Functions(Protocol):
 
 
 # Columns of what the host orders: whether a row is evaluated at all, whether its last trial becomes the current point,
-# whether the step there is remembered, whether the search begins at its best point, the length of the step, and the
-# share of the gradient in its direction, downhill. Then come the shares of past steps and changes of the gradient.
-LIVE, ACCEPT, LEARN, BEGIN, LENGTH, SCALE, MIXTURE = range(7)
+# whether the step there is remembered, whether the search begins at its best point, in which place a step is
+# remembered, the length of the step, and the share of the gradient in its direction, downhill. Then come the shares of
+# past steps and changes of the gradient.
+LIVE, ACCEPT, LEARN, BEGIN, PLACE, LENGTH, SCALE, MIXTURE = range(8)
 
-# Rows of what is remembered of a search: past steps, each with the change of the gradient, the oldest first; the step
-# to the trial, with its change; the gradients at the current point and at the trial.
+# Rows of what is remembered of a search: past steps, each with the change of the gradient, a new one in the place of
+# the oldest; the step to the trial, with its change; the gradients at the trial and at the current point.
 PAST = 2 * MEMORY
-STEP, CHANGE, GRADIENT, SLOPE = range(PAST, PAST + 4)
+STEP, CHANGE, SLOPE, GRADIENT = range(PAST, PAST + 4)
 
 
 class _State:
@@ -76,7 +77,7 @@ class _State:
         x = functions.send(theta)
         best = functions.send(np.hstack([theta, np.full((B, functions.n_losses), np.inf)]))
         # Arrays of their own: all of them are written to.
-        return cls(functions, x, x + 0.0, zeros((B, SLOPE + 1, n), x), best)
+        return cls(functions, x, x + 0.0, zeros((B, GRADIENT + 1, n), x), best)
 
     def keep(self, rows: list[int]) -> "_State":
         xp, arrays = namespace(self.x), (self.x, self.trial, self.memory, self.best)
@@ -90,25 +91,29 @@ class _State:
         keeps all that it has.
         """
         xp, n = namespace(orders), self.x.shape[1]
-        live, accept, learn, begin = (_where(orders[:, i] != 0.0) for i in (LIVE, ACCEPT, LEARN, BEGIN))
-        x, trial, memory = self.x, self.trial, self.memory
-        _put(memory[:, :PAST], learn, memory[:, 2 : PAST + 2])
+        flags = orders[:, :PLACE] != 0.0
+        live, accept, learn, begin = (_where(flags[:, i]) for i in (LIVE, ACCEPT, LEARN, BEGIN))
+        x, trial, memory, best = self.x, self.trial, self.memory, self.best
+        _remember(memory, learn, orders[:, PLACE])
         _put(memory[:, GRADIENT], accept, memory[:, SLOPE])
         _put(x, accept, trial)
-        direction = (orders[:, None, MIXTURE:] @ memory[:, :PAST])[:, 0] - orders[:, SCALE, None] * memory[:, GRADIENT]
-        _put(trial, live, x + orders[:, LENGTH, None] * direction)
-        _put(trial, begin, self.best[:, :n])
+        direction = (orders[:, None, MIXTURE:] @ memory[:, :PAST])[:, 0]
+        direction -= orders[:, SCALE, None] * memory[:, GRADIENT]
+        direction *= orders[:, LENGTH, None]
+        _put(trial, live, x + direction)
+        _put(trial, begin, best[:, :n])
 
         losses, memory[:, SLOPE] = self.functions.values_and_grads(trial)
         memory[:, STEP] = trial - x
         memory[:, CHANGE] = memory[:, SLOPE] - memory[:, GRADIENT]
-        known = self.best[:, n]
-        better = (orders[:, LIVE] != 0.0) & ((losses[:, 0] < known) | (known == xp.inf))
-        _put(self.best, _where(better), xp.concat([trial, losses], axis=1))
+        better = _where(flags[:, LIVE] & ((losses[:, 0] < best[:, n]) | (best[:, n] == xp.inf)))
+        if better is not NOWHERE:
+            _put(best, better, xp.concat([trial, losses], axis=1))
         largest = xp.max(xp.abs(memory[:, SLOPE]), axis=1)
         descent = row_sums(memory[:, GRADIENT], memory[:, STEP])
-        products = [(memory @ memory[:, i, :, None])[:, :, 0] for i in (CHANGE, SLOPE)]
-        return (xp.concat([losses, largest[:, None], descent[:, None], *products], axis=1),)
+        products = memory[:, CHANGE:GRADIENT] @ memory.mT
+        flat = xp.reshape(products, (products.shape[0], -1))
+        return (xp.concat([losses, largest[:, None], descent[:, None], flat], axis=1),)
 
 
 def _where(mask: Any) -> Any:
@@ -117,7 +122,7 @@ def _where(mask: Any) -> Any:
         return mask
     if len(mask) == 1:
         return slice(None) if mask[0] else NOWHERE
-    return slice(None) if mask.all() else np.flatnonzero(mask)
+    return slice(None) if mask.all() else mask.nonzero()[0]
 
 
 NOWHERE = slice(0)
@@ -131,6 +136,26 @@ def _put(target: Array, where: Any, values: Array) -> None:
     else:
         mask = where[(..., *(None,) * (target.ndim - 1))]  # type: ignore[unreachable]
         target[...] = namespace(target).where(mask, values, target)
+
+
+def _remember(memory: Array, where: Any, place: Array) -> None:
+    """Write the last step and its change over the oldest ones, which are in this place."""
+    if isinstance(memory, np.ndarray):
+        if where is not NOWHERE:
+            rows, at = _index(where, place)
+            memory[rows, 2 * at], memory[rows, 2 * at + 1] = memory[rows, STEP], memory[rows, CHANGE]
+        return
+    xp = namespace(memory)  # type: ignore[unreachable]
+    rows, at = xp.arange(memory.shape[0], device=memory.device), 2 * xp.astype(place, xp.int64)
+    for to, values in ((at, memory[:, STEP]), (at + 1, memory[:, CHANGE])):
+        memory[rows, to] = xp.where(where[:, None], values, memory[rows, to])
+
+
+def _index(where: Any, place: Array) -> tuple[Any, Any]:
+    """Rows, and the place of each, to index with; of a single row slice and number, which are faster than arrays."""
+    if len(place) == 1:
+        return where, int(place[0])
+    return np.arange(len(place))[where], place[where].astype(np.intp)
 
 
 class Minimiser:
@@ -156,8 +181,9 @@ class Minimiser:
         self.evaluated, self.value, self.gradient_norm = np.full(B, np.nan), np.full(B, np.nan), np.full(B, np.inf)
         self._orders = np.zeros((B, MIXTURE + PAST))
         self._orders[:, LENGTH] = 1.0
-        # Inner products of what is remembered, the oldest first: of steps with changes the diagonal and the inverse of
-        # the upper triangle, of changes with each other all; and the scale of the Hessian's inverse.
+        # Inner products of what is remembered: of steps with changes the diagonal, and the inverse of those of a step
+        # with changes no older than itself, a triangle but for the places; of changes with each other all; and the
+        # scale of the Hessian's inverse.
         self._diagonal, self._inverse, self._changes = np.zeros((B, m)), np.zeros((B, m, m)), np.zeros((B, m, m))
         self._scale = np.ones(B)
         self._line_searches: dict[int, LineSearch] = {}
@@ -211,21 +237,21 @@ class Minimiser:
         p = functions.n_losses
         live, begun = self._orders[:, LIVE] == 1.0, self._orders[:, BEGIN] == 1.0
         losses, norms, descent = report[:, 0], report[:, p], report[:, p + 1]
-        by_change, by_slope = report[:, p + 2 : p + 3 + SLOPE], report[:, p + 3 + SLOPE :]
+        by_change, by_slope = report[:, p + 2 : p + 3 + GRADIENT], report[:, p + 3 + GRADIENT :]
         self.evaluated[live] = losses[live]
         good, ended = self._judge_steps(live & ~begun, descent, by_slope[:, STEP])
         accepted = begun | good
         ended |= accepted & (norms == 0.0) | good & ~(losses < self.value)
-        self._orders[:, ACCEPT:LENGTH] = 0.0
+        self._orders[:, ACCEPT:PLACE] = 0.0
         # A step is remembered if the loss is convex along it. The first point of a search is no step.
         self._learn(_where(good & (by_change[:, STEP] > -EPSILON * descent)), by_change, by_slope)
         rows = _where(accepted)
         self.value[rows], self.gradient_norm[rows] = losses[rows], norms[rows]
         self._turn(rows, by_slope[rows])
         # Nothing is known of the curvature at first, and the length of a gradient says little.
-        for row in np.flatnonzero(begun):
+        for row in begun.nonzero()[0]:
             self._orders[row, LENGTH] = 1.0 / max(sqrt(by_slope[row, SLOPE]), 1.0 / LONGEST)
-        return np.flatnonzero(good).tolist(), np.flatnonzero(ended).tolist()
+        return good.nonzero()[0].tolist(), ended.nonzero()[0].tolist()
 
     def _judge_steps(self, searching: Mask, before: Floats, after: Floats) -> tuple[Mask, Mask]:
         """Which trials are good enough, and which searches are at an end; of others a new length, or direction.
@@ -236,7 +262,7 @@ class Minimiser:
         low_enough = value <= self.value + DECREASE * before
         good = searching & low_enough & (before < 0.0) & (np.abs(after) <= -CURVATURE * before)
         ended = np.zeros_like(good)
-        for row in np.flatnonzero(searching & ~good).tolist():
+        for row in (searching & ~good).nonzero()[0].tolist():
             search = self._line_searches.get(row)
             if search is None:
                 search = LineSearch(float(self.value[row]), float(before[row] / length[row]), float(length[row]))
@@ -260,25 +286,24 @@ class Minimiser:
         self._line_searches.pop(row, None)
         self._inverse[row], self._scale[row] = 0.0, 1.0
 
-    def _learn(self, rows: Any, by_change: Floats, by_slope: Floats) -> None:
+    def _learn(self, where: Any, by_change: Floats, by_slope: Floats) -> None:
         """Remember a step and the change of the gradient in place of the oldest ones."""
+        if where is NOWHERE:
+            return
+        orders, inverse, changes = self._orders, self._inverse, self._changes
+        rows, place = _index(where, (orders[:, PLACE] + 1.0) % MEMORY)
         by_change = by_change[rows]
-        inverse, changes, diagonal = self._inverse[rows], self._changes[rows], self._diagonal[rows]
         curvature, size = by_change[:, STEP], by_change[:, CHANGE]
         # The inverse of a triangle, when its first row and column go and others come at the end.
-        inverse[:, :-1, :-1] = inverse[:, 1:, 1:]
-        inverse[:, -1] = 0.0
-        inverse[:, :-1, -1] = np.vecdot(inverse[:, :-1, :-1], -by_change[:, None, 2:PAST:2] / curvature[:, None, None])
-        inverse[:, -1, -1] = 1.0 / curvature
-        changes[:, :-1, :-1] = changes[:, 1:, 1:]
-        changes[:, -1] = changes[:, :, -1] = by_change[:, 3 : PAST + 2 : 2]
-        diagonal[:, :-1] = diagonal[:, 1:]
-        diagonal[:, -1] = curvature
-        if not isinstance(rows, slice):
-            self._inverse[rows], self._changes[rows], self._diagonal[rows] = inverse, changes, diagonal
+        inverse[rows, place] = inverse[rows, :, place] = 0.0
+        inverse[rows, :, place] = np.vecdot(inverse[rows], (by_change[:, :PAST:2] / -curvature[:, None])[:, None])
+        inverse[rows, place, place] = 1.0 / curvature
+        changes[rows, place] = changes[rows, :, place] = by_change[:, 1:PAST:2]
+        changes[rows, place, place] = size
+        self._diagonal[rows, place] = curvature
         self._scale[rows] = curvature / size
-        self._orders[rows, LEARN] = 1.0
-        by_slope[rows, :PAST] = by_slope[rows, 2 : PAST + 2]
+        orders[rows, PLACE], orders[rows, LEARN] = place, 1.0
+        by_slope[rows, 2 * place], by_slope[rows, 2 * place + 1] = by_slope[rows, STEP], by_slope[rows, CHANGE]
 
     def _turn(self, rows: Any, by_slope: Floats) -> None:
         """Accept trials, and turn in the next direction: the two-loop recursion, in terms of inner products."""

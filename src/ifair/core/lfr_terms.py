@@ -132,10 +132,8 @@ class GroupParity(Term):
         loss, slope = self._parity(members.T @ U)
         return members @ slope, (loss,)
 
-    def finish(
-        self, known: ParitySums | None, sums: tuple[Any, ...], parameters: Parameters
-    ) -> tuple[Array, Parameters]:
-        return (sums[0] if known is None else known.loss), parameters.zeros()
+    def finish(self, known: ParitySums | None, sums: tuple[Any, ...], parameters: Parameters) -> tuple[Array, None]:
+        return (sums[0] if known is None else known.loss), None
 
     def _members(self, rows: slice) -> Array:
         """1.0 where a record is of a group, shape (rows, G): sums over groups are then matrix products."""

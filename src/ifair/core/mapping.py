@@ -91,26 +91,29 @@ class Packing:
     n_attributes: int
     frozen: Mask
     extra: dict[str, int] = field(default_factory=dict)
+    _free: Any = field(init=False, repr=False, compare=False)
+    _parts: list[slice] = field(init=False, repr=False, compare=False)
 
-    def _split(self, theta: Array) -> list[Array]:
-        """Prototypes, the variables of the weights, and the further arrays."""
-        n_weights = self.n_attributes - np.count_nonzero(self.frozen)
-        ends = accumulate((self.n_prototypes * self.n_attributes, n_weights, *self.extra.values()), initial=0)
-        return [theta[start:end] for start, end in pairwise(ends)]
+    def __post_init__(self) -> None:
+        free = np.flatnonzero(~self.frozen)
+        lengths = (self.n_prototypes * self.n_attributes, len(free), *self.extra.values())
+        # Found once: parameters are packed and unpacked in every evaluation.
+        object.__setattr__(self, "_free", slice(None) if len(free) == self.n_attributes else free)
+        object.__setattr__(self, "_parts", [slice(*ends) for ends in pairwise(accumulate(lengths, initial=0))])
 
     def pack(self, parameters: Parameters) -> Array:
-        beta = np.sqrt(parameters.alpha[~self.frozen]) / WEIGHT_SCALE
+        beta = np.sqrt(parameters.alpha[self._free]) / WEIGHT_SCALE
         return np.concatenate([parameters.prototypes.ravel(), beta, *(parameters.extra[name] for name in self.extra)])
 
     def unpack(self, theta: Array) -> Parameters:
-        V, beta, *extra = self._split(theta)
+        V, beta, *extra = (theta[part] for part in self._parts)
         alpha = np.zeros(self.n_attributes)
-        alpha[~self.frozen] = (WEIGHT_SCALE * beta) ** 2
+        alpha[self._free] = (WEIGHT_SCALE * beta) ** 2
         return Parameters(V.reshape(self.n_prototypes, self.n_attributes), alpha, dict(zip(self.extra, extra)))
 
     def pack_gradient(self, gradient: Parameters, theta: Array) -> Array:
         """The gradient with respect to the flat vector, at ``theta``."""
-        d_beta = 2.0 * WEIGHT_SCALE**2 * self._split(theta)[1] * gradient.alpha[~self.frozen]
+        d_beta = 2.0 * WEIGHT_SCALE**2 * theta[self._parts[1]] * gradient.alpha[self._free]
         extra = (gradient.extra.get(name, np.zeros(size)) for name, size in self.extra.items())
         return np.concatenate([gradient.prototypes.ravel(), d_beta, *extra])
 
@@ -195,6 +198,46 @@ def root(D: Array, p: float, exponent: float) -> tuple[Array, Array]:
     return rooted, xp.where(positive, power * rooted / safe, xp.zeros_like(D))
 
 
+def compare_from_afar(X: Array, parameters: Parameters, p: float) -> tuple[Array, Array]:
+    """``d(x, v_k) - d(x, 0)`` and ``d(x, 0)`` for records far from 0 and the prototypes.
+
+    There, powers overflow, and distances are equal in all digits that they have. With ``s`` the largest number of a
+    record, ``|x - v|^p - |x|^p = s^p |x/s|^p (|1 - v/x|^p - 1)`` has neither fault.
+
+    Parameters
+    ----------
+    X : ndarray of shape (M, N)
+    parameters : Parameters
+    p : float
+
+    Returns
+    -------
+    difference : ndarray of shape (M, K)
+    distance : ndarray of shape (M, 1)
+    """
+    xp = namespace(X)
+    alpha = parameters.alpha
+    scale = xp.max(xp.abs(X), axis=-1, keepdims=True)
+    unit = xp.abs(X) / scale
+    powers = unit**p
+    total = times_vector(powers, alpha)[:, None]
+    nonzero = xp.where(X == 0.0, xp.ones_like(X), X)
+    changes = []
+    for v in parameters.prototypes:
+        ratio = v / nonzero
+        is_small = (xp.abs(ratio) < 0.5) & (X != 0.0)
+        small = xp.where(is_small, ratio, xp.zeros_like(ratio))
+        change = xp.where(is_small, powers * xp.expm1(p * xp.log1p(-small)), xp.abs((X - v) / scale) ** p - powers)
+        changes.append(times_vector(change, alpha))
+    distance = total ** (1.0 / p)
+    difference = distance * xp.expm1(xp.log1p(xp.stack(changes, axis=1) / total) / p)
+    return difference * scale, distance * scale
+
+
+FAR = 1e6
+"""From so many times the size of the prototypes on, records are compared with them from afar."""
+LARGEST_POWER = 1e290
+"""So large may powers of differences be."""
 ROUNDING = 64
 """Up to so many units of rounding apart, two distances to prototypes are equal."""
 
@@ -218,7 +261,50 @@ class Mapping:
         """``U`` of shape (M, K): how much of each prototype is in each record; rows sum to 1."""
         return self.with_pullback(X, parameters)[0]
 
+    def memberships_anywhere(self, X: Array, parameters: Parameters) -> Array:
+        """The same for records however far away."""
+
+        def from_afar(records: Array) -> Array:
+            difference, distance = compare_from_afar(records, parameters, self.p)
+            if not self.squared:
+                return softmax(-difference)
+            least = namespace(X).min(difference, axis=-1, keepdims=True)
+            return softmax(-(difference - least) * (2.0 * distance + difference + least))
+
+        return self._apply(X, parameters, lambda records: self.memberships(records, parameters), from_afar)
+
     def nearest(self, X: Array, parameters: Parameters) -> Array:
+        """The number of every record's nearest prototype, of equally near ones the first; shape (M,)."""
+
+        def from_afar(records: Array) -> Array:
+            xp = namespace(records)
+            difference, _ = compare_from_afar(records, parameters, self.p)
+            size = xp.max(xp.abs(difference), axis=-1, keepdims=True)
+            equal = ROUNDING * float(xp.finfo(size.dtype).eps) * size
+            near = xp.min(difference, axis=-1, keepdims=True) + equal >= difference
+            return xp.argmax(xp.astype(near, xp.int32), axis=-1)
+
+        return self._apply(X, parameters, lambda records: self._nearest(records, parameters), from_afar)
+
+    def _apply(
+        self, X: Array, parameters: Parameters, near: Callable[[Array], Array], afar: Callable[[Array], Array]
+    ) -> Array:
+        """One function for records near the prototypes, another for those far away."""
+        xp = namespace(X)
+        if X.shape[0] == 0 or X.shape[1] == 0:
+            return near(X)
+        size = float(xp.max(xp.abs(parameters.prototypes))) or 1.0
+        most = FAR * size
+        if self.p != 2.0:
+            most = min(most, (LARGEST_POWER if xp.finfo(X.dtype).max > LARGEST_POWER else 1e30) ** (1.0 / self.p))
+        is_far = xp.max(xp.abs(X), axis=-1) > most
+        if not bool(xp.any(is_far)):
+            return near(X)
+        found = near(xp.where(is_far[:, None], xp.zeros_like(X), X))
+        found[is_far] = xp.astype(afar(X[is_far]), found.dtype)
+        return found
+
+    def _nearest(self, X: Array, parameters: Parameters) -> Array:
         """The number of every record's nearest prototype, shape (M,); of equally near ones the first."""
         D, _ = powered_distances(X, parameters, self.p)
         xp = namespace(D)

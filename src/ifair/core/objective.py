@@ -44,10 +44,10 @@ class Term(ABC):
     def block(self, known: Any, X: Array, U: Array, rows: slice, parameters: Parameters) -> Part:
         """What the records ``X``, shape (M, N), at ``rows``, with memberships ``U``, shape (M, K), add."""
 
-    def finish(self, known: Any, sums: tuple[Any, ...], parameters: Parameters) -> tuple[Array, Parameters]:
-        """The loss, and the gradient on the parameters that does not pass through the memberships."""
+    def finish(self, known: Any, sums: tuple[Any, ...], parameters: Parameters) -> tuple[Array, Parameters | None]:
+        """The loss, and the gradient on the parameters that does not pass through the memberships, if there is one."""
         (loss,) = sums
-        return loss, parameters.zeros()
+        return loss, None
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +181,7 @@ class Objective:
         results = [loss for loss, _ in finished]
         for gradient, mixture in zip(gradients, mixtures):
             for share, (_, direct) in zip(mixture, finished):
-                gradient = gradient + direct.times(share)
+                gradient = gradient if direct is None else gradient + direct.times(share)
             results += [gradient.prototypes, gradient.alpha, *(gradient.extra[name] for name in self.extra)]
         return tuple(results)
 

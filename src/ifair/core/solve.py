@@ -1,4 +1,4 @@
-"""Minimise objectives from several starts, one or many at once: when a search converges, goes on, or ends.
+"""Minimise objectives from several starts, of one fit or of many: when a search converges, goes on, or ends.
 
 The searches themselves are those of :mod:`ifair.core.lbfgs`.
 """
@@ -54,6 +54,8 @@ class Progress:
     iteration: int
     loss: float
     gradient_norm: float
+    fall: float = np.inf
+    """Share of itself by which the loss fell over the last ten iterations; infinite before."""
 
 
 Observer = Callable[[Progress], None]
@@ -76,7 +78,20 @@ class Solution(Generic[P]):
 
 @dataclass(frozen=True, slots=True)
 class Problem(Generic[P]):
-    """A fit: what is minimised, from where, and when it ends, as for :func:`minimise`."""
+    """A fit: every start is tried for a while, then the best one goes on.
+
+    Parameters
+    ----------
+    objective : Differentiable
+    starts : sequence of P
+    packing : Vectorised
+    max_iter : int
+        Most iterations of the best start; others have at most ``TRIAL_ITERATIONS``.
+    tol : float
+        Converged when the loss fell by less than this share of itself (or of a hundredth of the first loss, if that
+        is more) over the last ten iterations.
+    observer : callable, optional
+    """
 
     objective: Differentiable[P]
     starts: Sequence[P]
@@ -95,42 +110,6 @@ class LossFunctions(Functions, Protocol):
 
     def name_losses(self, values: Floats) -> Any:
         """What ``value_and_grad`` of an objective says of its losses, from a row of them."""
-
-
-def minimise(
-    objective: Differentiable[P],
-    starts: Sequence[P],
-    packing: Vectorised[P],
-    *,
-    max_iter: int,
-    tol: float,
-    observer: Observer | None = None,
-) -> Result[P]:
-    """Try every start for a while, one after the other, then go on with the best one.
-
-    Parameters
-    ----------
-    objective : Differentiable
-    starts : sequence of P
-    packing : Vectorised
-    max_iter : int
-        Most iterations of the best start; others have at most ``TRIAL_ITERATIONS``.
-    tol : float
-        Converged when the loss fell by less than this share of itself (or of a hundredth of the first loss, if that
-        is more) over the last ten iterations.
-    observer : callable, optional
-
-    Returns
-    -------
-    solution : Solution
-        The best one found.
-    restarts : list of float
-        The loss that each start reached; starts that were never begun are NaN.
-    """
-    (result,) = minimise_many([Problem(objective, starts, packing, max_iter, tol, observer)])
-    if result is None:
-        raise KeyboardInterrupt
-    return result
 
 
 def minimise_many(
@@ -159,8 +138,9 @@ def minimise_many(
     Returns
     -------
     list of (Solution, list of float)
-        What :func:`minimise` returns. An interrupt ends all searches with the best that they have found so far; None is
-        a problem that had no value yet.
+        Of every problem the best solution found, and the loss that each start reached; NaN for starts that were never
+        begun. An interrupt ends all searches with the best that they have found so far; None is a problem that had no
+        value yet.
     """
     fits = [_Fit(problem) for problem in problems]
     by_form: dict[Hashable, list[int]] = {}
@@ -215,17 +195,19 @@ class _Search(Generic[P]):
         """Why the search stops after another iteration; nothing where it goes on."""
         self.iteration += 1
         self.history.append(self.best)
-        problem = self.fit.problem
-        if problem.observer is not None:
-            try:
-                problem.observer(Progress(self.start, self.iteration, self.best, gradient_norm))
-            except StopIteration:
-                return "callback"
+        problem, fall = self.fit.problem, np.inf
         if len(self.history) > PATIENCE:
             before = self.history[-1 - PATIENCE]
             # A loss that falls towards zero would never fall slowly: below a hundredth of the first one that counts.
-            if before - self.best <= problem.tol * max(abs(before), 0.01 * abs(self.first_loss)):
-                return "converged"
+            scale = max(abs(before), 0.01 * abs(self.first_loss))
+            fall = (before - self.best) / scale if scale > 0.0 else 0.0
+        if problem.observer is not None:
+            try:
+                problem.observer(Progress(self.start, self.iteration, self.best, gradient_norm, fall))
+            except StopIteration:
+                return "callback"
+        if fall <= problem.tol:
+            return "converged"
         return "max_iter" if self.iteration >= self.limit else ""
 
     def after_stall(self, value: float, gradient_norm: float) -> str:

@@ -36,6 +36,8 @@ class Dataset:
         Which ranking a record belongs to, where rankings exist. Records in no ranking hold a missing value.
     description, licence, citation, source : str
         What the records are and where they come from.
+    positive : str or None
+        The value of the outcome that became 1, as text, where it was another one.
 
     Examples
     --------
@@ -58,6 +60,7 @@ class Dataset:
     licence: str = ""
     citation: str = ""
     source: str = ""
+    positive: str | None = None
 
     def __post_init__(self) -> None:
         n_records = len(self.frame)

@@ -17,6 +17,7 @@ from pathlib import Path
 from ifair.datasets.about import DataFile, Origin
 from ifair.datasets.local_files import Report, cache_folder, gunzip, list_places, locate
 from ifair.errors import IfairError
+from ifair.files import replace_file
 
 TIMEOUT = 30.0
 # The largest archive that carries a file has 28 MB.
@@ -49,7 +50,8 @@ def fetch_file(file: DataFile, report: Report | None = None) -> Path:
         with tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=destination.parent) as scratch:
             made = _assemble(file, Path(scratch), say) if file.parts else _download(file, Path(scratch), say)
             try:
-                os.replace(made, destination)
+                with replace_file(destination) as place:
+                    os.replace(made, place)
             except PermissionError:
                 # Windows refuses while another process reads the file, which that process has just fetched
                 # itself.

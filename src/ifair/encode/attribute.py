@@ -64,7 +64,7 @@ class Attribute:
         if (wrong := np.abs(values) > _LARGEST).any():
             row = int(wrong.argmax())
             raise IfairError(
-                f"column {self.name!r} holds {values[row]} in row {row}: numbers must be finite, and at most "
+                f"column {self.name!r} holds {values[row]} in row {row + 1}: numbers must be finite, and at most "
                 f"{_LARGEST:g} in size because their squares are added up"
             )
         if self.kind == "boolean" and (wrong := ~np.isnan(values) & (values != 0) & (values != 1)).any():

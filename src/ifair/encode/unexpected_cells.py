@@ -18,8 +18,14 @@ class Cell(NamedTuple):
 
 
 def list_column_contents(encoder: Encoder) -> dict[str, str]:
-    """What each column held in `fit`: "numbers", "booleans", "text", "intervals" or "nothing"."""
-    return {attribute.name: attribute.holds for attribute in encoder._plan}
+    """What each column held in `fit`: "numbers", "codes", "booleans", "text", "intervals" or "nothing".
+
+    Codes are numbers that name categories.
+    """
+    return {
+        attribute.name: "codes" if attribute.kind == "categorical" and attribute.holds == "numbers" else attribute.holds
+        for attribute in encoder._plan
+    }
 
 
 def find_unreadable_cells(encoder: Encoder, frame: pd.DataFrame) -> list[Cell]:
@@ -27,11 +33,11 @@ def find_unreadable_cells(encoder: Encoder, frame: pd.DataFrame) -> list[Cell]:
     found = []
     for column, holds in list_column_contents(encoder).items():
         values = frame[column]
-        if holds not in ("numbers", "booleans"):
+        if holds not in ("numbers", "codes", "booleans"):
             continue
         if is_numeric_dtype(values):
             fits = ~values.isin([np.inf, -np.inf])
-        elif holds == "numbers":
+        elif holds != "booleans":
             fits = pd.to_numeric(values, errors="coerce").notna()
         else:
             fits = values.astype(str).str.lower().isin(["true", "false", "1", "0"])

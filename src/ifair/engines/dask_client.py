@@ -1,5 +1,6 @@
 """Which Dask cluster to compute on, and how to wait for it without waiting for ever."""
 
+import multiprocessing
 import time
 from concurrent.futures import CancelledError
 from contextlib import ExitStack
@@ -55,12 +56,22 @@ def local_cluster(workers: int | None = None) -> Any:
     import dask
     from distributed import LocalCluster
 
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        # A worker that runs the script which started it: that one tells why.
+        raise SystemExit(1)
     keep = {
         f"distributed.nanny.pre-spawn-environ.{name}": REUSED_BYTES
         for name in ("MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_")
     }
     with dask.config.set(keep):
-        return LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0", silence_logs=50)
+        try:
+            return LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0", silence_logs=50)
+        except RuntimeError as error:
+            raise RuntimeError(
+                f"engine='dask': the worker processes did not start ({error!s:.60}). Each of them runs your script "
+                'again: put what it does under `if __name__ == "__main__":`, or start a cluster yourself and name its '
+                "address"
+            ) from error
 
 
 def results_of(client: Any, futures: list[Any]) -> list[Any]:

@@ -1,18 +1,22 @@
 """What is compared, as plain data: a representation and its setting, the model on top, and what is done to scores."""
 
+import os
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from itertools import product
 from typing import Any
 
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import Pipeline
 
 from ifair.errors import IfairError
+from ifair.models.masking import Masked
 from ifair.models.representations import representation
 from ifair.ranking import PairwiseRanker
+from ifair.results import CandidateData
 
 NAMES = {
     "full": "full data",
@@ -22,21 +26,25 @@ NAMES = {
 }
 """What people call methods without a setting. The first is what every other candidate of an audit is compared with."""
 
-GRID: tuple[dict[str, Any], ...] = tuple({"K": k, "share": share} for k in (5, 10, 20) for share in (0.1, 0.9))
-"""What is tried where nobody tuned: prototypes, and the weight of fairness mu of lambda + mu = 1."""
-
 DIMENSION = 10
 """Components of SVD and prototypes of LFR, where a setting names no K."""
 
-VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
-    "frozen": ("ifair-frozen", {"fairness_distance": "euclidean"}),
-    "paper": ("ifair-b", {"reduction": "mean", "init": "k-means++", "pairs": "auto"}),
-}
-"""How iFair treats protected columns: not looked at, which is a guarantee; or begun near zero, as in the paper. Means
-in place of the paper's sums, so that a share says the same for tables of any size.
+VARIANTS: dict[str, str] = {"frozen": "iFair", "paper": "iFair-b"}
+"""How iFair treats protected columns, and what it is called then.
 
-By name the representation, and what is changed of it.
+Not looked at, neither when it learns nor when it represents, which is a guarantee; or begun near zero, as in the paper.
 """
+
+EUCLIDEAN = {"fairness_distance": "euclidean"}
+"""What frozen iFair does otherwise than the paper: distances between representations without the learned weights."""
+
+MEANS = {"reduction": "mean", "init": "k-means++", "pairs": "auto"}
+"""What the variant of the paper does otherwise than the paper: a share says the same for tables of any size."""
+
+CONSISTENT = "consistent"
+"""The post-processing of :class:`ifair.ConsistentClassifier`; its parameters are ``strength`` and ``n_neighbors``."""
+
+MODEL_NAMES = {"linear": "linear model", "boosting": "boosted trees", "neighbours": "nearest neighbours"}
 
 PARAMETERS = {
     "K": "n_prototypes",
@@ -72,12 +80,13 @@ class Candidate:
         The representation: a name of ``ifair.models.representations``, or "ifair", whose setting names a variant.
     setting : mapping
         Plain data: ``K``; ``lambda`` and ``mu``, or their share ``share`` = mu with lambda + mu = 1; LFR's ``A_x``,
-        ``A_y``, ``A_z``; any other parameter of the estimator by its own name. For "ifair" also ``variant``.
+        ``A_y``, ``A_z``; any other parameter of the estimator by its own name. For "ifair" also ``variant``. ``C`` is
+        of the linear model: the smaller, the stronger its penalty.
     model : str, default="linear"
-        A key of ``CLASSIFIERS`` or ``REGRESSORS``.
+        A key of ``CLASSIFIERS`` or ``REGRESSORS``, or "module:factory" for a model of the user's own.
     post : mapping, optional
-        What is done to the scores: the ``name`` of a function of ``ifair.evaluate.training.POST_PROCESSING``, and its
-        parameters.
+        What is done to the scores: its ``name``, "consistent" or one of
+        ``ifair.evaluate.training.POST_PROCESSING``, and its parameters.
     """
 
     method: str
@@ -86,106 +95,148 @@ class Candidate:
     post: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
-        variant = self.setting.get("variant", "frozen")
-        if self.method == "ifair" and variant not in VARIANTS:
+        variant, share = self.setting.get("variant", "frozen"), self.setting.get("share", 0.5)
+        if self.method == "ifair" and variant not in tuple(VARIANTS):
             raise IfairError(f"variant must be one of {', '.join(VARIANTS)}; got {variant!r}")
+        if type(self.setting.get("K", 1)) is not int or self.setting.get("K", 1) < 1:
+            raise IfairError(f"K must be a whole number of prototypes, at least 1; got {self.setting['K']!r:.60}")
+        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+            raise IfairError(f"share must be a number from 0 to 1; got {share!r:.60}")
+
+    @classmethod
+    def from_data(cls, data: CandidateData) -> "Candidate":
+        """The candidate that a file describes."""
+        return cls(data["method"], data["setting"], data["model"], data["post"])
+
+    def to_data(self) -> CandidateData:
+        """All that tells it from others, for a file."""
+        post = None if self.post is None else dict(self.post)
+        return {"method": self.method, "setting": dict(self.setting), "model": self.model, "post": post}
 
     @property
     def id(self) -> str:
         """Short, and different for different candidates."""
-        values = [f"{value:.6g}" for value in self.setting.values() if isinstance(value, (int, float))]
-        post = list(map(str, self.post.values())) if self.post else []
+        values = [
+            f"C{value:.6g}" if name == "C" else f"{value:.6g}" if isinstance(value, (int, float)) else str(value)
+            for name, value in self.setting.items()
+            if name != "variant"
+        ]
+        post = [f"{value:.6g}" if isinstance(value, float) else str(value) for value in (self.post or {}).values()]
         model = [] if self.model == "linear" else [self.model]
         return "-".join([self._kind.lower(), *values, *model, *post])
 
     @property
     def name(self) -> str:
         """For people."""
-        parts = [self._kind if self.setting else NAMES.get(self.method, self.method)]
-        letters = dict(self.setting)
+        parts = [NAMES.get(self.method, self._kind)]
+        letters = {letter: value for letter, value in self.setting.items() if letter != "variant"}
+        if letters.pop("output", None) == "nearest":
+            parts.append("nearest prototypes")
         if "share" in letters:
             share = letters.pop("share")
             letters |= {"λ": f"{1.0 - share:.3g}", "μ": f"{share:.3g}"}
-        parts += [f"{letter} = {value}" for letter, value in letters.items() if letter != "variant"]
-        parts += [] if self.model == "linear" else [self.model]
+        parts += [
+            f"{letter} = {value:.3g}" if isinstance(value, float) else f"{letter} = {value}"
+            for letter, value in letters.items()
+        ]
+        parts += [] if self.model == "linear" else [MODEL_NAMES.get(self.model, self.model)]
+        if self.consistent:
+            return ", ".join([*parts, f"consistent decisions of strength {self.post['strength']:.3g}"])  # type: ignore[index]
         return ", ".join([*parts, *(f"{key} {value}" for key, value in (self.post or {}).items())])
 
     @property
+    def consistent(self) -> bool:
+        """Whether like people get like scores, by :class:`ifair.ConsistentClassifier` or its sibling."""
+        return self.post is not None and self.post["name"] == CONSISTENT
+
+    @property
     def _kind(self) -> str:
-        if self.method != "ifair":
-            return self.method
-        return "iFair" if self.setting.get("variant", "frozen") == "frozen" else "iFair-b"
+        return VARIANTS[self.setting.get("variant", "frozen")] if self.method == "ifair" else self.method
 
     @property
     def blind(self) -> bool:
         """Whether the protected attributes cannot matter, by construction."""
-        return self.method.endswith(("masked", "-frozen", "-plus")) or self._kind == "iFair"
+        return self.drops_protected or self.method.endswith(("-frozen", "-plus"))
 
-    def build(
-        self, protected: Sequence[str], width: int, hidden: int, seed: int, solver: Mapping[str, Any]
-    ) -> Pipeline:
-        """The representation, unfitted.
+    @property
+    def drops_protected(self) -> bool:
+        """Whether protected columns are left out before anything is learned, and not asked for later."""
+        return self.method.endswith("masked") or self._kind == "iFair"
+
+    def build_steps(
+        self, protected: Sequence[str], width: int, seed: int, solver: Mapping[str, Any]
+    ) -> list[tuple[str, Any]]:
+        """The steps from encoded records to representations, unfitted; none where records stand for themselves.
 
         Parameters
         ----------
-        width, hidden : int
-            Encoded columns, and how many of them are protected: SVD has no more components than it sees columns.
+        protected : sequence of str
+            Protected columns among the records; none where they were left out before.
+        width : int
+            Encoded columns that are left: SVD has no more components.
         solver : mapping
             Parameters of iFair's and LFR's solver, such as ``n_restarts`` and ``max_iter``.
         """
-        setting = dict(self.setting)
-        method, changes = self.method, dict[str, Any]()
+        masking = [("mask", Masked(list(protected)))] if self.drops_protected and protected else []
+        setting = {name: value for name, value in self.setting.items() if name not in ("variant", "C")}
+        method = self.method.removesuffix("-masked")
+        if method in ("full", "masked"):
+            return masking
+        changes: dict[str, Any] = {}
         if method == "ifair":
-            method, changes = VARIANTS[setting.pop("variant", "frozen")]
+            method, changes = ("ifair-b", MEANS) if not self.drops_protected else ("ifair-frozen", EUCLIDEAN)
         k = setting.pop("K", DIMENSION)
-        if method.startswith("svd"):
-            k = min(k, width - hidden if method == "svd-masked" else width)
-        steps = representation(method, protected=list(protected), k=k, random_state=seed)
+        visible = None if self.drops_protected else list(protected) or None
+        last = representation(method, protected=visible, k=min(k, width) if method == "svd" else k, random_state=seed)[
+            -1
+        ]
         if "share" in setting:
             share = setting.pop("share")
             setting |= {"lambda": round(1.0 - share, 6), "mu": share}
-        parameters = {PARAMETERS.get(name, name): value for name, value in setting.items()}
-        if method == "lfr" or method.startswith("ifair"):
-            parameters |= {**changes, **solver}
-        if parameters:
-            steps[-1].set_params(**parameters)
-        return steps
+        parameters = changes | {PARAMETERS.get(name, name): value for name, value in setting.items()}
+        return [*masking, ("fair", last.set_params(**parameters, **({} if method == "svd" else solver)))]
+
+    def build_model(self, task: str, seed: int) -> Any:
+        """The model on top, unfitted."""
+        return make_model(self.model, task, seed, self.setting.get("C"))
 
 
-def ifair_candidate(setting: Mapping[str, Any]) -> Candidate:
-    """iFair at a setting of ``K``, ``share`` and, unless it is "frozen", ``variant``."""
-    return Candidate("ifair", {"variant": "frozen", "K": setting["K"], "share": setting["share"], **setting})
-
-
-def list_candidates(
-    settings: Sequence[Mapping[str, Any]] | None = None, *, two_classes: bool = True
-) -> list[Candidate]:
-    """Everything an audit compares: the data as they are, the rivals, and iFair at several settings.
+def make_model(name: str, task: str, seed: int, C: float | None = None) -> Any:
+    """The unfitted model of this name, or of this "module:factory", for a task.
 
     Parameters
     ----------
-    settings : sequence of settings, optional
-        Of iFair, such as the front of a tuning. Default: a small grid, and the paper's variant once.
-    two_classes : bool
-        Whether there is a label of two classes, without which LFR cannot learn.
-
-    Examples
-    --------
-    >>> [candidate.id for candidate in list_candidates([{"K": 10, "share": 0.5}], two_classes=False)]
-    ['full', 'masked', 'svd-masked', 'ifair-10-0.5']
+    C : float, optional
+        Of a linear model: the inverse of the strength of its penalty.
     """
-    wanted = [*GRID, {"K": 10, "share": 0.5, "variant": "paper"}] if settings is None else list(settings)
-    rivals = [Candidate(method) for method in NAMES if method != "lfr" or two_classes]
-    by_id = {candidate.id: candidate for candidate in (*rivals, *map(ifair_candidate, wanted))}
-    return list(by_id.values())
-
-
-def make_model(name: str, task: str, seed: int) -> Any:
-    """The unfitted model of this name for a task."""
+    if ":" in name:
+        return _make_own_model(name, task, seed)
     models = CLASSIFIERS if task == "classification" else REGRESSORS
     if name not in models:
-        raise IfairError(f"model must be one of {', '.join(models)} for {task}; got {name!r}")
-    return models[name](seed)
+        raise IfairError(
+            f"model must be one of {', '.join(models)} for {task}, or module:factory for one of your own; got {name!r}"
+        )
+    if C is None:
+        return models[name](seed)
+    if name != "linear":
+        raise IfairError(f"only the linear model has a penalty C; got C = {C} for {name}")
+    return LogisticRegression(C=C, max_iter=2000) if task == "classification" else Ridge(alpha=0.5 / C)
+
+
+def _make_own_model(name: str, task: str, seed: int) -> Any:
+    """What the user's function, or class, returns when it is called without arguments."""
+    module, _, factory = name.partition(":")
+    if os.getcwd() not in sys.path:
+        # As `python -m` does; a command that pip installed does not.
+        sys.path.insert(0, os.getcwd())
+    try:
+        found = getattr(import_module(module), factory)()
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
+        raise IfairError(f"the model {name!r} cannot be made, it must be module:factory: {error}") from error
+    method = "predict_proba" if task == "classification" else "predict"
+    if not hasattr(found, "get_params") or not hasattr(found, method):
+        raise IfairError(f"{name!r} returns a {type(found).__name__}: {task} needs an estimator with {method}")
+    return found.set_params(random_state=seed) if found.get_params().get("random_state", 0) is None else found
 
 
 def list_settings(method: str, grid: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

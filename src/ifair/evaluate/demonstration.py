@@ -86,9 +86,9 @@ def demonstrate(settings: Settings | None = None, step: Step | None = None) -> D
 
 def _measure(credit: Dataset, candidate: Candidate, seed: int) -> dict[str, float]:
     """Learn on one third, measure on another; every method sees the same thirds."""
-    parts = split_dataset(credit, seed, encoder=Encoder())
+    parts = split_dataset(credit, seed, encoder=Encoder(), similarity="attributes")
     trained = train(candidate, parts, seed, {})
     outcome = trained.outcome(parts.test)
-    _, changed = flip_scores(parts.test, trained.scores)
+    _, changed = flip_scores(parts.test.records, trained)
     flips = ~np.isnan(changed) & (trained.decisions(changed) != outcome.decisions)
     return {**paper_measures(parts.test, outcome), "flipped": float(flips.any(axis=0).mean())}

@@ -1,31 +1,28 @@
 """The measures of an audit: those for choosing with intervals, groups, the adversary and the certificate."""
 
 import warnings
+from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import UndefinedMetricWarning
 
-from ifair.evaluate.measures import consistency_options, plain_number, utility_measure
+from ifair.evaluate.measures import consistency_options, plain_number
+from ifair.evaluate.resampling import Measured, Resamples
 from ifair.evaluate.splits import Part, Split
-from ifair.evaluate.statistics import count_draws, gap_interval, group_rates, quantile_interval
+from ifair.evaluate.statistics import gap_interval, group_rates, is_share, quantile_interval, share_gap_interval
 from ifair.evaluate.training import Outcome
-from ifair.metrics import (
-    accuracy,
-    adversary,
-    bootstrap,
-    certify,
-    consistency_interval,
-    equal_opportunity_difference,
-    share_at_k,
-    statistical_parity_difference,
-    treatment,
-)
+from ifair.metrics import adversary, certify, share_at_k, share_interval, treatment
+from ifair.metrics.corrected import differ_at_rate, differ_in_rank
+from ifair.metrics.individual import compare_with_neighbours
 
 ADVERSARY_FOLDS = 5
 MOST_ATTACKED = 5_000
 """People whose group the adversary guesses, at most; more would only cost time."""
+
+ENOUGH = 20
+"""People in a group, for it to take part in a gap."""
 
 CERTIFIED_SHARES = (0.01, 0.05, 0.1, 0.2)
 
@@ -38,78 +35,123 @@ class Judgement:
     parts : Split
         The part is one of these.
     resamples : int
-        Of every bootstrap interval.
+        Of every interval by the bootstrap; those of shares are exact.
     """
 
     def __init__(self, part: Part, outcome: Outcome, parts: Split, resamples: int = 500) -> None:
         self.part, self.outcome, self.task = part, outcome, parts.task
         self._alike, self._resamples = consistency_options(part, parts), resamples
 
-    def intervals(self, before: "Judgement | None" = None) -> dict[str, Any]:
-        """Utility and consistency with 95 % intervals, and what the utility gains over another on the same people."""
-        measure, options = utility_measure(self.part, self.task)
-        y, n, scores, decisions = self.part.y, self._resamples, self.outcome.scores, self.outcome.decisions
+    def measures(self) -> dict[str, Measured]:
+        """Everything that candidates are compared by, each in the same resamples.
+
+        ``utility``, ``yNN`` and ``ranks`` (consistency of ranks, which no constant wins) of all; of two classes also
+        ``accuracy``, ``positive`` (the share of positive decisions), ``corrected`` (yNN corrected for chance) and
+        ``matched`` (the same where as many are selected as were truly positive, whoever decides); and for each
+        partition a gap: ``gap:NAME``.
+        """
+        part, drawn = self.part, self._drawn
+        scores, decisions = np.asarray(self.outcome.scores, dtype=np.float64), self.outcome.decisions
+        near, apart = compare_with_neighbours(decisions, **self._alike)
+        unlike, ranks = drawn.average_pairs(apart), drawn.average_pairs(differ_in_rank(scores, near, part.query))
         found = {
-            "utility": bootstrap(measure, y, scores, n_resamples=n, **options),
-            "yNN": consistency_interval(decisions, n_resamples=n, **self._alike),
+            "utility": drawn.utility(scores, self.task),
+            "yNN": Measured(1 - unlike.estimate, 1 - unlike.drawn),
+            "ranks": Measured(1 - 3 * ranks.estimate, 1 - 3 * ranks.drawn),
         }
         if self.task == "classification":
-            found["accuracy"] = bootstrap(accuracy, y, decisions, n_resamples=n)
-            found["positive"] = bootstrap(lambda made: float(made.mean()), decisions, n_resamples=n)
-        if before is not None:
+            found["accuracy"] = drawn.average(decisions == part.y)
+            found["positive"] = drawn.average(decisions)
+            found["corrected"] = _correct_for_chance(unlike, found["positive"])
+            if 0 < part.y.mean() < 1:
+                unlike, chance = differ_at_rate(scores, near, float(part.y.mean()), part.query)
+                found["matched"] = _correct_for_chance(drawn.average_pairs(unlike), drawn.average(chance))
+        return found | {f"gap:{name}": gap for name, gap in self._gaps.items()}
 
-            def gain(truth: Any, mine: Any, theirs: Any, **some: Any) -> float:
-                return float(measure(truth, mine, **some) - measure(truth, theirs, **some))
-
-            found["gain"] = bootstrap(gain, y, scores, before.outcome.scores, n_resamples=n, **options)
-        measured: dict[str, Any] = {
-            name: {"estimate": plain_number(one.estimate), "low": plain_number(one.low), "high": plain_number(one.high)}
-            for name, one in found.items()
+    def describe(self, measures: Mapping[str, Measured]) -> dict[str, Any]:
+        """Measures with their intervals as plain data; those of groups are in :meth:`groups`."""
+        described: dict[str, Any] = {
+            name: one.describe() for name, one in measures.items() if not name.startswith("gap:")
         }
-        return measured if self.task == "classification" else {**measured, "spread": plain_number(scores.std())}
+        return described if self.task == "classification" else {**described, "spread": plain_number(self.spread)}
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation of the scores."""
+        return float(np.std(self.outcome.scores))
+
+    @cached_property
+    def _drawn(self) -> Resamples:
+        return Resamples(self.part, self._resamples)
+
+    @cached_property
+    def _gaps(self) -> dict[str, Measured]:
+        """By partition the largest gap between the rates of groups of enough people."""
+        found = {}
+        for name, labels in self.part.partitions.items():
+            names, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+            enough = np.flatnonzero(sizes >= ENOUGH)
+            if len(enough) > 1:
+                rates = group_rates(self.outcome.decisions, codes, len(names), self._drawn.counts)[:, enough]
+                found[name] = Measured(float(np.ptp(rates[0])), np.ptp(rates[1:], axis=1))
+        return found
 
     def groups(self) -> list[dict[str, Any]]:
         """For every partition of the people the rates of its groups, and the largest gaps between them.
 
         ``rate``, ``tpr``, ``parity`` and ``opportunity`` have 95 % intervals, under the same name with ``_interval``.
+        Groups of too few people take no part in a gap. The largest gap comes first.
         """
-        counts = count_draws(len(self.part), self.part.query, self._resamples)
-        return [self._compare_groups(name, labels, counts) for name, labels in self.part.partitions.items()]
+        found = [self._compare_groups(name, labels) for name, labels in self.part.partitions.items()]
+        return sorted(found, key=lambda one: -1.0 if one["parity"] is None else one["parity"], reverse=True)
 
-    def _compare_groups(self, name: str, labels: NDArray[Any], counts: NDArray[np.float64]) -> dict[str, Any]:
+    def _compare_groups(self, name: str, labels: NDArray[Any]) -> dict[str, Any]:
         y, outcome = self.part.y, self.outcome.decisions
         names, codes = np.unique(labels, return_inverse=True)
-        drawn = {"rate": group_rates(outcome, codes, len(names), counts)}
+        rated = {"rate": codes}
         if self.task == "classification":
-            drawn["tpr"] = group_rates(outcome, np.where(y == 1, codes, -1), len(names), counts)
+            rated["tpr"] = np.where(y == 1, codes, -1)
+        drawn = {key: group_rates(outcome, who, len(names), self._drawn.counts) for key, who in rated.items()}
         rows = []
         for i, label in enumerate(names):
-            members = labels == label
-            row = {"label": label, "n": int(members.sum()), "base": y[members].mean(), "rate": outcome[members].mean()}
-            if self.task == "classification" and y[members].any():
-                row["tpr"] = outcome[members & (y == 1)].mean()
-            intervals = {
-                f"{key}_interval": _pair(quantile_interval(found[:, i])) for key, found in drawn.items() if key in row
-            }
+            members = codes == i
+            row: dict[str, Any] = {"label": label, "n": int(members.sum()), "base": y[members].mean()}
+            for key, rates in drawn.items():
+                if not np.isnan(rates[0, i]):
+                    row[key] = rates[0, i]
+                    row[f"{key}_interval"] = _pair(self._rate_interval(rated[key] == i, rates[1:, i]))
             if self.task == "ranking":
                 row["top"] = share_at_k(
                     None, self.outcome.scores, sensitive_features=labels, protected=label, query=self.part.query
                 )
                 row["share"] = members.mean()
-            rows.append({**{key: plain_number(value) for key, value in row.items()}, **intervals})
-        gaps: dict[str, Any] = {}
-        if self.task == "classification":
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UndefinedMetricWarning)
-                gaps["parity"] = statistical_parity_difference(None, outcome, sensitive_features=labels)
-                gaps["opportunity"] = equal_opportunity_difference(y, outcome, sensitive_features=labels)
-        else:
-            gaps["parity"] = np.ptp([row["rate"] for row in rows])
-        measured = {key: plain_number(value) for key, value in gaps.items()}
-        for key, found in zip(("parity", "opportunity"), drawn.values()):
-            # A group without truly positive people has no true positive rate, and takes no part in the gap.
-            measured[f"{key}_interval"] = _pair(gap_interval(found[:, ~np.isnan(found).all(axis=0)]))
-        return {"partition": name, "groups": rows, **measured}
+            rows.append({key: value if isinstance(value, list) else plain_number(value) for key, value in row.items()})
+        measured: dict[str, Any] = {"partition": name, "groups": rows}
+        for gap, (key, rates) in zip(("parity", "opportunity"), drawn.items()):
+            counted = [np.sum(rated[key] == i) >= ENOUGH for i in range(len(names))]
+            kept = rates[:, counted]
+            measured[gap] = plain_number(np.ptp(kept[0])) if kept.shape[1] > 1 else None
+            interval = self._gap_interval(rated[key], counted, kept[1:]) if kept.shape[1] > 1 else (np.nan, np.nan)
+            measured[f"{gap}_interval"] = _pair(interval)
+        return measured
+
+    def _rate_interval(self, members: NDArray[np.bool_], drawn: NDArray[np.float64]) -> tuple[float, float]:
+        """Of the mean outcome of some people: an exact one of a share, otherwise of what resamples gave."""
+        outcome = self.outcome.decisions[members]
+        if self.part.query is not None or not is_share(outcome):
+            return quantile_interval(drawn)
+        exact = share_interval(outcome)
+        return exact.low, exact.high
+
+    def _gap_interval(
+        self, codes: NDArray[np.intp], counted: list[bool], drawn: NDArray[np.float64]
+    ) -> tuple[float, float]:
+        """Of the largest gap between the mean outcomes of the groups that count."""
+        outcome = self.outcome.decisions
+        if self.part.query is not None or not is_share(outcome):
+            return gap_interval(drawn)
+        members = [codes == i for i, counts in enumerate(counted) if counts]
+        return share_gap_interval([outcome[who].sum() for who in members], [who.sum() for who in members])
 
     def worst(self, n: int = 10, *, higher_is_better: bool = True) -> list[dict[str, Any]]:
         """Who is treated worst compared with the people most like them."""
@@ -159,16 +201,15 @@ def certify_representation(Z: NDArray[np.float64], part: Part) -> dict[str, Any]
 
     The smallest share of exceptions is chosen about which so many pairs allow a statement.
     """
-    near = part.may_count
     for share in CERTIFIED_SHARES:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # too few pairs: the next share
-            found = certify(Z, near, share=share)
+            found = certify(Z, part.points, share=share)
         if np.isfinite(found.epsilon):
             break
     order = np.random.default_rng(0).permutation(len(part))
     half = len(order) // 2
-    apart = np.linalg.norm(near[order[:half]] - near[order[half : 2 * half]], axis=1)
+    apart = np.sqrt(part.points.squared_differences(part.points, order[:half], order[half : 2 * half]))
     return {
         "epsilon": plain_number(found.epsilon),
         "share": found.share,
@@ -177,6 +218,16 @@ def certify_representation(Z: NDArray[np.float64], part: Part) -> dict[str, Any]
         "mean": plain_number(found.mean),
         "typical_distance": plain_number(apart.mean()),
     }
+
+
+def _correct_for_chance(unlike: Measured, rate: Measured) -> Measured:
+    """See :func:`ifair.metrics.corrected_consistency`: 0 where everybody is decided about alike."""
+
+    def correct(share: Any, selected: Any) -> Any:
+        chance = 2 * selected * (1 - selected)
+        return np.where(chance > 0, 1 - share / np.where(chance > 0, chance, 1.0), 0.0)
+
+    return Measured(float(correct(unlike.estimate, rate.estimate)), correct(unlike.drawn, rate.drawn))
 
 
 def _pair(interval: tuple[float, float]) -> list[float | None]:

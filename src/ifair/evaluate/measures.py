@@ -8,23 +8,27 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
+from ifair.datasets.dataset import Dataset
 from ifair.evaluate.splits import Part, Split
-from ifair.evaluate.training import Outcome, decide, fit_model, model_scores
+from ifair.evaluate.training import Outcome, Trained, decide, fit_model, model_scores
 from ifair.metrics import (
     accuracy,
     auc,
     average_precision_at_k,
     consistency,
     consistency_per_person,
+    corrected_consistency,
     equal_opportunity,
     hard_auc,
     kendall_tau,
     mean_average_precision,
+    rank_consistency,
     share_at_k,
     statistical_parity,
 )
 from ifair.metrics.adversary import make_attacker
 from ifair.metrics.flip import each_alternative
+from ifair.metrics.individual import average_queries
 
 Floats = NDArray[np.float64]
 
@@ -97,7 +101,7 @@ def ranking_measures(part: Part, scores: Floats, order: Floats | None = None) ->
                 "MAP": average_precision_at_k(part.y[rows], by[rows], k=TOP),
                 "KT": kendall_tau(part.y[rows], by[rows]) if is_told_apart else 0.0,
                 "yNN": consistency(scale_to_unit(scores[rows]), neighbours=near, kind="score"),
-                "yNN_of_all": float(across[rows].mean()),
+                "yNN_of_all": average_queries(across[rows], query=None),
                 "percent_protected": 100.0 * share,
             }
         )
@@ -153,13 +157,13 @@ def consistency_options(part: Part, parts: Split) -> dict[str, Any]:
     return {"neighbours": part.neighbours, "query": part.query, **kind}
 
 
-def flip_scores(part: Part, scores: Any) -> tuple[list[int], Floats]:
+def flip_scores(people: Dataset, trained: Trained) -> tuple[list[int], Floats]:
     """Everybody's score with every combination of protected attributes that occurs, the fifty most frequent.
 
     Parameters
     ----------
-    scores : callable
-        From encoded records (M, N) to scores (M,).
+    trained : Trained
+        One that does not look at protected columns is not asked again.
 
     Returns
     -------
@@ -168,16 +172,17 @@ def flip_scores(part: Part, scores: Any) -> tuple[list[int], Floats]:
     changed : array of shape (n_combinations, M)
         NaN where it is a person's own. Nothing where all have the same.
     """
-    names = [str(part.X.columns[i]) for i in part.hidden]
+    frame, names = people.frame, people.protected
+    own = None if set(names) & set(trained.columns) else trained.scores(frame)
     rows, changed = [], []
-    for row, X, is_own in each_alternative(part.X, names):
+    for row, other, is_own in each_alternative(frame, names):
         rows.append(row)
-        changed.append(np.where(is_own, np.nan, scores(X)))
-    return rows, np.array(changed).reshape(len(rows), len(part))
+        changed.append(np.where(is_own, np.nan, trained.scores(other) if own is None else own))
+    return rows, np.array(changed).reshape(len(rows), len(people))
 
 
 def brief_measures(part: Part, outcome: Outcome, parts: Split) -> Any:
-    """Utility and consistency of a part of the split, for choosing, and of a classifier the accuracy.
+    """Utility and consistencies of a part of the split, for choosing, and of a classifier the accuracy.
 
     A :class:`ifair.results.Validation`: None for what is undefined.
     """
@@ -188,8 +193,11 @@ def brief_measures(part: Part, outcome: Outcome, parts: Split) -> Any:
             "utility": measure(part.y, outcome.scores, **options),
             "yNN": consistency(outcome.decisions, **consistency_options(part, parts)),
         }
+        alike: Any = {"neighbours": part.neighbours, "query": part.query}
+        found["ranks"] = rank_consistency(outcome.scores, **alike)
         if parts.task == "classification":
             found["accuracy"] = accuracy(part.y, outcome.decisions)
+            found["corrected"] = corrected_consistency(outcome.decisions, **alike)
     return {name: plain_number(value) for name, value in found.items()}
 
 

@@ -13,6 +13,9 @@ def harmonic_mean(a: float, b: float) -> float:
     return 2.0 * a * b / (a + b) if a > 0 and b > 0 else 0.0
 
 
+KEPT = 0.5
+"""Of the best utility above chance, in order to be chosen at all."""
+
 RULES: dict[str, Callable[[float, float], float]] = {
     "most_useful": lambda utility, _: utility,
     "fairest": lambda _, fairness: fairness,
@@ -46,6 +49,20 @@ def choose(rows: Sequence[Mapping[str, Any]], rule: str, *, utility: str, fairne
         raise IfairError("there are no settings to choose from")
     rated = [RULES[rule](float(row[utility]), float(row[fairness])) for row in rows]
     return int(np.argmax(np.nan_to_num(rated, nan=-np.inf)))
+
+
+def find_worthwhile(
+    rows: Sequence[Mapping[str, Any]], *, utility: str, fairness: str, chance: float = 0.0
+) -> list[int]:
+    """Positions of the rows that a rule may choose: what distinguishes nobody is never fair.
+
+    Left out is what has a measure undefined, decides the same about everybody (its ``corrected`` is 0), orders like
+    people as at random, or keeps less than half of the best utility above chance.
+    """
+    known = [i for i, row in enumerate(rows) if row[utility] is not None and row[fairness] is not None]
+    useful = [i for i in known if rows[i][fairness] > 0 and rows[i].get("corrected", 1.0) != 0]
+    best = max((rows[i][utility] for i in useful), default=chance)
+    return [i for i in useful if rows[i][utility] > chance and rows[i][utility] - chance >= KEPT * (best - chance)]
 
 
 def choose_row(rows: Sequence[Mapping[str, Any]], rule: str, *, utility: str, fairness: str = "yNN") -> Any:

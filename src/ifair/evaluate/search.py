@@ -120,7 +120,8 @@ def search(
             }
         )
         name = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:24]
-        study = _open_study(path, name, len(measures), facts)
+        with _explain_journal_errors(path):
+            study = _open_study(path, name, len(measures), facts)
         kept = study.get_trials(deepcopy=False)[:n_trials]
         trials = [Trial(one.number, one.user_attrs["setting"], one.user_attrs["result"]) for one in kept]
         reused = len(trials)
@@ -130,7 +131,9 @@ def search(
             proposed = first[number] if number < len(first) else _propose(study, space, len(measures), number, seed)
             setting = to_setting(space, proposed)
             result = _to_plain(dict(objective(setting)))
-            _keep_trial(study, _make_trial(optuna, space, proposed, setting, result, measures))
+            finished = _make_trial(optuna, space, proposed, setting, result, measures)
+            with _explain_journal_errors(path):
+                study.add_trial(finished)
             trials.append(Trial(number, setting, result))
             if observer is not None:
                 observer(Progress(trials[-1], number + 1, n_trials, reused))
@@ -187,12 +190,17 @@ def _make_trial(
     )
 
 
-def _keep_trial(study: Any, finished: Any) -> None:
+@contextmanager
+def _explain_journal_errors(journal: Path | None) -> Iterator[None]:
+    """Name the journal that cannot be written, and leave no empty one behind."""
     try:
-        study.add_trial(finished)
+        yield
     except OSError as error:
+        if journal is not None and journal.exists() and not journal.stat().st_size:
+            journal.unlink()
         raise SearchError(
-            f"cannot write the journal: {error.strerror}. What was finished before is kept; make room and run again."
+            f"cannot write the journal {journal}: {error.strerror}. What was finished before is kept; "
+            "make room and run again."
         ) from error
 
 

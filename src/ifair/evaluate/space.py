@@ -1,4 +1,4 @@
-"""What a search may vary: whole numbers, shares and choices, described by a few numbers each.
+"""What a search may vary: whole numbers, shares, orders of magnitude and choices, described by a few numbers each.
 
 A dimension has a *position*, the plain number that a sampler moves along, and a *value*, what a setting says. The
 position of a share is its log-odds, for between 0.9 and 0.99 there is as much to find as between 0.5 and 0.9.
@@ -6,7 +6,7 @@ position of a share is its log-odds, for between 0.9 and 0.99 there is as much t
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import exp, log
+from math import exp, log, log10
 from typing import Any
 
 from ifair.errors import IfairError
@@ -99,6 +99,51 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
+class Real:
+    """A positive number whose order of magnitude matters, such as a penalty.
+
+    Parameters
+    ----------
+    zero : bool, default=False
+        Whether exactly 0 belongs to it: the tenth of the range below ``low``, in orders of magnitude, stands for it.
+
+    Examples
+    --------
+    >>> strength = Real(0.01, 1.0, zero=True)
+    >>> strength.value(0.0), strength.value(-1.0), strength.value(-2.1)
+    (1.0, 0.1, 0.0)
+    """
+
+    low: float
+    high: float
+    zero: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.low < self.high:
+            raise IfairError(f"a range of orders of magnitude needs 0 < low < high, got {self.low} and {self.high}")
+
+    def distribution(self) -> Any:
+        """The same for Optuna."""
+        from optuna.distributions import FloatDistribution
+
+        return FloatDistribution(log10(self.low) - self._below, log10(self.high))
+
+    def value(self, position: Any) -> float:
+        return 0.0 if position < log10(self.low) else float(f"{10.0**position:.3g}")
+
+    def position(self, value: Any) -> float:
+        if value == 0 and self.zero:
+            return log10(self.low) - self._below
+        if not self.low <= value <= self.high:
+            raise IfairError(f"{value!r} is not a number from {self.low} to {self.high}{' or 0' if self.zero else ''}")
+        return log10(value)
+
+    @property
+    def _below(self) -> float:
+        return 0.1 * log10(self.high / self.low) if self.zero else 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Choice:
     """One of a few options, in no order."""
 
@@ -123,7 +168,7 @@ class Choice:
         return value
 
 
-Space = Mapping[str, Integer | Share | Choice]
+Space = Mapping[str, Integer | Share | Real | Choice]
 
 
 def to_setting(space: Space, positions: Mapping[str, Any]) -> dict[str, Any]:

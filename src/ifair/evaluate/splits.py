@@ -12,10 +12,13 @@ from ifair.datasets.dataset import Dataset
 from ifair.datasets.thirds import thirds
 from ifair.encode import Encoder, columns_of
 from ifair.errors import IfairError
-from ifair.metrics import nearest_neighbours
 from ifair.results import Task
+from ifair.similarity import Peers, Similarity, make_similarity
+from ifair.similarity.peers import Points, find_peers
 
 NEIGHBOURS = 10
+"""How many peers the paper compares everybody with."""
+
 SHOWN_VALUES = 12
 """Groups of one attribute; with more values than this, only the protected group as a whole is compared."""
 
@@ -36,12 +39,19 @@ class Part:
         The encoded columns that came from protected attributes.
     rows : int array of shape (M,)
         Where they stand in the dataset.
+    similarity : Similarity or None
+        Who is like whom, fitted on the training part. None: the paper's reading, Euclidean distances of the encoded
+        unprotected columns, ten neighbours, no caliper.
+    encoder : Encoder or None
+        What encoded them.
     """
 
     records: Dataset
     X: pd.DataFrame
     hidden: list[int]
     rows: Rows
+    similarity: Similarity | None = None
+    encoder: Encoder | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -63,29 +73,54 @@ class Part:
 
     @cached_property
     def may_count(self) -> NDArray[np.float64]:
-        """The unprotected columns, on which neighbours are searched, shape (M, L)."""
+        """The encoded unprotected columns, shape (M, L)."""
         return np.delete(self.X.to_numpy(), self.hidden, axis=1)
 
     @cached_property
+    def points(self) -> Points:
+        """The people as their similarity sees them."""
+        if self.similarity is None:
+            return Points.of_columns(self.may_count)
+        return self.similarity.embed(self.records.frame)
+
+    @cached_property
+    def peers(self) -> Peers:
+        """The people most like each within the caliper; for rankings of the same query."""
+        return self.find_peers(self.n_neighbors)
+
+    @property
     def neighbours(self) -> Rows:
-        """The people most like each on what may count, shape (M, k); for rankings of the same query."""
-        if self.query is None:
-            return self.neighbours_of_all
-        k = min(NEIGHBOURS, int(pd.Series(self.query).value_counts().min()) - 1)
-        return nearest_neighbours(self.may_count, k, query=self.query)
+        """Positions of the peers, shape (M, k); -1 where there is nobody else within reach."""
+        return self.peers.indices
 
     @cached_property
     def neighbours_of_all(self) -> Rows:
-        """The people most like each, in whichever query, shape (M, k)."""
-        return nearest_neighbours(self.may_count, min(NEIGHBOURS, len(self) - 1))
+        """The same in whichever query."""
+        if self.query is None:
+            return self.neighbours
+        return find_peers(self.points, None, self.n_neighbors).within(self._reach).indices
 
     @cached_property
     def rankings(self) -> list[tuple[Rows, Rows]]:
-        """For each query its rows, and for each of them the ten nearest (all, where there are fewer) among them."""
+        """For each query its rows, and for each of them the peers by their position among these rows, or -1."""
         codes, names = pd.factorize(np.asarray(self.query))
         by_query = [np.flatnonzero(codes == number) for number in range(len(names))]
-        near = [nearest_neighbours(self.may_count[rows], min(NEIGHBOURS, len(rows) - 1)) for rows in by_query]
-        return list(zip(by_query, near))
+        near = [self.neighbours[rows] for rows in by_query]
+        return [(rows, np.where(near < 0, -1, np.searchsorted(rows, near))) for rows, near in zip(by_query, near)]
+
+    @property
+    def n_neighbors(self) -> int:
+        """Peers that everybody is compared with, at most."""
+        return NEIGHBOURS if self.similarity is None else self.similarity.n_neighbors
+
+    def find_peers(self, n_neighbors: int) -> Peers:
+        """So many of the people most like each, at most."""
+        codes = None if self.query is None else pd.factorize(self.query)[0]
+        return find_peers(self.points, None, n_neighbors, codes).within(self._reach)
+
+    @property
+    def _reach(self) -> float | None:
+        return None if self.similarity is None else self.similarity.caliper_
 
     @cached_property
     def partitions(self) -> dict[str, NDArray[Any]]:
@@ -121,6 +156,12 @@ class Split:
     task: Task
 
     @property
+    def similarity(self) -> dict[str, Any]:
+        """Who counts as alike, as plain data."""
+        found = self.train.similarity
+        return {"reading": "paper"} if found is None else found.to_dict()
+
+    @property
     def protected(self) -> tuple[str, ...]:
         """Names of the protected attributes."""
         return self.train.records.protected
@@ -152,6 +193,7 @@ def split_dataset(
     rows: ArrayLike | None = None,
     most_training: int | None = None,
     most_judged: int | None = None,
+    similarity: Any = "paper",
     known: pd.DataFrame | None = None,
 ) -> Split:
     """Split at random into thirds and encode; scales and categories are learned on the training part alone.
@@ -170,6 +212,9 @@ def split_dataset(
         Learn on at most so many records of the training third.
     most_judged : int, optional
         Keep at most so many records of the validation third, and of the test third (whole queries).
+    similarity : "paper", "attributes", Similarity, or mapping of its parameters
+        Who is like whom; learned on the training part too. "paper": see :class:`Part`. Of a Similarity its parameters
+        are taken, and the protected columns of the dataset never count.
     known : DataFrame, optional
         A table with all categories, if they are known beforehand; scales are learned on the training part all the same.
     """
@@ -183,7 +228,13 @@ def split_dataset(
     judged = [limit_rows(people, part, most_judged, [seed, len(part)]) for part in parts[1:]]
     learned_from = people.frame.iloc[train]
     encoder.fit(learned_from) if known is None else encoder.fit(known).rescale(learned_from)
-    encoded = [encode_part(people, part, encoder, kept) for part in (train, *judged)]
+    alike = None
+    if not (isinstance(similarity, str) and similarity == "paper"):
+        alike = make_similarity(
+            similarity, columns=people.frame.columns, protected=people.protected, categorical=encoder.categorical
+        )
+        alike.fit(learned_from)
+    encoded = [encode_part(people, part, encoder, kept, alike) for part in (train, *judged)]
     return Split(encoded[0], encoded[1], encoded[2], encoder, task_of(dataset))
 
 
@@ -214,15 +265,27 @@ def reuse_records(dataset: Dataset, *, encoder: Encoder) -> Split:
     return Split(part, part, part, encoder, task_of(dataset))
 
 
-def split_table(dataset: Dataset, seed: int, *, most_people: int = 10_000, categorical: Any = ()) -> Split:
+def split_table(
+    dataset: Dataset,
+    seed: int,
+    *,
+    most_people: int = 10_000,
+    most_training: int | None = None,
+    categorical: Any = (),
+    similarity: Any = None,
+) -> Split:
     """The split for tuning and auditing a table: stratified, without queries of one candidate.
 
     Parameters
     ----------
     most_people : int
         Of the validation and the test part at most so many are kept.
+    most_training : int, optional
+        Learn on at most so many records of the training third.
     categorical : sequence of str
         Columns of numbers that are codes of categories.
+    similarity : as in :func:`split_dataset`
+        Default: :class:`ifair.Similarity` of all unprotected attributes.
     """
     task_of(dataset)
     kept = comparable_rows(dataset)
@@ -231,12 +294,37 @@ def split_table(dataset: Dataset, seed: int, *, most_people: int = 10_000, categ
         raise IfairError(f"{dataset.name} is too small: three parts need at least 33 records, or three queries")
     encoder = Encoder(categorical=list(categorical) or "auto")
     try:
-        return split_dataset(dataset, seed, encoder=encoder, stratify=True, rows=kept, most_judged=most_people)
+        parts = split_dataset(
+            dataset,
+            seed,
+            encoder=encoder,
+            stratify=True,
+            rows=kept,
+            most_training=most_training,
+            most_judged=most_people,
+            similarity=similarity or "attributes",
+        )
+        _refuse_constant_outcomes(parts, dataset)
+        return parts
     except IfairError:
         raise
     except (ValueError, TypeError) as error:
         # The encoder refuses bad tables this way, in words.
         raise IfairError(str(error)) from error
+
+
+def _refuse_constant_outcomes(parts: Split, dataset: Dataset) -> None:
+    """Refuse parts in which everybody has the same outcome: nothing can be learned from them, or judged on them."""
+    if parts.task == "ranking":
+        return
+    for name, part in {"learn from": parts.train, "choose by": parts.validation, "judge on": parts.test}.items():
+        if np.ptp(part.y) == 0:
+            counts = ", ".join(f"{n} with {value_text(value)}" for value, n in dataset.outcome.value_counts().items())
+            raise IfairError(
+                f"{dataset.name} cannot be split into three parts with different outcomes: of {len(dataset)} people "
+                f"there are {counts} in {dataset.outcome.name!r}, and the {len(part)} people to {name} all have "
+                f"{value_text(part.y[0])}; at least three people of each are needed"
+            )
 
 
 def comparable_rows(dataset: Dataset) -> Rows:
@@ -247,12 +335,19 @@ def comparable_rows(dataset: Dataset) -> Rows:
     return np.flatnonzero(dataset.query.notna() & (sizes > 1))
 
 
-def encode_part(dataset: Dataset, rows: ArrayLike, encoder: Encoder, positions: ArrayLike | None = None) -> Part:
+def encode_part(
+    dataset: Dataset,
+    rows: ArrayLike,
+    encoder: Encoder,
+    positions: ArrayLike | None = None,
+    similarity: Similarity | None = None,
+) -> Part:
     """The records at these rows, as a fitted encoder sees them; ``positions``: where the dataset's records stand."""
     chosen = dataset.take(rows)
     X = encoder.transform(chosen.frame)
     hidden = [i for name in dataset.protected for i in columns_of(name, X.columns)]
-    return Part(chosen, X, hidden, np.asarray(rows) if positions is None else np.asarray(positions)[np.asarray(rows)])
+    stand = np.asarray(rows) if positions is None else np.asarray(positions)[np.asarray(rows)]
+    return Part(chosen, X, hidden, stand, similarity, encoder)
 
 
 def limit_rows(dataset: Dataset, rows: Rows, most: int | None, seed: Any, *, least_queries: int = 1) -> Rows:

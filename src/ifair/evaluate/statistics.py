@@ -1,13 +1,17 @@
-"""Statistics: repeated splits with paired comparisons, and bootstrap intervals of many groups at once."""
+"""Statistics: repeated splits with paired comparisons, and intervals of many groups at once."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from ifair.metrics import bootstrap
+from ifair.metrics import bootstrap, share_interval
+from ifair.metrics.bootstrap import share_bounds
+
+LEVEL = 0.95
+"""Of all intervals."""
 
 TAILS = (0.025, 0.975)
 """Of a 95 % interval."""
@@ -161,10 +165,34 @@ def gap_interval(found: NDArray[np.float64]) -> tuple[float, float]:
     return nearest, max(abs(low), abs(high))
 
 
+def share_gap_interval(hits: ArrayLike, sizes: ArrayLike) -> tuple[float, float]:
+    """An interval of the largest gap between shares of groups, shape (G,), that holds for few people and near 0 or 1.
+
+    Between two groups after Zou and Donner, from exact intervals of both. Of several groups every pair has one, at a
+    level adjusted for all pairs; the largest gap lies between the highest of their lower and of their upper ends.
+    """
+    rate = np.asarray(hits, dtype=np.float64) / np.asarray(sizes, dtype=np.float64)
+    if len(rate) < 2:
+        return float("nan"), float("nan")
+    i, j = np.triu_indices(len(rate), 1)
+    low, high = share_bounds(hits, sizes, 1 - (1 - LEVEL) / len(i))
+    least = rate[i] - rate[j] - np.hypot(rate[i] - low[i], high[j] - rate[j])
+    most = rate[i] - rate[j] + np.hypot(high[i] - rate[i], rate[j] - low[j])
+    # Where the sign of a difference is open, the gap may be nothing.
+    nearest = np.maximum(np.maximum(least, -most), 0.0)
+    return float(nearest.max()), float(min(np.maximum(-least, most).max(), 1.0))
+
+
 def mean_interval(values: NDArray[Any], query: NDArray[Any] | None, resamples: int) -> tuple[float, float]:
-    """An interval of a mean over people; of a share that was not once met, an exact one (Clopper and Pearson)."""
+    """An interval of a mean over people; of a share an exact one."""
     numbers = np.asarray(values, dtype=np.float64)
-    if query is None and not numbers.any():
-        return 0.0, float(1 - TAILS[0] ** (1 / len(numbers)))
+    if query is None and is_share(numbers):
+        exact = share_interval(numbers)
+        return exact.low, exact.high
     found = bootstrap(lambda v, **_: float(v.mean()), numbers, query=query, n_resamples=resamples)
     return found.low, found.high
+
+
+def is_share(values: NDArray[Any]) -> bool:
+    """Whether the mean of values is a share: all of them are 0 or 1."""
+    return bool(np.isin(values, (0, 1)).all())

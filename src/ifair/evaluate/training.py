@@ -8,15 +8,23 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
+from ifair.datasets.dataset import Dataset
+from ifair.encode import Encoder
 from ifair.evaluate.candidates import Candidate, make_model
 from ifair.evaluate.splits import Part, Split
+from ifair.models.consistent import ConsistentClassifier, ConsistentRegressor
+from ifair.models.consistent_model import ConsistentModel
+from ifair.models.lfr import LFR
 from ifair.models.many import fit_many
 from ifair.models.prototypes import PrototypeModel
-from ifair.ranking import FAStarIR
+from ifair.ranking import FAStarIR, PairwiseRanker
 
 Floats = NDArray[np.float64]
 
@@ -51,46 +59,95 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Trained:
-    """A fitted representation and the model trained on it."""
+    """A candidate that was fitted: one estimator over the table as it is.
 
-    steps: Pipeline
-    model: Any
+    Attributes
+    ----------
+    estimator : Pipeline, ConsistentClassifier or ConsistentRegressor
+        Encoder, representation and model in one, as it goes into a model file.
+    columns : list of str
+        The attributes that it looks at; without the protected ones where they cannot matter.
+    threshold : float
+        Of two classes: who has a higher score is decided about positively.
+    post : mapping, optional
+        What is done to the scores of a part afterwards.
+    """
+
+    estimator: Any
+    columns: list[str]
     task: str
+    threshold: float = 0.5
     post: Mapping[str, Any] | None = None
+
+    @property
+    def pipeline(self) -> Pipeline:
+        """Encoder, representation and model, without what is done to scores."""
+        return self.estimator.estimator_ if self.consistent else self.estimator
+
+    @property
+    def consistent(self) -> bool:
+        """Whether the scores of like people were made alike."""
+        return isinstance(self.estimator, ConsistentModel)
+
+    @property
+    def representation(self) -> Any:
+        """The last step before the model: the representation, or the encoder where there is none."""
+        return self.pipeline[-2]
 
     @property
     def converged(self) -> bool:
         """Whether the representation's solver did; true of those without one."""
-        return bool(getattr(self.steps[-1], "converged_", True))
+        return bool(getattr(self.representation, "converged_", True))
 
-    def represent(self, X: Any) -> Floats:
-        """Representations of encoded records, shape (M, D)."""
-        return np.asarray(self.steps.transform(X), dtype=np.float64)
+    def represent(self, frame: pd.DataFrame) -> Floats:
+        """Representations of records, shape (M, D)."""
+        return np.asarray(self.pipeline[:-1].transform(frame[self.columns]), dtype=np.float64)
 
-    def scores(self, X: Any) -> Floats:
-        """The model's scores of encoded records, before any post-processing, shape (M,)."""
-        return model_scores(self.model, self.represent(X), self.task)
+    def scores(self, frame: pd.DataFrame) -> Floats:
+        """The scores of records, each for itself, shape (M,)."""
+        return model_scores(self.estimator, frame[self.columns], self.task)
 
     def decisions(self, scores: Floats) -> NDArray[Any]:
         """What is decided at these scores, shape (M,)."""
-        return decide(scores, self.task)
+        return decide(scores, self.task, self.threshold)
 
     def outcome(self, part: Part) -> Outcome:
         """What happens to the people of a part, post-processing included."""
-        scores = self.scores(part.X)
+        if self._encodes(part):
+            scores = model_scores(self.pipeline[1:], part.X, self.task)
+        else:
+            scores = self.scores(part.records.frame)
         if self.post is None:
-            return Outcome(scores, decide(scores, self.task))
+            return Outcome(scores, self.decisions(scores))
         options = dict(self.post)
         return POST_PROCESSING[options.pop("name")](scores, part, self.task, **options)
+
+    def represent_part(self, part: Part) -> Floats:
+        """Representations of the people of a part, shape (M, D)."""
+        if self._encodes(part):
+            return np.asarray(self.pipeline[1:-1].transform(part.X), dtype=np.float64)
+        return self.represent(part.records.frame)
+
+    def _encodes(self, part: Part) -> bool:
+        """Whether the part was encoded by this very encoder, so that it need not be encoded again."""
+        return not self.consistent and part.encoder is self.pipeline[0]
+
+    def at_rate(self, part: Part, rate: float) -> "Trained":
+        """The same model with the threshold above which this share of the people of a part is."""
+        return replace(self, threshold=float(np.quantile(self.scores(part.records.frame), 1.0 - rate)))
+
+    def with_model(self, model: Any) -> "Trained":
+        """The same representation with another fitted model on top."""
+        return replace(self, estimator=Pipeline([*self.pipeline.steps[:-1], ("decide", model)]))
 
     def with_post(self, **post: Any) -> "Trained":
         """The same model with this post-processing: its ``name``, and its parameters."""
         return replace(self, post=post)
 
 
-def decide(scores: Floats, task: str) -> NDArray[Any]:
-    """0 or 1 for two classes, 1 above one half; other scores stand for themselves."""
-    return (scores > 0.5).astype(np.int64) if task == "classification" else scores
+def decide(scores: Floats, task: str, threshold: float = 0.5) -> NDArray[Any]:
+    """0 or 1 for two classes, 1 above the threshold; other scores stand for themselves."""
+    return (scores > threshold).astype(np.int64) if task == "classification" else scores
 
 
 def model_scores(model: Any, Z: Any, task: str) -> Floats:
@@ -98,53 +155,137 @@ def model_scores(model: Any, Z: Any, task: str) -> Floats:
     return model.predict_proba(Z)[:, 1] if task == "classification" else model.predict(Z)
 
 
-def train(candidate: Candidate, parts: Split, seed: int, solver: Mapping[str, Any]) -> Trained:
-    """Fit a candidate on the training part.
+def train(
+    candidate: Candidate,
+    parts: Split,
+    seed: int,
+    solver: Mapping[str, Any],
+    *,
+    threshold: float = 0.5,
+) -> Trained:
+    """Fit a candidate on the training part; see :func:`fit_candidate`."""
+    return fit_candidate(
+        candidate,
+        parts.train.records,
+        parts.task,
+        seed,
+        solver,
+        encoder=parts.encoder,
+        similarity=parts.train.similarity or "paper",
+        threshold=threshold,
+    )
+
+
+def fit_candidate(
+    candidate: Candidate,
+    people: Dataset,
+    task: str,
+    seed: int,
+    solver: Mapping[str, Any],
+    *,
+    encoder: Encoder,
+    similarity: Any = None,
+    threshold: float = 0.5,
+) -> Trained:
+    """Fit a candidate on a table of people: what is audited and what is shipped are made here.
+
+    Of people without an outcome the representation is all there is.
 
     Parameters
     ----------
+    task : {"classification", "regression", "ranking"}
     seed : int
-        Of the representation's starts and of the model.
+        Of the representation's starts, of the model, and of the folds of consistent decisions.
     solver : mapping
         Parameters of iFair's and LFR's solver, such as ``n_restarts`` and ``max_iter``.
+    encoder : Encoder
+        Its options are taken; it is fitted anew.
+    similarity : Similarity, "paper" or None
+        Who is like whom, for consistent decisions.
+    threshold : float
+        Of two classes: who has a higher score is decided about positively.
     """
-    steps = fit_representation(candidate, parts.train, seed, solver)
-    Z = np.asarray(steps.transform(parts.train.X), dtype=np.float64)
-    return Trained(steps, fit_model(candidate.model, Z, parts.train, parts.task, seed), parts.task, candidate.post)
+    hidden = list(people.protected) if candidate.drops_protected else []
+    columns = [name for name in people.frame.columns if name not in hidden]
+    frame = people.frame[columns]
+    left = encoder.categorical
+    encode = clone(encoder).set_params(
+        categorical=left if isinstance(left, str) else [name for name in left if name not in hidden] or "auto"
+    )
+    encoded = encode.fit_transform(frame)
+    visible = [name for name in people.protected if name not in hidden]
+    steps = candidate.build_steps(visible, encoded.shape[1], seed, solver)
+    fitted = _fit(Pipeline(steps), encoded, people) if steps else Pipeline([("as_is", "passthrough")])
+    represent = Pipeline([("encode", encode), *(fitted.steps if steps else [])])
+    if people.target is None:
+        return Trained(represent, columns, task)
+    Z, y = fitted.transform(encoded), people.target.to_numpy()
+    model = candidate.build_model(task, seed)
+    query = {} if people.query is None else {"query": people.query.to_numpy()}
+    of_model = query if isinstance(model, PairwiseRanker) else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        if not candidate.consistent:
+            pipeline = Pipeline([*represent.steps, ("decide", model.fit(Z, y, **of_model))])
+            return Trained(pipeline, columns, task, threshold, candidate.post)
+        warnings.filterwarnings("ignore", message="the inner estimator can see protected columns")
+        options = {name: value for name, value in (candidate.post or {}).items() if name != "name"}
+        # The representation looks at no outcome: only the model on top is fitted anew without some of the people.
+        estimator = (ConsistentClassifier if task == "classification" else ConsistentRegressor)(
+            Pipeline([("represent", FrozenEstimator(represent)), ("decide", model)]),
+            **{"n_neighbors": getattr(similarity, "n_neighbors", 10), **options},
+            protected=visible or None,
+            sees_protected=bool(visible),
+            similarity=similarity,
+            random_state=seed,
+        )
+        estimator.fit(frame, y, **query, **{f"decide__{name}": value for name, value in of_model.items()})
+    # As if all had been fitted in one: nothing is frozen in a model file.
+    estimator.estimator_ = Pipeline([*represent.steps, ("decide", estimator.estimator_[-1])])
+    return Trained(estimator.set_params(estimator=clone(estimator.estimator_)), columns, task, threshold)
 
 
 def train_many(candidates: Sequence[Candidate], parts: Split, seed: int, solver: Mapping[str, Any]) -> list[Trained]:
-    """Fit candidates on the training part, those that are learned by a solver all at once: see :func:`ifair.fit_many`.
+    """Fit candidates on the encoded training part, those that are learned by a solver all at once.
 
-    Every one has the starts, and to rounding the steps, that it would have alone.
+    Every one has the starts, and to rounding the steps, that it would have alone: see :func:`ifair.fit_many`.
     """
-    data = parts.train
-    built = [
-        candidate.build(data.records.protected, data.X.shape[1], len(data.hidden), seed, solver)
-        for candidate in candidates
-    ]
-    solved = [steps[-1] for steps in built if isinstance(steps[-1], PrototypeModel)]
-    with _expected_warnings():
-        fit_many(solved, data.X, data.y, sensitive_features=data.group)
-    fitted = [steps if isinstance(steps[-1], PrototypeModel) else _fit(steps, data) for steps in built]
+    part, columns = parts.train, list(parts.train.records.frame.columns)
     trained = []
-    for candidate, steps in zip(candidates, fitted):
-        Z = np.asarray(steps.transform(data.X), dtype=np.float64)
-        trained.append(
-            Trained(steps, fit_model(candidate.model, Z, data, parts.task, seed), parts.task, candidate.post)
-        )
+    for candidate, steps in zip(candidates, fit_representations(candidates, part, seed, solver)):
+        model = candidate.build_model(parts.task, seed)
+        query = {"query": part.query} if isinstance(model, PairwiseRanker) else {}
+        with _expected_warnings():
+            model.fit(steps.transform(part.X), part.y, **query)
+        pipeline = Pipeline([("encode", parts.encoder), *steps.steps, ("decide", model)])
+        trained.append(Trained(pipeline, columns, parts.task, post=candidate.post))
     return trained
 
 
 def fit_representation(candidate: Candidate, train: Part, seed: int, solver: Mapping[str, Any]) -> Pipeline:
-    """Fit a candidate's representation on the training part."""
-    return _fit(candidate.build(train.records.protected, train.X.shape[1], len(train.hidden), seed, solver), train)
+    """Fit a candidate's representation on an encoded part."""
+    return fit_representations([candidate], train, seed, solver)[0]
 
 
-def _fit(steps: Pipeline, train: Part) -> Pipeline:
-    fit = {"lfr__sensitive_features": train.group} if "lfr" in steps.named_steps else {}
+def fit_representations(
+    candidates: Sequence[Candidate], train: Part, seed: int, solver: Mapping[str, Any]
+) -> list[Pipeline]:
+    """Fit the representations of candidates on an encoded part; those with a solver and nothing before it at once."""
+    width, protected = train.may_count.shape[1], train.records.protected
+    built = [
+        Pipeline(candidate.build_steps(protected, width, seed, solver) or [("as_is", "passthrough")])
+        for candidate in candidates
+    ]
+    together = [steps for steps in built if len(steps) == 1 and isinstance(steps[-1], PrototypeModel)]
     with _expected_warnings():
-        return steps.fit(train.X, train.y, **fit)
+        fit_many([steps[-1] for steps in together], train.X, train.y, sensitive_features=train.group)
+    return [steps if any(steps is one for one in together) else _fit(steps, train.X, train.records) for steps in built]
+
+
+def _fit(steps: Pipeline, X: Any, people: Dataset) -> Pipeline:
+    fit = {f"{steps.steps[-1][0]}__sensitive_features": people.group} if isinstance(steps[-1], LFR) else {}
+    with _expected_warnings():
+        return steps.fit(X, None if people.target is None else people.target.to_numpy(), **fit)
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """What the paper reports, and the audit: arrays or frames in, floats or small results out."""
 
 from ifair.metrics.adversary import Adversary, adversary
-from ifair.metrics.bootstrap import Interval, bootstrap, consistency_interval
+from ifair.metrics.bootstrap import Interval, bootstrap, consistency_interval, share_interval
 from ifair.metrics.certificate import Certificate, certify, minkowski
 from ifair.metrics.corrected import consistency_at_rate, corrected_consistency, rank_consistency
 from ifair.metrics.flip import FlipTest, Shift, flip_test
@@ -67,6 +67,7 @@ __all__ = [
     "rank_consistency",
     "selection_rate",
     "share_at_k",
+    "share_interval",
     "statistical_parity",
     "statistical_parity_difference",
     "treatment",

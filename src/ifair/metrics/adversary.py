@@ -13,8 +13,8 @@ from sklearn.preprocessing import StandardScaler
 
 from ifair.errors import IfairError, warn_user
 from ifair.metrics.arguments import Floats, Ints, check_matrix, find_groups
-from ifair.metrics.bootstrap import Interval, bootstrap
-from ifair.metrics.utility import accuracy, auc
+from ifair.metrics.bootstrap import Interval, bootstrap, share_interval
+from ifair.metrics.utility import auc
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Adversary:
         return {name: getattr(self, name) for name in names}
 
     def interval(self, measure: str = "accuracy", **options: Any) -> Interval:
-        """A bootstrap interval over people for "accuracy" or, between two groups, "auc".
+        """An interval over people for "accuracy", an exact one, or, between two groups, by the bootstrap for "auc".
 
         It holds for the adversaries as they were trained: people are resampled, the training is not repeated. All
         folds' predictions are taken together, so that the estimate may differ a little from the mean over folds.
@@ -72,7 +72,7 @@ class Adversary:
             ``n_resamples``, ``confidence`` and ``random_state`` of :func:`ifair.metrics.bootstrap`.
         """
         if measure == "accuracy":
-            return bootstrap(accuracy, self.truth, self.chances.argmax(axis=1), **options)
+            return share_interval(self.truth == self.chances.argmax(axis=1), confidence=options.get("confidence", 0.95))
         if measure == "auc" and self.chances.shape[1] == 2:
             return bootstrap(auc, self.truth, self.chances[:, 1], **options)
         raise IfairError(f'measure must be "accuracy" or, between two groups, "auc"; got {measure!r}')

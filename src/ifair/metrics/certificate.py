@@ -28,6 +28,8 @@ from scipy.stats import beta, binom
 
 from ifair.errors import IfairError, warn_user
 from ifair.metrics.arguments import Floats, check_matrix, check_vector
+from ifair.similarity import Similarity
+from ifair.similarity.peers import Points
 
 Distance = Callable[[Floats, Floats], Floats]
 PAIRS = 32_768  # distances at a time
@@ -115,10 +117,11 @@ class Certificate:
 
 def certify(
     Z: ArrayLike,
-    X: ArrayLike,
+    X: Any,
     *,
     distance: Distance | None = None,
     record_distance: Distance | None = None,
+    similarity: Similarity | None = None,
     share: float = 0.01,
     confidence: float = 0.95,
     about: str = "population",
@@ -132,12 +135,15 @@ def certify(
     Z : array or frame of shape (M, D)
         Representations phi(x_i); for ``about="population"`` of records that were not used for fitting.
     X : array or frame of shape (M, L)
-        The same records' non-protected attributes x*_i, as they were fitted.
+        The same records' non-protected attributes x*_i, as they were fitted. With ``similarity`` the table as it is;
+        or what ``similarity.embed`` made of it.
     distance : callable, optional
         Distance between rows of two arrays of shape (n, D): ``minkowski(alpha, p)`` with the weights of the
         model, or any other. Default: Euclidean.
     record_distance : callable, optional
         The same for ``X``, for instance ``minkowski(alpha[nonprotected], p)``. Default: ``distance``.
+    similarity : Similarity, optional
+        Its distances are those of the records, instead of ``record_distance``: one that is fitted.
     share : float
         Share of pairs that may exceed epsilon.
     confidence : float
@@ -155,7 +161,10 @@ def certify(
     >>> print(certify(0.9 * X, X))  # every distance shrinks by a tenth
     with 95 % confidence at most 1 % of pairs of people like these exceed epsilon = 0.09289 (500 pairs: ...)
     """
-    image, records = check_matrix(Z, "Z"), check_matrix(X, "X")
+    image = check_matrix(Z, "Z")
+    records = X if isinstance(X, Points) else check_matrix(X, "X") if similarity is None else similarity.embed(X)
+    if similarity is not None and record_distance is not None:
+        raise IfairError("give either similarity or record_distance: both say how far records are apart")
     if len(image) != len(records):
         raise IfairError(f"Z has {len(image)} records and X {len(records)}")
     if not (0 < share < 1 and 0 < confidence < 1):
@@ -165,9 +174,11 @@ def certify(
     gaps = np.empty(len(left))
     for start in range(0, len(left), PAIRS):
         i, j = left[start : start + PAIRS], right[start : start + PAIRS]
-        gaps[start : start + PAIRS] = np.abs(
-            near(image[i], image[j]) - (record_distance or near)(records[i], records[j])
-        )
+        if isinstance(records, Points):
+            apart = np.sqrt(records.squared_differences(records, i, j))
+        else:
+            apart = (record_distance or near)(records[i], records[j])
+        gaps[start : start + PAIRS] = np.abs(near(image[i], image[j]) - apart)
     gaps.sort()
     return Certificate(
         epsilon=_bound_gaps(gaps, share, confidence),

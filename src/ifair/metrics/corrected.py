@@ -7,15 +7,17 @@ from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
 from ifair.errors import IfairError
-from ifair.metrics.arguments import Floats, check_numbers, split_by_query, warn_undefined
+from ifair.metrics.arguments import Floats, Ints, check_numbers, split_by_query, warn_undefined
 from ifair.metrics.neighbours import average_neighbours, resolve_neighbours
+from ifair.similarity import Peers, Similarity
 
 
 class PeerOptions(TypedDict, total=False):
     """Who is compared with whom; see :func:`ifair.metrics.consistency`."""
 
-    k: int
-    neighbours: ArrayLike | None
+    k: int | None
+    neighbours: ArrayLike | Peers | None
+    similarity: Similarity | None
     query: Any
     n_jobs: int | None
 
@@ -32,7 +34,7 @@ def corrected_consistency(y: ArrayLike, X: ArrayLike | None = None, **options: U
     ----------
     y : array of shape (M,)
         Decisions, 0 or 1.
-    X, k, neighbours, query, n_jobs
+    X, k, neighbours, similarity, query, n_jobs
         As in :func:`consistency`.
 
     Examples
@@ -75,18 +77,25 @@ def consistency_at_rate(
     if not 0 < rate < 1:
         raise IfairError(f"rate must lie between 0 and 1, got {rate!r}")
     near = resolve_neighbours(len(values), X, **options)
-    found = []
-    for _, rows in split_by_query(options.get("query"), len(values)):
-        chance, tied, together = _selection_chances(values[rows], rate)
-        everybody, ties = np.zeros(len(values)), np.zeros(len(values), dtype=bool)
-        everybody[rows], ties[rows] = chance, tied
-        own, others = everybody[rows][:, None], everybody[near[rows]]
-        # Two different people are decided about unlike with this chance; of two who are tied, not independently.
-        unlike = own * (1 - others) + others * (1 - own)
-        both = ties[rows][:, None] & ties[near[rows]]
-        unlike = np.where(both, 2 * (own - together), unlike)
-        found.append(_correct(average_neighbours(unlike, near[rows]), float(chance.mean())))
-    return _average_defined(found)
+    unlike, chance = differ_at_rate(values, near, rate, options.get("query"))
+    return _average_defined(
+        [
+            _correct(average_neighbours(unlike[rows], near[rows]), float(chance[rows].mean()))
+            for _, rows in split_by_query(options.get("query"), len(values))
+        ]
+    )
+
+
+def differ_at_rate(scores: Floats, near: Ints, rate: float, query: Any = None) -> tuple[Floats, Floats]:
+    """How likely people and their neighbours are decided about unlike, (M, k), and everybody's chance, (M,)."""
+    everybody, ties, together = np.zeros(len(scores)), np.zeros(len(scores), dtype=bool), np.zeros(len(scores))
+    for _, rows in split_by_query(query, len(scores)):
+        everybody[rows], ties[rows], together[rows] = _selection_chances(scores[rows], rate)
+    own, others = everybody[:, None], everybody[near]
+    # Two different people are decided about unlike with this chance; of two who are tied, not independently.
+    unlike = own * (1 - others) + others * (1 - own)
+    both = ties[:, None] & ties[near]
+    return np.where(both, 2 * (own - together[:, None]), unlike), everybody
 
 
 def rank_consistency(scores: ArrayLike, X: ArrayLike | None = None, **options: Unpack[PeerOptions]) -> float:
@@ -98,7 +107,7 @@ def rank_consistency(scores: ArrayLike, X: ArrayLike | None = None, **options: U
     Parameters
     ----------
     scores : array of shape (M,)
-    X, k, neighbours, query, n_jobs
+    X, k, neighbours, similarity, query, n_jobs
         As in :func:`consistency`.
 
     Examples
@@ -112,18 +121,23 @@ def rank_consistency(scores: ArrayLike, X: ArrayLike | None = None, **options: U
     """
     values = check_numbers(scores, "scores")
     near = resolve_neighbours(len(values), X, **options)
-    found = []
-    for _, rows in split_by_query(options.get("query"), len(values)):
+    apart = average_neighbours(differ_in_rank(values, near, options.get("query")), near)
+    return _average_defined(
+        [1 - 3 * _average_people(apart[rows]) for _, rows in split_by_query(options.get("query"), len(values))]
+    )
+
+
+def differ_in_rank(scores: Floats, near: Ints, query: Any = None) -> Floats:
+    """How far the ranks, between 0 and 1, of people and their neighbours are apart, shape (M, k)."""
+    ranks, tied = np.zeros(len(scores)), np.zeros(len(scores))
+    for _, rows in split_by_query(query, len(scores)):
         n = len(rows)
-        ranks, size = np.zeros(len(values)), np.zeros(len(values))
-        ranks[rows] = rankdata(values[rows]) / (n + 1)
-        _, level, counts = np.unique(values[rows], return_inverse=True, return_counts=True)
-        size[rows] = counts[level]
-        own, others = ranks[rows][:, None], ranks[near[rows]]
+        ranks[rows] = rankdata(scores[rows]) / (n + 1)
+        _, level, counts = np.unique(scores[rows], return_inverse=True, return_counts=True)
         # Two places drawn from t tied ones are (t + 1) / 3 apart on average.
-        apart = np.where(own == others, (size[rows][:, None] + 1) / (3 * (n + 1)), np.abs(own - others))
-        found.append(1 - 3 * _average_people(average_neighbours(apart, near[rows])))
-    return _average_defined(found)
+        tied[rows] = (counts[level] + 1) / (3 * (n + 1))
+    own, others = ranks[:, None], ranks[near]
+    return np.where(own == others, tied[:, None], np.abs(own - others))
 
 
 def _average_people(values: Floats) -> float:

@@ -23,8 +23,9 @@ def lazy_consistency_per_person(
     y: Any,
     X: Any,
     *,
-    k: int = 10,
+    k: int | None = None,
     neighbours: Any = None,
+    similarity: Any = None,
     kind: str = "auto",
     score_range: tuple[float, float] | None = None,
     query: Any = None,
@@ -36,8 +37,11 @@ def lazy_consistency_per_person(
     as many tasks as pairs of partitions, and in one place never more than two partitions. Equally distant records
     count in their order, as in :func:`ifair.metrics.nearest_neighbours`.
     """
-    if neighbours is not None or query is not None:
-        raise IfairError("neighbours and query are not for collections of Dask: give X, or compute them first")
+    if neighbours is not None or query is not None or similarity is not None:
+        raise IfairError(
+            "neighbours, similarity and query are not for collections of Dask: give X, or compute them first"
+        )
+    k = 10 if k is None else k
     if not (is_lazy(y) and is_lazy(X)):
         raise IfairError("give outcomes and attributes both as collections of Dask, or neither")
     if getattr(y, "ndim", 0) != 1:

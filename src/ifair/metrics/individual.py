@@ -11,13 +11,15 @@ from ifair.errors import IfairError
 from ifair.metrics.arguments import Floats, Ints, split_by_query, warn_undefined
 from ifair.metrics.dask_consistency import is_lazy, lazy_consistency_per_person
 from ifair.metrics.neighbours import average_neighbours, resolve_neighbours
+from ifair.similarity import Peers, Similarity
 
 
 class ConsistencyOptions(TypedDict, total=False):
     """What all forms of yNN take; see :func:`consistency`."""
 
-    k: int
-    neighbours: ArrayLike | None
+    k: int | None
+    neighbours: ArrayLike | Peers | None
+    similarity: Similarity | None
     kind: str
     score_range: tuple[float, float] | None
     query: Any
@@ -37,12 +39,15 @@ def consistency(y: ArrayLike, X: ArrayLike | None = None, **options: Unpack[Cons
         Outcomes: predicted labels, probabilities or scores, one for each record.
     X : array or frame of shape (M, N)
         The *original*, scaled, non-protected attributes, on which neighbours are searched. Not the
-        representation, and without the protected columns.
+        representation, and without the protected columns. With ``similarity`` the table as it is.
     k : int, default=10
-        Number of neighbours; a person is not a neighbour of theirs.
-    neighbours : int array of shape (M, k), optional
-        Instead of ``X``: what :func:`nearest_neighbours` found, so that many methods share one search. -1 stands for
-        nobody within reach; people without any neighbour are left out of the mean.
+        Number of neighbours, by default that of ``similarity``; a person is not a neighbour of theirs.
+    neighbours : int array of shape (M, k) or Peers, optional
+        Instead of ``X``: what :func:`nearest_neighbours` or :meth:`ifair.Similarity.neighbours` found, so that many
+        methods share one search. -1 stands for nobody within reach; people without any neighbour are left out of the
+        mean.
+    similarity : Similarity, optional
+        Who is like whom in the table ``X``: one that is fitted.
     kind : {"auto", "label", "score"}, default="auto"
         How far two outcomes are apart. "label": 0 if equal, else 1. "score": the absolute difference, for
         probabilities and scores. "auto": "label" for booleans, strings and whole numbers with two values,
@@ -92,15 +97,16 @@ def compare_with_neighbours(
     y: ArrayLike,
     X: ArrayLike | None = None,
     *,
-    k: int = 10,
-    neighbours: ArrayLike | None = None,
+    k: int | None = None,
+    neighbours: ArrayLike | Peers | None = None,
+    similarity: Similarity | None = None,
     kind: str = "auto",
     score_range: tuple[float, float] | None = None,
     query: Any = None,
     n_jobs: int | None = None,
 ) -> tuple[Ints, Floats]:
     """Everybody's neighbours and how far their outcomes are from one's own, both of shape (M, k)."""
-    near = resolve_neighbours(len(np.asarray(y)), X, k, neighbours, query, n_jobs)
+    near = resolve_neighbours(len(np.asarray(y)), X, k, neighbours, query, n_jobs, similarity)
     return near, measure_outcome_distances(y, near, kind, score_range)
 
 
@@ -163,9 +169,12 @@ class ConsistencyScorer:
     ----------
     columns : names or indices
         The non-protected columns of the estimator's input, on which neighbours are searched.
-    k : int
+    k : int, optional
+        By default 10, or the number of ``similarity``.
     response_method : str
         ``predict``, ``predict_proba`` or any other method of the estimator.
+    similarity : Similarity, optional
+        Instead of ``columns``: who is like whom in the estimator's input, fitted.
 
     Examples
     --------
@@ -176,12 +185,15 @@ class ConsistencyScorer:
     1.0
     """
 
-    columns: Sequence[Any]
-    k: int = 10
+    columns: Sequence[Any] = ()
+    k: int | None = None
     response_method: str = "predict"
+    similarity: Similarity | None = None
 
     def __call__(self, estimator: Any, X: Any, y: Any = None) -> float:
         outcomes = getattr(estimator, self.response_method)(X)
+        if self.similarity is not None:
+            return consistency(outcomes, X, k=self.k, similarity=self.similarity)
         names = list(self.columns)
         plain = X[names] if hasattr(X, "columns") else np.asarray(X)[:, names]
         return consistency(outcomes, plain, k=self.k)

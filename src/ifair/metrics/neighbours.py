@@ -8,6 +8,9 @@ from numpy.typing import ArrayLike
 from ifair.core.nearest import nearest
 from ifair.errors import IfairError
 from ifair.metrics.arguments import Floats, Ints, check_matrix, split_by_query
+from ifair.similarity import Peers, Similarity
+
+NEIGHBOURS = 10
 
 
 def nearest_neighbours(X: ArrayLike, k: int = 10, *, query: Any = None, n_jobs: int | None = None) -> Ints:
@@ -59,17 +62,23 @@ def nearest_neighbours(X: ArrayLike, k: int = 10, *, query: Any = None, n_jobs: 
 
 def resolve_neighbours(
     n_records: int,
-    X: ArrayLike | None,
-    k: int = 10,
-    neighbours: ArrayLike | None = None,
+    X: Any,
+    k: int | None = None,
+    neighbours: Any = None,
     query: Any = None,
     n_jobs: int | None = None,
+    similarity: Similarity | None = None,
 ) -> Ints:
     """The given neighbours, checked, or those found in ``X``, shape (M, k); -1 where there is nobody within reach."""
     if (X is None) == (neighbours is None):
         raise IfairError("give either X, to search neighbours in, or neighbours")
-    found = neighbours if X is None else nearest_neighbours(X, k, query=query, n_jobs=n_jobs)
-    near = np.asarray(found)
+    if similarity is not None:
+        if X is None:
+            raise IfairError("similarity searches neighbours in X, the table of people: leave neighbours out")
+        neighbours = similarity.neighbours(X, n_neighbors=k, query=query)
+    elif X is not None:
+        neighbours = nearest_neighbours(X, NEIGHBOURS if k is None else k, query=query, n_jobs=n_jobs)
+    near = np.asarray(neighbours.indices if isinstance(neighbours, Peers) else neighbours)
     if near.ndim != 2 or len(near) != n_records or not np.issubdtype(near.dtype, np.integer):
         raise IfairError(f"neighbours must be whole numbers of shape ({n_records}, k), got {near.shape}")
     if near.size and not (near.min() >= -1 and near.max() < n_records):

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from ifair.metrics.arguments import Floats, Ints, check_numbers
 from ifair.metrics.neighbours import average_neighbours, resolve_neighbours
+from ifair.similarity import Peers, Similarity
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +106,9 @@ def treatment(
     y: ArrayLike,
     X: ArrayLike | None = None,
     *,
-    k: int = 10,
-    neighbours: ArrayLike | None = None,
+    k: int | None = None,
+    neighbours: ArrayLike | Peers | None = None,
+    similarity: Similarity | None = None,
     query: Any = None,
     higher_is_better: bool = True,
     n_jobs: int | None = None,
@@ -117,9 +119,8 @@ def treatment(
     ----------
     y : array of shape (M,)
         Decisions (0/1), probabilities, scores or ranks.
-    X : array or frame of shape (M, N)
-        Original, scaled, non-protected attributes; or give ``neighbours`` of shape (M, k) instead, -1 for nobody
-        within reach.
+    X, k, neighbours, similarity
+        As in :func:`ifair.metrics.consistency`.
     query : labels of shape (M,), optional
         Compare only with candidates of the same query.
     higher_is_better : bool
@@ -132,7 +133,7 @@ def treatment(
     person 1 got 0, -1 against the neighbours (0: 1, 2: 1)
     """
     outcomes = check_numbers(y, "y")
-    near = resolve_neighbours(len(outcomes), X, k, neighbours, query, n_jobs)
+    near = resolve_neighbours(len(outcomes), X, k, neighbours, query, n_jobs, similarity)
     gaps = outcomes - average_neighbours(outcomes[near], near)
     gaps = gaps if higher_is_better else -gaps
     return Treatment(outcomes, gaps, near, np.argsort(gaps, kind="stable"))

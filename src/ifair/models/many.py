@@ -1,7 +1,6 @@
 """Many fits of one table at once: a grid of weights and prototypes, with all restarts, as one batched problem."""
 
 from collections.abc import Hashable, Sequence
-from dataclasses import fields, is_dataclass, replace
 from numbers import Integral
 from typing import Any, TypeVar
 
@@ -9,16 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
-from ifair.core.batch import Batch, can_be_batched, most_at_once
-from ifair.core.mapping import Parameters
+from ifair.core.batch import most_at_once, solve
 from ifair.core.objective import Objective
 from ifair.core.pairs import Landmarks
-from ifair.core.solve import Observer, Problem, Progress, Result, minimise_many
 from ifair.engines.engine import Engine
 from ifair.errors import IfairError
 from ifair.inputs.table import Table, open_table
 from ifair.models.lfr import LFR
-from ifair.models.prototypes import FLOATS, PrototypeModel, Task
+from ifair.models.prototypes import FLOATS, PrototypeModel, Task, tell_callback
 
 Model = TypeVar("Model", bound=PrototypeModel)
 
@@ -100,7 +97,7 @@ def _fit_there(models: Sequence[PrototypeModel], X: Any, beside: dict[str, Any])
         known = [model._examine(table, X) for model in models]
         with table.open_engine() as engine:
             tasks = _tasks(models, engine, table, known)
-            found = _solve(engine, models, tasks)
+            found = solve([model._problem(task, tell_callback(model)) for model, task in zip(models, tasks)])
             for model, task, one in zip(models, tasks, found):
                 if one is not None:
                     model._conclude(engine, table, task, *one)
@@ -122,7 +119,7 @@ def _tasks(models: Sequence[PrototypeModel], engine: Engine, table: Table, known
             )
         else:
             drawn[same] = task = model._task(engine, table, about)
-        tasks.append(_with_others(model, task) if _most(task) > 1 else task)
+        tasks.append(_with_others(model, task) if most_at_once(model._problem(task)) > 1 else task)
     return tasks
 
 
@@ -164,52 +161,3 @@ def _with_others(model: Any, task: Task) -> Task:
     if isinstance(model, LFR) or task.reported is None or isinstance(task.reported.terms[-1][1], Landmarks):
         return task
     return task._replace(objective=task.reported)
-
-
-def _most(task: Task) -> int:
-    return most_at_once(task.objective, task.packing.n_prototypes, task.packing.n_attributes)
-
-
-def _solve(engine: Engine, models: Sequence[Any], tasks: list[Task]) -> list[Result[Parameters] | None]:
-    forms = [_form(engine, task) if _most(task) > 1 and can_be_batched(task.objective) else None for task in tasks]
-    problems = []
-    for form, model, task in zip(forms, models, tasks):
-        packing = task.packing if form is None else replace(task.packing, frozen=np.zeros_like(task.packing.frozen))
-        observer = _observer(model)
-        problems.append(Problem(task.objective, task.starts, packing, model.max_iter, model.tol, observer))
-
-    def batch(numbers: list[int]) -> Batch:
-        first = tasks[numbers[0]]
-        shape = first.packing.n_prototypes, first.packing.n_attributes
-        return Batch([tasks[number].objective for number in numbers], shape, _most(first))
-
-    return minimise_many(problems, forms, batch)
-
-
-def _observer(model: Any) -> Observer | None:
-    callback = model.callback
-    if callback is None:
-        return None
-
-    def observer(progress: Progress) -> None:
-        callback(progress.iteration, progress.loss, progress.gradient_norm)
-
-    return observer
-
-
-def _form(engine: Engine, task: Task) -> Hashable:
-    """What two fits must share for their formulas to be the same: everything but the weights."""
-    objective = task.objective
-    terms = tuple(_describe(engine, term) for _, term in objective.terms)
-    return task.packing.n_prototypes, objective.mapping, objective.reduction, terms
-
-
-def _describe(engine: Engine, part: Any) -> Hashable:
-    """A part of a formula with all that it holds."""
-    if is_dataclass(part):
-        return type(part), *(_describe(engine, getattr(part, field.name)) for field in fields(part))
-    if hasattr(part, "shape") and not isinstance(part, type):
-        on_host: NDArray[Any] = engine.fetch(part)[0]
-        return on_host.tobytes()
-    described: Hashable = part
-    return described

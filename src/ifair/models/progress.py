@@ -2,19 +2,26 @@
 
 import sys
 import time
+from math import inf, log
 from typing import TextIO
 
 from ifair.core.solve import Progress
 
+FAST = 0.1
+"""Fall of the loss over ten iterations at which a search is at its beginning."""
+
 
 class ProgressBar:
-    """One line on standard error that follows restart, iteration and loss.
+    """One line on standard error that follows restart, iteration and loss, and how near the search is to its end.
 
-    On a terminal the line is rewritten; elsewhere (a log file) a new line is written now and then.
+    The bar is full when the loss falls by no more than `tol` over ten iterations, on a logarithmic scale, or when
+    `max_iter` is reached, whichever is nearer. On a terminal the line is rewritten; elsewhere (a log file) a new line
+    is written now and then.
 
     Parameters
     ----------
     n_restarts, max_iter : int
+    tol : float
     stream : text stream, default=sys.stderr
     every : float
         Seconds between two updates.
@@ -23,27 +30,41 @@ class ProgressBar:
     WIDTH = 24
 
     def __init__(
-        self, n_restarts: int, max_iter: int, *, stream: TextIO | None = None, every: float | None = None
+        self,
+        n_restarts: int,
+        max_iter: int,
+        tol: float,
+        *,
+        stream: TextIO | None = None,
+        every: float | None = None,
     ) -> None:
-        self.n_restarts, self.max_iter = n_restarts, max_iter
+        self.n_restarts, self.max_iter, self.tol = n_restarts, max_iter, tol
         self.stream = sys.stderr if stream is None else stream
-        self.rewrites = self.stream.isatty()
+        self.rewrites = self.stream is not None and self.stream.isatty()
         self.every = (0.1 if self.rewrites else 5.0) if every is None else every
         self._last = -float("inf")
         self._shown = False
 
     def __call__(self, progress: Progress) -> None:
         now = time.monotonic()
-        if now - self._last < self.every:
+        if self.stream is None or now - self._last < self.every:
             return
         self._last, self._shown = now, True
-        filled = self.WIDTH * min(progress.iteration, self.max_iter) // self.max_iter
+        filled = int(self.WIDTH * self._share_done(progress))
+        falls = f", {progress.fall:.2%} lower than ten iterations ago" if progress.fall < inf else ""
         line = (
             f"iFair [{'#' * filled}{'.' * (self.WIDTH - filled)}] restart {progress.restart + 1}/{self.n_restarts}  "
-            f"iteration {progress.iteration}/{self.max_iter}  loss {progress.loss:.6g}"
+            f"iteration {progress.iteration}  loss {progress.loss:.6g}{falls}"
         )
         self.stream.write(f"\r{line}\x1b[K" if self.rewrites else f"{line}\n")
         self.stream.flush()
+
+    def _share_done(self, progress: Progress) -> float:
+        """How far the search is: 0 while the loss falls by a tenth over ten iterations, 1 at its end."""
+        share = progress.iteration / self.max_iter
+        if self.tol > 0.0 and progress.fall < FAST:
+            share = max(share, log(FAST / max(progress.fall, self.tol)) / log(FAST / min(self.tol, FAST / 2)))
+        return min(share, 1.0)
 
     def close(self) -> None:
         """End the line, so that what is printed next starts on its own."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from inspect import Parameter, signature
 from typing import Any, NamedTuple, Self
@@ -14,10 +14,10 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
+from ifair.core.batch import Fit, solve
 from ifair.core.mapping import Mapping, Packing, Parameters, mean_memberships
 from ifair.core.objective import Objective
-from ifair.core.solve import Progress, Solution
-from ifair.core.solve_scipy import minimise
+from ifair.core.solve import Observer, Progress, Solution
 from ifair.encode import Encoder
 from ifair.engines.engine import Engine
 from ifair.errors import IfairError, warn_user
@@ -38,6 +38,8 @@ class Task(NamedTuple):
     packing: Packing
     protected: NDArray[np.bool_]
     reported: Objective | None
+    rehearsed: Objective | None = None
+    """The objective on a sample of the records, where a search there comes first."""
 
 
 class PrototypeModel(TransformerMixin, BaseEstimator):
@@ -115,10 +117,15 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
             with table.open_engine() as engine:
                 task = self._task(engine, table, known)
                 with observe_progress(self, len(task.starts)) as observer:
-                    options: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol, "observer": observer}
-                    found = minimise(task.objective, task.starts, task.packing, **options)
+                    (found,) = solve([self._problem(task, observer)])
+                if found is None:
+                    raise KeyboardInterrupt
                 self._conclude(engine, table, task, *found)
         return self
+
+    def _problem(self, task: Task, observer: Observer | None = None) -> Fit:
+        fit = Fit(task.objective, task.starts, task.packing, self.max_iter, self.tol, observer)
+        return fit if task.rehearsed is None else replace(fit, rehearsal=replace(fit, objective=task.rehearsed))
 
     def _conclude(
         self, engine: Engine, table: Table, task: Task, solution: Solution[Parameters], restarts: list[float]
@@ -365,7 +372,7 @@ class Representer:
             records, learned = block[:, seen] - centre, Parameters(V, alpha)
             if self.output == "nearest":
                 return prototypes[self.mapping.nearest(records, learned)]
-            U = self.mapping.memberships(records, learned)
+            U = self.mapping.memberships_anywhere(records, learned)
             return U if self.output == "membership" else U @ prototypes
 
         return represent
@@ -374,19 +381,28 @@ class Representer:
 @contextmanager
 def observe_progress(estimator: Any, n_starts: int) -> Iterator[Callable[[Progress], None]]:
     """Tell the estimator's progress bar and callback of every iteration."""
-    bar = ProgressBar(n_starts, estimator.max_iter) if estimator.verbose else None
+    bar = ProgressBar(n_starts, estimator.max_iter, estimator.tol) if estimator.verbose else None
+    tell = tell_callback(estimator)
 
     def observer(progress: Progress) -> None:
         if bar is not None:
             bar(progress)
-        if estimator.callback is not None:
-            estimator.callback(progress.iteration, progress.loss, progress.gradient_norm)
+        if tell is not None:
+            tell(progress)
 
     try:
         yield observer
     finally:
         if bar is not None:
             bar.close()
+
+
+def tell_callback(estimator: Any) -> Observer | None:
+    """Tells the estimator's callback of an iteration; None where it has no callback."""
+    callback = estimator.callback
+    if callback is None:
+        return None
+    return lambda progress: callback(progress.iteration, progress.loss, progress.gradient_norm)
 
 
 def warn_unless_converged(estimator: Any, solution: Solution[Any]) -> None:

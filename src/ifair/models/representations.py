@@ -17,10 +17,12 @@ REPRESENTATIONS = ("full", "masked", "svd", "svd-masked", "lfr", "ifair-a", "ifa
 """The paper's seven, and two of ours.
 
 ``ifair-a`` and ``ifair-b`` are the paper to the letter: sums over all pairs, prototypes from uniform (0, 1) starts,
-distances with the learned weights. ``ifair-frozen`` takes means and records far apart as first prototypes, and holds
-the protected weights at 0. ``ifair-plus`` does so too, leaves protected columns out of the utility loss, compares pairs
-by plain Euclidean distances, and starts along principal components.
+distances with the learned weights.
+
+``ifair-frozen`` holds the protected weights at 0. ``ifair-plus`` does so too, leaves protected columns out of the
+utility loss, compares pairs by plain Euclidean distances, and starts along principal components.
 """
+
 
 PAPER: dict[str, Any] = {"reduction": "sum", "init": "uniform", "pairs": "all", "freeze_protected": False}
 """What the paper writes, where this library has another default."""
@@ -64,13 +66,12 @@ def representation(name: str, *, protected: Any = None, k: int = 10, random_stat
         "lfr": [LFR(k, **common)],
         "ifair-a": [IFair(k, alpha_init="random", **PAPER, **common)],
         "ifair-b": [IFair(k, alpha_init="masked", **PAPER, **common)],
-        "ifair-frozen": [IFair(k, freeze_protected=True, **common)],
+        "ifair-frozen": [IFair(k, **common)],
         "ifair-plus": [
             IFair(
                 k,
                 init="principal",
                 fairness_distance="euclidean",
-                freeze_protected=True,
                 utility_columns="unprotected",
                 **common,
             )

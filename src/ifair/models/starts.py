@@ -48,6 +48,21 @@ def draw_sample(
     return sample
 
 
+REHEARSED = 5_000
+"""Records in the sample of a large table that a search begins on."""
+
+REHEARSED_FROM = 4 * REHEARSED
+"""Records from which on a search begins on a sample."""
+
+
+def choose_init(alpha_init: Any, n_prototypes: int, n_columns: int) -> str:
+    """What "auto" stands for: "principal", unless weights are given, or prototypes are more than columns that count.
+
+    With so many prototypes the start would be the identity, which smooths nothing; then "k-means++".
+    """
+    return "principal" if isinstance(alpha_init, str) and n_prototypes <= n_columns else "k-means++"
+
+
 CLUSTERED_FOR = 50
 """Most iterations of K-means: the search goes on from there anyway."""
 

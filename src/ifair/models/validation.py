@@ -16,7 +16,7 @@ from ifair.engines.engine import check_engine
 from ifair.errors import IfairError, nearest_name
 from ifair.inputs.table import Table
 
-STARTS = {"alpha_init": ("masked", "random"), "init": ("k-means++", "k-means", "uniform", "principal")}
+STARTS = {"alpha_init": ("masked", "random"), "init": ("auto", "principal", "k-means++", "k-means", "uniform")}
 OUTPUTS = ("representation", "membership", "nearest")
 
 
@@ -79,12 +79,24 @@ def check_table(estimator: Any, table: Table) -> None:
             f"column {name!r} holds values as large as {largest[column]:.3g}, whose squares overflow; "
             "scale the table first (ifair.Encoder does)"
         )
+    _check_powers(estimator.p, 2.0 * float(largest.max()), 150 if table.dtype == np.float64 else 30)
     if not isinstance(estimator.init, str):
         check_shape("init", estimator.init, (K, n_features))
     if not isinstance(estimator.alpha_init, str):
         alpha = check_shape("alpha_init", estimator.alpha_init, (n_features,))
         if alpha.min() < 0:
             raise IfairError(f"alpha_init must not be negative, got {alpha.min():.6g} in column {alpha.argmin()}")
+
+
+def _check_powers(p: float, difference: float, digits: int) -> None:
+    """Refuse an order of the distance whose powers numbers cannot hold, for differences as large as this one."""
+    if difference and abs(p * np.log10(difference)) > digits:
+        fate = "overflow" if difference > 1 else "vanish"
+        raise IfairError(
+            f"p={p:g}: differences as large as {difference:.3g} {fate} when they are raised to that power; choose a "
+            "smaller p (the largest difference decides nearly alone from about 20 on), or scale the table first "
+            "(ifair.Encoder does)"
+        )
 
 
 def _check_warm_start(estimator: Any, n_features: int) -> None:

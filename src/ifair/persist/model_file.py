@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ifair.errors import ModelFileError, ModelFileWarning, require_extra, warn_user
-from ifair.files import write_whole
+from ifair.files import check_regular, write_whole
 from ifair.persist.archive import pack, unpack
 from ifair.persist.manifest import check_payload, find_version, read_manifest, write_manifest
 from ifair.persist.schema import PIPELINE, describe, list_types, read_schema
@@ -64,7 +64,7 @@ def save(model: Any, path: str | Path, *, about: Mapping[str, Any] | None = None
         manifest = write_manifest(payload, about or {}, types, untrusted)
     if not path.absolute().parent.is_dir():
         raise FileNotFoundError(f"{path}: the folder {path.parent} does not exist; create it first")
-    write_whole(path, pack({MANIFEST: manifest, PAYLOAD: payload}))
+    write_whole(path, pack({MANIFEST: manifest, PAYLOAD: payload}), kind="model")
     if untrusted:
         warn_user(
             f"{path}: to load this model, its reader must vouch for its file: ifair.load(path, trusted={untrusted})",
@@ -148,6 +148,8 @@ def inspect(path: str | Path, *, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
 
 def _read_file(path: Path, max_bytes: int) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The manifest, and the members of the payload, as far as they can be checked without looking into objects."""
+    if path.exists():
+        check_regular(path)
     if path.stat().st_size > max_bytes:
         raise ModelFileError(
             f"it has {path.stat().st_size:,} bytes, more than the {max_bytes:,} allowed; if you trust it, pass a "

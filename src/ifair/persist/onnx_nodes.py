@@ -7,6 +7,8 @@ Distances are sums over differences. The estimators expand squares where that is
 not survive: near a prototype the distance would be the difference of two large numbers.
 """
 
+from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -39,12 +41,15 @@ class Graph:
     def __init__(self, scope: Any, container: Any, dtype: DTypeLike) -> None:
         self._scope = scope
         self._container = container
+        self._numbers = count()
         self.dtype = np.dtype(dtype)
 
     def node(self, kind: str, *inputs: str, output: str | None = None, domain: str = "", **attributes: Any) -> str:
         """Add a node and return the name of its result."""
-        result = output or self._scope.get_unique_variable_name(kind.lower())
-        name = self._scope.get_unique_operator_name(kind)
+        # Numbered here: skl2onnx tries one number after the other, for every name anew.
+        number = next(self._numbers)
+        result = output or self._scope.get_unique_variable_name(f"{kind.lower()}_{number}")
+        name = self._scope.get_unique_operator_name(f"{kind}_{number}")
         self._container.add_node(kind, list(inputs), [result], op_domain=domain, name=name, **attributes)
         return result
 
@@ -53,7 +58,7 @@ class Graph:
         from onnx.helper import np_dtype_to_tensor_dtype
 
         array = np.asarray(values)
-        name: str = self._scope.get_unique_variable_name("constant")
+        name: str = self._scope.get_unique_variable_name(f"constant_{next(self._numbers)}")
         if array.dtype.kind in "OU":
             self._container.add_initializer(
                 name, np_dtype_to_tensor_dtype(np.dtype(object)), array.shape, [str(v).encode() for v in array.ravel()]
@@ -71,6 +76,17 @@ class Graph:
 
         return self.node("Cast", name, output=output, to=np_dtype_to_tensor_dtype(self.dtype))
 
+    def read_numbers(self, variable: Any) -> str:
+        """An input in the graph's precision."""
+        from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
+
+        as_it_is = DoubleTensorType if self.dtype == np.float64 else FloatTensorType
+        return variable.full_name if isinstance(variable.type, as_it_is) else self.numbers(variable.full_name)
+
+    def join(self, names: list[str]) -> str:
+        """Matrices side by side."""
+        return names[0] if len(names) == 1 else self.node("Concat", *names, axis=1)
+
     def columns(self, matrix: str, which: ArrayLike) -> str:
         """Some columns of a matrix."""
         return self.node("Gather", matrix, self.constant(which, np.int64), axis=1)
@@ -85,8 +101,7 @@ class Graph:
 
 def join_inputs(graph: Graph, operator: Any) -> str:
     """All inputs of an operator side by side, in the graph's precision."""
-    names = [graph.numbers(variable.full_name) for variable in operator.inputs]
-    return names[0] if len(names) == 1 else graph.node("Concat", *names, axis=1)
+    return graph.join([graph.read_numbers(variable) for variable in operator.inputs])
 
 
 def find_precision(operator: Any) -> np.dtype[Any]:
@@ -129,63 +144,86 @@ def convert_encoder(scope: Any, operator: Any, container: Any) -> None:
     graph = Graph(scope, container, find_precision(operator))
     check_encoder(encoder, graph.dtype)
     cells = _list_cells(graph, operator, encoder)
-    fills = dict(zip(_find_numeric(encoder), encoder._median.statistics_)) if _find_numeric(encoder) else {}
-    columns = []
-    for i, cell in enumerate(cells):
-        if encoder._plan[i].kind == "categorical":
-            columns += _add_category(graph, encoder, i, cell)
-        else:
-            columns += _add_number(graph, encoder, i, cell, float(fills[i]))
+    # All numbers and then all categories at once, so that a wide table makes a graph of few nodes.
+    parts = [*_add_numbers(graph, encoder, cells), *_add_categories(graph, encoder, cells)]
+    matrix = graph.join([name for name, _ in parts])
+    origin = [column for _, columns in parts for column in columns]
     # Attribute by attribute, the flag last: the order in which the encoder lays its columns out.
-    matrix = graph.node("Concat", *columns, axis=1)
+    order = sorted(range(len(origin)), key=origin.__getitem__)
+    if order != list(range(len(order))):
+        matrix = graph.columns(matrix, order)
     scaled = graph.minus(matrix, encoder.mean_[None])
     graph.node("Div", scaled, graph.constant(encoder.scale_[None]), output=operator.outputs[0].full_name)
 
 
-def _list_cells(graph: Graph, operator: Any, encoder: Any) -> list[str]:
-    """One column of input for every attribute."""
-    n = len(encoder._plan)
-    if len(operator.inputs) == 1 and n > 1:
-        matrix = join_inputs(graph, operator)
-        return [graph.columns(matrix, [i]) for i in range(n)]
+# The name of a matrix, and the attribute and place among its columns of every column.
+_Part = tuple[str, list[tuple[int, int]]]
+
+
+def _list_cells(graph: Graph, operator: Any, encoder: Any) -> Callable[[list[int]], str]:
+    """The way to the cells of some attributes, side by side."""
     names = [variable.full_name for variable in operator.inputs]
-    return [name if reads_text(encoder, i) else graph.numbers(name) for i, name in enumerate(names)]
+    if len(names) == 1 and len(encoder._plan) > 1:
+        matrix = join_inputs(graph, operator)
+        return lambda which: matrix if len(which) == len(encoder._plan) else graph.columns(matrix, which)
+    return lambda which: graph.join(
+        [names[i] if reads_text(encoder, i) else graph.read_numbers(operator.inputs[i]) for i in which]
+    )
 
 
 def _find_numeric(encoder: Any) -> list[int]:
     return [i for i, attribute in enumerate(encoder._plan) if attribute.kind != "categorical"]
 
 
-def _add_number(graph: Graph, encoder: Any, position: int, cell: str, fill: float) -> list[str]:
-    is_missing = graph.node("IsNaN", cell)
-    if encoder._plan[position].kind == "empty":  # whatever it holds now
-        is_missing = graph.node("Or", is_missing, graph.node("Not", is_missing))
-    columns = [graph.node("Where", is_missing, graph.constant(fill), cell)]
-    if position in encoder._flagged:
-        columns.append(graph.numbers(is_missing))
-    return columns
+def _add_numbers(graph: Graph, encoder: Any, cells: Callable[[list[int]], str]) -> list[_Part]:
+    """Numbers and booleans, filled in where they are missing, and their flags."""
+    numeric = _find_numeric(encoder)
+    if not numeric:
+        return []
+    given = cells(numeric)
+    is_missing = graph.node("IsNaN", given)
+    is_empty = [encoder._plan[i].kind == "empty" for i in numeric]
+    if any(is_empty):  # whatever they hold now
+        is_missing = graph.node("Or", is_missing, graph.constant([is_empty], np.bool_))
+    filled = graph.node("Where", is_missing, graph.constant(encoder._median.statistics_[None]), given)
+    parts: list[_Part] = [(filled, [(i, 0) for i in numeric])]
+    flagged = [place for place, i in enumerate(numeric) if i in encoder._flagged]
+    if flagged:
+        flags = graph.columns(graph.numbers(is_missing), flagged)
+        parts.append((flags, [(numeric[place], 1) for place in flagged]))
+    return parts
 
 
-def _add_category(graph: Graph, encoder: Any, position: int, cell: str) -> list[str]:
-    """One 0/1 column per category, and the flag."""
+def _add_categories(graph: Graph, encoder: Any, cells: Callable[[list[int]], str]) -> list[_Part]:
+    """One 0/1 column per category, and the flags."""
+    met, columns = [], []
+    flagged = set(encoder._flagged)
+    for i, attribute in enumerate(encoder._plan):
+        if attribute.kind == "categorical":
+            shown = [*range(len(encoder._categories[i])), *([_MISSING] if i in flagged else [])]
+            number = _add_place(graph, encoder, i, cells([i]))
+            met.append(graph.node("Equal", number, graph.constant([shown], np.int64)))
+            columns += [(i, place) for place in range(len(shown))]
+    return [(graph.numbers(graph.join(met)), columns)] if met else []
+
+
+def _add_place(graph: Graph, encoder: Any, position: int, cell: str) -> str:
+    """The column, among those of its attribute, that a category belongs to."""
     known = _list_seen_categories(encoder, position)
     places = _list_places(encoder, position)
     if_missing = _MISSING
     if encoder.missing == "impute":
         if_missing = places[known.index(_find_most_frequent(encoder, position))]
-    if reads_text(encoder, position):
-        number = graph.node(
-            "LabelEncoder",
-            cell,
-            domain="ai.onnx.ml",
-            keys_strings=[*map(str, known), ""],
-            values_int64s=[*places, if_missing],
-            default_int64=_UNKNOWN,
-        )
-    else:
-        number = _add_place_of_code(graph, cell, [float(code) for code in known], places, if_missing)
-    shown = [*range(len(encoder._categories[position])), *([_MISSING] if position in encoder._flagged else [])]
-    return [graph.numbers(graph.node("Equal", number, graph.constant([shown], np.int64)))]
+    if not reads_text(encoder, position):
+        return _add_place_of_code(graph, cell, [float(code) for code in known], places, if_missing)
+    return graph.node(
+        "LabelEncoder",
+        cell,
+        domain="ai.onnx.ml",
+        keys_strings=[*map(str, known), ""],
+        values_int64s=[*places, if_missing],
+        default_int64=_UNKNOWN,
+    )
 
 
 def _add_place_of_code(graph: Graph, cell: str, codes: list[float], places: list[int], if_missing: int) -> str:

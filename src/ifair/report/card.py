@@ -53,14 +53,14 @@ PROTECTED_WEIGHTS = {
 
 def _setting(setting: Mapping[str, Any]) -> list[Sequence[Line]]:
     """iFair's setting in words; other representations have none."""
-    if not setting:
+    if not {"K", "share", "variant"} <= set(setting):
         return []
     share = setting["share"]
     return [
         ["prototypes K", str(setting["K"])],
         ["weight λ of utility, of staying close to the records", f"{1 - share:.3g}"],
         ["weight μ of fairness, of keeping alike who is alike in what may count (λ + μ = 1)", f"{share:.3g}"],
-        ["weights of protected attributes", PROTECTED_WEIGHTS.get(setting["variant"], setting["variant"])],
+        ["weights of protected attributes", PROTECTED_WEIGHTS.get(setting["variant"], str(setting["variant"]))],
     ]
 
 
@@ -88,7 +88,7 @@ def _use(evidence: Evidence, point: Point) -> list[Block]:
 
 
 def _data(about: AuditedData) -> list[Block]:
-    parts = about["parts"]
+    parts, share = about["parts"], about["group_share"]
     lines: list[Line] = [
         line
         for line in (
@@ -97,8 +97,8 @@ def _data(about: AuditedData) -> list[Block]:
             f"Licence: {about['licence']}" if about["licence"] else "",
             f"{about['records']:,} records: {parts['train']:,} to learn on, {parts['validation']:,} to choose "
             f"settings on, {parts['test']:,} to judge on.",
-            f"Protected attributes: {', '.join(about['protected'])}; {about['group_share']:.1%} of people are in the "
-            f"protected group.",
+            f"Protected attributes: {', '.join(about['protected'])}.",
+            "" if share is None else f"{share:.1%} of people are in the protected group.",
         )
         if line
     ]
@@ -123,7 +123,7 @@ def _measures(evidence: Evidence, point: Point) -> list[Block]:
             [
                 group["label"],
                 str(group["n"]),
-                f"{group['base']:.3f}",
+                measure_text(group, "base"),
                 *(measure_text(one, "rate") for one in (old, group)),
             ]
             for old, group in zip(was["groups"], now["groups"])

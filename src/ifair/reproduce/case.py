@@ -14,7 +14,7 @@ from ifair.encode import Encoder
 from ifair.evaluate.candidates import Candidate, list_settings
 from ifair.evaluate.measures import paper_measures
 from ifair.evaluate.splits import Split, limit_rows, reuse_records, split_candidates, split_dataset
-from ifair.evaluate.training import Trained, choose_engine, train, train_many
+from ifair.evaluate.training import Trained, choose_engine, train_many
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def _prepare(
 
 def train_setting(case: Case, parts: Split, setting: Mapping[str, Any]) -> Trained:
     """The method of a case at a setting, trained on the training part."""
-    return train(Candidate(case.method, setting), parts, case.seed, case.engine_solver(parts))
+    return train_many([Candidate(case.method, setting)], parts, case.seed, case.engine_solver(parts))[0]
 
 
 def train_chosen(case: Case, parts: Split) -> Trained:
@@ -111,7 +111,7 @@ def train_chosen(case: Case, parts: Split) -> Trained:
 
 def represent(trained: Trained, parts: Split) -> list[NDArray[np.float64]]:
     """The train, validation and test records as a trained candidate represents them."""
-    return [trained.represent(part.X) for part in (parts.train, parts.validation, parts.test)]
+    return [trained.represent_part(part) for part in (parts.train, parts.validation, parts.test)]
 
 
 def measure(trained: Trained, parts: Split) -> dict[str, dict[str, float]]:
@@ -159,7 +159,7 @@ def describe_fit(trained: Trained, outcomes: NDArray[Any], true_range: float) ->
     """
     low, high = np.quantile(outcomes, (FEW, 1.0 - FEW), method="nearest")
     found: dict[str, Any] = {"constant": bool(high - low <= ALIKE * true_range)}
-    model = trained.steps[-1]
+    model = trained.representation
     if hasattr(model, "alpha_"):
         hidden = model.protected_mask_
         others = float(model.alpha_[~hidden].mean())

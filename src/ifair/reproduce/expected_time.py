@@ -10,11 +10,16 @@ from joblib import effective_n_jobs
 
 from ifair.evaluate.training import choose_engine
 from ifair.report.blocks import align_rows
+from ifair.reproduce.profiles import COEFFICIENTS, ratios
 from ifair.reproduce.runner import Unit
 from ifair.results import Results
 
 WITHOUT_GPU = 8.0
 """How many times as long a unit with iFair or LFR takes on a core as with a share of a GPU."""
+
+
+GRIDS = ("classification", "ranking", "sensitivity")
+"""Experiments whose units fit a profile's whole grid."""
 
 
 def average_units(results: Results) -> dict[str, dict[str, float]]:
@@ -43,10 +48,20 @@ def estimate_seconds(experiment: str, units: Sequence[Unit], n_jobs: int, *, has
         has_gpu = choose_engine(10**9) == "torch"
     total = 0.0
     for unit in units:
-        learned = unit.case.method.startswith(("ifair", "lfr"))
-        slower = 1.0 if has_gpu or not learned else WITHOUT_GPU
-        total += slower * known.get(unit.case.dataset, known.get("all", mean))
+        work = _compare_work(unit, has_gpu) if experiment in GRIDS else 1.0
+        total += work * known.get(unit.case.dataset, known.get("all", mean))
     return total / min(effective_n_jobs(n_jobs), len(units))
+
+
+def _compare_work(unit: Unit, has_gpu: bool) -> float:
+    """How many times the work of such a unit of the full profile on a GPU this is."""
+    case = unit.case
+    if not case.method.startswith(("ifair", "lfr")):
+        return 1.0
+    work = (1.0 if has_gpu else WITHOUT_GPU) * case.solver.get("n_restarts", 3) / 3
+    if case.method == "lfr" and "lfr" in case.grid:
+        return work * (len(case.grid["lfr"]) / len(COEFFICIENTS)) ** 3
+    return work * len(case.grid.get("ratios", ratios())) / len(ratios())
 
 
 def describe_plan(plans: Mapping[str, Sequence[Unit]], profile: str, n_jobs: int) -> str:

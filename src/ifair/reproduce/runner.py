@@ -7,7 +7,6 @@ way, and a changed setting makes other units, never a mixture.
 
 import hashlib
 import json
-import math
 import os
 import platform
 import sys
@@ -26,6 +25,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from ifair import __version__
 from ifair.errors import IfairError
 from ifair.files import hold, write_whole
+from ifair.plain_data import format_json
 from ifair.reproduce.case import Case
 from ifair.results import list_versions
 
@@ -181,7 +181,7 @@ def _read_needed(kept: Path, unit: Unit) -> Record:
 
 def write_json(path: Path, data: Any) -> None:
     """Whoever reads sees all of it or nothing; a measure that is not defined (NaN) is written as null."""
-    write_text(path, json.dumps(_replace_nan(data), indent=1, allow_nan=False) + "\n")
+    write_text(path, format_json(data, indent=1) + "\n")
 
 
 def write_text(path: Path, text: str) -> None:
@@ -192,15 +192,6 @@ def write_text(path: Path, text: str) -> None:
         raise RunError(
             f"cannot write {path}: {error.strerror}. What was finished before is kept; make room and run again."
         ) from error
-
-
-def _replace_nan(data: Any) -> Any:
-    """JSON knows no NaN."""
-    if isinstance(data, dict):
-        return {key: _replace_nan(value) for key, value in data.items()}
-    if isinstance(data, list | tuple):
-        return [_replace_nan(value) for value in data]
-    return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """Who is like whom: distances by attribute, peers within reach, the graph of peers, and words for a pair."""
 
+from ifair.similarity.comparison import Comparison
 from ifair.similarity.peers import Peers
-from ifair.similarity.similarity import Comparison, Similarity
+from ifair.similarity.similarity import Similarity, make_similarity
 
-__all__ = ["Comparison", "Peers", "Similarity"]
+__all__ = ["Comparison", "Peers", "Similarity", "make_similarity"]

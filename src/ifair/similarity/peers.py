@@ -123,6 +123,12 @@ class Points:
             squared += self.gaps.sum()
         return np.maximum(squared, 0.0, out=squared)
 
+    @classmethod
+    def of_columns(cls, columns: NDArray[np.float64]) -> "Points":
+        """Points whose columns are attributes without weights and gaps: Euclidean distances."""
+        width = columns.shape[1]
+        return cls.of(columns, np.ones(columns.shape, dtype=bool), np.zeros(width), np.arange(width))
+
     def squared_differences(
         self, others: "Points", row: NDArray[np.intp], other: NDArray[np.intp]
     ) -> NDArray[np.float64]:
@@ -157,9 +163,9 @@ def find_peers(
         if k < 1 or len(rows) == 0:
             continue
         asked, among = (people, others) if query is None else (people[rows], others[pool])
-        search = among.prepare_search() if asked.complete else None
-        if search is not None and reference is None:
-            found, squared = search.nearest_others(k)
+        search = among.prepare_search() if asked.complete and reference is not None else None
+        if reference is None and asked.complete:
+            found, squared = Reference.of(asked.coordinates).nearest_others(k)
         elif search is not None:
             found, squared = search.nearest(asked.coordinates, k)
         else:

@@ -1,25 +1,25 @@
 """Similarity of people by attribute: learned units, weights, a reach, and the paper's reading beside it."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from ifair.core.neighbour_graph import graph_of
 from ifair.encode import Encoder, columns_of
 from ifair.encode.column_names import find_positions
 from ifair.encode.table_forms import to_pandas
-from ifair.errors import IfairError, nearest_name
+from ifair.errors import IfairError, unknown_name
+from ifair.similarity.comparison import Comparison, compare_pairs
+from ifair.similarity.parameters import check_parameters
 from ifair.similarity.peers import Peers, Points, find_peers
 from ifair.similarity.units import Unit, learn_unit
-
-READINGS = ("attributes", "paper")
 
 REACHED_BY = 0.05
 """``caliper="auto"``: peers are closer to each other than all but this share of pairs of people."""
@@ -29,29 +29,6 @@ SAMPLED_PAIRS = 200_000
 GAP = 0.5
 """What a missing value counts, of the mean squared difference of its attribute. With this share people with and without
 gaps find each other as if there were none."""
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Two people compared.
-
-    Attributes
-    ----------
-    distance : float
-    within_reach : bool
-    parts : dict of str to float
-        What every attribute adds to the squared distance, the largest first.
-    text : str
-        The same in words.
-    """
-
-    distance: float
-    within_reach: bool
-    parts: dict[str, float]
-    text: str
-
-    def __str__(self) -> str:
-        return self.text
 
 
 class Similarity(BaseEstimator):
@@ -74,6 +51,9 @@ class Similarity(BaseEstimator):
         What an attribute counts, 1 by default: 2 counts like two attributes, 0 not at all.
     ordered : mapping from str to sequence, optional
         Categories from lowest to highest: their differences then count in steps.
+    units : mapping from str to float, optional
+        What difference of a number, or how many steps of an order, counts as one unit: ``{"age": 10}``. By default
+        what is learned from the spread of its middle half.
     categorical : "auto" or sequence of str, default="auto"
         Columns of numbers that are codes of categories.
     n_neighbors : int, default=10
@@ -83,7 +63,7 @@ class Similarity(BaseEstimator):
     reading : {"attributes", "paper"}, default="attributes"
         "paper": Euclidean distance of one-hot encoded columns with unit variance each, missing values with a column of
         their own, as in the paper; rare values then count more the rarer they are. No caliper unless a number is given;
-        `weights` apply to all columns of an attribute, `ordered` is not taken.
+        `weights` apply to all columns of an attribute, `ordered` and `units` are not taken.
 
     Attributes
     ----------
@@ -121,6 +101,7 @@ class Similarity(BaseEstimator):
         protected: Sequence[str] = (),
         weights: Mapping[str, float] | None = None,
         ordered: Mapping[str, Sequence[Any]] | None = None,
+        units: Mapping[str, float] | None = None,
         categorical: str | Sequence[str] = "auto",
         n_neighbors: int = 10,
         caliper: str | float | None = "auto",
@@ -129,6 +110,7 @@ class Similarity(BaseEstimator):
         self.protected = protected
         self.weights = weights
         self.ordered = ordered
+        self.units = units
         self.categorical = categorical
         self.n_neighbors = n_neighbors
         self.caliper = caliper
@@ -145,7 +127,7 @@ class Similarity(BaseEstimator):
         """
         frame = to_pandas(self, X, reset=True)
         names = [str(name) for name in frame.columns]
-        self._check_parameters(names)
+        check_parameters(self, names)
         self.attributes_ = [name for name in names if name not in self.protected and self._weight(name) > 0]
         if not self.attributes_:
             raise IfairError("no attribute is left to compare people by: all are protected or have weight 0")
@@ -155,9 +137,11 @@ class Similarity(BaseEstimator):
             listed = [name for name in self.attributes_ if name in codes]
             self._encoder = Encoder(categorical=listed or "auto").fit(counted)
         else:
-            ordered = self.ordered or {}
+            ordered, sizes = self.ordered or {}, self.units or {}
             units = [
-                learn_unit(counted[name], name, categorical=name in codes, order=ordered.get(name))
+                learn_unit(
+                    counted[name], name, categorical=name in codes, order=ordered.get(name), size=sizes.get(name)
+                )
                 for name in self.attributes_
             ]
             self.units_ = [{**asdict(unit), "values": list(unit.values)} for unit in units]
@@ -183,14 +167,14 @@ class Similarity(BaseEstimator):
             Look among people of the same query only.
         """
         people = self.embed(X)
-        others = reference if reference is None or isinstance(reference, Points) else self.embed(reference)
+        others = None if reference is None else self.embed(reference)
         codes = None if query is None else pd.factorize(np.asarray(query))[0]
         found = find_peers(people, others, n_neighbors or self.n_neighbors, codes)
         return found.within(None if np.isinf(self.caliper_) else self.caliper_)
 
     def embed(self, X: Any) -> Points:
         """People as points, to be the reference of many searches."""
-        return self._points(self._select_counted(X))
+        return X if isinstance(X, Points) else self._points(self._select_counted(X))
 
     def graph(self, X: Any, *, query: Any = None) -> csr_array:
         """The symmetric graph ``W = (A + A^T) / 2k`` of peers, shape (n_people, n_people).
@@ -209,28 +193,54 @@ class Similarity(BaseEstimator):
             Positions of the two people: both in X, or b in ``other``.
         other : DataFrame or array-like, optional
         """
-        one, two = self._person(X, a, "a"), self._person(X if other is None else other, b, "b")
-        pair = self._points(one), self._points(two)
-        distance = float(np.sqrt(pair[0].squared_differences(pair[1], *np.zeros((2, 1), dtype=np.intp))[0]))
-        both = pair[0].present * pair[1].present
-        difference = ((pair[0].coordinates - pair[1].coordinates) ** 2)[0]
-        parts = np.bincount(pair[0].columns, difference, len(self.attributes_))
-        parts = np.where(both[0] > 0, parts, pair[0].gaps)
-        order = np.argsort(parts, kind="stable")
-        units = self._units()
-        words = [units[i].describe(one.iloc[0, i], two.iloc[0, i]) for i in order]
-        same = [word.removeprefix("same ") for word in words if word.startswith("same ")]
-        listed = [f"same {_join(same)}"] if same else []
-        text = ", ".join(listed + [word for word in words if not word.startswith("same ")])
-        named = {self.attributes_[i]: float(parts[i]) for i in order[::-1]}
-        return Comparison(distance, distance <= self.caliper_, named, text)
+        return self.explain_pairs(X, [a], [b], other)[0]
 
-    def _person(self, X: Any, position: int, parameter: str) -> pd.DataFrame:
-        """One row of a table, with the columns that count."""
-        counted = self._select_counted(X)
-        if not -len(counted) <= position < len(counted):
-            raise IfairError(f"{parameter} must be the position of one of {len(counted)} people, got {position}")
-        return counted.iloc[[position]]
+    def explain_pairs(self, X: Any, a: Sequence[int], b: Sequence[int], other: Any = None) -> list[Comparison]:
+        """:meth:`explain` of many pairs at once, which is many times quicker; ``a`` and ``b`` of shape (n_pairs,)."""
+        ones, others = self._take_people(X, a, "a"), self._take_people(X if other is None else other, b, "b")
+        if len(ones) != len(others):
+            raise IfairError(f"a and b must be of one length, got {len(ones)} and {len(others)}")
+        return compare_pairs(ones, others, (self._points(ones), self._points(others)), self._units(), self.caliper_)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data that :meth:`from_dict` rebuilds it of; fitted, with what was learned (not of reading "paper")."""
+        data: dict[str, Any] = {
+            name: dict(value) if isinstance(value, Mapping) else list(value) if isinstance(value, tuple) else value
+            for name, value in self.get_params().items()
+        }
+        if hasattr(self, "units_"):
+            reach = None if np.isinf(self.caliper_) else self.caliper_
+            data["learned"] = {"attributes": list(self.attributes_), "units": self.units_, "caliper": reach}
+        return data
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """What :meth:`to_dict` wrote, or parameters by name.
+
+        Examples
+        --------
+        >>> Similarity.from_dict({"weights": {"education": 2}, "caliper": None})
+        Similarity(caliper=None, weights={'education': 2})
+        """
+        known = cls().get_params()
+        for name in data:
+            if name not in known and name != "learned":
+                raise unknown_name("parameter of a similarity", str(name), list(known))
+        found = cls(**{name: value for name, value in data.items() if name != "learned"})
+        if learned := data.get("learned"):
+            found.attributes_, found.units_ = list(learned["attributes"]), list(learned["units"])
+            found.caliper_ = np.inf if learned["caliper"] is None else float(learned["caliper"])
+        return found
+
+    def _take_people(self, X: Any, positions: Sequence[int], parameter: str) -> pd.DataFrame:
+        """Rows of a table, with the columns that count."""
+        n_people = len(X)
+        for position in positions:
+            if not -n_people <= position < n_people:
+                raise IfairError(f"{parameter} must be the position of one of {n_people} people, got {position}")
+        if isinstance(X, pd.DataFrame):
+            return self._select_counted(X.iloc[list(positions)])
+        return self._select_counted(X).iloc[list(positions)]
 
     def _select_counted(self, X: Any) -> pd.DataFrame:
         """The columns that count, of a table that may lack the others."""
@@ -292,31 +302,32 @@ class Similarity(BaseEstimator):
     def _weight(self, name: str) -> float:
         return float((self.weights or {}).get(name, 1.0))
 
-    def _check_parameters(self, names: list[str]) -> None:
-        if self.reading not in READINGS:
-            raise IfairError(f"reading must be one of {', '.join(map(repr, READINGS))}, got {self.reading!r}")
-        for parameter, example in (("weights", "{'age': 2}"), ("ordered", "{'education': ['school', 'degree']}")):
-            if not isinstance(getattr(self, parameter) or {}, Mapping):
-                raise IfairError(f"{parameter} must map columns, as in {example}; got {getattr(self, parameter)!r}")
-        if isinstance(self.protected, str):
-            raise IfairError(f"protected must be a list of columns, as in [{self.protected!r}]; got {self.protected!r}")
-        for parameter in ("protected", "weights", "ordered"):
-            for name in getattr(self, parameter) or ():
-                if name not in names:
-                    near = nearest_name(name, names)
-                    hint = f"; did you mean {near!r}?" if near else f"; the columns are {', '.join(names)}"
-                    raise IfairError(f"{parameter} names {name!r}, which is not a column{hint}")
-        for name, weight in (self.weights or {}).items():
-            if not np.isfinite(weight) or weight < 0:
-                raise IfairError(f"weights[{name!r}] must be a finite number of at least 0, got {weight!r}")
-        if self.ordered and self.reading == "paper":
-            raise IfairError("reading='paper' knows no order of categories: leave ordered out")
-        known = self.caliper is None or self.caliper == "auto"
-        if not known and (isinstance(self.caliper, str) or not float(self.caliper or 0) > 0):
-            raise IfairError(f"caliper must be 'auto', None or a number above 0, got {self.caliper!r}")
-        if self.n_neighbors < 1:
-            raise IfairError(f"n_neighbors must be at least 1, got {self.n_neighbors}")
 
+def make_similarity(
+    given: Any, *, columns: Iterable[str], protected: Sequence[str] = (), categorical: Any = "auto"
+) -> Similarity:
+    """An unfitted similarity of what a user may give, by which protected attributes never count.
 
-def _join(words: list[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+    Parameters
+    ----------
+    given : Similarity, mapping of its parameters, name of a reading, or None
+    columns : iterable of str
+        Of the table. A mapping comes from settings that were checked against the whole table: columns that it does not
+        count, and that the table has left out since, are no error.
+    protected : sequence of str
+        Beside those of the similarity.
+    categorical : as of Similarity
+        Where the similarity does not say itself.
+    """
+    if given is None or isinstance(given, str):
+        given = {"reading": given or "attributes"}
+    if isinstance(given, Mapping):
+        given = Similarity.from_dict(given)
+        kept = {name: weight for name, weight in (given.weights or {}).items() if weight != 0 or name in set(columns)}
+        given.set_params(weights=kept or None)
+    if not isinstance(given, Similarity):
+        raise IfairError(f"similarity must be a Similarity, its parameters, or the name of a reading; got {given!r}")
+    hidden = list(dict.fromkeys([*protected, *given.protected]))
+    if isinstance(given.categorical, str) and not isinstance(categorical, str):
+        given = clone(given).set_params(categorical=[name for name in categorical if name not in hidden] or "auto")
+    return clone(given).set_params(protected=hidden)

@@ -74,23 +74,27 @@ class Unit:
             raise IfairError(f"ordered[{self.name!r}] has no place for the value {value!r}; add it to the order")
 
 
-def learn_unit(column: pd.Series, name: str, *, categorical: bool, order: Sequence[Any] | None) -> Unit:
+def learn_unit(
+    column: pd.Series, name: str, *, categorical: bool, order: Sequence[Any] | None, size: float | None = None
+) -> Unit:
     """The unit of an attribute, from the values of a population.
 
     A number's unit is its interquartile range as that of a normal distribution is to its standard deviation. Where half
     of all people share one value, it is the mean distance of the others from it: a rare value is then about one unit
-    away, and not the farther the rarer it is. A number with two values is a category.
+    away, and not the farther the rarer it is. A number with two values is a category. ``size`` is given by the user.
     """
     present = column.dropna()
     is_number = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
     if order is not None:
         unit = Unit(name, "ordered", 1.0, tuple(order))
-    elif is_number and not categorical and present.nunique() > 2:
+    elif is_number and not categorical and (present.nunique() > 2 or size is not None):
         unit = Unit(name, "number")
     else:
         unit = Unit(name, "category", 1.0, tuple(pd.unique(present).tolist()))
+    if size is not None and unit.kind == "category":
+        raise IfairError(f"units[{name!r}]: the column holds categories, which are one unit apart; use weights")
     if unit.kind != "category":
-        unit = replace(unit, size=robust_size(unit.embed(present)[0][:, 0]))
+        unit = replace(unit, size=robust_size(unit.embed(present)[0][:, 0]) if size is None else float(size))
     # The mean over pairs is twice the variance, summed over columns.
     return replace(unit, typical=float(2.0 * unit.embed(present)[0].var(axis=0).sum()) if len(present) else 0.0)
 

@@ -11,6 +11,7 @@ import pandas as pd
 
 from ifair.datasets.dataset import Dataset
 from ifair.errors import IfairError, name_setting
+from ifair.tables.cell_types import describe_missing, warn_of_words
 from ifair.tables.column_doubts import (
     Doubt,
     explain_unusable,
@@ -22,7 +23,7 @@ from ifair.tables.column_doubts import (
 )
 from ifair.tables.from_table import encode_outcome, from_table
 from ifair.tables.groups import find_value, is_measure, match_conditions, refuse_measures
-from ifair.tables.read import read_table
+from ifair.tables.read import read_counted_table
 from ifair.tables.roles import Roles, check_names, list_named
 
 
@@ -117,16 +118,20 @@ def check_table(table: Any, roles: Roles, *, name: str | None = None, source: st
         For a column that is not there, a column with two roles, a column that no encoder could read, and an outcome
         or a protected column that nothing can be learned from.
     """
-    frame = read_table(table)
+    as_text = [name for name in (*roles.categorical, *roles.ignore, roles.id, roles.query) if name is not None]
+    frame, marked = read_counted_table(table, missing=roles.missing, text=as_text)
     if isinstance(table, str | os.PathLike):
         name, source = name or Path(table).name, source or os.fspath(table)
     check_names(roles, frame.columns)
     _check_kinds(frame, roles)
     of_target = [] if roles.target is None else _check_target(frame[roles.target], roles.positive)
-    with_role = {column for _, column in list_named(roles)}
+    uncounted = {c for c, weight in ((roles.similarity or {}).get("weights") or {}).items() if weight == 0}
+    with_role = {c for role, c in list_named(roles) if not (role.startswith("similarity") and c in uncounted)}
     found = {column: find_doubt(frame[column]) for column in frame.columns if column not in with_role}
     doubts = {column: doubt for column, doubt in found.items() if doubt is not None}
-    warnings = [warn_of_attribute(column, doubt) for column, doubt in doubts.items()]
+    out = {*roles.ignore, roles.id, *(column for column, doubt in doubts.items() if doubt.leave_out)}
+    warnings = [*describe_missing(marked), *warn_of_words(frame, [c for c in frame.columns if c not in out])]
+    warnings += [warn_of_attribute(column, doubt) for column, doubt in doubts.items()]
     warnings += [*warn_of_protected(frame, roles.protected, roles.keep), *of_target]
     checked = CheckedTable(frame, roles, doubts, warnings, name, source)
     if set(checked.attributes) <= set(roles.protected):

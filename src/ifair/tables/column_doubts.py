@@ -29,6 +29,8 @@ MANY_FOR_FEW = 20
 # Of texts that look like dates or numbers nearly all do.
 NEARLY_ALL = 0.9
 LOOKED_AT = 1000
+# From here on, floats cannot tell whole numbers apart.
+EXACT = 2.0**53
 
 _TIMES = {"datetime", "datetime64", "date", "time", "timedelta", "timedelta64", "period"}
 _CALLED_AN_ID = re.compile(r"(^|[^a-z])(id|ids|uuid|guid|key|nr|no|number|index|row)([^a-z]|$)|[a-z]I[dD]$")
@@ -72,9 +74,11 @@ def find_doubt(column: pd.Series) -> Doubt | None:
         return Doubt("holds no value")
     if different == 1 and len(present) == len(column):
         return Doubt(f"has one value, {as_plain(present.iloc[0])!r}, for everybody")
+    unique = different == len(column)
+    if is_float_dtype(column) and unique and len(present) >= FEWEST_RECORDS and (present.abs() >= EXACT).all():
+        return Doubt("holds whole numbers of many digits, different in every row, like an identifier")
     if is_float_dtype(column) or is_bool_dtype(column) or len(present) < FEWEST_RECORDS:
         return None
-    unique = different == len(column)
     if is_integer_dtype(column):
         if not unique:
             return None
@@ -135,7 +139,8 @@ def explain_unusable(column: pd.Series) -> str | None:
     if infer_dtype(present) in _TIMES:
         return "dates or times, which have no natural scale: turn it into a number or text"
     if is_float_dtype(present) and (infinite := np.isinf(present.to_numpy(dtype=np.float64))).any():
-        return f"an infinite number in row {int(present.index[infinite.argmax()]) + 1}: mend it"
+        row = int(present.index[infinite.argmax()]) + 1
+        return f"a number in row {row} that is infinite or too large: mend it"
     if is_object_dtype(present) and present.map(lambda c: isinstance(c, list | dict | set | np.ndarray)).any():
         return "lists or records instead of single values: spread it over several columns"
     return None

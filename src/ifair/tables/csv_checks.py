@@ -47,6 +47,20 @@ def check_csv(path: Path) -> None:
     refuse_repeated((name for name in rows[0] if name.strip()), str(path))
 
 
+def refuse_short_lines(path: Path) -> None:
+    """Refuse a file that has rows of fewer fields than its header, with the first of them."""
+    with suppress(csv.Error), _open(path, text=True) as file:
+        lines = csv.reader(file, delimiter=separator_of(path))
+        header = next((row for row in lines if _has_content(row)), [])
+        for number, row in enumerate((row for row in lines if row), start=1):
+            if len(row) < len(header) and _has_content(row):
+                fields = "field" if len(row) == 1 else "fields"
+                raise IfairError(
+                    f"{path}: row {number} (line {lines.line_num}) has {len(row)} {fields}, the header has "
+                    f"{len(header)}; write empty cells out, with their separators"
+                )
+
+
 def refuse_repeated(names: Iterable[Any], where: str) -> None:
     """Refuse columns of the same name, with their names."""
     repeated = [repr(name) for name, count in Counter(names).items() if count > 1]

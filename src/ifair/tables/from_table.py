@@ -1,7 +1,7 @@
 """Your own table as a Dataset."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,8 @@ def from_table(
     group: GroupRule | None = None,
     name: str | None = None,
     source: str | None = None,
+    missing: Collection[str] = (),
+    categorical: Collection[str] = (),
 ) -> Dataset:
     """Take a table of people as a Dataset.
 
@@ -47,6 +49,8 @@ def from_table(
         A name for messages; the file's name by default.
     source : str, default=None
         Where the records come from; the path of the file by default.
+    missing, categorical : collection of str, optional
+        What stands for a missing value, and columns to read as text; see :func:`ifair.data.read_table`.
 
     Returns
     -------
@@ -60,7 +64,7 @@ def from_table(
     >>> from_table(people, target="hired", positive="yes", protected="sex")
     <Dataset table: 3 records x 2 attributes, target 'hired', protected ['sex'] (33.3% in the group)>
     """
-    frame = read_table(table)
+    frame = read_table(table, missing=missing, categorical=categorical)
     names = (protected,) if isinstance(protected, str) else tuple(protected)
     for role, column in [("target", target), ("query", query), *(("protected", p) for p in names)]:
         if column is not None and column not in frame.columns:
@@ -85,6 +89,7 @@ def from_table(
         query=ranking,
         description=f"{len(frame)} records of {label}",
         source=source or (str(table) if isinstance(table, (str, os.PathLike)) else "a table in memory"),
+        positive=None if positive is None else str(positive),
     )
 
 

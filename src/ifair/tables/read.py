@@ -1,6 +1,6 @@
 """Reading a table of people: pandas, polars, or a CSV or Parquet file, whole or some rows at a time.
 
-What counts as a missing value, and how a column of text becomes one of numbers, is settled here and nowhere else.
+Only an empty cell is missing unless the caller says otherwise; what the cells of a column are, `cell_types` settles.
 """
 
 import os
@@ -13,27 +13,55 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import infer_dtype, is_object_dtype
 
-from ifair.errors import IfairError, missing_file, require_extra, shorten_error
-from ifair.tables.csv_checks import ENCODING, UNREADABLE, check_csv, explain_unreadable, refuse_repeated, separator_of
+from ifair.errors import IfairError, require_extra, shorten_error
+from ifair.files import check_regular
+from ifair.tables.cell_types import MissingCounts, infer_types, mark_missing
+from ifair.tables.csv_checks import (
+    ENCODING,
+    UNREADABLE,
+    check_csv,
+    explain_unreadable,
+    refuse_repeated,
+    refuse_short_lines,
+    separator_of,
+)
 
 CSV = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")
 PARQUET = (".parquet", ".pq")
 BLOCK_ROWS = 50_000
 
 
-def read_table(table: Any) -> pd.DataFrame:
+def read_table(table: Any, *, missing: Collection[str] = (), categorical: Collection[str] = ()) -> pd.DataFrame:
     """Give a table in memory, or the CSV or Parquet file of one, as a new pandas table with a plain index.
 
     Parameters
     ----------
     table : pandas.DataFrame, polars.DataFrame or LazyFrame, str or path
+    missing : collection of str, optional
+        Texts that stand for a missing value, such as ``["NA"]``. By default only an empty cell is missing.
+    categorical : collection of str, optional
+        Columns of a CSV file to read as text as it stands: ``007`` stays ``007``.
 
     Returns
     -------
     pandas.DataFrame of shape (n_records, n_columns)
+
+    Raises
+    ------
+    IfairError
+        Also for a column of a CSV file that is nearly all numbers: the message names the other cells.
     """
+    return read_counted_table(table, missing=missing, text=categorical)[0]
+
+
+def read_counted_table(
+    table: Any, *, missing: Collection[str] = (), text: Collection[str] = ()
+) -> tuple[pd.DataFrame, MissingCounts]:
+    """A table as of :func:`read_table`, and how many cells were taken as missing because of ``missing``."""
+    is_csv = False
     if isinstance(table, (str, os.PathLike)):
-        frame = _read_file(Path(table))
+        frame = _read_file(Path(table), text)
+        is_csv = not is_parquet(Path(table))
     elif isinstance(table, pd.DataFrame):
         frame = table.reset_index(drop=True)
     elif (polars := sys.modules.get("polars")) and isinstance(table, (polars.DataFrame, polars.LazyFrame)):
@@ -45,26 +73,28 @@ def read_table(table: Any) -> pd.DataFrame:
             "a table must be a pandas or polars table, or the path of a CSV or Parquet file; "
             f"got {type(table).__name__}"
         )
-    frame = _normalise(frame, str(table) if isinstance(table, (str, os.PathLike)) else "the table")
+    where = str(table) if isinstance(table, (str, os.PathLike)) else "the table"
+    frame = _normalise(frame, where)
     if frame.empty:
-        raise IfairError("the table has no records")
-    return frame
+        raise IfairError(f"{where} has no records")
+    frame, counts = mark_missing(frame, missing)
+    return (infer_types(frame, text=text) if is_csv else frame), counts
 
 
-def read_blocks(path: Path, rows: int = BLOCK_ROWS, *, text: Collection[str] = ()) -> Iterator[pd.DataFrame]:
-    """Read a CSV or Parquet file some rows at a time.
-
-    ``text`` names columns of text: in a CSV, a block of them may look like numbers.
+def read_blocks(path: Path, rows: int = BLOCK_ROWS) -> Iterator[pd.DataFrame]:
+    """Read a CSV or Parquet file some rows at a time, its cells as they stand.
 
     Yields
     ------
     DataFrame
-        The blocks; the index counts the rows of the file from 0.
+        The blocks; the index counts the rows of the file from 0. Of a CSV, all cells are text, empty ones NaN.
     """
     check_readable(path)
-    blocks = _read_parquet_blocks(path, rows) if is_parquet(path) else _read_csv_blocks(path, rows, text)
+    blocks = _read_parquet_blocks(path, rows) if is_parquet(path) else _read_csv_blocks(path, rows)
     start = 0
     for block in blocks:
+        if block.empty:  # pandas makes one of a file with nothing but a header
+            continue
         yield _normalise(block, str(path)).set_axis(pd.RangeIndex(start, start + len(block)), axis=0)
         start += len(block)
     if start == 0:
@@ -89,15 +119,12 @@ def _normalise(frame: pd.DataFrame, where: str) -> pd.DataFrame:
 
 def check_readable(path: Path) -> None:
     """Refuse a file that is not there, that may not be read, or of a kind that is not read."""
-    if path.is_dir() or not path.exists():
-        raise IfairError(missing_file(path))
-    if not os.access(path, os.R_OK):
-        raise IfairError(f"cannot read {path}: permission denied")
+    check_regular(path)
     if not path.name.lower().endswith((*CSV, *PARQUET)):
         raise IfairError(f"{path} is neither CSV ({', '.join(CSV)}) nor Parquet ({', '.join(PARQUET)})")
 
 
-def _read_file(path: Path) -> pd.DataFrame:
+def _read_file(path: Path, text: Collection[str]) -> pd.DataFrame:
     check_readable(path)
     if is_parquet(path):
         require_extra("Parquet", ["pyarrow"], "parquet")
@@ -106,24 +133,25 @@ def _read_file(path: Path) -> pd.DataFrame:
         except Exception as error:  # pyarrow raises classes of its own, which cannot be named without it
             raise IfairError(f"{path} is not a Parquet table ({shorten_error(error)})") from error
     check_csv(path)
-    try:
-        frame = pd.read_csv(path, low_memory=False, **_csv_options(path))
-    except UNREADABLE as error:
-        raise explain_unreadable(path, error) from error
-    _refuse_long_lines(frame, path)
-    return frame
-
-
-def _read_csv_blocks(path: Path, rows: int, text: Collection[str]) -> Iterator[pd.DataFrame]:
-    check_csv(path)
     options = _csv_options(path)
     try:
         # Names that the file lacks would be refused as dtypes.
         header = pd.read_csv(path, nrows=0, **options)
-        types: Any = {name: "object" for name in text if name in header.columns}
-        with pd.read_csv(path, chunksize=rows, dtype=types, low_memory=False, **options) as reader:
+        as_text: Any = {name: "object" for name in text if name in header.columns}
+        frame = pd.read_csv(path, low_memory=False, dtype=as_text, **options)
+    except UNREADABLE as error:
+        raise explain_unreadable(path, error) from error
+    _refuse_uneven_lines(frame, path)
+    return frame
+
+
+def _read_csv_blocks(path: Path, rows: int) -> Iterator[pd.DataFrame]:
+    check_csv(path)
+    checked = False
+    try:
+        with pd.read_csv(path, chunksize=rows, dtype="object", low_memory=False, **_csv_options(path)) as reader:
             for block in reader:
-                _refuse_long_lines(block, path)
+                checked = checked or _refuse_uneven_lines(block, path)
                 yield block
     except IfairError:
         raise
@@ -132,13 +160,25 @@ def _read_csv_blocks(path: Path, rows: int, text: Collection[str]) -> Iterator[p
 
 
 def _csv_options(path: Path) -> dict[str, Any]:
-    return {"sep": separator_of(path), "encoding": ENCODING, "on_bad_lines": "error"}
+    # A missing value is an empty cell, and nothing else.
+    missing = {"keep_default_na": False, "na_values": [""]}
+    # pandas before 3 rounds the last digit otherwise.
+    exact = {"float_precision": "round_trip"}
+    return {"sep": separator_of(path), "encoding": ENCODING, "on_bad_lines": "error", **missing, **exact}
 
 
-def _refuse_long_lines(frame: pd.DataFrame, path: Path) -> None:
-    """pandas takes what stands before the named columns as an index."""
+def _refuse_uneven_lines(frame: pd.DataFrame, path: Path) -> bool:
+    """Refuse lines of more fields than the header, or of fewer; whether the whole file was looked at.
+
+    pandas takes what stands before the named columns as an index, and fills short lines up with empty cells: only
+    where the last cell is empty need the file be looked at.
+    """
     if not isinstance(frame.index, pd.RangeIndex):
         raise IfairError(f"{path} has lines with more fields than its header")
+    if frame.shape[1] < 2 or not frame.iloc[:, -1].isna().any():
+        return False
+    refuse_short_lines(path)
+    return True
 
 
 def _read_parquet_blocks(path: Path, rows: int) -> Iterator[pd.DataFrame]:

@@ -6,7 +6,11 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
-from ifair.errors import IfairError, missing_file, suggest_name, unknown_name
+from ifair.errors import IfairError, suggest_name, unknown_name
+from ifair.files import check_regular
+
+SIMILARITY = ("reading", "weights", "ordered", "units", "caliper", "n_neighbors")
+"""Settings of a table ``[similarity]``; what is protected or a category is said by the roles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,11 @@ class Roles:
     keep : tuple of str
         Columns that stay attributes although they look like identifiers, constants or free text.
     categorical : tuple of str
-        Columns of numbers that are codes of categories.
+        Columns of numbers that are codes of categories. Of a CSV file they are read as text, as it stands.
+    missing : tuple of str
+        What stands for a missing value besides an empty cell, such as ``"NA"``, in any column.
+    similarity : mapping or None
+        Parameters of :class:`ifair.Similarity`, who is like whom: ``{"weights": {"education": 2}}``.
 
     Examples
     --------
@@ -54,6 +62,8 @@ class Roles:
     group: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    similarity: Mapping[str, Any] | None = None
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any], where: str = "the roles") -> Self:
@@ -68,6 +78,8 @@ class Roles:
                 if not isinstance(listed, Sequence) or not all(isinstance(name, str) for name in listed):
                     raise IfairError(f"{where}: {key} must be a name or a list of names, got {value!r}")
                 values[key] = tuple(listed)
+            elif key == "similarity":
+                values[key] = check_similarity(value, where)
             elif key != "positive" and value is not None and not isinstance(value, str):
                 raise IfairError(f"{where}: {key} must be the name of one column, got {value!r}")
             else:
@@ -85,7 +97,7 @@ class Roles:
 
 
 def read_roles(path: str | Path) -> Roles:
-    """Read roles from the table ``[roles]`` of a TOML file.
+    """Read roles from the table ``[roles]`` of a TOML file, and who is like whom from ``[similarity]``.
 
     Parameters
     ----------
@@ -97,26 +109,66 @@ def read_roles(path: str | Path) -> Roles:
             target = "income"
             positive = ">50K"
             ignore = ["notes"]
+            missing = ["NA", "?"]
+
+            [similarity]
+            weights = { education = 2, zip = 0 }
+            ordered = { education = ["school", "degree", "doctorate"] }
+            units = { age = 10 }
+            caliper = 1.5
+            n_neighbors = 10
 
     Returns
     -------
     Roles
     """
+    content = _read_toml(path)
+    for key in content:
+        if key not in ("roles", "similarity"):
+            hint = " Roles stand below a line [roles]." if key in Roles.__slots__ else ""
+            raise IfairError(f"{path}: unknown key {key!r}{suggest_name(key, ['roles', 'similarity'])}{hint}")
+    if not isinstance(content.get("roles"), dict):
+        raise IfairError(f"{path} has no table [roles]")
+    roles = Roles.from_dict(content["roles"], where=str(path))
+    return (
+        replace(roles, similarity=check_similarity(content["similarity"], path)) if "similarity" in content else roles
+    )
+
+
+def read_similarity(source: str) -> dict[str, Any]:
+    """What ``--similarity`` says: the name of a reading, or a TOML file with a table ``[similarity]``."""
+    if source in ("attributes", "paper"):
+        return {"reading": source}
+    content = _read_toml(source)
+    if not isinstance(content.get("similarity"), dict):
+        raise IfairError(f"{source} has no table [similarity]")
+    return check_similarity(content["similarity"], source)
+
+
+def check_similarity(given: Any, where: str | Path) -> dict[str, Any]:
+    """Parameters of a similarity; unknown ones are refused with the nearest."""
+    if not isinstance(given, Mapping):
+        raise IfairError(f"{where}: similarity must be a table of settings, got {given!r}")
+    for key in given:
+        if key not in SIMILARITY:
+            raise unknown_name(f"setting of the similarity (in {where})", key, list(SIMILARITY))
+    for key in ("weights", "ordered", "units"):
+        if not isinstance(given.get(key, {}), Mapping):
+            raise IfairError(
+                f"{where}: {key} of the similarity must name columns, as in {{ age = 2 }}; got {given[key]!r}"
+            )
+    found = dict(given)
+    return {**found, "caliper": None} if found.get("caliper") == "none" else found
+
+
+def _read_toml(path: str | Path) -> dict[str, Any]:
+    check_regular(Path(path))
     try:
-        content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (FileNotFoundError, IsADirectoryError) as error:
-        raise IfairError(missing_file(Path(path))) from error
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise IfairError(f"cannot read {path}: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise IfairError(f"{path} is not a TOML file ({error})") from error
-    for key in content:
-        if key != "roles":
-            hint = " Roles stand below a line [roles]." if key in Roles.__slots__ else ""
-            raise IfairError(f"{path}: unknown key {key!r}{suggest_name(key, ['roles'])}{hint}")
-    if not isinstance(content.get("roles"), dict):
-        raise IfairError(f"{path} has no table [roles]")
-    return Roles.from_dict(content["roles"], where=str(path))
 
 
 def check_names(roles: Roles, columns: Iterable[str]) -> None:
@@ -133,6 +185,12 @@ def check_names(roles: Roles, columns: Iterable[str]) -> None:
     for role, name in list_named(roles):
         if role in ("keep", "categorical"):
             continue
+        if role.startswith("similarity"):
+            if name in seen:
+                raise IfairError(
+                    f"{role} names column {name!r}, which is {seen[name]} and compares nobody; leave it out"
+                )
+            continue
         if name in seen:
             both = f"{role} twice" if seen[name] == role else f"both {seen[name]} and {role}"
             raise IfairError(f"column {name!r} cannot be {both}; give it one role")
@@ -145,5 +203,10 @@ def check_names(roles: Roles, columns: Iterable[str]) -> None:
 def list_named(roles: Roles) -> list[tuple[str, str]]:
     """Every column named in the roles, with its role."""
     single = [(role, getattr(roles, role)) for role in ("target", "query", "score", "id")]
+    alike = [
+        (f"similarity {setting}", name)
+        for setting in ("weights", "ordered", "units")
+        for name in (roles.similarity or {}).get(setting) or ()
+    ]
     several = [(role, name) for role in ("protected", "ignore", "keep", "categorical") for name in getattr(roles, role)]
-    return [(role, name) for role, name in [*several, *single] if name is not None]
+    return [(role, name) for role, name in [*several, *single, *alike] if name is not None]

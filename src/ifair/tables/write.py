@@ -9,7 +9,7 @@ from typing import Any, Self, TextIO
 import pandas as pd
 
 from ifair.errors import IfairError, require_extra
-from ifair.files import check_writable, replace_file
+from ifair.files import check_output, replace_file
 from ifair.tables.csv_checks import separator_of
 from ifair.tables.read import CSV, PARQUET, is_parquet
 
@@ -38,7 +38,8 @@ class BlockWriter:
 
     def __init__(self, path: Path, stream: TextIO | None = None) -> None:
         if stream is None:
-            check_table_output(path)
+            check_table_name(path)
+            check_output(path)
         self._path, self._stream = path, stream
         self._columns: list[str] | None = None
         self._parquet: Any = None
@@ -47,7 +48,7 @@ class BlockWriter:
     def __enter__(self) -> Self:
         with ExitStack() as opening:
             if self._stream is None:
-                self._place = opening.enter_context(replace_file(self._path))
+                self._place = opening.enter_context(replace_file(self._path, kind="table"))
                 if not is_parquet(self._path):
                     make = gzip.open if self._path.name.lower().endswith(".gz") else open
                     # newline="": pandas writes its own line ends.
@@ -80,10 +81,9 @@ class BlockWriter:
         self._open.__exit__(kind, error, trace)
 
 
-def check_table_output(path: Path) -> None:
-    """Refuse, before any work, a table that could not be written, or of a kind that its name does not tell."""
+def check_table_name(path: Path) -> None:
+    """Refuse, before any work, a table of a kind that its name does not tell, or that lacks a package."""
     if not path.name.lower().endswith((*CSV, *PARQUET)):
         raise IfairError(f"cannot tell the format of {path}: end it with {', '.join((*CSV, *PARQUET))}")
     if is_parquet(path):
         require_extra("Parquet", ["pyarrow"], "parquet")
-    check_writable(path)

@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from ifair.evaluate.candidates import Candidate
+from ifair.evaluate.candidates import EUCLIDEAN, Candidate
 from ifair.evaluate.fronts import front_volume
 from ifair.evaluate.measures import scale_to_unit
 from ifair.evaluate.splits import Part, Split
@@ -127,7 +127,7 @@ def _score_all(parts: Split, case: Case) -> Iterator[Scored]:
         score = fits(kind(min(k, len(train) - 1)), train.may_count, train.y)
         yield "voters", {"k": k}, [score(part.may_count) for part in held_out]
     for k, share in PROTOTYPES:
-        candidate = Candidate("ifair", {"K": k, "lambda": 1 - share, "mu": share})
+        candidate = Candidate("ifair-frozen", {"K": k, "lambda": 1 - share, "mu": share, **EUCLIDEAN})
         steps = fit_representation(candidate, train, case.seed, case.engine_solver(parts))
         score = fits(_linear(parts.task, 1.0), np.asarray(steps.transform(train.X)), train.y)
         scores = [score(np.asarray(steps.transform(part.X))) for part in held_out]

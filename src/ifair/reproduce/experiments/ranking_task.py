@@ -15,7 +15,7 @@ from ifair.evaluate.candidates import Candidate
 from ifair.evaluate.measures import paper_measures
 from ifair.evaluate.splits import Split
 from ifair.evaluate.statistics import Spread, spreads
-from ifair.evaluate.training import Outcome, Trained, fit_model, train
+from ifair.evaluate.training import Outcome, Trained, fit_model, train_many
 from ifair.report.blocks import Block, Finding, Heading, Number, Table, Text, add_sign
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, measure_fit, prepare, train_grid
@@ -80,12 +80,12 @@ def measure_variants(case: Case, variants: Sequence[Split]) -> list[list[dict[st
         return [[_measure_chance(parts)] for parts in variants]
     found: list[list[dict[str, Any]]] = [[] for _ in variants]
     for setting, trained in _train_all(case, variants[0]):
-        Z = trained.represent(variants[0].train.X)
+        Z = trained.represent(variants[0].train.records.frame)
         for rows, parts in zip(found, variants):
-            ranker = trained.model
+            same = trained
             if parts is not variants[0]:
-                ranker = fit_model("linear", Z, parts.train, parts.task, case.seed)
-            rows.append({"setting": setting, **measure_fit(replace(trained, model=ranker), parts)})
+                same = trained.with_model(fit_model("linear", Z, parts.train, parts.task, case.seed))
+            rows.append({"setting": setting, **measure_fit(same, parts)})
     return found
 
 
@@ -93,7 +93,7 @@ def _train_all(case: Case, parts: Split) -> Iterator[tuple[dict[str, Any], Train
     if case.method != "fair":
         yield from train_grid(case, parts)
         return
-    masked = train(Candidate("masked"), parts, case.seed, case.solver)
+    masked = train_many([Candidate("masked")], parts, case.seed, case.solver)[0]
     for p in case.grid["p"]:
         yield {"p": p}, masked.with_post(name="fa-star-ir", p=p)
     for p in case.grid["p"]:

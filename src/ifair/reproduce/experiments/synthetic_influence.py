@@ -46,7 +46,7 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
         )
         for method in METHODS
         if method != "original"
-        for seed in range(profile.n_splits)
+        for seed in range(profile.n_splits_untested)
     ]
 
 

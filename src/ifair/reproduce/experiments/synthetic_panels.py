@@ -55,7 +55,7 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
         )
         for variant in VARIANTS
         for method in METHODS
-        for seed in range(profile.n_splits)
+        for seed in range(profile.n_splits_untested)
     ]
 
 

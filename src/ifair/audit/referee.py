@@ -1,0 +1,260 @@
+"""The referee: every point against the full data and against deleting the protected columns, by one rule for words."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from ifair.evaluate.measures import plain_number
+from ifair.evaluate.resampling import Measured
+from ifair.evaluate.statistics import quantile_interval
+from ifair.results import Choices, Difference, Estimate, FrontStep, Point, Utility, Verdict
+
+REFERENCES = ("full", "deleted", "penalised")
+"""Roles of the points that others are compared with."""
+
+SMALLER_IS_BETTER = ("flip", "leak", "gap:")
+WITHOUT_DIRECTION = ("positive",)
+
+CONSISTENCY = "ranks"
+"""The consistency that verdicts go by: like the utility it is one of scores, and no constant wins it."""
+
+NOTHING = 1e-9
+"""What arithmetic may leave of a difference of zero."""
+
+MATTERS = 0.01
+"""Of what lies between chance and perfection: a smaller difference decides nothing."""
+
+RULE = (
+    "Better or worse is said where the 95 % interval of the difference, taken on the same people, excludes zero; "
+    "otherwise there is no clear difference. It is worth it if, against deleting the protected columns, and against "
+    "deleting them with a tuned penalty, what is clearly gained in {utility} and in consistency of ranks is more than "
+    f"what is clearly lost, both as shares of the way from chance to perfection; less than {MATTERS:g} counts as "
+    "nothing. Never where the decisions are no better than chance, or nearly the same for everybody."
+)
+
+Word = Literal["better", "worse", "more", "fewer", "the same", "no clear difference"]
+
+
+def judge_difference(measure: str, low: float | None, high: float | None) -> Word:
+    """The one rule for words: what a difference is called, by the interval of a point minus a reference.
+
+    Examples
+    --------
+    >>> judge_difference("utility", -0.03, -0.01), judge_difference("gap:sex", -0.03, -0.01)
+    ('worse', 'better')
+    >>> judge_difference("utility", -0.03, 0.01)
+    'no clear difference'
+    """
+    if low is None or high is None:
+        return "no clear difference"
+    if max(abs(low), abs(high)) < NOTHING:
+        return "the same"
+    if low < NOTHING and high > -NOTHING:
+        return "no clear difference"
+    if measure in WITHOUT_DIRECTION:
+        return "more" if low > 0 else "fewer"
+    return "better" if (low > 0) != measure.startswith(SMALLER_IS_BETTER) else "worse"
+
+
+def name_points(points: Sequence[Point]) -> None:
+    """Give every point its role, and a letter to be called by, where it has none."""
+    roles = {"full": "full", "masked": "deleted", "ifair": "ours"}
+    for i, point in enumerate(points):
+        point.setdefault("role", roles.get(point["family"], "rival"))  # type: ignore[typeddict-item]
+        point.setdefault("label", _letters(i))
+
+
+def _letters(i: int) -> str:
+    """A, B, ..., Z, AA, AB, ..."""
+    return (_letters(i // 26 - 1) if i >= 26 else "") + chr(ord("A") + i % 26)
+
+
+def compare_points(points: Sequence[Point], measured: Sequence[Mapping[str, Measured]]) -> None:
+    """Fill in every point's differences to the references.
+
+    Parameters
+    ----------
+    measured : sequence of mappings
+        What :meth:`ifair.evaluate.judgement.Judgement.measures` found for each point.
+    """
+    for point, mine in zip(points, measured):
+        point["differences"] = {}
+        for role in REFERENCES:
+            for other, theirs in zip(points, measured):
+                if other.get("role") == role and other is not point:
+                    paired = {name: (mine[name] - theirs[name]).describe() for name in mine if name in theirs}
+                    found = paired | _compare_ends(point, other)
+                    point["differences"][role] = {name: _with_word(name, one) for name, one in found.items()}
+                    break
+
+
+def _with_word(measure: str, one: Estimate) -> Difference:
+    return {**one, "word": judge_difference(measure, one["low"], one["high"])}  # type: ignore[typeddict-item]
+
+
+def _compare_ends(one: Point, other: Point) -> dict[str, Estimate]:
+    """Differences that were not taken pair by pair: from end to end of two intervals, which is wider than needed.
+
+    What cannot flip by construction is zero without an interval.
+    """
+    found = {}
+    if one["flip"] and other["flip"]:
+        found["flip"] = _subtract(_flips(one), _flips(other))
+    if one["adversary"] and other["adversary"] and one["adversary"][0]["interval_of"] == "auc":
+        found["leak"] = _subtract(*(_attack(point) for point in (one, other)))
+    return found
+
+
+def _flips(point: Point) -> Estimate:
+    flip = point["flip"] or {}
+    value = flip.get("share_flipped") if flip.get("share_flipped") is not None else flip.get("mean")
+    low, high = flip.get("interval") or [None, None]
+    if point["blind"]:
+        low = high = value = 0.0
+    return {"estimate": value, "low": low, "high": high}  # type: ignore[typeddict-item]
+
+
+def _attack(point: Point) -> Estimate:
+    attack = point["adversary"][0]
+    return {"estimate": attack["auc"], "low": attack["low"], "high": attack["high"]}
+
+
+def _subtract(one: Estimate, other: Estimate) -> Estimate:
+    if None in (*one.values(), *other.values()):
+        return {"estimate": None, "low": None, "high": None}
+    a, b = (np.array([e["estimate"], e["low"], e["high"]], dtype=np.float64) for e in (one, other))
+    ends = (a[0] - b[0], a[1] - b[2], a[2] - b[1])
+    return {name: plain_number(end) for name, end in zip(("estimate", "low", "high"), ends)}  # type: ignore[return-value]
+
+
+def give_verdicts(
+    points: Sequence[Point], choices: Choices, utility: Utility, columns: Sequence[str]
+) -> Verdict | None:
+    """Give every point that is not itself a reference its verdict, and return that of the choice.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        The protected ones.
+    """
+    references = {p["role"]: p for p in points if p.get("role") in REFERENCES[1:]}
+    for point in points:
+        if point.get("role") not in REFERENCES:
+            point["verdict"] = _judge_point(point, references, utility, columns)
+    chosen = next((p for p in points if p["id"] == choices.get("balanced")), None)
+    found = chosen.get("verdict") if chosen else None
+    if found and not found["worth"]:
+        named = {p["id"]: p for p in points if p.get("verdict", {}).get("worth")}
+        for rule, id_ in choices.items():
+            if id_ in named:
+                found["reasons"].append(f"The choice “{rule.replace('_', ' ')}”, {named[id_]['label']}, is worth it.")  # type: ignore[index]
+    return found
+
+
+def _judge_point(point: Point, references: Mapping[str, Point], utility: Utility, columns: Sequence[str]) -> Verdict:
+    deleted = " and ".join(f"“{name}”" for name in columns)
+    sentence, worth = _sentence(point, references, utility, deleted)
+    return {
+        "choice": point["id"],
+        "worth": worth,
+        "sentence": sentence,
+        "rule": RULE.format(utility=utility["name"]),
+        "reasons": list_reasons(point, references.get("deleted"), utility["name"]),
+    }
+
+
+def _sentence(point: Point, references: Mapping[str, Point], utility: Utility, deleted: str) -> tuple[str, bool]:
+    label, cautions = point.get("label", point["name"]), point.get("cautions", [])
+    if cautions:
+        return f"Do not use {label}: {cautions[0]['text'][0].lower()}{cautions[0]['text'][1:]}", False
+    if "deleted" not in references:
+        return f"Deleting {deleted} could not be judged here: there is nothing to measure {label} by.", False
+    ways = {"deleted": "Deleting the columns", "penalised": "Deleting the columns, with a tuned penalty,"}
+    for role in references:
+        won = net_gain(point["differences"][role], utility["chance"])
+        if won <= 0:
+            return f"{ways[role]} does {'as well' if won == 0 else 'better'} here; use that.", False
+    return _praise(point, references["deleted"], utility["name"], deleted), True
+
+
+def net_gain(differences: Mapping[str, Difference], chance: float | None) -> float:
+    """What is clearly gained less what is clearly lost, in utility and in consistency."""
+    scales = {"utility": 1 - (chance or 0.0), CONSISTENCY: 1.0}
+    total = 0.0
+    for name, scale in scales.items():
+        one = differences.get(name)
+        share = (one["estimate"] or 0.0) / scale if one and one["word"] in ("better", "worse") else 0.0
+        total += share if abs(share) >= MATTERS else 0.0
+    return total
+
+
+def _praise(point: Point, reference: Point, utility: str, deleted: str) -> str:
+    """The sentence for what is worth it: what is gained, for what."""
+    words = {"utility": utility, CONSISTENCY: "consistency of ranks"}
+    gains, prices = [], []
+    for name, what in words.items():
+        one = point["differences"]["deleted"][name]
+        now, was = (p["test"][name]["estimate"] for p in (point, reference))  # type: ignore[literal-required]
+        if one["word"] == "better":
+            gains.append(f"{what} {now:.3f} instead of {was:.3f}")
+        elif one["word"] == "worse":
+            prices.append(f"{-(one['estimate'] or 0.0):.3f} less {what}")
+        else:
+            prices.append(f"no clear loss of {what}")
+    # Against the penalty alone there may be a gain where there is none against deleting.
+    gained = " and ".join(gains) or "more than with a tuned penalty"
+    price = f", for {' and '.join(prices)}" if prices else ""
+    return f"Worth it: {gained}, compared with deleting {deleted}{price}."
+
+
+def list_reasons(point: Point, reference: Point | None, utility: str) -> list[str]:
+    """A line per measure: the value, that of deleting the columns, and the word for the difference."""
+    if reference is None or "deleted" not in point.get("differences", {}):
+        return []
+    names = {
+        "utility": utility,
+        "ranks": "consistency of ranks",
+        "matched": "consistency at one rate",
+        "accuracy": "accuracy",
+        "yNN": "yNN",
+    }
+    lines = []
+    for name, what in names.items():
+        one = point["differences"]["deleted"].get(name)
+        if one is None or one["estimate"] is None:
+            continue
+        now, was = (p["test"][name]["estimate"] for p in (point, reference))  # type: ignore[literal-required]
+        ends = (
+            ""
+            if one["low"] is None
+            else f" ({one['estimate']:+.3f}, 95 % interval {one['low']:+.3f} to {one['high']:+.3f})"
+        )
+        lines.append(f"{what} {now:.3f}, with the columns deleted {was:.3f}: {one['word']}{ends}")
+    return lines
+
+
+STEPS = 24
+
+
+def draw_front(points: Sequence[Point], measured: Sequence[Mapping[str, Measured]]) -> list[FrontStep]:
+    """The best consistency of ranks that can be reached at each utility, with 95 % intervals.
+
+    Of the points that no other one beat on validation people, so that nothing is chosen by what is drawn. In every
+    resample the best is taken anew; a utility that fewer than half of them reach is left out.
+    """
+    kept = [m for p, m in zip(points, measured) if p["on_front"] and not p.get("cautions")]
+    values = np.array([[np.r_[m[name].estimate, m[name].drawn] for name in ("utility", CONSISTENCY)] for m in kept])
+    if not len(kept) or np.isnan(values[:, :, 0]).any():
+        return []
+    utility, consistency = values[:, 0], values[:, 1]
+    knots = np.unique(np.r_[utility[:, 0], np.linspace(utility[:, 0].min(), utility[:, 0].max(), STEPS)])
+    steps: list[FrontStep] = []
+    for knot in knots:
+        best = np.where(utility >= knot, consistency, -np.inf).max(axis=0)
+        if np.mean(np.isfinite(best[1:])) < 0.5:
+            continue
+        low, high = quantile_interval(best[1:][np.isfinite(best[1:])])
+        numbers: Any = {"utility": knot, "best": best[0], "low": low, "high": high}
+        steps.append({name: plain_number(value) for name, value in numbers.items()})  # type: ignore[typeddict-item]
+    return steps

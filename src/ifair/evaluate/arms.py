@@ -1,0 +1,125 @@
+"""Ways to decide whose settings are searched, each with a fair share of the trials: model x representation."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ifair.evaluate.candidates import CONSISTENT, Candidate
+from ifair.evaluate.space import Choice, Integer, Real, Share, Space
+
+MODELS = ("linear", "boosting")
+"""Models that are tried where nobody names any. The first one is what the data as they are, and with the protected
+columns deleted, are judged by."""
+
+STRENGTH = Real(0.01, 1.0, zero=True)
+"""Of consistent decisions, where scores lie between 0 and 1; 0 is the model alone."""
+
+PENALTY = Real(1e-4, 10.0)
+PROTOTYPES: Space = {"K": Integer(3, 60), "share": Share(0.01, 0.99), "output": Choice(("representation", "nearest"))}
+
+
+@dataclass(frozen=True)
+class Arm:
+    """A model on a representation, and what may be varied of it.
+
+    Attributes
+    ----------
+    space : Space
+        Of ``K``, ``share``, ``output``, ``C`` and ``strength`` those that it has.
+    start : tuple of settings
+        Tried first.
+    width : float
+        Between the lowest and the highest score: strengths are in its units.
+    """
+
+    method: str
+    model: str
+    space: Space
+    start: tuple[dict[str, Any], ...]
+    variant: str = "frozen"
+    width: float = 1.0
+
+    @property
+    def name(self) -> str:
+        """Different for every arm."""
+        return f"{self.method}, {self.model}, {', '.join(self.space)}"
+
+    def candidate(self, setting: Mapping[str, Any]) -> Candidate:
+        """The candidate at a setting of the space."""
+        rest = dict(setting)
+        strength = rest.pop("strength", 0.0) * self.width
+        if rest.get("output") == "representation":
+            del rest["output"]
+        if self.method == "ifair":
+            rest = {"variant": self.variant, **rest}
+        post = {"name": CONSISTENT, "strength": float(f"{strength:.6g}")} if strength else None
+        return Candidate(self.method, rest, self.model, post)
+
+
+def list_arms(task: str, models: Sequence[str] = MODELS, *, variant: str = "frozen", width: float = 1.0) -> list[Arm]:
+    """Every model on masked data, on iFair and on the data as they are; and masked data with a tuned penalty alone.
+
+    The dearest come first, so that what a search will cost is known at once and is no more than that.
+    """
+    arms = []
+    for method, space, starts in (
+        ("ifair", PROTOTYPES, [{"K": 20, "share": 0.1, "output": "representation"}]),
+        ("masked", {}, [{}]),
+        ("full", {}, [{}]),
+    ):
+        for model in reversed(models):
+            of_model: Space = {"C": PENALTY} if model == "linear" else {}
+            whole = {**space, **of_model, "strength": STRENGTH}
+            first = [{**s, **({"C": 1.0} if of_model else {}), "strength": 0.1} for s in starts]
+            arms.append(Arm(method, model, whole, tuple(first), variant, width))
+    arms.append(Arm("masked", "linear", {"C": PENALTY}, ({"C": 0.01},), variant, width))
+    return [arm for arm in arms if not (task == "ranking" and arm.method == "full")]
+
+
+def is_penalised(candidate: Candidate) -> bool:
+    """Whether it is no more than deleting the protected columns, with a penalty of its own."""
+    return candidate.method == "masked" and set(candidate.setting) == {"C"} and candidate.post is None
+
+
+PENALTIES = (0.1, 0.01, 0.001)
+STRENGTHS = (0.05, 0.2, 0.5)
+SETTINGS: tuple[dict[str, Any], ...] = ({"K": 20, "share": 0.1}, {"K": 10, "share": 0.9}, {"K": 40, "share": 0.5})
+"""What is tried where nobody tuned, as many settings of everything: of the penalty, of consistent decisions around
+every model, and of iFair."""
+
+
+def list_candidates(
+    tuned: Sequence[Candidate] | None = None,
+    *,
+    models: Sequence[str] = MODELS,
+    two_classes: bool = True,
+    width: float = 1.0,
+) -> list[Candidate]:
+    """Everything an audit compares: the data as they are, the columns deleted, rivals, and our ways to decide.
+
+    Parameters
+    ----------
+    tuned : sequence of Candidate, optional
+        What a tuning found. Default: a few settings of everything.
+    two_classes : bool
+        Whether there is a label of two classes, without which LFR cannot learn.
+    width : float
+        Between the lowest and the highest score.
+
+    Examples
+    --------
+    >>> [candidate.id for candidate in list_candidates([Candidate("masked", {"C": 0.1})], two_classes=False)]
+    ['full', 'masked', 'masked-C0.1', 'svd-masked']
+    """
+    if tuned is None:
+        tuned = [Candidate("masked", {"C": C}) for C in PENALTIES]
+        tuned += [
+            Candidate("masked", {}, model, {"name": CONSISTENT, "strength": strength * width})
+            for model in models
+            for strength in STRENGTHS
+        ]
+        tuned += [Candidate("ifair", {"variant": "frozen", **setting}) for setting in SETTINGS]
+    plain = [Candidate(method, {}, models[0]) for method in ("full", "masked")]
+    rivals = [Candidate("svd-masked"), *([Candidate("lfr")] if two_classes else [])]
+    by_id = {candidate.id: candidate for candidate in (*plain, *tuned, *rivals)}
+    return list(by_id.values())

@@ -1,0 +1,131 @@
+"""The same resamples of people for every candidate, so that the difference of any two is a paired one."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ifair.evaluate.measures import plain_number
+from ifair.evaluate.splits import Part
+from ifair.evaluate.statistics import count_draws, is_share, quantile_interval
+from ifair.metrics import average_precision_at_k, kendall_tau, share_interval
+from ifair.metrics.arguments import split_by_query
+from ifair.metrics.neighbours import average_neighbours
+from ifair.results import Estimate
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A measure, and what it is in every resample; NaN where it is undefined. ``exact``: an interval without them."""
+
+    estimate: float
+    drawn: Floats
+    exact: tuple[float, float] | None = None
+
+    def __sub__(self, other: "Measured") -> "Measured":
+        return Measured(self.estimate - other.estimate, self.drawn - other.drawn)
+
+    def describe(self) -> Estimate:
+        """With the 95 % interval, as plain data."""
+        low, high = self.exact or quantile_interval(self.drawn)
+        return {"estimate": plain_number(self.estimate), "low": plain_number(low), "high": plain_number(high)}
+
+
+class Resamples:
+    """Measures of the people of a part, each in the same resamples.
+
+    Everybody is drawn with replacement, and counts as often as drawn; a pair counts as often as both were, and whose
+    peer somebody is stays as found in the data. In rankings whole queries are drawn.
+
+    Parameters
+    ----------
+    n : int
+        Resamples.
+    """
+
+    def __init__(self, part: Part, n: int) -> None:
+        self.part = part
+        # The first row is the people as they are: what it gives is the estimate.
+        self.counts = np.vstack([np.ones(len(part)), count_draws(len(part), part.query, n)])
+
+    def _measured(self, values: Floats) -> Measured:
+        return Measured(float(values[0]), values[1:])
+
+    def average(self, values: NDArray[Any]) -> Measured:
+        """The mean over people of values (M,); of shares of people the interval is exact."""
+        weighed = self.counts @ np.asarray(values, dtype=np.float64)
+        found = self._measured(weighed / self.counts.sum(axis=1))
+        if self.part.query is not None or not is_share(values):
+            return found
+        exact = share_interval(values)
+        return replace(found, exact=(exact.low, exact.high))
+
+    def average_pairs(self, apart: Floats) -> Measured:
+        """The mean over people, and over their peers, of values (M, k); over queries, where there are any."""
+        near = self.part.neighbours
+        if self.part.query is not None:
+            return self._average_queries(average_neighbours(apart, near))
+        known = near >= 0
+        shares = known / np.maximum(known.sum(axis=1, keepdims=True), 1)
+        rows = np.repeat(np.arange(len(near)), near.shape[1])[known.ravel()]
+        columns = near.ravel()[known.ravel()]
+        totals = self._weigh_pairs(rows, columns, shares[known]) if self._shares is None else self._shares
+        self._shares = totals
+        with np.errstate(invalid="ignore"):
+            return self._measured(self._weigh_pairs(rows, columns, (shares * apart)[known]) / totals)
+
+    _shares: Floats | None = None
+
+    def _weigh_pairs(self, rows: NDArray[Any], columns: NDArray[Any], values: Floats) -> Floats:
+        """The sum over pairs in every resample, a pair as often as both of its people were drawn."""
+        size = len(self.part)
+        matrix = sparse.csr_array((values, (rows, columns)), shape=(size, size))
+        return np.asarray(np.einsum("bm,mb->b", self.counts, matrix @ self.counts.T))
+
+    def _average_queries(self, values: Floats) -> Measured:
+        """Mean over queries of the mean over their people; those with NaN take no part."""
+        means = [np.nanmean(values[rows]) if not np.isnan(values[rows]).all() else np.nan for rows in self._queries]
+        return self._of_queries(np.array(means))
+
+    def _of_queries(self, values: Floats) -> Measured:
+        counts = self.counts[:, [rows[0] for rows in self._queries]]
+        defined = ~np.isnan(values)
+        with np.errstate(invalid="ignore"):
+            return self._measured(counts[:, defined] @ values[defined] / counts[:, defined].sum(axis=1))
+
+    @cached_property
+    def _queries(self) -> list[NDArray[np.intp]]:
+        return [rows for _, rows in split_by_query(self.part.query, len(self.part))]
+
+    def utility(self, scores: Floats, task: str) -> Measured:
+        """AUC of two classes, Kendall's tau of numbers, MAP of rankings."""
+        y = self.part.y
+        if task == "classification":
+            return self._measured(weighted_auc(y, scores, self.counts))
+        if task == "ranking":
+            return self._of_queries(np.array([average_precision_at_k(y[r], scores[r], k=10) for r in self._queries]))
+        rows = [np.repeat(np.arange(len(y)), drawn.astype(int)) for drawn in self.counts]
+        return self._measured(np.array([kendall_tau(y[chosen], scores[chosen]) for chosen in rows]))
+
+
+def weighted_auc(y: NDArray[Any], scores: Floats, weights: Floats) -> Floats:
+    """The AUC under each row of weights, shape (B,); ties count one half.
+
+    Parameters
+    ----------
+    y : array of shape (M,)
+        0 or 1.
+    weights : array of shape (B, M)
+    """
+    order = np.argsort(scores, kind="stable")
+    starts = np.flatnonzero(np.r_[True, np.diff(scores[order]) > 0])
+    positive = np.add.reduceat(weights[:, order] * y[order], starts, axis=1)
+    negative = np.add.reduceat(weights[:, order] * (1 - y[order]), starts, axis=1)
+    below = np.cumsum(negative, axis=1) - negative / 2
+    with np.errstate(invalid="ignore"):
+        return np.asarray((positive * below).sum(axis=1) / (positive.sum(axis=1) * negative.sum(axis=1)))

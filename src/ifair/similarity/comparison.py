@@ -1,0 +1,68 @@
+"""Two people compared, attribute by attribute, in numbers and in words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ifair.similarity.peers import Points
+from ifair.similarity.units import Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two people compared.
+
+    Attributes
+    ----------
+    distance : float
+    within_reach : bool
+    parts : dict of str to float
+        What every attribute adds to the squared distance, the largest first.
+    text : str
+        The same in words.
+    """
+
+    distance: float
+    within_reach: bool
+    parts: dict[str, float]
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def compare_pairs(
+    ones: pd.DataFrame, others: pd.DataFrame, points: tuple[Points, Points], units: Sequence[Unit], reach: float
+) -> list[Comparison]:
+    """The first of one table with the first of another, the second with the second, and so on."""
+    pairs = np.arange(len(ones))
+    distances = np.sqrt(points[0].squared_differences(points[1], pairs, pairs))
+    both = points[0].present * points[1].present > 0
+    members = np.eye(len(units))[points[0].columns]
+    parts = np.where(both, (points[0].coordinates - points[1].coordinates) ** 2 @ members, points[0].gaps)
+    # By columns, for a row of mixed kinds costs pandas more than all the rest.
+    cells = zip(*([*zip(ones.iloc[:, i].tolist(), others.iloc[:, i].tolist())] for i in range(len(units))))
+    return [_describe(row, part, float(distance), units, reach) for row, part, distance in zip(cells, parts, distances)]
+
+
+def _describe(
+    cells: tuple[tuple[object, object], ...],
+    parts: NDArray[np.float64],
+    distance: float,
+    units: Sequence[Unit],
+    reach: float,
+) -> Comparison:
+    order = np.argsort(parts, kind="stable")
+    words = [units[i].describe(*cells[i]) for i in order]
+    same = [word.removeprefix("same ") for word in words if word.startswith("same ")]
+    listed = [f"same {_join(same)}"] if same else []
+    text = ", ".join(listed + [word for word in words if not word.startswith("same ")])
+    named = {units[i].name: float(parts[i]) for i in order[::-1]}
+    return Comparison(distance, distance <= reach, named, text)
+
+
+def _join(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -1,0 +1,88 @@
+"""What ``--json`` prints is JSON of the standard, for every verb, also where a number is undefined or infinite."""
+
+import json
+from importlib import import_module
+
+import pandas as pd
+import pytest
+
+from ifair.cli import main
+
+from scripts import run
+
+UNDEFINED = {"loss": float("nan"), "bounds": [float("-inf"), 1.5, {"most": float("inf")}]}
+
+
+def verbs_with_json(group=main, names=()):
+    """Names of all commands that have the option."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from verbs_with_json(command, (*names, name))
+        elif any(parameter.name == "as_json" for parameter in command.params):
+            yield " ".join((*names, name))
+
+
+def parse_strictly(text):
+    def refuse(constant):
+        raise AssertionError(f"{constant} is no JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+@pytest.fixture
+def undefined(monkeypatch):
+    """Work that takes long is not done, and finds nothing but what is undefined."""
+    stubs = {
+        "ifair.audit.tune": UNDEFINED,
+        "ifair.audit.evidence": UNDEFINED,
+        "ifair.cli.audit.gather_evidence": UNDEFINED,
+        "ifair.cli.report.read_results": {"choices": {}, "points": []},
+        "ifair.evaluate.demonstration.demonstrate": UNDEFINED,
+        "ifair.report.evidence_page.page": "",
+        "ifair.reproduce.assemble.assemble": UNDEFINED,
+        "ifair.reproduce.results_page.write_page": [],
+        "ifair.reproduce.runner.run_units": [],
+    }
+    for place, found in stubs.items():
+        module, _, name = place.rpartition(".")
+        # By import_module, since packages hold functions of the same names.
+        monkeypatch.setattr(import_module(module), name, lambda *_, _found=found, **__: _found)
+
+
+ROLES = ["-p", "sex", "--target", "hired", "--positive", "yes", "--ignore", "rating", "--ignore", "team"]
+COMMANDS = {
+    "datasets list": [],
+    "datasets info": ["credit"],
+    "datasets fetch": ["credit"],
+    "datasets path": [],
+    "fit": ["people.csv", "-p", "sex", "-k", "2", "--restarts", "1", "--max-iter", "5", "-o", "m.ifair"],
+    "inspect": ["hired.ifair"],
+    "transform": ["hired.ifair", "people.csv", "-o", "out.csv"],
+    "decide": ["people.csv", "--model", "hired.ifair", "--rate", "0.5", "-o", "out.csv"],
+    "rank": ["people.csv", "-p", "sex", "--query", "team", "--score", "rating", "--min-share", "0.3", "-o", "out.csv"],
+    "export": ["hired.ifair", "--onnx", "out.onnx"],
+    "tune": ["people.csv", *ROLES, "-o", "tuning.json"],
+    "audit": ["people.csv", *ROLES],
+    "report": ["evidence.json"],
+    "demo": [],
+    "reproduce": ["--only", "classification", "-o", "."],
+}
+
+
+def test_every_verb_with_the_option_is_tried_here():
+    assert set(verbs_with_json()) == set(COMMANDS)
+
+
+@pytest.mark.usefixtures("undefined")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("verb", COMMANDS)
+def test_the_json_of_every_verb_is_read_by_a_strict_parser(verb, classifier, applicants, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    # Queries are numbers.
+    applicants.assign(team=pd.factorize(applicants["team"])[0]).to_csv("people.csv", index=False)
+    (tmp_path / classifier.name).write_bytes(classifier.read_bytes())
+    done = run(*verb.split(), *COMMANDS[verb], "--json")
+    assert done.exit_code == 0, done.output
+    found = parse_strictly(done.stdout)
+    if verb in ("tune", "audit", "demo", "reproduce"):
+        assert found == {"loss": None, "bounds": [None, 1.5, {"most": None}]}
