@@ -164,6 +164,19 @@ def hostile_evidence():
     return evidence(people, tuning=FRONT, resamples=20, solver=FAST, ids=ids)
 
 
+AWKWARD = ("__proto__", "constructor", "toString")
+"""Names of columns that every object of JavaScript has already."""
+
+
+@shared
+def awkward_evidence():
+    """Evidence about people with such columns, one of them protected."""
+    frame = applicants().drop(columns=["rating", "team", "origin"])
+    frame = frame.rename(columns=dict(zip(("sex", "job", "height"), AWKWARD)))
+    people = from_table(frame, target="hired", protected=[AWKWARD[0]], name="awkward")
+    return evidence(people, tuning=FRONT, resamples=20, solver=FAST)
+
+
 def load_job_searches(name, *, weights=(1, 1, 1), scale="unit-variance", job_attribute=True, recipe=None):
     """Nine searches with 12 to 20 candidates each and five people in none, by the options of Xing."""
     rng = np.random.default_rng(7)

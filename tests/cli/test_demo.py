@@ -72,7 +72,6 @@ def test_the_table_shows_every_method_and_measure(results):
 @pytest.fixture
 def quick(monkeypatch, results):
     """The command without the work: what it would find is known."""
-    pytest.importorskip("vl_convert")
     monkeypatch.setattr(demonstration, "demonstrate", lambda settings, step: results)
     monkeypatch.setattr("ifair.audit.evidence", lambda dataset, **options: small_evidence())
 
