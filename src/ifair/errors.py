@@ -12,8 +12,6 @@ from pathlib import Path
 
 # Of files, which often share an ending: 0.8 lets one or two letters of a short name differ.
 FILES_CUTOFF = 0.8
-# Packages that pip knows by another name than `import` does.
-_PIP_NAMES = {"vl_convert": "vl-convert-python"}
 _FLAGS: ContextVar[bool] = ContextVar("_FLAGS", default=False)
 
 
@@ -71,7 +69,7 @@ def require_extra(what: str, packages: Iterable[str], extra: str) -> None:
     """
     missing = [package for package in packages if find_spec(package) is None]
     if missing:
-        names = " and ".join(_PIP_NAMES.get(package, package) for package in missing)
+        names = " and ".join(missing)
         message = f"{what} needs {names}, not installed here: {install_hint(extra)}"
         raise MissingExtra(message, extra=extra, packages=missing)
 

@@ -270,6 +270,7 @@ class Point(TypedDict):
     on_front: bool
     validation: Validation
     test: JudgedMeasures
+    graders: NotRequired[dict[str, dict[str, Number]]]
     groups: list[Partition]
     adversary: list[Attack]
     certificate: Certificate
@@ -373,25 +374,6 @@ class People(TypedDict):
     distances: list[list[float]]
 
 
-class ComparedAttribute(TypedDict):
-    """How an attribute counts in who is like whom; ``unit`` of numbers is what counts as a distance of one."""
-
-    name: str
-    kind: Literal["number", "category", "ordered"]
-    unit: Number
-    weight: float
-
-
-class SimilarityData(TypedDict):
-    """Who is like whom: ``caliper`` is how far peers may be apart, None for any distance."""
-
-    name: str
-    neighbours: int
-    caliper: Number
-    no_close_peers: int
-    attributes: list[ComparedAttribute]
-
-
 class Evidence(TypedDict):
     """What ``ifair audit`` writes, and ``ifair report`` makes a page of."""
 
@@ -407,7 +389,6 @@ class Evidence(TypedDict):
     left_out: list[LeftOut]
     choices: Choices
     people: People
-    similarity: NotRequired[SimilarityData]
     verdict: NotRequired[Verdict]
     front: NotRequired[list[FrontStep]]
 

@@ -1,21 +1,23 @@
 """Evidence about a table: every number found again by other means."""
 
-import copy
+import json
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.spatial.distance import cdist
 from scipy.stats import kendalltau
 from sklearn.metrics import roc_auc_score
 
+from ifair import Similarity
 from ifair.audit import evidence
-from ifair.audit.evidence import choosable_points
 from ifair.audit.people_view import flip_people
-from ifair.audit.tuning import name_choices
+from ifair.audit.tuning import find_role, is_choosable
 from ifair.data import DataError, from_table
 from ifair.evaluate.candidates import Candidate
 from ifair.evaluate.splits import split_table
 from ifair.evaluate.training import decide, train
+from ifair.metrics import rank_consistency
 
 from samples import FAST, FRONT, IDS, applicants, dataset, small_evidence, tuned
 
@@ -60,27 +62,36 @@ def test_consistency_is_what_plain_loops_over_the_people_give(found):
     near = found["people"]["neighbours"]
     for one in found["points"]:
         decisions = [score > 0.5 for score in one["people"]["score"]]
-        alike = [np.mean([decisions[i] == decisions[j] for j in near[i]]) for i in range(len(near))]
+        alike = [np.mean([decisions[i] == decisions[j] for j in peers]) for i, peers in enumerate(near) if peers]
         assert one["test"]["yNN"]["estimate"] == pytest.approx(np.mean(alike), abs=1e-5)
 
 
-def test_the_gain_is_the_difference_of_the_utilities(found):
-    before = point(found, "full")
-    assert "gain" not in before["test"]
-    for one in found["points"][1:]:
-        expected = one["test"]["utility"]["estimate"] - before["test"]["utility"]["estimate"]
-        assert one["test"]["gain"]["estimate"] == pytest.approx(expected, abs=1e-5)
-
-
-def test_neighbours_are_nearest_on_what_may_count(found):
-    test = split_table(dataset(), 0).test
-    X = test.X.drop(columns=[c for c in test.X.columns if c.startswith(("sex=", "origin="))]).to_numpy()
-    apart = np.linalg.norm(X[:, None] - X[None], axis=2)
+def test_peers_are_nearest_on_what_may_count_and_within_reach(found):
+    parts = split_table(dataset(), 0)
+    rebuilt = Similarity.from_dict(json.loads(json.dumps(found["settings"]["similarity"])))
+    apart = rebuilt.distances(parts.test.records.frame.drop(columns=["sex", "origin"]))
     np.fill_diagonal(apart, np.inf)
+    alone = 0
     for i, (near, distances) in enumerate(zip(found["people"]["neighbours"], found["people"]["distances"])):
-        assert i not in near
-        np.testing.assert_allclose(sorted(apart[i])[:10], distances, atol=0.006)
+        within = np.sort(apart[i][apart[i] <= rebuilt.caliper_])[:10]
+        np.testing.assert_allclose(within, distances, atol=0.006)
         np.testing.assert_allclose(apart[i, near], distances, atol=0.006)
+        alone += not near
+    assert 0 < alone == found["settings"]["without_peers"] < 40
+
+
+def test_consistency_is_also_graded_by_other_numbers_of_peers_and_another_metric(found):
+    parts = split_table(dataset(), 0)
+    inverse = np.linalg.pinv(np.cov(parts.train.may_count.T, bias=True))
+    apart = cdist(parts.test.may_count, parts.test.may_count, "mahalanobis", VI=inverse)
+    np.fill_diagonal(apart, np.inf)
+    for one in found["points"]:
+        assert set(one["graders"]) == {"similarity", "k5", "k20", "mahalanobis"}
+        score = np.array(one["people"]["score"])
+        expected = rank_consistency(score, neighbours=np.argsort(apart, axis=1, kind="stable")[:, :10])
+        assert one["graders"]["mahalanobis"]["ranks"] == pytest.approx(expected, abs=0.01)
+    few = [parts.test.find_peers(k).indices for k in (5, 20)]
+    np.testing.assert_array_equal(few[0], few[1][:, :5])
 
 
 def test_group_rates_are_those_of_the_people(found):
@@ -88,7 +99,9 @@ def test_group_rates_are_those_of_the_people(found):
     for one in found["points"]:
         people["decision"] = [int(score > 0.5) for score in one["people"]["score"]]
         partitions = {g["partition"]: g for g in one["groups"]}
-        assert list(partitions) == ["protected group", "sex", "origin", "sex × origin"]
+        assert set(partitions) == {"protected group", "sex", "origin", "sex × origin"}
+        gaps = [g["parity"] for g in one["groups"]]
+        assert gaps == sorted(gaps, reverse=True)
         rates = people.groupby("sex")["decision"].mean()
         shown = {g["label"]: g["rate"] for g in partitions["sex"]["groups"]}
         assert shown == pytest.approx(rates.to_dict(), abs=1e-5)
@@ -141,19 +154,26 @@ def test_flips_are_what_the_model_says_about_changed_people():
     assert told == other.tolist()
 
 
+def gaps_to_peers(found, score):
+    """Everybody's score less the mean of their peers'; NaN for whoever has none."""
+    return np.array(
+        [s - score[near].mean() if near else np.nan for s, near in zip(score, found["people"]["neighbours"])]
+    )
+
+
 def test_who_is_treated_worst_has_the_lowest_score_against_the_neighbours(found):
     for one in found["points"]:
         score = np.array(one["people"]["score"])
-        gaps = score - score[np.array(found["people"]["neighbours"])].mean(axis=1)
-        assert one["worst"][0]["gap"] == pytest.approx(gaps.min(), abs=2e-3)
+        gaps = gaps_to_peers(found, score)
+        assert one["worst"][0]["gap"] == pytest.approx(np.nanmin(gaps), abs=2e-3)
         assert len(one["worst"]) == 10
 
 
 def test_an_unfavourable_outcome_turns_who_is_worst():
     found = evidence(dataset(), tuning=tuned(), resamples=10, solver=FAST, higher_is_better=False)
     score = np.array(found["points"][0]["people"]["score"])
-    gaps = score - score[np.array(found["people"]["neighbours"])].mean(axis=1)
-    assert gaps[found["points"][0]["worst"][0]["person"]] == pytest.approx(gaps.max(), abs=2e-3)
+    gaps = gaps_to_peers(found, score)
+    assert gaps[found["points"][0]["worst"][0]["person"]] == pytest.approx(np.nanmax(gaps), abs=2e-3)
 
 
 def test_a_second_run_in_several_processes_finds_the_same_and_names_every_candidate():
@@ -162,13 +182,28 @@ def test_a_second_run_in_several_processes_finds_the_same_and_names_every_candid
         dataset(), tuning=FRONT, resamples=20, solver=FAST, ids=IDS, n_jobs=2, step=lambda *what: told.append(what)
     )
     assert again == small_evidence()
-    assert told == [(one["name"], i, 6) for i, one in enumerate(again["points"], start=1)]
+    assert told == [(one["name"], i, 8) for i, one in enumerate(again["points"], start=1)]
 
 
-def test_choices_are_points_of_ifair(found):
-    fair = {one["id"] for one in found["points"] if one["family"] == "ifair"}
+def test_choices_are_points_of_ours(found):
+    fair = {one["id"] for one in found["points"] if one["role"] == "ours"}
     assert set(found["choices"]) == {"most_useful", "fairest", "balanced"}
     assert set(found["choices"].values()) <= fair
+
+
+def test_consistent_decisions_are_listed_one_at_a_time_and_as_a_batch(found):
+    """What a batch decides, found again by hand: smoothed scores of the inner model on the graph of the peers."""
+    one = point(found, "masked-consistent-0.2")
+    parts = split_table(dataset(), 0)
+    trained = train(Candidate.from_data(one["candidate"]), parts, 0, FAST)
+    frame = parts.test.records.frame
+    batch = trained.estimator.decide(frame[trained.columns], threshold=0.5)
+    assert [who["person"] for who in one["changed"]] == batch.changed.tolist()
+    assert one["batch"]["utility"]["estimate"] == pytest.approx(roc_auc_score(parts.test.y, batch.scores), abs=1e-5)
+    for who in one["changed"]:
+        assert (who["before"] > 0.5) != batch.selected[who["person"]]
+        assert all(batch.selected[peer] == batch.selected[who["person"]] for peer in who["peers"])
+    assert "batch" not in point(found, "masked")
 
 
 def test_archetypes_and_weights_are_readable(found):
@@ -193,7 +228,7 @@ def test_rankings_are_split_by_query_and_compared_within_them():
     query = found["people"]["query"]
     assert len(set(query)) == 2
     for i, near in enumerate(found["people"]["neighbours"]):
-        assert {query[j] for j in near} == {query[i]}
+        assert {query[j] for j in near} <= {query[i]}
     for group in found["points"][0]["groups"][0]["groups"]:
         assert 0 <= group["top"] <= 1
 
@@ -227,15 +262,18 @@ def test_a_table_without_outcome_or_with_too_few_people_is_refused():
 
 
 def test_who_cannot_see_the_protected_attributes_is_preferred_by_every_rule(found):
-    """The paper's variant is the best of all here, and is not chosen while there is a blind point."""
-    fair = [copy.deepcopy(one) for one in found["points"] if one["family"] == "ifair"]
-    seeing = {**fair[0], "id": "seeing", "blind": False, "validation": {"utility": 1.0, "yNN": 1.0}}
-    masked = {**fair[0], "id": "rival", "family": "masked", "validation": {"utility": 1.0, "yNN": 1.0}}
-    assert all(one["blind"] for one in fair)
-    chosen = choosable_points([seeing, *fair, masked])
-    assert [one["id"] for one in chosen] == [one["id"] for one in fair]
-    assert not {"seeing", "rival"} & set(name_choices(chosen).values())
-    assert choosable_points([seeing, masked]) == [seeing]
+    """The paper's variant, consistent decisions on all columns, and rivals are not chosen, however good."""
+    best = {"utility": 1.0, "ranks": 1.0, "corrected": 1.0}
+    others = [
+        Candidate("ifair", {"variant": "paper", "K": 3, "share": 0.1}),
+        Candidate("full", post={"name": "consistent", "strength": 0.1}),
+        Candidate("masked", {"C": 0.1}),
+    ]
+    seeing = [{"id": one.id, "role": find_role(one), "candidate": one.to_data(), "validation": best} for one in others]
+    chosen = [one for one in [*seeing, *found["points"]] if is_choosable(one)]
+    assert chosen
+    assert all(one in found["points"] for one in chosen)
+    assert all(one["blind"] and one["role"] == "ours" for one in chosen)
 
 
 class Rule:

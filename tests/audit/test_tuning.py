@@ -1,6 +1,7 @@
 """Tuning on a table of one's own."""
 
 import json
+from collections import Counter
 
 import pytest
 
@@ -15,37 +16,49 @@ pytest.importorskip("optuna")
 
 @pytest.fixture(scope="module")
 def found():
-    return tune(dataset(), n_trials=4, solver=FAST)
+    return tune(dataset(), n_trials=14, solver=FAST)
 
 
 def test_the_front_is_what_no_trial_beats(found):
-    points = [[t["validation"]["utility"], t["validation"]["yNN"]] for t in found["trials"]]
+    points = [[t["validation"]["utility"], t["validation"]["ranks"]] for t in found["trials"]]
     expected = {t["id"] for t, on in zip(found["trials"], pareto_front(points)) if on}
     assert {p["id"] for p in found["front"]} == expected
-    assert len(found["trials"]) == 4
+    assert len(found["trials"]) == 14
     assert json.loads(json.dumps(found)) == found
 
 
 def test_the_three_choices_are_the_ends_and_a_middle_of_the_front(found):
-    front = {p["id"]: p["validation"] for p in found["front"]}
-    assert front[found["choices"]["most_useful"]]["utility"] == max(v["utility"] for v in front.values())
-    assert front[found["choices"]["fairest"]]["yNN"] == max(v["yNN"] for v in front.values())
-    assert found["choices"]["balanced"] in front
+    ours = {p["id"]: p["validation"] for p in found["trials"] if p["role"] == "ours"}
+    assert ours[found["choices"]["most_useful"]]["utility"] == max(v["utility"] for v in ours.values())
+    assert ours[found["choices"]["fairest"]]["ranks"] == max(v["ranks"] for v in ours.values())
+    assert found["choices"]["balanced"] in ours
+
+
+def test_every_model_on_every_representation_has_the_same_number_of_trials(found):
+    tried = Counter((p["candidate"]["method"], p["candidate"]["model"]) for p in found["trials"])
+    assert tried[("ifair", "linear")] == tried[("ifair", "boosting")] == tried[("masked", "boosting")] == 2
+    # With a penalty alone, and with consistent decisions.
+    assert tried[("masked", "linear")] == 4
+    assert [p["role"] for p in found["baselines"]] == ["full", "deleted", "penalised"]
 
 
 def test_an_audit_finds_the_same_validation_measures_as_the_tuning(found):
     judged = {p["id"]: p for p in evidence(dataset(), tuning=found, resamples=10)["points"]}
-    for one in found["front"]:
+    shown = [one for one in found["trials"] if one["id"] in judged]
+    assert {*found["choices"].values()} <= {one["id"] for one in shown}
+    for one in shown:
         assert judged[one["id"]]["validation"] == one["validation"]
 
 
 def test_a_stopped_search_goes_on_from_its_journal(tmp_path, found):
     told = []
     journal = tmp_path / "journal"
-    tune(dataset(), n_trials=2, solver=FAST, journal=journal)
-    whole = tune(dataset(), n_trials=4, solver=FAST, journal=journal, observer=told.append)
+    tune(dataset(), n_trials=7, solver=FAST, journal=journal)
+    whole = tune(dataset(), n_trials=14, solver=FAST, journal=journal, observer=told.append)
     assert whole == found
-    assert told[0].reused == 2
+    assert told[-1].reused == 7
+    assert told[-1].seconds_left == 0
+    assert told[0].dearest > 0
 
 
 def test_other_records_are_another_search():
@@ -56,10 +69,20 @@ def test_other_records_are_another_search():
 
 
 def test_points_without_a_measure_are_never_chosen():
-    known = {"id": "a", "validation": {"utility": 0.5, "yNN": 0.5}}
-    unknown = {"id": "b", "validation": {"utility": None, "yNN": 0.9}}
-    assert set(name_choices([unknown, known]).values()) == {"a"}
-    assert name_choices([unknown]) == {}
+    known = {"id": "a", "validation": {"utility": 0.6, "ranks": 0.5}}
+    unknown = {"id": "b", "validation": {"utility": None, "ranks": 0.9}}
+    assert set(name_choices([unknown, known], "classification").values()) == {"a"}
+    assert name_choices([unknown], "classification") == {}
+
+
+def test_no_rule_chooses_what_distinguishes_nobody():
+    """One decision for all, a score for all, and what hardly says more than chance."""
+    useful = {"id": "a", "validation": {"utility": 0.8, "ranks": 0.6, "corrected": 0.5}}
+    constant = {"id": "b", "validation": {"utility": 0.85, "ranks": 0.99, "corrected": 0.0}}
+    one_score = {"id": "c", "validation": {"utility": 0.5, "ranks": 0.0, "corrected": 0.0}}
+    vague = {"id": "d", "validation": {"utility": 0.55, "ranks": 0.99, "corrected": 0.9}}
+    assert set(name_choices([constant, one_score, vague, useful], "classification").values()) == {"a"}
+    assert name_choices([constant, one_score], "classification") == {}
 
 
 def test_an_unknown_variant_is_refused():

@@ -100,15 +100,14 @@ def chromium():
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory):
     """The reports to open, by name."""
-    pytest.importorskip("vl_convert", reason="the report needs vl-convert")
     from ifair.report.evidence_page import page
 
-    from samples import cautious_evidence, hostile_evidence, lonely_evidence, small_evidence
+    from samples import awkward_evidence, cautious_evidence, hostile_evidence, lonely_evidence, small_evidence
 
     folder = tmp_path_factory.mktemp("reports")
     found = {"classification": small_evidence(), "regression": small_evidence("regression")}
     found |= {"ranking": small_evidence("ranking"), "hostile": hostile_evidence(), "lonely": lonely_evidence()}
-    found["cautious"] = cautious_evidence()
+    found |= {"cautious": cautious_evidence(), "awkward": awkward_evidence()}
     for name, evidence in found.items():
         (folder / f"{name}.html").write_text(page(evidence), encoding="utf-8")
     return {name: folder / f"{name}.html" for name in found}

@@ -11,21 +11,6 @@ from scripts import run
 ROLES = ["--protected", "sex", "--target", "hired", "--ignore", "rating", "--ignore", "team"]
 
 
-TUNING = {
-    "format": "ifair-tuning",
-    "version": 2,
-    "data": {"name": "x", "records": 1, "fingerprint": "other"},
-    "task": "classification",
-    "utility": "AUC",
-    "seed": 0,
-    "solver": FAST,
-    "trials": [],
-    "front": [],
-    "choices": {},
-}
-"""Of another table, with nothing found."""
-
-
 @pytest.fixture
 def people(tmp_path):
     path = tmp_path / "people.csv"
@@ -39,35 +24,11 @@ def people(tmp_path):
 def fast(monkeypatch):
     """Short searches and few candidates."""
     # By import_module, since packages hold functions of the same names.
-    monkeypatch.setattr(import_module("ifair.audit.tuning"), "SOLVER", FAST)
     monkeypatch.setattr(import_module("ifair.audit.evidence"), "SOLVER", FAST)
-    monkeypatch.setattr(import_module("ifair.evaluate.candidates"), "GRID", ({"K": 3, "share": 0.5},))
-
-
-@pytest.mark.usefixtures("fast")
-def test_from_a_table_to_a_tuning_an_audit_and_a_report(people, tmp_path):
-    pytest.importorskip("optuna")
-    pytest.importorskip("vl_convert")
-    tuning, evidence, html = tmp_path / "tuning.json", tmp_path / "evidence.json", tmp_path / "report.html"
-    done = run("tune", people, *ROLES, "--id", "person", "--trials", 2, "-o", tuning)
-    assert done.exit_code == 0, done.output
-    assert "most useful" in done.stdout
-    front = json.loads(tuning.read_text())["front"]
-
-    done = run("audit", people, *ROLES, "--id", "person", "--tuning", tuning, "--resamples", 10, "-o", evidence)
-    assert done.exit_code == 0, done.output
-    assert "full data" in done.stdout
-    assert "before" in done.stdout
-    assert "Warning" not in done.stderr
-    found = json.loads(evidence.read_text())
-    assert [p["id"] for p in found["points"] if p["family"] == "ifair"] == [p["id"] for p in front]
-    assert found["people"]["ids"][0].startswith("p")
-    assert "person" not in {a["name"] for a in found["people"]["attributes"]}
-
-    done = run("report", evidence, "-o", html)
-    assert done.exit_code == 0, done.output
-    assert done.stdout.strip() == f"Report: {html}"
-    assert html.read_text(encoding="utf-8").startswith("<!doctype html>")
+    arms = import_module("ifair.evaluate.arms")
+    monkeypatch.setattr(arms, "MODELS", ("linear",))
+    monkeypatch.setattr(arms, "STRENGTHS", (0.2,))
+    monkeypatch.setattr(arms, "SETTINGS", ({"K": 3, "share": 0.5},))
 
 
 @pytest.mark.usefixtures("fast")
@@ -76,15 +37,6 @@ def test_json_alone_goes_to_standard_output(people):
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["format"] == "ifair-evidence"
     assert "full data" in done.stderr
-
-
-@pytest.mark.usefixtures("fast")
-def test_a_tuning_of_another_table_is_doubted(people, tmp_path):
-    tuning = tmp_path / "tuning.json"
-    tuning.write_text(json.dumps(TUNING))
-    done = run("audit", people, *ROLES, "--ignore", "person", "--resamples", 10, "--tuning", tuning)
-    assert done.exit_code == 0, done.output
-    assert "was tuned on other records" in done.stderr
 
 
 @pytest.mark.parametrize("verb", ["audit", "report", "tune"])
@@ -104,14 +56,13 @@ def test_roles_that_are_needed_are_asked_for(verb, people):
 
 @pytest.mark.parametrize("verb", ["audit", "report", "tune"])
 def test_a_place_that_cannot_be_written_is_named_before_any_work(verb, people, tmp_path, monkeypatch):
-    monkeypatch.setattr("ifair.tables.checked_table.read_table", lambda *_: pytest.fail("work was done"))
+    monkeypatch.setattr("ifair.tables.checked_table.read_counted_table", lambda *_, **__: pytest.fail("work was done"))
     done = run(verb, people, *ROLES, "-o", tmp_path / "none" / "file")
     assert done.exit_code == 1
     assert f"there is no folder {tmp_path / 'none'}" in done.stderr
 
 
 def test_a_file_that_is_no_evidence_is_refused(tmp_path):
-    pytest.importorskip("vl_convert")
     for content, said in (("[1", "is not JSON"), ('{"format": "other"}', "is not what `ifair audit --output` writes")):
         path = tmp_path / "evidence.json"
         path.write_text(content)
@@ -131,7 +82,6 @@ def test_without_the_extra_the_report_says_what_to_install(tmp_path, monkeypatch
 
 
 def test_json_of_a_report_names_files_sizes_and_the_chosen_point(tmp_path):
-    pytest.importorskip("vl_convert")
     evidence, html = tmp_path / "evidence.json", tmp_path / "report.html"
     evidence.write_text(json.dumps(small_evidence()))
     done = run("report", evidence, "-o", html, "--card", "--choice", "fairest", "--json")
@@ -147,14 +97,13 @@ def test_json_of_a_report_names_files_sizes_and_the_chosen_point(tmp_path):
 
 def test_a_mistyped_choice_suggests_the_near_one_before_any_work(people, monkeypatch):
     pytest.importorskip("vl_convert")
-    monkeypatch.setattr("ifair.tables.checked_table.read_table", lambda *_: pytest.fail("work was done"))
+    monkeypatch.setattr("ifair.tables.checked_table.read_counted_table", lambda *_, **__: pytest.fail("work was done"))
     done = run("report", people, *ROLES, "--card", "--choice", "fairst")
     assert done.exit_code == 1
     assert "did you mean 'fairest'?" in done.stderr
 
 
 def test_a_choice_like_none_is_answered_with_all(tmp_path):
-    pytest.importorskip("vl_convert")
     evidence = tmp_path / "evidence.json"
     evidence.write_text(json.dumps(small_evidence()))
     done = run("report", evidence, "--card", "--choice", "zzz", "-o", tmp_path / "report.html")
@@ -164,7 +113,6 @@ def test_a_choice_like_none_is_answered_with_all(tmp_path):
 
 
 def test_a_report_of_what_is_no_table_says_so_first(tmp_path):
-    pytest.importorskip("vl_convert")
     (tmp_path / "model.ifair").write_bytes(b"PK")
     done = run("report", tmp_path / "model.ifair", "-o", tmp_path / "report.html")
     assert done.exit_code == 1
@@ -172,7 +120,6 @@ def test_a_report_of_what_is_no_table_says_so_first(tmp_path):
 
 
 def test_a_choice_may_be_written_as_tables_and_pages_write_it(tmp_path):
-    pytest.importorskip("vl_convert")
     evidence = tmp_path / "evidence.json"
     evidence.write_text(json.dumps(small_evidence()))
     done = run("report", evidence, "--card", "--choice", "most useful", "-o", tmp_path / "report.html", "--json")
@@ -203,7 +150,6 @@ def test_the_verbs_are_thin(monkeypatch, people):
 
 
 def test_a_card_is_written_beside_the_report(tmp_path):
-    pytest.importorskip("vl_convert")
     evidence = tmp_path / "evidence.json"
     evidence.write_text(json.dumps(small_evidence()))
     done = run("report", evidence, "-o", tmp_path / "report.html", "--card", "--choice", "fairest")

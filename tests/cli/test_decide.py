@@ -26,7 +26,8 @@ def consistent(folder):
     path = folder / "consistent.ifair"
     done = run("fit", folder / "people.csv", *ROLES, *OUTCOME, "--consistent", 0.1, "-o", path)
     assert done.exit_code == 0, done.output
-    assert "newcomers are compared with 120 of them, strength 0.1" in done.stdout
+    assert "consistent decisions of strength 0.1" in done.stdout
+    assert "newcomers are compared with 120 of them" in done.stdout
     assert "protected columns (sex, age): not looked at" in done.stdout
     return path
 
@@ -103,26 +104,47 @@ def test_a_regression_is_decided_by_too(folder, tmp_path):
     arguments = [*ROLES, "--ignore", "hired", "--target", "rating", "--consistent", 1, "-o", tmp_path / "m.ifair"]
     done = run("fit", folder / "people.csv", *arguments, "--json")
     assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["settings"] == {"strength": 1.0, "random_state": 0}
+    assert json.loads(done.stdout)["candidate"]["post"] == {"name": "consistent", "strength": 1.0}
     done = decide(folder / "people.csv", tmp_path / "m.ifair", "--n", 12, "-o", tmp_path / "out.csv")
     assert done.exit_code == 0, done.output
     assert pd.read_csv(tmp_path / "out.csv")["decision"].sum() == 12
 
 
-def test_other_models_are_refused_with_what_to_do(folder, classifier, consistent, tmp_path):
-    done = decide(folder / "people.csv", classifier, "--n", 3, "-o", tmp_path / "out.csv")
-    assert done.exit_code == 1
-    assert "fit it with `ifair fit --consistent STRENGTH`" in done.stderr
+def test_a_model_without_consistency_decides_by_its_own_scores(folder, applicants, classifier, tmp_path):
+    done = decide(folder / "people.csv", classifier, "--n", 30, "-o", tmp_path / "out.csv")
+    assert done.exit_code == 0, done.output
+    found = pd.read_csv(tmp_path / "out.csv")
+    model = ifair.load(classifier)
+    scores = model.predict_proba(applicants[list(model.feature_names_in_)])[:, 1]
+    np.testing.assert_allclose(found["score"], scores)
+    assert found["decision"].sum() == 30
+    assert not found["changed"].any()
+    assert found.loc[found["decision"] == 1, "score"].min() >= found.loc[found["decision"] == 0, "score"].max()
+
+
+def test_decisions_on_the_attributes_themselves_are_no_representation(folder, applicants, consistent, tmp_path):
     done = run("transform", consistent, folder / "people.csv", "-o", tmp_path / "out.csv")
     assert done.exit_code == 1
     assert "no representation: use `ifair decide`" in done.stderr
     assert not (tmp_path / "out.csv").exists()
+    done = run("transform", consistent, folder / "people.csv", "--decide", "-o", tmp_path / "out.csv")
+    assert done.exit_code == 0, done.output
+    model = ifair.load(consistent)
+    scores = model.predict_proba(applicants[list(model.feature_names_in_)])[:, 1]
+    np.testing.assert_allclose(pd.read_csv(tmp_path / "out.csv")["score"], scores)
+
+
+def test_the_rate_that_a_model_was_fitted_for_is_used_unless_another_is_named(folder, tmp_path):
+    model = tmp_path / "m.ifair"
+    done = run("fit", folder / "people.csv", *ROLES, *OUTCOME, "--consistent", 0.1, "--rate", 0.25, "-o", model)
+    assert done.exit_code == 0, done.output
+    assert decide(folder / "people.csv", model, "-o", tmp_path / "out.csv").exit_code == 0
+    assert pd.read_csv(tmp_path / "out.csv")["decision"].sum() == 30
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        ([], 2, "one of --rate, --n and --threshold"),
         (["--n", 3, "--rate", 0.1], 2, "one of --rate, --n and --threshold"),
         (["--n", 3, "--parity", "selection"], 2, "belong together"),
         (["--n", 3, "--groups", "sex"], 2, "belong together"),

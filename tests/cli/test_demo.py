@@ -72,7 +72,6 @@ def test_the_table_shows_every_method_and_measure(results):
 @pytest.fixture
 def quick(monkeypatch, results):
     """The command without the work: what it would find is known."""
-    pytest.importorskip("vl_convert")
     monkeypatch.setattr(demonstration, "demonstrate", lambda settings, step: results)
     monkeypatch.setattr("ifair.audit.evidence", lambda dataset, **options: small_evidence())
 
@@ -108,6 +107,6 @@ def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path):
     path = tmp_path / "results.json"
     path.write_text("old")
     with pytest.raises(UnicodeEncodeError):
-        write_text(path, "\ud800")
+        write_text(path, "\ud800", "ifair-demo")
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]

@@ -1,5 +1,6 @@
 """``ifair rank``: FA*IR on a table's scores or on a model's."""
 
+import csv
 import json
 
 import numpy as np
@@ -120,3 +121,47 @@ def test_something_must_be_ranked_by(folder, tmp_path):
     done = rank(folder / "people.csv", "-p", "sex", "--min-share", "0.5", "-o", tmp_path / "ranked.csv")
     assert done.exit_code == 2
     assert "--score COLUMN or --model MODEL" in done.stderr
+
+
+@pytest.mark.parametrize("query", [lambda i: 10 * i, lambda i: f"0{i}", lambda i: i + 0.5])
+def test_a_query_of_numbers_has_its_candidates(applicants, given, tmp_path, query):
+    numbers = {team: query(i) for i, team in enumerate(sorted(applicants["team"].unique()), start=1)}
+    applicants.assign(team=applicants["team"].map(numbers)).to_csv(tmp_path / "people.csv", index=False)
+    by_name = json.loads(rank(*given, "-o", tmp_path / "a.csv", "--json").stdout)["queries"]
+    done = rank(tmp_path / "people.csv", *given[1:], "-o", tmp_path / "b.csv", "--json")
+    by_number = json.loads(done.stdout, parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))["queries"]
+    assert [{**found, "query": None} for found in by_number] == [{**found, "query": None} for found in by_name]
+    assert sum(found["candidates"] for found in by_number) == len(applicants)
+    assert any(found["moved_up"] for found in by_number)
+
+
+def test_cells_that_are_not_touched_are_written_byte_for_byte(tmp_path):
+    cells = [
+        "NA",
+        "None",
+        "null",
+        "nan",
+        "N/A",
+        "007",
+        " x ",
+        "1.50",
+        "TRUE",
+        "a,b",
+        'a "b"',
+        "1e3",
+        "",
+        "two\r\nlines",
+    ]
+    quoted = [f'"{cell.replace(chr(34), chr(34) * 2)}"' for cell in cells]
+    lines = [f"{cell},{i},{'fm'[i % 2]},{cell}" for i, cell in enumerate(quoted)]
+    (tmp_path / "people.csv").write_bytes("\n".join(["id,score,sex,rank", *lines, ""]).encode())
+    given = ["--score", "score", "--protected", "sex", "--min-share", 0, "--missing", "NA"]
+    done = rank(tmp_path / "people.csv", *given, "-o", tmp_path / "ranked.csv")
+    assert done.exit_code == 0, done.output
+    with (tmp_path / "ranked.csv").open(newline="", encoding="utf-8") as file:
+        header, *rows = csv.reader(file)
+    assert header == ["id", "score", "sex", "rank", "ifair_rank", "fair_score", "moved"]
+    assert [row[0] for row in reversed(rows)] == cells
+    assert [row[3] for row in reversed(rows)] == cells
+    assert "column 'id': taken as missing, as asked: 'NA' (1 row)" in done.stderr
+    assert "the table has a column 'rank': the added one is called 'ifair_rank'" in done.stderr

@@ -1,12 +1,16 @@
 """Text of strangers on a terminal: shown, never obeyed."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
 import ifair
 from ifair.cli.terminal_text import make_one_line, make_printable
 
-from scripts import run
+from scripts import ENVIRONMENT, run
 
 HOSTILE = "\x1b[31mage\a\r\nError: all is well\u202e"
 SHOWN = r"\x1b[31mage\x07\r\nError: all is well\u202e"
@@ -69,3 +73,41 @@ def test_errors_and_warnings_about_hostile_columns_are_inert(table, tmp_path):
     assert done.exit_code == 0, done.output
     assert inert(done.stderr)
     assert r"\x1b[31mage" in done.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="shells close streams otherwise there")
+@pytest.mark.parametrize(
+    ("shell", "code", "stdout", "stderr"),
+    [
+        ("{ifair} datasets list | head -1", 0, "dataset ", ""),
+        ("{ifair} datasets list >&- 2>&- <&-", 0, "", ""),
+        ("{ifair} datasets list > /dev/full", 1, "", "Error: No space left on device"),
+        (
+            "LC_ALL=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0 {rank} -o - | head -1",
+            0,
+            "näme,sex,score,rank,",
+            "protected: f",
+        ),
+        pytest.param("{rank} -o - 2>&1 | head -1", 0, "protected: f", "", marks=pytest.mark.slow),
+        pytest.param("{rank} -o - >&-", 1, "", "Error: standard output is closed; give --", marks=pytest.mark.slow),
+        pytest.param("{rank} -o o.csv <&- >&- 2>&- && cat o.csv", 0, "näme,sex,score,rank", "", marks=pytest.mark.slow),
+        pytest.param("PYTHONIOENCODING=ascii {rank} --query sex -o -", 0, "Jürgen", "", marks=pytest.mark.slow),
+        pytest.param("{rank} -o - > /dev/full", 1, "", "Error: cannot write -: No space", marks=pytest.mark.slow),
+    ],
+)
+def test_streams_that_are_closed_full_or_know_ascii_alone_end_no_command_in_a_trace(
+    tmp_path, shell, code, stdout, stderr
+):
+    # More than a pipe holds.
+    people = [("Jürgen", "f"), ("Zoë" * 10_000, "m"), ("Jürgen", "m")] * 4
+    rows = "".join(f"{name},{sex},{i}\n" for i, (name, sex) in enumerate(people))
+    (tmp_path / "people.csv").write_text(f"näme,sex,score\n{rows}", encoding="utf-8")
+    program = f"{sys.executable} -c 'from ifair.cli import main; main()'"
+    rank = f"{program} rank people.csv --score score --protected sex --min-share 0.1"
+    command = ["bash", "-c", shell.format(rank=rank, ifair=program)]
+    done = subprocess.run(command, cwd=tmp_path, env=ENVIRONMENT, capture_output=True, timeout=300, check=False)
+    assert done.returncode == code, done.stderr
+    assert stdout in done.stdout.decode()
+    assert stderr in done.stderr.decode()
+    assert b"Traceback" not in done.stderr + done.stdout
+    assert b"Exception" not in done.stderr + done.stdout

@@ -1,5 +1,6 @@
 """``ifair transform``: the same numbers as the library's, whatever the format and the size of blocks."""
 
+import io
 import json
 import warnings
 
@@ -65,7 +66,7 @@ def test_a_regression_gives_a_score_and_no_decision(folder, applicants, regressi
     assert done.exit_code == 0, done.output
     found = pd.read_csv(tmp_path / "out.csv")
     assert list(found.columns[:3]) == ["person", "team", "score"]
-    expected = ifair.load(regression).predict(applicants[["sex", "age", "experience", "job", "owns_home"]])
+    expected = ifair.load(regression).predict(applicants[["experience", "job", "owns_home"]])
     np.testing.assert_allclose(found["score"], expected)
 
 
@@ -102,8 +103,10 @@ def test_json_tells_what_was_written(folder, classifier, tmp_path):
         (lambda t: t.drop(columns="job"), "no column 'job', which hired.ifair needs"),
         (lambda t: t.rename(columns={"job": "jobb"}), "did you mean 'jobb'?"),
         (
-            lambda t: t.astype({"age": object}).assign(age=lambda f: f["age"].where(f.index != 57, "old")),
-            "column 'age', row 58: 'old'",
+            lambda t: t.astype({"experience": object}).assign(
+                experience=lambda f: f["experience"].where(f.index != 57, "old")
+            ),
+            "column 'experience', row 58: 'old'",
         ),
         (
             lambda t: t.astype({"owns_home": object}).assign(
@@ -148,3 +151,55 @@ def test_mistakes_are_told_before_any_work(folder, classifier, tmp_path):
         done = transform(*given)
         assert done.exit_code == code, done.output
         assert message in done.stderr
+
+
+@pytest.mark.parametrize("rows", [7, 120])
+def test_types_are_the_models_and_not_the_blocks(applicants, classifier, tmp_path, rows):
+    cells = applicants.astype({"age": object, "owns_home": object, "experience": object})
+    cells["owns_home"] = [int(x) if i < 10 else x for i, x in enumerate(cells["owns_home"])]
+    cells["experience"] = ["" if i < 30 else x for i, x in enumerate(cells["experience"])]
+    cells["job"] = ["7" if i < 20 else x for i, x in enumerate(cells["job"])]
+    cells.to_csv(tmp_path / "new.csv", index=False)
+    read = applicants.assign(job=cells["job"], experience=applicants["experience"].where(applicants.index >= 30))
+    model = ifair.load(classifier)
+    done = transform(classifier, tmp_path / "new.csv", "-o", tmp_path / "out.csv", "--decide", "--block-rows", rows)
+    assert done.exit_code == 0, done.output
+    expected = model.predict_proba(read[model["encode"].attributes_])[:, 1]
+    np.testing.assert_allclose(pd.read_csv(tmp_path / "out.csv")["score"], expected)
+
+    cells["age"] = ["true" if i < 10 else x for i, x in enumerate(cells["age"])]
+    cells.to_csv(tmp_path / "b.csv", index=False)
+    given = [classifier, tmp_path / "b.csv", "-o", tmp_path / "out.csv", "--block-rows", rows]
+    done = transform(*given)
+    assert done.exit_code == 1
+    assert "column 'age', row 1: 'true' where the model learned from numbers; mend it, or take it as" in done.stderr
+    done = transform(*given, "--missing", "true")
+    assert done.exit_code == 0, done.output
+    assert "column 'age': taken as missing, as asked: 'true' (10 rows)" in done.stderr
+
+
+def test_codes_above_two_to_the_53_stay_apart_whatever_the_block(tmp_path):
+    pytest.importorskip("skops")
+    code = np.where(np.arange(60) % 2, 2**53 + 1, 2**53).astype(str).astype(object)
+    code[::7] = ""
+    people = pd.DataFrame({"code": code, "sex": list("fm") * 30, "age": np.arange(60) % 17})
+    people.to_csv(tmp_path / "people.csv", index=False)
+    done = run(
+        *("fit", tmp_path / "people.csv", "-p", "sex", "--categorical", "code", "-k", 2, "--restarts", 1),
+        *("--max-iter", 5, "--jobs", 1, "-o", tmp_path / "m.ifair"),
+    )
+    assert done.exit_code == 0, done.output
+    assert ifair.load(tmp_path / "m.ifair")["encode"]._categories[0] == ["9007199254740992", "9007199254740993"]
+    outputs = []
+    for rows in (7, 60):
+        done = transform(tmp_path / "m.ifair", tmp_path / "people.csv", "-o", "-", "--block-rows", rows)
+        assert "new to the model" not in done.stderr
+        outputs.append(pd.read_csv(io.StringIO(done.stdout)))
+    pd.testing.assert_frame_equal(*outputs)
+
+
+def test_a_table_of_a_header_alone_is_refused_in_a_line(applicants, classifier, tmp_path):
+    applicants.iloc[:0].to_csv(tmp_path / "new.csv", index=False)
+    done = transform(classifier, tmp_path / "new.csv", "-o", tmp_path / "out.csv")
+    assert (done.exit_code, list(tmp_path.iterdir())) == (1, [tmp_path / "new.csv"])
+    assert "new.csv has no records" in done.stderr

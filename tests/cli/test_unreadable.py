@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("extras")
 
 @pytest.fixture
 def extras():
-    for name in ("skops", "skl2onnx", "optuna", "vl_convert"):
+    for name in ("skops", "skl2onnx", "optuna", "jinja2"):
         pytest.importorskip(name)
 
 

@@ -23,7 +23,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ifair import Encoder
+from ifair import Encoder, Similarity
 from ifair.datasets.catalogue.census import ATTRIBUTES
 from ifair.encode import columns_of
 
@@ -415,9 +415,9 @@ def test_refitting_on_another_table_forgets_the_first(people):
 @pytest.mark.parametrize(
     ("column", "error", "message"),
     [
-        ([1.0, np.inf], ValueError, "'c' holds inf in row 1"),
-        ([-np.inf, 1.0], ValueError, "'c' holds -inf in row 0"),
-        ([1e200, 1.0], ValueError, "'c' holds 1e\\+200 in row 0"),
+        ([1.0, np.inf], ValueError, "'c' holds inf in row 2"),
+        ([-np.inf, 1.0], ValueError, "'c' holds -inf in row 1"),
+        ([1e200, 1.0], ValueError, "'c' holds 1e\\+200 in row 1"),
         (pd.Series([10**400, 1], dtype=object), ValueError, "'c' holds a number too large"),
         (["a", 1], TypeError, "'c' holds str \\('a'\\) and int \\(1\\)"),
         ([True, "a"], TypeError, "'c' holds bool \\(True\\) and str"),
@@ -549,3 +549,30 @@ def test_credit_has_the_columns_of_the_paper(real_data):
     assert Encoder().fit_transform(credit).shape == (1000, 54 + 7)
     credit[12] = pd.cut(credit[12], range(15, 86, 10), right=False)
     assert Encoder().fit_transform(credit).shape == (1000, 67)
+
+
+def test_attribute_scaling_gives_the_distances_of_a_similarity():
+    """Of a table without gaps; with gaps a flag adds a hundredth."""
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame(
+        {
+            "age": rng.normal(40, 12, 200),
+            "gains": np.where(rng.random(200) < 0.1, rng.integers(1, 9, 200) * 1000.0, 0.0),
+            "level": rng.choice([1.0, 3.0], 200),
+            "job": rng.choice(list("abc"), 200, p=[0.9, 0.08, 0.02]),
+            "owner": rng.random(200) < 0.3,
+        }
+    )
+    Z = Encoder(scale="attribute").fit_transform(people).to_numpy()
+    expected = Similarity().fit(people).distances(people)
+    np.testing.assert_allclose(np.linalg.norm(Z[:, None] - Z[None], axis=2), expected, atol=1e-6)
+    gaps = people.assign(job=people["job"].where(rng.random(200) > 0.1), age=people["age"].where(rng.random(200) > 0.1))
+    encoder = Encoder(scale="attribute").fit(gaps)
+    encoded = encoder.transform(gaps)
+    assert np.ptp(encoded["age=missing"]) == np.ptp(encoded["job=missing"]) == pytest.approx(0.1)
+    pd.testing.assert_frame_equal(encoder.decode(encoded), gaps, check_dtype=False)
+    # A missing category is as far from each as half of what two of them are.
+    lost, kept = gaps["job"].isna().to_numpy(), gaps["job"].notna().to_numpy()
+    jobs = encoded.filter(like="job=").drop(columns="job=missing").to_numpy()
+    apart = ((jobs[lost][:, None] - jobs[kept][None]) ** 2).sum(axis=2)
+    np.testing.assert_allclose(apart, 0.5)

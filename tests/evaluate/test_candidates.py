@@ -1,37 +1,65 @@
 """What an audit compares."""
 
-import pytest
+import sys
 
-from ifair.evaluate.candidates import ifair_candidate, list_candidates
+import pytest
+from sklearn.linear_model import Ridge
+
+from ifair.evaluate.arms import list_arms, list_candidates
+from ifair.evaluate.candidates import Candidate, make_model
 
 
 def test_a_setting_becomes_weights_that_add_up_to_one():
-    [(_, model)] = ifair_candidate({"K": 7, "share": 0.25}).build_steps([], 5, 3, {"max_iter": 9})
+    [(_, model)] = Candidate("ifair", {"K": 7, "share": 0.25}).build_steps([], 5, 3, {"max_iter": 9})
     assert (model.n_prototypes, model.utility_weight, model.fairness_weight) == (7, 0.75, 0.25)
-    assert (model.freeze_protected, model.fairness_distance, model.max_iter, model.random_state) == (
-        True,
-        "euclidean",
-        9,
-        3,
-    )
+    assert (model.fairness_distance, model.max_iter, model.random_state) == ("euclidean", 9, 3)
 
 
 def test_the_papers_variant_is_not_blind():
-    assert ifair_candidate({"K": 7, "share": 0.25}).blind
-    paper = ifair_candidate({"K": 7, "share": 0.25, "variant": "paper"})
+    assert Candidate("ifair", {"K": 7, "share": 0.25}).blind
+    paper = Candidate("ifair", {"K": 7, "share": 0.25, "variant": "paper"})
     assert not paper.blind
     assert not paper.build_steps(["sex"], 5, 0, {})[-1][1].freeze_protected
 
 
 def test_svd_has_no_more_components_than_columns():
-    svd = next(one for one in list_candidates([]) if one.id == "svd-masked")
-    assert svd.build_steps(["sex"], 4, 0, {})[-1][1].n_components == 4
+    assert Candidate("svd-masked").build_steps(["sex"], 4, 0, {})[-1][1].n_components == 4
+
+
+def test_every_candidate_has_an_id_and_a_file_of_its_own():
+    everything = list_candidates()
+    everything += [arm.candidate(setting) for arm in list_arms("classification") for setting in arm.start]
+    assert len({one.id for one in everything}) == len({str(one.to_data()) for one in everything})
+    assert [Candidate.from_data(one.to_data()) for one in everything] == everything
 
 
 def test_the_same_setting_is_compared_once():
-    assert len(list_candidates([{"K": 3, "share": 0.5}] * 2)) == len(list_candidates([{"K": 3, "share": 0.5}]))
+    twice = [Candidate("ifair", {"K": 3, "share": 0.5})] * 2
+    assert len(list_candidates(twice)) == len(list_candidates(twice[:1]))
 
 
 def test_an_unknown_variant_is_named():
     with pytest.raises(ValueError, match="frozen, paper; got 'cold'"):
-        ifair_candidate({"K": 3, "share": 0.5, "variant": "cold"})
+        Candidate("ifair", {"K": 3, "share": 0.5, "variant": "cold"})
+
+
+def test_a_model_of_ones_own_is_made_by_its_factory(tmp_path, monkeypatch):
+    (tmp_path / "own_models.py").write_text(
+        "from sklearn.ensemble import RandomForestClassifier\n"
+        "def forest(): return RandomForestClassifier(5)\n"
+        "def nothing(): return 3\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    model = make_model("own_models:forest", "classification", 7)
+    assert (model.n_estimators, model.random_state) == (5, 7)
+    for name, said in {"own_models:tree": "tree", "no_models:x": "no_models", "own_models:nothing": "int"}.items():
+        with pytest.raises(ValueError, match=said):
+            make_model(name, "classification", 0)
+
+
+def test_only_linear_models_have_a_penalty():
+    assert make_model("linear", "classification", 0, 0.5).C == 0.5
+    assert isinstance(make_model("linear", "regression", 0, 0.5), Ridge)
+    with pytest.raises(ValueError, match="only the linear model"):
+        make_model("boosting", "classification", 0, 0.5)

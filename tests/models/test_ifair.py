@@ -2,6 +2,7 @@
 
 import io
 import warnings
+from decimal import Decimal, localcontext
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ifair import Encoder, IFair
 from ifair.core.solve import Progress
+from ifair.errors import IfairError
 from ifair.models.progress import ProgressBar
 
 import oracles
@@ -437,3 +439,46 @@ def test_prototypes_without_an_encoder_keep_the_columns_of_the_table(X):
     assert list(table.columns) == ["share", "x0", "x1", "x2", "x3", "x4"]
     largest = int(table.index[0].removeprefix("prototype"))
     np.testing.assert_allclose(table.iloc[0, 1:].astype(float), model.prototypes_[largest])
+
+
+def decimal_memberships(model, X):
+    """Softmax of distances with 700 digits, in which nothing cancels or overflows."""
+    with localcontext(prec=700):
+        rows = []
+        for x in X:
+            distances = []
+            for v in model.prototypes_:
+                parts = [
+                    Decimal(float(a)) * abs(Decimal(float(one)) - Decimal(float(other))) ** Decimal(model.p)
+                    for a, one, other in zip(model.alpha_, x, v)
+                ]
+                distances.append(sum(parts) ** (Decimal(2 if model.squared else 1) / Decimal(model.p)))
+            weights = [(max(min(distances) - d, Decimal(-2000))).exp() for d in distances]
+            rows.append([float(weight / sum(weights)) for weight in weights])
+    return np.array(rows)
+
+
+@pytest.mark.parametrize("options", [{}, {"p": 1}, {"p": 3}, {"p": 20}, {"squared": True}], ids=str)
+def test_records_however_far_away_have_the_right_memberships(options):
+    rng = np.random.default_rng(0)
+    model = IFair(3, protected=[2], freeze_protected=False, n_restarts=1, max_iter=3, random_state=0, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(rng.normal(size=(30, 3)))
+    X = np.concatenate([rng.normal(size=(2, 3)) * size for size in (1.0, 1e5, 1e9, 1e200)])
+    X[::2, 1] = 0.3
+    expected = decimal_memberships(model, X)
+    np.testing.assert_allclose(model.membership(X), expected, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(model.transform(X), expected @ model.prototypes_, rtol=0, atol=1e-8)
+    nearest = model.set_params(output="nearest").transform(X)
+    np.testing.assert_array_equal(nearest, model.prototypes_[expected.argmax(axis=1)])
+
+
+@pytest.mark.parametrize(
+    ("p", "size", "word"),
+    [(1000, 1, "overflow"), (200, 3, "overflow"), (3, 1e55, "overflow"), (2, 1e-90, "vanish")],
+)
+def test_an_order_whose_powers_no_number_holds_is_refused(p, size, word):
+    X = size * np.random.default_rng(0).normal(size=(30, 3))
+    with pytest.raises(IfairError, match=f"p={p}: differences as large as .* {word} .* smaller p"):
+        IFair(3, p=p).fit(X)

@@ -203,6 +203,17 @@ def test_an_encoder_of_numbers_without_names_takes_one_matrix():
     assert_close(evaluate(model, X, "single")["variable"], model.transform(X), "single")
 
 
+def test_a_graph_of_many_numbers_has_as_many_nodes_as_one_of_few():
+    sizes = []
+    for columns in (3, 60):
+        frame = pd.DataFrame(records(columns=columns)[:50]).set_axis([f"c{i}" for i in range(columns)], axis=1)
+        frame.iloc[::7, :2] = np.nan
+        encoder = ifair.Encoder().fit(frame)
+        sizes.append(len(to_onnx(encoder).graph.node))
+        assert_close(evaluate(encoder, frame, "double")["variable"], encoder.transform(frame).to_numpy(), "double")
+    assert sizes[0] == sizes[1]
+
+
 def test_the_file_of_onnx_says_where_it_comes_from():
     properties = {p.key: p.value for p in to_onnx(learned().fit(records()[:50])).metadata_props}
     assert properties == {"ifair": ifair.__version__, "precision": "single"}

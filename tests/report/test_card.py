@@ -74,43 +74,37 @@ def test_a_card_names_the_source_or_at_least_the_table():
     assert "Source: applicants" in markdown(card(found))
 
 
-def test_measures_stand_with_their_intervals():
+def test_measures_stand_with_their_intervals_beside_deleting_the_columns():
     found = small_evidence()
-    text = markdown(card(found, "full")).replace("\\", "")
-    full = found["points"][0]
+    chosen = next(p for p in found["points"] if p["id"] == found["choices"]["balanced"])
+    text = markdown(card(found)).replace("\\", "")
 
-    def said(value, ends):
-        return f"{value:.3f} [{ends[0]:.3f}, {ends[1]:.3f}]"
+    def said(one, low, high):
+        return f"{one:.3f} [{low:.3f}, {high:.3f}]"
 
-    assert said(full["flip"]["share_flipped"], full["flip"]["interval"]) in text
-    for one in full["adversary"]:
-        assert said(one["auc"], (one["low"], one["high"])) in text
-    for partition in full["groups"]:
-        assert said(partition["parity"], partition["parity_interval"]) in text
-        assert said(partition["opportunity"], partition["opportunity_interval"]) in text
+    for role in ("full", "deleted"):
+        reference = next(p for p in found["points"] if p["role"] == role)
+        for name in ("utility", "ranks", "matched", "accuracy"):
+            for one in (reference["test"][name], chosen["test"][name]):
+                assert said(*one.values()) in text
+    flip = found["points"][0]["flip"]
+    assert said(flip["share_flipped"], *flip["interval"]) in text
+    for name in ("utility", "ranks"):
+        assert f"| {chosen['differences']['deleted'][name]['word']} " in text
+    for partition in chosen["groups"]:
         for group in partition["groups"]:
-            assert said(group["rate"], group["rate_interval"]) in text
+            assert said(group["rate"], *group["rate_interval"]) in text
 
 
-def test_cautions_stand_before_the_measures():
+def test_the_verdict_and_the_cautions_stand_before_the_measures():
     found = copy.deepcopy(small_evidence())
-    found["points"][0]["cautions"] = [{"tag": "at chance", "text": "Worth nothing."}]
-    text = markdown(card(found, "full"))
-    assert text.index("### Caution") < text.index("Worth nothing.") < text.index("- AUC: ")
+    chosen = next(p for p in found["points"] if p["id"] == found["choices"]["balanced"])
+    chosen["cautions"] = [{"tag": "at chance", "text": "Worth nothing."}]
+    text = markdown(card(found))
+    places = [text.index(said) for said in (chosen["verdict"]["sentence"], "### Caution", "Worth nothing.", "| AUC | ")]
+    assert places == sorted(places)
     assert "Caution" not in markdown(card(small_evidence(), "full"))
 
 
-def test_evidence_of_an_earlier_release_still_makes_a_card():
-    found = copy.deepcopy(small_evidence())
-    for point in found["points"]:
-        point.pop("cautions")
-        point["test"].pop("positive")
-        point["flip"].pop("interval")
-        for one in point["adversary"]:
-            one.pop("reversed")
-        for partition in point["groups"]:
-            for key in ("parity_interval", "opportunity_interval"):
-                partition.pop(key)
-            for group in partition["groups"]:
-                group.pop("rate_interval")
-    assert "Limits" in markdown(card(found))
+def test_the_protected_group_is_defined():
+    assert "protected group, everybody whose sex is female or origin is south" in markdown(card(small_evidence()))

@@ -1,5 +1,7 @@
 """Similarity by attribute: against plain loops, on tables with gaps and rare values, and the paper's reading."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,14 @@ from sklearn.base import clone
 
 from ifair import Encoder, Similarity
 from ifair.data import load_credit
-from ifair.metrics import nearest_neighbours
+from ifair.metrics import (
+    certify,
+    consistency,
+    corrected_consistency,
+    nearest_neighbours,
+    rank_consistency,
+    treatment,
+)
 
 
 @pytest.fixture(scope="module")
@@ -256,3 +265,45 @@ def test_distance_is_symmetric_and_moving_numbers_changes_nothing(data):
     np.testing.assert_allclose(distances, distances.T, atol=1e-6)
     moved = frame.assign(a=3.0 * frame["a"])
     np.testing.assert_allclose(Similarity(caliper=None).fit(moved).distances(moved), distances, atol=1e-5)
+
+
+def test_every_metric_takes_a_similarity_or_the_peers_that_it_found(people):
+    alike = Similarity(protected=["sex"], n_neighbors=5).fit(people)
+    peers = alike.neighbours(people)
+    assert 0 < (~peers.has_peers).sum() < 150
+    scores = np.random.default_rng(1).random(300)
+    chosen = (scores > 0.6).astype(int)
+    for metric, y in ((consistency, chosen), (corrected_consistency, chosen), (rank_consistency, scores)):
+        found = metric(y, people, similarity=alike)
+        assert found == metric(y, neighbours=peers) == metric(y, neighbours=peers.indices)
+    assert consistency(chosen, people, similarity=alike, k=2) == consistency(chosen, neighbours=peers.indices[:, :2])
+    treated = treatment(scores, people, similarity=alike)
+    assert treated.n_without_peers == (~peers.has_peers).sum()
+    with pytest.raises(ValueError, match="leave neighbours out"):
+        consistency(chosen, neighbours=peers, similarity=alike)
+
+
+def test_a_certificate_compares_with_the_distances_of_the_similarity(people):
+    alike = Similarity(protected=["sex"]).fit(people)
+    rng = np.random.default_rng(0)
+    found = certify(rng.normal(size=(300, 3)), people, similarity=alike, share=0.2)
+    Z, distances = np.random.default_rng(0).normal(size=(300, 3)), alike.distances(people)
+    order = np.random.default_rng(0).permutation(300)
+    i, j = order[:150], order[150:]
+    gaps = np.sort(np.abs(np.linalg.norm(Z[i] - Z[j], axis=1) - distances[i, j]))
+    np.testing.assert_allclose(found.gaps, gaps, atol=1e-6)
+
+
+def test_plain_data_rebuild_a_similarity(people):
+    alike = Similarity(protected=["sex"], weights={"age": 2}, units={"income": 1000.0}).fit(people)
+    again = Similarity.from_dict(json.loads(json.dumps(alike.to_dict())))
+    np.testing.assert_array_equal(again.distances(people), alike.distances(people))
+    assert again.caliper_ == alike.caliper_
+    assert next(unit["size"] for unit in again.units_ if unit["name"] == "income") == 1000.0
+
+
+def test_many_pairs_are_explained_as_each_alone(people):
+    alike = Similarity(protected=["sex"]).fit(people)
+    found = alike.explain_pairs(people, [0, 5, 9], [1, 2, 3])
+    assert found == [alike.explain(people, a, b) for a, b in ((0, 1), (5, 2), (9, 3))]
+    assert found[0].distance == pytest.approx(alike.distances(people)[0, 1])

@@ -8,9 +8,10 @@ import pytest
 
 from ifair.data import DataError
 from ifair.errors import parameters_as_flags
+from ifair.evaluate.splits import split_table
 from ifair.tables import checked_table, column_doubts
 from ifair.tables.checked_table import check_table
-from ifair.tables.roles import Roles, read_roles
+from ifair.tables.roles import Roles, read_roles, read_similarity
 
 
 @pytest.fixture
@@ -48,6 +49,39 @@ def test_a_file_gives_the_roles_and_flags_come_before_it(tmp_path):
     assert roles.override(protected=("sex",), target=None, ignore=()).protected == ("sex",)
     assert roles.override(target="z").target == "z"
     assert Roles.from_dict(roles.as_dict()) == roles
+
+
+def test_a_file_says_who_is_like_whom(tmp_path, people):
+    path = tmp_path / "roles.toml"
+    told = "[similarity]\nweights = { job = 2, letter = 0 }\ncaliper = 1.5\nunits = { age = 10 }\n"
+    path.write_text('[roles]\nprotected = ["sex"]\ntarget = "income"\npositive = ">50K"\n' + told)
+    roles = read_roles(path)
+    assert roles.similarity == {"weights": {"job": 2, "letter": 0}, "caliper": 1.5, "units": {"age": 10}}
+    assert Roles.from_dict(roles.as_dict()) == roles
+    assert read_similarity(str(path)) == roles.similarity
+    assert read_similarity("paper") == {"reading": "paper"}
+    # What does not count stays out of the attributes as it would without; the split takes the rest.
+    checked = check_table(people, roles)
+    assert "letter" not in checked.attributes
+    alike = split_table(checked.to_dataset(), 0, similarity=roles.similarity).test.similarity
+    assert alike.weights == {"job": 2}
+    assert (alike.caliper_, alike.protected) == (1.5, ["sex"])
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ("weigths = { job = 2 }", "no setting of the similarity .* 'weigths', did you mean 'weights'"),
+        ("weights = { jobb = 2 }", "no similarity weights column 'jobb', did you mean 'job'"),
+        ("units = { sex = 2 }", "similarity units names column 'sex', which is protected and compares nobody"),
+        ("weights = 2", "weights of the similarity must name columns"),
+    ],
+)
+def test_a_similarity_that_cannot_work_is_refused(tmp_path, people, table, message):
+    path = tmp_path / "roles.toml"
+    path.write_text(f'[roles]\nprotected = ["sex"]\n[similarity]\n{table}\n')
+    with pytest.raises(DataError, match=message):
+        check_table(people, read_roles(path))
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from ifair.audit.tuning import (
     SOLVER,
     choose_penalised,
     find_role,
+    find_similarity,
     is_choosable,
     letter,
     list_tuned,
@@ -29,7 +30,7 @@ from ifair.errors import IfairError
 from ifair.evaluate.arms import MODELS, list_candidates
 from ifair.evaluate.candidates import Candidate
 from ifair.evaluate.fronts import pareto_front
-from ifair.evaluate.judgement import Judgement, attack_representation, certify_representation
+from ifair.evaluate.judgement import Judgement, attack_representation, certify_representation, find_graders
 from ifair.evaluate.measures import USEFULNESS, brief_measures, plain_number
 from ifair.evaluate.resampling import Measured
 from ifair.evaluate.splits import Split, split_table
@@ -57,7 +58,8 @@ def evidence(
     categorical: Sequence[str] = (),
     similarity: Any = None,
     models: Sequence[str] = MODELS,
-    threshold: float = 0.5,
+    threshold: float | None = None,
+    rate: float | None = None,
     n_jobs: int | None = None,
     step: Step | None = None,
 ) -> Evidence:
@@ -91,8 +93,10 @@ def evidence(
         Who is like whom. Default: :class:`ifair.Similarity` of all unprotected attributes.
     models : sequence of str
         Of what is compared where nobody tuned; as in :func:`ifair.audit.tune`.
-    threshold : float
-        Of two classes: who has a higher score is decided about positively.
+    threshold : float, optional
+        Of two classes: who has a higher score is decided about positively. Default: that of the tuning, or 0.5.
+    rate : float, optional
+        Instead of a threshold: that of each point above which this share of the validation people is.
     n_jobs : int, optional
         Processes; -1 for one per core. The result does not depend on it.
     step : callable, optional
@@ -108,9 +112,15 @@ def evidence(
     options = dict(solver or (tuning or {}).get("solver") or SOLVER)
     names = np.arange(len(dataset)) if ids is None else np.asarray(ids)
     tell = step or (lambda *_: None)
+    if tuning is not None:
+        categorical = categorical or tuning.get("categorical", ())
+        similarity = find_similarity(tuning) if similarity is None else similarity
     parts = split_for_audit(dataset, seed, most_people=most_people, categorical=categorical, similarity=similarity)
     candidates = list_audited(tuning, parts, models)
-    how: dict[str, Any] = {"resamples": resamples, "higher_is_better": higher_is_better, "threshold": threshold}
+    how: dict[str, Any] = {"resamples": resamples, "higher_is_better": higher_is_better, "rate": rate}
+    given = (threshold, (tuning or {}).get("threshold"), 0.5)
+    how["threshold"] = next(value for value in given if value is not None)
+    how["graders"] = find_graders(parts)
     first, *others = candidates
     before = _try(first, parts, seed, options, **how)
     if isinstance(before, str):
@@ -183,12 +193,16 @@ def _try(
     resamples: int,
     higher_is_better: bool,
     threshold: float,
+    graders: Mapping[str, Any],
+    rate: float | None = None,
 ) -> tuple[Point, dict[str, Measured]] | str:
     """A point with its measures, or why there is none."""
     try:
         trained = train(candidate, parts, seed, options, threshold=threshold)
     except ValueError as error:
         return str(error)
+    if rate is not None and parts.task == "classification":
+        trained = trained.at_rate(parts.validation, rate)
     test = Judgement(parts.test, trained.outcome(parts.test), parts, resamples)
     measures = test.measures()
     Z = trained.represent(parts.test.records.frame)
@@ -201,9 +215,10 @@ def _try(
         "setting": dict(candidate.setting),
         "candidate": candidate.to_data(),
         "blind": candidate.blind,
-        "threshold": threshold if parts.task == "classification" else None,
+        "threshold": plain_number(trained.threshold) if parts.task == "classification" else None,
         "validation": brief_measures(parts.validation, trained.outcome(parts.validation), parts),
         "test": test.describe(measures),
+        "graders": test.graders(graders),
         "groups": test.groups(),
         "adversary": attack_representation(Z, parts.test, resamples),
         "certificate": certify_representation(Z, parts.test),

@@ -57,19 +57,6 @@ def judge_difference(measure: str, low: float | None, high: float | None) -> Wor
     return "better" if (low > 0) != measure.startswith(SMALLER_IS_BETTER) else "worse"
 
 
-def name_points(points: Sequence[Point]) -> None:
-    """Give every point its role, and a letter to be called by, where it has none."""
-    roles = {"full": "full", "masked": "deleted", "ifair": "ours"}
-    for i, point in enumerate(points):
-        point.setdefault("role", roles.get(point["family"], "rival"))  # type: ignore[typeddict-item]
-        point.setdefault("label", _letters(i))
-
-
-def _letters(i: int) -> str:
-    """A, B, ..., Z, AA, AB, ..."""
-    return (_letters(i // 26 - 1) if i >= 26 else "") + chr(ord("A") + i % 26)
-
-
 def compare_points(points: Sequence[Point], measured: Sequence[Mapping[str, Measured]]) -> None:
     """Fill in every point's differences to the references.
 
@@ -90,7 +77,7 @@ def compare_points(points: Sequence[Point], measured: Sequence[Mapping[str, Meas
 
 
 def _with_word(measure: str, one: Estimate) -> Difference:
-    return {**one, "word": judge_difference(measure, one["low"], one["high"])}  # type: ignore[typeddict-item]
+    return {**one, "word": judge_difference(measure, one["low"], one["high"])}
 
 
 def _compare_ends(one: Point, other: Point) -> dict[str, Estimate]:
@@ -107,12 +94,12 @@ def _compare_ends(one: Point, other: Point) -> dict[str, Estimate]:
 
 
 def _flips(point: Point) -> Estimate:
-    flip = point["flip"] or {}
+    flip: Any = point["flip"] or {}
     value = flip.get("share_flipped") if flip.get("share_flipped") is not None else flip.get("mean")
     low, high = flip.get("interval") or [None, None]
     if point["blind"]:
         low = high = value = 0.0
-    return {"estimate": value, "low": low, "high": high}  # type: ignore[typeddict-item]
+    return {"estimate": value, "low": low, "high": high}
 
 
 def _attack(point: Point) -> Estimate:
@@ -138,7 +125,7 @@ def give_verdicts(
     columns : sequence of str
         The protected ones.
     """
-    references = {p["role"]: p for p in points if p.get("role") in REFERENCES[1:]}
+    references: dict[str, Point] = {p["role"]: p for p in points if p.get("role") in REFERENCES[1:]}
     for point in points:
         if point.get("role") not in REFERENCES:
             point["verdict"] = _judge_point(point, references, utility, columns)
@@ -148,7 +135,7 @@ def give_verdicts(
         named = {p["id"]: p for p in points if p.get("verdict", {}).get("worth")}
         for rule, id_ in choices.items():
             if id_ in named:
-                found["reasons"].append(f"The choice “{rule.replace('_', ' ')}”, {named[id_]['label']}, is worth it.")  # type: ignore[index]
+                found["reasons"].append(f"The choice “{rule.replace('_', ' ')}”, {named[id_]['label']}, is worth it.")
     return found
 
 
@@ -240,10 +227,10 @@ STEPS = 24
 def draw_front(points: Sequence[Point], measured: Sequence[Mapping[str, Measured]]) -> list[FrontStep]:
     """The best consistency of ranks that can be reached at each utility, with 95 % intervals.
 
-    Of the points that no other one beat on validation people, so that nothing is chosen by what is drawn. In every
-    resample the best is taken anew; a utility that fewer than half of them reach is left out.
+    Of all points without a caution. In every resample the best is taken anew; a utility that fewer than half of them
+    reach is left out.
     """
-    kept = [m for p, m in zip(points, measured) if p["on_front"] and not p.get("cautions")]
+    kept = [m for p, m in zip(points, measured) if not p.get("cautions")]
     values = np.array([[np.r_[m[name].estimate, m[name].drawn] for name in ("utility", CONSISTENCY)] for m in kept])
     if not len(kept) or np.isnan(values[:, :, 0]).any():
         return []
@@ -255,6 +242,7 @@ def draw_front(points: Sequence[Point], measured: Sequence[Mapping[str, Measured
         if np.mean(np.isfinite(best[1:])) < 0.5:
             continue
         low, high = quantile_interval(best[1:][np.isfinite(best[1:])])
-        numbers: Any = {"utility": knot, "best": best[0], "low": low, "high": high}
-        steps.append({name: plain_number(value) for name, value in numbers.items()})  # type: ignore[typeddict-item]
+        knots_at: Any = {"utility": knot, "best": best[0], "low": low, "high": high}
+        step: Any = {name: plain_number(value) for name, value in knots_at.items()}
+        steps.append(step)
     return steps

@@ -1,6 +1,8 @@
 """The roles of a table's columns in the words of whoever wrote the table."""
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from ifair.datasets.dataset import Dataset
@@ -29,9 +31,9 @@ def describe_group(dataset: Dataset) -> str:
     return " or ".join(parts) or f"{int(inside.sum()):,} people who were named one by one"
 
 
-def _describe_attribute(name: str, column: pd.Series, inside: object) -> tuple[str, bool] | None:
+def _describe_attribute(name: str, column: pd.Series, inside: NDArray[np.bool_]) -> tuple[str, bool] | None:
     """What only members have of an attribute, and whether all members have it; None where there is nothing."""
-    members, others = column[inside], column[~inside]  # type: ignore[operator, index]
+    members, others = column[inside], column[~inside]
     if is_numeric_dtype(column) and not is_bool_dtype(column) and column.nunique() > 2:
         if not len(members) or not len(others):
             return None

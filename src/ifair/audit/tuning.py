@@ -11,7 +11,7 @@ import pandas as pd
 
 from ifair.audit.cautions import CHANCE
 from ifair.datasets.dataset import Dataset
-from ifair.errors import IfairError
+from ifair.errors import IfairError, nearest_name
 from ifair.evaluate.arms import MODELS, Arm, is_penalised, list_arms
 from ifair.evaluate.candidates import VARIANTS, Candidate
 from ifair.evaluate.fronts import pareto_front
@@ -277,6 +277,28 @@ def list_tuned(tuning: Mapping[str, Any]) -> list[Candidate]:
     shown = {point["id"]: point for point in (*penalised, *named, *spread)}
     kept = sorted(shown.values(), key=lambda point: (point["role"] == "ours", -_number(point["validation"]["utility"])))
     return [Candidate.from_data(point["candidate"]) for point in kept]
+
+
+def find_tuned(tuning: Mapping[str, Any], choice: str) -> Candidate:
+    """The point of a tuning that a rule, a letter of the report, or an id names."""
+    named = dict(tuning["choices"])
+    everything = [*tuning["baselines"], *tuning["front"], *tuning["trials"]]
+    by_id = {point["id"]: Candidate.from_data(point["candidate"]) for point in everything}
+    plain = [Candidate.from_data(point["candidate"]) for point in tuning["baselines"][:2]]
+    named |= {letter(i): candidate.id for i, candidate in enumerate([*plain, *list_tuned(tuning)])}
+    found = by_id.get(named.get(choice, choice))
+    if found is None:
+        known = [*named, *by_id]
+        near = nearest_name(choice, known)
+        hint = f", did you mean {near!r}?" if near else f"; there are {', '.join(named)}, and points by their id"
+        raise IfairError(f"the tuning has no point {choice!r}{hint}")
+    return found
+
+
+def find_similarity(tuning: Mapping[str, Any]) -> Any:
+    """Who was like whom when a table was tuned, as :func:`ifair.evaluate.splits.split_table` takes it."""
+    found = tuning.get("similarity")
+    return "paper" if found == {"reading": "paper"} else found
 
 
 def letter(i: int) -> str:

@@ -15,12 +15,36 @@ ROLES = (
     *("ignore", "keep", "categorical", "missing", "similarity"),
 )
 
+
+def estimator_option(*, several: bool = True) -> Any:
+    """The option ``--estimator``, the model on top."""
+    return click.option(
+        "--estimator",
+        "estimators" if several else "estimator",
+        multiple=several,
+        metavar="NAME|MODULE:FACTORY",
+        help="The model on top: linear, boosting, neighbours, or a function of yours that returns one"
+        + ("; repeat for several. By default linear and boosting." if several else "; linear by default."),
+    )
+
+
+def threshold_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that say who is decided about positively."""
+    rate = click.option(
+        "--rate", type=click.FloatRange(0, 1), help="Decide about so many positively, a share of people."
+    )
+    threshold = click.option("--threshold", type=float, help="Decide positively above this score; 0.5 by default.")
+    return threshold(rate(command))
+
+
 OPTIONS = (
     click.option(
         "--tuning",
         type=click.Path(readable=False, path_type=Path),
         help="What `ifair tune` wrote: its front is compared. Without it a small grid of settings.",
     ),
+    estimator_option(),
+    threshold_options,
     click.option("--seed", type=int, help="Of the split and the starts; that of the tuning, or 0, by default."),
     click.option("--unfavourable", is_flag=True, help="The positive outcome, or a high score, is bad for the person."),
     click.option("--resamples", type=click.IntRange(10), default=500, show_default=True, help="For every interval."),
@@ -55,6 +79,9 @@ def gather_evidence(
     table: Path,
     roles: Any,
     tuning: Path | None,
+    estimators: tuple[str, ...],
+    threshold: float | None,
+    rate: float | None,
     seed: int | None,
     unfavourable: bool,
     resamples: int,
@@ -62,10 +89,13 @@ def gather_evidence(
     jobs: int,
 ) -> Evidence:
     """The evidence about a table, with progress on standard error."""
+    if threshold is not None and rate is not None:
+        raise click.UsageError("--threshold and --rate both say who is decided about positively: give one of them")
     records, ids = read_people(table, roles)
     tuned = None if tuning is None else read_tuning(tuning, records)
 
     from ifair.audit import evidence
+    from ifair.evaluate.arms import MODELS
 
     click.echo(f"{make_printable(table.name)}: {len(records)} people; learning, deciding and measuring ...", err=True)
     return evidence(
@@ -78,16 +108,24 @@ def gather_evidence(
         most_people=people,
         categorical=roles.categorical,
         similarity=roles.similarity,
+        models=estimators or MODELS,
+        threshold=threshold,
+        rate=rate,
         n_jobs=jobs,
         step=echo_step,
     )
 
 
 def read_tuning(path: Path, records: Any) -> Tuning:
-    """A tuning; a doubt whether it is of this table goes to standard error."""
+    """A tuning of these very records and roles; of others it says nothing, and is refused."""
     from ifair.audit.tuning import fingerprint_dataset
+    from ifair.errors import IfairError
 
     found: Tuning = read_results(path, TUNING)
     if found["data"]["fingerprint"] != fingerprint_dataset(records):
-        warn([f"{path} was tuned on other records or roles than these: its settings are used all the same"])
+        about = found["data"]
+        raise IfairError(
+            f"{path} was tuned on other records or roles ({about['name']}, {about['records']} people): run `ifair "
+            "tune` on this table, or give the roles that it was tuned with"
+        )
     return found

@@ -30,7 +30,7 @@ SMALL_GROUP = 10
     "--model",
     required=True,
     type=click.Path(readable=False, path_type=Path),
-    help="A model file of `ifair fit --consistent`.",
+    help="A model file of `ifair fit` with a target.",
 )
 @click.option("--rate", type=click.FloatRange(0, 1), help="Select this share of the people.")
 @click.option("--n", type=click.IntRange(0), help="Select so many.")
@@ -62,14 +62,15 @@ def decide(
 
     Writes a row per person: decision, smoothed score, the model's own score, how many close peers there are, whether
     the decision differs from the model's own, whether it is a tie, and for changed ones the peers that explain them.
-    Protected columns are not looked at and may be missing; --parity uses the groups, and must be asked for.
+    By default whoever is above the threshold of the model, or as many as the rate that it was fitted for. Protected
+    columns are not looked at and may be missing; --parity uses the groups, and must be asked for.
 
     \b
     ifair decide people.csv --model model.ifair --rate 0.2 -o decisions.csv
     ifair decide people.csv --model model.ifair --n 40 --parity selection --groups sex -o decisions.csv
     ifair decide people.csv --model model.ifair --threshold 0.5 -o decisions.csv --json | jq .changes
     """
-    if sum(value is not None for value in (rate, n, threshold)) != 1:
+    if sum(value is not None for value in (rate, n, threshold)) > 1:
         raise click.UsageError("say how many to select: one of --rate, --n and --threshold")
     if (parity is None) != (groups is None):
         raise click.UsageError("--parity and --groups COLUMN belong together")
@@ -83,6 +84,11 @@ def decide(
     from ifair.tables.write import BlockWriter
 
     fitted = Model(model, missing)
+    if rate is n is threshold is None:
+        rate = fitted.decision.get("rate")
+        threshold = fitted.decision.get("threshold") if rate is None and parity is None else None
+        if rate is threshold is None:
+            raise click.UsageError("say how many to select: one of --rate, --n and --threshold")
     rows = _read_rows(table, (id_, groups))
     if groups is not None:
         _warn_small_groups(rows[groups])

@@ -30,7 +30,7 @@ def demo(output: Path, splits: int, jobs: int, as_json: bool) -> None:
     ifair demo --splits 10 --output credit
     ifair demo --json | jq '.methods[].name'
     """
-    needs("the report", "jinja2", "vl_convert")
+    needs("the report", "jinja2")
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -7,7 +7,6 @@ from ifair.errors import require_extra
 # Import name to the extra that brings it.
 EXTRAS = {
     "jinja2": "report",
-    "vl_convert": "report",
     "skops": "persist",
     "skl2onnx": "onnx",
     "onnx": "onnx",

@@ -1,212 +1,324 @@
-"""``ifair fit``: from a table to a fair representation in a file."""
+"""``ifair fit``: from a table to a model in a file: a fair representation, decisions on it, or what a tuning chose."""
 
 import warnings
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
+from ifair.cli.audit_options import ROLES as AUDIT_ROLES
+from ifair.cli.audit_options import estimator_option, read_tuning, threshold_options
 from ifair.cli.extras import needs, needs_for_tables
 from ifair.cli.output import echo_json, explain_write_errors, json_option, output_option, prepare_output
 from ifair.cli.roles_options import needs_protected, roles_options
 from ifair.cli.terminal_text import make_printable, warn
 
 TOP_WEIGHTS = 5
-MODELS = {"classes": "a classifier (logistic regression)", "numbers": "a regression (linear)"}
+MOST_FLIPPED = 2_000
+"""People whose protected attributes are swapped, at most."""
+
+REPRESENTING = {
+    "prototypes": "-k",
+    "utility": "--lambda",
+    "fairness": "--mu",
+    "freeze": "--freeze",
+    "restarts": "--restarts",
+    "max_iter": "--max-iter",
+}
+"""Options of a representation by their parameters."""
 
 
-@click.command(short_help="Learn a fair representation of a table.")
+@click.command(short_help="Learn a fair representation, or what a tuning chose.")
 @click.argument("table", type=click.Path(readable=False, path_type=Path))
-@roles_options(
-    *("protected", "target", "positive", "id", "query", "score"),
-    *("ignore", "keep", "categorical", "missing", "similarity"),
+@roles_options(*AUDIT_ROLES, "score")
+@click.option(
+    "--tuning",
+    type=click.Path(readable=False, path_type=Path),
+    help="What `ifair tune` wrote about this table: learn the point that --choice names, exactly.",
 )
+@click.option(
+    "--choice",
+    help="With --tuning: balanced (by default), most_useful, fairest, or the letter or id of a point of the report.",
+)
+@click.option("--as-audited", is_flag=True, help="With --tuning: learn from the third that the report learned from.")
 @click.option("-k", "--prototypes", type=click.IntRange(1), default=10, show_default=True, help="How many prototypes.")
 @click.option(
     "--lambda", "utility", type=click.FloatRange(0), default=1.0, show_default=True, help="Weight of utility."
 )
 @click.option("--mu", "fairness", type=click.FloatRange(0), default=1.0, show_default=True, help="Weight of fairness.")
-@click.option("--freeze", is_flag=True, help="Guarantee that protected columns have no influence at all.")
+@click.option(
+    "--freeze/--no-freeze",
+    default=True,
+    show_default=True,
+    help="Leave protected columns out altogether, or learn their weights as the paper does.",
+)
 @click.option(
     "--consistent",
     type=click.FloatRange(0),
     metavar="STRENGTH",
     help="Learn decisions that treat like people alike, for `ifair decide`, instead of a representation; try 0.1.",
 )
+@estimator_option(several=False)
+@threshold_options
 @click.option("--restarts", type=click.IntRange(1), default=3, show_default=True, help="Starts to try.")
 @click.option("--max-iter", type=click.IntRange(1), default=1000, show_default=True, help="Most iterations of a start.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Same seed, same model.")
+@click.option("--seed", type=int, help="Same seed, same model; that of the tuning, or 0, by default.")
 @click.option("--jobs", type=int, default=-1, show_default=True, help="Threads; -1 for one per core.")
 @output_option("The model file to write, such as model.ifair.")
 @json_option("what was learned as JSON, for scripts")
 def fit(
     table: Path,
     roles: Any,
-    prototypes: int,
-    utility: float,
-    fairness: float,
-    freeze: bool,
+    tuning: Path | None,
+    choice: str | None,
+    as_audited: bool,
     consistent: float | None,
-    restarts: int,
-    max_iter: int,
-    seed: int,
+    estimator: str | None,
+    threshold: float | None,
+    rate: float | None,
+    seed: int | None,
     jobs: int,
     output: Path,
     as_json: bool,
+    **representing: Any,
 ) -> None:
     """Learn a fair representation of the people in TABLE (CSV or Parquet) and save it as a model.
 
-    With --target, a model of the outcome is trained on the representation and saved along: logistic regression for
-    two values, linear regression for more numbers. What cannot be an attribute (identifiers, constants, free text) is
-    left out, and said so.
+    With --target, a model of the outcome is trained on the representation and saved along. With --tuning, the model is
+    a point of the report: its representation, model, strength and threshold, learned from all people. What cannot be
+    an attribute (identifiers, constants, free text) is left out, and said so. Protected columns are not looked at, and
+    need not be there when the model is used, unless --no-freeze asks for the paper's way.
 
     \b
     ifair fit people.csv --protected sex -o model.ifair
     ifair fit people.csv -p race -p sex --target income --positive '>50K' -o model.ifair
-    ifair fit people.csv --columns roles.toml -k 20 --mu 10 --freeze -o model.ifair
-    ifair fit people.csv -p sex --target hired --consistent 0.1 -o model.ifair
+    ifair fit people.csv --columns roles.toml --tuning tuning.json --choice balanced -o model.ifair
+    ifair fit people.csv --columns roles.toml -k 20 --mu 10 -o model.ifair
+    ifair fit people.csv -p sex --target hired --consistent 0.1 --estimator boosting -o model.ifair
     ifair fit people.csv --columns roles.toml -o model.ifair --json | jq .training.loss
     """
     needs_protected(roles)
-    if consistent is not None:
-        _check_consistent(roles)
+    _check_options(roles, tuning, choice, as_audited, consistent, estimator, threshold, rate)
     needs("a model file", "skops")
     needs_for_tables(table)
     prepare_output(output, "model")
 
     import ifair
+    from ifair.evaluate.splits import task_of
     from ifair.tables.checked_table import check_table
 
     checked = check_table(table, roles)
     warn(checked.warnings)
-    people = checked.to_dataset(needs_group=False)
-    settings: dict[str, Any] = {"strength": consistent, "random_state": seed}
-    if consistent is None:
-        settings = {
-            "n_prototypes": prototypes,
-            "utility_weight": utility,
-            "fairness_weight": fairness,
-            "freeze_protected": freeze,
-            "n_restarts": restarts,
-            "max_iter": max_iter,
-            "random_state": seed,
-        }
+    people = checked.to_dataset(needs_group=tuning is not None)
+    if tuning is not None:
+        recipe = _read_recipe(tuning, (choice or "balanced").replace(" ", "_"), people, seed, as_audited)
+    else:
+        recipe = _write_recipe(roles, consistent, estimator or "linear", seed or 0, **representing)
+    learned_from = recipe.pop("learned_from", people)
     click.echo(
-        f"{make_printable(table.name)}: {len(people)} people, {people.frame.shape[1]} attributes; learning ...",
+        f"{make_printable(table.name)}: {len(learned_from)} people, {people.frame.shape[1]} attributes; learning ...",
         err=True,
     )
-    if consistent is None:
-        model = _fit_pipeline(people, roles, settings, jobs)
-        training = _describe_training(model["fair"])
-    else:
-        model = _fit_consistent(people, roles, settings)
-        training = {"reference": len(model.reference_scores_), "gap": float(model.gap_)}
+    task = "classification" if people.target is None else task_of(people)
+    trained = _fit_in_words(learned_from, task, recipe, jobs)
+    limit = _find_threshold(trained, learned_from, threshold, rate, recipe.get("threshold"))
     about = {
         "roles": roles.as_dict(),
         "data": {
             "table": table.name,
-            "records": len(people),
+            "records": len(learned_from),
             "attributes": list(people.frame.columns),
+            "looks_at": trained.columns,
             "left_out": checked.left_out,
-            "outcome": _name_outcome(people),
+            "outcome": None if people.target is None else task,
         },
-        "settings": settings,
-        "training": training,
+        "candidate": {"name": recipe["candidate"].name, **recipe["candidate"].to_data()},
+        "settings": {**recipe["solver"], "seed": recipe["seed"], **recipe["about"]},
+        "training": _describe_training(trained),
+        **({} if people.target is None else {"decision": limit, "flips": _count_flips(trained, learned_from, limit)}),
     }
     with explain_write_errors(output):
-        ifair.save(model, output, about=about)
+        ifair.save(trained.estimator, output, about=about)
     if as_json:
         echo_json({"model": str(output), **about, "warnings": checked.warnings})
     else:
-        click.echo(_describe_model(about) if consistent is None else _describe_consistent(about))
+        click.echo("\n".join(_describe_model(about)))
         click.echo(f"\nModel: {output}")
 
 
-def _fit_pipeline(people: Any, roles: Any, settings: dict[str, Any], jobs: int) -> Any:
-    """The fitted pipeline: encoder, representation, and with an outcome its model."""
-    from sklearn.pipeline import Pipeline
-
-    from ifair.encode import Encoder
-    from ifair.models.ifair import IFair
-
-    steps: list[tuple[str, Any]] = [
-        ("encode", Encoder(categorical=list(roles.categorical) or "auto")),
-        ("fair", IFair(**settings, protected=list(roles.protected), n_jobs=jobs, verbose=True)),
-    ]
-    if people.target is not None:
-        steps.append(("decide", _choose_model(people)))
-    model = _fit_in_words(Pipeline(steps), people)
-    # How many threads learned it and how it was shown are no properties of the model.
-    return model.set_params(fair__n_jobs=None, fair__verbose=False)
-
-
-def _check_consistent(roles: Any) -> None:
-    """Consistent decisions need an outcome, and none of the options of a representation."""
-    from click.core import ParameterSource
-
-    if roles.target is None:
-        raise click.UsageError("--consistent learns decisions: name the outcome with --target COLUMN")
+def _check_options(
+    roles: Any,
+    tuning: Path | None,
+    choice: str | None,
+    as_audited: bool,
+    consistent: float | None,
+    estimator: str | None,
+    threshold: float | None,
+    rate: float | None,
+) -> None:
+    """Refuse options that say nothing together, before anything is read."""
     context = click.get_current_context()
-    flags = {"prototypes": "-k", "utility": "--lambda", "fairness": "--mu", "freeze": "--freeze"}
-    flags |= {"restarts": "--restarts", "max_iter": "--max-iter"}
-    for name, flag in flags.items():
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"--consistent learns no representation: leave {flag} out")
+    given = [
+        flag for name, flag in REPRESENTING.items() if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    ]
+    if tuning is not None:
+        given += ["--consistent"] * (consistent is not None) + ["--estimator"] * (estimator is not None)
+        if given:
+            raise click.UsageError(f"the tuning says what is learned: leave {given[0]} out")
+    elif choice is not None or as_audited:
+        raise click.UsageError("--choice and --as-audited are about a point of a tuning: name it with --tuning FILE")
+    if consistent is not None and given:
+        raise click.UsageError(f"--consistent learns no representation: leave {given[0]} out")
+    if roles.target is None and (tuning is not None or consistent is not None or estimator is not None):
+        flag = "--tuning" if tuning is not None else "--consistent" if consistent is not None else "--estimator"
+        raise click.UsageError(f"{flag} learns decisions: name the outcome with --target COLUMN")
+    if threshold is not None and rate is not None:
+        raise click.UsageError("--threshold and --rate both say who is decided about positively: give one of them")
 
 
-def _fit_consistent(people: Any, roles: Any, settings: dict[str, Any]) -> Any:
-    """Consistent decisions around an encoder and a linear model."""
-    from sklearn.pipeline import Pipeline
+def _write_recipe(
+    roles: Any,
+    consistent: float | None,
+    estimator: str,
+    seed: int,
+    *,
+    prototypes: int,
+    utility: float,
+    fairness: float,
+    freeze: bool,
+    restarts: int,
+    max_iter: int,
+) -> dict[str, Any]:
+    """What to learn, by the options."""
+    from ifair.evaluate.candidates import CONSISTENT, Candidate
 
-    from ifair.encode import Encoder
-    from ifair.models.consistent import ConsistentClassifier, ConsistentRegressor
-    from ifair.similarity import make_similarity
-
-    categorical = [name for name in roles.categorical if name not in roles.protected] or "auto"
-    inner = Pipeline([("encode", Encoder(categorical=categorical)), ("decide", _choose_model(people))])
-    kind = ConsistentClassifier if _name_outcome(people) == "classes" else ConsistentRegressor
-    alike = make_similarity(roles.similarity, columns=people.frame.columns, categorical=categorical)
-    return _fit_in_words(kind(inner, **settings, protected=list(roles.protected), similarity=alike), people)
-
-
-def _choose_model(people: Any) -> Any:
-    """The model of the outcome."""
-    from sklearn.linear_model import LinearRegression, LogisticRegression
-
-    return LogisticRegression(max_iter=1000) if _name_outcome(people) == "classes" else LinearRegression()
+    weights = {"K": prototypes, "lambda": utility, "mu": fairness}
+    candidate = Candidate("ifair", {"variant": "frozen" if freeze else "paper", **weights}, estimator)
+    if consistent is not None:
+        candidate = Candidate("masked", {}, estimator, {"name": CONSISTENT, "strength": consistent})
+    solver = {} if consistent is not None else {"n_restarts": restarts, "max_iter": max_iter}
+    return {
+        "candidate": candidate,
+        "solver": solver,
+        "seed": seed,
+        "similarity": roles.similarity,
+        "categorical": roles.categorical,
+        "about": {},
+    }
 
 
-def _fit_in_words(model: Any, people: Any) -> Any:
+def _read_recipe(path: Path, choice: str, people: Any, seed: int | None, as_audited: bool) -> dict[str, Any]:
+    """What to learn, by a point of a tuning; with ``learned_from``, the people that the audit learned from."""
+    from ifair.audit.evidence import split_for_audit
+    from ifair.audit.tuning import find_similarity, find_tuned
+
+    tuning = read_tuning(path, people)
+    point = find_tuned(tuning, choice)
+    recipe: dict[str, Any] = {
+        "candidate": point,
+        "solver": tuning["solver"],
+        "seed": tuning["seed"] if seed is None else seed,
+        "similarity": find_similarity(tuning),
+        "categorical": tuning["categorical"],
+        "threshold": tuning["threshold"],
+        "about": {"tuning": path.name, "choice": choice, "as_audited": as_audited},
+    }
+    if as_audited:
+        alike = {"categorical": tuning["categorical"], "similarity": recipe["similarity"]}
+        recipe["learned_from"] = split_for_audit(people, recipe["seed"], **alike).train.records
+    return recipe
+
+
+def _fit_in_words(people: Any, task: str, recipe: dict[str, Any], jobs: int) -> Any:
     """Fit; what the model refuses or warns of is told on the command line."""
     from sklearn.exceptions import ConvergenceWarning
 
+    from ifair.encode import Encoder
     from ifair.errors import IfairError
+    from ifair.evaluate.training import fit_candidate
+    from ifair.similarity.similarity import make_similarity
 
+    categorical = list(recipe["categorical"]) or "auto"
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            model.fit(people.frame, people.target)
+            alike = make_similarity(
+                recipe["similarity"] or "attributes",
+                columns=people.frame.columns,
+                protected=people.protected,
+                categorical=categorical,
+            )
+            trained = fit_candidate(
+                recipe["candidate"],
+                people,
+                task,
+                recipe["seed"],
+                {**recipe["solver"], "n_jobs": jobs, "verbose": True},
+                encoder=Encoder(categorical=categorical),
+                similarity=alike,
+            )
         except (ValueError, TypeError) as error:
             # The estimators refuse bad tables and settings this way, in words.
             raise IfairError(str(error)) from error
     # What happened to convergence is part of what is printed about the model.
     warn(str(w.message) for w in caught if not issubclass(w.category, ConvergenceWarning))
-    return model
+    for pipeline in [trained.pipeline, trained.estimator.estimator] if trained.consistent else [trained.estimator]:
+        if "n_jobs" in pipeline.get_params() or "fair__n_jobs" in pipeline.get_params():
+            # How many threads learned it and how it was shown are no properties of the model.
+            pipeline.set_params(fair__n_jobs=None, fair__verbose=False)
+    return trained
 
 
-def _name_outcome(people: Any) -> str | None:
-    if people.target is None:
-        return None
-    return "classes" if set(people.target.unique()) <= {0, 1} else "numbers"
+def _find_threshold(
+    trained: Any, people: Any, threshold: float | None, rate: float | None, tuned: float | None
+) -> dict[str, Any]:
+    """Above which score people are decided about positively; by a rate, that of so many of those learned from."""
+    import numpy as np
+
+    if people.target is None or trained.task != "classification":
+        return {"threshold": None, "rate": rate}
+    if rate is not None:
+        scores = trained.estimator.reference_scores_ if trained.consistent else trained.scores(people.frame)
+        threshold = float(np.quantile(scores, 1.0 - rate))
+    return {"threshold": next(t for t in (threshold, tuned, 0.5) if t is not None), "rate": rate}
 
 
-def _describe_training(fair: Any) -> dict[str, Any]:
+def _count_flips(trained: Any, people: Any, decision: dict[str, Any]) -> dict[str, Any]:
+    """What changes if nothing but the protected attributes does."""
+    import numpy as np
+
+    from ifair.evaluate.measures import flip_scores
+    from ifair.evaluate.training import decide
+
+    some = people.take(np.random.default_rng(0).permutation(len(people))[:MOST_FLIPPED])
+    if not set(some.protected) & set(trained.columns):
+        return {"people": len(some), "looked_at": False, "share": 0.0}
+    own = trained.scores(some.frame)
+    _, changed = flip_scores(some, trained)
+    if decision["threshold"] is None:
+        return {"people": len(some), "looked_at": True, "mean_move": float(np.nanmean(np.abs(changed - own)))}
+    was, now = (decide(scores, trained.task, decision["threshold"]) for scores in (own, changed))
+    flips = ~np.isnan(changed) & (was != now)
+    return {"people": len(some), "looked_at": True, "share": float(flips.any(axis=0).mean())}
+
+
+def _describe_training(trained: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if trained.consistent:
+        model = trained.estimator
+        alike = model.similarity_.to_dict()
+        found = {"reference": len(model.reference_scores_), "gap": float(model.gap_), "similarity": alike}
+    steps = trained.pipeline.named_steps
+    fair = steps.get("fair")
+    if not hasattr(fair, "alpha_"):
+        return found
     names = [str(name) for name in fair.feature_names_in_]
     order = (-fair.alpha_).argsort(kind="stable")
-    return {
+    return found | {
         "loss": float(fair.loss_),
-        "utility_loss": float(fair.utility_loss_),
-        "fairness_loss": float(fair.fairness_loss_),
+        "utility_loss": float(getattr(fair, "utility_loss_", fair.loss_)),
+        "fairness_loss": float(getattr(fair, "fairness_loss_", 0.0)),
         "iterations": int(fair.n_iter_),
         "converged": bool(fair.converged_),
         "weights": {names[j]: float(fair.alpha_[j]) for j in order},
@@ -214,40 +326,44 @@ def _describe_training(fair: Any) -> dict[str, Any]:
     }
 
 
-def _describe_model(about: dict[str, Any]) -> str:
-    learned, data, settings = about["training"], about["data"], about["settings"]
-    weights = learned["weights"]
-    largest = [f"  {weight:8.3f}  {make_printable(name)}" for name, weight in list(weights.items())[:TOP_WEIGHTS]]
-    protected = sum(weights[name] for name in learned["protected_columns"])
-    end = "converged" if learned["converged"] else "NOT converged; raise --max-iter"
-    lines = [
-        f"{data['records']} people, {len(data['attributes'])} attributes in {len(weights)} columns, "
-        f"{settings['n_prototypes']} prototypes",
-        f"loss {learned['loss']:.4g}: utility {learned['utility_loss']:.4g}, fairness {learned['fairness_loss']:.4g}; "
-        f"{end} after {learned['iterations']} iterations",
-        "columns that count most in distances:",
-        *largest,
-        f"protected columns ({make_printable(', '.join(about['roles']['protected']))}): weight {protected:.3g} of "
-        f"{sum(weights.values()):.3g} in all"
-        + ("; frozen, so no influence at all" if settings["freeze_protected"] else "; --freeze would make it 0"),
-    ]
-    lines += _describe_left_out(data)
+def _describe_model(about: dict[str, Any]) -> list[str]:
+    """What was learned, in lines."""
+    data, learned, roles = about["data"], about["training"], about["roles"]
+    lines = [f"{data['records']} people, {len(data['attributes'])} attributes: {about['candidate']['name']}"]
+    if "weights" in learned:
+        weights = learned["weights"]
+        end = "converged" if learned["converged"] else "NOT converged; raise --max-iter"
+        lines += [
+            f"loss {learned['loss']:.4g}: utility {learned['utility_loss']:.4g}, fairness "
+            f"{learned['fairness_loss']:.4g}; {end} after {learned['iterations']} iterations",
+            "columns that count most in distances:",
+            *(f"  {weight:8.3f}  {make_printable(name)}" for name, weight in list(weights.items())[:TOP_WEIGHTS]),
+        ]
+    if "reference" in learned:
+        lines.append(f"newcomers are compared with {learned['reference']} of them")
+    named = make_printable(", ".join(roles["protected"]))
+    if set(roles["protected"]) & set(data["looks_at"]):
+        weights = learned.get("weights", {})
+        share = sum(weights.get(name, 0.0) for name in learned.get("protected_columns", []))
+        of_all = f": weight {share:.3g} of {sum(weights.values()):.3g} in all" if weights else ""
+        lines.append(f"protected columns ({named}) are looked at{of_all}; --freeze leaves them out")
+    else:
+        lines.append(f"protected columns ({named}): not looked at")
+    lines += [f"left out: {name!r} {make_printable(why)}" for name, why in data["left_out"].items()]
     if data["outcome"]:
-        lines.append(f"{MODELS[data['outcome']]} of {about['roles']['target']!r} is trained on the representation")
-    return "\n".join(lines)
+        lines += _describe_decisions(about)
+    return lines
 
 
-def _describe_consistent(about: dict[str, Any]) -> str:
-    data, roles = about["data"], about["roles"]
-    lines = [
-        f"{data['records']} people, {len(data['attributes'])} attributes; newcomers are compared with "
-        f"{about['training']['reference']} of them, strength {about['settings']['strength']:g}",
-        f"protected columns ({make_printable(', '.join(roles['protected']))}): not looked at",
-        *_describe_left_out(data),
-        f"{MODELS[data['outcome']]} of {roles['target']!r} is trained on the other columns",
+def _describe_decisions(about: dict[str, Any]) -> list[str]:
+    roles, flips, decision = about["roles"], about["flips"], about["decision"]
+    if "mean_move" in flips:
+        said = f"scores move by {flips['mean_move']:.3g} on average"
+    else:
+        said = f"{100 * flips['share']:.1f} % of decisions change"
+    limit = "" if decision["threshold"] is None else f", positive above {decision['threshold']:.4g}"
+    return [
+        f"a {about['candidate']['model']} model of {roles['target']!r} is trained on it{limit}",
+        f"if nothing but {make_printable(' and '.join(roles['protected']))} is swapped, {said}"
+        + ("" if flips["looked_at"] else ", by construction"),
     ]
-    return "\n".join(lines)
-
-
-def _describe_left_out(data: dict[str, Any]) -> list[str]:
-    return [f"left out: {name!r} {make_printable(why)}" for name, why in data["left_out"].items()]

@@ -10,6 +10,7 @@ from ifair.cli.extras import needs, needs_for_tables
 from ifair.cli.output import echo_json, json_option, output_option, prepare_output, write_text
 from ifair.cli.roles_options import roles_options
 from ifair.errors import nearest_name
+from ifair.plain_data import format_json
 from ifair.results import EVIDENCE, Choices, Evidence, read_results
 
 CHOICES = tuple(Choices.__annotations__)
@@ -20,12 +21,30 @@ CHOICES = tuple(Choices.__annotations__)
 @roles_options(*ROLES)
 @audit_options
 @output_option("The page to write.", "report.html")
+@click.option(
+    "--evidence",
+    "kept",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Where to keep the evidence about a table, for another card or choice; beside the page by default.",
+)
 @click.option("--card", is_flag=True, help="Also write a model card beside it, as Markdown and as HTML.")
 @click.option(
-    "--choice", default="balanced", show_default=True, help="The point of the card: a named choice, or a point's id."
+    "--choice",
+    default="balanced",
+    show_default=True,
+    help="The point of the card: a choice, a letter or an id.",
 )
 @json_option("what was written as JSON, for scripts")
-def report(source: Path, roles: Any, output: Path, card: bool, choice: str, as_json: bool, **options: Any) -> None:
+def report(
+    source: Path,
+    roles: Any,
+    output: Path,
+    kept: Path | None,
+    card: bool,
+    choice: str,
+    as_json: bool,
+    **options: Any,
+) -> None:
     """Write a report about SOURCE: evidence that `ifair audit` wrote (.json), or a table, which is audited first.
 
     The page is one HTML file that opens from disk, loads nothing, and shows what a fair representation costs and buys,
@@ -39,7 +58,7 @@ def report(source: Path, roles: Any, output: Path, card: bool, choice: str, as_j
     ifair report evidence.json --card --choice fairest
     ifair report evidence.json --json | jq .report.bytes
     """
-    needs("the report", "jinja2", "vl_convert")
+    needs("the report", "jinja2")
     needs_for_tables(source)
     pages = [output, *([output.with_suffix(".card.md"), output.with_suffix(".card.html")] if card else [])]
     for path in pages:
@@ -52,12 +71,17 @@ def report(source: Path, roles: Any, output: Path, card: bool, choice: str, as_j
     choice = choice.replace(" ", "_")
     _refuse_misspelt(choice)
     is_evidence = source.suffix.lower() == ".json"
-    if not is_evidence:
+    if is_evidence:
+        kept, evidence = None, read_results(source, EVIDENCE)
+    else:
         # A model, say, needs no advice about columns.
         check_readable(source)
-    evidence = read_results(source, EVIDENCE) if is_evidence else gather_evidence(source, roles, **options)
+        kept = kept or output.with_name("evidence.json")
+        prepare_output(kept, "ifair-evidence", output)
+        evidence = gather_evidence(source, roles, **options)
+        write_text(kept, format_json(evidence), "ifair-evidence")
     point = _find_point(evidence, choice, needed=card)
-    cards = _make_cards(evidence, choice, output) if card else {}
+    cards = _make_cards(evidence, point["id"], output) if card and point else {}
     write_text(output, page(evidence), "page")
     for path, text in cards.items():
         write_text(path, text, "text" if path.suffix == ".md" else "page")
@@ -66,6 +90,8 @@ def report(source: Path, roles: Any, output: Path, card: bool, choice: str, as_j
         echo_json(facts)
         return
     click.echo(f"Report: {output.resolve()}")
+    if kept is not None:
+        click.echo(f"Evidence: {kept.resolve()}; `ifair report {kept}` needs no second audit")
     for path in cards:
         click.echo(f"Card: {path.resolve()}")
 
@@ -83,7 +109,8 @@ def _refuse_misspelt(choice: str) -> None:
 
 def _find_point(evidence: Evidence, choice: str, *, needed: bool) -> dict[str, str] | None:
     """The point that a choice means, by what was asked, its id and its name; None where there is none or need be."""
-    id_ = str(evidence["choices"].get(choice, choice))
+    labels = {point["label"]: point["id"] for point in evidence["points"] if "label" in point}
+    id_ = str(evidence["choices"].get(choice, labels.get(choice, choice)))
     names = {point["id"]: point["name"] for point in evidence["points"]}
     if id_ in names:
         return {"asked": choice, "id": id_, "name": names[id_]}

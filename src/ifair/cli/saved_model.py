@@ -24,6 +24,8 @@ class Model:
         Whether it decides about like people alike.
     roles : Roles
         As recorded when it was fitted; none for a file made otherwise.
+    decision : dict
+        Who is decided about positively, as recorded: ``threshold``, and ``rate`` where one was asked for.
     attributes : list of str
         The columns that a table must have.
     """
@@ -43,10 +45,13 @@ class Model:
         self.consistent = isinstance(self.pipeline, ConsistentModel)
         inner = self.pipeline.estimator_ if self.consistent else self.pipeline
         steps = list(getattr(inner, "named_steps", {}).values())
+        self._inner = inner
         if len(steps) < 2 or not isinstance(steps[0], Encoder):
             raise IfairError(f"{path} holds no pipeline that starts with an Encoder; `ifair fit` makes such files")
         self.encoder: Any = steps[0]
-        self.roles = Roles.from_dict((ifair.inspect(path).get("about") or {}).get("roles", {}), where=str(path))
+        about = ifair.inspect(path).get("about") or {}
+        self.roles = Roles.from_dict(about.get("roles", {}), where=str(path))
+        self.decision: dict[str, Any] = about.get("decision") or {}
         self.missing = missing or self.roles.missing
         self.attributes: list[str] = list(self.encoder.attributes_)
         self.decides = not hasattr(steps[-1], "transform")
@@ -97,9 +102,9 @@ class Model:
 
         from ifair.errors import IfairError
 
-        if self.consistent:
+        if not self.represents:
             raise IfairError(f"{self.path} holds consistent decisions and no representation: use `ifair decide`")
-        steps = self.pipeline[:-1] if self.decides else self.pipeline
+        steps = self._inner[:-1] if self.decides else self._inner
         found = self._call(steps.transform, records)
         return pd.DataFrame(found, columns=list(steps.get_feature_names_out()), index=records.index)
 
@@ -115,6 +120,8 @@ class Model:
 
     def decide(self, records: Any) -> Any:
         """Predicted outcome, 1 for the positive one; shape (n_records,)."""
+        if self.classifies and self.decision.get("threshold") is not None and len(self.pipeline.classes_) == 2:
+            return (self.score(records) > self.decision["threshold"]).astype(int)
         return self._call(self.pipeline.predict, records)
 
     def decide_batch(self, records: Any, labels: list[Any], **wanted: Any) -> Any:
@@ -124,15 +131,33 @@ class Model:
         """
         from ifair.errors import IfairError
 
-        if not self.consistent:
-            raise IfairError(
-                f"{self.path} cannot decide about like people alike: fit it with `ifair fit --consistent STRENGTH`"
-            )
+        if not self.decides:
+            raise IfairError(f"{self.path} decides nothing: it was fitted without --target")
+        people = self._select_seen(records).set_axis(labels)
         try:
-            return self.pipeline.decide(self._select_seen(records).set_axis(labels), **wanted)
+            model = self.pipeline if self.consistent else self._show_peers(people)
+            return model.decide(people, **wanted)
         except (ValueError, TypeError) as error:
             # It is about the whole batch: which rows need not be said.
             raise IfairError(str(error)) from error
+
+    def _show_peers(self, people: Any) -> Any:
+        """A model without consistency as one of strength 0: nothing changes, and everybody's peers are known."""
+        from sklearn.frozen import FrozenEstimator
+
+        from ifair.models.consistent import ConsistentClassifier, ConsistentRegressor
+
+        kind = ConsistentClassifier if self.classifies else ConsistentRegressor
+        seen = [name for name in self.roles.protected if name in people.columns]
+        model = kind(FrozenEstimator(self.pipeline), strength=0.0, protected=seen or None)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="the inner estimator can see protected columns")
+            return model.fit(people, [0] * len(people))
+
+    @property
+    def represents(self) -> bool:
+        """Whether it holds a representation, and not decisions on the attributes alone."""
+        return not self.consistent or len(self._inner) > 2
 
     @property
     def classifies(self) -> bool:

@@ -81,7 +81,8 @@ def transform(
             known = [recorded] if recorded is not None and recorded in block.columns else []
             carried = list(dict.fromkeys([*known, *asked]))
             records = fitted.check_records(block, strict=strict)
-            result = fitted.represent(records)
+            # With --decide, decisions on the attributes themselves come without columns of their own.
+            result = fitted.represent(records) if fitted.represents or not decide else records[[]]
             added = {"score": fitted.score(records)} if decide else {}
             if decide and fitted.classifies:
                 added = {"decision": fitted.decide(records), **added}

@@ -1,11 +1,11 @@
-"""``ifair tune``: settings for a table of one's own."""
+"""``ifair tune``: how to decide about the people of a table of one's own."""
 
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ifair.cli.audit_options import ROLES, read_people
+from ifair.cli.audit_options import ROLES, estimator_option, read_people
 from ifair.cli.extras import needs, needs_for_tables
 from ifair.cli.output import json_option, output_option, prepare_output, write_text
 from ifair.cli.roles_options import roles_options
@@ -16,16 +16,20 @@ from ifair.plain_data import format_json
 @click.command(short_help="Search settings: useful, fair, or balanced.")
 @click.argument("table", type=click.Path(readable=False, path_type=Path))
 @roles_options(*ROLES)
-@click.option("--trials", type=click.IntRange(1), default=20, show_default=True, help="Settings to try, in all.")
+@click.option("--trials", type=click.IntRange(1), default=28, show_default=True, help="Settings to try, in all.")
+@estimator_option()
 @click.option(
     "--variant",
     type=click.Choice(["frozen", "paper"]),
     default="frozen",
     show_default=True,
-    help="Protected columns have no influence at all, or as the paper does it.",
+    help="Of iFair: protected columns have no influence at all, or as the paper does it.",
 )
+@click.option("--threshold", type=float, default=0.5, show_default=True, help="Decide positively above this score.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the split, the starts and the search.")
-@click.option("--people", type=click.IntRange(33), default=10_000, show_default=True, help="Most to judge on.")
+@click.option("--people", type=click.IntRange(33), default=5_000, show_default=True, help="Most to judge on.")
+@click.option("--learn-from", type=click.IntRange(33), default=2_000, show_default=True, help="Most to learn from.")
+@click.option("--engine", help="Where iFair is learned: local, or torch for a GPU; see the guide.")
 @click.option(
     "--journal",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -36,23 +40,28 @@ from ifair.plain_data import format_json
 def tune(
     table: Path,
     roles: Any,
-    trials: int,
-    variant: str,
-    seed: int,
+    estimators: tuple[str, ...],
     people: int,
+    trials: int,
+    engine: str | None,
     journal: Path | None,
     output: Path,
     as_json: bool,
+    **options: Any,
 ) -> None:
-    """Search settings of iFair for TABLE: prototypes K, and the weights lambda and mu.
+    """Search how to decide about the people in TABLE: the model, the representation, and how alike like people are.
 
-    Learns on a third of the people and judges on another, by utility and consistency at once; the last third is left
-    for the audit. Ends with the front and three choices: most useful, fairest, balanced. Stopped at any moment, the
-    same command goes on.
+    Every model is tried on the data without the protected columns, on iFair's representation, and on all columns, each
+    with consistent decisions of several strengths; beside them the columns deleted and no more, alone and with a tuned
+    penalty. All get the same number of trials. Learns on a third of the people and judges on another, by utility and
+    consistency of scores at once; the last third is left for the audit. Of large tables a sample is taken: `ifair fit
+    --tuning` then learns from everybody. Ends with the front and three choices: most useful, fairest, balanced. Stopped
+    at any moment, the same command goes on.
 
     \b
     ifair tune people.csv --protected sex --target hired --positive yes
     ifair tune people.csv --columns roles.toml --trials 60 -o tuning.json
+    ifair tune people.csv --columns roles.toml --estimator boosting --estimator mymodels:make_model
     ifair tune people.csv --columns roles.toml --json | jq .choices
     """
     needs("the search", "optuna")
@@ -63,32 +72,46 @@ def tune(
     records, _ = read_people(table, roles)
 
     from ifair import audit
+    from ifair.audit.tuning import SOLVER
+    from ifair.evaluate.arms import MODELS
     from ifair.report.terminal import tuning_text
 
+    third = len(records) // 3
+    if third > min(options["learn_from"], people):
+        click.echo(
+            f"{len(records):,} people: learning from {min(third, options['learn_from']):,} of them, judging on "
+            f"{min(third, people):,}; `ifair fit --tuning` learns from all",
+            err=True,
+        )
     found = audit.tune(
         records,
         n_trials=trials,
-        variant=variant,
-        seed=seed,
+        models=estimators or MODELS,
+        solver=None if engine is None else {**SOLVER, "engine": engine},
         journal=journal,
         most_people=people,
         categorical=roles.categorical,
         similarity=roles.similarity,
-        observer=_show_trial,
+        observer=_show_step,
+        **options,
     )
     text = format_json(found, indent=1)
     write_text(output, text, "ifair-tuning")
     click.echo(text if as_json else make_printable(tuning_text(found), lines=True))
-    click.echo(f"\nTuning: {output}; give it to `ifair report` with --tuning", err=True)
+    click.echo(f"\nTuning: {output}; give it to `ifair report` and then to `ifair fit` with --tuning", err=True)
 
 
-def _show_trial(progress: Any) -> None:
-    if progress.done == progress.reused and progress.reused:
-        click.echo(f"  {progress.reused} of {progress.total} settings are known from before", err=True)
-    elif progress.trial is not None:
-        setting, reached = progress.trial.setting, progress.trial.result["validation"]
-        click.echo(
-            f"  {progress.done:3d}/{progress.total}  K = {setting['K']}, mu = {setting['share']:.3g}: "
-            f"utility {reached['utility']:.3f}, yNN {reached['yNN']:.3f}",
-            err=True,
-        )
+def _show_step(step: Any) -> None:
+    if step.dearest is not None:
+        known = f"{step.reused} are known from before; " if step.reused else ""
+        click.echo(f"  {step.total} settings: {known}at most {_tell_time(step.dearest)} to go", err=True)
+    reached = [f"{name} {step.reached[name]:.3f}" for name in ("utility", "ranks") if step.reached[name] is not None]
+    click.echo(
+        f"  {step.done:3d}/{step.total}  {make_printable(step.name)}: {', '.join(reached)}; "
+        f"about {_tell_time(step.seconds_left)} left",
+        err=True,
+    )
+
+
+def _tell_time(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.1f} min"

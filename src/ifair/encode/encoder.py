@@ -14,8 +14,12 @@ from sklearn.utils.validation import _check_feature_names_in, check_array, check
 
 from ifair.encode.attribute import Attribute
 from ifair.encode.column_names import INFREQUENT, MISSING, check_unambiguous, find_positions, format_suffix
+from ifair.encode.robust_units import robust_size
 from ifair.encode.table_forms import detect_form, shape_matrix, to_pandas, to_polars
 from ifair.errors import IfairError
+
+FLAG = 10.0
+"""``scale="attribute"``: a flag counts a hundredth of a category. What is filled in is neither like nor unlike."""
 
 
 class Encoder(TransformerMixin, BaseEstimator):
@@ -34,8 +38,11 @@ class Encoder(TransformerMixin, BaseEstimator):
         more frequent value, or one half on a tie. A category gets 0 in every column of the attribute, or with
         "impute" the most frequent category. "flag" adds a 0/1 column ``attribute=missing`` for every
         attribute that has missing values in `fit`.
-    scale : {"unit-variance", "numeric", "none"}, default="unit-variance"
-        Which columns to centre and scale: all, only those that came from numbers, or none.
+    scale : {"unit-variance", "attribute", "numeric", "none"}, default="unit-variance"
+        How to centre and scale columns. "unit-variance": all of them, as in the paper; a category then counts the more
+        the rarer it is. "attribute": as :class:`ifair.Similarity` does, numbers in robust units, two categories one
+        unit apart however rare, a missing value as far from others as these are from each other, and its flag next to
+        nothing. "numeric": only columns that came from numbers, to unit variance. "none": none.
     min_frequency : int or float, default=None
         Lump categories with fewer records (int) or a smaller share of them (float) into
         ``attribute=infrequent``; see `sklearn.preprocessing.OneHotEncoder`.
@@ -116,7 +123,7 @@ class Encoder(TransformerMixin, BaseEstimator):
             The encoder itself.
         """
         _check_option("missing", self.missing, ("flag", "impute", "ignore"))
-        _check_option("scale", self.scale, ("unit-variance", "numeric", "none"))
+        _check_option("scale", self.scale, ("unit-variance", "attribute", "numeric", "none"))
         frame = to_pandas(self, X, reset=True)
         self._fitted_form = detect_form(X)
         self.attributes_ = [str(name) for name in _check_feature_names_in(self)]
@@ -170,7 +177,24 @@ class Encoder(TransformerMixin, BaseEstimator):
         is_scaled = is_number if self.scale == "numeric" else np.full(len(kinds), self.scale != "none")
         self.mean_ = np.where(is_scaled, scaler.mean_, 0.0)
         self.scale_ = np.where(is_scaled, scaler.scale_, 1.0)
+        if self.scale == "attribute":
+            self.scale_ = self._find_units(kinds, numbers)
         return self
+
+    def _find_units(self, kinds: NDArray[Any], numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What every output column is divided by so that attributes count alike, shape (n_features_out,)."""
+        # Two columns differ between two categories: 1 / 2 + 1 / 2 is a squared distance of one.
+        units = np.where(kinds == "categorical", np.sqrt(2.0), 1.0)
+        of_number = np.cumsum([attribute.kind != "categorical" for attribute in self._plan]) - 1
+        for column, (source, end) in enumerate(zip(self._source, self._suffixes)):
+            if source in self._flagged and end == format_suffix(MISSING):
+                units[column] = FLAG
+            elif kinds[column] == "numeric":
+                values = numbers[:, of_number[source]]
+                values = values[~np.isnan(values)]
+                two = len(np.unique(values)) == 2
+                units[column] = float(np.ptp(values)) if two else robust_size(values)
+        return units
 
     def transform(self, X: Any) -> Any:
         """Encode records.

@@ -129,20 +129,23 @@ class Candidate:
     def name(self) -> str:
         """For people."""
         parts = [NAMES.get(self.method, self._kind)]
+        if self.consistent:
+            strength = f"consistent decisions of strength {(self.post or {})['strength']:.3g}"
+            parts = [strength] if self.method == "masked" else [strength, *parts]
         letters = {letter: value for letter, value in self.setting.items() if letter != "variant"}
         if letters.pop("output", None) == "nearest":
             parts.append("nearest prototypes")
         if "share" in letters:
             share = letters.pop("share")
             letters |= {"λ": f"{1.0 - share:.3g}", "μ": f"{share:.3g}"}
+        if self.model != "linear" or self.consistent:
+            parts.append(MODEL_NAMES.get(self.model, self.model))
         parts += [
             f"{letter} = {value:.3g}" if isinstance(value, float) else f"{letter} = {value}"
             for letter, value in letters.items()
         ]
-        parts += [] if self.model == "linear" else [MODEL_NAMES.get(self.model, self.model)]
-        if self.consistent:
-            return ", ".join([*parts, f"consistent decisions of strength {self.post['strength']:.3g}"])  # type: ignore[index]
-        return ", ".join([*parts, *(f"{key} {value}" for key, value in (self.post or {}).items())])
+        others = {} if self.consistent else self.post or {}
+        return ", ".join([*parts, *(f"{key} {value}" for key, value in others.items())])
 
     @property
     def consistent(self) -> bool:

@@ -7,13 +7,23 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import UndefinedMetricWarning
 
 from ifair.evaluate.measures import consistency_options, plain_number
 from ifair.evaluate.resampling import Measured, Resamples
-from ifair.evaluate.splits import Part, Split
+from ifair.evaluate.splits import Part, Rows, Split
 from ifair.evaluate.statistics import gap_interval, group_rates, is_share, quantile_interval, share_gap_interval
 from ifair.evaluate.training import Outcome
-from ifair.metrics import adversary, certify, share_at_k, share_interval, treatment
+from ifair.metrics import (
+    adversary,
+    certify,
+    corrected_consistency,
+    nearest_neighbours,
+    rank_consistency,
+    share_at_k,
+    share_interval,
+    treatment,
+)
 from ifair.metrics.corrected import differ_at_rate, differ_in_rank
 from ifair.metrics.individual import compare_with_neighbours
 
@@ -25,6 +35,9 @@ ENOUGH = 20
 """People in a group, for it to take part in a gap."""
 
 CERTIFIED_SHARES = (0.01, 0.05, 0.1, 0.2)
+
+OTHER_COUNTS = (5, 20)
+"""Peers by which consistency is also measured, whatever number was smoothed or chosen by."""
 
 
 class Judgement:
@@ -64,8 +77,8 @@ class Judgement:
             found["positive"] = drawn.average(decisions)
             found["corrected"] = _correct_for_chance(unlike, found["positive"])
             if 0 < part.y.mean() < 1:
-                unlike, chance = differ_at_rate(scores, near, float(part.y.mean()), part.query)
-                found["matched"] = _correct_for_chance(drawn.average_pairs(unlike), drawn.average(chance))
+                differing, chance = differ_at_rate(scores, near, float(part.y.mean()), part.query)
+                found["matched"] = _correct_for_chance(drawn.average_pairs(differing), drawn.average(chance))
         return found | {f"gap:{name}": gap for name, gap in self._gaps.items()}
 
     def describe(self, measures: Mapping[str, Measured]) -> dict[str, Any]:
@@ -157,6 +170,42 @@ class Judgement:
         """Who is treated worst compared with the people most like them."""
         found = treatment(self.outcome.scores, neighbours=self.part.neighbours, higher_is_better=higher_is_better)
         return [{"person": one.row, "gap": plain_number(one.gap)} for one in found.worst(n)]
+
+    def graders(self, others: Mapping[str, Rows]) -> dict[str, dict[str, Any]]:
+        """Consistency of ranks, and of decisions corrected for chance, by the similarity and by other yardsticks."""
+        found: dict[str, dict[str, Any]] = {}
+        for name, near in {"similarity": self.part.neighbours, **others}.items():
+            options: Any = {"neighbours": near, "query": self.part.query}
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UndefinedMetricWarning)  # nobody has a close peer: None
+                found[name] = {"ranks": plain_number(rank_consistency(self.outcome.scores, **options))}
+                if self.task == "classification":
+                    found[name]["corrected"] = plain_number(corrected_consistency(self.outcome.decisions, **options))
+        return found
+
+
+def find_graders(parts: Split) -> dict[str, Rows]:
+    """Everybody's neighbours in the test part by other yardsticks, so that nobody is graded on their own graph alone.
+
+    Returns
+    -------
+    dict of str to int array of shape (M, k)
+        ``k5`` and ``k20``: fewer and more peers of the same similarity. ``mahalanobis``: as many as the similarity has,
+        by the Mahalanobis distance of the encoded unprotected columns, whose covariance is that of the training part.
+    """
+    test, X = parts.test, whiten(parts.train.may_count, parts.test.may_count)
+    smallest = len(test) if test.query is None else int(np.unique(test.query, return_counts=True)[1].min())
+    found = {f"k{k}": test.find_peers(k).indices for k in OTHER_COUNTS}
+    found["mahalanobis"] = nearest_neighbours(X, min(test.n_neighbors, smallest - 1), query=test.query)
+    return found
+
+
+def whiten(seen: NDArray[np.float64], X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Coordinates in which Euclidean distances are Mahalanobis distances, directions without spread left out."""
+    centre = seen.mean(axis=0)
+    _, sizes, directions = np.linalg.svd(seen - centre, full_matrices=False)
+    kept = sizes > 1e-6 * sizes[0]
+    return np.asarray((X - centre) @ directions[kept].T / sizes[kept] * np.sqrt(len(seen)))
 
 
 def attack_representation(Z: NDArray[np.float64], part: Part, resamples: int) -> list[dict[str, Any]]:

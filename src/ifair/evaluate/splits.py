@@ -13,8 +13,9 @@ from ifair.datasets.thirds import thirds
 from ifair.encode import Encoder, columns_of
 from ifair.errors import IfairError
 from ifair.results import Task
-from ifair.similarity import Peers, Similarity, make_similarity
+from ifair.similarity import Peers, Similarity
 from ifair.similarity.peers import Points, find_peers
+from ifair.similarity.similarity import make_similarity
 
 NEIGHBOURS = 10
 """How many peers the paper compares everybody with."""

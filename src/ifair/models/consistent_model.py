@@ -20,6 +20,7 @@ from ifair.graph import Smoothing, minimum_cut, neighbour_graph, newcomer_scores
 from ifair.models.batch_decisions import BatchDecisions, check_groups, select_by_group
 from ifair.models.validation import check_choice, check_positive_integer, protected_columns
 from ifair.similarity import Similarity
+from ifair.similarity.layout import FEW
 from ifair.similarity.peers import Peers, Points
 
 Floats = NDArray[np.float64]
@@ -221,9 +222,13 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
 
     def _score_newcomers(self, X: Any) -> Floats:
         """Scores of people one at a time, each compared with the reference."""
-        people, model_scores = self._read(X)
+        check_is_fitted(self)
+        frame = to_pandas(self, X, reset=False)
+        model_scores = self._call_inner(self._take_seen(X, frame))
         if self.strength == 0:
             return model_scores
+        # For a few people selecting columns would take longer than the search.
+        people = frame if len(frame) <= FEW else self._take_comparable(frame)
         peers = self.similarity_.neighbours(people, self.reference_)
         nearest = np.where(peers.indices < 0, 0, peers.indices)
 

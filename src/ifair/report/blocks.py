@@ -84,6 +84,14 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
+class Banner:
+    """What must be known before anything is read: a few words that stand out, and a line."""
+
+    title: str
+    line: Line
+
+
+@dataclass(frozen=True, slots=True)
 class Text:
     """A paragraph."""
 
@@ -122,7 +130,7 @@ class Finding:
     evidence: Sequence[Line]
 
 
-Block = Heading | Text | Bullets | Table | Picture | Finding
+Block = Heading | Banner | Text | Bullets | Table | Picture | Finding
 
 
 def add_sign(value: float, digits: int = 2) -> str:
@@ -168,6 +176,8 @@ def _block(block: Block, pictures: str) -> str:
     match block:
         case Heading():
             return f"{'#' * block.level} {_escape(block.text)}"
+        case Banner():
+            return f"> **{_escape(block.title)}** {_line(block.line)}"
         case Text():
             return _line(block.line)
         case Bullets():

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ifair.report.blocks import Block, Bullets, Heading, Line, Table, Text
-from ifair.report.terminal import describe_change, list_caution_texts, measure_text
+from ifair.report.blocks import Block, Bullets, Heading, Line, Strong, Table, Text
+from ifair.report.comparison import ROLES, find_references, measure_text, tabulate_comparison
+from ifair.report.terminal import list_caution_texts
 from ifair.results import EVIDENCE, AuditedData, Evidence, Point, ResultsError, check_results
 
 
@@ -89,6 +90,7 @@ def _use(evidence: Evidence, point: Point) -> list[Block]:
 
 def _data(about: AuditedData) -> list[Block]:
     parts, share = about["parts"], about["group_share"]
+    whose = f", everybody whose {about['group']}" if "group" in about else ""
     lines: list[Line] = [
         line
         for line in (
@@ -98,7 +100,7 @@ def _data(about: AuditedData) -> list[Block]:
             f"{about['records']:,} records: {parts['train']:,} to learn on, {parts['validation']:,} to choose "
             f"settings on, {parts['test']:,} to judge on.",
             f"Protected attributes: {', '.join(about['protected'])}.",
-            "" if share is None else f"{share:.1%} of people are in the protected group.",
+            "" if share is None else f"{share:.1%} of people are in the protected group{whose}.",
         )
         if line
     ]
@@ -109,27 +111,52 @@ def _data(about: AuditedData) -> list[Block]:
 
 
 def _measures(evidence: Evidence, point: Point) -> list[Block]:
-    before = evidence["points"][0]
-    blocks: list[Block] = [
-        Heading("Measures"),
-        Text("On people whom no model has seen; before is the full data. Brackets are 95 % bootstrap intervals."),
-    ]
+    blocks: list[Block] = [Heading("Measures")]
+    verdict = point.get("verdict")
+    if verdict:
+        blocks += [Text((Strong(verdict["sentence"]), f" {verdict['rule']}"))]
     if list_caution_texts(point):
         blocks += [Heading("Caution", 3), Bullets(list_caution_texts(point))]
-    blocks.append(Bullets(describe_change(evidence, before, point)))
-    for was, now in zip(before["groups"], point["groups"]):
-        rows = [["group", "people", "true mean", "before", "after"]]
-        rows += [
-            [
-                group["label"],
-                str(group["n"]),
-                measure_text(group, "base"),
-                *(measure_text(one, "rate") for one in (old, group)),
-            ]
-            for old, group in zip(was["groups"], now["groups"])
-        ]
-        blocks += [Heading(f"Mean outcomes by {now['partition']}", 3), Table(rows)]
+    blocks += [
+        Text(
+            "On people whom no model has seen. Brackets are 95 % bootstrap intervals, "
+            "those of differences over the same people."
+        ),
+        Table(tabulate_comparison(evidence, point)),
+        *_certificate(point),
+    ]
+    references = find_references(evidence, point)
+    named = [*((ROLES[role], one) for role, one in references.items() if role != "penalised"), ("this one", point)]
+    for partition in point["groups"]:
+        rows = [["group", "people", "true mean", *(name for name, _ in named)]]
+        for i, group in enumerate(partition["groups"]):
+            found = [_find_group(one, partition["partition"], i) for _, one in named]
+            rows.append(
+                [group["label"], str(group["n"]), measure_text({"estimate": group["base"], "low": None}), *found]
+            )
+        blocks += [Heading(f"Mean outcomes by {partition['partition']}", 3), Table(rows)]
     return blocks
+
+
+def _find_group(point: Point, partition: str, i: int) -> str:
+    """The rate of a group with its interval."""
+    groups = next((one["groups"] for one in point["groups"] if one["partition"] == partition), [])
+    if i >= len(groups):
+        return "-"
+    low, high = groups[i].get("rate_interval") or (None, None)
+    return measure_text({"estimate": groups[i]["rate"], "low": low, "high": high})
+
+
+def _certificate(point: Point) -> list[Block]:
+    one = point["certificate"]
+    if one["epsilon"] is None:
+        return []
+    return [
+        Text(
+            f"Certificate: with {one['confidence']:.0%} confidence at most {one['share']:.0%} of pairs of people "
+            f"exceed epsilon = {one['epsilon']:.3g}; two people are {one['typical_distance']:.3g} apart on average."
+        )
+    ]
 
 
 def _limits(evidence: Evidence, point: Point) -> list[Block]:

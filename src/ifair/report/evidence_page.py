@@ -5,12 +5,21 @@ import hashlib
 import json
 import zlib
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 from ifair.results import EVIDENCE, Evidence, check_results
 
-SCRIPTS = ("dom.js", "words.js", "charts.js", "explorer.js", "people.js", "sections.js", "main.js")
+SCRIPTS = (
+    "dom.js",
+    "words.js",
+    "verdict.js",
+    "charts.js",
+    "groups.js",
+    "people.js",
+    "learned.js",
+    "appendix.js",
+    "main.js",
+)
 """The page's own scripts, in order; they share one scope."""
 
 MOST_BYTES = 2_950_000
@@ -41,18 +50,17 @@ def page(evidence: Evidence) -> str:
     from ifair.report.html import make_environment, read_text
 
     markup = markupsafe.Markup  # what this package wrote itself; everything else is escaped
-    library, program = charts_library(), page_script()
+    program = page_script()
     summary, people = separate_people(evidence)
     style, about = read_text("static/report.css"), embed_data(summary)
     template = read_text("templates/audit.html.jinja")
-    packed, not_shown = fit_people(people, MOST_BYTES - len((template + style + about + library + program).encode()))
+    packed, not_shown = fit_people(people, MOST_BYTES - len((template + style + about + program).encode()))
     content = make_environment().from_string(template)
     return content.render(
         name=str(evidence["data"]["name"]),
-        policy=f"default-src 'none'; script-src {_hash(library)} {_hash(program)}; style-src 'unsafe-inline'; "
+        policy=f"default-src 'none'; script-src {_hash(program)}; style-src 'unsafe-inline'; "
         "img-src data:; base-uri 'none'; form-action 'none'",
         style=markup(style),
-        library=markup(library),
         program=markup(program),
         summary=markup(about),
         people=markup(packed),
@@ -79,18 +87,6 @@ def page_script() -> str:
 
     parts = "\n".join(read_text(f"static/{name}") for name in SCRIPTS)
     return f'(() => {{\n"use strict";\n{parts}\n}})();'
-
-
-@lru_cache(maxsize=1)
-def charts_library() -> str:
-    """Vega, Vega-Lite and Vega-Embed with the interpreter of expressions, so that no string is ever run as code."""
-    try:
-        import vl_convert
-    except ImportError as error:
-        raise ImportError("the charts of the report need vl-convert: pip install 'ifair[report]'") from error
-    bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
-    # Nothing in it may end the element that it stands in, and browsers read a carriage return as a new line.
-    return f"(() => {{{bundle}}})();".replace("\r", "").replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
 def _hash(program: str) -> str:

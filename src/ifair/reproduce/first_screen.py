@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from ifair.report.blocks import MARGIN, Block, Bullets, Finding, Heading, Line, Number, Strong, Table, Text
+from ifair.report.blocks import MARGIN, Banner, Block, Bullets, Finding, Heading, Line, Number, Strong, Table
 from ifair.reproduce import labels
 from ifair.reproduce.experiment import JUDGED
 from ifair.reproduce.tradeoff import FAIRNESS, OURS
@@ -19,19 +19,26 @@ def summarise_page(results: Results, sections: Sequence[Block], findings: Sequen
     """The first screen; of a small profile what it is good for."""
     if not results["runs"]:
         return []
-    small = list_small_profiles(results)
-    if small:
-        return [
-            Text(
-                (
-                    Strong(f"Profile {' and '.join(small)}."),
-                    " It shows that everything runs, on few settings, records and splits. It says nothing for or "
-                    "against the paper: there are no verdicts here and no p-values.",
-                )
-            )
-        ]
+    if list_small_profiles(results):
+        return [_tell_profile(results)]
     lines = (_tell_agreement(sections), _tell_claims(findings), _tell_failures(findings), *_tell_fits(results))
-    return [Bullets([line for line in lines if line])]
+    return [_tell_profile(results), Bullets([line for line in lines if line])]
+
+
+def _tell_profile(results: Results) -> Banner:
+    """With which profile the page was made, on how many splits, and what that is good for."""
+    runs = [run for parts in results["runs"].values() for run in parts.values()]
+    profiles, small = sorted({run["profile"] for run in runs}), list_small_profiles(results)
+    splits = sorted({len(run["seeds"]) for run in runs})
+    counted = f"{splits[0]} to {splits[-1]}" if len(splits) > 1 else str(splits[0])
+    said = (
+        "It shows that everything runs, on few settings, records and splits. It says nothing for or against the paper: "
+        "there are no verdicts here and no p-values."
+        if small
+        else "It is the one whose numbers speak for or against the paper."
+    )
+    title = f"{'Profiles' if len(profiles) > 1 else 'Profile'}: {' and '.join(profiles)}"
+    return Banner(title, f"{counted} random splits of each dataset. {said}")
 
 
 def list_small_profiles(results: Results) -> list[str]:

@@ -2,6 +2,6 @@
 
 from ifair.similarity.comparison import Comparison
 from ifair.similarity.peers import Peers
-from ifair.similarity.similarity import Similarity, make_similarity
+from ifair.similarity.similarity import Similarity
 
-__all__ = ["Comparison", "Peers", "Similarity", "make_similarity"]
+__all__ = ["Comparison", "Peers", "Similarity"]

@@ -43,20 +43,23 @@ def compare_pairs(
     both = points[0].present * points[1].present > 0
     members = np.eye(len(units))[points[0].columns]
     parts = np.where(both, (points[0].coordinates - points[1].coordinates) ** 2 @ members, points[0].gaps)
-    # By columns, for a row of mixed kinds costs pandas more than all the rest.
-    cells = zip(*([*zip(ones.iloc[:, i].tolist(), others.iloc[:, i].tolist())] for i in range(len(units))))
-    return [_describe(row, part, float(distance), units, reach) for row, part, distance in zip(cells, parts, distances)]
+    cells = (frame.to_numpy(dtype=object).tolist() for frame in (ones, others))
+    return [
+        _describe(one, other, part, float(distance), units, reach)
+        for one, other, part, distance in zip(*cells, parts, distances)
+    ]
 
 
 def _describe(
-    cells: tuple[tuple[object, object], ...],
+    one: list[object],
+    other: list[object],
     parts: NDArray[np.float64],
     distance: float,
     units: Sequence[Unit],
     reach: float,
 ) -> Comparison:
     order = np.argsort(parts, kind="stable")
-    words = [units[i].describe(*cells[i]) for i in order]
+    words = [units[i].describe(one[i], other[i]) for i in order]
     same = [word.removeprefix("same ") for word in words if word.startswith("same ")]
     listed = [f"same {_join(same)}"] if same else []
     text = ", ".join(listed + [word for word in words if not word.startswith("same ")])

@@ -17,6 +17,7 @@ from ifair.encode.column_names import find_positions
 from ifair.encode.table_forms import to_pandas
 from ifair.errors import IfairError, unknown_name
 from ifair.similarity.comparison import Comparison, compare_pairs
+from ifair.similarity.layout import FEW, Layout
 from ifair.similarity.parameters import check_parameters
 from ifair.similarity.peers import Peers, Points, find_peers
 from ifair.similarity.units import Unit, learn_unit
@@ -25,10 +26,6 @@ REACHED_BY = 0.05
 """``caliper="auto"``: peers are closer to each other than all but this share of pairs of people."""
 
 SAMPLED_PAIRS = 200_000
-
-GAP = 0.5
-"""What a missing value counts, of the mean squared difference of its attribute. With this share people with and without
-gaps find each other as if there were none."""
 
 
 class Similarity(BaseEstimator):
@@ -174,7 +171,17 @@ class Similarity(BaseEstimator):
 
     def embed(self, X: Any) -> Points:
         """People as points, to be the reference of many searches."""
-        return X if isinstance(X, Points) else self._points(self._select_counted(X))
+        if isinstance(X, Points):
+            return X
+        check_is_fitted(self)
+        if self.reading == "attributes" and isinstance(X, pd.DataFrame) and len(X) <= FEW:
+            layout = self._layout()
+            if layout.takes_cells:
+                try:
+                    return layout.embed_cells(X.to_numpy(dtype=object)[:, self._find_counted(X.columns)])
+                except (TypeError, ValueError):
+                    pass  # an unusual cell, which is named, or read, by columns
+        return self._points(self._select_counted(X))
 
     def graph(self, X: Any, *, query: Any = None) -> csr_array:
         """The symmetric graph ``W = (A + A^T) / 2k`` of peers, shape (n_people, n_people).
@@ -200,7 +207,7 @@ class Similarity(BaseEstimator):
         ones, others = self._take_people(X, a, "a"), self._take_people(X if other is None else other, b, "b")
         if len(ones) != len(others):
             raise IfairError(f"a and b must be of one length, got {len(ones)} and {len(others)}")
-        return compare_pairs(ones, others, (self._points(ones), self._points(others)), self._units(), self.caliper_)
+        return compare_pairs(ones, others, (self.embed(ones), self.embed(others)), self._units(), self.caliper_)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data that :meth:`from_dict` rebuilds it of; fitted, with what was learned (not of reading "paper")."""
@@ -234,30 +241,36 @@ class Similarity(BaseEstimator):
 
     def _take_people(self, X: Any, positions: Sequence[int], parameter: str) -> pd.DataFrame:
         """Rows of a table, with the columns that count."""
+        check_is_fitted(self)
         n_people = len(X)
         for position in positions:
             if not -n_people <= position < n_people:
                 raise IfairError(f"{parameter} must be the position of one of {n_people} people, got {position}")
         if isinstance(X, pd.DataFrame):
-            return self._select_counted(X.iloc[list(positions)])
+            return X.iloc[list(positions), self._find_counted(X.columns)].set_axis(self.attributes_, axis=1)
         return self._select_counted(X).iloc[list(positions)]
 
     def _select_counted(self, X: Any) -> pd.DataFrame:
         """The columns that count, of a table that may lack the others."""
-        check_is_fitted(self)
         if not hasattr(X, "columns"):
             frame = to_pandas(self, X, reset=False)
             return frame.set_axis([str(name) for name in frame.columns], axis=1)[self.attributes_]
-        missing = [name for name in self.attributes_ if name not in X.columns]
-        if missing:
-            raise IfairError(f"the table lacks the column {missing[0]!r}, by which people are compared")
         if isinstance(X, pd.DataFrame):
-            return X[self.attributes_]
+            return X.iloc[:, self._find_counted(X.columns)].set_axis(self.attributes_, axis=1)
+        self._find_counted(X.columns)
         return to_pandas(Encoder(), X[self.attributes_], reset=True)
 
+    def _find_counted(self, columns: Any) -> list[int]:
+        """Where the columns that count stand."""
+        place = {str(name): i for i, name in enumerate(columns)}
+        for name in self.attributes_:
+            if name not in place:
+                raise IfairError(f"the table lacks the column {name!r}, by which people are compared")
+        return [place[name] for name in self.attributes_]
+
     def _points(self, counted: pd.DataFrame) -> Points:
-        weights = np.array([self._weight(name) for name in self.attributes_])
         if self.reading == "paper":
+            weights = np.array([self._weight(name) for name in self.attributes_])
             encoded = self._encoder.transform(counted)
             owner = [columns_of(name, encoded.columns) for name in self.attributes_]
             columns = np.empty(encoded.shape[1], dtype=np.intp)
@@ -265,22 +278,19 @@ class Similarity(BaseEstimator):
                 columns[positions] = i
             present = np.ones((len(counted), len(self.attributes_)), dtype=bool)
             return Points.of(encoded.to_numpy() * np.sqrt(weights)[columns], present, np.zeros(len(weights)), columns)
-        units = self._units()
-        columns = np.repeat(np.arange(len(units)), [unit.width for unit in units])
-        coordinates = np.empty((len(counted), len(columns)))
-        present = np.empty((len(counted), len(units)), dtype=bool)
-        numbers = np.array([unit.kind == "number" for unit in units])
-        if numbers.any():
-            # At once: pandas takes longer for a column than the search for a newcomer.
-            values = counted.iloc[:, np.flatnonzero(numbers)].to_numpy(dtype=float, na_value=np.nan)
-            present[:, numbers] = ~np.isnan(values)
-            coordinates[:, numbers[columns]] = np.nan_to_num(values) / [u.size for u in units if u.kind == "number"]
-        for i, unit in enumerate(units):
-            if unit.kind != "number":
-                coordinates[:, columns == i], present[:, i] = unit.embed(counted[unit.name])
-        coordinates *= np.sqrt(weights)[columns]
-        gaps = GAP * weights * np.array([unit.typical for unit in units])
-        return Points.of(coordinates, present, gaps, columns)
+        return self._layout().embed(counted)
+
+    def _layout(self) -> Layout:
+        """The attributes' columns; made once, and not part of files."""
+        known: tuple[Any, Layout] | None = self.__dict__.get("_made_layout")
+        if known is not None and known[0] is self.units_:
+            return known[1]
+        layout = Layout(self._units(), np.array([self._weight(name) for name in self.attributes_]))
+        self._made_layout = self.units_, layout
+        return layout
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in super().__getstate__().items() if name != "_made_layout"}
 
     def _units(self) -> list[Unit]:
         if self.reading == "paper":

@@ -8,10 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from ifair.encode.robust_units import robust_size
 from ifair.errors import IfairError
-
-IQR_OF_NORMAL = 1.349
-"""Interquartile range of a normal distribution in standard deviations: makes the unit of a normal column its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,20 +95,3 @@ def learn_unit(
         unit = replace(unit, size=robust_size(unit.embed(present)[0][:, 0]) if size is None else float(size))
     # The mean over pairs is twice the variance, summed over columns.
     return replace(unit, typical=float(2.0 * unit.embed(present)[0].var(axis=0).sum()) if len(present) else 0.0)
-
-
-def robust_size(values: NDArray[np.float64]) -> float:
-    """A typical difference that outliers and rare values do not move.
-
-    Examples
-    --------
-    >>> robust_size(np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 4.0, 6.0]))
-    5.0
-    """
-    if len(values) == 0:
-        return 1.0
-    low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
-    if high > low:
-        return float((high - low) / IQR_OF_NORMAL)
-    away = np.abs(values - middle)
-    return float(away[away > 0].mean()) if (away > 0).any() else 1.0

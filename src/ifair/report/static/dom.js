@@ -2,9 +2,7 @@
 
 const byId = (id) => document.getElementById(id);
 
-/** An element with attributes and children; strings and numbers become text. */
-function el(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag);
+function build(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else if (value === true) element.setAttribute(name, "");
@@ -14,6 +12,12 @@ function el(tag, attributes = {}, ...children) {
   return element;
 }
 
+/** An element with attributes and children; strings and numbers become text. */
+const el = (tag, attributes = {}, ...children) => build(document.createElement(tag), attributes, children);
+
+/** The same for a drawing. */
+const svg = (tag, attributes = {}, ...children) => build(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+
 /** Replace what an element holds. */
 function fill(id, ...children) {
   const target = typeof id === "string" ? byId(id) : id;
@@ -21,22 +25,19 @@ function fill(id, ...children) {
   return target;
 }
 
-/** Whether a cell reads as a number: 0.5, −3, 12 %, 0.70 (0.6 to 0.8), 1 / 2, or nothing. */
-const isNumber = (value) => typeof value === "number" || value == null || (typeof value === "string" && /^([+−]?[\d.,]+( ?%)?( \(.*\)| \/ [\d., /]+)?|–|)$/.test(value));
+const say = (id, ...sentences) => { byId(id).textContent = sentences.flat().filter(Boolean).join(" "); };
+
+/** Whether a cell reads as a number: 0.5, −3, 12 %, 1 / 2, or nothing. */
+const isNumber = (value) => typeof value === "number" || value == null || (typeof value === "string" && /^([+−]?[\d.,]+( ?%)?|–|)$/.test(value));
 
 /** A table with a caption; cells are text, numbers or elements; `chosen` says which rows are highlighted. */
 function table(caption, head, rows, chosen = () => false) {
-  const kinds = head.map((_, n) => (rows.every((row) => isNumber(row[n])) ? "number" : rows.some((row) => String(row[n]).length > 60) ? "word long" : "word"));
-  // A number stays with its per cent sign.
-  const joined = (value, n) => (kinds[n] === "number" && typeof value === "string" ? value.replace(" %", "\u00a0%") : value);
-  const cell = (value, n) => (n === 0 ? el("th", { scope: "row" }, value) : el("td", { class: kinds[n] }, joined(value, n) ?? "–"));
-  return el(
-    "table",
-    {},
+  const kinds = head.map((_, n) => (n > 0 && rows.length && rows.every((row) => isNumber(row[n]) || row[n]?.dataset?.number) ? "number" : rows.some((row) => String(row[n]?.textContent ?? row[n]).length > 30) ? "long" : null));
+  const cell = (value, n) => (n === 0 ? el("th", { scope: "row" }, value) : el("td", { class: kinds[n] }, value ?? "–"));
+  return el("table", {},
     el("caption", {}, caption),
     el("thead", {}, el("tr", {}, head.map((name, n) => el("th", { scope: "col", class: kinds[n] }, name)))),
-    el("tbody", {}, rows.map((row, i) => el("tr", { class: chosen(i) ? "chosen" : null }, row.map(cell)))),
-  );
+    el("tbody", {}, rows.map((row, i) => el("tr", { class: chosen(i) ? "chosen" : null }, row.map(cell)))));
 }
 
 /** A number with so many decimals; a dash where there is none. */
@@ -46,13 +47,20 @@ function num(value, decimals = 3) {
 }
 
 /** A number from the data, as short as it can be. */
-function short(value) {
+function short(value, digits = 4) {
   if (typeof value !== "number") return value ?? "(missing)";
-  return Number.isInteger(value) ? value.toLocaleString("en") : String(Number(value.toPrecision(4)));
+  return Number.isInteger(value) ? value.toLocaleString("en") : Number(value.toPrecision(digits)).toLocaleString("en", { maximumFractionDigits: 6 }).replace("-", "−");
 }
 
-const percent = (value, decimals = 0) => (value == null ? "–" : `${num(100 * value, decimals)} %`);
-const signed = (value, decimals = 3) => (value > 0 ? "+" : "") + num(value, decimals);
+const percent = (value, decimals = 0) => (value == null ? "–" : `${num(100 * value, decimals)}\u00a0%`);
+const signed = (value, write = num) => (value == null ? "–" : (value > 0 ? "+" : "") + write(value));
 const count = (value) => value.toLocaleString("en");
-const range = (one, decimals = 3) => `${num(one.low, decimals)} to ${num(one.high, decimals)}`;
-const listed = (names) => (names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`);
+const many = (n, one, more = `${one}s`) => `${count(n)} ${n === 1 ? one : more}`;
+const quoted = (name) => `“${name}”`;
+const listed = (names, last = "and") => (names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} ${last} ${names.at(-1)}`);
+
+/** A value with its interval below it. */
+function withRange(text, low, high, write) {
+  if (low == null || high == null || low === high) return el("span", { "data-number": "1" }, text);
+  return el("span", { "data-number": "1" }, text, el("small", {}, `${write.bare(low)} to ${write.bare(high)}${write.unit}`));
+}

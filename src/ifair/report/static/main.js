@@ -1,41 +1,35 @@
 // Start: read the evidence, show it, and follow what is chosen.
 
-const state = { data: null, people: null, now: null, was: null, person: 0 };
+const state = { data: null, people: null, now: null, person: 0 };
 
 function choose(id) {
   const found = state.data.points.find((p) => p.id === id);
-  if (!found || found === state.now) return Promise.resolve();
+  if (!found || found === state.now) return;
   state.now = found;
-  return update();
+  update();
 }
 
 function show(i, focus = false) {
   state.person = i;
-  const { data, people, now, was } = state;
-  showPerson(data, people, i, now, was, show);
-  byId("status").textContent = `Person ${people.ids[i]} is shown.`;
+  showPerson(state.data, state.people, i, state.now, show);
+  say("status", `Person ${state.people.ids[i]} is shown.`);
   if (focus) byId("person-title").focus();
 }
 
-async function update() {
-  const { data, people, now, was } = state;
-  markChoice(data, now);
-  showShort(data, now, was);
+function update() {
+  const { data, people, now } = state;
+  showVerdict(data, now);
+  say("trade-off-words", `Every point is a way to decide. Further right is more useful, further up treats like people more alike${data.settings.tuned ? "" : "; settings come from a small grid, nobody has tuned them yet"}.`);
+  say("trade-off-caption", (data.front ?? []).length > 1 ? "The line is the best consistency that any point reaches at each utility or more, on test people; the band is its 95 % interval. The best of many is a little lucky." : "", "Crosses are 95 % intervals. A click on a point shows the page for it.");
   showPoints(data, now, choose);
-  showPerson(data, people, state.person, now, was, show);
+  showGroups(data, now);
+  showPerson(data, people, state.person, now, show);
   showWorst(data, people, now, show);
-  showLeak(data, now, was);
+  showLearned(data, people, now);
+  showLeak(data, now);
   showCertificate(data, now);
-  byId("status").textContent = `Shown for ${now.name}: ${data.utility.name} ${num(now.test.utility.estimate)}, consistency ${num(now.test.yNN.estimate)}.`;
-  await pictures();
-}
-
-/** Everything that is drawn; again when the colours change. */
-async function pictures() {
-  const { data, now, was } = state;
-  await drawTradeOff(data, now.id, choose);
-  await showLearned(data, now);
-  await showGroups(data, now, was);
+  drawTradeOff(data, now, choose);
+  say("status", `Shown for ${pointName(now)}: ${data.utility.name} ${num(now.test.utility.estimate)}, consistency of ranks ${num(now.test.ranks?.estimate)}.`);
   document.documentElement.dataset.shown = now.id;
 }
 
@@ -43,20 +37,21 @@ async function start() {
   const data = JSON.parse(byId("evidence").textContent);
   state.data = data;
   state.people = await unpackPeople();
-  state.was = data.points.find((p) => p.id === "full");
-  const first = data.choices.balanced ?? data.points.at(-1).id;
-  state.now = data.points.find((p) => p.id === first);
+  state.now = data.points.find((p) => p.id === (data.verdict?.choice ?? data.choices.balanced)) ?? data.points.at(-1);
   state.person = state.now.worst[0]?.person ?? 0;
-  byId("lead").textContent = leadWords(data);
-  byId("people-words").textContent =
-    `${count(state.people.ids.length)} test people. “Before” is the model on the full data, “after” the chosen point. Similar people are alike on everything but ${listed(data.data.protected.map((n) => `“${n}”`))}.`;
-  showChoices(data, choose);
+  say("lead", leadWords(data));
+  say("people-words", peopleWords(data, state.people));
+  showOptions(data, choose);
   showFinder(state.people, show);
   showData(data);
-  await update();
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", pictures);
-  let timer;
-  addEventListener("resize", () => { clearTimeout(timer); timer = setTimeout(pictures, 200); });
+  update();
+  let timer, width = innerWidth;
+  addEventListener("resize", () => {
+    if (innerWidth === width) return;
+    width = innerWidth;
+    clearTimeout(timer);
+    timer = setTimeout(() => { drawTradeOff(state.data, state.now, choose); showGroups(state.data, state.now); }, 150);
+  });
 }
 
 start();

@@ -1,6 +1,6 @@
-// The people: finding one, who is like them, what happened to them before and after.
+// The people: finding one, what is decided about them, who their peers are and why, and what would change it.
 
-const MATCHES = 12;
+const MATCHES = 12, WORST = 5;
 
 /** The people's table, inflated. */
 async function unpackPeople() {
@@ -11,6 +11,9 @@ async function unpackPeople() {
 
 const valueOf = (attribute, i) => (attribute.codes ? attribute.labels[attribute.codes[i]] : short(attribute.values[i]));
 const mean = (values) => values.reduce((sum, v) => sum + v, 0) / values.length;
+
+/** Everybody within reach of a person: number and distance. */
+const peersOf = (people, i) => people.neighbours[i].map((j, n) => [j, people.distances[i][n]]).filter(([j]) => j >= 0);
 
 /** Whether a row's value of an attribute holds what was typed; labels are looked at once, not for everybody. */
 function attributeTest(attribute, wanted) {
@@ -34,96 +37,119 @@ function findPeople(people, typed) {
   return [...exact, ...starts, ...known];
 }
 
-function decided(data, score) {
-  if (!isClassification(data)) return num(score);
-  return `${score > 0.5 ? "positive" : "negative"} (${num(score, 2)})`;
-}
-
 const personButton = (people, i, show) => el("button", { type: "button", class: "link", onclick: () => show(i, true) }, people.ids[i]);
 
-/** Whether two people have the same value, also where the page shows texts cut short. */
-const alike = (attribute, i, j) => (attribute.codes ? attribute.codes[i] === attribute.codes[j] : valueOf(attribute, i) === valueOf(attribute, j));
-
-/** Unprotected attributes in which two people differ, as text. */
-function differences(data, people, i, j) {
-  const found = people.attributes.filter((a) => !data.data.protected.includes(a.name) && !alike(a, i, j));
-  const said = found.slice(0, 4).map((a) => `${a.name}: ${valueOf(a, j)}`);
-  if (found.length > 4) said.push(`${found.length - 4} more`);
-  return said.length ? said.join("; ") : "nothing that may count";
+/** How attributes count in who is like whom, by name: in which unit, and with what weight. */
+function comparedAttributes(data) {
+  const { learned, weights } = data.settings.similarity ?? {};
+  const given = new Map(Object.entries(weights ?? {}));
+  return new Map((learned?.units ?? []).map((one) => [one.name, { unit: one.size, weight: given.get(one.name) ?? 1 }]));
 }
 
-function outcomeWords(data, people, i, now, was) {
-  const before = people.points[was.id].score, after = people.points[now.id].score, near = people.neighbours[i];
-  const standing = (scores) => isClassification(data)
-    ? `${near.filter((j) => scores[j] > 0.5).length} of the ${near.length} most similar people are decided positively`
-    : `the ${near.length} most similar people get ${num(mean(near.map((j) => scores[j])))} on average`;
-  return [
-    `Before, with the full data: ${decided(data, before[i])}; ${standing(before)}.`,
-    now.id === was.id ? null : `After, with ${now.name}: ${decided(data, after[i])}; ${standing(after)}.`,
-    `What truly happened (“${data.data.target}”): ${short(people.truth[i])}.`,
-  ].filter(Boolean);
+const reachOf = (data) => data.settings.similarity?.learned?.caliper;
+
+/** How two people differ in an attribute: how much it counts, and words; null where they do not. */
+function differenceWords(attribute, compared, i, j) {
+  const name = attribute.name, weight = compared?.weight ?? 1;
+  if (attribute.codes) {
+    if (attribute.codes[i] === attribute.codes[j]) return null;
+    return { counts: weight, words: `${name} ${valueOf(attribute, j)}` };
+  }
+  const [a, b] = [attribute.values[i], attribute.values[j]];
+  if (a === b) return null;
+  if (a == null || b == null) return { counts: 0.5 * weight, words: `${name} ${b == null ? "not known" : short(b)}` };
+  return { counts: (weight * Math.abs(b - a)) / (compared?.unit || Math.abs(a) || 1), words: `${name} ${short(Math.abs(b - a), 3)} ${b > a ? "more" : "less"}` };
 }
 
-function changeWords(data, people, i, point, when) {
-  const { score, flip, alternatives } = people.points[point.id];
-  const names = listed(data.data.protected.map((n) => `“${n}”`));
-  if (!point.flip) return `${when}: nobody here has another ${names}.`;
-  if (!flip) return `${when}: nothing changes if only ${names} changes${point.blind ? ", by construction" : ""}.`;
-  const other = alternatives[flip.to[i]];
-  const said = listed(Object.entries(other).map(([name, value]) => `“${name}” were ${value}`));
-  const change = isClassification(data) && score[i] > 0.5 !== flip.score[i] > 0.5 ? "The decision would be another one." : isClassification(data) ? "The decision would be the same." : "";
-  return `${when}: if only ${said}, the score would be ${num(flip.score[i])} instead of ${num(score[i])}. ${change}`;
+/** Why two people are peers: what is the same, and what differs, by how much it counts. */
+function peerWords(data, people, i, j, most = 3) {
+  const compared = comparedAttributes(data);
+  const counted = people.attributes.filter((a) => !data.data.protected.includes(a.name) && (!compared.size || compared.has(a.name)));
+  const differing = [], same = [];
+  for (const a of counted) {
+    const found = differenceWords(a, compared.get(a.name), i, j);
+    if (found) differing.push(found); else same.push(a.name);
+  }
+  differing.sort((a, b) => b.counts - a.counts);
+  const rest = (names) => (names.length > most ? [...names.slice(0, most), `${names.length - most} more`] : names);
+  const alike = same.length === counted.length ? "the same in everything that may count" : same.length ? `same ${listed(rest(same))}` : "";
+  return [alike, ...rest(differing.map((one) => one.words))].filter(Boolean).join("; ");
 }
 
-function neighbourTable(data, people, i, now, was, show) {
-  const hidden = people.attributes.filter((a) => data.data.protected.includes(a.name));
-  const head = ["person", "distance", ...hidden.map((a) => a.name), "before", "after", "differs in"];
-  const row = (j, distance) => [
-    j === i ? "this person" : personButton(people, j, show),
-    distance,
-    ...hidden.map((a) => valueOf(a, j)),
-    decided(data, people.points[was.id].score[j]),
-    decided(data, people.points[now.id].score[j]),
-    j === i ? "–" : differences(data, people, i, j),
-  ];
-  const rows = [row(i, "0"), ...people.neighbours[i].map((j, n) => row(j, num(people.distances[i][n], 2)))];
-  return table("The people most like this one on everything that may count", head, rows, (n) => n === 0);
+/** What every model in question decides about somebody, and about the peers. */
+function outcomeTable(data, people, i, points) {
+  const peers = peersOf(people, i).map(([j]) => j);
+  const rows = points.map((p) => {
+    const scores = people.points[p.id].score;
+    const alike = !peers.length ? "–" : isClassification(data)
+      ? `${peers.filter((j) => isPositive(p, scores[j])).length} of ${peers.length}`
+      : num(mean(peers.map((j) => scores[j])));
+    return [el("span", {}, key(p.role), pointName(p)), ...(isClassification(data) ? [decided(data, p, scores[i])] : []), num(scores[i]), alike];
+  });
+  return table(`What truly happened: ${quoted(data.data.target)} is ${short(people.truth[i])}.`,
+    ["", ...(isClassification(data) ? ["decision"] : []), "score", isClassification(data) ? `peers predicted ${outcomeName(data)}` : "mean of the peers"], rows);
 }
 
-function showPerson(data, people, i, now, was, show) {
+/** What would have to be different for another decision. */
+function otherwise(data, people, i, now, show) {
+  const scores = people.points[now.id].score, lines = [];
+  if (isClassification(data)) {
+    const short_of = thresholdOf(now) - scores[i], is = isPositive(now, scores[i]);
+    lines.push(`The score is ${num(scores[i])}, and ${num(thresholdOf(now), 2)} decides: ${num(Math.abs(short_of))} ${is ? "less" : "more"} and it would be ${is ? "not " : ""}${outcomeName(data)}.`);
+    const other = peersOf(people, i).find(([j]) => isPositive(now, scores[j]) !== is);
+    lines.push(other
+      ? el("span", {}, "The nearest peer decided otherwise is ", personButton(people, other[0], show), `: ${peerWords(data, people, i, other[0])}.`)
+      : peersOf(people, i).length ? "All peers are decided alike." : null);
+  }
+  const changed = now.changed?.find((one) => one.person === i);
+  if (changed) {
+    lines.push(el("span", {}, `The plain model's score was ${num(changed.before)}; that of the peers made it ${num(changed.after)}: `,
+      changed.peers.flatMap((j, n) => [n ? ", " : "", personButton(people, j, show)]), "."));
+  }
+  lines.push(flipWords(data, people, i, now));
+  return el("ul", {}, lines.filter(Boolean).map((line) => el("li", {}, line)));
+}
+
+function flipWords(data, people, i, point) {
+  const { score, flip, alternatives } = people.points[point.id], names = hiddenNames(data, "or");
+  if (!point.flip) return `Nobody here has another ${names}.`;
+  if (!flip) return `Another ${names} alone changes nothing${point.blind ? ", by construction" : ""}.`;
+  const said = listed(Object.entries(alternatives[flip.to[i]]).map(([name, value]) => `${quoted(name)} were ${value}`));
+  const flips = isClassification(data) && isPositive(point, score[i]) !== isPositive(point, flip.score[i]);
+  return `If only ${said}, the score would be ${num(flip.score[i])}${isClassification(data) ? `: ${flips ? "another decision" : "the same decision"}` : ""}.`;
+}
+
+function peerTable(data, people, i, now, show) {
+  const hidden = people.attributes.filter((a) => data.data.protected.includes(a.name)), scores = people.points[now.id].score;
+  const rows = peersOf(people, i).map(([j, distance]) => [
+    personButton(people, j, show), peerWords(data, people, i, j), ...hidden.map((a) => valueOf(a, j)), ...(isClassification(data) ? [decided(data, now, scores[j])] : []), num(scores[j]), num(distance, 2)]);
+  return table(`Alike on everything but ${hiddenNames(data)}.`, ["person", "why a peer", ...hidden.map((a) => a.name), ...(isClassification(data) ? ["decision"] : []), "score", "distance"], rows);
+}
+
+function showPerson(data, people, i, now, show) {
+  const beside = ["full", "deleted"].map((role) => roleOf(data, role)).filter((p) => p && p.id !== now.id);
+  const reach = reachOf(data), peers = peersOf(people, i);
   const facts = people.attributes.map((a) => el("div", {}, el("dt", {}, a.name), el("dd", {}, valueOf(a, i))));
-  const changes = [changeWords(data, people, i, was, "Before")];
-  if (now.id !== was.id) changes.push(changeWords(data, people, i, now, "After"));
-  fill(
-    "person",
+  const region = (label, inside) => el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, inside);
+  fill("person",
     el("h3", { id: "person-title", tabindex: "-1" }, `Person ${people.ids[i]}`),
-    el("ul", {}, outcomeWords(data, people, i, now, was).map((said) => el("li", {}, said))),
-    el("h3", {}, `What if only ${listed(data.data.protected.map((n) => `“${n}”`))} changed?`),
-    el("ul", {}, changes.map((said) => el("li", {}, said))),
-    el("h3", {}, "The nearest equally qualified"),
-    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Similar people" }, neighbourTable(data, people, i, now, was, show)),
-    el("h3", {}, "What is known of them"),
-    el("dl", {}, facts),
-  );
+    region("Decisions", outcomeTable(data, people, i, [...beside, now])),
+    el("h3", {}, "What would have to be different"),
+    otherwise(data, people, i, now, show),
+    el("h3", {}, peers.length ? many(peers.length, "peer") : "No close peers"),
+    peers.length ? region("Peers", peerTable(data, people, i, now, show))
+      : el("p", {}, `Nobody among the ${count(people.ids.length)} people is close enough to be compared with${reach == null ? "" : ` (within a distance of ${num(reach, 2)})`}: nothing can be said about like treatment here.`),
+    el("details", {}, el("summary", {}, "What is known of this person"), el("dl", {}, facts)));
 }
 
 function showWorst(data, people, now, show) {
-  const scores = people.points[now.id].score;
-  const rows = now.worst.map(({ person, gap }) => [
-    personButton(people, person, show),
-    num(scores[person]),
-    num(mean(people.neighbours[person].map((j) => scores[j]))),
-    signed(gap),
-  ]);
-  const bad = data.higher_is_better ? "lower" : "higher";
-  byId("worst-words").textContent = `With ${now.name}, these people's scores are furthest on the bad side (${bad}) of those of the people most like them.`;
-  fill("worst", table("Worst first", ["person", "score", "mean of the most similar", "difference"], rows));
+  say("worst-words", now.worst.length ? `With ${pointName(now)}, furthest on the bad side (${data.higher_is_better ? "lower" : "higher"} scores) of their peers are:` : "");
+  fill("worst", now.worst.slice(0, WORST).map(({ person, gap }) => el("li", {}, personButton(people, person, show), ` (${signed(gap)})`)));
 }
 
 function listMatches(people, typed, show) {
   const found = findPeople(people, typed);
-  const said = !typed.trim() ? "" : found.length === 0 ? "Nobody fits." : `${count(found.length)} ${found.length === 1 ? "person fits" : "people fit"}${found.length > MATCHES ? `; the first ${MATCHES} are listed` : ""}.`;
-  byId("found").textContent = said;
+  say("found", !typed.trim() ? "" : found.length === 0 ? "Nobody fits." : `${count(found.length)} ${found.length === 1 ? "person fits" : "people fit"}${found.length > MATCHES ? `; the first ${MATCHES} are listed` : ""}.`);
   fill("matches", found.slice(0, MATCHES).map((i) => el("li", {}, personButton(people, i, show))));
   return found;
 }
@@ -136,4 +162,10 @@ function showFinder(people, show) {
     const found = listMatches(people, input.value, show);
     if (found.length) show(found[0], true);
   });
+}
+
+function peopleWords(data, people) {
+  const alone = people.neighbours.filter((_, i) => !peersOf(people, i).length).length;
+  return `${count(people.ids.length)} people were judged on. Peers are the people most alike on everything but ${hiddenNames(data)}${reachOf(data) == null ? "" : ", and near enough to be called alike"}.` +
+    (alone ? ` ${many(alone, "person has", "people have")} no close peers.` : "");
 }

@@ -18,6 +18,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from ifair.evaluate.candidates import EUCLIDEAN, Candidate
 from ifair.evaluate.fronts import front_volume
+from ifair.evaluate.judgement import find_graders
 from ifair.evaluate.measures import scale_to_unit
 from ifair.evaluate.splits import Part, Split
 from ifair.evaluate.statistics import Spread, compare, spread, spreads
@@ -28,7 +29,6 @@ from ifair.metrics import (
     average_precision_at_k,
     consistency,
     hard_auc,
-    nearest_neighbours,
     rank_consistency,
     statistical_parity,
 )
@@ -138,7 +138,7 @@ def _score_all(parts: Split, case: Case) -> Iterator[Scored]:
 def _score_smoothed(parts: Split, case: Case, fits: Any, linear: Sequence[Callable[[Any], Floats]]) -> Iterator[Scored]:
     """Every post-processing of every inner model at every strength."""
     held_out = (parts.validation, parts.test)
-    graphs = [neighbour_graph(neighbours=_peers(part, parts.task), n_neighbors=NEIGHBOURS) for part in held_out]
+    graphs = [neighbour_graph(neighbours=part.neighbours) for part in held_out]
     index = NeighbourIndex(parts.train.may_count)
     nearest = [index.nearest(part.may_count, NEIGHBOURS)[0] for part in held_out]
     own = neighbour_graph(parts.train.may_count, NEIGHBOURS, query=parts.train.query)
@@ -187,8 +187,7 @@ def _measure_effects(parts: Split, case: Case, rate: float) -> dict[str, dict[st
     after = smooth(plain, graph, STRENGTHS[3])
     chosen = [select(scores, rate=rate, priority=plain).chosen for scores in (plain, after)]
     changed = chosen[0] != chosen[1]
-    graders = {"k5": nearest_neighbours(test.may_count, 5), "k20": nearest_neighbours(test.may_count, 20)}
-    graders["mahalanobis"] = nearest_neighbours(_whiten(train.may_count, test.may_count), NEIGHBOURS)
+    graders = find_graders(parts)
     found = {}
     for name, scores, picked in zip(("before", "after"), (plain, after), chosen):
         found[name] = {
@@ -343,16 +342,6 @@ def _name_parts(parts: Split, scores: Sequence[Floats]) -> Iterator[tuple[str, P
     yield from zip(("validation", "test"), (parts.validation, parts.test), scores)
 
 
-def _peers(part: Part, task: str) -> NDArray[np.intp]:
-    """The ten nearest of each, of rankings within the query; -1 where a query has fewer."""
-    if task != "ranking":
-        return part.neighbours
-    peers = np.full((len(part), NEIGHBOURS), -1, dtype=np.intp)
-    for rows, near in part.rankings:
-        peers[rows, : near.shape[1]] = rows[near]
-    return peers
-
-
 def _utility(part: Part, scores: Floats) -> float:
     return auc(part.y, scores) if part.query is None else _judge_ranking(part, scores, 0.0)["MAP"]
 
@@ -374,14 +363,6 @@ def _fit_classifier(model: Any, X: Any, y: Any) -> Callable[[Any], Floats]:
 def _fit_regressor(model: Any, X: Any, y: Any) -> Callable[[Any], Floats]:
     model.fit(X, y)
     return lambda Z: np.asarray(model.predict(Z), dtype=np.float64)
-
-
-def _whiten(seen: Floats, X: Floats) -> Floats:
-    """Coordinates in which Euclidean distances are Mahalanobis distances, directions without spread left out."""
-    centre = seen.mean(axis=0)
-    _, sizes, directions = np.linalg.svd(seen - centre, full_matrices=False)
-    kept = sizes > 1e-6 * sizes[0]
-    return (X - centre) @ directions[kept].T / sizes[kept] * np.sqrt(len(seen))
 
 
 EXPERIMENT = Experiment("consistent", place=130, plan=plan, summarise=summarise, section=section, by_dataset=True)

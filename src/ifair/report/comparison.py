@@ -1,0 +1,91 @@
+"""A point beside the full data and beside deleting the protected columns, measure by measure, in text."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ifair.results import Evidence, Point
+
+ROLES = {"full": "full data", "deleted": "columns deleted", "penalised": "columns deleted, tuned penalty"}
+"""What a point is compared with."""
+
+
+def find_references(evidence: Evidence, point: Point) -> dict[str, Point]:
+    """By role the points that another one is compared with."""
+    found = {one.get("role"): one for one in reversed(evidence["points"]) if one["id"] != point["id"]}
+    return {role: found[role] for role in ROLES if role in found}
+
+
+def name_measures(evidence: Evidence, point: Point) -> dict[str, str]:
+    """What every measure is called; of the groups those whose gap is largest."""
+    two_classes = evidence["task"] == "classification"
+    names = {"utility": evidence["utility"]["name"], "ranks": "consistency of ranks"}
+    names |= {"matched": "consistency at one rate", "yNN": "yNN, as in the paper", "accuracy": "accuracy"}
+    names["positive"] = f"predicted {name_outcome(evidence)}"
+    names["flip"] = "decisions that flip" if two_classes else "how far scores move"
+    names["leak"] = "group guessed (AUC)"
+    return names | {f"gap:{one['partition']}": f"gap by {one['partition']}" for one in point["groups"][:1]}
+
+
+def name_outcome(evidence: Evidence) -> str:
+    """The outcome in the words of the table: its column, and its value unless that only says yes."""
+    about = evidence["data"]
+    value = about.get("positive")
+    plain = value is None or value.lower() in ("1", "1.0", "true", "yes", "y")
+    return about["target"] if plain else f"{about['target']}: {value}"
+
+
+def tabulate_comparison(evidence: Evidence, point: Point) -> list[list[str]]:
+    """Rows of text, the first the head: measure, each reference, the point, and the word against deleting."""
+    references = find_references(evidence, point)
+    against = next((role for role in ("deleted", "penalised", "full") if role in point.get("differences", {})), None)
+    others = [(f"{one.get('label', '')} {ROLES[role]}".strip(), one) for role, one in references.items()]
+    head = ["", *(name for name, _ in others), f"{point.get('label', '')} this one".strip()]
+    rows = [head + ([f"against {ROLES[against]}"] if against else [])]
+    for measure, name in name_measures(evidence, point).items():
+        cells = [measure_text(_find_measure(one, measure)) for _, one in [*others, ("", point)]]
+        if set(cells) == {"-"}:
+            continue
+        said = [difference_text(point["differences"][against].get(measure))] if against else []
+        rows.append([name, *cells, *said])
+    return rows
+
+
+def _find_measure(point: Point, measure: str) -> Mapping[str, Any] | None:
+    """The estimate and its ends, wherever the evidence has them."""
+    if measure.startswith("gap:"):
+        one = next((g for g in point["groups"] if g["partition"] == measure.removeprefix("gap:")), None)
+        return one and _with_ends(one["parity"], one.get("parity_interval"))
+    if measure == "flip":
+        flip = point["flip"]
+        if flip is None:
+            return None
+        value = flip["mean"] if flip["share_flipped"] is None else flip["share_flipped"]
+        # What cannot happen needs no interval.
+        return _with_ends(value, None if point["blind"] else flip.get("interval"))
+    if measure == "leak":
+        attack = next(iter(point["adversary"]), None)
+        ends = [attack["low"], attack["high"]] if attack and attack["interval_of"] == "auc" else None
+        return attack and _with_ends(attack["auc"], ends)
+    found: Any = point["test"].get(measure)
+    return found
+
+
+def _with_ends(value: float | None, ends: Any) -> dict[str, Any]:
+    low, high = ends or (None, None)
+    return {"estimate": value, "low": low, "high": high}
+
+
+def measure_text(one: Mapping[str, Any] | None) -> str:
+    """A measure with its interval, if there is one."""
+    if one is None or one["estimate"] is None:
+        return "-"
+    ends = "" if one["low"] is None else f" [{one['low']:.3f}, {one['high']:.3f}]"
+    return f"{one['estimate']:.3f}{ends}"
+
+
+def difference_text(one: Mapping[str, Any] | None) -> str:
+    """The word for a difference, and its interval."""
+    if one is None or one["estimate"] is None:
+        return "-"
+    ends = "" if one["low"] is None else f" {one['estimate']:+.3f} [{one['low']:+.3f}, {one['high']:+.3f}]"
+    return one["word"] + ("" if one["word"] == "the same" else ends)

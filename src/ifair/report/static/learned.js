@@ -1,0 +1,52 @@
+// The archetypes that people are mixtures of, a sentence each, and what counts.
+
+const SHOWN_ARCHETYPES = 5, TELLING = 4;
+
+/** How far a value stands out among people: its place from 0 to 1 for numbers; for labels how rare it is. */
+function standing(attribute, value) {
+  if (attribute.codes) {
+    const counts = new Map();
+    for (const code of attribute.codes) counts.set(attribute.labels[code], (counts.get(attribute.labels[code]) ?? 0) + 1);
+    const most = [...counts].sort((a, b) => b[1] - a[1])[0]?.[0];
+    return value === most ? null : { extent: 0.5 - 0.5 * ((counts.get(value) ?? 0) / attribute.codes.length), words: `${attribute.name} ${value}` };
+  }
+  const known = attribute.values.filter((v) => v != null);
+  if (typeof value !== "number" || !known.length) return null;
+  const place = known.filter((v) => v < value).length / known.length + known.filter((v) => v === value).length / known.length / 2;
+  if (Math.abs(place - 0.5) < 0.1) return null;
+  return { extent: Math.abs(place - 0.5), words: `${place > 0.5 ? "high" : "low"} ${attribute.name} (${short(value, 3)})` };
+}
+
+function archetypeWords(people, now, row) {
+  const { columns } = now.archetypes;
+  const telling = people.attributes
+    .filter((a) => (now.weights.find((w) => w.name === a.name)?.weight ?? 0) > 0)
+    // The first two columns are the share and the followers, whatever attributes are called.
+    .map((a) => standing(a, row[columns.indexOf(a.name, 2)])).filter(Boolean)
+    .sort((a, b) => b.extent - a.extent).slice(0, TELLING).map((one) => one.words);
+  return `${percent(row[0])} of everybody, and most of all ${many(row[1], "person", "people")} to learn from: ${telling.length ? listed(telling) : "much like most people"}.`;
+}
+
+function showLearned(data, people, now) {
+  const has = Boolean(now.archetypes);
+  byId("learned-tables").hidden = !has;
+  byId("archetypes").hidden = !has;
+  if (!has) {
+    say("learned-words", `${pointName(now)} has no archetypes to look at; points of iFair have.`);
+    say("weights-words", "");
+    return;
+  }
+  const { columns, rows } = now.archetypes, shown = rows.slice(0, SHOWN_ARCHETYPES);
+  say("learned-words",
+    `${pointName(now)} sees every person as a mixture of ${many(rows.length, "archetype")}.`,
+    now.setting.K > rows.length ? `(K is ${now.setting.K}; ${many(now.setting.K - rows.length, "archetype")} nobody is near to.)` : "",
+    rows.length > shown.length ? `The ${shown.length} that stand for most people, by what sets them apart:` : "By what sets them apart:");
+  fill("archetypes", shown.map((row) => el("li", {}, archetypeWords(people, now, row))));
+  const most = now.weights.slice(0, 3).map((w) => `${quoted(w.name)} (${num(w.weight, 2)})`);
+  const hidden = now.weights.filter((w) => data.data.protected.includes(w.name)).map((w) => `${quoted(w.name)} ${num(w.weight, 2)}`);
+  say("weights-words", `What counts most in who is near whom: ${listed(most)}.`, hidden.length ? `The weight of the protected: ${listed(hidden)}${now.blind ? ", held there on purpose" : ""}.` : "",
+    now.converged === false ? "The search ended at its limit, before it had fully converged." : "");
+  fill("archetype-table", table("Largest share first. Every row is the average of the people who have most of the archetype.", ["archetype", ...columns],
+    rows.map((row, i) => [`${i + 1}`, percent(row[0], 1), ...row.slice(1).map((v) => short(v, 3))])));
+  fill("weights", table("Largest first", ["attribute", "weight", ""], now.weights.map((w) => [w.name, num(w.weight), data.data.protected.includes(w.name) ? "protected" : ""])));
+}

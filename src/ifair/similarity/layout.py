@@ -1,0 +1,83 @@
+"""People as points: every attribute's columns side by side, weighted."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ifair.similarity.peers import Points
+from ifair.similarity.units import Unit
+
+GAP = 0.5
+"""What a missing value counts, of the mean squared difference of its attribute. With this share people with and without
+gaps find each other as if there were none."""
+
+FEW = 32
+"""People at a time whose cells are read one by one: for a newcomer pandas takes longer than the search."""
+
+
+class Layout:
+    """Where the columns of every attribute stand, and what they weigh.
+
+    Parameters
+    ----------
+    units : sequence of Unit
+    weights : ndarray of shape (n_attributes,)
+    """
+
+    def __init__(self, units: Sequence[Unit], weights: NDArray[np.float64]) -> None:
+        self.units = tuple(units)
+        widths = [unit.width for unit in units]
+        self.columns = np.repeat(np.arange(len(widths)), widths)
+        self.gaps = GAP * weights * np.array([unit.typical for unit in units])
+        self._roots = np.sqrt(weights)[self.columns]
+        self._numbers = np.array([unit.kind == "number" for unit in units])
+        self._sizes = np.array([unit.size for unit in units])[self._numbers]
+
+    def embed(self, people: pd.DataFrame) -> Points:
+        """People of any number, by columns; those of the table are the attributes, in their order."""
+        present = np.empty(people.shape, dtype=bool)
+        coordinates = np.empty((len(people), len(self.columns)))
+        if self._numbers.any():
+            values = people.iloc[:, np.flatnonzero(self._numbers)].to_numpy(dtype=float, na_value=np.nan)
+            self._place_numbers(values, coordinates, present)
+        for i, unit in enumerate(self.units):
+            if unit.kind != "number":
+                coordinates[:, self.columns == i], present[:, i] = unit.embed(people.iloc[:, i])
+        return Points.of(coordinates * self._roots, present, self.gaps, self.columns)
+
+    def embed_cells(self, cells: NDArray[Any]) -> Points:
+        """A few people by their cells, shape (n_people, n_attributes); the same points as by columns."""
+        present = ~pd.isna(cells)
+        coordinates = np.zeros((len(cells), len(self.columns)))
+        if self._numbers.any():
+            self._place_numbers(cells[:, self._numbers].astype(np.float64), coordinates, present)
+        for i, first, height, places in self._categories:
+            for row, cell in enumerate(cells[:, i].tolist()):
+                if present[row, i]:
+                    coordinates[row, first + places.get(cell, len(places))] = height
+        return Points.of(coordinates * self._roots, present, self.gaps, self.columns)
+
+    @property
+    def takes_cells(self) -> bool:
+        """Whether no attribute has an order, whose values are checked by columns."""
+        return all(unit.kind != "ordered" for unit in self.units)
+
+    def _place_numbers(
+        self, values: NDArray[np.float64], coordinates: NDArray[np.float64], present: NDArray[np.bool_]
+    ) -> None:
+        present[:, self._numbers] = ~np.isnan(values)
+        coordinates[:, self._numbers[self.columns]] = np.nan_to_num(values) / self._sizes
+
+    @cached_property
+    def _categories(self) -> list[tuple[int, int, float, dict[Any, int]]]:
+        """Of every attribute of categories its position, first column, height, and the places of the values."""
+        first = np.searchsorted(self.columns, np.arange(len(self.units)))
+        return [
+            (i, int(first[i]), float(np.sqrt(0.5)), {value: place for place, value in enumerate(unit.values)})
+            for i, unit in enumerate(self.units)
+            if unit.kind == "category"
+        ]

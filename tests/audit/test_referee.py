@@ -1,0 +1,171 @@
+"""The referee: one rule for all words, verdicts in both directions, and never praise for what is worth nothing."""
+
+import copy
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ifair.audit.cautions import list_cautions
+from ifair.audit.referee import MATTERS, compare_points, draw_front, give_verdicts, judge_difference, net_gain
+from ifair.audit.roles_in_words import describe_group
+from ifair.data import from_table
+from ifair.evaluate.resampling import Measured
+
+from samples import applicants, dataset, small_evidence
+
+AUC = {"name": "AUC", "explained": "", "chance": 0.5}
+
+
+@pytest.mark.every_seed
+def test_words_follow_from_the_interval_and_the_direction_alone(rng):
+    low, high = np.sort(rng.normal(size=2))
+    for measure, good in [("utility", 1), ("ranks", 1), ("gap:sex", -1), ("flip", -1), ("leak", -1)]:
+        expected = "no clear difference" if low < 0 < high else "better" if good * low > 0 else "worse"
+        assert judge_difference(measure, low, high) == expected
+        # The other way round, what was better is worse.
+        turned = {"better": "worse", "worse": "better"}.get(expected, expected)
+        assert judge_difference(measure, -high, -low) == turned
+        # No rounding: however small, and however near, only the sign of the ends counts.
+        assert judge_difference(measure, 1e-5 * low, 1e-5 * high) == expected
+
+
+def test_zero_at_an_end_is_no_clear_difference_and_zero_at_both_is_the_same():
+    assert judge_difference("utility", 0.0, 0.1) == judge_difference("utility", -0.1, 0.0) == "no clear difference"
+    assert judge_difference("gap:sex", 0.0, 0.0) == judge_difference("gap:sex", -1e-12, 1e-13) == "the same"
+    assert judge_difference("utility", None, None) == "no clear difference"
+
+
+def test_a_share_of_positive_decisions_is_neither_good_nor_bad():
+    assert judge_difference("positive", 0.1, 0.2) == "more"
+    assert judge_difference("positive", -0.2, -0.1) == "fewer"
+
+
+def judged(utility, ranks, noise=0.001, seed=0, **more):
+    """A point, and its measures in resamples with some noise that all points share but for a tenth."""
+    rng = np.random.default_rng(seed)
+    measured = {
+        name: Measured(value, value + noise * rng.normal(size=200))
+        for name, value in {"utility": utility, "ranks": ranks}.items()
+    }
+    test = {name: one.describe() for name, one in measured.items()} | {"yNN": {"estimate": 0.9, "low": 0.8, "high": 1}}
+    point = {"id": more.get("role", "ours"), "name": "a point", "test": test, "blind": True, "flip": None}
+    return point | {"adversary": [], "label": "F", "on_front": True, "cautions": []} | more, measured
+
+
+def verdict_on(utility, ranks, deleted=(0.8, 0.5), penalised=None, **more):
+    given = [judged(0.8, 0.4, role="full", seed=1), judged(*deleted, role="deleted", seed=2)]
+    given += [judged(*penalised, role="penalised", seed=3)] if penalised else []
+    given.append(judged(utility, ranks, role="ours", seed=4, **more))
+    points, measured = zip(*given)
+    compare_points(points, measured)
+    return give_verdicts(points, {"balanced": "ours"}, AUC, ["sex"])
+
+
+def test_a_clear_gain_for_no_clear_loss_is_worth_it():
+    found = verdict_on(0.8, 0.6)
+    assert found["worth"]
+    expected = "Worth it: consistency of ranks 0.600 instead of 0.500, compared with deleting “sex”, "
+    assert found["sentence"] == expected + "for no clear loss of AUC."
+    assert "excludes zero" in found["rule"]
+    assert any(
+        line.startswith("consistency of ranks 0.600, with the columns deleted 0.500: better")
+        for line in found["reasons"]
+    )
+
+
+def test_a_price_is_named():
+    found = verdict_on(0.78, 0.6)
+    assert found["worth"]
+    assert found["sentence"].endswith("for 0.020 less AUC.")
+
+
+def test_no_difference_means_that_deleting_does_as_well():
+    found = verdict_on(0.8, 0.5)
+    assert not found["worth"]
+    assert found["sentence"] == "Deleting the columns does as well here; use that."
+
+
+def test_more_lost_than_gained_is_not_worth_it():
+    # 0.06 of the 0.5 between chance and perfection is more than 0.1 of 1.
+    assert verdict_on(0.74, 0.6)["sentence"] == "Deleting the columns does better here; use that."
+
+
+def test_what_a_tuned_penalty_reaches_as_well_is_not_worth_it():
+    assert verdict_on(0.8, 0.6, penalised=(0.8, 0.55))["worth"]
+    found = verdict_on(0.8, 0.6, penalised=(0.8, 0.6))
+    assert found["sentence"] == "Deleting the columns, with a tuned penalty, does as well here; use that."
+
+
+def test_a_difference_that_is_clear_but_tiny_decides_nothing():
+    found = verdict_on(0.8, 0.5 + 0.5 * MATTERS, noise=1e-6, deleted=(0.8, 0.5))
+    assert not found["worth"]
+    assert net_gain({"ranks": {"estimate": 0.5 * MATTERS, "word": "better"}}, 0.5) == 0
+
+
+def test_what_is_worth_nothing_is_never_praised():
+    caution = {"tag": "at chance", "text": "These decisions are not clearly better than chance."}
+    found = verdict_on(0.8, 0.9, cautions=[caution])
+    assert not found["worth"]
+    assert found["sentence"] == "Do not use F: these decisions are not clearly better than chance."
+
+
+def test_constant_scores_cannot_win():
+    """One decision for everybody has the best yNN of all, and no consistency of ranks."""
+    found = small_evidence()
+    constant = copy.deepcopy(found["points"][-1])
+    constant["test"]["positive"] = {"estimate": 1.0, "low": 1.0, "high": 1.0}
+    constant["test"]["utility"] = {"estimate": 0.5, "low": 0.5, "high": 0.5}
+    said = list_cautions("classification", "AUC", constant, found["points"][0])
+    assert {one["tag"] for one in said} == {"at chance", "nearly one decision"}
+
+
+@pytest.mark.parametrize("task", ["classification", "regression", "ranking"])
+def test_every_point_of_an_audit_is_compared_and_all_but_references_have_a_verdict(task):
+    found = small_evidence(task)
+    for point in found["points"]:
+        role = point["role"]
+        assert ("verdict" in point) == (role not in ("full", "deleted", "penalised"))
+        assert role in ("full",) or "full" in point["differences"]
+        for name, one in point["differences"].get("deleted", {}).items():
+            assert one["word"] == judge_difference(name, one["low"], one["high"])
+            reference = next(p for p in found["points"] if p["role"] == "deleted")
+            if name in point["test"]:
+                expected = point["test"][name]["estimate"] - reference["test"][name]["estimate"]
+                assert one["estimate"] == pytest.approx(expected, abs=2e-6)
+    assert len({point["label"] for point in found["points"]}) == len(found["points"])
+    chosen = next(p for p in found["points"] if p["id"] == found["choices"]["balanced"])
+    assert found["verdict"] == chosen["verdict"]
+
+
+def test_the_front_is_the_best_at_each_utility_and_never_rises():
+    given = [judged(0.6, 0.7, seed=1), judged(0.8, 0.4, seed=2), judged(0.7, 0.3, seed=3)]
+    steps = draw_front(*zip(*given))
+    assert [step["utility"] for step in steps] == sorted(step["utility"] for step in steps)
+    for step in steps:
+        reachable = [m["ranks"].estimate for _, m in given if m["utility"].estimate >= step["utility"]]
+        assert step["best"] == pytest.approx(max(reachable))
+        assert step["low"] <= step["high"]
+    assert [step["best"] for step in steps] == sorted((step["best"] for step in steps), reverse=True)
+
+
+def test_what_carries_a_caution_is_not_on_the_front():
+    assert draw_front(*zip(judged(0.6, 0.7, cautions=[{"tag": "at chance", "text": ""}]))) == []
+
+
+def test_the_protected_group_is_told_in_the_words_of_the_table():
+    people = applicants()
+    assert describe_group(dataset(protected=["sex"])) == "sex is female"
+    assert describe_group(dataset()) == "sex is female or origin is south"
+    tall = from_table(people, target="hired", protected=["height"], group=lambda p: p["height"] > 180)
+    assert describe_group(tall) == f"height is at least {people['height'][people['height'] > 180].min():.6g}"
+    several = from_table(people, target="hired", protected=["team"], group={"team": ["team 1", "team 3"]})
+    assert describe_group(several) == "team is team 1 or team 3"
+    some = from_table(people, target="hired", protected=["sex"], group=np.arange(240) < 7)
+    assert describe_group(some) == "7 people who were named one by one"
+
+
+def test_the_value_that_counts_as_positive_is_kept():
+    frame = pd.DataFrame({"sex": ["f", "m", "m"], "loan": ["paid", "defaulted", "paid"]})
+    assert from_table(frame, target="loan", positive="defaulted", protected="sex").positive == "defaulted"
+    assert from_table(frame.assign(loan=[0, 1, 0]), target="loan", protected="sex").positive is None

@@ -1,0 +1,148 @@
+"""One path from a table to a shipped model: tune, report, fit, decide; what is shipped is what was audited."""
+
+import json
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ifair
+from ifair.audit.people_view import round_scores
+
+from samples import applicants
+from scripts import run
+
+pytest.importorskip("optuna")
+pytest.importorskip("skops")
+pytest.importorskip("vl_convert")
+
+ROLES = ["--protected", "sex", "--target", "hired", "--ignore", "rating", "--ignore", "team", "--id", "person"]
+
+
+def do(*arguments):
+    done = run(*arguments)
+    assert done.exit_code == 0, done.output
+    return done
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder with a table, its tuning, its report and its evidence."""
+    folder = tmp_path_factory.mktemp("path")
+    frame = applicants()
+    frame.insert(0, "person", [f"p{i:03d}" for i in range(len(frame))])
+    frame.to_csv(folder / "people.csv", index=False)
+    frame.drop(columns=["sex", "hired", "rating"]).to_csv(folder / "newcomers.csv", index=False)
+    tuned = do(
+        "tune", folder / "people.csv", *ROLES, "--trials", 8, "--estimator", "linear", "-o", folder / "tuning.json"
+    )
+    assert "4 settings: at most" in tuned.stderr
+    assert "0 s left" in tuned.stderr
+    assert "protected columns deleted" in tuned.stdout
+    arguments = ["--tuning", folder / "tuning.json", "--resamples", 10, "--jobs", 1, "-o", folder / "report.html"]
+    do("report", folder / "people.csv", *ROLES, *arguments)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def evidence(place):
+    return json.loads((place / "evidence.json").read_text())
+
+
+def fit(place, output, *arguments):
+    do("fit", place / "people.csv", *ROLES, "--tuning", place / "tuning.json", *arguments, "-o", output)
+    return ifair.load(output), ifair.inspect(output)["about"]
+
+
+@pytest.mark.parametrize("choice", ["fairest", "C", "D"])
+def test_the_shipped_scores_are_those_of_the_evidence_to_the_last_digit(place, evidence, tmp_path, choice):
+    model, about = fit(place, tmp_path / "model.ifair", "--choice", choice, "--as-audited")
+    labels = {point["label"]: point["id"] for point in evidence["points"]}
+    [point] = [p for p in evidence["points"] if p["id"] == evidence["choices"].get(choice, labels.get(choice))]
+    assert {key: about["candidate"][key] for key in point["candidate"]} == point["candidate"]
+    assert about["candidate"]["name"] == point["name"]
+    assert about["decision"]["threshold"] == point["threshold"]
+    people = pd.read_csv(place / "people.csv").set_index("person").loc[evidence["people"]["ids"]]
+    scores = model.predict_proba(people[list(model.feature_names_in_)])[:, 1]
+    assert round_scores(scores) == point["people"]["score"]
+    assert about["data"]["records"] == evidence["data"]["parts"]["train"]
+
+
+def test_all_people_are_learned_from_and_newcomers_need_no_protected_column(place, evidence, tmp_path):
+    _, about = fit(place, tmp_path / "model.ifair")
+    chosen = next(p for p in evidence["points"] if p["id"] == evidence["choices"]["balanced"])
+    assert about["candidate"]["name"] == chosen["name"]
+    assert about["data"]["records"] == 240
+    assert about["flips"]["share"] == 0
+    assert about["settings"]["choice"] == "balanced"
+    do("decide", place / "newcomers.csv", "--model", tmp_path / "model.ifair", "-o", tmp_path / "decisions.csv")
+    decided = pd.read_csv(tmp_path / "decisions.csv")
+    assert set(decided["decision"]) == {0, 1}
+    do("transform", tmp_path / "model.ifair", place / "newcomers.csv", "--decide", "-o", tmp_path / "one.csv")
+    one_at_a_time = pd.read_csv(tmp_path / "one.csv")
+    np.testing.assert_array_equal(one_at_a_time["decision"], one_at_a_time["score"] > about["decision"]["threshold"])
+    assert np.mean(one_at_a_time["decision"] == decided["decision"]) > 0.9
+
+
+def test_a_card_and_another_choice_need_no_second_audit(place, evidence, tmp_path):
+    do("report", place / "evidence.json", "--card", "--choice", "D", "-o", tmp_path / "page.html")
+    [point] = [p for p in evidence["points"] if p["label"] == "D"]
+    assert point["name"] in (tmp_path / "page.card.md").read_text()
+
+
+def test_a_tuning_of_another_table_or_of_other_roles_is_refused(place, tmp_path):
+    other = pd.read_csv(place / "people.csv")
+    other.loc[0, "height"] += 1
+    other.to_csv(tmp_path / "other.csv", index=False)
+    for table, roles in ((tmp_path / "other.csv", ROLES), (place / "people.csv", [*ROLES, "--protected", "origin"])):
+        for verb in ("fit", "audit"):
+            done = run(verb, table, *roles, "--tuning", place / "tuning.json", "-o", tmp_path / "out")
+            assert done.exit_code == 1
+            assert "was tuned on other records or roles (people.csv, 240 people)" in done.stderr
+            assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--choice", "fairst"], 1, "did you mean 'fairest'?"),
+        (["-k", 3], 2, "the tuning says what is learned: leave -k out"),
+        (["--consistent", 0.1], 2, "leave --consistent out"),
+        (["--threshold", 0.5, "--rate", 0.1], 2, "give one of them"),
+    ],
+)
+def test_what_contradicts_a_tuning_is_refused(place, tmp_path, arguments, code, message):
+    tuning = ["--tuning", place / "tuning.json", "-o", tmp_path / "model.ifair"]
+    done = run("fit", place / "people.csv", *ROLES, *tuning, *arguments)
+    assert done.exit_code == code
+    assert message in " ".join(done.stderr.split())
+
+
+def test_a_choice_without_a_tuning_is_refused(place, tmp_path):
+    done = run("fit", place / "people.csv", *ROLES, "--choice", "balanced", "-o", tmp_path / "model.ifair")
+    assert done.exit_code == 2
+    assert "--tuning FILE" in done.stderr
+
+
+def test_a_model_of_ones_own_is_tuned_and_shipped(place, tmp_path, monkeypatch):
+    (tmp_path / "our_models.py").write_text(
+        "from sklearn.naive_bayes import GaussianNB\ndef make_bayes(): return GaussianNB(var_smoothing=1e-6)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    do("tune", place / "people.csv", *ROLES, "--trials", 4, "--estimator", "our_models:make_bayes", "-o", "tuning.json")
+    tuning = json.loads((tmp_path / "tuning.json").read_text())
+    assert "our_models:make_bayes" in {p["candidate"]["model"] for p in tuning["trials"] if p["role"] == "ours"}
+    do(
+        "fit",
+        place / "people.csv",
+        *ROLES,
+        "--consistent",
+        0.1,
+        "--estimator",
+        "our_models:make_bayes",
+        "-o",
+        "m.ifair",
+    )
+    assert type(ifair.load("m.ifair").estimator_[-1]).__name__ == "GaussianNB"

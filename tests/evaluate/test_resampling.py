@@ -1,0 +1,112 @@
+"""One set of resamples for all measures: what it gives agrees with the public metrics and with plain loops."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from ifair.evaluate.judgement import Judgement
+from ifair.evaluate.resampling import Measured, Resamples, weighted_auc
+from ifair.evaluate.splits import split_table
+from ifair.evaluate.statistics import count_draws
+from ifair.evaluate.training import Outcome
+from ifair.metrics import (
+    auc,
+    bootstrap,
+    consistency,
+    consistency_at_rate,
+    consistency_interval,
+    corrected_consistency,
+    kendall_tau,
+    mean_average_precision,
+    rank_consistency,
+)
+
+from samples import dataset
+
+
+def judgement(task, n=30, scores=None):
+    parts = split_table(dataset(task), 0)
+    drawn = np.random.default_rng(1).random(len(parts.test)).round(2) if scores is None else scores
+    outcome = Outcome(drawn, (drawn > 0.5).astype(int) if task == "classification" else drawn)
+    return Judgement(parts.test, outcome, parts, n), drawn
+
+
+@pytest.mark.parametrize("task", ["classification", "regression", "ranking"])
+def test_estimates_are_those_of_the_public_metrics(task):
+    judge, scores = judgement(task)
+    part, found = judge.part, judge.measures()
+    peers = {"neighbours": part.neighbours, "query": part.query}
+    assert found["ranks"].estimate == pytest.approx(rank_consistency(scores, **peers))
+    expected = {
+        "classification": lambda: auc(part.y, scores),
+        "regression": lambda: kendall_tau(part.y, scores),
+        "ranking": lambda: mean_average_precision(part.y, scores, query=part.query),
+    }[task]()
+    assert found["utility"].estimate == pytest.approx(expected)
+    if task != "classification":
+        return
+    decisions = scores > 0.5
+    assert found["yNN"].estimate == pytest.approx(consistency(decisions.astype(int), kind="label", **peers))
+    assert found["corrected"].estimate == pytest.approx(corrected_consistency(decisions, **peers))
+    assert found["matched"].estimate == pytest.approx(consistency_at_rate(scores, rate=part.y.mean(), **peers))
+    assert found["accuracy"].estimate == pytest.approx((decisions == part.y).mean())
+
+
+def test_intervals_are_those_of_the_public_bootstrap():
+    judge, scores = judgement("classification")
+    part, found = judge.part, judge.describe(judge.measures())
+    one = bootstrap(auc, part.y, scores, n_resamples=30)
+    assert (found["utility"]["low"], found["utility"]["high"]) == pytest.approx((one.low, one.high), rel=1e-5)
+    two = consistency_interval((scores > 0.5).astype(int), kind="label", neighbours=part.neighbours, n_resamples=30)
+    assert (found["yNN"]["low"], found["yNN"]["high"]) == pytest.approx((two.low, two.high), rel=1e-5)
+
+
+def test_rankings_draw_whole_queries():
+    judge, scores = judgement("ranking")
+    one = bootstrap(mean_average_precision, judge.part.y, scores, query=judge.part.query, n_resamples=30)
+    found = judge.measures()["utility"].describe()
+    assert (found["low"], found["high"]) == pytest.approx((one.low, one.high), rel=1e-5)
+
+
+def test_the_auc_of_weighted_people_is_that_of_scikit_learn(rng):
+    y, scores = rng.integers(0, 2, 40), rng.random(40).round(1)
+    weights = rng.integers(0, 4, (5, 40)).astype(float)
+    expected = [roc_auc_score(y, scores, sample_weight=row) for row in weights]
+    np.testing.assert_allclose(weighted_auc(y, scores, weights), expected)
+
+
+def test_a_pair_counts_as_often_as_both_of_its_people_were_drawn(rng):
+    judge, _ = judgement("classification", n=4)
+    part = judge.part
+    apart = rng.random(part.neighbours.shape)
+    drawn = count_draws(len(part), None, 4)
+    for b, found in enumerate(Resamples(part, 4).average_pairs(apart).drawn):
+        total = weight = 0.0
+        for i, near in enumerate(part.neighbours):
+            known = [(j, n) for n, j in enumerate(near) if j >= 0]
+            for j, n in known:
+                counts = drawn[b, i] * drawn[b, j] / len(known)
+                total, weight = total + counts * apart[i, n], weight + counts
+        assert found == pytest.approx(total / weight)
+
+
+def test_the_difference_of_a_thing_and_itself_is_zero_in_every_resample():
+    judge, scores = judgement("classification")
+    one, two = judge.measures(), judgement("classification", scores=scores)[0].measures()
+    for name in one:
+        assert (one[name] - two[name]).describe() == {"estimate": 0, "low": 0, "high": 0}
+
+
+def test_paired_differences_are_narrower_than_those_of_two_intervals():
+    """A score and nearly the same score: who is drawn matters to both alike."""
+    judge, scores = judgement("classification", n=100)
+    near, _ = judgement("classification", n=100, scores=scores + 0.001 * np.arange(len(scores)))
+    one, two = judge.measures()["utility"], near.measures()["utility"]
+    paired = (one - two).describe()
+    apart = one.describe(), two.describe()
+    assert paired["high"] - paired["low"] < 0.5 * (apart[0]["high"] - apart[1]["low"])
+
+
+def test_undefined_resamples_are_left_out():
+    found = Measured(0.5, np.array([0.4, np.nan, 0.6])).describe()
+    assert found == {"estimate": 0.5, "low": pytest.approx(0.405), "high": pytest.approx(0.595)}

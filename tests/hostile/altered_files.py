@@ -1,0 +1,149 @@
+"""Results files and model files that were damaged or forged."""
+
+import copy
+import json
+import random
+import shutil
+from importlib import import_module
+from unittest.mock import patch
+
+from hostile.bad_tables import ROLES, good_rows
+from hostile.outcomes import new_folder, try_command
+
+from ifair.plain_data import parse_json
+
+ODD = [None, True, -1, 0, 7.5, 10**400, float("nan"), float("inf"), 1e308, 2**62, "", "x", "__proto__", "\ud800"]
+ODD += [[], {}, [1], {"a": 1}, [[[]]], "9" * 5000]
+
+
+def list_paths(data, at=()):
+    """Where something stands: of the items of a list one path stands for all."""
+    found = {}
+    items = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for key, value in items:
+        found.setdefault((*at, "*" if isinstance(data, list) else key), []).append((*at, key))
+        for general, paths in list_paths(value, (*at, key)).items():
+            shape = tuple("*" if isinstance(step, int) else step for step in general)
+            found.setdefault(shape, []).extend(paths)
+    return found
+
+
+def alter(data, paths, rng):
+    """A copy with one thing gone, doubled, renamed or replaced by something odd."""
+    found = copy.deepcopy(data)
+    *way, last = rng.choice(paths[rng.choice(sorted(paths, key=str))])
+    place = found
+    for step in way:
+        place = place[step]
+    how = rng.randrange(4)
+    if how == 0:
+        del place[last]
+    elif how == 1 and isinstance(place, list):
+        place.append(copy.deepcopy(place[last]))
+    elif how == 1:
+        place[f"{last}x"] = place[last]
+    else:
+        place[last] = rng.choice(ODD)
+    return json.dumps(found).encode()
+
+
+def damage(content, rng):
+    """Bytes changed, cut off, doubled, or nested without end."""
+    how = rng.randrange(6)
+    place = rng.randrange(len(content))
+    if how == 0:
+        return content[:place]
+    if how == 1:
+        return content[:place] + bytes([rng.randrange(256)]) + content[place + 1 :]
+    if how == 2:
+        return b"[" * 100_000
+    if how == 3:
+        return content.replace(b'"version"', b'"format": "x", "version"', 1)
+    if how == 4:
+        return content.decode().encode("utf-16")
+    return content[:place] + content
+
+
+def try_results(tally, files, seed, n):
+    """Evidence through ``report``, tunings through ``audit``, results of the paper through ``reproduce``."""
+    for name, (verb, use) in USES.items():
+        content = (files / f"{name}.json").read_bytes()
+        data, rng = json.loads(content), random.Random(f"{seed} {name}")
+        paths = list_paths(data)
+        for number in range(n[name]):
+            altered = damage(content, rng) if number % 5 == 0 else alter(data, paths, rng)
+            with new_folder() as folder:
+                path = folder / f"{name}.json"
+                path.write_bytes(altered)
+                outcome, what = use(folder, path, files)
+            tally.add(f"altered {name}: {verb}", outcome, f"number {number}: {what}")
+
+
+def report_evidence(folder, path, _):
+    output = folder / "report.html"
+
+    def check(printed):
+        chosen = parse_json(printed.encode())["choice"]
+        points = json.loads(path.read_bytes())["points"]
+        return "" if chosen is None or chosen["id"] in [p["id"] for p in points] else f"no point {chosen['id']}"
+
+    return try_command(folder, ["report", path, "--card", "-o", output, "--json"], check)
+
+
+def audit_by_tuning(folder, path, files):
+    shutil.copy(files / "people.csv", folder)
+    more = ["--tuning", path, "--resamples", "10", "--jobs", "1", "--json"]
+
+    def check(printed):
+        front = json.loads(path.read_bytes())["front"]
+        found = parse_json(printed.encode())
+        tried = [p["setting"] for p in found["points"] if p["family"] == "ifair"]
+        told = sum(one["name"].startswith("iFair") for one in found["left_out"])
+        return "" if len(tried) + told == len(front) else f"{len(front)} settings, {len(tried)} tried, {told} left out"
+
+    return try_command(folder, ["audit", folder / "people.csv", *ROLES, *more], check)
+
+
+def reproduce_results(folder, path, _):
+    """The page is made of what is there; nothing is computed anew."""
+    with patch.object(import_module("ifair.reproduce.runner"), "run_units", lambda *_, **__: []):
+        arguments = ["reproduce", "--only", "landmarks", "-o", folder, "--json"]
+        done = try_command(folder, arguments, lambda printed: "" if parse_json(printed.encode()) else "nothing")
+    # The file itself is what the verb writes.
+    return ("accepted", "") if done[0] == "silently wrong" and done[1].endswith("changed results.json") else done
+
+
+USES = {
+    "evidence": ("report", report_evidence),
+    "tuning": ("audit", audit_by_tuning),
+    "results": ("reproduce", reproduce_results),
+}
+"""What reads each file."""
+
+
+def try_models(tally, files, seed, n):
+    """Bits flipped in a model file: refused, or the very same representation."""
+    rng = random.Random(f"{seed} models")
+    content = (files / "hired.ifair").read_bytes()
+    expected = (files / "represented.csv").read_bytes()
+    for number in range(n):
+        altered = bytearray(content)
+        for _ in range(rng.choice([1, 1, 8])):
+            altered[rng.randrange(len(altered))] ^= 1 << rng.randrange(8)
+        with new_folder() as folder:
+            model, output = folder / "m.ifair", folder / "t.csv"
+            model.write_bytes(altered if number % 10 else content[: rng.randrange(len(content))])
+            table = shutil.copy(files / "people.csv", folder)
+
+            def check(_, output=output):
+                return "" if output.read_bytes() == expected else "another representation"
+
+            verb = rng.choice(["transform", "transform", "inspect"])
+            arguments = ["inspect", model] if verb == "inspect" else ["transform", model, table, "-o", output]
+            outcome, what = try_command(folder, arguments, check if verb == "transform" else lambda _: "")
+        tally.add(f"flipped bits: {verb}", outcome, f"number {number}: {what}")
+
+
+def write_good_table(path):
+    """The table that the good files are made of."""
+    path.write_text("\n".join(",".join(row) for row in good_rows()) + "\n", encoding="utf-8")

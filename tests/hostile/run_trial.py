@@ -1,0 +1,91 @@
+"""A hostile trial, small and seeded: `make test-hostile`.
+
+Bad tables through every verb that reads one, altered results files, flipped bits of model files, and kill -9 at random
+moments of every verb that writes. Prints one table; ends with 1 if anything ended in a traceback, went wrong in
+silence, or hung.
+"""
+
+import argparse
+import sys
+import time
+import warnings
+from importlib import import_module
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from hostile.altered_files import try_models, try_results, write_good_table
+from hostile.bad_tables import ROLES, try_strange_inputs, try_tables
+from hostile.kills import SOLVER, try_kills
+from hostile.outcomes import Tally, new_folder
+
+from scripts import run
+
+KINDS = ("tables", "results", "models", "kills")
+PAPER = Path(__file__).parents[2] / "docs" / "results" / "reproduce.json"
+
+
+def hurry():
+    """Short searches and few candidates: the trial is about files, not about the quality of models."""
+    fast = {"n_restarts": 1, "max_iter": 20}
+    import_module("ifair.audit.tuning").SOLVER = fast
+    import_module("ifair.audit.evidence").SOLVER = fast
+    import_module("ifair.evaluate.candidates").GRID = ({"K": 3, "share": 0.5},)
+
+
+def make_good_files(folder):
+    """A table, and a model, a representation, a tuning and evidence of it."""
+    table, model = folder / "people.csv", folder / "hired.ifair"
+    write_good_table(table)
+    more = ["--resamples", "10", "--jobs", "1"]
+    for arguments in (
+        ["fit", table, *ROLES, *SOLVER, "-o", model],
+        ["fit", table, *ROLES, "--consistent", "1", "-o", folder / "consistent.ifair"],
+        ["transform", model, table, "-o", folder / "represented.csv"],
+        ["tune", table, *ROLES, "--trials", "2", "-o", folder / "tuning.json"],
+        ["audit", table, *ROLES, *more, "--tuning", folder / "tuning.json", "-o", folder / "evidence.json"],
+    ):
+        done = run(*arguments)
+        if done.exit_code:
+            raise RuntimeError(f"{arguments}: {done.output}") from done.exception
+    (folder / "results.json").write_bytes(PAPER.read_bytes())
+
+
+def run_trial(seed=0, scale=1.0, only=KINDS):
+    """Everything, so many times as much as usual; the tally."""
+
+    def many(n):
+        return max(1, round(scale * n))
+
+    hurry()
+    tally = Tally()
+    with new_folder() as files, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        make_good_files(files)
+        if "tables" in only:
+            try_tables(tally, files, seed, many(150), many(20))
+            try_strange_inputs(tally, files)
+        if "results" in only:
+            try_results(tally, files, seed, {"evidence": many(200), "tuning": many(60), "results": many(30)})
+        if "models" in only:
+            try_models(tally, files, seed, many(200))
+        if "kills" in only:
+            try_kills(tally, files, seed, many(8))
+    return tally
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--scale", type=float, default=1.0, help="so many times as many runs")
+    parser.add_argument("--only", choices=KINDS, action="append", help="may be given several times")
+    chosen = parser.parse_args()
+    began = time.monotonic()
+    tally = run_trial(chosen.seed, chosen.scale, chosen.only or KINDS)
+    sys.stderr.writelines(f"{line}\n" for line in tally.bad)
+    sys.stdout.write(f"{tally.table()}\nseed {chosen.seed}, {time.monotonic() - began:.0f} s\n")
+    return 1 if tally.bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
