@@ -47,14 +47,14 @@ def test_text_that_looks_like_markup_stays_text():
 @pytest.mark.parametrize(
     ("mean", "sd", "paper", "far"),
     [
-        (0.60, 0.02, 0.56, False),  # two deviations
-        (0.60, 0.02, 0.55, True),
-        (0.604, 0.0, 0.60, False),  # no further than rounding
-        (0.606, 0.0, 0.60, True),
+        (0.60, 0.02, 0.55, False),
+        (0.60, 0.5, 0.54, True),  # however much splits differ
+        (33.0, 0.0, 37.0, False),  # percentages: five points
+        (33.0, 9.0, 39.0, True),
         (0.60, 0.02, None, False),
     ],
 )
-def test_a_printed_number_is_far_beyond_two_deviations_and_its_rounding(mean, sd, paper, far):
+def test_a_printed_number_is_far_beyond_a_margin_whatever_the_spread(mean, sd, paper, far):
     number = Number(mean, sd, paper)
     assert number.far is far
     assert ("**" in markdown([Text(number)])) is far
