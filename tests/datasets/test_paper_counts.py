@@ -72,7 +72,7 @@ def test_the_other_recipes_reach_their_counts(real_data, name, options, rows, co
 @pytest.mark.data
 @pytest.mark.parametrize(
     ("options", "queries"),
-    [({"smallest_query": 51}, 43), ({"query_by": ("city", "neighbourhood", "room_type")}, 240)],
+    [({"smallest_query": 51}, 43), ({"query_by": ("city", "neighbourhood", "home_type", "room_type")}, 283)],
     ids=str,
 )
 def test_the_other_queries_of_airbnb_reach_their_counts(real_data, options, queries):

@@ -40,7 +40,7 @@ def no_work(monkeypatch):
         ({"utility_weight": 0, "fairness_weight": 0}, "both 0: there is nothing to learn"),
         ({"tol": -1e-3}, "tol must be a finite number of at least 0"),
         ({"p": 0.5}, "p must be a finite number of at least 1 for d to be a distance, got 0.5"),
-        ({"p": np.inf}, "p must be a finite number of at least 1 for d to be a distance, got inf"),
+        ({"p": np.inf}, "p must be finite, got inf: as p grows the distance tends to the largest difference"),
         ({"p": None}, "p must be a finite number of at least 1 for d to be a distance, got None"),
         ({"p": 3, "pairs": "moments"}, "pairs='moments' has a closed form for p=2 only, got p=3"),
         ({"pairs": "some"}, "pairs must be one of 'auto', 'all', 'moments', got 'some'"),

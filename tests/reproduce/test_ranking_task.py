@@ -10,7 +10,7 @@ from ifair.evaluate.measures import paper_measures, ranking_measures
 from ifair.evaluate.training import POST_PROCESSING
 from ifair.reproduce.case import Case, prepare
 from ifair.reproduce.experiments.parity import enforce_parity
-from ifair.reproduce.experiments.ranking_task import measure_rankings, measure_variants
+from ifair.reproduce.experiments.ranking_task import measure_rankings, measure_variants, prepare_variants
 from ifair.reproduce.experiments.sensitivity import measure_weights
 
 METHODS = ["chance", "full", "masked", "svd", "svd-masked", "ifair-b", "ifair-frozen", "fair"]
@@ -52,7 +52,7 @@ def test_chance_is_what_random_orders_reach_on_average(job_searches, rng):
 def test_variants_of_the_score_are_measured_as_if_each_were_alone(job_searches, grid, solver):
     case = Case("xing", 0, method="ifair-b", grid=grid, solver=solver)
     variants = [{"weights": [1.0, 0.0, 0.0]}, {"weights": [0.0, 0.5, 1.0]}]
-    together = measure_variants(case, variants)
+    together = measure_variants(case, prepare_variants(case, variants))
     assert together[0] != together[1]
     for variant, rows in zip(variants, together):
         assert rows == measure_rankings(replace(case, options=variant))

@@ -36,7 +36,10 @@ def list_methods(settings: Settings) -> dict[str, Candidate]:
     return {
         "full data": Candidate("full"),
         "masked data": Candidate("masked"),
-        **{f"iFair, K = {n}": Candidate("ifair-b", {"K": n}) for n in settings.n_prototypes},
+        **{
+            f"iFair, K = {n}": Candidate("ifair", {"variant": "paper", "K": n, "share": 0.5})
+            for n in settings.n_prototypes
+        },
         f"iFair frozen, K = {k}": Candidate("ifair-frozen", {"K": k}),
     }
 

@@ -62,7 +62,7 @@ class IFair(PrototypeModel):
         (``"race"`` for ``race=Black``, ``race=White``, ...). A callable gets the table and returns any of these
         forms. None: no column is protected, the representation is merely smoothed.
     p : float, default=2.0
-        Order of the Minkowski distance, at least 1 (Def. 7).
+        Order of the Minkowski distance, at least 1 (Def. 7). Not infinity, in whose limit weights no longer count.
     squared : bool, default=False
         Memberships from squared distances, as in the authors' code; the paper takes the distances themselves.
     fairness_distance : {"weighted", "euclidean"}, default="weighted"

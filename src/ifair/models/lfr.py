@@ -113,8 +113,10 @@ class LFR(ClassifierMixin, PrototypeModel):
     -----
     Parity is the sum of absolute differences ``|t|`` between groups' mean memberships. L-BFGS gets stuck in the kink
     of ``|t|``, in the worst case with one label for everybody, so that ``sqrt(t^2 + 0.01^2) - 0.01`` is minimised
-    instead. On German Credit that ends at a lower loss, also when the loss is taken without rounding, and differences
-    of 0.01 are what chance makes between groups of a few thousand people.
+    instead. On German Credit that ended at a lower loss than ``|t|`` itself, also when the loss is taken without
+    rounding. It is not the lowest that there is: with a large `fairness_weight` the minimised loss hardly tells
+    differences below 0.01 apart, while without rounding they still cost that weight, and one representation for
+    everybody costs less. Differences of 0.01 are what chance makes between groups of a few thousand people.
 
     The default weights were chosen on German Credit, Compas and Census with K = 10. On splits that were not used for
     choosing, accuracy and 1 minus the parity difference of `predict` in the test third were, beside those of logistic

@@ -51,6 +51,12 @@ def _check_common(estimator: Any, weights: tuple[str, ...]) -> None:
     if all(getattr(estimator, name) == 0 for name in weights):
         both = "both" if len(weights) == 2 else "all"
         raise IfairError(f"{', '.join(weights[:-1])} and {weights[-1]} are {both} 0: there is nothing to learn")
+    if _is_number(estimator.p) and estimator.p == np.inf:
+        raise IfairError(
+            "p must be finite, got inf: as p grows the distance tends to the largest difference in any attribute whose "
+            "weight is not exactly 0, so that weights, which are learned and near 0 for protected columns, would no "
+            "longer count. A p of 10 or 20 comes close to it and still has weights"
+        )
     if not _is_number(estimator.p) or not 1 <= estimator.p < np.inf:
         raise IfairError(f"p must be a finite number of at least 1 for d to be a distance, got {estimator.p!r}")
     check_choice("output", estimator.output, OUTPUTS)

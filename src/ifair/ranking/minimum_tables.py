@@ -141,7 +141,7 @@ def _check_level(alpha: float) -> float:
     return float(alpha)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=4096)
 def _make_tables(
     k: int, shares: tuple[float, ...], alpha: float, adjust: bool | str
 ) -> tuple[float, NDArray[np.int64]]:

@@ -86,6 +86,10 @@ def fair_scores(scores: Floats, order: Ints) -> Floats:
     no score before them, get the first score after them, which is the best of all: fair scores never
     leave the range of the scores. They never rise from one position to the next.
 
+    The paper's text leaves a placeholder wherever the minimum counts force the choice of a protected candidate, also
+    where this candidate has the best score of all that remain. We keep that score: nobody was moved. The order is the
+    same under both rules, and so are the scores of all rankings in which no forced choice is the best one anyway.
+
     Returns
     -------
     fair : array of shape (n,)

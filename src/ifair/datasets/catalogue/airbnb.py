@@ -37,8 +37,8 @@ ABOUT = About(
         "The paper does not name its 22 attributes, so 33 columns were chosen, not found. "
         "recipe='four-cities' has 22 attributes and 33 columns, without Denver.",
         "Every city x neighbourhood x home type with at least 10 listings is a query here; the paper has 43. "
-        "smallest_query=51 leaves 43, whose rankings are longer than the paper's can have been. Its figures come "
-        "closest with the room type as home type, query_by=('city', 'neighbourhood', 'room_type'): 240 queries.",
+        "smallest_query=51 leaves 43, whose rankings are longer than the paper's can have been. For full data its "
+        "figures come closest with query_by=('city', 'neighbourhood', 'home_type', 'room_type'): 283 queries.",
         "Gender comes from the first names of the Census of 1990, which know 74 % of the hosts. With "
         "the package nomquamgender installed, names_list='nomquamgender' gives 11,819 records and 284 "
         "queries.",

@@ -435,7 +435,9 @@ def draw(found: Any, results: Results) -> Figures:
         panel.set_title(labels.dataset(dataset), fontsize=10)
         panel.tick_params(labelsize=8)
         panel.grid(axis="y", alpha=0.3)
-        panel.locator_params(axis="x", nbins=2)
+        # No labels at the ends, which would touch those of the next panel.
+        panel.locator_params(axis="x", nbins=3, prune="both")
+        panel.xaxis.set_major_formatter("{x:g}")
     panels[0].set_yticks(range(len(shown)), [label_variant(name) for name in shown])
     handles, names = panels[0].get_legend_handles_labels()
     for panel in panels[1:]:

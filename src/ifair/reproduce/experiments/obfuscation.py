@@ -8,7 +8,7 @@ import numpy as np
 from ifair.evaluate.measures import guess_group
 from ifair.evaluate.statistics import spread, spreads
 from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table, Text, add_sign
-from ifair.report.pictures import BLACK, light_grid, new_figure
+from ifair.report.pictures import BLACK, GREY, light_grid, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, prepare, represent, train_chosen
 from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Unit, group_results, plan_chosen
@@ -110,14 +110,15 @@ def draw(found: Any, results: Results) -> Figures:
                 [value["mean"] for value in values],
                 0.92 * width,
                 yerr=[value["sd"] for value in values],
-                color=labels.style(method)[0],
+                # Deviations and the line of the majority are black: masked data, black elsewhere, are grey here.
+                color=GREY if method == "masked" else labels.style(method)[0],
                 error_kw={"elinewidth": 0.8, "ecolor": "#444444"},
                 label=labels.method(method),
             )
         for j, by in enumerate(found.values()):
             majority = next(iter(by.values()))["majority"]["mean"]
             ends, level = [j - 0.45, j + 0.45], [majority, majority]
-            # White around black, for the line crosses dark bars too.
+            # White around black, for the line crosses bars.
             axes.plot(ends, level, color="white", linewidth=3.2)
             axes.plot(ends, level, color=BLACK, linewidth=1.6, label="majority" if j == 0 else None)
         axes.set_title(title, fontsize=10, loc="left")

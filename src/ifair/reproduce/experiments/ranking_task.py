@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ifair.evaluate.candidates import Candidate
+from ifair.evaluate.candidates import Candidate, make_model
 from ifair.evaluate.measures import paper_measures
 from ifair.evaluate.splits import Split
 from ifair.evaluate.statistics import Spread, spreads
-from ifair.evaluate.training import Outcome, Trained, fit_model, train_many
+from ifair.evaluate.training import Outcome, Trained, train_many
 from ifair.report.blocks import Block, Finding, Heading, Number, Table, Text, add_sign
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, measure_fit, prepare, train_grid
@@ -58,33 +58,42 @@ class Rankings(TradeOff):
 
 def measure_rankings(case: Case) -> list[dict[str, Any]]:
     """All settings of a method on one split."""
-    return measure_variants(case, [{}])[0]
+    return measure_variants(case, [prepare(case)])[0]
 
 
-def measure_variants(case: Case, variants: Sequence[Mapping[str, Any]]) -> list[list[dict[str, Any]]]:
+def prepare_variants(case: Case, variants: Sequence[Mapping[str, Any]]) -> list[Split]:
+    """The split of a case with options of the loader changed that change neither records nor attributes."""
+    first, *others = [prepare(replace(case, options={**case.options, **variant})) for variant in variants]
+    return [first, *(_share_encoding(first, other) for other in others)]
+
+
+def _share_encoding(first: Split, other: Split) -> Split:
+    """A split of the same encoded records, so that they need not be encoded again."""
+    pairs = ((getattr(first, name), getattr(other, name)) for name in ("train", "validation", "test"))
+    parts = {id(theirs): replace(ours, records=theirs.records) for ours, theirs in pairs}
+    train, validation, test = (parts[id(part)] for part in (other.train, other.validation, other.test))
+    return replace(first, train=train, validation=validation, test=test)
+
+
+def measure_variants(case: Case, variants: Sequence[Split]) -> list[list[dict[str, Any]]]:
     """All settings of a method on one split of the same records with other scores or queries.
 
     Representations are learned without either, hence once; the ranker is trained for every variant.
-
-    Parameters
-    ----------
-    variants : sequence of mappings
-        Options of the dataset's loader, beside those of the case, that change neither records nor attributes.
 
     Returns
     -------
     list of lists of dict
         For every variant the rows: ``setting``, ``converged``, and the measures on ``validation`` and ``test``.
     """
-    splits = [prepare(replace(case, options={**case.options, **variant})) for variant in variants]
     if case.method == "chance":
-        return [[_measure_chance(parts)] for parts in splits]
-    found: list[list[dict[str, Any]]] = [[] for _ in splits]
-    for setting, trained in _train_all(case, splits[0]):
-        Z = trained.represent(splits[0].train.records.frame)
-        for rows, parts in zip(found, splits):
-            ranker = fit_model("linear", Z, parts.train, parts.task, case.seed)
-            same = trained if parts is splits[0] else trained.with_model(ranker)
+        return [[_measure_chance(parts)] for parts in variants]
+    found: list[list[dict[str, Any]]] = [[] for _ in variants]
+    for setting, trained in _train_all(case, variants[0]):
+        Z = trained.pipeline[1:-1].transform(variants[0].train.X)
+        for rows, parts in zip(found, variants):
+            same = trained
+            if parts is not variants[0]:
+                same = trained.with_model(make_model("linear", parts.task, case.seed).fit(Z, parts.train.y))
             rows.append({"setting": setting, **measure_fit(same, parts)})
     return found
 

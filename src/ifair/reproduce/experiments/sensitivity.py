@@ -14,10 +14,10 @@ from ifair.evaluate.statistics import Spread, spread, spreads
 from ifair.metrics import share_at_k
 from ifair.report.blocks import Block, Finding, Heading, Number, Table, Text
 from ifair.reproduce import labels
-from ifair.reproduce.case import Case, prepare
+from ifair.reproduce.case import Case
 from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, make_unit
 from ifair.reproduce.experiments.ranking_readings import HELD_OUT, NOTHING, QUERIES, make_case
-from ifair.reproduce.experiments.ranking_task import MEASURES, measure_variants
+from ifair.reproduce.experiments.ranking_task import MEASURES, measure_variants, prepare_variants
 from ifair.reproduce.paper import SENSITIVITY
 from ifair.reproduce.verdicts import judge_claim
 from ifair.results import Results
@@ -64,12 +64,11 @@ def measure_weights(case: Case) -> list[dict[str, Any]]:
         of the test queries.
     """
     variants = [{"weights": weights} for weights in WEIGHTS]
-    found = []
-    for variant, rows in zip(variants, measure_variants(case, variants)):
-        test = prepare(replace(case, options={**case.options, **variant})).test
-        base_rate = _percent_at_top(test.y, test.group, test.query)
-        found.append({**variant, "rows": rows, "base_rate": base_rate})
-    return found
+    splits = prepare_variants(case, variants)
+    return [
+        {**variant, "rows": rows, "base_rate": _percent_at_top(parts.test.y, parts.test.group, parts.test.query)}
+        for variant, parts, rows in zip(variants, splits, measure_variants(case, splits))
+    ]
 
 
 def _percent_at_top(scores: Any, group: Any, query: Any) -> float:

@@ -18,6 +18,7 @@ from ifair.reproduce import labels
 from ifair.reproduce.case import Case
 from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Source, Unit, group_results, make_unit
 from ifair.reproduce.experiments.synthetic_panels import (
+    FEW,
     METHODS,
     N_POINTS,
     VARIANTS,
@@ -42,7 +43,7 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
         make_unit(
             f"{method}, draw {seed + 1}",
             measure_influence,
-            profile.case(Source("synthetic", N_POINTS), seed, method=method),
+            profile.case(Source("synthetic", N_POINTS, grid=FEW), seed, method=method),
         )
         for method in METHODS
         if method != "original"
