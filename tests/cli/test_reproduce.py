@@ -1,20 +1,29 @@
 """``ifair reproduce``: what it refuses, leaves out and plans; a whole run is in tests/reproduce/test_smoke.py."""
 
+import json
+import re
 from importlib import import_module
 
 import pytest
 
+from ifair.reproduce.assemble import empty_results
 from ifair.reproduce.profiles import PROFILES, Profile, Source
 
 from scripts import run
 
 TINY = Profile(
     n_splits=2,
+    n_splits_untested=1,
+    most_beyond=(900, 300),
     classification=(Source("credit"),),
     ranking=(),
     grid={"K": [4], "ratios": [(0.5, 0.5)], "lfr": [1.0], "p": [0.5]},
     solver={"n_restarts": 1, "max_iter": 5, "tol": 0.1},
 )
+
+
+RUN = {"seeds": [0], "units": 1, "seconds": 1.0, "sources": [], "grid": {}, "solver": {}, "left_out": []}
+RUN["environment"] = {"machine": "x86_64"}
 
 
 @pytest.fixture
@@ -29,8 +38,19 @@ def invoke(folder, *arguments):
 def test_the_plan_can_be_seen_without_running_it(tiny, tmp_path):
     outcome = invoke(tmp_path / "run", "--dry-run")
     assert outcome.exit_code == 0
-    assert "classification    16 units" in outcome.stdout
+    assert re.search(r"classification  credit 2 +16 ", outcome.stdout)
+    assert "Profile smoke, 1 processes" in outcome.stdout
     assert not (tmp_path / "run").exists()
+    fewer = invoke(tmp_path / "run", "--dry-run", "--splits", "1")
+    assert re.search(r"classification  credit 1 +8 ", fewer.stdout)
+
+
+def test_a_folder_holds_one_profile(tiny, tmp_path):
+    runs = {"classification": {"credit": {**RUN, "profile": "quick"}}}
+    (tmp_path / "results.json").write_text(json.dumps({**empty_results(), "runs": runs}), encoding="utf-8")
+    outcome = invoke(tmp_path, "--dry-run")
+    assert outcome.exit_code == 1
+    assert "holds results of the profile quick, and a page has one profile" in outcome.stderr
 
 
 def test_an_unknown_experiment_is_named(tiny, tmp_path):

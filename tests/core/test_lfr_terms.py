@@ -2,12 +2,13 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.special import expit
 
-from ifair.core.lfr_terms import GroupParity, LabelCrossEntropy, cross_entropy, first_log_odds, sigmoid
+from ifair.core.lfr_terms import GroupMapping, GroupParity, LabelCrossEntropy, cross_entropy, first_log_odds, sigmoid
 from ifair.core.mapping import Mapping, Packing, Parameters
 from ifair.core.objective import Objective, Reconstruction
 from ifair.engines.engine import LocalEngine
@@ -162,3 +163,21 @@ def test_packing_and_unpacking_are_inverse(rng):
     np.testing.assert_allclose(again.prototypes, at.prototypes)
     np.testing.assert_allclose(again.alpha, at.alpha)
     np.testing.assert_array_equal(again.extra["log_odds"], at.extra["log_odds"])
+
+
+@pytest.mark.parametrize(("p", "squared", "n_groups"), [(2.0, True, 2), (2.0, False, 3), (1.5, True, 2)])
+def test_weights_per_group_are_those_of_plain_loops_and_their_gradient_is_right(rng, p, squared, n_groups):
+    X, y, groups, start = draw(rng, n_groups)
+    X[:, 1] = groups
+    logs = rng.normal(size=(n_groups - 1) * N)
+    parameters = Parameters(start.prototypes, start.alpha, {**start.extra, "log_ratios": logs})
+    shared = objective(X, y, groups, p, squared, block_rows=7)
+    told = {"columns": np.array([1]), "values": np.arange(float(n_groups))[:, None]}
+    grouped = replace(shared, mapping=GroupMapping(p, squared, **told))
+    assert_gradient_is_right(grouped, parameters)
+    U = grouped.mapping.memberships(X, parameters)
+    for i, group in enumerate(groups):
+        own = start.alpha * (np.exp(logs[(group - 1) * N : group * N]) if group else 1.0)
+        np.testing.assert_allclose(U[i], oracles.memberships(X[i : i + 1], start.prototypes, own, p, squared)[0])
+    equal = replace(parameters, extra={**start.extra, "log_ratios": np.zeros_like(logs)})
+    assert grouped.value_and_grad(equal)[0].total == pytest.approx(shared.value_and_grad(start)[0].total)

@@ -576,3 +576,13 @@ def test_attribute_scaling_gives_the_distances_of_a_similarity():
     jobs = encoded.filter(like="job=").drop(columns="job=missing").to_numpy()
     apart = ((jobs[lost][:, None] - jobs[kept][None]) ** 2).sum(axis=2)
     np.testing.assert_allclose(apart, 0.5)
+
+
+def test_rescaling_keeps_the_categories_and_takes_the_scale_of_other_records():
+    people = pd.DataFrame({"age": [20.0, 30.0, 60.0, 90.0], "city": ["A", "B", "C", "B"]})
+    few = people.iloc[:2]
+    encoder = Encoder().fit(people).rescale(few)
+    encoded = encoder.transform(few)
+    assert list(encoded.columns) == ["age", "city=A", "city=B", "city=C"]
+    np.testing.assert_allclose(encoded["age"], [-1.0, 1.0])
+    np.testing.assert_allclose(encoder.transform(people)["city=C"], [0.0, 0.0, 1.0, 0.0])

@@ -17,6 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from ifair import LFR, Encoder
 from ifair.core.lfr_terms import GroupParity
 from ifair.data import load_credit, thirds
+from ifair.errors import IfairError
 from ifair.models import prototypes
 
 import oracles
@@ -354,3 +355,50 @@ def test_labels_of_one_class_or_three_or_none_are_refused(people, labels, messag
 def test_an_unfitted_model_says_so(people, method):
     with pytest.raises(NotFittedError):
         getattr(LFR(), method)(people[0])
+
+
+@pytest.fixture(scope="module")
+def two_worlds():
+    """What counts for the label of one group is noise to the other: the last column tells them apart."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(120, 3))
+    X[:, 2] = np.arange(120) % 2
+    y = (np.where(X[:, 2] == 0, X[:, 0], X[:, 1]) > 0).astype(int)
+    return X, y
+
+
+def test_weights_per_group_learn_what_counts_for_each(two_worlds):
+    X, y = two_worlds
+    # Two prototypes divide everybody along one direction, unless each group has weights of its own.
+    options = {"protected": [2], "fairness_weight": 0.0, "reconstruct_weight": 0.01, "random_state": 0, "tol": 1e-2}
+    shared = LFR(2, **options).fit(X, y)
+    apart = LFR(2, attribute_weights="per group", **options).fit(X, y)
+    assert apart.group_alpha_.shape == (2, 3)
+    np.testing.assert_allclose(apart.alpha_, apart.group_alpha_.mean(axis=0))
+    assert apart.group_alpha_[0, 0] > apart.group_alpha_[0, 1]
+    assert apart.group_alpha_[1, 1] > apart.group_alpha_[1, 0]
+    assert apart.target_loss_ < shared.target_loss_
+    assert apart.score(X, y) >= shared.score(X, y)
+    # Every record is represented with the weights of its own group, in whatever blocks.
+    for group in (0, 1):
+        own = apart.membership(X)[X[:, 2] == group]
+        plain = oracles.memberships(X[X[:, 2] == group], apart.prototypes_, apart.group_alpha_[group], 2.0, True)
+        np.testing.assert_allclose(own, plain, atol=1e-9)
+    np.testing.assert_allclose(np.concatenate(list(apart.transform_blocks(X, rows=50))), apart.transform(X), rtol=1e-6)
+
+
+def test_weights_per_group_need_groups_that_the_columns_tell(two_worlds):
+    X, y = two_worlds
+    model = LFR(3, attribute_weights="per group", protected=[2], max_iter=2, random_state=0)
+    with pytest.raises(IfairError, match="pass no sensitive_features"):
+        model.fit(X, y, sensitive_features=X[:, 2])
+    with pytest.raises(IfairError, match="name them with protected"):
+        LFR(3, attribute_weights="per group").fit(X, y)
+    with pytest.raises(IfairError, match="tell 120 groups apart"):
+        LFR(3, attribute_weights="per group", protected=[0]).fit(X, y)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(X, y)
+    with pytest.raises(IfairError, match="a group that was not there in fit"):
+        model.transform(np.array([[0.0, 0.0, 2.0]]))
+    with pytest.raises(IfairError, match="attribute_weights"):
+        LFR(3, attribute_weights="own").fit(X, y)

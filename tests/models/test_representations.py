@@ -54,3 +54,11 @@ def test_masked_svd_is_svd_of_the_masked_table(table):
 def test_an_unknown_name_suggests_the_right_one():
     with pytest.raises(ValueError, match="did you mean 'svd-masked'"):
         representation("svd_masked")
+
+
+@pytest.mark.parametrize(("name", "alpha_init"), [("ifair-a", "random"), ("ifair-b", "masked")])
+def test_the_papers_variants_are_the_paper_to_the_letter(name, alpha_init):
+    model = representation(name, protected=[0], k=20)[-1]
+    assert (model.reduction, model.init, model.pairs) == ("sum", "uniform", "all")
+    assert (model.p, model.squared, model.fairness_distance, model.utility_columns) == (2.0, False, "weighted", "all")
+    assert (model.alpha_init, model.freeze_protected) == (alpha_init, False)

@@ -32,7 +32,7 @@ def try_candidate(
     """A point with its measures, or why there is none; ``how`` as of :func:`judge_point`."""
     try:
         trained = train(candidate, parts, seed, options, threshold=threshold)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         return str(error)
     if rate is not None and parts.task == "classification":
         trained = trained.at_rate(parts.validation, rate)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ifair.core.arrays import Array, namespace
 from ifair.core.lbfgs import Floats
-from ifair.core.mapping import WEIGHT_SCALE, Packing, Parameters
+from ifair.core.mapping import WEIGHT_SCALE, Mapping, Packing, Parameters
 from ifair.core.objective import Losses, Objective
 from ifair.core.pairs import AllPairs, EuclideanPairs, Landmarks
 from ifair.core.solve import ENDED_EARLY, Problem, Result, Solution, minimise_many
@@ -157,7 +157,8 @@ def most_at_once(fit: Fit) -> int:
     """
     objective, engine = fit.objective, fit.objective.engine
     kernels = [term.kernel for _, term in objective.terms if isinstance(term, AllPairs | Landmarks)]
-    if objective.mapping.p != 2.0 or any(type(kernel) is not EuclideanPairs for kernel in kernels):
+    plain = type(objective.mapping) is Mapping and objective.mapping.p == 2.0
+    if not plain or any(type(kernel) is not EuclideanPairs for kernel in kernels):
         return 1
     rows = min(engine.n_records, engine.block_rows)
     # Of every fit some copies of a block of records and of its memberships are alive at the same time.

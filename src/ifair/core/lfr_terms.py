@@ -1,13 +1,13 @@
 """The terms of LFR (Zemel et al., ICML 2013) besides the reconstruction: labels, and parity of groups."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import logit
 
 from ifair.core.arrays import Array, Indices, at_least, namespace, times_vector, vector_times
-from ifair.core.mapping import Mapping, Parameters
+from ifair.core.mapping import Mapping, Parameters, Pullback, powered_distances
 from ifair.core.objective import Part, Term
 from ifair.engines.engine import Engine
 
@@ -66,7 +66,7 @@ def first_log_odds(engine: Engine, mapping: Mapping, parameters: Parameters, y: 
 
     Labels are of the engine's kind; parameters and result are NumPy arrays.
     """
-    sent = Parameters(*engine.send(parameters.prototypes, parameters.alpha))
+    sent = parameters.sent_to(engine)
 
     def sums(X: Array, rows: slice) -> tuple[Array, Array]:
         U = mapping.memberships(X, sent)
@@ -74,6 +74,66 @@ def first_log_odds(engine: Engine, mapping: Mapping, parameters: Parameters, y: 
 
     positives, all_of_them = engine.fetch(*engine.sum(sums))
     return np.asarray(logit((positives + 0.5) / (all_of_them + 1.0)))
+
+
+@dataclass(frozen=True, slots=True)
+class GroupMapping(Mapping):
+    """Memberships from distances in which every group has attribute weights of its own, as Zemel et al. define them.
+
+    The weights of the first group are ``alpha``, those of the others ``alpha * exp(extra["log_ratios"])``, so that none
+    can become negative.
+
+    Parameters
+    ----------
+    columns : int array of shape (P,)
+        Columns that tell the groups apart.
+    values : array of shape (G, P)
+        What the records of each group hold there.
+    """
+
+    extra: ClassVar[tuple[str, ...]] = ("log_ratios",)
+
+    columns: Indices = field(kw_only=True)
+    values: Array = field(kw_only=True)
+
+    def distances(self, X: Array, parameters: Parameters) -> tuple[Array, Pullback]:
+        members = find_members(X, self.columns, self.values)
+        weights = group_weights(parameters)
+        found = [powered_distances(X, Parameters(parameters.prototypes, alpha), self.p) for alpha in weights]
+        D = members[:, 0, None] * found[0][0]
+        for g, (distances, _) in enumerate(found[1:], start=1):
+            D = D + members[:, g, None] * distances
+
+        def pullback(C: Array) -> Parameters:
+            first, *others = (pull(members[:, g, None] * C) for g, (_, pull) in enumerate(found))
+            xp, (alpha, *rest) = namespace(C), weights
+            d_prototypes, d_alpha, d_logs = first.prototypes, first.alpha, []
+            for part, own in zip(others, rest):
+                d_prototypes = d_prototypes + part.prototypes
+                d_alpha = d_alpha + part.alpha * xp.where(alpha > 0.0, own / at_least(alpha, TINY), xp.ones_like(own))
+                d_logs.append(part.alpha * own)
+            return Parameters(d_prototypes, d_alpha, {"log_ratios": xp.concat(d_logs)})
+
+        return D, pullback
+
+
+TINY = float(np.finfo(np.float64).tiny)
+SAME_VALUE = 1e-5
+"""So far apart, relative to their size or to 1, two values of a group are the same: single precision is enough."""
+
+
+def group_weights(parameters: Parameters) -> list[Array]:
+    """The attribute weights of every group, each of shape (N,)."""
+    alpha, logs = parameters.alpha, parameters.extra["log_ratios"]
+    xp, N = namespace(alpha), alpha.shape[0]
+    return [alpha, *(alpha * xp.exp(logs[i : i + N]) for i in range(0, logs.shape[0], N))]
+
+
+def find_members(X: Array, columns: Indices, values: Array) -> Array:
+    """1.0 where a record is of a group, shape (M, G)."""
+    xp = namespace(X)
+    apart = xp.abs(xp.take(X, columns, axis=1)[:, None, :] - values[None, :, :])
+    return xp.astype(xp.all(apart <= SAME_VALUE * (1.0 + xp.abs(values)), axis=-1), X.dtype)
 
 
 ROUNDING = 0.01

@@ -6,7 +6,7 @@ Every step comes with its pullback: how a gradient on its result flows to the pa
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -58,6 +58,11 @@ class Parameters:
     def zeros(self) -> "Parameters":
         """Zeros of the same shapes."""
         return self._each(namespace(self.alpha).zeros_like)
+
+    def sent_to(self, engine: Engine) -> "Parameters":
+        """The same where the engine's records are."""
+        V, alpha, *extra = engine.send(self.prototypes, self.alpha, *self.extra.values())
+        return Parameters(V, alpha, dict(zip(self.extra, extra)))
 
     def _each(self, function: Callable[[Array], Array]) -> "Parameters":
         extra = {name: function(array) for name, array in self.extra.items()}
@@ -254,8 +259,15 @@ class Mapping:
         Take the softmax of squared distances (the authors' code) instead of distances (the paper).
     """
 
+    extra: ClassVar[tuple[str, ...]] = ()
+    """Names of the arrays in ``Parameters.extra`` that it learns besides prototypes and weights."""
+
     p: float = 2.0
     squared: bool = False
+
+    def distances(self, X: Array, parameters: Parameters) -> tuple[Array, Pullback]:
+        """Distances to the prototypes before their root, as of :func:`powered_distances`."""
+        return powered_distances(X, parameters, self.p)
 
     def memberships(self, X: Array, parameters: Parameters) -> Array:
         """``U`` of shape (M, K): how much of each prototype is in each record; rows sum to 1."""
@@ -321,7 +333,7 @@ class Mapping:
 
     def with_pullback(self, X: Array, parameters: Parameters) -> tuple[Array, Pullback]:
         """Memberships of ``X``, and how a gradient on them flows to the parameters."""
-        D, pull_distance = powered_distances(X, parameters, self.p)
+        D, pull_distance = self.distances(X, parameters)
         distance, slope = root(D, self.p, 2.0 if self.squared else 1.0)
         U = softmax(-distance)
 
@@ -341,7 +353,7 @@ def softmax(logits: Array) -> Array:
 
 def mean_memberships(engine: Engine, mapping: Mapping, parameters: Parameters) -> Array:
     """The mean membership in every prototype over all records of an engine, shape (K,); NumPy in, NumPy out."""
-    sent = Parameters(*engine.send(parameters.prototypes, parameters.alpha))
+    sent = parameters.sent_to(engine)
 
     def sums(X: Array, _: slice) -> tuple[Array]:
         U = mapping.memberships(X, sent)

@@ -105,8 +105,9 @@ class Objective:
 
     @property
     def extra(self) -> tuple[str, ...]:
-        """Names of the arrays that terms learn besides prototypes and attribute weights."""
-        return tuple(dict.fromkeys(name for _, term in self.terms for name in term.extra))
+        """Names of the arrays that terms and mapping learn besides prototypes and attribute weights."""
+        by_terms = (name for _, term in self.terms for name in term.extra)
+        return tuple(dict.fromkeys((*by_terms, *self.mapping.extra)))
 
     def with_weights(self, *weights: float) -> "Objective":
         """The same terms with other weights."""

@@ -1,7 +1,7 @@
 """LFR, the rival: learned fair representations of Zemel et al. (ICML 2013)."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -11,14 +11,22 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ifair.core.lfr_terms import GroupParity, LabelCrossEntropy, first_log_odds
+from ifair.core.arrays import namespace
+from ifair.core.lfr_terms import (
+    GroupMapping,
+    GroupParity,
+    LabelCrossEntropy,
+    find_members,
+    first_log_odds,
+    group_weights,
+)
 from ifair.core.mapping import Packing, Parameters
 from ifair.core.objective import Objective, Reconstruction
 from ifair.core.solve import Solution
 from ifair.engines.engine import Engine
-from ifair.errors import warn_user
-from ifair.inputs.table import Table
-from ifair.models.prototypes import PrototypeModel, Task
+from ifair.errors import IfairError, warn_user
+from ifair.inputs.table import RowMap, Table
+from ifair.models.prototypes import PrototypeModel, Representer, Task
 from ifair.models.starts import draw_sample, first_parameters
 from ifair.models.validation import (
     check_labels,
@@ -28,6 +36,9 @@ from ifair.models.validation import (
     number_groups,
     protected_columns,
 )
+
+MOST_GROUPS = 50
+"""Groups with attribute weights of their own."""
 
 PREDICTED_AT_ONCE = 16_384
 """Records whose memberships are held together."""
@@ -57,6 +68,9 @@ class LFR(ClassifierMixin, PrototypeModel):
         Order of the Minkowski distance.
     squared : bool, default=True
         Memberships from squared distances, as Zemel et al. define them.
+    attribute_weights : {"shared", "per group"}, default="shared"
+        Whether the groups have one set of attribute weights, or one each, as Zemel et al. have it. One each takes
+        groups that the columns named by `protected` tell apart, also of the records to be represented.
     alpha_init : {"random", "masked"} or array-like of shape (n_features,), default="random"
         First attribute weights, as in :class:`ifair.IFair`.
     init : {"k-means++", "k-means", "uniform"} or array-like of shape (n_prototypes, n_features), default="k-means++"
@@ -78,7 +92,9 @@ class LFR(ClassifierMixin, PrototypeModel):
     label_chances_ : ndarray of shape (n_prototypes,)
         Chance of the second class at every prototype (w of the paper).
     alpha_ : ndarray of shape (n_features,)
-        Attribute weights, never negative.
+        Attribute weights, never negative; with weights per group their mean over the records.
+    group_alpha_ : ndarray of shape (n_groups, n_features)
+        The weights of every group, in the order of `group_labels_`; only with weights per group.
     shares_ : ndarray of shape (n_prototypes,)
         Mean membership in every prototype over the training records.
     group_labels_ : list
@@ -144,6 +160,7 @@ class LFR(ClassifierMixin, PrototypeModel):
         protected: Any = None,
         p: float = 2.0,
         squared: bool = True,
+        attribute_weights: str = "shared",
         alpha_init: Any = "random",
         init: Any = "k-means++",
         output: str = "representation",
@@ -163,6 +180,7 @@ class LFR(ClassifierMixin, PrototypeModel):
         self.protected = protected
         self.p = p
         self.squared = squared
+        self.attribute_weights = attribute_weights
         self.alpha_init = alpha_init
         self.init = init
         self.output = output
@@ -212,6 +230,8 @@ class LFR(ClassifierMixin, PrototypeModel):
         check_table(self, table)
         protected = protected_columns(self, X)
         telling = None
+        if self.attribute_weights == "per group":
+            self._check_told(protected, table.beside["sensitive_features"])
         if table.beside["sensitive_features"] is not None:
             telling = table.labels("sensitive_features")
         elif protected.any():
@@ -228,6 +248,7 @@ class LFR(ClassifierMixin, PrototypeModel):
         random_state = check_random_state(self.random_state)
         free = np.zeros_like(protected)
         sizes = np.bincount(groups).astype(np.float64)
+        self._group_sizes = sizes
         columns, y, numbers, sizes = engine.send(np.ones(n_features), labels, groups, sizes)
         terms, weights = (
             (Reconstruction(columns), LabelCrossEntropy(y), GroupParity(numbers, sizes)),
@@ -235,7 +256,14 @@ class LFR(ClassifierMixin, PrototypeModel):
         )
         # Parity is reported without rounding, and even where it has no weight.
         exact = (*terms[:2], replace(terms[2], rounding=0.0))
-        reported = Objective(engine, self._mapping(), tuple(zip(weights, exact)))
+        logs: dict[str, Any] = {}
+        mapping = self._mapping()
+        if self.attribute_weights == "per group":
+            places, values = np.flatnonzero(protected), self._group_values()
+            sent = engine.send(places, values - centre[places])
+            mapping = GroupMapping(mapping.p, mapping.squared, columns=sent[0], values=sent[1])
+            logs = {"log_ratios": np.zeros((len(values) - 1) * n_features)}
+        reported = Objective(engine, mapping, tuple(zip(weights, exact)))
         objective = replace(reported, terms=tuple(zip(weights, terms if self.fairness_weight > 0 else terms[:2])))
         starts = []
         sample = draw_sample(engine, table, self.n_prototypes, random_state)
@@ -243,11 +271,43 @@ class LFR(ClassifierMixin, PrototypeModel):
             first = first_parameters(
                 sample, self.n_prototypes, self.init, self.alpha_init, protected, free, random_state
             )
-            first = Parameters(first.prototypes - centre, first.alpha)
+            first = Parameters(first.prototypes - centre, first.alpha, logs)
             log_odds = first_log_odds(engine, objective.mapping, first, y)
-            starts.append(replace(first, extra={"log_odds": log_odds}))
-        packing = Packing(self.n_prototypes, n_features, free, {"log_odds": self.n_prototypes})
+            starts.append(replace(first, extra={"log_odds": log_odds, **logs}))
+        lengths = {"log_odds": self.n_prototypes, **{name: len(array) for name, array in logs.items()}}
+        packing = Packing(self.n_prototypes, n_features, free, lengths)
         return Task(objective, starts, packing, protected, reported)
+
+    def _check_told(self, protected: NDArray[np.bool_], sensitive_features: Any) -> None:
+        if sensitive_features is not None or not protected.any():
+            raise IfairError(
+                "attribute_weights='per group' needs groups that the columns themselves tell apart: name them with "
+                "protected, and pass no sensitive_features"
+            )
+
+    def _group_values(self) -> NDArray[np.float64]:
+        """What every group holds in the protected columns, shape (G, P)."""
+        if not 2 <= len(self.group_labels_) <= MOST_GROUPS:
+            raise IfairError(
+                f"the protected columns tell {len(self.group_labels_)} groups apart; attribute_weights='per group' "
+                f"takes 2 to {MOST_GROUPS}"
+            )
+        return np.array([np.atleast_1d(label) for label in self.group_labels_], dtype=np.float64)
+
+    def _conclude(
+        self, engine: Engine, table: Table, task: Task, solution: Solution[Parameters], restarts: list[float]
+    ) -> None:
+        super()._conclude(engine, table, task, solution, restarts)
+        if self.attribute_weights == "per group":
+            self.group_alpha_ = np.stack(group_weights(solution.parameters))
+            self.alpha_ = np.average(self.group_alpha_, axis=0, weights=self._group_sizes)
+
+    def _representer(self, output: str) -> RowMap:
+        if self.attribute_weights == "shared":
+            return super()._representer(output)
+        mapping = self._mapping()
+        each = [Representer(mapping, self.prototypes_, alpha, output) for alpha in self.group_alpha_]
+        return GroupRepresenter(each, np.flatnonzero(self.protected_mask_), self._group_values())
 
     def _keep_losses(self, task: Task, solution: Solution[Parameters]) -> None:
         assert task.reported is not None
@@ -283,3 +343,33 @@ class LFR(ClassifierMixin, PrototypeModel):
         check_is_fitted(self)
         chosen: NDArray[Any] = self.classes_[(self.predict_proba(X)[:, 1] > 0.5).astype(np.intp)]
         return chosen
+
+
+@dataclass(frozen=True)
+class GroupRepresenter:
+    """Maps the records of every group with its own attribute weights."""
+
+    representers: Sequence[Representer]
+    columns: NDArray[np.intp]
+    values: NDArray[np.float64]
+
+    @property
+    def n_outputs(self) -> int:
+        return self.representers[0].n_outputs
+
+    def output_names(self, columns: Sequence[str]) -> list[str]:
+        return self.representers[0].output_names(columns)
+
+    def prepare(self, engine: Engine) -> Callable[[Any], Any]:
+        represent = [one.prepare(engine) for one in self.representers]
+        columns, values = engine.send(self.columns, self.values)
+
+        def represent_groups(block: Any) -> Any:
+            members = find_members(block, columns, values)
+            xp = namespace(members)
+            if not bool(xp.all(xp.sum(members, axis=1) > 0.0)):
+                raise IfairError("a record is of a group that was not there in fit: its attribute weights are unknown")
+            parts = [function(block) for function in represent]
+            return sum(xp.astype(members[:, g, None], part.dtype) * part for g, part in enumerate(parts))
+
+        return represent_groups

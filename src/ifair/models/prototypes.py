@@ -136,7 +136,7 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
         learned = solution.parameters
         self.prototypes_ = np.asarray(learned.prototypes + table.statistics.mean)
         self.alpha_ = np.asarray(learned.alpha)
-        self.shares_ = mean_memberships(engine, self._mapping(), learned)
+        self.shares_ = mean_memberships(engine, task.objective.mapping, learned)
         self.n_iter_ = solution.n_iter
         self.converged_ = solution.stopped == "converged"
         self.restarts_ = np.array(restarts)

@@ -40,6 +40,7 @@ def check_lfr_parameters(estimator: Any) -> None:
     _check_common(estimator, weights=("reconstruct_weight", "target_weight", "fairness_weight"))
     if isinstance(estimator.init, str):
         check_choice("init", estimator.init, ("k-means++", "k-means", "uniform"))
+    check_choice("attribute_weights", estimator.attribute_weights, ("shared", "per group"))
 
 
 def _check_common(estimator: Any, weights: tuple[str, ...]) -> None:

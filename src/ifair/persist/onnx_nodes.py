@@ -332,6 +332,8 @@ def convert_masked(scope: Any, operator: Any, container: Any) -> None:
 
 def add_memberships(graph: Graph, model: Any, X: str, output: str | None = None) -> str:
     """Softmax of negative distances to the prototypes, shape (n, K)."""
+    if getattr(model, "attribute_weights", "shared") != "shared":
+        raise ConversionError("an LFR with weights per group cannot be converted; use attribute_weights='shared'")
     distance = add_distances(graph, model, X)
     return graph.node("Softmax", graph.node("Neg", distance), output=output, axis=1)
 

@@ -68,7 +68,8 @@ def _tell_agreement(sections: Sequence[Block]) -> Line | None:
     parts = ", ".join(f"{title} {fmean(c.distance for c in found):.3f}" for title, found in by_section.items())
     return (
         Strong("The paper's numbers at its own settings"),
-        f": {sum(not cell.far for cell in cells)} of the {len(cells)} that it prints are within {MARGIN} of ours, the "
+        f": in {sum(not cell.far for cell in cells)} of {len(cells)} comparisons ours is within {MARGIN} of what it "
+        "prints, and the "
         f"mean absolute difference is {fmean(cell.distance for cell in cells):.3f} ({parts}).",
     )
 
