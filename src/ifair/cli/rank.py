@@ -1,11 +1,13 @@
 """``ifair rank``: rankings in which protected candidates get their share."""
 
+import math
 import sys
 import warnings
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from ifair.cli.extras import needs
 from ifair.cli.output import (
@@ -30,7 +32,8 @@ SHOWN_QUERIES = 20
     "--min-share",
     type=click.FloatRange(0, 1),
     required=True,
-    help="The share of protected candidates to aim for, at every position from the top.",
+    help="The share of protected candidates to aim for, at every position from the top; FA*IR lets pass what chance "
+    "may miss of it (--alpha), --plain-share does not.",
 )
 @click.option(
     "--model",
@@ -45,6 +48,7 @@ SHOWN_QUERIES = 20
     show_default=True,
     help="How rarely a fair lottery would miss the minimum counts; higher demands more.",
 )
+@click.option("--plain-share", is_flag=True, help="Hold the share itself, rounded down, at every position: no --alpha.")
 @output_option("The ranked table to write, .csv or .parquet; - prints CSV.", allow_dash=True)
 @json_option("what changed as JSON, for scripts")
 def rank(
@@ -53,7 +57,8 @@ def rank(
     min_share: float,
     model: Path | None,
     top: int | None,
-    alpha: float,
+    alpha: float | None,
+    plain_share: bool,
     output: Path,
     as_json: bool,
 ) -> None:
@@ -69,11 +74,16 @@ def rank(
     \b
     ifair rank candidates.csv --query job --score score --protected sex --group sex=f --min-share 0.4 -o ranked.csv
     ifair rank candidates.csv --protected sex --model model.ifair --min-share 0.4 --top 10 -o ranked.csv
+    ifair rank candidates.csv --score score --protected sex --min-share 0.15 --top 200 --plain-share -o ranked.csv
     ifair rank candidates.csv --score score --protected sex --min-share 0.4 -o - | head
     """
     needs_protected(roles)
     if roles.score is None and model is None:
         raise click.UsageError("say what to rank by: --score COLUMN or --model MODEL")
+    if plain_share:
+        if click.get_current_context().get_parameter_source("alpha") is ParameterSource.COMMANDLINE:
+            raise click.UsageError("--plain-share makes no allowance for chance: leave --alpha out")
+        alpha = None
     prints = prepare_table_output(table, output, as_json)
     if model is not None:
         needs("a model file", "skops")
@@ -107,7 +117,7 @@ def rank(
     ranked = rows.assign(**added).iloc[found.order]
     with explain_write_errors(output), BlockWriter(output, sys.stdout if prints else None) as writer:
         writer.write(ranked)
-    changes = _compare_rankings(found, moved, group, query, top)
+    changes = _compare_rankings(found, moved, group, query, top, (min_share, alpha))
     if as_json:
         facts = {"output": str(output), "min_share": min_share, "alpha": alpha, "top": top, "queries": changes}
         echo_json(facts)
@@ -174,12 +184,16 @@ def _predict_scores(path: Path, rows: Any, missing: tuple[str, ...]) -> Any:
     return scores
 
 
-def _compare_rankings(found: Any, moved: Any, protected: Any, query: Any, top: int | None) -> list[Any]:
-    """What changed in each ranking: who moved up, and the share of protected candidates at the top.
+def _compare_rankings(
+    found: Any, moved: Any, protected: Any, query: Any, top: int | None, demand: tuple[float, float | None]
+) -> list[Any]:
+    """What changed in each ranking: who moved up, the share of protected candidates at the top, and the least number.
 
     Arrays have one entry per row of the table, in its order.
     """
     import numpy as np
+
+    from ifair.ranking import minimum_counts
 
     changes = []
     for name, held in found.satisfied.items():
@@ -193,6 +207,7 @@ def _compare_rankings(found: Any, moved: Any, protected: Any, query: Any, top: i
                 "protected": int(ours.sum()),
                 "moved_up": int((moved[rows] > 0).sum()),
                 "top": k,
+                "minimum": int(minimum_counts(k if top else len(rows), *demand)[k - 1]),
                 "share_before": float(ours[after + moved[rows] <= k].mean()),
                 "share_after": float(ours[after <= k].mean()),
                 "minimum_held": bool(held),
@@ -201,14 +216,16 @@ def _compare_rankings(found: Any, moved: Any, protected: Any, query: Any, top: i
     return changes
 
 
-def _describe_changes(changes: list[Any], n_protected: int, min_share: float, alpha: float) -> str:
+def _describe_changes(changes: list[Any], n_protected: int, min_share: float, alpha: float | None) -> str:
     from ifair.report.blocks import align_rows
 
-    rows: list[tuple[str, ...]] = [("query", "candidates", "protected", "moved up", "top", "share before", "after", "")]
+    rows: list[tuple[str, ...]] = [
+        ("query", "candidates", "protected", "moved up", "top", "minimum", "share before", "after", "")
+    ]
     rows += [
         (
             make_printable(change["query"] or "(one)"),
-            *(str(change[key]) for key in ("candidates", "protected", "moved_up", "top")),
+            *(str(change[key]) for key in ("candidates", "protected", "moved_up", "top", "minimum")),
             *(f"{change[key]:.0%}" for key in ("share_before", "share_after")),
             "" if change["minimum_held"] else "too few protected candidates",
         )
@@ -220,9 +237,12 @@ def _describe_changes(changes: list[Any], n_protected: int, min_share: float, al
         text += f"\n... and {more} more queries (--json shows all)"
     moved = sum(change["moved_up"] > 0 for change in changes)
     text += f"\n\n{moved} of {len(changes)} rankings changed; {n_protected} candidates are protected."
-    if any(change["minimum_held"] and change["share_after"] < min_share for change in changes):
+    below = [change for change in changes if change["minimum_held"] and change["share_after"] < min_share]
+    if alpha is not None and below:
+        top, least = below[0]["top"], below[0]["minimum"]
         text += (
-            f"\nA share below {min_share:.0%} can be enough: what a lottery at that share would miss by chance is let "
-            f"pass (--alpha {alpha:g}; higher demands more)."
+            f"\nA share below {min_share:.0%} can be enough: FA*IR lets pass what a lottery at that share would miss by "
+            f"chance, at any position, in {alpha:.3g} of all draws (--alpha; higher demands more).\nOf the first {top} it "
+            f"therefore demands {least} ({least / top:.1%}); --plain-share demands {math.floor(min_share * top + 1e-9)}."
         )
     return text
