@@ -1,6 +1,5 @@
 """``ifair rank``: rankings in which protected candidates get their share."""
 
-import math
 import sys
 import warnings
 from pathlib import Path
@@ -17,6 +16,7 @@ from ifair.cli.output import (
     json_option,
     output_option,
     prepare_table_output,
+    trusted_option,
 )
 from ifair.cli.roles_options import needs_protected, roles_options
 from ifair.cli.terminal_text import make_printable, warn
@@ -40,6 +40,7 @@ SHOWN_QUERIES = 20
     type=click.Path(readable=False, path_type=Path),
     help="Rank by this model's prediction instead of --score.",
 )
+@trusted_option
 @click.option("--top", type=click.IntRange(1), help="Positions that the share is guaranteed for; by default all.")
 @click.option(
     "--alpha",
@@ -56,6 +57,7 @@ def rank(
     roles: Any,
     min_share: float,
     model: Path | None,
+    trusted: tuple[str, ...],
     top: int | None,
     alpha: float | None,
     plain_share: bool,
@@ -106,7 +108,7 @@ def rank(
     query = _read_complete(frame, roles.query, "query") if roles.query else None
     if query is not None and frame[roles.query].nunique() < rows[roles.query].nunique():
         query = rows[roles.query].to_numpy()  # 1 and 01 are two rankings
-    scores = _read_scores(frame, roles.score) if model is None else _predict_scores(model, rows, roles.missing)
+    scores = _read_scores(frame, roles.score) if model is None else _predict_scores(model, rows, roles.missing, trusted)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ShortageWarning)
         found = FAStarIR(k=top, p=min_share, alpha=alpha).rank(scores, sensitive_features=group, query=query)
@@ -175,10 +177,10 @@ def _read_scores(frame: Any, column: str) -> Any:
     return values
 
 
-def _predict_scores(path: Path, rows: Any, missing: tuple[str, ...]) -> Any:
+def _predict_scores(path: Path, rows: Any, missing: tuple[str, ...], trusted: tuple[str, ...]) -> Any:
     from ifair.cli.saved_model import Model
 
-    model = Model(path, missing)
+    model = Model(path, missing, trusted)
     scores = model.score(model.check_records(rows))
     model.warn_of_cells()
     return scores
@@ -217,6 +219,7 @@ def _compare_rankings(
 
 
 def _describe_changes(changes: list[Any], n_protected: int, min_share: float, alpha: float | None) -> str:
+    from ifair.ranking import minimum_counts
     from ifair.report.blocks import align_rows
 
     rows: list[tuple[str, ...]] = [
@@ -240,9 +243,10 @@ def _describe_changes(changes: list[Any], n_protected: int, min_share: float, al
     below = [change for change in changes if change["minimum_held"] and change["share_after"] < min_share]
     if alpha is not None and below:
         top, least = below[0]["top"], below[0]["minimum"]
+        plain = minimum_counts(top, min_share, None)[-1]
         text += (
-            f"\nA share below {min_share:.0%} can be enough: FA*IR lets pass what a lottery at that share would miss by "
-            f"chance, at any position, in {alpha:.3g} of all draws (--alpha; higher demands more).\nOf the first {top} it "
-            f"therefore demands {least} ({least / top:.1%}); --plain-share demands {math.floor(min_share * top + 1e-9)}."
+            f"\nA share below {min_share:.0%} can be enough: FA*IR lets pass what a lottery at that share would miss "
+            f"at some position by chance, in {alpha:.3g} of all draws (--alpha; higher demands more).\nOf the first "
+            f"{top} it demands {least} ({least / top:.1%}); --plain-share demands {plain}."
         )
     return text

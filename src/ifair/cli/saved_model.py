@@ -16,6 +16,8 @@ class Model:
         A model file.
     missing : tuple of str, optional
         What stands for a missing value besides an empty cell; by default what did when the model was fitted.
+    trusted : tuple of str, optional
+        Types in the file that the user vouches for.
 
     Attributes
     ----------
@@ -30,7 +32,7 @@ class Model:
         The columns that a table must have.
     """
 
-    def __init__(self, path: Path, missing: tuple[str, ...] = ()) -> None:
+    def __init__(self, path: Path, missing: tuple[str, ...] = (), trusted: tuple[str, ...] = ()) -> None:
         import ifair
         from ifair.encode import Encoder
         from ifair.errors import IfairError
@@ -40,7 +42,7 @@ class Model:
         self.path = path
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            self.pipeline = ifair.load(path)
+            self.pipeline = ifair.load(path, trusted=trusted)
         warn(str(w.message) for w in caught)
         self.consistent = isinstance(self.pipeline, ConsistentModel)
         inner = self.pipeline.estimator_ if self.consistent else self.pipeline

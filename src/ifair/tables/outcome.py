@@ -25,7 +25,9 @@ def encode_outcome(values: pd.Series, positive: Any = None) -> pd.Series:
         return values.astype("int64")
     if is_numeric_dtype(values) and len(found) > 2:
         return values.astype("float64")
-    shown = ", ".join(map(repr, sorted(found, key=str)[:5]))
+    shown = ", ".join(map(repr, sorted(found, key=str)[:5])) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
+    against = "" if len(found) == 2 else ", against all others"
     raise IfairError(
-        f"target {values.name!r} holds {shown}: say which one is positive, such as {name_setting('positive', found[0])}"
+        f"target {values.name!r} holds {shown}: say which one is positive{against}, such as "
+        f"{name_setting('positive', found[0])}"
     )
