@@ -43,10 +43,10 @@ def export(model: Path, onnx: Path, precision: str, trusted: tuple[str, ...], as
     needs("ONNX", "skl2onnx", "onnx")
     prepare_output(onnx, "onnx")
 
-    import ifair
+    from ifair.cli.saved_model import load_model
     from ifair.persist import to_onnx
 
-    fitted = ifair.load(model, trusted=trusted)
+    fitted = load_model(model, trusted)
     click.echo(f"{make_printable(model.name)}: converting ...", err=True)
     content = to_onnx(fitted, precision=precision)
     with explain_write_errors(onnx):
