@@ -26,6 +26,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from ifair import Encoder, Similarity
 from ifair.datasets.catalogue.census import ATTRIBUTES
 from ifair.encode import columns_of
+from ifair.errors import IfairError
 
 
 @pytest.fixture
@@ -539,7 +540,8 @@ def test_compas_has_the_columns_of_the_paper(real_data):
     compas = pd.read_csv(real_data / "compas" / "compas-scores-two-years.csv")
     compas = compas.dropna(subset=["days_b_screening_arrest", "c_charge_desc"])
     counts = ["juv_fel_count", "juv_misd_count", "juv_other_count", "priors_count"]
-    encoded = Encoder().fit_transform(compas[[*counts, "sex", "age_cat", "c_charge_degree", "c_charge_desc"]])
+    with pytest.warns(UserWarning, match="'c_charge_desc' has 420 categories, which make 420 columns: kept"):
+        encoded = Encoder().fit_transform(compas[[*counts, "sex", "age_cat", "c_charge_degree", "c_charge_desc"]])
     assert encoded.shape == (6900, 431)
 
 
@@ -586,3 +588,33 @@ def test_rescaling_keeps_the_categories_and_takes_the_scale_of_other_records():
     assert list(encoded.columns) == ["age", "city=A", "city=B", "city=C"]
     np.testing.assert_allclose(encoded["age"], [-1.0, 1.0])
     np.testing.assert_allclose(encoder.transform(people)["city=C"], [0.0, 0.0, 1.0, 0.0])
+
+
+DOUBTFUL = pd.DataFrame({"badge": [f"B-{i}" for i in range(60)], "age": [20 + i % 30 for i in range(60)]})
+
+
+@pytest.mark.parametrize(
+    ("cells", "reason"),
+    [
+        (DOUBTFUL["badge"], "is different in every row, like an identifier"),
+        ([f"A remark about somebody that nobody else got, {i}" for i in range(60)], "is free text"),
+        ([f"2020-01-{i:02d}" for i in range(60)], "looks like dates"),
+    ],
+)
+def test_text_that_names_people_is_refused_unless_it_is_called_categorical(cells, reason):
+    people = DOUBTFUL.assign(badge=cells)
+    with pytest.raises(IfairError, match=f"column 'badge' {reason}.*60 columns.*categorical=\\['badge'\\]"):
+        Encoder().fit(people)
+    with pytest.warns(UserWarning, match="'badge' has 60 categories"):
+        assert Encoder(categorical=["badge"]).fit_transform(people).shape == (60, 61)
+    assert Encoder().fit_transform(people.astype({"badge": "category"})).shape == (60, 61)
+
+
+def test_very_many_categories_and_numbers_that_name_people_are_warned_of_before_any_work():
+    town = DOUBTFUL.assign(badge=[f"town {i % 25}" for i in range(60)])
+    with pytest.warns(UserWarning, match="'badge' has 25 categories, which make 25 columns: kept; lump") as caught:
+        Encoder().fit(town)
+    assert caught[0].filename == __file__
+    assert Encoder(max_categories=5).fit_transform(town).shape == (60, 6)
+    with pytest.warns(UserWarning, match="'staff_id' is different in every row, like an identifier: encoded as a num"):
+        Encoder().fit(DOUBTFUL[["age"]].assign(staff_id=range(60)))

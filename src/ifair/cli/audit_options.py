@@ -137,8 +137,8 @@ def _read_existing(records: Any, roles: Any, scores: Any, decisions: Any, thresh
     from ifair.errors import IfairError
     from ifair.evaluate.splits import task_of
     from ifair.evaluate.training import Existing
-    from ifair.tables.from_table import encode_outcome
     from ifair.tables.groups import find_value
+    from ifair.tables.outcome import encode_outcome
 
     task = task_of(records)
     if decisions is not None and task != "classification":
