@@ -37,7 +37,7 @@ def clear_errors() -> Iterator[None]:
 
 @contextmanager
 def end_with_reader() -> Iterator[None]:
-    """Exit quietly with 141 when whoever reads standard output has seen enough, as a shell reports of other programs."""
+    """Exit quietly with 141, as shells report it, when whoever reads standard output has seen enough."""
     try:
         yield
     except BrokenPipeError:
