@@ -73,10 +73,7 @@ def try_results(tally, files, seed, n):
         paths = list_paths(data)
         # The first is as it was: a verb that refused everything would be no trial of it.
         for number in range(-1, n[name]):
-            if number < 0:
-                altered = content
-            else:
-                altered = damage(content, rng) if number % 5 == 0 else alter(data, paths, rng)
+            altered = content if number < 0 else damage(content, rng) if number % 5 == 0 else alter(data, paths, rng)
             with new_folder() as folder:
                 path = folder / f"{name}.json"
                 path.write_bytes(altered)
