@@ -68,7 +68,7 @@ def run_trial(seed=0, scale=1.0, only=KINDS):
         if "models" in only:
             try_models(tally, files, seed, many(200))
         if "kills" in only:
-            try_kills(tally, files, seed, many(6))
+            try_kills(tally, files, seed, many(4))
     return tally
 
 
