@@ -160,7 +160,7 @@ def test_a_protected_group_of_most_people_that_nobody_named_is_doubted(tmp_path,
         (sex, country, years, "ny"[years > 15]) for years in range(30) for sex in "fm" for country in ("NA", "ZA", "BW")
     ]
     lines = ["sex,country,years,hired", *(",".join(map(str, row)) for row in rows)]
-    (tmp_path / "people.csv").write_text("\n".join(["sex,country,years,hired", *lines]))
+    (tmp_path / "people.csv").write_text("\n".join(lines))
     roles = Roles(protected=("sex", "country"), target="hired", positive="y", group=group)
     people, _ = read_people(tmp_path / "people.csv", roles)
     assert people.group.mean() == pytest.approx(1 / 2 if group else 5 / 6)
