@@ -163,7 +163,7 @@ def explain_write_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
-        # Whoever reads standard output has seen enough; click ends the command quietly.
+        # Whoever reads standard output has seen enough.
         raise
     except OSError as error:
         raise click.ClickException(f"cannot write {path}: {error.strerror}") from error
