@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics import accuracy_score, roc_auc_score
+from scipy.stats import rankdata
+from sklearn.metrics import accuracy_score
 
 from ifair.errors import IfairError
 from ifair.metrics.arguments import check_numbers, check_vector, warn_undefined
@@ -45,7 +46,10 @@ def auc(y_true: ArrayLike, y_score: ArrayLike, *, pos_label: Any = None) -> floa
     scores = check_numbers(y_score, "y_score", len(truth))
     if truth.all() or not truth.any():
         return warn_undefined("AUC needs people of both classes in y_true")
-    return float(roc_auc_score(truth, scores))
+    # The positives' ranks among all, less those among themselves, count the negatives below them (Mann and Whitney).
+    positives, negatives = int(truth.sum()), int((~truth).sum())
+    below = rankdata(scores)[truth].sum() - positives * (positives + 1) / 2
+    return float(below / (positives * negatives))
 
 
 def hard_auc(y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = None) -> float:
