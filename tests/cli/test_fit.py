@@ -142,7 +142,7 @@ def test_ctrl_c_ends_it_and_leaves_no_file(folder, applicants, tmp_path):
     import pandas as pd
 
     # Enough people that it takes until it is stopped.
-    pd.concat([applicants.drop(columns="person")] * 20).to_csv(tmp_path / "many.csv", index=False)
+    pd.concat([applicants.drop(columns="person")] * 4).to_csv(tmp_path / "many.csv", index=False)
     code = "from ifair.cli import main; main(prog_name='ifair')"
     arguments = ["fit", "many.csv", "-p", "sex", "-k", "40", "--restarts", "500", "-o", "out/model.ifair"]
     (tmp_path / "out").mkdir()

@@ -114,17 +114,6 @@ def test_no_name_in_the_real_compas_file_reaches_the_frame(real_data):
         assert kept.isdisjoint(set(raw[personal].dropna()))
 
 
-@pytest.mark.data
-def test_no_host_name_reaches_the_airbnb_frame(real_data):
-    airbnb = load_airbnb()
-    assert not [c for c in airbnb.frame if "name" in c or c in ("id", "host_id")]
-    assert set(airbnb.frame["host_gender"]) == {"female", "male"}
-    assert airbnb.query.value_counts().min() >= 10
-    assert (airbnb.target * airbnb.frame["price"]).to_numpy() == pytest.approx(
-        airbnb.frame["review_scores_rating"].to_numpy()
-    )
-
-
 def test_question_marks_of_the_census_are_missing_and_both_spellings_of_the_label_count(samples):
     frame, outcome = parse_census([samples["census"], b"|1x3 Cross validator\n" + samples["census"]], "adult")
     assert outcome.tolist() == [0, 1, 0, 1]
