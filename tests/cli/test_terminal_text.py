@@ -79,7 +79,7 @@ def test_errors_and_warnings_about_hostile_columns_are_inert(table, tmp_path):
 @pytest.mark.parametrize(
     ("shell", "code", "stdout", "stderr"),
     [
-        ("{ifair} datasets list | head -1", 0, "dataset ", ""),
+        pytest.param("{ifair} datasets list | head -1", 0, "dataset ", "", marks=pytest.mark.slow),
         ("{ifair} datasets list >&- 2>&- <&-", 0, "", ""),
         ("{ifair} datasets list > /dev/full", 1, "", "Error: No space left on device"),
         (
