@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from importlib import import_module
 from pathlib import Path
 
 import pandas as pd
@@ -13,6 +14,8 @@ from scripts import run
 
 PAGE = Path(__file__).parents[2] / "docs" / "command_line.md"
 BLOCK = re.compile(r"^```(?P<kind>python|toml|console)\n(?P<content>.*?)^```$", flags=re.MULTILINE | re.DOTALL)
+QUICK = {"restarts": 1, "max_iter": 20}
+"""Of ``ifair fit``: what its models are worth is not on the page."""
 
 
 @pytest.fixture
@@ -26,6 +29,9 @@ def test_the_commands_of_the_page_run_in_order(blocks, tmp_path, monkeypatch, qu
     for package in ("skops", "pyarrow", "skl2onnx"):
         pytest.importorskip(package)
     monkeypatch.chdir(tmp_path)
+    for option in import_module("ifair.cli.fit").fit.params:
+        if option.name in QUICK:
+            monkeypatch.setattr(option, "default", QUICK[option.name])
     commands = 0
     for kind, content in blocks:
         if kind == "python":

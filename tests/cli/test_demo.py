@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ifair import IFair
 from ifair.cli.output import write_text
 from ifair.evaluate import demonstration
 from ifair.evaluate.demonstration import Settings, demonstrate
@@ -20,9 +21,11 @@ SMALL = Settings(n_splits=2, n_prototypes=(3,), highlighted=3, n_jobs=1)
 
 @pytest.fixture(scope="module", autouse=True)
 def few_people():
-    """A third of German Credit, wherever the demonstration loads it."""
+    """A third of German Credit, wherever the demonstration loads it, and one rough search for every iFair."""
     few = demonstration.load_credit().take(range(0, 1000, 3))
     with pytest.MonkeyPatch.context() as patch:
+        for name, value in {"n_restarts": 1, "tol": 1e-2}.items():
+            patch.setitem(IFair.__init__.__kwdefaults__, name, value)
         patch.setattr(demonstration, "load_credit", lambda: few)
         yield
 

@@ -143,9 +143,9 @@ def test_ctrl_c_ends_it_and_leaves_no_file(folder, applicants, tmp_path):
     import pandas as pd
 
     # Enough people that it takes until it is stopped.
-    pd.concat([applicants.drop(columns="person")] * 20).to_csv(tmp_path / "many.csv", index=False)
+    pd.concat([applicants.drop(columns="person")] * 4).to_csv(tmp_path / "many.csv", index=False)
     code = "from ifair.cli import main; main(prog_name='ifair')"
-    arguments = ["fit", "many.csv", "-p", "sex", "-k", "40", "--restarts", "500", "-o", "out/model.ifair"]
+    arguments = ["fit", "many.csv", "-p", "sex", "-k", "10", "--restarts", "60", "-o", "out/model.ifair"]
     (tmp_path / "out").mkdir()
     running = subprocess.Popen(
         [sys.executable, "-c", code, *arguments], cwd=tmp_path, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True

@@ -79,7 +79,7 @@ def test_errors_and_warnings_about_hostile_columns_are_inert(table, tmp_path):
 @pytest.mark.parametrize(
     ("shell", "code", "stdout", "stderr"),
     [
-        ("{ifair} datasets list | head -1", 0, "dataset ", ""),
+        pytest.param("{ifair} datasets list | head -1", 0, "dataset ", "", marks=pytest.mark.slow),
         ("set -o pipefail; {ifair} --help | head -0", 141, "", ""),
         pytest.param("set -o pipefail; {rank} -o - 2>/dev/null | head -1", 141, "näme", "", marks=pytest.mark.slow),
         ("{ifair} datasets list >&- 2>&- <&-", 0, "", ""),

@@ -4,8 +4,6 @@ import datetime
 import decimal
 import pickle
 import string
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -53,8 +51,14 @@ def gaps():
     )
 
 
-@parametrize_with_checks([Encoder(), Encoder(missing="ignore", scale="none"), Encoder(missing="impute")])
+@parametrize_with_checks([Encoder()])
 def test_encoder_passes_every_scikit_learn_check(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([Encoder(missing="ignore", scale="none"), Encoder(missing="impute")])
+def test_encoder_passes_every_scikit_learn_check_with_other_settings(estimator, check):
     check(estimator)
 
 
@@ -277,14 +281,6 @@ def test_polars_dates_and_lists_are_refused_by_name():
         Encoder().fit(pl.DataFrame({"born": [datetime.date(2000, 1, 1), None]}))
     with pytest.raises(TypeError, match="'jobs' holds list"):
         Encoder().fit(pl.DataFrame({"jobs": [[1], [2, 3]]}))
-
-
-def test_polars_is_not_imported_for_a_pandas_table():
-    code = (
-        "import sys, pandas as pd; from ifair import Encoder; e = Encoder(); "
-        "e.decode(e.fit_transform(pd.DataFrame({'a': ['x', 'y']}))); assert 'polars' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_array_in_array_out(people):

@@ -30,16 +30,21 @@ from samples import applicants
 ROLES = ["sex", "origin"]
 
 
+@parametrize_with_checks([ConsistentClassifier(), ConsistentRegressor()])
+@pytest.mark.filterwarnings("ignore")
+def test_scikit_learns_own_checks_pass(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
 @parametrize_with_checks(
     [
-        ConsistentClassifier(),
         ConsistentClassifier(LinearSVC(), strength=1.0, penalty="squared", similarity="paper", reference=20, cv=3),
-        ConsistentRegressor(),
         ConsistentRegressor(DecisionTreeRegressor(random_state=0), strength=0.5, n_neighbors=3, cv=2, protected=[-1]),
     ]
 )
 @pytest.mark.filterwarnings("ignore")
-def test_scikit_learns_own_checks_pass(estimator, check):
+def test_scikit_learns_own_checks_pass_with_other_settings(estimator, check):
     check(estimator)
 
 
