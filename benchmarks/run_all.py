@@ -54,6 +54,7 @@ BENCHES = (
     Bench("measures", ("what",)),
     Bench("graph", ("what",)),
     Bench("datasets", ("dataset",), (("seconds", "wall"),)),
+    Bench("walkthrough", ("command", "records")),
 )
 
 
