@@ -26,9 +26,8 @@ $(VENV)/.installed-%: pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$*]'
 	@touch $@
 
-demo: $(VENV)/.installed-report,tune ## set up, learn a fair representation of German Credit, write a report; then the paper's evaluation in small
+demo: $(VENV)/.installed-report ## set up, decide about the people of German Credit fairly, write a report
 	@$(BIN)/ifair demo
-	@$(BIN)/ifair reproduce --profile smoke --output ifair-demo/reproduce
 
 reproduce: $(VENV)/.installed-report,tune ## set up and run the paper's evaluation: PROFILE=smoke (default), quick or full
 	@$(BIN)/ifair reproduce --profile $(PROFILE)

@@ -53,6 +53,7 @@ BENCHES = (
     Bench("measures", ("what",)),
     Bench("graph", ("what",)),
     Bench("datasets", ("dataset",), (("seconds", "wall"),)),
+    Bench("walkthrough", ("command", "records")),
 )
 
 

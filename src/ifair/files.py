@@ -21,7 +21,6 @@ KINDS = {
     "journal": "a journal",
     "ifair-tuning": "a tuning",
     "ifair-evidence": "the evidence of an audit",
-    "ifair-demo": "the results of a demonstration",
     "ifair-reproduce": "the results of a reproduction",
 }
 # Where single people may be recognised: new files of these kinds are for their owner alone.

@@ -1,4 +1,4 @@
-"""The files that commands write, typed: a tuning, the evidence of an audit, a demo, a reproduction of the paper.
+"""The files that commands write, typed: a tuning, the evidence of an audit, a reproduction of the paper.
 
 The types here are the one description of the files: whoever writes, reads or shows them uses these, and reading
 compares a file with them. What is not required is left out for some tasks, or by earlier releases. A change of a key is
@@ -392,24 +392,6 @@ class Evidence(TypedDict):
     front: NotRequired[list[FrontStep]]
 
 
-class ComparedMethod(TypedDict):
-    """A method and its measures, each a list with one value per split."""
-
-    name: str
-    measures: dict[str, list[float]]
-
-
-class Demonstration(TypedDict):
-    """What ``ifair demo`` writes beside the report."""
-
-    format: Literal["ifair-demo"]
-    version: Literal[2]
-    data: dict[str, Any]
-    settings: dict[str, Any]
-    methods: list[ComparedMethod]
-    environment: dict[str, Any]
-
-
 class Source(TypedDict):
     """A dataset, and how far it was cut down."""
 
@@ -459,7 +441,6 @@ class Format:
 
 TUNING = Format(Tuning, "ifair tune")
 EVIDENCE = Format(Evidence, "ifair audit --output")
-DEMONSTRATION = Format(Demonstration, "ifair demo")
 REPRODUCTION = Format(Results, "ifair reproduce")
 
 

@@ -1,115 +1,92 @@
 """``ifair demo``: what a newcomer runs first."""
 
 import json
-from dataclasses import replace
+import sys
+from importlib import import_module
 
-import numpy as np
+import click
 import pytest
 
-from ifair import IFair
-from ifair.cli.output import write_text
-from ifair.evaluate import demonstration
-from ifair.evaluate.demonstration import Settings, demonstrate
-from ifair.report.terminal import DEMO_MEASURES, demo_text
-from ifair.results import DEMONSTRATION, check_results
+from ifair.results import EVIDENCE, check_results
 
 from samples import small_evidence
 from scripts import run
 
-SMALL = Settings(n_splits=2, n_prototypes=(3,), highlighted=3, n_jobs=1)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def few_people():
-    """A third of German Credit, wherever the demonstration loads it, and one rough search for every iFair."""
-    few = demonstration.load_credit().take(range(0, 1000, 3))
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in {"n_restarts": 1, "tol": 1e-2}.items():
-            patch.setitem(IFair.__init__.__kwdefaults__, name, value)
-        patch.setattr(demonstration, "load_credit", lambda: few)
-        yield
-
-
-@pytest.fixture(scope="module")
-def results():
-    return demonstrate(SMALL)
-
-
-def measures_of(results):
-    return {method["name"]: method["measures"] for method in results["methods"]}
-
-
-def test_every_method_is_measured_on_every_split(results):
-    assert list(measures_of(results)) == ["full data", "masked data", "iFair, K = 3", "iFair frozen, K = 3"]
-    for measures in measures_of(results).values():
-        assert set(DEMO_MEASURES) <= set(measures)
-        for values in measures.values():
-            assert len(values) == 2
-            assert all(0 <= value <= 1 for value in values)
-
-
-def test_what_cannot_see_the_age_cannot_flip_with_it(results):
-    measures = measures_of(results)
-    assert measures["masked data"]["flipped"] == [0.0, 0.0]
-    assert measures["iFair frozen, K = 3"]["flipped"] == [0.0, 0.0]
-    assert min(measures["full data"]["flipped"]) > 0
-
-
-def test_results_survive_json_and_repeat_exactly(results):
-    assert json.loads(json.dumps(results)) == results
-    check_results(results, DEMONSTRATION)
-    again = measures_of(demonstrate(replace(SMALL, n_splits=1)))
-    first = {name: {key: values[:1] for key, values in one.items()} for name, one in measures_of(results).items()}
-    assert again == first
-
-
-def test_the_table_shows_every_method_and_measure(results):
-    text = demo_text(results)
-    for method in results["methods"]:
-        assert method["name"] in text
-        for name in DEMO_MEASURES:
-            assert f"{np.mean(method['measures'][name]):.3f}" in text
-    assert all(measure in text for measure in DEMO_MEASURES.values())
+demo = import_module("ifair.cli.demo")
+"""The module: the package holds the command of this name."""
 
 
 @pytest.fixture
-def quick(monkeypatch, results):
-    """The command without the work: what it would find is known."""
-    monkeypatch.setattr(demonstration, "demonstrate", lambda settings, step: results)
-    monkeypatch.setattr("ifair.audit.evidence", lambda dataset, **options: small_evidence())
+def asked(monkeypatch):
+    """The command without the work: what it would find is known. Gives what was asked of the audit."""
+    options = {}
+
+    def find(dataset, *, step, **others):
+        options.update(others, dataset=dataset)
+        for done in range(1, 14):
+            step(f"candidate {done}", done, 13)
+        return small_evidence()
+
+    monkeypatch.setattr("ifair.audit.evidence", find)
+    return options
 
 
-@pytest.mark.usefixtures("quick")
-def test_the_command_prints_a_table_and_says_where_the_report_is(tmp_path, results):
+def test_the_command_prints_a_short_table_a_verdict_and_where_the_report_is(tmp_path, asked):
     folder = tmp_path / "new" / "folder"
     outcome = run("demo", "--output", folder)
-    assert outcome.exit_code == 0
-    assert "iFair frozen" in outcome.stdout
-    assert str(folder / "report.html") in outcome.stdout
-    assert json.loads((folder / "results.json").read_text(encoding="utf-8"))["methods"] == results["methods"]
-    assert sorted(path.name for path in folder.iterdir()) == ["evidence.json", "report.html", "results.json"]
+    assert outcome.exit_code == 0, outcome.output
+    assert asked["dataset"].name == "credit"
+    found = small_evidence()
+    for point in found["points"]:
+        assert (point["name"] in outcome.stdout) == (point["role"] != "rival")
+        if point["role"] != "rival":
+            [row] = [line for line in outcome.stdout.splitlines() if line.startswith(f"{point['label']}  ")]
+            ranks, flips = point["test"]["ranks"]["estimate"], point["flip"]["share_flipped"]
+            assert f"{point['test']['utility']['estimate']:.3f}  {ranks:.3f}" in row
+            assert f"{flips:.3f}" in row
+    *_, verdict, _, last = outcome.stdout.splitlines()
+    assert verdict == found["verdict"]["sentence"]
+    assert last == f"Report: {folder / 'report.html'}"
+    assert sorted(path.name for path in folder.iterdir()) == ["evidence.json", "report.html"]
+    check_results(json.loads((folder / "evidence.json").read_text(encoding="utf-8")), EVIDENCE)
     assert "<title>Fairness report: applicants</title>" in (folder / "report.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.usefixtures("quick")
-def test_json_goes_to_standard_output_and_nothing_else_does(tmp_path, results):
+def test_a_log_gets_a_handful_of_lines_of_progress(tmp_path, asked):
+    lines = run("demo", "--output", tmp_path).stderr.splitlines()
+    assert [line.partition(", about")[0] for line in lines] == [
+        f"German Credit: learning, deciding and measuring{rest}"
+        for rest in (" ...", ", 4 of 13 done", ", 7 of 13 done", ", 10 of 13 done", ", 13 of 13 done")
+    ]
+
+
+def test_json_goes_to_standard_output_and_nothing_else_does(tmp_path, asked):
     outcome = run("demo", "--json", "--output", tmp_path)
-    assert json.loads(outcome.stdout)["methods"] == results["methods"]
+    assert json.loads(outcome.stdout) == json.loads((tmp_path / "evidence.json").read_text(encoding="utf-8"))
+    assert "Report: " in outcome.stderr
+
+
+@pytest.mark.parametrize(
+    ("display", "terminal", "arguments", "opened"),
+    [(True, True, [], True), (False, True, [], False), (True, False, [], False), (True, True, ["--no-open"], False)],
+)
+def test_the_report_is_opened_only_where_it_is_seen(tmp_path, asked, monkeypatch, display, terminal, arguments, opened):
+    pages = []
+    monkeypatch.setattr(click, "launch", pages.append)
+    monkeypatch.setattr(sys, "platform", "linux")
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    if display:
+        monkeypatch.setenv("WAYLAND_DISPLAY", "wayland-0")
+    monkeypatch.setattr(demo, "is_terminal", lambda: terminal)
+    assert run("demo", "--output", tmp_path, *arguments).exit_code == 0
+    assert pages == ([str(tmp_path / "report.html")] if opened else [])
 
 
 def test_a_folder_that_cannot_be_made_is_named_before_any_work(tmp_path, monkeypatch):
-    monkeypatch.setattr(demonstration, "demonstrate", lambda *_: pytest.fail("work was done"))
+    monkeypatch.setattr("ifair.audit.evidence", lambda *_, **__: pytest.fail("work was done"))
     blocked = tmp_path / "file"
     blocked.write_text("")
     outcome = run("demo", "--output", blocked / "inside")
     assert outcome.exit_code == 1
     assert f"cannot make the folder {blocked / 'inside'}" in outcome.stderr
-
-
-def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path):
-    path = tmp_path / "results.json"
-    path.write_text("old")
-    with pytest.raises(UnicodeEncodeError):
-        write_text(path, "\ud800", "ifair-demo")
-    assert path.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [path]

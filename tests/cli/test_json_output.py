@@ -37,7 +37,6 @@ def undefined(monkeypatch):
         "ifair.audit.evidence": UNDEFINED,
         "ifair.cli.audit.gather_evidence": UNDEFINED,
         "ifair.cli.report.read_results": {"choices": {}, "points": []},
-        "ifair.evaluate.demonstration.demonstrate": UNDEFINED,
         "ifair.report.evidence_page.page": "",
         "ifair.reproduce.assemble.assemble": UNDEFINED,
         "ifair.reproduce.results_page.write_page": [],

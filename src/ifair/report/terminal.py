@@ -1,32 +1,20 @@
-"""An audit, a tuning and a demo for a terminal."""
+"""An audit and a tuning for a terminal."""
 
 from typing import Any
 
-import numpy as np
-
 from ifair.report.blocks import align_rows
 from ifair.report.comparison import measure_text, tabulate_comparison
-from ifair.results import Choices, Demonstration, Evidence, Point, Tuning
-
-DEMO_MEASURES = {
-    "Acc": "accuracy",
-    "AUC_of_scores": "AUC",
-    "AUC": "AUC (labels)",
-    "yNN": "yNN",
-    "flipped": "flipped",
-}
-"""What the demo shows, and what it calls it."""
+from ifair.results import Choices, Evidence, Point, Tuning
 
 
 def audit_text(evidence: Evidence) -> str:
     """The verdict, all points in one table, and each named choice beside deleting the columns."""
-    about, points = evidence["data"], evidence["points"]
+    points = evidence["points"]
     chosen = _by_point(evidence["choices"])
     flips = "flips" if evidence["task"] == "classification" else "moves"
     head = ["", "", evidence["utility"]["name"], "ranks", "yNN", flips, "adversary", "largest gap", "choice, caution"]
     lines = [
-        f"{about['name']}: {about['records']:,} people, protected: {', '.join(about['protected'])}; measured on "
-        f"{about['parts']['test']:,} people whom no model has seen",
+        _describe_people(evidence),
         "",
         align_rows([head, *(_row(point, chosen.get(point["id"], "")) for point in points)]),
     ]
@@ -63,13 +51,38 @@ def tuning_text(tuning: Tuning) -> str:
     )
 
 
-def demo_text(results: Demonstration) -> str:
-    """Mean and standard deviation of every measure over the splits, a row per method."""
-    rows = [["", *DEMO_MEASURES.values()]]
-    for method in results["methods"]:
-        reached = [method["measures"][name] for name in DEMO_MEASURES]
-        rows.append([method["name"], *(f"{np.mean(v):.3f} ± {np.std(v, ddof=1):.3f}" for v in reached)])
-    return align_rows(rows)
+def summary_text(evidence: Evidence) -> str:
+    """The full data, deleting the columns, and ours, in a short table; and the verdict."""
+    chosen = _by_point(evidence["choices"])
+    rows = [["", "", evidence["utility"]["name"], "consistency of ranks", "flips", "choice"]]
+    for point in evidence["points"]:
+        if point["role"] != "rival":
+            test: Any = point["test"]
+            numbers = [_number(test[name]["estimate"] if name in test else None) for name in ("utility", "ranks")]
+            names = [point.get("label", ""), point["name"]]
+            rows.append([*names, *numbers, _number(_find_flips(point)), chosen.get(point["id"], "")])
+    changed = " and ".join(evidence["data"]["protected"])
+    parts = [
+        _describe_people(evidence),
+        align_rows(rows),
+        "Consistency of ranks: how alike the scores of like people are. Flips: decisions that change if only "
+        f"{changed} does.",
+    ]
+    return "\n\n".join([*parts, *([evidence["verdict"]["sentence"]] if "verdict" in evidence else [])])
+
+
+def _describe_people(evidence: Evidence) -> str:
+    about = evidence["data"]
+    return (
+        f"{about['name']}: {about['records']:,} people, protected: {', '.join(about['protected'])}; measured on "
+        f"{about['parts']['test']:,} people whom no model has seen"
+    )
+
+
+def _find_flips(point: Point) -> float | None:
+    """The share of decisions that flip, or how far scores move where nothing is decided."""
+    flip = point["flip"]
+    return None if flip is None else flip["mean"] if flip["share_flipped"] is None else flip["share_flipped"]
 
 
 def _by_point(choices: Choices) -> dict[str, str]:
@@ -80,15 +93,13 @@ def _by_point(choices: Choices) -> dict[str, str]:
 
 def _row(point: Point, choice: str) -> list[str]:
     test = point["test"]
-    flip: Any = point["flip"] or {}
-    flipped = flip.get("mean") if flip.get("share_flipped") is None else flip.get("share_flipped")
     return [
         point.get("label", ""),
         point["name"],
         measure_text(test["utility"]),
         measure_text(test.get("ranks")),
         measure_text(test["yNN"]),
-        _number(flipped),
+        _number(_find_flips(point)),
         _number(point["adversary"][0]["auc"] if point["adversary"] else None),
         _number(point["groups"][0]["parity"] if point["groups"] else None),
         ", ".join([*filter(None, [choice]), *(one["tag"] for one in point.get("cautions", []))]),

@@ -1,0 +1,83 @@
+"""The pages that lead through the command line: their commands run in order, as they stand, on fewer people."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from ifair.tables.roles import Roles, read_roles
+
+from scripts import run
+
+DOCS = Path(__file__).parents[2] / "docs"
+BLOCK = re.compile(r"^```(?P<kind>python|toml|console)\n(?P<content>.*?)^```$", flags=re.MULTILINE | re.DOTALL)
+TABLES = ("people.csv", "applicants.csv")
+"""What pages learn from: the first 150 people do, since what the commands find is not on the page."""
+SMALL = {"tune": ["--trials", "4", "--estimator", "linear"], "report": ["--resamples", "10", "--jobs", "1"]}
+"""Said last, these count."""
+
+
+def read_blocks(page):
+    if not DOCS.exists():
+        pytest.skip("docs is not here: this is not a checkout of the repository")
+    return [(found["kind"], found["content"]) for found in BLOCK.finditer((DOCS / page).read_text(encoding="utf-8"))]
+
+
+def check_command_line():
+    decisions = pd.read_csv("decisions.csv", dtype={"person": str})
+    assert decisions["person"].iloc[0] == "0000"
+    assert set(decisions["decision"]) <= {0, 1}
+    assert (decisions["decision"] == (decisions["score"] > 0.5)).all()
+    assert Path("model.onnx").stat().st_size > 0
+
+
+def check_walkthrough():
+    decisions = pd.read_csv("decisions.csv")
+    assert len(decisions) == 200
+    assert decisions["decision"].sum() == 40
+    assert not {"gender", "origin", "hired"} & set(pd.read_csv("newcomers.csv").columns)
+    assert Path("report.card.md").stat().st_size > 0
+
+
+@pytest.mark.parametrize(
+    ("page", "check"), [("command_line.md", check_command_line), ("walkthrough.md", check_walkthrough)]
+)
+def test_the_commands_of_the_page_run_in_order(page, check, tmp_path, monkeypatch, quick_fits):
+    for package in ("skops", "pyarrow", "skl2onnx", "optuna", "jinja2"):
+        pytest.importorskip(package)
+    monkeypatch.chdir(tmp_path)
+    commands = 0
+    for kind, content in read_blocks(page):
+        if kind == "python":
+            exec(content, {})
+            for table in filter(Path.exists, map(Path, TABLES)):
+                table.write_text("".join(table.read_text("utf-8").splitlines(keepends=True)[:151]), "utf-8")
+        elif kind == "toml":
+            Path("roles.toml").write_text(content, encoding="utf-8")
+        else:
+            for line in content.splitlines():
+                assert line.startswith("$ ifair ")
+                words = shlex.split(line)[2:]
+                done = run(*words, *SMALL.get(words[0], []))
+                assert done.exit_code == 0, f"{line}\n{done.output}"
+                commands += 1
+    assert commands >= 6
+    check()
+
+
+def test_the_page_names_every_role():
+    page = DOCS / "command_line.md"
+    named = set(re.findall(r"^\| (.*?) \|", page.read_text(encoding="utf-8"), flags=re.MULTILINE))
+    roles = {name.strip("` ") for cell in named for name in cell.split(",") if "`" in name}
+    assert roles == set(Roles.__slots__)
+
+
+@pytest.mark.parametrize(
+    ("page", "protected"), [("command_line.md", ("age",)), ("walkthrough.md", ("gender", "origin"))]
+)
+def test_the_roles_of_the_page_are_read(page, protected, tmp_path):
+    content = next(content for kind, content in read_blocks(page) if kind == "toml")
+    (tmp_path / "roles.toml").write_text(content)
+    assert read_roles(tmp_path / "roles.toml").protected == protected
