@@ -28,6 +28,7 @@ from ifair.reproduce.deviations import describe_deviations
 from ifair.reproduce.experiment import Figures, find_experiments
 from ifair.reproduce.experiments import classification_task, ranking_task
 from ifair.reproduce.first_screen import collect_printed, list_small_profiles, summarise_page
+from ifair.reproduce.profiles import PROFILES
 from ifair.reproduce.runner import RunError, write_text
 from ifair.reproduce.verdicts import FAILS, HOLDS, IN_PART, OPEN, YES
 from ifair.results import Results, Source
@@ -229,7 +230,24 @@ def _tabulate_runs(results: Results) -> list[Block]:
         Heading("Profiles, time and machines"),
         Table(rows),
         Text(f"Versions: {'; '.join(sorted(versions))}."),
+        *(Text(f"Not run so far of this profile: {line}.") for line in _list_not_run(results)),
     ]
+
+
+def _list_not_run(results: Results) -> list[str]:
+    """What the full profile has and its results lack: experiments, and datasets of the paper's two tasks."""
+    profile = next(run["profile"] for parts in results["runs"].values() for run in parts.values())
+    if profile != "full":
+        return []
+    sources = {"classification": PROFILES[profile].classification, "ranking": PROFILES[profile].ranking}
+    missing = [f"the experiment {name}" for name in find_experiments() if name not in results["runs"]]
+    missing += [
+        f"{task} on {labels.dataset(source.name)}"
+        for task, planned in sources.items()
+        for source in planned
+        if source.name not in results["runs"].get(task, {})
+    ]
+    return ["; ".join(missing)] if missing else []
 
 
 def _list_left_out(results: Results) -> list[str]:
