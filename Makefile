@@ -33,10 +33,10 @@ reproduce: $(VENV)/.installed-report,tune ## set up and run the paper's evaluati
 	@$(BIN)/ifair reproduce --profile $(PROFILE)
 
 test: $(VENV)/.installed-test ## set up and run the test suite
-	@$(PYTEST) -n $(WORKERS) -m "not slow and not smoke and not browser and not cluster"
+	@$(PYTEST) -n $(WORKERS) --dist worksteal -m "not slow and not smoke and not browser and not cluster"
 
 test-slow: $(VENV)/.installed-test $(VENV)/.installed-dask ## the slow proofs: a hundred seeds of gradient checks and the like
-	@IFAIR_TEST_SEEDS=$${IFAIR_TEST_SEEDS:-100} $(PYTEST) -n $(WORKERS) -m "slow and not cluster"
+	@IFAIR_TEST_SEEDS=$${IFAIR_TEST_SEEDS:-100} $(PYTEST) -n $(WORKERS) --dist worksteal -m "slow and not cluster"
 	@$(PYTEST) -m "slow and cluster"
 
 test-smoke: $(VENV)/.installed-test ## the paper's evaluation in small, and whether it gives the numbers that it always gave

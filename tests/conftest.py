@@ -8,8 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-# Test processes share the cores already: one BLAS thread each, set before the first numerical call.
+# Test processes share the cores already: one BLAS thread each, set before the first numerical call, and no processes of
+# their own where a test does not ask for them; each of those would import everything anew.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("LOKY_MAX_CPU_COUNT", "1")
 
 # Without a device to test, kernels of Triton are interpreted; that is settled when their module is imported, and it is
 # by whoever collects the examples in it.

@@ -7,6 +7,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, roc_auc_score
 
+from ifair.cli.audit_options import read_people
+from ifair.tables.roles import Roles
+
 from samples import FAST, applicants, small_evidence
 from scripts import run
 
@@ -149,6 +152,19 @@ def test_the_verbs_are_thin(monkeypatch, people):
     assert asked["source"] == str(people)
     assert (asked["seed"], asked["most_people"], asked["higher_is_better"]) == (5, 50, False)
     assert asked["ids"][3] == "p003"
+
+
+@pytest.mark.parametrize(("group", "warned"), [((), True), (("sex=f",), False)])
+def test_a_protected_group_of_most_people_that_nobody_named_is_doubted(tmp_path, capsys, group, warned):
+    rows = [
+        (sex, country, years, "ny"[years > 15]) for years in range(30) for sex in "fm" for country in ("NA", "ZA", "BW")
+    ]
+    lines = ["sex,country,years,hired", *(",".join(map(str, row)) for row in rows)]
+    (tmp_path / "people.csv").write_text("\n".join(lines))
+    roles = Roles(protected=("sex", "country"), target="hired", positive="y", group=group)
+    people, _ = read_people(tmp_path / "people.csv", roles)
+    assert people.group.mean() == pytest.approx(1 / 2 if group else 5 / 6)
+    assert ("83% of all people are the protected group" in capsys.readouterr().err) == warned
 
 
 def test_a_card_is_written_beside_the_report(tmp_path):

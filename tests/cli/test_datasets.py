@@ -131,6 +131,8 @@ def test_path_shows_the_folders_and_the_files(cache, published):
 
 
 @pytest.mark.data
-def test_all_datasets_pass_their_check(real_data):
-    for name in dataset_names():
-        assert run("info", name, "--check").exit_code == 0
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.slow if n in ("airbnb", "census") else ()) for n in dataset_names()]
+)
+def test_every_dataset_passes_its_check(real_data, name):
+    assert run("info", name, "--check").exit_code == 0

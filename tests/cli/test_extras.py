@@ -1,8 +1,11 @@
 """Packages that a verb needs are asked for before any work."""
 
+import subprocess
+import sys
+
 import pytest
 
-from scripts import run
+from scripts import ENVIRONMENT, run
 
 CASES = {
     "persist": [
@@ -34,3 +37,25 @@ def test_what_is_missing_is_named_before_any_file_is_looked_at(extra, arguments,
     # No such file exists: had any been looked at, that would be the error.
     assert f"pip install 'ifair[{extra}]', or in a clone pip install -e '.[{extra}]'" in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+WITHOUT = """
+import sys
+sys.modules.update(dict.fromkeys(["optuna", "matplotlib", "jinja2"]))
+import pandas as pd
+from ifair import Encoder
+encoder = Encoder()
+encoder.decode(encoder.fit_transform(pd.DataFrame({"a": ["x", "y"]})))
+assert "polars" not in sys.modules
+from ifair.evaluate.rules import choose
+from ifair.evaluate.search import search
+from ifair.evaluate.space import Share
+Share()
+from ifair.reproduce.assemble import empty_results
+from ifair.reproduce.results_page import format_markdown
+assert "Nothing was run" in format_markdown(empty_results())
+"""
+
+
+def test_tables_rules_and_pages_need_no_package_that_draws_or_searches():
+    subprocess.run([sys.executable, "-c", WITHOUT], env=ENVIRONMENT, check=True)

@@ -29,7 +29,8 @@ def test_the_file_holds_what_the_library_learns(folder, applicants, classifier):
     assert list(model.named_steps) == ["encode", "fair", "decide"]
     X = applicants[["experience", "job", "owns_home"]]
     fair = IFair(3, fairness_distance="euclidean", n_restarts=1, max_iter=300, random_state=0)
-    ours = make_pipeline(Encoder(), fair, LogisticRegression(max_iter=2000)).fit(X, applicants["hired"] == "yes")
+    ours = make_pipeline(Encoder(scale="attribute"), fair, LogisticRegression(max_iter=2000))
+    ours.fit(X, applicants["hired"] == "yes")
     np.testing.assert_allclose(model.predict_proba(X), ours.predict_proba(X), rtol=1e-6)
 
 
@@ -142,9 +143,9 @@ def test_ctrl_c_ends_it_and_leaves_no_file(folder, applicants, tmp_path):
     import pandas as pd
 
     # Enough people that it takes until it is stopped.
-    pd.concat([applicants.drop(columns="person")] * 20).to_csv(tmp_path / "many.csv", index=False)
+    pd.concat([applicants.drop(columns="person")] * 4).to_csv(tmp_path / "many.csv", index=False)
     code = "from ifair.cli import main; main(prog_name='ifair')"
-    arguments = ["fit", "many.csv", "-p", "sex", "-k", "40", "--restarts", "500", "-o", "out/model.ifair"]
+    arguments = ["fit", "many.csv", "-p", "sex", "-k", "10", "--restarts", "60", "-o", "out/model.ifair"]
     (tmp_path / "out").mkdir()
     running = subprocess.Popen(
         [sys.executable, "-c", code, *arguments], cwd=tmp_path, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True

@@ -178,3 +178,39 @@ def test_a_model_of_ones_own_is_tuned_and_shipped(place, tmp_path, monkeypatch):
         "m.ifair",
     )
     assert type(ifair.load("m.ifair").estimator_[-1]).__name__ == "GaussianNB"
+
+
+def test_a_type_of_ones_own_is_told_of_in_fit_and_vouched_for_in_decide_and_transform(place, tmp_path, monkeypatch):
+    (tmp_path / "our_types.py").write_text(
+        "from sklearn.linear_model import LogisticRegression\nclass Scorer(LogisticRegression): pass\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    fitted = ["--consistent", 0.1, "--estimator", "our_types:Scorer", "-o", "m.ifair"]
+    told = do("fit", place / "people.csv", *ROLES, *fitted).stderr
+    vouch = ["--trusted", "our_types.Scorer"]
+    assert f"must vouch for them with {' '.join(vouch)}" in " ".join(told.split())
+    assert "ModelFileWarning" not in told
+    refused = run("decide", place / "newcomers.csv", "--model", "m.ifair", "-o", "decided.csv")
+    assert refused.exit_code == 1
+    assert f"load it with {' '.join(vouch)}" in " ".join(refused.stderr.split())
+    do("decide", place / "newcomers.csv", "--model", "m.ifair", *vouch, "-o", "decided.csv")
+    do("transform", "m.ifair", place / "newcomers.csv", "--decide", *vouch, "-o", "scored.csv")
+    assert len(pd.read_csv("scored.csv")) == len(pd.read_csv("decided.csv"))
+
+
+def test_options_of_an_audit_are_refused_where_it_is_over(place, tmp_path):
+    for flag in (["-p", "sex"], ["--tuning", place / "tuning.json"], ["--evidence", tmp_path / "e.json"]):
+        done = run("report", place / "evidence.json", *flag, "-o", tmp_path / "report.html")
+        assert done.exit_code == 2
+        assert "says how to audit a table, and evidence is given: leave it out" in " ".join(done.stderr.split())
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_an_outcome_of_several_classes_needs_the_one_that_is_positive(place, tmp_path):
+    roles = ["-p", "sex", "--target", "team", "--ignore", "person"]
+    done = run("fit", place / "people.csv", *roles, "-o", tmp_path / "m.ifair")
+    assert done.exit_code == 1
+    classes = pd.read_csv(place / "people.csv")["team"].unique().tolist()
+    assert ", ".join(map(repr, sorted(classes)[:5])) in " ".join(done.stderr.split())
+    assert f"say which one is positive, against all others, such as --positive '{classes[0]}'" in done.stderr

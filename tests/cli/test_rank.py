@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import ifair
-from ifair.ranking import FAStarIR
+from ifair.ranking import FAStarIR, minimum_counts
 
 from scripts import run
 
@@ -120,7 +120,14 @@ def test_a_share_below_the_one_asked_for_is_explained(folder, tmp_path):
     said = "A share below 40% can be enough"
     strict = rank(*arguments, "--group", "sex=f", "--min-share", 0.4)
     assert said in strict.stdout, strict.output
+    least = minimum_counts(10, 0.4, 0.1)[-1]
+    assert f"Of the first 10 it demands {least} ({least / 10:.1%}); --plain-share demands 4." in strict.stdout
     assert said not in rank(*arguments, "--group", "sex=f", "--min-share", 0).stdout
+    plain = rank(*arguments, "--group", "sex=f", "--min-share", 0.4, "--plain-share", "--json")
+    changed = json.loads(plain.stdout)["queries"][0]
+    assert changed["minimum"] == 4
+    assert changed["share_after"] >= 0.4
+    assert rank(*arguments, "--min-share", 0.4, "--plain-share", "--alpha", 0.2).exit_code == 2
 
 
 def test_something_must_be_ranked_by(folder, tmp_path):

@@ -79,7 +79,9 @@ def test_errors_and_warnings_about_hostile_columns_are_inert(table, tmp_path):
 @pytest.mark.parametrize(
     ("shell", "code", "stdout", "stderr"),
     [
-        ("{ifair} datasets list | head -1", 0, "dataset ", ""),
+        pytest.param("{ifair} datasets list | head -1", 0, "dataset ", "", marks=pytest.mark.slow),
+        ("set -o pipefail; {ifair} --help | head -0", 141, "", ""),
+        pytest.param("set -o pipefail; {rank} -o - 2>/dev/null | head -1", 141, "näme", "", marks=pytest.mark.slow),
         ("{ifair} datasets list >&- 2>&- <&-", 0, "", ""),
         ("{ifair} datasets list > /dev/full", 1, "", "Error: No space left on device"),
         (

@@ -205,7 +205,7 @@ class DecisiveIFair(IFair):
 
 def test_a_term_of_ones_own_shapes_what_an_estimator_learns(rng):
     X, _ = draw(rng)
-    plain, decisive = (DecisiveIFair(K, n_restarts=1, tol=0.1, random_state=0) for _ in range(2))
+    plain, decisive = (DecisiveIFair(K, init="k-means++", n_restarts=1, tol=0.1, random_state=0) for _ in range(2))
     decisive.entropy_weight = 5.0
 
     def entropy(model):

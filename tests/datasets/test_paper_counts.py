@@ -57,9 +57,9 @@ def test_every_column_is_a_number_a_boolean_or_a_category(name, loaded):
     [
         ("compas", {"recipe": "race-inside"}, 6900, 429, 431),
         ("compas", {"within_days": 30}, 6172, 400, 406),
-        ("census", {"recipe": "all"}, 48842, 103, 105),
+        pytest.param("census", {"recipe": "all"}, 48842, 103, 105, marks=pytest.mark.slow),
         ("xing", {"recipe": "56-queries"}, 2208, 59, 62),
-        ("airbnb", {"recipe": "four-cities"}, 7224, 33, 35),
+        pytest.param("airbnb", {"recipe": "four-cities"}, 7224, 33, 35, marks=pytest.mark.slow),
     ],
     ids=lambda value: str(value),
 )
@@ -69,6 +69,7 @@ def test_the_other_recipes_reach_their_counts(real_data, name, options, rows, co
     assert (encoded_width(dataset.masked), encoded_width(dataset.frame)) == (columns, with_protected)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize(
     ("options", "queries"),
@@ -77,6 +78,17 @@ def test_the_other_recipes_reach_their_counts(real_data, name, options, rows, co
 )
 def test_the_other_queries_of_airbnb_reach_their_counts(real_data, options, queries):
     assert load("airbnb", **options).query.nunique() == queries
+
+
+@pytest.mark.data
+def test_no_host_name_reaches_the_airbnb_frame(real_data):
+    airbnb = load_once("airbnb", download_if_missing=False)
+    assert not [c for c in airbnb.frame if "name" in c or c in ("id", "host_id")]
+    assert set(airbnb.frame["host_gender"]) == {"female", "male"}
+    assert airbnb.query.value_counts().min() >= 10
+    assert (airbnb.target * airbnb.frame["price"]).to_numpy() == pytest.approx(
+        airbnb.frame["review_scores_rating"].to_numpy()
+    )
 
 
 @pytest.mark.data

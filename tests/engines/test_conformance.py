@@ -177,13 +177,22 @@ def assert_same(actual, expected, tolerance):
         np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance * np.abs(b).max(initial=0.0))
 
 
+REDUCTIONS = ("mean", "sum", "norm")
 SETTINGS = [
-    pytest.param(pairs, p, weighted, reduction, id=f"{pairs}-p{p:g}-{'weighted' if weighted else 'plain'}-{reduction}")
+    pytest.param(
+        *(pairs, p, weighted, reduction),
+        # Any two of these settings meet in those that are not slow.
+        marks=()
+        if pairs == "moments" or reduction == REDUCTIONS[(int(p) + weighted + (pairs == "all")) % 3]
+        else pytest.mark.slow,
+        id=f"{pairs}-p{p:g}-{'weighted' if weighted else 'plain'}-{reduction}",
+    )
     for pairs, p, weighted, reduction in itertools.product(
-        ("all", "landmarks", "moments", "none"), (2.0, 1.0, 3.0), (True, False), ("mean", "sum", "norm")
+        ("all", "landmarks", "moments", "none"), (2.0, 1.0, 3.0), (True, False), REDUCTIONS
     )
     if (pairs != "moments" or p == 2.0) and (pairs != "none" or weighted)
 ]
+SHARDS = [pytest.param(n, marks=() if n in (1, 2, 5, 7) else pytest.mark.slow) for n in range(1, 8)]
 
 
 @pytest.mark.parametrize(("pairs", "p", "weighted", "reduction"), SETTINGS)
@@ -194,7 +203,7 @@ def test_loss_and_gradient_are_those_of_one_block(rng, opened, pairs, p, weighte
     assert_same(objective(opened(X), **options).value_and_grad(at), expected, 1e-10)
 
 
-@pytest.mark.parametrize("shards", range(1, 8))
+@pytest.mark.parametrize("shards", SHARDS)
 @pytest.mark.parametrize("pairs", ["all", "landmarks", "moments", "none"])
 def test_the_number_of_shards_does_not_matter(rng, opened, pairs, shards):
     X, at = draw(rng)
@@ -218,7 +227,7 @@ def test_records_in_single_precision_are_computed_with_in_double(rng, opened, pa
     assert_same(objective(opened(X), pairs).value_and_grad(at), expected, 1e-10)
 
 
-@pytest.mark.parametrize("shards", range(1, 8))
+@pytest.mark.parametrize("shards", SHARDS)
 @pytest.mark.parametrize("n_groups", [1, 3])
 def test_loss_and_gradient_of_lfr_are_those_of_one_block(seed, opened, n_groups, shards):
     X, at = draw(np.random.default_rng(seed))

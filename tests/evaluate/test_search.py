@@ -299,14 +299,6 @@ def test_without_optuna_the_message_names_the_extra(objective, space, monkeypatc
         search(objective, space, measures=MEASURES, n_trials=1)
 
 
-def test_fronts_and_rules_need_no_optuna():
-    program = (
-        "import sys; sys.modules['optuna'] = None; from ifair.evaluate.rules import choose; "
-        "from ifair.evaluate.search import search; from ifair.evaluate.space import Share; Share()"
-    )
-    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
-
-
 @pytest.mark.parametrize("written", [0, 4])
 def test_a_full_disk_names_the_journal_and_leaves_no_empty_one(objective, space, tmp_path, monkeypatch, written):
     backend = pytest.importorskip("optuna.storages.journal").JournalFileBackend

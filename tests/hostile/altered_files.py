@@ -8,6 +8,7 @@ from importlib import import_module
 from unittest.mock import patch
 
 from hostile.bad_tables import ROLES, good_rows
+from hostile.kills import EXPERIMENT
 from hostile.outcomes import new_folder, try_command
 
 from ifair.plain_data import parse_json
@@ -70,12 +71,15 @@ def try_results(tally, files, seed, n):
         content = (files / f"{name}.json").read_bytes()
         data, rng = json.loads(content), random.Random(f"{seed} {name}")
         paths = list_paths(data)
-        for number in range(n[name]):
-            altered = damage(content, rng) if number % 5 == 0 else alter(data, paths, rng)
+        # The first is as it was: a verb that refused everything would be no trial of it.
+        for number in range(-1, n[name]):
+            altered = content if number < 0 else damage(content, rng) if number % 5 == 0 else alter(data, paths, rng)
             with new_folder() as folder:
                 path = folder / f"{name}.json"
                 path.write_bytes(altered)
                 outcome, what = use(folder, path, files)
+            if number < 0 and outcome != "accepted":
+                outcome, what = "silently wrong", f"the good file was {outcome}: {what}"
             tally.add(f"altered {name}: {verb}", outcome, f"number {number}: {what}")
 
 
@@ -107,7 +111,7 @@ def audit_by_tuning(folder, path, files):
 def reproduce_results(folder, path, _):
     """The page is made of what is there; nothing is computed anew."""
     with patch.object(import_module("ifair.reproduce.runner"), "run_units", lambda *_, **__: []):
-        arguments = ["reproduce", "--only", "landmarks", "-o", folder, "--json"]
+        arguments = ["reproduce", *EXPERIMENT, "-o", folder, "--json"]
         done = try_command(folder, arguments, lambda printed: "" if parse_json(printed.encode()) else "nothing")
     # The file itself is what the verb writes.
     return ("accepted", "") if done[0] == "silently wrong" and done[1].endswith("changed results.json") else done

@@ -1,5 +1,6 @@
 """Writing verbs that end at any moment: what was there stays whole, and the same command finishes the work."""
 
+import json
 import os
 import random
 import signal
@@ -9,11 +10,12 @@ import warnings
 from pathlib import Path
 
 from hostile.bad_tables import ROLES
-from hostile.outcomes import LONGEST, new_folder
+from hostile.outcomes import LONGEST, Hung, new_folder, time_limit
 
 from scripts import run
 
 SOLVER = ["-k", "3", "--restarts", "1", "--max-iter", "200", "--jobs", "1"]
+EXPERIMENT = ["--only", "obfuscation", "--dataset", "credit", "--splits", "1", "--jobs", "1"]
 JUDGE = ["--resamples", "10", "--jobs", "1", "--estimator", "linear"]
 
 
@@ -33,6 +35,7 @@ def list_verbs(files):
         "tune": (["tune", table, *ROLES, "--trials", "3", "--estimator", "linear", "-o"], "t.json", Path.read_bytes),
         "audit": (["audit", table, *ROLES, *JUDGE, "-o"], "e.json", Path.read_bytes),
         "report": (["report", files / "evidence.json", "-o"], "r.html", Path.read_bytes),
+        "reproduce": (["reproduce", *EXPERIMENT, "-o"], "results.json", describe_experiments),
     }
 
 
@@ -41,6 +44,16 @@ def describe_model(path):
     import ifair
 
     return ifair.load(path)[-2].prototypes_.tobytes()
+
+
+def describe_experiments(path):
+    """The numbers of a reproduction; how long it took differs from run to run."""
+    return json.loads(path.read_bytes())["experiments"]
+
+
+def name_output(verb, output):
+    """What the command line is given: of ``reproduce`` the folder."""
+    return output.parent if verb == "reproduce" else output
 
 
 def run_killed(arguments, after):
@@ -71,7 +84,7 @@ def try_kills(tally, files, seed, n):
     for verb, (arguments, name, facts) in list_verbs(files).items():
         with new_folder() as folder:
             began = time.monotonic()
-            done = run(*arguments, folder / name)
+            done = run(*arguments, name_output(verb, folder / name))
             lasts = time.monotonic() - began
             assert done.exit_code == 0, f"{verb}: {done.output}"
             expected, earlier = facts(folder / name), (folder / name).read_bytes()
@@ -80,12 +93,13 @@ def try_kills(tally, files, seed, n):
                 output = folder / name
                 if number % 2:
                     output.write_bytes(earlier)
-                run_killed([*arguments, output], min(rng.uniform(0, 1.1) * lasts, LONGEST))
-                outcome, what = judge_remains(output, arguments, expected, earlier if number % 2 else None, facts)
+                command = [*arguments, name_output(verb, output)]
+                run_killed(command, min(rng.uniform(0, 1.1) * lasts, LONGEST))
+                outcome, what = judge_remains(output, command, expected, earlier if number % 2 else None, facts)
             tally.add(f"kill -9: {verb}", outcome, f"number {number}: {what}")
 
 
-def judge_remains(output, arguments, expected, earlier, facts):
+def judge_remains(output, command, expected, earlier, facts):
     """Whole or not there; and the same command then gives what it gives undisturbed."""
     try:
         if output.exists():
@@ -93,12 +107,15 @@ def judge_remains(output, arguments, expected, earlier, facts):
                 return "silently wrong", f"{output.name} is not whole"
         elif earlier is not None:
             return "silently wrong", f"{output.name} is gone"
-        done = run(*arguments, output)
+        with time_limit():
+            done = run(*command)
         if done.exit_code:
             known = isinstance(done.exception, SystemExit)
             return ("silently wrong" if known else "traceback"), f"cannot be run again: {done.output[-300:]}"
         if facts(output) != expected:
             return "silently wrong", "the second run gives another result"
         return "accepted", ""
+    except Hung:
+        return "hung", "the second run does not end"
     except Exception:
         return "traceback", traceback.format_exc(limit=-2)

@@ -1,6 +1,8 @@
 """What a hostile run came to, and the table of all of them."""
 
+import faulthandler
 import signal
+import sys
 import tempfile
 import traceback
 import warnings
@@ -49,16 +51,21 @@ class Tally:
 
 @contextmanager
 def time_limit(seconds=LONGEST):
-    """Raise :class:`Hung` after so many seconds."""
+    """Raise :class:`Hung` after so many seconds.
+
+    Compiled code that never comes back hears no alarm: after twice the time the whole trial ends with 1 and a trace.
+    """
 
     def ring(*_):
         raise Hung
 
     before = signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, seconds)
+    faulthandler.dump_traceback_later(2 * seconds, exit=True, file=sys.__stderr__)
     try:
         yield
     finally:
+        faulthandler.cancel_dump_traceback_later()
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
 

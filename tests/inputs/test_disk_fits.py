@@ -353,20 +353,22 @@ def needs_linux():
 @pytest.mark.parametrize(
     ("n_records", "rows", "chunk", "disk", "parquet"),
     [
-        (200_000, 25_000, 2 * 2**20, 110, 150),
+        (80_000, 10_000, 2**20, 110, None),
+        pytest.param(200_000, 25_000, 2 * 2**20, 110, 150, marks=pytest.mark.slow),
         pytest.param(400_000, 100_000, 8 * 2**20, 150, 250, marks=pytest.mark.slow),
     ],
 )
 def test_a_table_on_disk_takes_a_fraction_of_its_size_in_memory(room, n_records, rows, chunk, disk, parquet):
-    """80 or 160 MB on disk; in memory the table, its centred copy and their checks take several times that."""
+    """32 to 160 MB on disk; in memory the table, its centred copy and their checks take several times that."""
     needs_linux()
-    array, folder = (write(room / name, n_records, 50, rows) for name in ("x.npy", "parquet"))
+    array = write(room / "x.npy", n_records, 50, rows)
     sizes = {where: measured(array, "moments", n_records, where, chunk) for where in ("disk", "memory")}
-    sizes["parquet"] = measured(folder, "moments", n_records, chunk=chunk)
+    if parquet:
+        sizes["parquet"] = measured(write(room / "parquet", n_records, 50, rows), "moments", n_records, chunk=chunk)
     above = {name: size["peak"] - size["before"] for name, size in sizes.items()}
-    assert above["memory"] > 2 * 8 * 50 * n_records / 1e6, above
+    assert above["memory"] > max(2 * 8 * 50 * n_records / 1e6, disk + 20), above
     assert above["disk"] < disk, above
-    assert above["parquet"] < parquet, above  # pages of every column are decoded at a time
+    assert not parquet or above["parquet"] < parquet, above  # pages of every column are decoded at a time
     assert len({size["loss"] for size in sizes.values()}) == 1
     np.testing.assert_allclose(*sizes["disk"]["means"], rtol=1e-9)
 

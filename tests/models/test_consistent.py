@@ -23,22 +23,28 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import ifair
 from ifair import ConsistentClassifier, ConsistentRegressor, Encoder, Similarity
+from ifair.errors import IfairError
 
 from samples import applicants
 
 ROLES = ["sex", "origin"]
 
 
+@parametrize_with_checks([ConsistentClassifier(), ConsistentRegressor()])
+@pytest.mark.filterwarnings("ignore")
+def test_scikit_learns_own_checks_pass(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
 @parametrize_with_checks(
     [
-        ConsistentClassifier(),
         ConsistentClassifier(LinearSVC(), strength=1.0, penalty="squared", similarity="paper", reference=20, cv=3),
-        ConsistentRegressor(),
         ConsistentRegressor(DecisionTreeRegressor(random_state=0), strength=0.5, n_neighbors=3, cv=2, protected=[-1]),
     ]
 )
 @pytest.mark.filterwarnings("ignore")
-def test_scikit_learns_own_checks_pass(estimator, check):
+def test_scikit_learns_own_checks_pass_with_other_settings(estimator, check):
     check(estimator)
 
 
@@ -552,3 +558,12 @@ def test_a_conversion_to_onnx_is_refused_in_words(model, numbers):
     last.steps = [("consistent", ConsistentRegressor().fit(*numbers))]
     with pytest.raises(ifair.persist.ConversionError, match="a ConsistentRegressor compares every newcomer"):
         ifair.persist.to_onnx(last)
+
+
+@pytest.mark.parametrize("cells", [["a", "b"] * 20, pd.Categorical(["a", "b"] * 20), [1.0, None] * 20])
+@pytest.mark.parametrize("model", [ConsistentClassifier(), ConsistentRegressor()])
+def test_a_column_that_the_default_estimator_cannot_read_is_named_with_the_way_out(model, cells):
+    people = pd.DataFrame({"age": range(40), "job": cells})
+    held = "gaps" if cells[1] is None else "text"
+    with pytest.raises(IfairError, match=rf"column 'job' holds {held}.*=make_pipeline\(ifair.Encoder\(\), (Log|Lin)"):
+        model.fit(people, [0, 1] * 20)

@@ -54,10 +54,6 @@ def people(rng):
     [
         IFair(n_restarts=1, max_iter=20),
         IFair(output="membership", pairs=7, freeze_protected=True, protected=[0], n_restarts=1, max_iter=20),
-        IFair(3, p=1, pairs="all", init="uniform", alpha_init="random", n_restarts=1, max_iter=20),
-        IFair(3, init="principal", fairness_distance="euclidean", max_iter=20),
-        IFair(3, output="nearest", init="k-means", n_restarts=1, max_iter=20),
-        IFair(3, pairs="moments", squared=True, reduction="norm", fairness_distance="euclidean", max_iter=20),
     ]
 )
 @pytest.mark.filterwarnings("ignore")
@@ -66,9 +62,17 @@ def test_scikit_learns_own_checks_pass(estimator, check):
 
 
 @pytest.mark.slow
-@parametrize_with_checks([IFair()])
+@parametrize_with_checks(
+    [
+        IFair(),
+        IFair(3, p=1, pairs="all", init="uniform", alpha_init="random", n_restarts=1, max_iter=20),
+        IFair(3, init="principal", fairness_distance="euclidean", max_iter=20),
+        IFair(3, output="nearest", init="k-means", n_restarts=1, max_iter=20),
+        IFair(3, pairs="moments", squared=True, reduction="norm", fairness_distance="euclidean", max_iter=20),
+    ]
+)
 @pytest.mark.filterwarnings("ignore")
-def test_scikit_learns_own_checks_pass_with_all_defaults(estimator, check):
+def test_scikit_learns_own_checks_pass_with_all_defaults_and_other_settings(estimator, check):
     check(estimator)
 
 

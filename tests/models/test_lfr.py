@@ -53,7 +53,7 @@ def gap(model, X, group):
     return np.abs(U[group == 1].mean(axis=0) - U[group == 0].mean(axis=0)).sum()
 
 
-@parametrize_with_checks([LFR(n_restarts=1, max_iter=100)])
+@parametrize_with_checks([LFR(n_restarts=1, max_iter=20)])
 @pytest.mark.filterwarnings("ignore")
 def test_scikit_learns_own_checks_pass(estimator, check):
     check(estimator)

@@ -96,7 +96,7 @@ def test_a_few_steps_from_principal_components_keep_nearly_all_that_prototypes_c
     ("n_prototypes", "options", "expected"),
     [
         (4, {}, "principal"),
-        (6, {"alpha_init": "random"}, "principal"),
+        (6, {"alpha_init": "random", "freeze_protected": False}, "principal"),
         (6, {}, "k-means++"),  # more than the unprotected columns: the start would be the identity
         (4, {"alpha_init": np.ones(6)}, "k-means++"),
     ],

@@ -69,7 +69,8 @@ def records(seed=0, columns=8):
 
 
 def learned(**options):
-    options = {"protected": [7], "n_restarts": 1, "max_iter": 8, "pairs": 30, "random_state": 0} | options
+    options = {"protected": [7], "init": "k-means++", "n_restarts": 1, "max_iter": 8} | options
+    options = {"pairs": 30, "random_state": 0} | options
     return ifair.IFair(5, **options)
 
 

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -183,3 +184,10 @@ def test_wrong_arguments_are_refused(arguments):
 def test_counts_that_are_no_table_are_refused(counts):
     with pytest.raises(ValueError):
         failure_probability(counts, 0.5)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.15, 0.29, 0.4, 1.0])
+def test_without_significance_the_minimum_is_the_plain_share_rounded_down(share):
+    exact = [int(Fraction(str(share)) * length) for length in range(1, 201)]
+    assert minimum_counts(200, share, None).tolist() == exact
+    assert minimum_counts(200, [share, 0.0], None).tolist() == [exact, [0] * 200]

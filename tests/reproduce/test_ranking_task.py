@@ -140,6 +140,7 @@ def test_masked_data_on_xing_ranks_as_in_the_paper(real_data, grid, solver):
     assert row["test"]["yNN"] == pytest.approx(0.85, abs=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_airbnb_with_listings_in_no_query_is_ranked(real_data, grid, solver):
     rows = measure_rankings(Case("airbnb", 0, {}, None, 300, "fair", grid=grid, solver=solver))

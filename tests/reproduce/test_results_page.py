@@ -1,9 +1,5 @@
 """The page of an evaluation as a whole."""
 
-import subprocess
-import sys
-import textwrap
-
 import numpy as np
 import pytest
 
@@ -151,14 +147,3 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     (tmp_path / "figures").write_text("in the way")
     with pytest.raises(RunError, match=r"cannot make the folder .*figures"):
         write_page(tmp_path, empty_results())
-
-
-def test_the_page_is_written_where_nothing_can_be_drawn():
-    script = """
-        import sys
-        sys.modules.update({"matplotlib": None, "jinja2": None})
-        from ifair.reproduce.assemble import empty_results
-        from ifair.reproduce.results_page import format_markdown
-        assert "Nothing was run" in format_markdown(empty_results())
-        """
-    subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=True)

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from ifair.data import DataError
-from ifair.tables.column_doubts import count_many_categories, explain_unusable, find_doubt
+from ifair.doubts import count_many_categories, find_doubt
+from ifair.tables.column_doubts import explain_unusable
 from ifair.tables.groups import find_value, match_conditions
 
 

@@ -81,7 +81,7 @@ def test_a_wrong_name_suggests_the_right_one(roles, suggestion):
 
 
 def test_a_column_has_one_role_only():
-    with pytest.raises(DataError, match="'sex' cannot have two roles"):
+    with pytest.raises(DataError, match="'sex' is both the target and protected"):
         from_table(PEOPLE, protected="sex", target="sex")
 
 
@@ -111,10 +111,11 @@ def test_a_table_without_target_is_enough_for_a_representation():
 
 
 def test_a_protected_number_needs_a_rule():
-    with pytest.raises(DataError, match=r"group=lambda people: people\['age'\] < 33"):
+    with pytest.raises(DataError, match=r"group=\['age<33'\]"):
         from_table(PEOPLE, protected="age")
     young = from_table(PEOPLE, protected="age", group=lambda people: people["age"] < 33)
     assert young.group.tolist() == [False, True, True, False, False]
+    assert from_table(PEOPLE, protected="age", group=["age<33"]).group.tolist() == young.group.tolist()
 
 
 def test_several_protected_columns_protect_each_minority():
@@ -182,3 +183,29 @@ def test_values_are_shown_as_python_writes_them():
         from_table(grades, protected="sex", target="grade")
     with pytest.raises(DataError, match=r"Known: 3, 5$"):
         from_table(grades, protected="grade", group={"grade": 4})
+
+
+MANY = pd.concat([PEOPLE] * 8, ignore_index=True).assign(
+    badge=lambda people: [f"B-{i:03d}" for i in people.index],
+    note=lambda people: [f"A long remark that nobody wrote twice, number {i}" for i in people.index],
+    street=lambda people: [f"{i % 25} High Street" for i in people.index],
+)
+
+
+def test_columns_that_name_people_are_left_out_with_a_word_as_on_the_command_line():
+    with pytest.warns(UserWarning, match="left out") as caught:
+        data = from_table(MANY, target="hired", positive="yes", protected="sex")
+    assert list(data.frame) == ["sex", "age", "score", "job"]
+    told = [str(warning.message) for warning in caught]
+    assert [line.partition(":")[0].split("'")[1] for line in told] == ["badge", "note", "street"]
+    assert all("left out of the attributes; keep=[" in line for line in told)
+    assert {warning.filename for warning in caught} == {__file__}
+    with pytest.warns(UserWarning, match="'street' has 25 categories, which make 25 columns: kept"):
+        kept = from_table(
+            MANY, protected="sex", id="badge", ignore=["note"], keep="street", target="hired", positive="yes"
+        )
+    assert list(kept.frame) == ["sex", "age", "score", "job", "street"]
+    assert kept.ids.tolist() == MANY["badge"].tolist()
+    assert kept.take([3, 1]).ids.tolist() == ["B-003", "B-001"]
+    with pytest.raises(DataError, match="'badge' is different in every row, like an identifier: it names people"):
+        from_table(MANY.drop(columns=["note", "street"]), protected="badge")

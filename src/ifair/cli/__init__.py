@@ -16,7 +16,7 @@ from ifair.cli.rank import rank
 from ifair.cli.report import report
 from ifair.cli.reproduce import reproduce
 from ifair.cli.signals import stop_cleanly
-from ifair.cli.terminal_text import clear_errors, prepare_streams
+from ifair.cli.terminal_text import clear_errors, end_with_reader, prepare_streams
 from ifair.cli.transform import transform
 from ifair.cli.tune import tune
 
@@ -37,9 +37,14 @@ class Overview(click.Group):
         prepare_streams()
         return super().main(*args, **kwargs)
 
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """Read the command line; with ``--help``, print."""
+        with end_with_reader():
+            return super().make_context(*args, **kwargs)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; signals and errors are dealt with here, for all verbs alike."""
-        with stop_cleanly(ctx), clear_errors():
+        with end_with_reader(), stop_cleanly(ctx), clear_errors():
             return super().invoke(ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -23,7 +23,8 @@ def audit(table: Path, roles: Any, output: Path | None, as_json: bool, **options
     """Measure what decisions about the people in TABLE are worth and how fair they are, before and after iFair.
 
     Utility, consistency, group fairness, the adversary, the flip test and the certificate, on people whom no model
-    has seen; with all attributes, with protected columns deleted, for rivals, and for iFair at several settings.
+    has seen; with all attributes, with protected columns deleted, for rivals, and for iFair at several settings. Gaps
+    between groups are measured; equal rates are enforced where people are decided about, by `ifair decide --parity`.
 
     \b
     ifair audit people.csv --protected sex --target hired --positive yes

@@ -79,7 +79,15 @@ def read_people(table: Path, roles: Any, *more: str | None) -> tuple[Any, ...]:
     checked = check_table(table, roles.override(ignore=[*roles.ignore, *named]) if named else roles)
     warn(checked.warnings)
     ids = None if roles.id is None else checked.frame[roles.id].to_numpy()
-    return checked.to_dataset(), ids, *(None if name is None else checked.frame[name] for name in more)
+    people = checked.to_dataset()
+    if not roles.group and people.group.mean() > 0.5:
+        warn(
+            [
+                f"{people.group.mean():.0%} of all people are the protected group: whoever has in any protected column "
+                "another value than the most frequent one; say who is meant with --group COLUMN=VALUE"
+            ]
+        )
+    return people, ids, *(None if name is None else checked.frame[name] for name in more)
 
 
 def gather_evidence(
@@ -137,8 +145,8 @@ def _read_existing(records: Any, roles: Any, scores: Any, decisions: Any, thresh
     from ifair.errors import IfairError
     from ifair.evaluate.splits import task_of
     from ifair.evaluate.training import Existing
-    from ifair.tables.from_table import encode_outcome
     from ifair.tables.groups import find_value
+    from ifair.tables.outcome import encode_outcome
 
     task = task_of(records)
     if decisions is not None and task != "classification":

@@ -15,6 +15,7 @@ from ifair.cli.output import (
     missing_option,
     output_option,
     prepare_table_output,
+    trusted_option,
 )
 from ifair.cli.terminal_text import make_printable, warn
 
@@ -43,6 +44,7 @@ SMALL_GROUP = 10
 @click.option("--groups", metavar="COLUMN", help="The group of each person, for --parity.")
 @click.option("--id", "id_", metavar="COLUMN", help="Names a row; carried along. By default as the model was fitted.")
 @missing_option
+@trusted_option
 @output_option("The table to write, .csv or .parquet; - prints CSV.", allow_dash=True)
 @json_option("what was decided, with every change explained, as JSON")
 def decide(
@@ -55,6 +57,7 @@ def decide(
     groups: str | None,
     id_: str | None,
     missing: tuple[str, ...],
+    trusted: tuple[str, ...],
     output: Path,
     as_json: bool,
 ) -> None:
@@ -83,7 +86,7 @@ def decide(
     from ifair.tables.cell_types import mark_missing
     from ifair.tables.write import BlockWriter
 
-    fitted = Model(model, missing)
+    fitted = Model(model, missing, trusted)
     if rate is n is threshold is None:
         rate = fitted.decision.get("rate")
         threshold = fitted.decision.get("threshold") if rate is None and parity is None else None

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ifair.cli.extras import needs
-from ifair.cli.output import echo_json, explain_write_errors, force_option, json_option, prepare_output
+from ifair.cli.output import echo_json, explain_write_errors, force_option, json_option, prepare_output, trusted_option
 from ifair.cli.terminal_text import make_printable
 from ifair.files import write_whole
 
@@ -28,9 +28,10 @@ from ifair.files import write_whole
     show_default=True,
     help="Numbers of 32 or of 64 bits.",
 )
+@trusted_option
 @force_option
 @json_option("what was written as JSON, for scripts")
-def export(model: Path, onnx: Path, precision: str, as_json: bool) -> None:
+def export(model: Path, onnx: Path, precision: str, trusted: tuple[str, ...], as_json: bool) -> None:
     """Write MODEL as ONNX, to be run by onnxruntime in any language.
 
     \b
@@ -42,10 +43,10 @@ def export(model: Path, onnx: Path, precision: str, as_json: bool) -> None:
     needs("ONNX", "skl2onnx", "onnx")
     prepare_output(onnx, "onnx")
 
-    import ifair
+    from ifair.cli.saved_model import load_model
     from ifair.persist import to_onnx
 
-    fitted = ifair.load(model)
+    fitted = load_model(model, trusted)
     click.echo(f"{make_printable(model.name)}: converting ...", err=True)
     content = to_onnx(fitted, precision=precision)
     with explain_write_errors(onnx):

@@ -88,7 +88,8 @@ def fit(
     With --target, a model of the outcome is trained on the representation and saved along. With --tuning, the model is
     a point of the report: its representation, model, strength and threshold, learned from all people. What cannot be
     an attribute (identifiers, constants, free text) is left out, and said so. Protected columns are not looked at, and
-    need not be there when the model is used, unless --no-freeze asks for the paper's way.
+    need not be there when the model is used, unless --no-freeze asks for the paper's way. Equal rates of groups are
+    enforced where people are decided about: `ifair decide --parity`.
 
     \b
     ifair fit people.csv --protected sex -o model.ifair
@@ -138,8 +139,10 @@ def fit(
         "training": _describe_training(trained),
         **({} if people.target is None else {"decision": limit, "flips": _count_flips(trained, learned_from, limit)}),
     }
-    with explain_write_errors(output):
+    with explain_write_errors(output), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         ifair.save(trained.estimator, output, about=about)
+    warn(str(w.message) for w in caught)
     if as_json:
         echo_json({"model": str(output), **about, "warnings": checked.warnings})
     else:

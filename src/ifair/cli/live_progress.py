@@ -55,12 +55,12 @@ class LiveProgress:
             again = f", {progress.reused} kept from before" if progress.reused else ""
             self._write_line(f"{self._title}: {progress.total} units{again}")
         elif not self._terminal:
-            left = self._left(progress.seconds_left)
+            left = self._format_left(progress.seconds_left)
             click.echo(f"  {progress.done:4d}/{progress.total}  {progress.label}, {left}", err=True)
         elif progress.done == progress.total:
             self._write_line(f"  {progress.done}/{progress.total} done")
 
-    def _left(self, seconds: float) -> str:
+    def _format_left(self, seconds: float) -> str:
         in_all = f" ({format_duration(seconds + self._later)} in all)" if self._later else ""
         return f"{format_duration(seconds)} left{in_all}"
 
@@ -74,7 +74,7 @@ class LiveProgress:
             last = self._last
             if last is None:
                 continue
-            left = f"{self._left(last.seconds_left)}, " if last.seconds_left is not None else ""
+            left = f"{self._format_left(last.seconds_left)}, " if last.seconds_left is not None else ""
             running = "; ".join(list_running(self._folder))
             text = f"  {last.done}/{last.total}, {left}running: {running}"
             click.echo(f"\r\x1b[K{text[: shutil.get_terminal_size().columns - 1]}", nl=False, err=True)

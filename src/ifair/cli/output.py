@@ -119,6 +119,16 @@ def missing_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
+def trusted_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The option ``--trusted`` of verbs that take a model."""
+    return click.option(
+        "--trusted",
+        multiple=True,
+        metavar="TYPE",
+        help="A type in the model file that you vouch for, such as my_models.Scorer; repeat for several.",
+    )(command)
+
+
 def find_free_names(added: Iterable[str], taken: Iterable[str]) -> list[str]:
     """What to call columns that a command adds, so that none has the name of one that is there; changes are told.
 
@@ -153,7 +163,7 @@ def explain_write_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
-        # Whoever reads standard output has seen enough; click ends the command quietly.
+        # Whoever reads standard output has seen enough.
         raise
     except OSError as error:
         raise click.ClickException(f"cannot write {path}: {error.strerror}") from error

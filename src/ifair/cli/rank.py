@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from ifair.cli.extras import needs
 from ifair.cli.output import (
@@ -15,6 +16,7 @@ from ifair.cli.output import (
     json_option,
     output_option,
     prepare_table_output,
+    trusted_option,
 )
 from ifair.cli.roles_options import needs_protected, roles_options
 from ifair.cli.terminal_text import make_printable, warn
@@ -30,13 +32,15 @@ SHOWN_QUERIES = 20
     "--min-share",
     type=click.FloatRange(0, 1),
     required=True,
-    help="The share of protected candidates to aim for, at every position from the top.",
+    help="The share of protected candidates to aim for, at every position from the top; FA*IR lets pass what chance "
+    "may miss of it (--alpha), --plain-share does not.",
 )
 @click.option(
     "--model",
     type=click.Path(readable=False, path_type=Path),
     help="Rank by this model's prediction instead of --score.",
 )
+@trusted_option
 @click.option("--top", type=click.IntRange(1), help="Positions that the share is guaranteed for; by default all.")
 @click.option(
     "--alpha",
@@ -45,6 +49,7 @@ SHOWN_QUERIES = 20
     show_default=True,
     help="How rarely a fair lottery would miss the minimum counts; higher demands more.",
 )
+@click.option("--plain-share", is_flag=True, help="Hold the share itself, rounded down, at every position: no --alpha.")
 @output_option("The ranked table to write, .csv or .parquet; - prints CSV.", allow_dash=True)
 @json_option("what changed as JSON, for scripts")
 def rank(
@@ -52,8 +57,10 @@ def rank(
     roles: Any,
     min_share: float,
     model: Path | None,
+    trusted: tuple[str, ...],
     top: int | None,
-    alpha: float,
+    alpha: float | None,
+    plain_share: bool,
     output: Path,
     as_json: bool,
 ) -> None:
@@ -69,11 +76,16 @@ def rank(
     \b
     ifair rank candidates.csv --query job --score score --protected sex --group sex=f --min-share 0.4 -o ranked.csv
     ifair rank candidates.csv --protected sex --model model.ifair --min-share 0.4 --top 10 -o ranked.csv
+    ifair rank candidates.csv --score score --protected sex --min-share 0.15 --top 200 --plain-share -o ranked.csv
     ifair rank candidates.csv --score score --protected sex --min-share 0.4 -o - | head
     """
     needs_protected(roles)
     if roles.score is None and model is None:
         raise click.UsageError("say what to rank by: --score COLUMN or --model MODEL")
+    if plain_share:
+        if click.get_current_context().get_parameter_source("alpha") is ParameterSource.COMMANDLINE:
+            raise click.UsageError("--plain-share makes no allowance for chance: leave --alpha out")
+        alpha = None
     prints = prepare_table_output(table, output, as_json)
     if model is not None:
         needs("a model file", "skops")
@@ -96,7 +108,7 @@ def rank(
     query = _read_complete(frame, roles.query, "query") if roles.query else None
     if query is not None and frame[roles.query].nunique() < rows[roles.query].nunique():
         query = rows[roles.query].to_numpy()  # 1 and 01 are two rankings
-    scores = _read_scores(frame, roles.score) if model is None else _predict_scores(model, rows, roles.missing)
+    scores = _read_scores(frame, roles.score) if model is None else _predict_scores(model, rows, roles.missing, trusted)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ShortageWarning)
         found = FAStarIR(k=top, p=min_share, alpha=alpha).rank(scores, sensitive_features=group, query=query)
@@ -107,7 +119,7 @@ def rank(
     ranked = rows.assign(**added).iloc[found.order]
     with explain_write_errors(output), BlockWriter(output, sys.stdout if prints else None) as writer:
         writer.write(ranked)
-    changes = _compare_rankings(found, moved, group, query, top)
+    changes = _compare_rankings(found, moved, group, query, top, (min_share, alpha))
     if as_json:
         facts = {"output": str(output), "min_share": min_share, "alpha": alpha, "top": top, "queries": changes}
         echo_json(facts)
@@ -165,21 +177,25 @@ def _read_scores(frame: Any, column: str) -> Any:
     return values
 
 
-def _predict_scores(path: Path, rows: Any, missing: tuple[str, ...]) -> Any:
+def _predict_scores(path: Path, rows: Any, missing: tuple[str, ...], trusted: tuple[str, ...]) -> Any:
     from ifair.cli.saved_model import Model
 
-    model = Model(path, missing)
+    model = Model(path, missing, trusted)
     scores = model.score(model.check_records(rows))
     model.warn_of_cells()
     return scores
 
 
-def _compare_rankings(found: Any, moved: Any, protected: Any, query: Any, top: int | None) -> list[Any]:
-    """What changed in each ranking: who moved up, and the share of protected candidates at the top.
+def _compare_rankings(
+    found: Any, moved: Any, protected: Any, query: Any, top: int | None, demand: tuple[float, float | None]
+) -> list[Any]:
+    """What changed in each ranking: who moved up, the share of protected candidates at the top, and the least number.
 
     Arrays have one entry per row of the table, in its order.
     """
     import numpy as np
+
+    from ifair.ranking import minimum_counts
 
     changes = []
     for name, held in found.satisfied.items():
@@ -193,6 +209,7 @@ def _compare_rankings(found: Any, moved: Any, protected: Any, query: Any, top: i
                 "protected": int(ours.sum()),
                 "moved_up": int((moved[rows] > 0).sum()),
                 "top": k,
+                "minimum": int(minimum_counts(k if top else len(rows), *demand)[k - 1]),
                 "share_before": float(ours[after + moved[rows] <= k].mean()),
                 "share_after": float(ours[after <= k].mean()),
                 "minimum_held": bool(held),
@@ -201,14 +218,17 @@ def _compare_rankings(found: Any, moved: Any, protected: Any, query: Any, top: i
     return changes
 
 
-def _describe_changes(changes: list[Any], n_protected: int, min_share: float, alpha: float) -> str:
+def _describe_changes(changes: list[Any], n_protected: int, min_share: float, alpha: float | None) -> str:
+    from ifair.ranking import minimum_counts
     from ifair.report.blocks import align_rows
 
-    rows: list[tuple[str, ...]] = [("query", "candidates", "protected", "moved up", "top", "share before", "after", "")]
+    rows: list[tuple[str, ...]] = [
+        ("query", "candidates", "protected", "moved up", "top", "minimum", "share before", "after", "")
+    ]
     rows += [
         (
             make_printable(change["query"] or "(one)"),
-            *(str(change[key]) for key in ("candidates", "protected", "moved_up", "top")),
+            *(str(change[key]) for key in ("candidates", "protected", "moved_up", "top", "minimum")),
             *(f"{change[key]:.0%}" for key in ("share_before", "share_after")),
             "" if change["minimum_held"] else "too few protected candidates",
         )
@@ -220,9 +240,13 @@ def _describe_changes(changes: list[Any], n_protected: int, min_share: float, al
         text += f"\n... and {more} more queries (--json shows all)"
     moved = sum(change["moved_up"] > 0 for change in changes)
     text += f"\n\n{moved} of {len(changes)} rankings changed; {n_protected} candidates are protected."
-    if any(change["minimum_held"] and change["share_after"] < min_share for change in changes):
+    below = [change for change in changes if change["minimum_held"] and change["share_after"] < min_share]
+    if alpha is not None and below:
+        top, least = below[0]["top"], below[0]["minimum"]
+        plain = minimum_counts(top, min_share, None)[-1]
         text += (
-            f"\nA share below {min_share:.0%} can be enough: what a lottery at that share would miss by chance is let "
-            f"pass (--alpha {alpha:g}; higher demands more)."
+            f"\nA share below {min_share:.0%} can be enough: FA*IR lets pass what a lottery at that share would miss "
+            f"at some position by chance, in {alpha:.3g} of all draws (--alpha; higher demands more).\nOf the first "
+            f"{top} it demands {least} ({least / top:.1%}); --plain-share demands {plain}."
         )
     return text

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from ifair.cli.audit_options import ROLES, audit_options, gather_evidence
 from ifair.cli.extras import needs, needs_for_tables
@@ -14,6 +15,8 @@ from ifair.plain_data import format_json
 from ifair.results import EVIDENCE, Choices, Evidence, read_results
 
 CHOICES = tuple(Choices.__annotations__)
+OF_PAGE = ("source", "output", "force", "card", "choice", "as_json")
+"""Parameters that are about the page, and not about the audit of a table."""
 
 
 @click.command(short_help="Write a page to decide by: one HTML file.")
@@ -72,6 +75,8 @@ def report(
     _refuse_misspelt(choice)
     is_evidence = source.suffix.lower() == ".json"
     if is_evidence:
+        _refuse_audit_options()
+    if is_evidence:
         kept, evidence = None, read_results(source, EVIDENCE)
     else:
         # A model, say, needs no advice about columns.
@@ -98,6 +103,16 @@ def report(
 
 def _describe_file(path: Path) -> dict[str, Any]:
     return {"path": str(path.resolve()), "bytes": path.stat().st_size}
+
+
+def _refuse_audit_options() -> None:
+    """Refuse what says how to audit a table where the audit is over."""
+    context = click.get_current_context()
+    for option in context.command.params:
+        name = str(option.name)
+        if name in OF_PAGE or context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
+            continue
+        raise click.UsageError(f"{option.opts[0]} says how to audit a table, and evidence is given: leave it out")
 
 
 def _refuse_misspelt(choice: str) -> None:

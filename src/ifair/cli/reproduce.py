@@ -74,11 +74,11 @@ def reproduce(
         for ending, kind in (("json", "ifair-reproduce"), ("md", "text"), ("html", "page")):
             prepare_output(path.with_suffix(f".{ending}"), kind)
     before = read_results(path, REPRODUCTION) if path.exists() else None
+    check_one_profile(before, profile, path)
     if before is not None:
         with _explain_damaged(path, before):
             list_blocks(before)
             format_text(before)
-    check_one_profile(before, profile, path)
     for name in only:
         needs(f"the experiment {name}", *experiments[name].packages)
     names = []

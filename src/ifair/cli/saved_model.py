@@ -1,10 +1,25 @@
 """A saved pipeline at work on a table: what the verbs that take a MODEL share."""
 
+import os
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
 
 from ifair.cli.terminal_text import warn
+
+
+def load_model(path: Path, trusted: tuple[str, ...] = ()) -> Any:
+    """The estimator in a file; warnings go to standard error. Types of the user's may lie in the working folder."""
+    import ifair
+
+    if trusted and os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = ifair.load(path, trusted=trusted)
+    warn(str(w.message) for w in caught)
+    return model
 
 
 class Model:
@@ -16,6 +31,8 @@ class Model:
         A model file.
     missing : tuple of str, optional
         What stands for a missing value besides an empty cell; by default what did when the model was fitted.
+    trusted : tuple of str, optional
+        Types in the file that the user vouches for.
 
     Attributes
     ----------
@@ -30,7 +47,7 @@ class Model:
         The columns that a table must have.
     """
 
-    def __init__(self, path: Path, missing: tuple[str, ...] = ()) -> None:
+    def __init__(self, path: Path, missing: tuple[str, ...] = (), trusted: tuple[str, ...] = ()) -> None:
         import ifair
         from ifair.encode import Encoder
         from ifair.errors import IfairError
@@ -38,10 +55,7 @@ class Model:
         from ifair.tables.roles import Roles
 
         self.path = path
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            self.pipeline = ifair.load(path)
-        warn(str(w.message) for w in caught)
+        self.pipeline = load_model(path, trusted)
         self.consistent = isinstance(self.pipeline, ConsistentModel)
         inner = self.pipeline.estimator_ if self.consistent else self.pipeline
         steps = list(getattr(inner, "named_steps", {}).values())

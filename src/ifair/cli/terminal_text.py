@@ -27,12 +27,28 @@ def clear_errors() -> Iterator[None]:
     except click.ClickException as error:
         raise click.ClickException(make_one_line(error.format_message())) from error
     except BrokenPipeError:
-        # Whoever reads standard output has seen enough; click ends the command quietly.
+        # See `end_with_reader`.
         raise
     except OSError as error:
         raise click.ClickException(make_one_line(_explain_os_error(error))) from error
     except (IfairError, MissingExtra) as error:
         raise click.ClickException(make_one_line(error)) from error
+
+
+@contextmanager
+def end_with_reader() -> Iterator[None]:
+    """Exit quietly with 141, as shells report it, when whoever reads standard output has seen enough."""
+    try:
+        yield
+    except BrokenPipeError:
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                if stream is not None:
+                    stream.flush()
+            except BrokenPipeError:
+                # What is still to be written goes nowhere, or Python would complain at its end.
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        raise SystemExit(141) from None
 
 
 def _explain_os_error(error: OSError) -> str:

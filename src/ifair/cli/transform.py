@@ -14,6 +14,7 @@ from ifair.cli.output import (
     missing_option,
     output_option,
     prepare_table_output,
+    trusted_option,
 )
 
 
@@ -25,6 +26,7 @@ from ifair.cli.output import (
 @click.option("--id", "id_", metavar="COLUMN", help="Names a row; carried along. By default as the model was fitted.")
 @click.option("--carry", multiple=True, metavar="COLUMN", help="Another column to carry along; repeat for several.")
 @missing_option
+@trusted_option
 @click.option("--strict", is_flag=True, help="Refuse categories that the model never saw.")
 @click.option("--block-rows", type=click.IntRange(1), default=50_000, show_default=True, help="Rows held in memory.")
 @json_option("what was written as JSON, for scripts")
@@ -36,6 +38,7 @@ def transform(
     id_: str | None,
     carry: tuple[str, ...],
     missing: tuple[str, ...],
+    trusted: tuple[str, ...],
     strict: bool,
     block_rows: int,
     as_json: bool,
@@ -62,7 +65,7 @@ def transform(
     from ifair.tables.read import read_blocks
     from ifair.tables.write import BlockWriter
 
-    fitted = Model(model, missing)
+    fitted = Model(model, missing, trusted)
     if decide and not fitted.decides:
         raise IfairError(f"{model} decides nothing: it was fitted without --target")
     # The id that was recorded need not be in every later table; one that is asked for must be.

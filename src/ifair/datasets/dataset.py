@@ -38,6 +38,8 @@ class Dataset:
         What the records are and where they come from.
     positive : str or None
         The value of the outcome that became 1, as text, where it was another one.
+    ids : pandas.Series of shape (n_records,) or None
+        What names a record, where a table has a column for it; no attribute.
 
     Examples
     --------
@@ -61,10 +63,11 @@ class Dataset:
     citation: str = ""
     source: str = ""
     positive: str | None = None
+    ids: pd.Series | None = None
 
     def __post_init__(self) -> None:
         n_records = len(self.frame)
-        for part in ("target", "group", "query"):
+        for part in ("target", "group", "query", "ids"):
             values = getattr(self, part)
             if values is not None and len(values) != n_records:
                 raise IfairError(f"{part} has {len(values)} values for {n_records} records")
@@ -102,13 +105,12 @@ class Dataset:
         if chosen.dtype == bool and len(chosen) != len(self):
             raise IfairError(f"a mask of {len(chosen)} values cannot choose among {len(self)} records")
         positions = np.flatnonzero(chosen) if chosen.dtype == bool else chosen.astype(np.intp)
-        return replace(
-            self,
-            frame=self.frame.iloc[positions].reset_index(drop=True),
-            target=None if self.target is None else self.target.iloc[positions].reset_index(drop=True),
-            group=self.group[positions],
-            query=None if self.query is None else self.query.iloc[positions].reset_index(drop=True),
-        )
+        some: dict[str, Any] = {
+            name: None if values is None else values.iloc[positions].reset_index(drop=True)
+            for name, values in (("target", self.target), ("query", self.query), ("ids", self.ids))
+        }
+        frame = self.frame.iloc[positions].reset_index(drop=True)
+        return replace(self, frame=frame, group=self.group[positions], **some)
 
     def deliver(self, return_X_y: bool = False, as_frame: bool = True) -> Any:
         """Hand the records over in the form that scikit-learn's loaders offer.

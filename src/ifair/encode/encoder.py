@@ -14,6 +14,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_array, check
 
 from ifair.encode.attribute import Attribute
 from ifair.encode.column_names import INFREQUENT, MISSING, check_unambiguous, find_positions, format_suffix
+from ifair.encode.doubtful_attributes import check_attributes
 from ifair.encode.robust_units import robust_size
 from ifair.encode.table_forms import detect_form, shape_matrix, to_pandas, to_polars
 from ifair.errors import IfairError
@@ -32,7 +33,8 @@ class Encoder(TransformerMixin, BaseEstimator):
     ----------
     categorical : "auto" or sequence of str or int, default="auto"
         Columns, by name or position, to treat as categories although they hold numbers or booleans, such as
-        codes. Columns of text and of pandas or polars categories always are.
+        codes. Columns of text and of pandas or polars categories always are. Text that names people, an identifier or
+        free text, is refused unless it is listed here or is a column of pandas categories.
     missing : {"flag", "impute", "ignore"}, default="flag"
         What becomes of None, NaN, NA and NaT. A number gets the column's median, and so does a boolean: its
         more frequent value, or one half on a tie. A category gets 0 in every column of the attribute, or with
@@ -76,6 +78,9 @@ class Encoder(TransformerMixin, BaseEstimator):
     A category never seen in `fit` gets 0 in every column of its attribute. An attribute without any value in
     `fit` becomes one constant column, whatever it holds later. A column must be all text, all numbers or all
     booleans apart from missing values, and stay so: a mixture is refused rather than guessed at.
+
+    `fit` warns of text with very many categories (more than 100, or more than 20 and a quarter of the records), unless
+    `min_frequency` or `max_categories` lumps them, and of whole numbers that are called an id and are one.
 
     Examples
     --------
@@ -131,6 +136,8 @@ class Encoder(TransformerMixin, BaseEstimator):
         self._plan = [
             Attribute.of(frame.iloc[:, i], name, is_categorical=i in forced) for i, name in enumerate(self.attributes_)
         ]
+        lumped = self.min_frequency is not None or self.max_categories is not None
+        check_attributes(frame, self._plan, listed=forced, lumped=lumped)
         numbers, choices, is_missing = self._split_columns(frame)
 
         if numbers.shape[1]:

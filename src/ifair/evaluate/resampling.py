@@ -53,13 +53,13 @@ class Resamples:
         # The first row is the people as they are: what it gives is the estimate.
         self.counts = np.vstack([np.ones(len(part)), count_draws(len(part), part.query, n)])
 
-    def _measured(self, values: Floats) -> Measured:
+    def _make_measured(self, values: Floats) -> Measured:
         return Measured(float(values[0]), values[1:])
 
     def average(self, values: NDArray[Any]) -> Measured:
         """The mean over people of values (M,); of shares of people the interval is exact."""
         weighed = self.counts @ np.asarray(values, dtype=np.float64)
-        found = self._measured(weighed / self.counts.sum(axis=1))
+        found = self._make_measured(weighed / self.counts.sum(axis=1))
         if self.part.query is not None or not is_share(values):
             return found
         exact = share_interval(values)
@@ -77,7 +77,7 @@ class Resamples:
         totals = self._weigh_pairs(rows, columns, shares[known]) if self._shares is None else self._shares
         self._shares = totals
         with np.errstate(invalid="ignore"):
-            return self._measured(self._weigh_pairs(rows, columns, (shares * apart)[known]) / totals)
+            return self._make_measured(self._weigh_pairs(rows, columns, (shares * apart)[known]) / totals)
 
     _shares: Floats | None = None
 
@@ -96,7 +96,7 @@ class Resamples:
         counts = self.counts[:, [rows[0] for rows in self._queries]]
         defined = ~np.isnan(values)
         with np.errstate(invalid="ignore"):
-            return self._measured(counts[:, defined] @ values[defined] / counts[:, defined].sum(axis=1))
+            return self._make_measured(counts[:, defined] @ values[defined] / counts[:, defined].sum(axis=1))
 
     @cached_property
     def _queries(self) -> list[NDArray[np.intp]]:
@@ -106,11 +106,11 @@ class Resamples:
         """AUC of two classes, Kendall's tau of numbers, MAP of rankings."""
         y = self.part.y
         if task == "classification":
-            return self._measured(weighted_auc(y, scores, self.counts))
+            return self._make_measured(weighted_auc(y, scores, self.counts))
         if task == "ranking":
             return self._of_queries(np.array([average_precision_at_k(y[r], scores[r], k=10) for r in self._queries]))
         rows = [np.repeat(np.arange(len(y)), drawn.astype(int)) for drawn in self.counts]
-        return self._measured(np.array([kendall_tau(y[chosen], scores[chosen]) for chosen in rows]))
+        return self._make_measured(np.array([kendall_tau(y[chosen], scores[chosen]) for chosen in rows]))
 
 
 def weighted_auc(y: NDArray[Any], scores: Floats, weights: Floats) -> Floats:

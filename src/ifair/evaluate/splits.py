@@ -1,5 +1,6 @@
 """Thirds of a dataset, encoded alike: one to learn on, one to choose on, one to judge on."""
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -231,7 +232,7 @@ def split_dataset(
         train = np.sort(np.random.default_rng([seed, 431]).permutation(train)[:most_training])
     judged = [limit_rows(people, part, most_judged, [seed, len(part)]) for part in parts[1:]]
     learned_from = people.frame.iloc[train]
-    encoder.fit(learned_from) if known is None else encoder.fit(known).rescale(learned_from)
+    fit_encoder(encoder, learned_from) if known is None else fit_encoder(encoder, known).rescale(learned_from)
     alike = None
     if not (isinstance(similarity, str) and similarity == "paper"):
         alike = make_similarity(
@@ -248,7 +249,7 @@ def split_candidates(dataset: Dataset, seed: int, *, encoder: Encoder, smallest_
     Candidates of the same query are then in all parts, so that what is judged is not new to a model.
     """
     parts = thirds(dataset, seed)
-    encoder.fit(dataset.frame.iloc[parts.train])
+    fit_encoder(encoder, dataset.frame.iloc[parts.train])
     encoded = [_drop_short(encode_part(dataset, rows, encoder), smallest_query) for rows in parts]
     if any(part.records.query is not None and part.records.query.isna().all() for part in encoded):
         raise IfairError(f"no query of {dataset.name} has {smallest_query} candidates in every third")
@@ -265,7 +266,7 @@ def _drop_short(part: Part, smallest: int) -> Part:
 
 def reuse_records(dataset: Dataset, *, encoder: Encoder) -> Split:
     """All records in all three parts: what learned from them is chosen and judged on them."""
-    part = encode_part(dataset, np.arange(len(dataset)), encoder.fit(dataset.frame))
+    part = encode_part(dataset, np.arange(len(dataset)), fit_encoder(encoder, dataset.frame))
     return Split(part, part, part, encoder, task_of(dataset))
 
 
@@ -329,6 +330,13 @@ def _refuse_constant_outcomes(parts: Split, dataset: Dataset) -> None:
                 f"there are {counts} in {dataset.outcome.name!r}, and the {len(part)} people to {name} all have "
                 f"{value_text(part.y[0])}; at least three people of each are needed"
             )
+
+
+def fit_encoder(encoder: Encoder, frame: pd.DataFrame) -> Encoder:
+    """Fit on the attributes of a dataset: doubts about them were told when it was made of a table."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="column ")
+        return encoder.fit(frame)
 
 
 def make_encoder(categorical: Any, similarity: Any) -> Encoder:

@@ -18,7 +18,7 @@ from sklearn.pipeline import Pipeline
 from ifair.datasets.dataset import Dataset
 from ifair.encode import Encoder
 from ifair.evaluate.candidates import Candidate, make_model
-from ifair.evaluate.splits import Part, Split
+from ifair.evaluate.splits import Part, Split, fit_encoder
 from ifair.models.consistent import ConsistentClassifier, ConsistentRegressor
 from ifair.models.consistent_model import ConsistentModel
 from ifair.models.lfr import LFR
@@ -239,7 +239,7 @@ def fit_candidate(
     encode = clone(encoder).set_params(
         categorical=left if isinstance(left, str) else [name for name in left if name not in hidden] or "auto"
     )
-    encoded = encode.fit_transform(frame)
+    encoded = fit_encoder(encode, frame).transform(frame)
     visible = [name for name in people.protected if name not in hidden]
     steps = candidate.build_steps(visible, encoded.shape[1], seed, solver)
     fitted = _fit(Pipeline(steps), encoded, people) if steps else Pipeline([("as_is", "passthrough")])

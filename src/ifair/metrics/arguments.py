@@ -32,6 +32,24 @@ def check_numbers(values: Any, name: str, length: int | None = None) -> Floats:
     return _check_finite(check_vector(values, name, length), name)
 
 
+def check_weights(sample_weight: Any, length: int) -> Floats | None:
+    """How many people each one stands for, shape (M,); None where everybody counts once."""
+    if sample_weight is None:
+        return None
+    weights = check_numbers(sample_weight, "sample_weight", length)
+    if (weights < 0).any() or not weights.any():
+        raise IfairError("sample_weight must not be negative, nor 0 for everybody")
+    return weights
+
+
+def average(values: Floats, weights: Floats | None, chosen: NDArray[np.bool_] | None = None) -> float:
+    """The mean of those who are chosen, by their weights; NaN where nobody is, or nobody has any."""
+    some = np.ones(len(values), dtype=bool) if chosen is None else chosen
+    if weights is None:
+        return float(values[some].mean()) if some.any() else float("nan")
+    return float(np.average(values[some], weights=weights[some])) if weights[some].any() else float("nan")
+
+
 def check_matrix(values: Any, name: str = "X") -> Floats:
     """Records as a finite float matrix, shape (M, N). A single column may come as a vector."""
     array = np.asarray(values)

@@ -6,16 +6,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ifair.errors import IfairError
-from ifair.metrics.arguments import Floats, Groups, check_vector, find_groups, warn_undefined
+from ifair.metrics.arguments import Floats, Groups, average, check_vector, check_weights, find_groups, warn_undefined
 from ifair.metrics.utility import find_positives
 
 
-class GroupOptions(TypedDict, total=False):
+class RateOptions(TypedDict, total=False):
+    """What all rates take; see :func:`statistical_parity_difference`."""
+
+    pos_label: Any
+    sample_weight: ArrayLike | None
+
+
+class GroupOptions(RateOptions, total=False):
     """What all comparisons of groups take; see :func:`statistical_parity_difference`."""
 
     sensitive_features: Required[Any]
     protected: Any
-    pos_label: Any
 
 
 def statistical_parity_difference(
@@ -36,6 +42,8 @@ def statistical_parity_difference(
         in [0, 1]. 0 is fair either way.
     pos_label : optional
         The favourable label.
+    sample_weight : array of shape (M,), optional
+        How many people each one stands for.
 
     Returns
     -------
@@ -99,19 +107,19 @@ def equalised_odds(y_true: ArrayLike, y_pred: ArrayLike, **options: Unpack[Group
     return 1 - equalised_odds_difference(y_true, y_pred, **options)
 
 
-def selection_rate(y_true: ArrayLike | None, y_pred: ArrayLike, *, pos_label: Any = None) -> float:
+def selection_rate(y_true: ArrayLike | None, y_pred: ArrayLike, **options: Unpack[RateOptions]) -> float:
     """Mean outcome; ``y_true`` is ignored. For fairlearn's MetricFrame, which does the grouping."""
-    return _average_outcome(y_true, y_pred, "member", pos_label)
+    return _average_outcome(y_true, y_pred, "member", **options)
 
 
-def true_positive_rate(y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = None) -> float:
+def true_positive_rate(y_true: ArrayLike, y_pred: ArrayLike, **options: Unpack[RateOptions]) -> float:
     """Mean outcome of the positives; NaN with a warning when there are none."""
-    return _average_outcome(y_true, y_pred, "positive", pos_label)
+    return _average_outcome(y_true, y_pred, "positive", **options)
 
 
-def false_positive_rate(y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = None) -> float:
+def false_positive_rate(y_true: ArrayLike, y_pred: ArrayLike, **options: Unpack[RateOptions]) -> float:
     """Mean outcome of the negatives; NaN with a warning when there are none."""
-    return _average_outcome(y_true, y_pred, "negative", pos_label)
+    return _average_outcome(y_true, y_pred, "negative", **options)
 
 
 def check_outcomes(y_pred: ArrayLike, pos_label: Any = None, length: int | None = None) -> Floats:
@@ -138,9 +146,12 @@ def _select_outcomes(
     return check_outcomes(y_pred, pos_label, len(truth)), truth if who == "positive" else ~truth
 
 
-def _average_outcome(y_true: ArrayLike | None, y_pred: ArrayLike, who: str, pos_label: Any) -> float:
+def _average_outcome(
+    y_true: ArrayLike | None, y_pred: ArrayLike, who: str, *, pos_label: Any = None, sample_weight: Any = None
+) -> float:
     outcome, counted = _select_outcomes(y_true, y_pred, who, pos_label)
-    return float(outcome[counted].mean()) if counted.any() else warn_undefined(f"a group has no {who}")
+    found = average(outcome, check_weights(sample_weight, len(outcome)), counted)
+    return warn_undefined(f"a group has no {who}") if np.isnan(found) else found
 
 
 def _compare_groups(
@@ -151,9 +162,11 @@ def _compare_groups(
     sensitive_features: Any,
     protected: Any = None,
     pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> float:
     """Gap between groups in the mean outcome of those who count."""
     outcome, counted = _select_outcomes(y_true, y_pred, who, pos_label)
+    weights = check_weights(sample_weight, len(outcome))
     found = find_groups(sensitive_features, len(outcome))
     if protected is not None:
         inside = found.mask(protected)
@@ -162,8 +175,7 @@ def _compare_groups(
         return warn_undefined(f"one group only, {list(found.labels)}: nothing to compare")
     rates = np.full(len(found), np.nan)
     for code in range(len(found)):
-        members = found.members(code) & counted
-        if not members.any():
+        rates[code] = average(outcome, weights, found.members(code) & counted)
+        if np.isnan(rates[code]):
             return warn_undefined(f"group {found.labels[code]!r} has no {who}")
-        rates[code] = outcome[members].mean()
     return float(rates[1] - rates[0] if protected is not None else np.ptp(rates))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ifair.errors import IfairError
-from ifair.metrics.arguments import Floats, Ints, split_by_query, warn_undefined
+from ifair.metrics.arguments import Floats, Ints, average, check_weights, split_by_query, warn_undefined
 from ifair.metrics.dask_consistency import is_lazy, lazy_consistency_per_person
 from ifair.metrics.neighbours import average_neighbours, resolve_neighbours
 from ifair.similarity import Peers, Similarity
@@ -26,7 +26,13 @@ class ConsistencyOptions(TypedDict, total=False):
     n_jobs: int | None
 
 
-def consistency(y: ArrayLike, X: ArrayLike | None = None, **options: Unpack[ConsistencyOptions]) -> float:
+def consistency(
+    y: ArrayLike,
+    X: ArrayLike | None = None,
+    *,
+    sample_weight: ArrayLike | None = None,
+    **options: Unpack[ConsistencyOptions],
+) -> float:
     """yNN: how far people get the outcomes of their k nearest neighbours (the paper's Section V-C).
 
     ``yNN = 1 - 1/(M k) sum_i sum_{j in kNN(x*_i)} |y_i - y_j|``
@@ -40,6 +46,8 @@ def consistency(y: ArrayLike, X: ArrayLike | None = None, **options: Unpack[Cons
     X : array or frame of shape (M, N)
         The *original*, scaled, non-protected attributes, on which neighbours are searched. Not the
         representation, and without the protected columns. With ``similarity`` the table as it is.
+    sample_weight : array of shape (M,), optional
+        How many people each one stands for in the mean. Neighbours are who they are without it.
     k : int, default=10
         Number of neighbours, by default that of ``similarity``; a person is not a neighbour of theirs.
     neighbours : int array of shape (M, k) or Peers, optional
@@ -75,9 +83,11 @@ def consistency(y: ArrayLike, X: ArrayLike | None = None, **options: Unpack[Cons
     """
     person = consistency_per_person(y, X, **options)
     if is_lazy(y) or is_lazy(X):
+        if sample_weight is not None:
+            raise IfairError("sample_weight needs arrays in memory: compute() the collections of Dask first")
         mean: float = person.mean()  # a collection of Dask
         return mean
-    return average_queries(person, query=options.get("query"))
+    return average_queries(person, query=options.get("query"), weights=check_weights(sample_weight, len(person)))
 
 
 def consistency_per_person(y: ArrayLike, X: ArrayLike | None = None, **options: Unpack[ConsistencyOptions]) -> Floats:
@@ -110,10 +120,13 @@ def compare_with_neighbours(
     return near, measure_outcome_distances(y, near, kind, score_range)
 
 
-def average_queries(values: Floats, *, query: Any) -> float:
+def average_queries(values: Floats, *, query: Any, weights: Floats | None = None) -> float:
     """Mean over queries of the mean over their candidates, without NaN; without queries the mean."""
-    parts = [values[rows] for _, rows in split_by_query(query, len(values))]
-    means = [part.mean() for part in (part[~np.isnan(part)] for part in parts) if len(part)]
+    means = [
+        average(values[rows], None if weights is None else weights[rows], ~np.isnan(values[rows]))
+        for _, rows in split_by_query(query, len(values))
+    ]
+    means = [mean for mean in means if not np.isnan(mean)]
     return float(np.mean(means)) if means else warn_undefined("nobody has a neighbour within reach")
 
 

@@ -7,11 +7,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import accuracy_score, roc_auc_score
 
 from ifair.errors import IfairError
-from ifair.metrics.arguments import check_numbers, check_vector, warn_undefined
+from ifair.metrics.arguments import check_numbers, check_vector, check_weights, warn_undefined
 
 
-def accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+def accuracy(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
     """Share of people who are predicted right; in [0, 1], higher is better.
+
+    ``sample_weight``, shape (M,), says how many people each one stands for.
 
     Examples
     --------
@@ -20,10 +22,13 @@ def accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     0.75
     """
     truth = check_vector(y_true, "y_true")
-    return float(accuracy_score(truth, check_vector(y_pred, "y_pred", len(truth))))
+    weights = check_weights(sample_weight, len(truth))
+    return float(accuracy_score(truth, check_vector(y_pred, "y_pred", len(truth)), sample_weight=weights))
 
 
-def auc(y_true: ArrayLike, y_score: ArrayLike, *, pos_label: Any = None) -> float:
+def auc(
+    y_true: ArrayLike, y_score: ArrayLike, *, pos_label: Any = None, sample_weight: ArrayLike | None = None
+) -> float:
     """Probability that a positive has a higher score than a negative, ties counting one half.
 
     In [0, 1], 1/2 for chance, higher is better. NaN with a warning when one class is absent.
@@ -34,6 +39,8 @@ def auc(y_true: ArrayLike, y_score: ArrayLike, *, pos_label: Any = None) -> floa
         0/1, booleans or -1/1; other labels with ``pos_label``.
     y_score : array of shape (M,)
         Scores or probabilities. Hard labels are scores too: see :func:`hard_auc`.
+    sample_weight : array of shape (M,), optional
+        How many people each one stands for.
 
     Examples
     --------
@@ -43,12 +50,16 @@ def auc(y_true: ArrayLike, y_score: ArrayLike, *, pos_label: Any = None) -> floa
     """
     truth = find_positives(y_true, "y_true", pos_label)
     scores = check_numbers(y_score, "y_score", len(truth))
-    if truth.all() or not truth.any():
+    weights = check_weights(sample_weight, len(truth))
+    counted = truth if weights is None else truth[weights > 0]
+    if counted.all() or not counted.any():
         return warn_undefined("AUC needs people of both classes in y_true")
-    return float(roc_auc_score(truth, scores))
+    return float(roc_auc_score(truth, scores, sample_weight=weights))
 
 
-def hard_auc(y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = None) -> float:
+def hard_auc(
+    y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = None, sample_weight: ArrayLike | None = None
+) -> float:
     """AUC of decisions instead of scores, as the paper reports it: (true positive rate + true negative
     rate) / 2.
 
@@ -61,7 +72,7 @@ def hard_auc(y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = None) -> 
     0.75
     """
     truth = find_positives(y_true, "y_true", pos_label)
-    return auc(truth, find_positives(y_pred, "y_pred", pos_label, len(truth)))
+    return auc(truth, find_positives(y_pred, "y_pred", pos_label, len(truth)), sample_weight=sample_weight)
 
 
 def find_positives(

@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from pandas.api.types import is_numeric_dtype
 from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
@@ -14,7 +15,7 @@ from sklearn.utils import _safe_indexing, check_random_state, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from ifair.encode.table_forms import to_pandas
+from ifair.encode.table_forms import detect_form, to_pandas
 from ifair.errors import IfairError, warn_user
 from ifair.graph import Smoothing, minimum_cut, neighbour_graph, newcomer_scores, select, smooth_with_certificate
 from ifair.inputs.partitions import is_on_cluster
@@ -113,6 +114,8 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
                 f"every column is protected (n_features={self.n_features_in_}): nothing is left to decide by"
             )
         self.seen_mask_ = self._find_seen_columns()
+        if self.estimator is None and detect_form(X) != "array":
+            self._refuse_text(frame.loc[:, self.seen_mask_])
         rng = check_random_state(self.random_state)
         scores = self._score_training_people(self._take_seen(X, frame), target, rng, fit_params)
         people = self._take_comparable(frame)
@@ -279,6 +282,17 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
     @property
     def _prefit(self) -> bool:
         return isinstance(self.estimator, FrozenEstimator) or (isinstance(self.cv, str) and self.cv == "prefit")
+
+    def _refuse_text(self, seen: pd.DataFrame) -> None:
+        """Refuse what the default estimator cannot read, with the one that can."""
+        for name in seen.columns:
+            held = "gaps" if seen[name].isna().any() else None if is_numeric_dtype(seen[name]) else "text"
+            if held is not None:
+                model = type(self._find_inner()).__name__
+                raise IfairError(
+                    f"column {name!r} holds {held}, which the default estimator cannot read: encode the table, with "
+                    f"estimator=make_pipeline(ifair.Encoder(), {model}())"
+                )
 
     def _score_training_people(self, seen: Any, target: Any, rng: Any, fit_params: dict[str, Any]) -> Floats:
         """Fit `estimator_`; scores of the training people by models that did not see them."""

@@ -8,7 +8,7 @@ from copy import copy
 from pathlib import Path
 from typing import Any
 
-from ifair.errors import ModelFileError, ModelFileWarning, require_extra, warn_user
+from ifair.errors import ModelFileError, ModelFileWarning, name_setting, require_extra, warn_user
 from ifair.files import check_regular, write_whole
 from ifair.persist.archive import pack, unpack
 from ifair.persist.manifest import check_payload, find_version, read_manifest, write_manifest
@@ -67,7 +67,8 @@ def save(model: Any, path: str | Path, *, about: Mapping[str, Any] | None = None
     write_whole(path, pack({MANIFEST: manifest, PAYLOAD: payload}), kind="model")
     if untrusted:
         warn_user(
-            f"{path}: to load this model, its reader must vouch for its file: ifair.load(path, trusted={untrusted})",
+            f"{path}: the model holds types that are not known to be safe; whoever loads it must vouch for them with "
+            f"{name_setting('trusted', untrusted)}",
             ModelFileWarning,
         )
 
@@ -231,7 +232,7 @@ def _rebuild(payload: bytes, trusted: Iterable[str | type]) -> Any:
     if unknown := find_unvetted(untrusted, trusted):
         raise ModelFileError(
             f"it holds types that are not known to be safe: {', '.join(unknown)}. Nothing of them was loaded. If you "
-            f"know who wrote the file and what these are: ifair.load(path, trusted={unknown})"
+            f"know who wrote the file and what these are, load it with {name_setting('trusted', unknown)}"
         )
     try:
         with warnings.catch_warnings(record=True):  # of versions: told once, by us

@@ -65,8 +65,9 @@ class FAStarIR(BaseEstimator):
         Target proportion of the protected group. A mapping names several protected groups with a
         proportion each; see :mod:`ifair.ranking.minimum_tables` for what is guaranteed then. 0 ranks by score; 1
         puts protected candidates first.
-    alpha : float
-        Probability with which a fair process would miss the minimum counts, all prefixes together when ``adjust``.
+    alpha : float or None
+        Probability with which a fair process would miss the minimum counts, all prefixes together when ``adjust``. The
+        minimum is below ``p`` for it. None: the plain share, floor(p i) of the first i.
     adjust : bool or "bonferroni"
         Correct the significance for testing k prefixes at once; see :func:`ifair.ranking.minimum_counts`.
     protected : label, or collection of labels
@@ -97,7 +98,7 @@ class FAStarIR(BaseEstimator):
         self,
         k: int | None = None,
         p: float | Mapping[Any, float] = 0.5,
-        alpha: float = 0.1,
+        alpha: float | None = 0.1,
         *,
         adjust: bool | str = True,
         protected: Any = True,

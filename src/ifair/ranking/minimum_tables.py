@@ -43,7 +43,7 @@ MAX_STATES = 20_000_000  # 160 MB of float64 for the joint distribution of sever
 Proportions = float | Sequence[float]
 
 
-def minimum_counts(k: int, p: Proportions, alpha: float, adjust: bool | str = True) -> NDArray[np.int64]:
+def minimum_counts(k: int, p: Proportions, alpha: float | None, adjust: bool | str = True) -> NDArray[np.int64]:
     """The least number of protected candidates that every prefix must hold.
 
     Parameters
@@ -53,8 +53,9 @@ def minimum_counts(k: int, p: Proportions, alpha: float, adjust: bool | str = Tr
     p : float, or sequence of G floats
         Target proportion of the protected group, or of each protected group. 0 demands nothing, 1 demands
         only protected candidates.
-    alpha : float
-        Probability with which a fair process may be called unfair, between 0 and 1.
+    alpha : float or None
+        Probability with which a fair process may be called unfair, between 0 and 1. None makes no allowance for
+        chance: the plain share, rounded down, floor(p i) of the first i.
     adjust : bool or "bonferroni"
         True: ``alpha`` is the level of all prefixes (and groups) together, exactly. False: the level of each prefix
         alone. "bonferroni": each of G groups exact at level alpha / G, which keeps the joint level, a little stricter
@@ -73,8 +74,17 @@ def minimum_counts(k: int, p: Proportions, alpha: float, adjust: bool | str = Tr
     array([0, 0, 0, 1, 1, 1, 2, 2, 3, 3, 3, 4])
     >>> minimum_counts(12, 0.5, 0.1)
     array([0, 0, 0, 0, 1, 1, 1, 2, 2, 3, 3, 3])
+
+    The plain share:
+
+    >>> minimum_counts(12, 0.5, None)
+    array([0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6])
     """
     single, shares = check_proportions(p)
+    if alpha is None:
+        exact = np.multiply.outer(shares, np.arange(1, _check_length(k) + 1))
+        plain = np.floor(exact * (1 + TIE)).astype(np.int64)
+        return plain[0] if single else plain
     counts = _make_tables(_check_length(k), shares, _check_level(alpha), adjust)[1]
     return counts[0].copy() if single else counts.copy()
 

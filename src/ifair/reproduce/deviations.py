@@ -22,7 +22,7 @@ def describe_deviations(results: Results) -> list[Block]:
     ]
 
 
-def _classified(results: Results) -> Mapping[str, Any]:
+def _find_classification(results: Results) -> Mapping[str, Any]:
     found: Mapping[str, Any] = results["experiments"].get("classification") or {}
     return found
 
@@ -31,7 +31,7 @@ def _measure_data(results: Results) -> str:
     """The rows of the full data need no representation: what they differ by is the data's and the splits' doing."""
     printed = results["paper"]["classification"]["baseline"]["full"]
     parts = []
-    for dataset, summary in _classified(results).items():
+    for dataset, summary in _find_classification(results).items():
         test = summary["rules"]["balanced"]["full"]["test"]
         apart = {name: test[name]["mean"] - value for name, value in printed[dataset].items()}
         worst = max(apart, key=lambda name: abs(apart[name]))
@@ -45,7 +45,7 @@ def _measure_data(results: Results) -> str:
 def _measure_scores(results: Results) -> str:
     parts = [
         f"{labels.dataset(dataset)} {add_sign(test['AUC_of_scores']['mean'] - test['AUC']['mean'])}"
-        for dataset, summary in _classified(results).items()
+        for dataset, summary in _find_classification(results).items()
         for test in [summary["rules"]["balanced"]["full"]["test"]]
     ]
     return f"the AUC of scores of the full data is higher by {', '.join(parts)}" if parts else NOT_RUN
@@ -54,7 +54,7 @@ def _measure_scores(results: Results) -> str:
 def _measure_splits(results: Results) -> str:
     parts = [
         f"{labels.dataset(dataset)} AUC {test['AUC']['sd']:.3f}, yNN {test['yNN']['sd']:.3f}"
-        for dataset, summary in _classified(results).items()
+        for dataset, summary in _find_classification(results).items()
         for test in [summary["rules"]["balanced"]["ifair-b"]["test"]]
     ]
     return f"standard deviation of iFair-b between splits: {'; '.join(parts)}" if parts else NOT_RUN
@@ -62,7 +62,7 @@ def _measure_splits(results: Results) -> str:
 
 def _measure_convergence(results: Results) -> str:
     parts = []
-    for dataset, summary in _classified(results).items():
+    for dataset, summary in _find_classification(results).items():
         shares = [
             point["converged"]
             for method in PAPERS_VARIANTS

@@ -16,8 +16,8 @@ from ifair.encode import Encoder, columns_of
 from ifair.encode.column_names import find_positions
 from ifair.encode.table_forms import to_pandas
 from ifair.errors import IfairError, unknown_name
-from ifair.similarity.comparison import Comparison, compare_pairs
 from ifair.similarity.layout import FEW, Layout
+from ifair.similarity.pair_words import Comparison, compare_pairs
 from ifair.similarity.parameters import check_parameters
 from ifair.similarity.peers import Peers, Points, find_peers
 from ifair.similarity.units import Unit, learn_unit

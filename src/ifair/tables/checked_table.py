@@ -8,21 +8,21 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_object_dtype, is_string_dtype
 
-from ifair.datasets.dataset import Dataset
+from ifair.datasets.dataset import Dataset, GroupRule, group_mask
+from ifair.doubts import Doubt, find_doubt
 from ifair.errors import IfairError, name_setting
 from ifair.tables.cell_types import describe_missing, warn_of_words
 from ifair.tables.column_doubts import (
-    Doubt,
     explain_unusable,
-    find_doubt,
     warn_of_attribute,
     warn_of_protected,
     warn_of_target,
     warn_of_width,
 )
-from ifair.tables.from_table import encode_outcome, from_table
-from ifair.tables.groups import find_value, is_measure, match_conditions, refuse_measures
+from ifair.tables.groups import default_group, find_value, is_measure, match_conditions, refuse_measures
+from ifair.tables.outcome import encode_outcome
 from ifair.tables.read import read_counted_table
 from ifair.tables.roles import Roles, check_names, list_named
 
@@ -65,34 +65,49 @@ class CheckedTable:
         others = {roles.target, roles.query, roles.score, roles.id, *self.left_out}
         return [name for name in self.frame.columns if name not in others]
 
-    def to_dataset(self, *, needs_group: bool = True) -> Dataset:
-        """The attributes, the outcome, the protected group and the queries.
+    def to_dataset(self, *, group: GroupRule | None = None, needs_group: bool = True) -> Dataset:
+        """The attributes, the outcome, the protected group, the queries and the ids.
 
         Parameters
         ----------
+        group : mapping, callable or array of bool, optional
+            Who is protected, where the roles do not say it.
         needs_group : bool, default=True
-            False: where the roles do not say who the protected group is and it does not follow from the values (a
-            protected age), nobody is in it, instead of an error.
+            False: where nothing says who the protected group is and it does not follow from the values (a protected
+            age), nobody is in it, instead of an error.
 
         Returns
         -------
         Dataset
         """
         frame, roles = self.frame, self.roles
-        group: Any = match_conditions(frame, roles.group) if roles.group else None
-        if group is None and needs_group:
+        people = frame[self.attributes].copy()
+        texts = [c for c in people.columns if is_object_dtype(people[c]) or is_string_dtype(people[c])]
+        # From here on they are categories: whoever encodes them need not doubt them again.
+        people = people.astype(dict.fromkeys(texts, "category"))
+        if roles.group:
+            member = match_conditions(frame, roles.group)
+        elif group is not None:
+            member = group_mask(people, group)
+        elif needs_group or not any(is_measure(frame[column]) for column in roles.protected):
             refuse_measures(frame, roles.protected)
-        elif group is None and any(is_measure(frame[column]) for column in roles.protected):
-            group = np.zeros(len(frame), dtype=bool)
-        return from_table(
-            frame[[*self.attributes, *(c for c in (roles.target, roles.query) if c is not None)]],
-            target=roles.target,
+            member = default_group(people, roles.protected)
+        else:
+            member = np.zeros(len(frame), dtype=bool)
+        name, positive = self.name or "table", None
+        if roles.target is not None:
+            positive = find_value(roles.positive, frame[roles.target])
+        return Dataset(
+            name=name,
+            frame=people,
+            target=None if roles.target is None else encode_outcome(frame[roles.target], positive),
             protected=roles.protected,
-            query=roles.query,
-            positive=None if roles.target is None else find_value(roles.positive, frame[roles.target]),
-            group=group,
-            name=self.name,
-            source=self.source,
+            group=member,
+            query=None if roles.query is None else frame[roles.query].rename("query"),
+            ids=None if roles.id is None else frame[roles.id],
+            description=f"{len(frame)} records of {name}",
+            source=self.source or "a table in memory",
+            positive=None if positive is None else str(positive),
         )
 
 
@@ -118,8 +133,7 @@ def check_table(table: Any, roles: Roles, *, name: str | None = None, source: st
         For a column that is not there, a column with two roles, a column that no encoder could read, and an outcome
         or a protected column that nothing can be learned from.
     """
-    as_text = [name for name in (*roles.categorical, *roles.ignore, roles.id, roles.query) if name is not None]
-    frame, marked = read_counted_table(table, missing=roles.missing, text=as_text)
+    frame, marked = read_counted_table(table, missing=roles.missing, text=roles.list_texts())
     if isinstance(table, str | os.PathLike):
         name, source = name or Path(table).name, source or os.fspath(table)
     check_names(roles, frame.columns)

@@ -5,13 +5,11 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-from pandas.api.types import is_bool_dtype, is_numeric_dtype, is_object_dtype, is_string_dtype
-
-from ifair.datasets.dataset import Dataset, GroupRule, group_mask
-from ifair.errors import IfairError, name_setting, unknown_name
-from ifair.tables.groups import default_group
+from ifair.datasets.dataset import Dataset, GroupRule
+from ifair.errors import warn_user
+from ifair.tables.checked_table import check_table
 from ifair.tables.read import read_table
+from ifair.tables.roles import Roles
 
 
 def from_table(
@@ -21,13 +19,18 @@ def from_table(
     protected: Sequence[str] | str,
     query: str | None = None,
     positive: Any = None,
-    group: GroupRule | None = None,
+    group: GroupRule | str | Sequence[str] | None = None,
     name: str | None = None,
     source: str | None = None,
     missing: Collection[str] = (),
     categorical: Collection[str] = (),
+    id: str | None = None,
+    ignore: Collection[str] = (),
+    keep: Collection[str] = (),
 ) -> Dataset:
-    """Take a table of people as a Dataset.
+    """Take a table of people as a Dataset, with the checks of the command line.
+
+    Identifiers, constants and free text are left out of the attributes, with a warning for each that says so.
 
     Parameters
     ----------
@@ -41,20 +44,31 @@ def from_table(
         Column that says which ranking a record belongs to. It leaves the attributes.
     positive : object, default=None
         The value of the target that is the positive class. Not needed for 0 and 1, or false and true.
-    group : mapping, callable or array of bool, default=None
-        Who belongs to the protected group: ``{"sex": "female"}``, a function of the attributes, or a mask. By
-        default all who have, in any protected column, true or another value than the most frequent one. A
-        protected column of numbers, such as an age, has no such default.
+    group : mapping, callable, array of bool or conditions, default=None
+        Who belongs to the protected group: ``{"sex": "female"}``, a function of the attributes, a mask, or
+        conditions as on the command line, all of which hold: ``["sex=female", "age<=35"]``. By default all who
+        have, in any protected column, true or another value than the most frequent one. A protected column of
+        numbers, such as an age, has no such default.
     name : str, default=None
         A name for messages; the file's name by default.
     source : str, default=None
         Where the records come from; the path of the file by default.
     missing, categorical : collection of str, optional
         What stands for a missing value, and columns to read as text; see :func:`ifair.data.read_table`.
+    id : str, default=None
+        Column that names a record. It leaves the attributes, and is kept as ``ids`` of the Dataset.
+    ignore, keep : collection of str, optional
+        Columns to leave out; columns that stay attributes although they look like identifiers, constants or free text.
 
     Returns
     -------
     Dataset
+
+    Raises
+    ------
+    IfairError
+        For a column that is not there or has two roles, a column that no encoder could read, and an outcome or a
+        protected column that nothing can be learned from.
 
     Examples
     --------
@@ -64,53 +78,29 @@ def from_table(
     >>> from_table(people, target="hired", positive="yes", protected="sex")
     <Dataset table: 3 records x 2 attributes, target 'hired', protected ['sex'] (33.3% in the group)>
     """
-    frame = read_table(table, missing=missing, categorical=categorical)
-    names = (protected,) if isinstance(protected, str) else tuple(protected)
-    for role, column in [("target", target), ("query", query), *(("protected", p) for p in names)]:
-        if column is not None and column not in frame.columns:
-            raise unknown_name(f"{role} column", column, frame.columns)
-    given = [c for c in (target, query, *names) if c is not None]
-    twice = [c for c in given if given.count(c) > 1]
-    if twice:
-        raise IfairError(f"column {twice[0]!r} cannot have two roles among target, query and protected")
-    outcome = None if target is None else encode_outcome(frame[target], positive)
-    ranking = None if query is None else frame[query].rename("query")
-    frame = frame.drop(columns=[c for c in (target, query) if c is not None])
-    for attribute in frame.columns:
-        if is_object_dtype(frame[attribute]) or is_string_dtype(frame[attribute]):
-            frame[attribute] = frame[attribute].astype("category")
-    label = name or (Path(table).name if isinstance(table, (str, os.PathLike)) else "table")
-    return Dataset(
-        name=label,
-        frame=frame,
-        target=outcome,
-        protected=names,
-        group=default_group(frame, names) if group is None else group_mask(frame, group),
-        query=ranking,
-        description=f"{len(frame)} records of {label}",
-        source=source or (str(table) if isinstance(table, (str, os.PathLike)) else "a table in memory"),
-        positive=None if positive is None else str(positive),
+    conditions: Any = [group] if isinstance(group, str) else group
+    is_text = isinstance(conditions, Sequence) and all(isinstance(one, str) for one in conditions)
+    many = {"protected": protected, "ignore": ignore, "keep": keep, "missing": missing, "categorical": categorical}
+    roles = Roles.from_dict(
+        {
+            **{role: names if isinstance(names, str) else list(names) for role, names in many.items()},
+            "group": list(conditions) if is_text else [],
+            "target": target,
+            "positive": positive,
+            "query": query,
+            "id": id,
+        }
     )
-
-
-def encode_outcome(values: pd.Series, positive: Any = None) -> pd.Series:
-    """An outcome as 0 and 1 where it has two values, as numbers where it has more."""
-    missing = values.isna().to_numpy()
-    if missing.any():
-        raise IfairError(
-            f"target {values.name!r} has {missing.sum()} missing values, the first in row {missing.argmax() + 1}; "
-            "leave those records out"
-        )
-    found = values.unique().tolist()
-    if positive is not None:
-        if positive not in found:
-            raise unknown_name(f"value of target {values.name!r}", positive, found)
-        return (values == positive).astype("int64")
-    if is_bool_dtype(values) or set(found) <= {0, 1}:
-        return values.astype("int64")
-    if is_numeric_dtype(values) and len(found) > 2:
-        return values.astype("float64")
-    shown = ", ".join(map(repr, sorted(found, key=str)[:5]))
-    raise IfairError(
-        f"target {values.name!r} holds {shown}: say which one is positive, such as {name_setting('positive', found[0])}"
+    in_memory = not isinstance(table, str | os.PathLike)
+    # What stands for a missing value was asked for here, and is no news.
+    frame = read_table(table, missing=roles.missing, categorical=roles.list_texts())
+    checked = check_table(
+        frame,
+        roles,
+        name=name or ("table" if in_memory else Path(table).name),
+        source=source or ("a table in memory" if in_memory else str(table)),
     )
+    dataset = checked.to_dataset(group=None if is_text else conditions)
+    for line in checked.warnings:
+        warn_user(line)
+    return dataset

@@ -77,11 +77,6 @@ def default_group(frame: pd.DataFrame, protected: Iterable[str]) -> NDArray[np.b
             raise IfairError(f"protected column {column!r} holds no value")
         if is_bool_dtype(values):
             mask |= values.to_numpy(dtype=bool, na_value=False)
-        elif is_measure(values):
-            raise IfairError(
-                f"protected column {column!r} holds numbers: say who is protected, "
-                f"such as group=lambda people: people[{column!r}] < {values.median():g}"
-            )
         else:
             mask |= (values.notna() & (values != values.value_counts().idxmax())).to_numpy(dtype=bool)
     return mask

@@ -91,6 +91,10 @@ class Roles:
         given = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
         return {name: value for name, value in given.items() if value is not None and value != []}
 
+    def list_texts(self) -> list[str]:
+        """Columns of a CSV file to read as text, as it stands: codes, and those that nothing is computed from."""
+        return [name for name in (*self.categorical, *self.ignore, self.id, self.query) if name is not None]
+
     def override(self, **flags: Any) -> Self:
         """These roles, but for the flags that are given: not None and not empty."""
         return replace(self, **{name: value for name, value in flags.items() if value is not None and value != ()})

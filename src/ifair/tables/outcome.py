@@ -1,0 +1,33 @@
+"""The outcome of a table as numbers."""
+
+from typing import Any
+
+import pandas as pd
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+from ifair.errors import IfairError, name_setting, unknown_name
+
+
+def encode_outcome(values: pd.Series, positive: Any = None) -> pd.Series:
+    """An outcome as 0 and 1 where it has two values, as numbers where it has more."""
+    missing = values.isna().to_numpy()
+    if missing.any():
+        raise IfairError(
+            f"target {values.name!r} has {missing.sum()} missing values, the first in row {missing.argmax() + 1}; "
+            "leave those records out"
+        )
+    found = values.unique().tolist()
+    if positive is not None:
+        if positive not in found:
+            raise unknown_name(f"value of target {values.name!r}", positive, found)
+        return (values == positive).astype("int64")
+    if is_bool_dtype(values) or set(found) <= {0, 1}:
+        return values.astype("int64")
+    if is_numeric_dtype(values) and len(found) > 2:
+        return values.astype("float64")
+    shown = ", ".join(map(repr, sorted(found, key=str)[:5])) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
+    against = "" if len(found) == 2 else ", against all others"
+    raise IfairError(
+        f"target {values.name!r} holds {shown}: say which one is positive{against}, such as "
+        f"{name_setting('positive', found[0])}"
+    )
