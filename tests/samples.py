@@ -3,6 +3,7 @@
 import copy
 import json
 import os
+import warnings
 from contextlib import contextmanager
 from functools import cache, wraps
 from inspect import signature
@@ -123,7 +124,9 @@ def small_evidence(task="classification"):
 @shared
 def lonely_evidence():
     """Evidence where everybody has the same protected attributes: nothing to compare, to guess or to change."""
-    people = dataset(protected=["sex"], frame=applicants().assign(sex="female"))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="protected column 'sex' has one value")
+        people = dataset(protected=["sex"], frame=applicants().assign(sex="female"))
     return evidence(people, tuning=FRONT, resamples=20, solver=FAST)
 
 

@@ -167,7 +167,7 @@ def test_the_protected_group_is_told_in_the_words_of_the_table():
 
 
 def test_the_value_that_counts_as_positive_is_kept():
-    frame = pd.DataFrame({"sex": ["f", "m", "m"], "loan": ["paid", "defaulted", "paid"]})
+    frame = pd.DataFrame({"sex": ["f", "m", "m"], "income": [3, 1, 2], "loan": ["paid", "defaulted", "paid"]})
     assert from_table(frame, target="loan", positive="defaulted", protected="sex").positive == "defaulted"
     assert from_table(frame.assign(loan=[0, 1, 0]), target="loan", protected="sex").positive is None
 

@@ -80,9 +80,9 @@ def test_a_dash_prints_the_table(folder, classifier, tmp_path):
 def test_what_loading_warns_of_is_told_in_a_line(folder, classifier, tmp_path, monkeypatch):
     load = ifair.load
 
-    def warns(path):
+    def warns(path, **options):
         warnings.warn("written by another version", stacklevel=2)
-        return load(path)
+        return load(path, **options)
 
     monkeypatch.setattr(ifair, "load", warns, raising=False)
     done = transform(classifier, folder / "people.csv", "-o", tmp_path / "out.csv")
