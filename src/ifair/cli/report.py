@@ -11,7 +11,6 @@ from ifair.cli.extras import needs, needs_for_tables
 from ifair.cli.output import echo_json, json_option, output_option, prepare_output, write_text
 from ifair.cli.roles_options import roles_options
 from ifair.errors import nearest_name
-from ifair.files import check_regular
 from ifair.plain_data import format_json
 from ifair.results import EVIDENCE, Choices, Evidence, read_results
 
@@ -75,8 +74,7 @@ def report(
     choice = choice.replace(" ", "_")
     _refuse_misspelt(choice)
     is_evidence = source.suffix.lower() == ".json"
-    if is_evidence:
-        check_regular(source)
+    if is_evidence and source.is_file():
         _refuse_audit_options()
     if is_evidence:
         kept, evidence = None, read_results(source, EVIDENCE)
