@@ -52,7 +52,7 @@ def test_what_cannot_be_is_refused_in_words(people):
     lazy_X, lazy_y = da.from_array(X, (40, 3)), da.from_array(y, 40)
     with pytest.raises(ValueError, match="both as collections of Dask, or neither"):
         consistency(y, lazy_X)
-    with pytest.raises(ValueError, match="neighbours and query are not for collections"):
+    with pytest.raises(ValueError, match="neighbours, similarity and query are not for collections"):
         consistency(lazy_y, lazy_X, query=y)
     with pytest.raises(ValueError, match="3 partitions and X 2: they must be cut alike"):
         consistency(lazy_y, da.from_array(X, (60, 3)))
