@@ -101,7 +101,6 @@ def test_json_of_a_report_names_files_sizes_and_the_chosen_point(tmp_path):
 
 
 def test_a_mistyped_choice_suggests_the_near_one_before_any_work(people, monkeypatch):
-    pytest.importorskip("vl_convert")
     monkeypatch.setattr("ifair.tables.checked_table.read_counted_table", lambda *_, **__: pytest.fail("work was done"))
     done = run("report", people, *ROLES, "--card", "--choice", "fairst")
     assert done.exit_code == 1
