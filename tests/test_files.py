@@ -148,3 +148,12 @@ def test_an_empty_file_may_become_anything(tmp_path):
     (tmp_path / "file").touch()
     for kind in KINDS:
         check_output(tmp_path / "file", kind)
+
+
+def test_text_that_cannot_be_written_leaves_the_old_file_and_no_litter(tmp_path):
+    path = tmp_path / "results.json"
+    path.write_text("old")
+    with pytest.raises(UnicodeEncodeError):
+        write_whole(path, "\ud800")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]

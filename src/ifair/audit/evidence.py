@@ -15,9 +15,9 @@ from ifair.audit.points import judge_point, try_candidate
 from ifair.audit.referee import compare_points, draw_front, give_verdicts
 from ifair.audit.roles_in_words import describe_group
 from ifair.audit.tuning import (
-    MEASURES,
     SOLVER,
     choose_penalised,
+    find_front,
     find_similarity,
     is_choosable,
     letter,
@@ -28,7 +28,6 @@ from ifair.datasets.dataset import Dataset
 from ifair.errors import IfairError
 from ifair.evaluate.arms import MODELS, PENALTIES, list_candidates
 from ifair.evaluate.candidates import EXISTING, Candidate
-from ifair.evaluate.fronts import pareto_front
 from ifair.evaluate.judgement import find_graders
 from ifair.evaluate.measures import USEFULNESS, plain_number
 from ifair.evaluate.splits import Split, split_table
@@ -227,10 +226,9 @@ def choose_points(points: Sequence[Point], task: str, tuning: Mapping[str, Any] 
 
 def _mark_front(points: Sequence[Point]) -> None:
     """Say of every point whether no other one beats it on validation data."""
-    rows: list[Any] = [point["validation"] for point in points]
-    values = [[np.nan if row.get(name) is None else row[name] for name in MEASURES] for row in rows]
-    for point, on in zip(points, pareto_front(values)):
-        point["on_front"] = bool(on)
+    front = {point["id"] for point in find_front(points)}
+    for point in points:
+        point["on_front"] = point["id"] in front
 
 
 def _describe_data(dataset: Dataset, parts: Split) -> AuditedData:

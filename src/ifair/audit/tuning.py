@@ -243,7 +243,7 @@ def is_choosable(point: Mapping[str, Any]) -> bool:
     return bool(point["role"] == "ours" and Candidate.from_data(point["candidate"]).blind)
 
 
-def find_front(points: Sequence[TunedPoint]) -> list[TunedPoint]:
+def find_front(points: Sequence[Any]) -> list[Any]:
     """The points that no other one beats on validation data, the most useful first."""
     if not points:
         return []

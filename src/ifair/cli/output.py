@@ -109,24 +109,19 @@ def prepare_table_output(table: Path, output: Path, as_json: bool) -> bool:
     return prints
 
 
-def missing_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The option ``--missing`` of verbs that take a model."""
-    return click.option(
-        "--missing",
-        multiple=True,
-        metavar="VALUE",
-        help="Stands for a missing value besides an empty cell; repeat for several. By default as in fit.",
-    )(command)
-
-
-def trusted_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The option ``--trusted`` of verbs that take a model."""
-    return click.option(
-        "--trusted",
-        multiple=True,
-        metavar="TYPE",
-        help="A type in the model file that you vouch for, such as my_models.Scorer; repeat for several.",
-    )(command)
+missing_option = click.option(
+    "--missing",
+    multiple=True,
+    metavar="VALUE",
+    help="Stands for a missing value besides an empty cell; repeat for several. By default as in fit.",
+)
+trusted_option = click.option(
+    "--trusted",
+    multiple=True,
+    metavar="TYPE",
+    help="A type in the model file that you vouch for, such as my_models.Scorer; repeat for several.",
+)
+"""Of verbs that take a model."""
 
 
 def find_free_names(added: Iterable[str], taken: Iterable[str]) -> list[str]:

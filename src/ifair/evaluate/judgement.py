@@ -12,7 +12,14 @@ from sklearn.exceptions import UndefinedMetricWarning
 from ifair.evaluate.measures import consistency_options, plain_number
 from ifair.evaluate.resampling import Measured, Resamples
 from ifair.evaluate.splits import Part, Rows, Split
-from ifair.evaluate.statistics import gap_interval, group_rates, is_share, quantile_interval, share_gap_interval
+from ifair.evaluate.statistics import (
+    exact_interval,
+    gap_interval,
+    group_rates,
+    is_share,
+    quantile_interval,
+    share_gap_interval,
+)
 from ifair.evaluate.training import Outcome
 from ifair.metrics import (
     adversary,
@@ -21,7 +28,6 @@ from ifair.metrics import (
     nearest_neighbours,
     rank_consistency,
     share_at_k,
-    share_interval,
     treatment,
 )
 from ifair.metrics.corrected import differ_at_rate, differ_in_rank
@@ -150,11 +156,7 @@ class Judgement:
 
     def _rate_interval(self, members: NDArray[np.bool_], drawn: NDArray[np.float64]) -> tuple[float, float]:
         """Of the mean outcome of some people: an exact one of a share, otherwise of what resamples gave."""
-        outcome = self.outcome.decisions[members]
-        if self.part.query is not None or not is_share(outcome):
-            return quantile_interval(drawn)
-        exact = share_interval(outcome)
-        return exact.low, exact.high
+        return exact_interval(self.outcome.decisions[members], self.part.query) or quantile_interval(drawn)
 
     def _gap_interval(
         self, codes: NDArray[np.intp], counted: list[bool], drawn: NDArray[np.float64]

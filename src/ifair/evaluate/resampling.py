@@ -10,8 +10,8 @@ from scipy import sparse
 
 from ifair.evaluate.measures import plain_number
 from ifair.evaluate.splits import Part
-from ifair.evaluate.statistics import count_draws, is_share, quantile_interval
-from ifair.metrics import average_precision_at_k, kendall_tau, share_interval
+from ifair.evaluate.statistics import count_draws, exact_interval, quantile_interval
+from ifair.metrics import average_precision_at_k, kendall_tau
 from ifair.metrics.arguments import split_by_query
 from ifair.metrics.neighbours import average_neighbours
 from ifair.results import Estimate
@@ -60,10 +60,7 @@ class Resamples:
         """The mean over people of values (M,); of shares of people the interval is exact."""
         weighed = self.counts @ np.asarray(values, dtype=np.float64)
         found = self._make_measured(weighed / self.counts.sum(axis=1))
-        if self.part.query is not None or not is_share(values):
-            return found
-        exact = share_interval(values)
-        return replace(found, exact=(exact.low, exact.high))
+        return replace(found, exact=exact_interval(values, self.part.query))
 
     def average_pairs(self, apart: Floats) -> Measured:
         """The mean over people, and over their peers, of values (M, k); over queries, where there are any."""

@@ -186,11 +186,18 @@ def share_gap_interval(hits: ArrayLike, sizes: ArrayLike) -> tuple[float, float]
 def mean_interval(values: NDArray[Any], query: NDArray[Any] | None, resamples: int) -> tuple[float, float]:
     """An interval of a mean over people; of a share an exact one."""
     numbers = np.asarray(values, dtype=np.float64)
-    if query is None and is_share(numbers):
-        exact = share_interval(numbers)
-        return exact.low, exact.high
+    if exact := exact_interval(numbers, query):
+        return exact
     found = bootstrap(lambda v, **_: float(v.mean()), numbers, query=query, n_resamples=resamples)
     return found.low, found.high
+
+
+def exact_interval(values: NDArray[Any], query: NDArray[Any] | None) -> tuple[float, float] | None:
+    """That of the mean over people where it is a share; None where it is not, and where queries are drawn."""
+    if query is not None or not is_share(values):
+        return None
+    exact = share_interval(values)
+    return exact.low, exact.high
 
 
 def is_share(values: NDArray[Any]) -> bool:
