@@ -17,6 +17,7 @@ from ifair.evaluate.splits import Split
 from ifair.evaluate.training import Existing, Outcome, Trained, train
 from ifair.models.ifair import IFair
 from ifair.results import Point
+from ifair.similarity.peers import Searches, share_searches
 
 
 def try_candidate(
@@ -27,16 +28,21 @@ def try_candidate(
     *,
     threshold: float,
     rate: float | None = None,
+    searches: Searches,
     **how: Any,
 ) -> tuple[Point, dict[str, Measured]] | str:
-    """A point with its measures, or why there is none; ``how`` as of :func:`judge_point`."""
-    try:
-        trained = train(candidate, parts, seed, options, threshold=threshold)
-    except (TypeError, ValueError) as error:
-        return str(error)
-    if rate is not None and parts.task == "classification":
-        trained = trained.at_rate(parts.validation, rate)
-    return judge_point(candidate, trained, parts, **how)
+    """A point with its measures, or why there is none; ``how`` as of :func:`judge_point`.
+
+    ``searches``: peers that are known already.
+    """
+    with share_searches(searches):
+        try:
+            trained = train(candidate, parts, seed, options, threshold=threshold)
+        except (TypeError, ValueError) as error:
+            return str(error)
+        if rate is not None and parts.task == "classification":
+            trained = trained.at_rate(parts.validation, rate)
+        return judge_point(candidate, trained, parts, **how)
 
 
 def judge_point(
@@ -58,7 +64,7 @@ def judge_point(
     measures = test.measures()
     if isinstance(trained, Trained):
         Z = trained.represent(parts.test.records.frame)
-        flip, people = flip_people(parts.test, trained, resamples)
+        flip, people = flip_people(parts.test, trained, resamples, outcome.scores)
         more = _describe_model(trained, parts)
         more |= _describe_batch(trained, parts, resamples) if trained.consistent else {}
     else:

@@ -296,9 +296,11 @@ def _count_flips(trained: Any, people: Any, decision: dict[str, Any]) -> dict[st
 
     some = people.take(np.random.default_rng(0).permutation(len(people))[:MOST_FLIPPED])
     if not set(some.protected) & set(trained.columns):
-        return {"people": len(some), "looked_at": False, "share": 0.0}
+        # Where nobody is decided about, scores are what may move.
+        extent = "mean_move" if decision["threshold"] is None else "share"
+        return {"people": len(some), "looked_at": False, extent: 0.0}
     own = trained.scores(some.frame)
-    _, changed = flip_scores(some, trained)
+    _, changed = flip_scores(some, trained, own)
     if decision["threshold"] is None:
         return {"people": len(some), "looked_at": True, "mean_move": float(np.nanmean(np.abs(changed - own)))}
     was, now = (decide(scores, trained.task, decision["threshold"]) for scores in (own, changed))
@@ -361,7 +363,7 @@ def _describe_model(about: dict[str, Any]) -> list[str]:
 def _describe_decisions(about: dict[str, Any]) -> list[str]:
     roles, flips, decision = about["roles"], about["flips"], about["decision"]
     if "mean_move" in flips:
-        said = f"scores move by {flips['mean_move']:.3g} on average"
+        said = f"scores move by {flips['mean_move']:.3g} on average" if flips["looked_at"] else "no score moves"
     else:
         said = f"{100 * flips['share']:.1f} % of decisions change"
     limit = "" if decision["threshold"] is None else f", positive above {decision['threshold']:.4g}"

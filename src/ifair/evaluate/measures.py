@@ -158,13 +158,15 @@ def consistency_options(part: Part, parts: Split) -> dict[str, Any]:
     return {"neighbours": part.neighbours, "query": part.query, **kind}
 
 
-def flip_scores(people: Dataset, trained: Trained) -> tuple[list[int], Floats]:
+def flip_scores(people: Dataset, trained: Trained, own: Floats) -> tuple[list[int], Floats]:
     """Everybody's score with every combination of protected attributes that occurs, the fifty most frequent.
 
     Parameters
     ----------
     trained : Trained
         One that does not look at protected columns is not asked again.
+    own : array of shape (M,)
+        What it says of people as they are.
 
     Returns
     -------
@@ -174,7 +176,7 @@ def flip_scores(people: Dataset, trained: Trained) -> tuple[list[int], Floats]:
         NaN where it is a person's own. Nothing where all have the same.
     """
     frame, names = people.frame, people.protected
-    own = None if set(names) & set(trained.columns) else trained.scores(frame)
+    sees = bool(set(names) & set(trained.columns))
     # A missing value is a value too, of its own.
     codes = pd.DataFrame({name: pd.factorize(frame[name])[0] for name in names})
     rows, changed = [], []
@@ -182,7 +184,7 @@ def flip_scores(people: Dataset, trained: Trained) -> tuple[list[int], Floats]:
         donor = np.full(len(frame), row)
         other = frame.assign(**{name: frame[name].iloc[donor].set_axis(frame.index) for name in names})
         rows.append(row)
-        changed.append(np.where(is_own, np.nan, trained.scores(other) if own is None else own))
+        changed.append(np.where(is_own, np.nan, trained.scores(other) if sees else own))
     return rows, np.array(changed).reshape(len(rows), len(people))
 
 

@@ -145,8 +145,8 @@ class Part:
         found.update(single)
         # Of two, and of all of them.
         for some in [*combinations(single, 2), *([tuple(single)] if len(single) > 2 else [])]:
-            crossed = pd.DataFrame({name: single[name] for name in some}).agg(" · ".join, axis=1)
-            found[" × ".join(some)] = crossed.to_numpy(dtype=object)
+            crossed = [" · ".join(labels) for labels in zip(*(single[name] for name in some))]
+            found[" × ".join(some)] = np.array(crossed, dtype=object)
         return {name: labels for name, labels in found.items() if len(set(labels)) > 1}
 
 
@@ -178,6 +178,20 @@ class Split:
             return 0.0, 1.0
         low, high = float(np.min(self.train.y)), float(np.max(self.train.y))
         return (low, high) if high > low else (low, low + 1.0)
+
+
+def find_all_peers(parts: Split) -> None:
+    """Search for all whom consistent decisions compare: within parts, and with those that were learned from.
+
+    For :func:`ifair.similarity.peers.share_searches`, so that models find it done.
+    """
+    train, k = parts.train, parts.train.n_neighbors
+    if train.similarity is None:
+        return  # the paper's reading, whose points every model makes for itself
+    train.find_peers(k)
+    for part in (parts.validation, parts.test):
+        part.find_peers(k)
+        find_peers(part.points, train.points, k)
 
 
 def task_of(dataset: Dataset) -> Task:

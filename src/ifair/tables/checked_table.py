@@ -22,7 +22,7 @@ from ifair.tables.column_doubts import (
     warn_of_width,
 )
 from ifair.tables.groups import default_group, find_value, is_measure, match_conditions, refuse_measures
-from ifair.tables.outcome import encode_outcome
+from ifair.tables.outcome import encode_outcome, name_outcomes
 from ifair.tables.read import read_counted_table
 from ifair.tables.roles import Roles, check_names, list_named
 
@@ -94,9 +94,10 @@ class CheckedTable:
             member = default_group(people, roles.protected)
         else:
             member = np.zeros(len(frame), dtype=bool)
-        name, positive = self.name or "table", None
+        name, positive, yes, no = self.name or "table", None, None, None
         if roles.target is not None:
             positive = find_value(roles.positive, frame[roles.target])
+            yes, no = name_outcomes(frame[roles.target], positive)
         return Dataset(
             name=name,
             frame=people,
@@ -107,7 +108,8 @@ class CheckedTable:
             ids=None if roles.id is None else frame[roles.id],
             description=f"{len(frame)} records of {name}",
             source=self.source or "a table in memory",
-            positive=None if positive is None else str(positive),
+            positive=yes,
+            negative=no,
         )
 
 

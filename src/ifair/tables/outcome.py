@@ -31,3 +31,19 @@ def encode_outcome(values: pd.Series, positive: Any = None) -> pd.Series:
         f"target {values.name!r} holds {shown}: say which one is positive{against}, such as "
         f"{name_setting('positive', found[0])}"
     )
+
+
+def name_outcomes(values: pd.Series, positive: Any = None) -> tuple[str | None, str | None]:
+    """What a table calls the two outcomes; None where it is 1 or 0, and for several others than the positive one.
+
+    Examples
+    --------
+    >>> name_outcomes(pd.Series(["yes", "no", "no"]), "yes")
+    ('yes', 'no')
+    >>> name_outcomes(pd.Series(["A", "B", "C"]), "A")
+    ('A', None)
+    """
+    if positive is None:
+        return ("True", "False") if is_bool_dtype(values) else (None, None)
+    others = [value for value in values.dropna().unique().tolist() if value != positive]
+    return str(positive), str(others[0]) if len(others) == 1 else None

@@ -86,7 +86,7 @@ function outcomeTable(data, people, i, points) {
       : num(mean(peers.map((j) => scores[j])));
     return [el("span", {}, key(p.role), pointName(p)), ...(isClassification(data) ? [decided(data, p, scores[i])] : []), num(scores[i]), alike];
   });
-  return table(`What truly happened: ${quoted(data.data.target)} is ${short(people.truth[i])}.`,
+  return table(`What truly happened: ${truthWords(data, people.truth[i])}.`,
     ["", ...(isClassification(data) ? ["decision"] : []), "score", isClassification(data) ? `peers predicted ${outcomeName(data)}` : "mean of the peers"], rows);
 }
 
@@ -95,7 +95,7 @@ function otherwise(data, people, i, now, show) {
   const scores = people.points[now.id].score, lines = [];
   if (isClassification(data)) {
     const short_of = thresholdOf(now) - scores[i], is = isPositive(now, scores[i]);
-    lines.push(`The score is ${num(scores[i])}, and ${num(thresholdOf(now), 2)} decides: ${num(Math.abs(short_of))} ${is ? "less" : "more"} and it would be ${is ? "not " : ""}${outcomeName(data)}.`);
+    lines.push(`The score is ${num(scores[i])}, and ${num(thresholdOf(now), 2)} decides: ${num(Math.abs(short_of))} ${is ? "less" : "more"} and it would be ${is ? otherName(data) : outcomeName(data)}.`);
     const other = peersOf(people, i).find(([j]) => isPositive(now, scores[j]) !== is);
     lines.push(other
       ? el("span", {}, "The nearest peer decided otherwise is ", personButton(people, other[0], show), `: ${peerWords(data, people, i, other[0])}.`)
