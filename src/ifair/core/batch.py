@@ -161,8 +161,9 @@ def most_at_once(fit: Fit) -> int:
     if not plain or any(type(kernel) is not EuclideanPairs for kernel in kernels):
         return 1
     rows = min(engine.n_records, engine.block_rows)
-    # Of every fit some copies of a block of records and of its memberships are alive at the same time.
-    bytes_each = 8 * rows * COPIES * (fit.packing.n_attributes + fit.packing.n_prototypes)
+    # Of every fit some copies of a block's memberships are alive at the same time; of its records where weights count.
+    width = fit.packing.n_prototypes + any(kernel.weighted for kernel in kernels) * fit.packing.n_attributes
+    bytes_each = 8 * rows * COPIES * width
     return max(1, engine.batch_bytes // bytes_each)
 
 
