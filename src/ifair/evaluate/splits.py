@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from pandas.api.types import is_numeric_dtype
 
 from ifair.datasets.dataset import Dataset
 from ifair.datasets.thirds import thirds
 from ifair.encode import Encoder, columns_of
-from ifair.errors import IfairError
+from ifair.errors import IfairError, name_setting
 from ifair.results import Task
 from ifair.similarity import Peers, Similarity
 from ifair.similarity.peers import Points, find_peers
@@ -195,12 +196,16 @@ def find_all_peers(parts: Split) -> None:
 
 
 def task_of(dataset: Dataset) -> Task:
-    """What is decided about people: "classification", "regression", or with queries "ranking"."""
+    """What is decided about people: "classification", "regression", or with queries "ranking".
+
+    Text is classes, two or more.
+    """
     if dataset.target is None:
         raise IfairError("an audit is about decisions: name the target column")
     if dataset.query is not None:
         return "ranking"
-    return "classification" if set(dataset.target.unique()) <= {0, 1} else "regression"
+    is_class = not is_numeric_dtype(dataset.target) or set(dataset.target.unique()) <= {0, 1}
+    return "classification" if is_class else "regression"
 
 
 def split_dataset(
@@ -306,7 +311,11 @@ def split_table(
     similarity : as in :func:`split_dataset`
         Default: :class:`ifair.Similarity` of all unprotected attributes.
     """
-    task_of(dataset)
+    if not is_numeric_dtype(dataset.outcome):
+        raise IfairError(
+            f"{dataset.name} has {dataset.outcome.nunique()} classes of {dataset.outcome.name!r}: here one is judged "
+            f"against all others; say which, such as {name_setting('positive', dataset.outcome.iloc[0])}"
+        )
     kept = comparable_rows(dataset)
     few = len(kept) < 3 * (NEIGHBOURS + 1) if dataset.query is None else dataset.query.iloc[kept].nunique() < 3
     if few:

@@ -3,7 +3,7 @@
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 
 from ifair.errors import IfairError
@@ -28,12 +28,13 @@ def corrected_consistency(y: ArrayLike, X: ArrayLike | None = None, **options: U
     yNN grows when fewer people are selected, and is 1 when nobody is. Two decisions drawn at random at rate r differ
     with probability 2 r (1 - r): of decisions that take no notice of who is alike this measure is 0, of decisions that
     treat all neighbours alike it is 1. When everybody is decided about alike it is 0: such decisions distinguish
-    nobody, so that they tell nothing about like people.
+    nobody, so that they tell nothing about like people. Of several classes, two drawn at random differ with probability
+    1 less the sum of the squared shares of the classes, which stands in the place of 2 r (1 - r).
 
     Parameters
     ----------
     y : array of shape (M,)
-        Decisions, 0 or 1.
+        Decisions, 0 or 1; or classes, as text or whole numbers.
     X, k, neighbours, similarity, query, n_jobs
         As in :func:`consistency`.
 
@@ -45,10 +46,15 @@ def corrected_consistency(y: ArrayLike, X: ArrayLike | None = None, **options: U
     (0.75, 0.5)
     >>> consistency([1, 1, 1, 1], people, k=1), corrected_consistency([1, 1, 1, 1], people, k=1)
     (1.0, 0.0)
+    >>> corrected_consistency(["A", "A", "B", "C"], people, k=1)
+    0.2
     """
+    classes = _find_classes(y)
+    if classes is not None:
+        return _correct_classes(classes, resolve_neighbours(len(classes), X, **options), options.get("query"))
     decisions = check_numbers(y, "y")
     if not np.isin(decisions, (0.0, 1.0)).all():
-        raise IfairError("y must hold decisions, 0 or 1; rank_consistency is for scores")
+        raise IfairError("y must hold decisions, 0 or 1, or classes; rank_consistency is for scores")
     near = resolve_neighbours(len(decisions), X, **options)
     apart = average_neighbours(np.abs(decisions[:, None] - decisions[near]), near)
     return _average_defined(
@@ -144,6 +150,29 @@ def _average_people(values: Floats) -> float:
     """Mean over people; those without peers, who have NaN, do not take part."""
     kept = values[~np.isnan(values)]
     return float(kept.mean()) if len(kept) else float("nan")
+
+
+def _find_classes(y: ArrayLike) -> Ints | None:
+    """Classes numbered from 0, shape (M,); None for numbers that are none: 0 and 1, and scores."""
+    values = np.asarray(y)
+    if values.ndim != 1 or (values.dtype.kind in "biuf" and not _are_whole_classes(values)):
+        return None
+    return np.unique(values.astype(str) if values.dtype.kind == "O" else values, return_inverse=True)[1]
+
+
+def _are_whole_classes(values: NDArray[Any]) -> bool:
+    """Whether numbers are names of classes other than 0 and 1."""
+    return bool(values.dtype.kind in "iu" and not np.isin(values, (0, 1)).all())
+
+
+def _correct_classes(classes: Ints, near: Ints, query: Any) -> float:
+    unlike = average_neighbours((classes[:, None] != classes[near]).astype(np.float64), near)
+    found = []
+    for _, rows in split_by_query(query, len(classes)):
+        shares = np.bincount(classes[rows]) / len(rows)
+        chance = 1 - float(shares @ shares)
+        found.append(1 - _average_people(unlike[rows]) / chance if chance > 0 else 0.0)
+    return _average_defined(found)
 
 
 def _correct(unlike: Floats, rate: float) -> float:

@@ -8,8 +8,11 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from ifair.errors import IfairError, name_setting, unknown_name
 
 
-def encode_outcome(values: pd.Series, positive: Any = None) -> pd.Series:
-    """An outcome as 0 and 1 where it has two values, as numbers where it has more."""
+def encode_outcome(values: pd.Series, positive: Any = None, *, classes: bool = False) -> pd.Series:
+    """An outcome as 0 and 1 where it has two values, as numbers where it has more.
+
+    ``classes``: more than two that are no numbers stay as they are, unless one of them is positive.
+    """
     missing = values.isna().to_numpy()
     if missing.any():
         raise IfairError(
@@ -25,6 +28,8 @@ def encode_outcome(values: pd.Series, positive: Any = None) -> pd.Series:
         return values.astype("int64")
     if is_numeric_dtype(values) and len(found) > 2:
         return values.astype("float64")
+    if classes and len(found) > 2:
+        return values.astype(str)
     shown = ", ".join(map(repr, sorted(found, key=str)[:5])) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
     against = "" if len(found) == 2 else ", against all others"
     raise IfairError(
