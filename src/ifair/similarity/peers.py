@@ -201,7 +201,7 @@ def _identify(people: Points, reference: Points | None, query: NDArray[np.intp] 
     arrays = [*people.to_arrays().values(), *([] if reference is None else reference.to_arrays().values())]
     for array in [*arrays, *([] if query is None else [query])]:
         state.update(repr((array.shape, array.dtype.str)).encode())
-        state.update(memoryview(np.ascontiguousarray(array)))
+        state.update(array.tobytes())
     return state.digest()
 
 

@@ -57,7 +57,7 @@ function differenceWords(attribute, compared, i, j) {
   }
   const [a, b] = [attribute.values[i], attribute.values[j]];
   if (a === b) return null;
-  if (a == null || b == null) return { counts: 0.5 * weight, words: `${name} ${b == null ? "not known" : short(b)}` };
+  if (a == null || b == null) return { counts: 0.5 * weight, words: b == null ? `${name} not known` : `${name} ${short(b)}, where this person's is not known` };
   return { counts: (weight * Math.abs(b - a)) / (compared?.unit || Math.abs(a) || 1), words: `${name} ${short(Math.abs(b - a), 3)} ${b > a ? "more" : "less"}` };
 }
 
@@ -95,7 +95,7 @@ function otherwise(data, people, i, now, show) {
   const scores = people.points[now.id].score, lines = [];
   if (isClassification(data)) {
     const short_of = thresholdOf(now) - scores[i], is = isPositive(now, scores[i]);
-    lines.push(`The score is ${num(scores[i])}, and ${num(thresholdOf(now), 2)} decides: ${num(Math.abs(short_of))} ${is ? "less" : "more"} and it would be ${is ? otherName(data) : outcomeName(data)}.`);
+    lines.push(`The score is ${num(scores[i])}, and ${num(thresholdOf(now), 2)} decides: ${num(Math.abs(short_of))} ${is ? "less" : "more"} and the decision would be ${is ? otherName(data) : outcomeName(data)}.`);
     const other = peersOf(people, i).find(([j]) => isPositive(now, scores[j]) !== is);
     lines.push(other
       ? el("span", {}, "The nearest peer decided otherwise is ", personButton(people, other[0], show), `: ${peerWords(data, people, i, other[0])}.`)
