@@ -119,7 +119,7 @@ class ProgressLine:
 
 
 class StepLines:
-    """A line for every step of a job: what was done, how much is done, and the time left."""
+    """A line for every step of a job whose dear steps come first: what was done, how far it is, and the time left."""
 
     def __init__(self) -> None:
         self._began = time.monotonic()
@@ -127,7 +127,7 @@ class StepLines:
     def __call__(self, what: str, done: int, total: int) -> None:
         """Take note of what was done last, and how much is done."""
         left = (time.monotonic() - self._began) / done * (total - done)
-        said = f"; about {format_duration(left)} left" if done < total else ""
+        said = f"; at most about {format_duration(left)} left" if done < total else ""
         click.echo(f"  {done:3d}/{total}  {make_printable(what)}{said}", err=True)
 
 

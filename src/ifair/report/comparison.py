@@ -33,7 +33,7 @@ def describe_judged(evidence: Evidence) -> str:
     if in_use is None:
         return f"{people} whom no model has seen"
     return (
-        f"{people}; whether {in_use} learned from them is not known here: if it did, it looks better than it is. The "
+        f"{people}; whether “{in_use}” learned from them is not known here: if it did, it looks better than it is. The "
         "other models have not seen them"
     )
 

@@ -112,8 +112,8 @@ function otherwise(data, people, i, now, show) {
 
 function flipWords(data, people, i, point) {
   const { score, flip, alternatives } = people.points[point.id], names = hiddenNames(data, "or");
-  if (point.family === "existing") return `What it would say to another ${names} is not known.`;
-  if (!point.flip) return point.family === "existing" ? `What it would say of another ${names} is not known.` : `Nobody here has another ${names}.`;
+  if (isInUse(point)) return `What it would say to another ${names} is not known.`;
+  if (!point.flip) return `Nobody here has another ${names}.`;
   if (!flip) return `Another ${names} alone changes nothing${point.blind ? ", by construction" : ""}.`;
   const said = listed(Object.entries(alternatives[flip.to[i]]).map(([name, value]) => `${quoted(name)} were ${value}`));
   const flips = isClassification(data) && isPositive(point, score[i]) !== isPositive(point, flip.score[i]);

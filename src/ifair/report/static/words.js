@@ -11,7 +11,9 @@ function shortName(p) {
   return parts.filter((part) => parts.length === 1 || !["protected columns deleted", "linear model"].includes(part)).join(", ");
 }
 const pointName = (p) => `${p.label} · ${shortName(p)}`;
-const rulesOf = (data, id) => Object.entries(data.choices).filter(([, chosen]) => chosen === id).map(([name]) => name.replaceAll("_", " "));
+const isInUse = (p) => p.family === "existing";
+/** The rules that chose a point; nobody chose the model in use. */
+const rulesOf = (data, id) => (data.points.some((p) => p.id === id && isInUse(p)) ? [] : Object.entries(data.choices).filter(([, chosen]) => chosen === id).map(([name]) => name.replaceAll("_", " ")));
 const hiddenNames = (data, last) => listed(data.data.protected.map(quoted), last);
 const key = (role) => el("span", { class: `key ${role}`, "aria-hidden": "true" });
 
@@ -44,9 +46,9 @@ function decided(data, p, score) {
 
 /** Whether a model has learned from the people that it is judged on. */
 function judgedWords(data) {
-  const inUse = data.points.find((p) => p.family === "existing");
+  const inUse = data.points.find(isInUse);
   return inUse
-    ? `. Whether ${inUse.name} learned from them, this page cannot know: if it did, it looks better here than it is. The other models have not seen them.`
+    ? `. Whether ${quoted(inUse.name)} learned from them, this page cannot know: if it did, it looks better here than it is. The other models have not seen them.`
     : " whom no model has seen.";
 }
 
