@@ -374,11 +374,13 @@ def draw(found: dict[str, Volumes], results: Results) -> Figures:
         planes = one.get("points") or {}
         if not planes:
             continue
-        figure = new_figure(4.6)
+        figure = new_figure(4.6, 9.0)
         panels = figure.subplots(1, len(planes), squeeze=False)[0]
         for axes, (plane, points) in zip(panels, planes.items()):
             _draw_fronts(axes, plane, points, one["volumes"][plane])
-        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
+        figure.legend(
+            *panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False, fontsize=8
+        )
         figures[f"decisions-{dataset}"] = figure
     return figures
 
