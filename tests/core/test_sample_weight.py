@@ -201,6 +201,8 @@ def test_mean_memberships_and_first_log_odds_are_those_of_copies(rng):
     counts = rng.integers(0, 4, size=M)
     rows, weights = np.repeat(np.arange(M), counts), counts.astype(float)
     engine, copies = ENGINES["local"](X), ENGINES["local"](X[rows])
-    np.testing.assert_allclose(mean_memberships(engine, Mapping(), at, weights), mean_memberships(copies, Mapping(), at))
+    np.testing.assert_allclose(
+        mean_memberships(engine, Mapping(), at, weights), mean_memberships(copies, Mapping(), at)
+    )
     weighted = first_log_odds(engine, Mapping(), at, LABELS, weights)
     np.testing.assert_allclose(weighted, first_log_odds(copies, Mapping(), at, LABELS[rows]))

@@ -233,6 +233,9 @@ class LFR(ClassifierMixin, PrototypeModel):
 
     def _examine(self, table: Table, X: Any) -> tuple[NDArray[np.bool_], NDArray[Any], NDArray[Any]]:
         self.classes_, labels = encode_classes(check_labels(table.labels("y"), table.n_records))
+        weights = record_weights(table)
+        if weights is not None:
+            refuse_weightless(labels, self.classes_.tolist(), weights, "class")
         check_table(self, table)
         protected = protected_columns(self, X)
         telling = None
@@ -243,9 +246,7 @@ class LFR(ClassifierMixin, PrototypeModel):
         elif protected.any():
             telling = table.load_columns(protected)
         groups = self._name_groups(telling, table.n_records)
-        weights = record_weights(table)
         if weights is not None:
-            refuse_weightless(labels, self.classes_.tolist(), weights, "class")
             refuse_weightless(groups, self.group_labels_, weights, "group")
         return protected, table.shrink_labels(labels), table.shrink_labels(groups)
 

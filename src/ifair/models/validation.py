@@ -201,7 +201,7 @@ def refuse_weightless(numbers: NDArray[Any], names: Sequence[Any], weights: NDAr
     """Refuse classes or groups of which no record has a weight."""
     for name, weight in zip(names, np.bincount(numbers.astype(np.intp), weights, minlength=len(names))):
         if weight == 0.0:
-            raise IfairError(f"sample_weight is 0 for all records of the {what} {name!r}; drop them")
+            raise IfairError(f"sample_weight is 0 for all records of the {what} {name}; drop them")
 
 
 def number_groups(sensitive_features: ArrayLike, n_records: int) -> tuple[list[Any], NDArray[np.intp]]:
