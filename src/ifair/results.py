@@ -66,6 +66,7 @@ class TunedData(TypedDict):
     name: str
     records: int
     fingerprint: str
+    weighted_by: NotRequired[str]
 
 
 class Tuning(TypedDict):
@@ -318,7 +319,11 @@ class Column(TypedDict):
 
 
 class AuditedData(TypedDict):
-    """The table; ``positive`` is the value of the target that counts as 1, ``group`` who is protected, in words."""
+    """The table; ``positive`` is the value of the target that counts as 1, ``group`` who is protected, in words.
+
+    ``weighted_by`` is the column that says how many people each one stands for, ``counted_once`` what it does not count
+    in.
+    """
 
     name: str
     description: str
@@ -330,6 +335,8 @@ class AuditedData(TypedDict):
     protected: list[str]
     group: NotRequired[str]
     ranked_by: str | None
+    weighted_by: NotRequired[str]
+    counted_once: NotRequired[list[str]]
     group_share: Number
     base_protected: Number
     base_others: Number

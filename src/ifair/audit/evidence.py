@@ -32,10 +32,20 @@ from ifair.evaluate.judgement import find_graders
 from ifair.evaluate.measures import USEFULNESS, plain_number
 from ifair.evaluate.splits import Split, split_table
 from ifair.evaluate.training import Existing
+from ifair.metrics.arguments import average
 from ifair.results import AuditedData, Choices, Evidence, LeftOut, Point, Utility, list_versions
 
 Step = Callable[[str, int, int], None]
 """Told what was done last, how much is done and how much there is."""
+
+COUNTED_ONCE = (
+    "how well the protected group is guessed",
+    "the certificate",
+    "who is treated worst",
+    "who is like whom",
+    "the components of SVD",
+)
+"""What people who stand for several count once in."""
 
 LEARNED_FROM = 10_000
 """People that an audit learns from, at most: enough to judge by, and soon done."""
@@ -232,21 +242,26 @@ def _mark_front(points: Sequence[Point]) -> None:
 
 
 def _describe_data(dataset: Dataset, parts: Split) -> AuditedData:
-    y, group = dataset.outcome, dataset.group
+    y, group, weight = dataset.outcome.to_numpy(dtype=np.float64), dataset.group, dataset.relative_weight
+    weighted: Any = {}
+    if dataset.weight is not None:
+        once = COUNTED_ONCE if parts.task == "classification" else ("Kendall's tau", *COUNTED_ONCE)
+        weighted = {"weighted_by": str(dataset.weight.name), "counted_once": list(once)}
     return {
+        **weighted,
         "name": dataset.name,
         "description": dataset.description,
         "source": dataset.source,
         "licence": dataset.licence,
         "records": len(dataset),
-        "target": str(y.name),
+        "target": str(dataset.outcome.name),
         "positive": dataset.positive,
         "protected": list(dataset.protected),
         "group": describe_group(dataset),
         "ranked_by": None if dataset.query is None else "query",
-        "group_share": plain_number(group.mean()),
-        "base_protected": plain_number(y[group].mean()) if group.any() else None,
-        "base_others": plain_number(y[~group].mean()) if (~group).any() else None,
+        "group_share": plain_number(average(group.astype(np.float64), weight)),
+        "base_protected": plain_number(average(y, weight, group)),
+        "base_others": plain_number(average(y, weight, ~group)),
         "parts": {"train": len(parts.train), "validation": len(parts.validation), "test": len(parts.test)},
         "columns": [
             {

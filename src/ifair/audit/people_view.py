@@ -11,6 +11,7 @@ from ifair.evaluate.measures import flip_scores, plain_number
 from ifair.evaluate.splits import Part, value_text
 from ifair.evaluate.statistics import mean_interval
 from ifair.evaluate.training import Trained
+from ifair.metrics.arguments import average
 from ifair.results import Attribute, Flip, People, PointPeople
 
 DIGITS = 3
@@ -76,11 +77,11 @@ def flip_people(part: Part, trained: Trained, resamples: int = 500) -> tuple[Fli
     flipped = flips.any(axis=0)
     extent = flipped if two_valued else np.nanmean(moved, axis=0)
     summary: Flip = {
-        "mean": plain_number(np.nanmean(moved)),
+        "mean": plain_number(np.nanmean(moved) if part.weight is None else _weigh_moves(moved, part.weight)),
         "worst": plain_number(furthest.max()),
         "worst_person": int(furthest.argmax()),
-        "share_flipped": plain_number(float(flipped.mean())) if two_valued else None,
-        "interval": [plain_number(end) for end in mean_interval(extent, part.query, resamples)],
+        "share_flipped": plain_number(average(flipped, part.weight)) if two_valued else None,
+        "interval": [plain_number(end) for end in mean_interval(extent, part.query, resamples, part.weight)],
         "alternatives": len(rows),
     }
     if furthest.any():
@@ -90,6 +91,12 @@ def flip_people(part: Part, trained: Trained, resamples: int = 500) -> tuple[Fli
         frame, names = part.records.frame, part.records.protected
         people["alternatives"] = [{name: value_text(frame[name].iloc[row]) for name in names} for row in rows]
     return summary, people
+
+
+def _weigh_moves(moved: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
+    """The mean move of scores, shape (n_alternatives, M), over people who stand for several; NaN is none."""
+    known = ~np.isnan(moved)
+    return float((np.where(known, moved, 0.0) @ weights).sum() / (known @ weights).sum())
 
 
 def round_scores(scores: NDArray[np.float64]) -> list[float]:

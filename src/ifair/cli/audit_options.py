@@ -11,7 +11,7 @@ from ifair.cli.terminal_text import make_printable, warn
 from ifair.results import TUNING, Evidence, Tuning, read_results
 
 ROLES = (
-    *("protected", "target", "positive", "group", "query", "id"),
+    *("protected", "target", "positive", "group", "query", "id", "weight"),
     *("ignore", "keep", "categorical", "missing", "similarity"),
 )
 

@@ -132,6 +132,7 @@ def fit(
             "attributes": list(people.frame.columns),
             "looks_at": trained.columns,
             "left_out": checked.left_out,
+            **({} if roles.weight is None else {"weighted_by": roles.weight}),
             "outcome": None if people.target is None else task,
         },
         "candidate": {"name": recipe["candidate"].name, **recipe["candidate"].to_data()},
@@ -277,13 +278,13 @@ def _find_threshold(
     trained: Any, people: Any, threshold: float | None, rate: float | None, tuned: float | None
 ) -> dict[str, Any]:
     """Above which score people are decided about positively; by a rate, that of so many of those learned from."""
-    import numpy as np
+    from ifair.evaluate.training import find_height
 
     if people.target is None or trained.task != "classification":
         return {"threshold": None, "rate": rate}
     if rate is not None:
         scores = trained.estimator.reference_scores_ if trained.consistent else trained.scores(people.frame)
-        threshold = float(np.quantile(scores, 1.0 - rate))
+        threshold = find_height(scores, rate, people.relative_weight)
     return {"threshold": next(t for t in (threshold, tuned, 0.5) if t is not None), "rate": rate}
 
 
@@ -333,6 +334,8 @@ def _describe_model(about: dict[str, Any]) -> list[str]:
     """What was learned, in lines."""
     data, learned, roles = about["data"], about["training"], about["roles"]
     lines = [f"{data['records']} people, {len(data['attributes'])} attributes: {about['candidate']['name']}"]
+    if "weighted_by" in data:
+        lines.append(f"people are weighted by {data['weighted_by']!r}")
     if "weights" in learned:
         weights = learned["weights"]
         end = "converged" if learned["converged"] else "NOT converged; raise --max-iter"

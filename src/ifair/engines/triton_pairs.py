@@ -19,7 +19,7 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 from ifair.core.arrays import Array
 from ifair.core.mapping import Mapping, Parameters
-from ifair.core.pairs import EuclideanPairs, PairKernel, TileSums
+from ifair.core.pairs import EuclideanPairs, PairKernel, PairWeights, TileSums
 from ifair.errors import warn_user
 
 TRIAL_RECORDS = 256
@@ -134,9 +134,10 @@ class FusedPairs(EuclideanPairs):
         weights: Any = parameters.alpha[..., self.unprotected]
         return torch.sqrt(torch.maximum(weights, LEAST_WEIGHT * weights.amax(-1, keepdim=True)))
 
-    def tile(self, a: Any, b: Any, *, same: bool = False) -> TileSums:
+    def tile(self, a: Any, b: Any, *, same: bool = False, weights: PairWeights | None = None) -> TileSums:
         if not isinstance(a, FusedSide):
-            return EuclideanPairs.tile(self, a, b, same=same)
+            return EuclideanPairs.tile(self, a, b, same=same, weights=weights)
+        assert weights is None  # pair_kernel does not choose this kernel for records with weights
         batch = a.left.shape[:-2]
         n_fits, wide, narrow = prod(batch), a.input_left.shape[-1] // 2, a.left.shape[-1] // 2
         block = min(wide, WIDEST)

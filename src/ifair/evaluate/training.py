@@ -14,9 +14,11 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
 
 from ifair.datasets.dataset import Dataset
 from ifair.encode import Encoder
+from ifair.errors import IfairError
 from ifair.evaluate.candidates import Candidate, make_model
 from ifair.evaluate.splits import Part, Split, fit_encoder
 from ifair.models.consistent import ConsistentClassifier, ConsistentRegressor
@@ -134,7 +136,7 @@ class Trained:
 
     def at_rate(self, part: Part, rate: float) -> "Trained":
         """The same model with the threshold above which this share of the people of a part is."""
-        return replace(self, threshold=float(np.quantile(self.scores(part.records.frame), 1.0 - rate)))
+        return replace(self, threshold=find_height(self.scores(part.records.frame), rate, part.weight))
 
     def with_model(self, model: Any) -> "Trained":
         """The same representation with another fitted model on top."""
@@ -175,6 +177,13 @@ class Existing:
 def decide(scores: Floats, task: str, threshold: float = 0.5) -> NDArray[Any]:
     """0 or 1 for two classes, 1 above the threshold; other scores stand for themselves."""
     return (scores > threshold).astype(np.int64) if task == "classification" else scores
+
+
+def find_height(scores: Floats, rate: float, weights: Floats | None = None) -> float:
+    """The score above which a share of the people is, who may stand for several."""
+    if weights is None:
+        return float(np.quantile(scores, 1.0 - rate))
+    return float(np.quantile(scores, 1.0 - rate, weights=weights, method="inverted_cdf"))
 
 
 def model_scores(model: Any, Z: Any, task: str) -> Floats:
@@ -232,6 +241,9 @@ def fit_candidate(
     threshold : float
         Of two classes: who has a higher score is decided about positively.
     """
+    model = candidate.build_model(task, seed)
+    if people.weight is not None and not has_fit_parameter(model, "sample_weight"):
+        raise IfairError(f"the model {candidate.model} cannot weigh people: its fit takes no sample_weight")
     hidden = list(people.protected) if candidate.drops_protected else []
     columns = [name for name in people.frame.columns if name not in hidden]
     frame = people.frame[columns]
@@ -247,9 +259,10 @@ def fit_candidate(
     if people.target is None:
         return Trained(represent, columns, task)
     Z, y = fitted.transform(encoded), people.target.to_numpy()
-    model = candidate.build_model(task, seed)
     query = {} if people.query is None else {"query": people.query.to_numpy()}
-    of_model = query if isinstance(model, PairwiseRanker) else {}
+    of_model: dict[str, Any] = query if isinstance(model, PairwiseRanker) else {}
+    if people.weight is not None:
+        of_model = {**of_model, "sample_weight": people.relative_weight}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         if not candidate.consistent:
@@ -310,7 +323,10 @@ def fit_representations(
 
 
 def _fit(steps: Pipeline, X: Any, people: Dataset) -> Pipeline:
-    fit = {f"{steps.steps[-1][0]}__sensitive_features": people.group} if isinstance(steps[-1], LFR) else {}
+    name, last = steps.steps[-1]
+    fit: dict[str, Any] = {f"{name}__sensitive_features": people.group} if isinstance(last, LFR) else {}
+    if isinstance(last, PrototypeModel):
+        fit[f"{name}__sample_weight"] = people.relative_weight
     with _expected_warnings():
         return steps.fit(X, None if people.target is None else people.target.to_numpy(), **fit)
 

@@ -130,6 +130,7 @@ def _data(about: AuditedData) -> list[Block]:
             f"{about['records']:,} records: {parts['train']:,} to learn on, {parts['validation']:,} to choose "
             f"settings on, {parts['test']:,} to judge on.",
             f"Protected attributes: {', '.join(about['protected'])}.",
+            _weight_words(about),
             "" if share is None else f"{share:.1%} of people are in the protected group{whose}.",
         )
         if line
@@ -138,6 +139,13 @@ def _data(about: AuditedData) -> list[Block]:
     if missing:
         lines.append(f"Missing values: {', '.join(missing)}.")
     return [Heading("Data"), Bullets(lines)]
+
+
+def _weight_words(about: AuditedData) -> str:
+    if "weighted_by" not in about:
+        return ""
+    once = ", ".join(about.get("counted_once", []))
+    return f"People are weighted by {about['weighted_by']}, in models and measures; they count once in: {once}."
 
 
 def _measures(evidence: Evidence, point: Point) -> list[Block]:
