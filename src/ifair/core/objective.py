@@ -64,10 +64,21 @@ class Reconstruction(Term):
 
     def block(self, known: None, X: Array, U: Array, rows: slice, parameters: Parameters) -> Part:
         V = parameters.prototypes
+        if parameters.batch:
+            return self._block_of_many(X, U, V)
         residual = (U @ V - X) * self.columns
         loss = namespace(X).sum(residual * residual, axis=(-2, -1))
         residual *= 2.0
         return residual @ V.mT, (loss, U.mT @ residual)
+
+    def _block_of_many(self, X: Array, U: Array, V: Array) -> Part:
+        # The square is expanded: errors of hundreds of fits, each as large as the records, would only be written to
+        # memory to be read again. What that loses of small differences is far below where a search ends.
+        xp, counted = namespace(X), V * self.columns
+        from_records, from_prototypes = X @ counted.mT, U @ (counted @ V.mT)
+        loss = xp.sum(U * (from_prototypes - 2.0 * from_records), axis=(-2, -1)) + xp.sum(X * X * self.columns)
+        d_prototypes = 2.0 * ((U.mT @ U) @ counted - (U.mT @ X) * self.columns)
+        return 2.0 * (from_prototypes - from_records), (loss, d_prototypes)
 
     def finish(self, known: None, sums: tuple[Any, ...], parameters: Parameters) -> tuple[Array, Parameters]:
         loss, d_prototypes = sums
