@@ -57,6 +57,7 @@ def people(rng):
     ]
 )
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.usefixtures("array_libraries")
 def test_scikit_learns_own_checks_pass(estimator, check):
     check(estimator)
 
@@ -72,6 +73,7 @@ def test_scikit_learns_own_checks_pass(estimator, check):
     ]
 )
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.usefixtures("array_libraries")
 def test_scikit_learns_own_checks_pass_with_all_defaults_and_other_settings(estimator, check):
     check(estimator)
 
