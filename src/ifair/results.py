@@ -509,8 +509,17 @@ def check_results(content: Any, format_: Format, name: str = "this") -> None:
     elif format_ is TUNING:
         if not content["baselines"]:
             raise ResultsError(f"{name}.baselines is empty")
+        for key, most in MOST_WORK.items():
+            for place, value in list_places(content, f"solver.{key}", name):
+                check_schema(value, int, place)
+                if value > most:
+                    raise ResultsError(f"{place} must be at most {most:,}, got {value:,}")
         _check_ids(content["front"], name)
         _check_members(content, "choices.*", {point["id"] for point in content["trials"]}, "the id of a trial", name)
+
+
+MOST_WORK = {"n_restarts": 1_000, "max_iter": 1_000_000}
+"""Of the solver in a tuning: whoever reads the file learns with it, and must not be kept busy for ever."""
 
 
 def _check_ids(points: list[Any], name: str) -> None:

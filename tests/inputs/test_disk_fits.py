@@ -353,7 +353,7 @@ def needs_linux():
 @pytest.mark.parametrize(
     ("n_records", "rows", "chunk", "disk", "parquet"),
     [
-        (80_000, 10_000, 2**20, 110, None),
+        pytest.param(80_000, 10_000, 2**20, 110, None, marks=pytest.mark.slow),
         pytest.param(200_000, 25_000, 2 * 2**20, 110, 150, marks=pytest.mark.slow),
         pytest.param(400_000, 100_000, 8 * 2**20, 150, 250, marks=pytest.mark.slow),
     ],

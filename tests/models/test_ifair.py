@@ -58,6 +58,7 @@ def people(rng):
     expected_failed_checks=lambda _: oracles.STARTS_ARE_DRAWN,
 )
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.usefixtures("array_libraries")
 def test_scikit_learns_own_checks_pass(estimator, check):
     check(estimator)
 
@@ -74,6 +75,7 @@ def test_scikit_learns_own_checks_pass(estimator, check):
     expected_failed_checks=lambda _: oracles.STARTS_ARE_DRAWN,
 )
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.usefixtures("array_libraries")
 def test_scikit_learns_own_checks_pass_with_all_defaults_and_other_settings(estimator, check):
     check(estimator)
 

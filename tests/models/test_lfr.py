@@ -55,6 +55,7 @@ def gap(model, X, group):
 
 @parametrize_with_checks([LFR(n_restarts=1, max_iter=20)], expected_failed_checks=lambda _: oracles.STARTS_ARE_DRAWN)
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.usefixtures("array_libraries")
 def test_scikit_learns_own_checks_pass(estimator, check):
     check(estimator)
 
@@ -62,6 +63,7 @@ def test_scikit_learns_own_checks_pass(estimator, check):
 @pytest.mark.slow
 @parametrize_with_checks([LFR()], expected_failed_checks=lambda _: oracles.STARTS_ARE_DRAWN)
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.usefixtures("array_libraries")
 def test_scikit_learns_own_checks_pass_with_all_defaults(estimator, check):
     check(estimator)
 

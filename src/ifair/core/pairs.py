@@ -51,7 +51,7 @@ class PairKernel(Protocol):
 
     @property
     def tile_rows(self) -> int | None:
-        """Most records on each side of a tile, of however many fits; None for what suits the engine."""
+        """Most records on each side of a tile; None for what suits the engine."""
 
     @property
     def width(self) -> int:
@@ -131,10 +131,6 @@ class EuclideanPairs:
     @property
     def n_shared(self) -> int:
         return len(self.unprotected) if self.weighted else 0
-
-    def bytes_beside(self, n_records: int, n_landmarks: int | None) -> int:
-        """What pairs take for every fit evaluated at once: nothing, for tiles are the smaller, the more there are."""
-        return 0
 
     def side(self, X: Array, U: Array, parameters: Parameters) -> EuclideanSide:
         inputs = X[:, self.unprotected]
@@ -324,7 +320,7 @@ class AllPairs(Term):
 
         def sides(X: Array, rows: slice) -> list[tuple[slice, Any]]:
             side = kernel.side(X, mapping.memberships(X, parameters), parameters)
-            cut = tiles(X.shape[0], kernel.tile_rows or tile_rows_of(engine.tile_rows, parameters.batch))
+            cut = tiles(X.shape[0], tile_rows_of(kernel.tile_rows or engine.tile_rows, parameters.batch))
             return [(slice(rows.start + t.start, rows.start + t.stop), side[t]) for t in cut]
 
         parts = [tile for block in engine.map(sides) for tile in block]
@@ -416,8 +412,8 @@ class Landmarks(Term):
         return self.n_records / self.X.shape[0]
 
     def prepare(self, engine: Engine, mapping: Mapping, parameters: Parameters) -> LandmarkSide:
-        rows = self.kernel.tile_rows or tile_rows_of(engine.tile_rows, parameters.batch)
-        return self.describe(mapping, parameters, rows)
+        rows = self.kernel.tile_rows or engine.tile_rows
+        return self.describe(mapping, parameters, tile_rows_of(rows, parameters.batch))
 
     def describe(self, mapping: Mapping, parameters: Parameters, tile_rows: int) -> LandmarkSide:
         """What is known of the landmarks at ``parameters``."""

@@ -142,7 +142,7 @@ def read_roles(path: str | Path) -> Roles:
     )
 
 
-def read_similarity(source: str) -> dict[str, Any]:
+def read_similarity(source: str | Path) -> dict[str, Any]:
     """What ``--similarity`` says: the name of a reading, or a TOML file with a table ``[similarity]``."""
     if source in ("attributes", "paper"):
         return {"reading": source}
