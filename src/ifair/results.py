@@ -344,6 +344,13 @@ class AuditedData(TypedDict):
     columns: list[Column]
 
 
+class Parity(TypedDict):
+    """Groups of a column were given the same rate of positive decisions, of all or of those expected to be positive."""
+
+    kind: Literal["selection", "opportunity"]
+    groups: str
+
+
 class AuditSettings(TypedDict):
     """How the audit was done."""
 
@@ -357,6 +364,7 @@ class AuditSettings(TypedDict):
     model: str
     tuned: bool
     categorical: list[str]
+    parity: NotRequired[Parity]
 
 
 class Attribute(TypedDict):

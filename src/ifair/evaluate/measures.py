@@ -174,7 +174,7 @@ def flip_scores(people: Dataset, trained: Trained) -> tuple[list[int], Floats]:
         NaN where it is a person's own. Nothing where all have the same.
     """
     frame, names = people.frame, people.protected
-    own = None if set(names) & set(trained.columns) else trained.scores(frame)
+    own = None if set(names) & trained.looks_at else trained.scores(frame)
     # A missing value is a value too, of its own.
     codes = pd.DataFrame({name: pd.factorize(frame[name])[0] for name in names})
     rows, changed = [], []

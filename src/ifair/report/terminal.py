@@ -81,8 +81,17 @@ def _describe_people(evidence: Evidence) -> str:
         weighted = f"; people are weighted by {about['weighted_by']!r}, but count once in: {once}"
     return (
         f"{about['name']}: {about['records']:,} people, protected: {', '.join(about['protected'])}; measured on "
-        f"{about['parts']['test']:,} people whom no model has seen{weighted}"
+        f"{about['parts']['test']:,} people whom no model has seen{weighted}{parity_words(evidence)}"
     )
+
+
+def parity_words(evidence: Evidence) -> str:
+    """That groups were given the same rate, where they were; else nothing."""
+    parity = evidence["settings"].get("parity")
+    if parity is None:
+        return ""
+    whom = "" if parity["kind"] == "selection" else " of those whom the model expects to be positive"
+    return f"; decisions give every group of {parity['groups']!r} the same rate{whom}, by a threshold per group"
 
 
 def _find_flips(point: Point) -> float | None:
