@@ -123,14 +123,6 @@ def test_the_result_depends_on_the_seed_and_not_on_the_number_of_threads(rng):
     assert not np.array_equal(other.prototypes_, fits[0].prototypes_)
 
 
-@quietly
-def test_fitting_a_clone_again_gives_the_same(people):
-    X, y, group = people
-    model = LFR(3, **FAST).fit(X, y, sensitive_features=group)
-    again = clone(model).fit(X, y, sensitive_features=group)
-    assert np.array_equal(model.predict_proba(X), again.predict_proba(X))
-
-
 @pytest.mark.parametrize("group_of", ["one column", "three groups"])
 @quietly
 def test_memberships_differ_less_between_groups_the_more_fairness_weighs(rng, group_of):
