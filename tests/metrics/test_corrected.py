@@ -122,3 +122,12 @@ def test_two_classes_by_name_are_decisions(table, rng):
 def test_scores_are_no_classes(table, rng):
     with pytest.raises(ValueError, match="rank_consistency is for scores"):
         corrected_consistency(rng.random(400), neighbours=table[1])
+
+
+def test_a_weight_of_classes_says_how_many_people_one_stands_for(table, rng):
+    near, classes, weights = table[1], rng.choice(["A", "B", "C"], 400), rng.integers(1, 4, 400)
+    differ = np.average([np.mean(classes[near[i]] != classes[i]) for i in range(400)], weights=weights)
+    copies = np.repeat(classes, weights)
+    by_chance = np.mean([[a != b for b in copies] for a in copies])
+    found = corrected_consistency(classes, neighbours=near, sample_weight=weights)
+    assert found == pytest.approx(1 - differ / by_chance)
