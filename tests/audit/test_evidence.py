@@ -12,12 +12,15 @@ from sklearn.metrics import roc_auc_score
 from ifair import Similarity
 from ifair.audit import evidence
 from ifair.audit.people_view import flip_people
+from ifair.audit.points import try_candidate
 from ifair.audit.tuning import find_role, is_choosable
 from ifair.data import DataError, from_table
 from ifair.evaluate.candidates import Candidate
-from ifair.evaluate.splits import split_table
+from ifair.evaluate.splits import find_all_peers, split_table
 from ifair.evaluate.training import decide, train
 from ifair.metrics import rank_consistency
+from ifair.similarity import peers as searching
+from ifair.similarity.peers import share_searches
 
 from samples import FAST, FRONT, IDS, applicants, dataset, small_evidence, tuned
 
@@ -347,3 +350,20 @@ def test_more_combinations_than_are_tried_are_averaged_over_those_that_a_person_
     assert summary["worst"] == pytest.approx(max(map(max, moved)), rel=1e-5)
     to = [tried[i] for i in people["flip"]["to"]]
     assert [abs(a - b) for a, b in zip(to, own)] == pytest.approx([max(one) for one in moved])
+
+
+@pytest.mark.parametrize("task", ["classification", "ranking"])
+def test_points_find_the_search_for_peers_done(task, monkeypatch):
+    """Those of consistent decisions compare people of three parts, and make no search of their own."""
+    parts = split_table(dataset(task), 0)
+    consistent = Candidate("masked", {}, "linear", {"name": "consistent", "strength": 0.1})
+    how = {"resamples": 10, "higher_is_better": True, "threshold": 0.5, "graders": {}}
+    alone, _ = try_candidate(consistent, parts, 0, FAST, searches={}, **how)
+    known, asked = {}, []
+    with share_searches(known):
+        find_all_peers(parts)
+    search = searching._find_peers
+    monkeypatch.setattr(searching, "_find_peers", lambda *case: asked.append(case) or search(*case))
+    shared, _ = try_candidate(consistent, parts, 0, FAST, searches=known, **how)
+    assert asked == []
+    assert shared == alone
