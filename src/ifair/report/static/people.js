@@ -37,6 +37,9 @@ function findPeople(people, typed) {
   return [...exact, ...starts, ...known];
 }
 
+/** What was decided, in one line if that is short. */
+const decisionCell = (data, p, score) => el("span", { class: decided(data, p, score).length < 24 ? "line" : null }, decided(data, p, score));
+
 const personButton = (people, i, show) => el("button", { type: "button", class: "link", onclick: () => show(i, true) }, people.ids[i]);
 
 /** How attributes count in who is like whom, by name: in which unit, and with what weight. */
@@ -84,7 +87,7 @@ function outcomeTable(data, people, i, points) {
     const alike = !peers.length ? "–" : isClassification(data)
       ? `${peers.filter((j) => isPositive(p, scores[j])).length} of ${peers.length}`
       : num(mean(peers.map((j) => scores[j])));
-    return [el("span", {}, key(p.role), pointName(p)), ...(isClassification(data) ? [decided(data, p, scores[i])] : []), num(scores[i]), alike];
+    return [el("span", {}, key(p.role), pointName(p)), ...(isClassification(data) ? [decisionCell(data, p, scores[i])] : []), num(scores[i]), alike];
   });
   return table(`What truly happened: ${truthWords(data, people.truth[i])}.`,
     ["", ...(isClassification(data) ? ["decision"] : []), "score", isClassification(data) ? `peers predicted ${outcomeName(data)}` : "mean of the peers"], rows);
@@ -123,7 +126,7 @@ function flipWords(data, people, i, point) {
 function peerTable(data, people, i, now, show) {
   const hidden = people.attributes.filter((a) => data.data.protected.includes(a.name)), scores = people.points[now.id].score;
   const rows = peersOf(people, i).map(([j, distance]) => [
-    personButton(people, j, show), peerWords(data, people, i, j), ...hidden.map((a) => valueOf(a, j)), ...(isClassification(data) ? [decided(data, now, scores[j])] : []), num(scores[j]), num(distance, 2)]);
+    personButton(people, j, show), peerWords(data, people, i, j), ...hidden.map((a) => valueOf(a, j)), ...(isClassification(data) ? [decisionCell(data, now, scores[j])] : []), num(scores[j]), num(distance, 2)]);
   return table(`Alike on everything but ${hiddenNames(data)}.`, ["person", "why a peer", ...hidden.map((a) => a.name), ...(isClassification(data) ? ["decision"] : []), "score", "distance"], rows);
 }
 
