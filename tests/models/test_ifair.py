@@ -311,6 +311,20 @@ def test_the_bar_fills_as_the_loss_falls_ever_more_slowly(iteration, fall, fille
     assert ("lower than ten iterations ago" in log.getvalue()) == (fall < np.inf)
 
 
+def test_the_bar_never_goes_back_and_tells_the_search_on_a_sample_from_the_one_on_all(monkeypatch):
+    log, now = io.StringIO(), iter(range(0, 1000, 10))
+    monkeypatch.setattr("ifair.models.progress.time.monotonic", lambda: next(now))
+    bar = ProgressBar(1, 100, 1e-4, stream=log, every=0.0, rehearses=True)
+    for iteration, fall in [(30, 0.001), (31, 0.05), (1, np.inf), (2, np.inf)]:
+        bar(Progress(restart=0, iteration=iteration, loss=1.0, gradient_norm=0.1, fall=fall))
+    filled = [line.split("]")[0].count("#") for line in log.getvalue().splitlines()]
+    assert filled[0] == filled[1] == pytest.approx(16, abs=1)
+    assert filled[2:] == [0, 0]
+    assert [line.endswith(", on a sample first") for line in log.getvalue().splitlines()] == [True, True, False, False]
+    # Ten seconds an iteration, of which 98 are left.
+    assert log.getvalue().splitlines()[-1].endswith(", at most 16 min left")
+
+
 # ---- protected columns ----
 
 
