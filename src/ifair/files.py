@@ -23,8 +23,8 @@ KINDS = {
     "ifair-evidence": "the evidence of an audit",
     "ifair-reproduce": "the results of a reproduction",
 }
-# Where single people may be recognised: new files of these kinds are for their owner alone.
-PRIVATE = frozenset({"table", "model", "onnx", "page", "ifair-evidence"})
+# Made of somebody's table: new files of these kinds are for their owner alone.
+PRIVATE = frozenset(KINDS) - {"ifair-reproduce"}
 _HEAD = 4096
 _PAGE_TITLE = re.compile(rb"<title>(Fairness report|ifair):")
 _FORMAT = re.compile(rb'"format": ?"([a-z-]+)"')
@@ -120,7 +120,7 @@ def replace_file(path: Path, *, kind: str | None = None) -> Iterator[Path]:
     """A place beside ``path`` to write to; moved into place at the end, or removed if something went wrong.
 
     A failure, an interrupt too, leaves ``path`` as it was. Symbolic links are followed. A file that is there keeps its
-    permissions; a new one gets those that the system gives, or its owner's alone where the kind is about people.
+    permissions; a new one gets those that the system gives, or its owner's alone where the kind is `PRIVATE`.
 
     Parameters
     ----------
@@ -138,8 +138,7 @@ def replace_file(path: Path, *, kind: str | None = None) -> Iterator[Path]:
     mode = stat.S_IMODE(place.stat().st_mode) if place.exists() else None
     temporary = place.parent / f".{place.name}.{secrets.token_hex(8)}"
     # Not `tempfile`, which makes all files for their owner alone: here the system applies the process's umask.
-    allowed = 0o600 if kind in PRIVATE or mode is not None else 0o666
-    os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, allowed))
+    create_file(temporary, 0o600 if kind in PRIVATE or mode is not None else 0o666)
     try:
         yield temporary
         if mode is not None:
@@ -147,6 +146,11 @@ def replace_file(path: Path, *, kind: str | None = None) -> Iterator[Path]:
         os.replace(temporary, place)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def create_file(path: Path, mode: int = 0o600) -> None:
+    """Make an empty file with these permissions, less what the umask takes away; an OSError if anything is there."""
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
 
 
 def write_whole(path: Path, content: str | bytes, *, kind: str | None = None) -> None:

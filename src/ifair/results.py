@@ -66,6 +66,7 @@ class TunedData(TypedDict):
     name: str
     records: int
     fingerprint: str
+    weighted_by: NotRequired[str]
 
 
 class Tuning(TypedDict):
@@ -318,7 +319,11 @@ class Column(TypedDict):
 
 
 class AuditedData(TypedDict):
-    """The table; ``positive`` is the value of the target that counts as 1, ``group`` who is protected, in words."""
+    """The table; ``positive`` is the value of the target that counts as 1, ``group`` who is protected, in words.
+
+    ``weighted_by`` is the column that says how many people each one stands for, ``counted_once`` what it does not count
+    in.
+    """
 
     name: str
     description: str
@@ -330,11 +335,20 @@ class AuditedData(TypedDict):
     protected: list[str]
     group: NotRequired[str]
     ranked_by: str | None
+    weighted_by: NotRequired[str]
+    counted_once: NotRequired[list[str]]
     group_share: Number
     base_protected: Number
     base_others: Number
     parts: dict[str, int]
     columns: list[Column]
+
+
+class Parity(TypedDict):
+    """Groups of a column were given the same rate of positive decisions, of all or of those expected to be positive."""
+
+    kind: Literal["selection", "opportunity"]
+    groups: str
 
 
 class AuditSettings(TypedDict):
@@ -350,6 +364,7 @@ class AuditSettings(TypedDict):
     model: str
     tuned: bool
     categorical: list[str]
+    parity: NotRequired[Parity]
 
 
 class Attribute(TypedDict):
@@ -494,8 +509,17 @@ def check_results(content: Any, format_: Format, name: str = "this") -> None:
     elif format_ is TUNING:
         if not content["baselines"]:
             raise ResultsError(f"{name}.baselines is empty")
+        for key, most in MOST_WORK.items():
+            for place, value in list_places(content, f"solver.{key}", name):
+                check_schema(value, int, place)
+                if value > most:
+                    raise ResultsError(f"{place} must be at most {most:,}, got {value:,}")
         _check_ids(content["front"], name)
         _check_members(content, "choices.*", {point["id"] for point in content["trials"]}, "the id of a trial", name)
+
+
+MOST_WORK = {"n_restarts": 1_000, "max_iter": 1_000_000}
+"""Of the solver in a tuning: whoever reads the file learns with it, and must not be kept busy for ever."""
 
 
 def _check_ids(points: list[Any], name: str) -> None:

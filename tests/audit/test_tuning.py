@@ -10,6 +10,7 @@ from ifair.audit import evidence, tune
 from ifair.audit.tuning import fingerprint_dataset, name_choices
 from ifair.evaluate.candidates import CLASSIFIERS
 from ifair.evaluate.fronts import pareto_front
+from ifair.results import TUNING, ResultsError, check_results
 
 from samples import FAST, applicants, dataset
 
@@ -58,6 +59,14 @@ def test_an_audit_finds_the_same_validation_measures_as_the_tuning(found):
     assert {*found["choices"].values()} <= {one["id"] for one in shown}
     for one in shown:
         assert judged[one["id"]]["validation"] == one["validation"]
+
+
+def test_a_tuning_that_asks_for_endless_work_is_refused(found):
+    check_results(found, TUNING)
+    for name in ("n_restarts", "max_iter"):
+        endless = {**found, "solver": {**found["solver"], name: 2**62}}
+        with pytest.raises(ResultsError, match=f"solver.{name} must be at most"):
+            check_results(endless, TUNING)
 
 
 def test_a_stopped_search_goes_on_from_its_journal(tmp_path, found):

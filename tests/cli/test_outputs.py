@@ -6,8 +6,11 @@ import shutil
 import stat
 from pathlib import Path
 
+import click
 import pandas as pd
 import pytest
+
+from ifair.cli import main
 
 from scripts import run
 
@@ -15,70 +18,148 @@ FAST = ["-k", "2", "--restarts", "1", "--max-iter", "20", "--jobs", "1"]
 PEOPLE = ["-p", "sex", "--target", "hired", "--positive", "yes"]
 
 
+READ = {
+    "table": "people.csv",
+    "source": "people.csv",
+    "model": "model.ifair",
+    "columns": "roles.toml",
+    "role_similarity": "similarity.toml",
+    "tuning": "tuning.json",
+}
+"""What is given to parameters that name a file to read."""
+WRITTEN = {"output": "new", "journal": "new.journal", "onnx": "new.onnx", "kept": "new.json"}
+"""Parameters that name a file to write, and a name that nothing has yet."""
+DEMANDED = {"min_share": ["--min-share", "0.4"]}
+"""What some verbs want to know besides."""
+
+
+def list_commands(group=main, names=()):
+    """All commands, by the words that call them."""
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from list_commands(command, (*names, name))
+        else:
+            yield (*names, name), command
+
+
+def list_paths(command):
+    return {parameter.name: parameter for parameter in command.params if isinstance(parameter.type, click.Path)}
+
+
+def is_folder(parameter):
+    return parameter.type.dir_okay and not parameter.type.file_okay
+
+
+COMMANDS = {" ".join(words): (words, command) for words, command in list_commands()}
+OUTPUTS = [
+    (verb, name)
+    for verb, (_, command) in COMMANDS.items()
+    for name, parameter in list_paths(command).items()
+    if name in WRITTEN and not is_folder(parameter)
+]
+FOLDERS = {"demo": ["evidence.json", "report.html"], "reproduce": ["results.json", "results.md", "results.html"]}
+"""What is written by verbs that are given a folder."""
+
+
 @pytest.fixture
 def place(folder, classifier, tmp_path):
-    """A folder of its own with a table, a model and roles in it."""
+    """A folder of its own with a table, a model and all else that a verb reads."""
     shutil.copy(folder / "people.csv", tmp_path / "people.csv")
     shutil.copy(classifier, tmp_path / "model.ifair")
     (tmp_path / "roles.toml").write_text('[roles]\nprotected = ["sex"]\ntarget = "hired"\npositive = "yes"\n')
+    (tmp_path / "similarity.toml").write_text("[similarity]\nn_neighbors = 3\n")
     (tmp_path / "tuning.json").write_text('{"format": "ifair-tuning"}')
     return tmp_path
 
 
-def list_verbs(place):
-    """Every verb that names its output, without it, and what it reads besides the first argument."""
-    table, model, roles = place / "people.csv", place / "model.ifair", place / "roles.toml"
-    tuning = place / "tuning.json"
-    return {
-        "fit": ([table, "--columns", roles], "-o"),
-        "tune": ([table, "--columns", roles, "--trials", 1], "-o"),
-        "tune's journal": ([table, "--columns", roles, "--trials", 1, "-o", place / "new.json"], "--journal"),
-        "audit": ([table, "--columns", roles, "--tuning", tuning], "-o"),
-        "report": ([table, "--columns", roles, "--tuning", tuning], "-o"),
-        "rank": ([table, "--columns", roles, "--model", model, "--min-share", 0.4], "-o"),
-        "transform": ([model, table], "-o"),
-        "decide": ([table, "--model", model, "--n", 3], "-o"),
-        "export": ([model], "--onnx"),
-    }
+def run_verb(place, verb, *more, **outputs):
+    """Run a verb that is given all files that it can read, and these outputs by their parameters."""
+    words, command = COMMANDS[verb]
+    given = []
+    for parameter in command.params:
+        value = outputs.get(parameter.name)
+        if parameter.name in list_paths(command) and value is None:
+            known = READ if parameter.name in READ else WRITTEN
+            value = place / known[parameter.name]
+            if parameter.name == "output" and needs_ending(command):
+                value = value.with_suffix(".csv")
+        if value is not None:
+            given += [value] if isinstance(parameter, click.Argument) else [max(parameter.opts, key=len), value]
+        given += DEMANDED.get(parameter.name, [])
+    return run(*words, *given, *more)
 
 
-VERBS = list(list_verbs(Path()))
+def needs_ending(command):
+    """Whether the output's name says what is written."""
+    return list_paths(command)["output"].type.allow_dash
+
+
+def test_every_file_that_a_verb_names_is_known_here_as_read_or_written():
+    named = {name for _, command in COMMANDS.values() for name in list_paths(command)}
+    assert named == {*READ, *WRITTEN}
+    folders = [verb for verb, (_, command) in COMMANDS.items() if any(map(is_folder, list_paths(command).values()))]
+    assert set(folders) == set(FOLDERS)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need privileges there")
-@pytest.mark.parametrize("verb", VERBS)
-def test_a_verb_refuses_to_replace_what_it_reads_through_links_too(place, verb):
-    given, option = list_verbs(place)[verb]
-    inputs = [argument for argument in given if isinstance(argument, Path) and argument.exists()]
-    before = {path: path.read_bytes() for path in inputs}
+@pytest.mark.parametrize(("verb", "output"), OUTPUTS)
+def test_a_verb_refuses_to_replace_what_it_reads_or_writes_besides_through_links_too(place, verb, output):
+    command = COMMANDS[verb][1]
+    inputs = [place / READ[name] for name in list_paths(command) if name in READ]
+    assert inputs
+    before = {path: path.read_bytes() for path in place.iterdir()}
     for path in inputs:
         # An ending that every verb may write to.
-        link = place / f"link-to-{path.stem}.csv"
-        os.link(path, link)
-        for output in (path, link):
-            done = run(verb.split("'")[0], *given, option, output, "--force")
+        hard, soft = place / f"hard-{path.stem}.csv", place / f"soft-{path.stem}.csv"
+        os.link(path, hard)
+        soft.symlink_to(path)
+        for target in (path, hard, soft):
+            done = run_verb(place, verb, "--force", **{output: target})
             assert done.exit_code == 1, done.output
-            assert "would replace" in done.stderr or "cannot tell the format" in done.stderr
-    assert {path: path.read_bytes() for path in inputs} == before
+            odd = output == "output" and target == path and needs_ending(command)
+            assert "would replace" in done.stderr or (odd and "cannot tell the format" in done.stderr)
+    others = [name for name in list_paths(command) if name in WRITTEN and name != output]
+    for other in others:
+        done = run_verb(place, verb, "--force", **{output: place / "same.csv", other: place / "same.csv"})
+        assert done.exit_code == 1, done.output
+        assert "would replace" in done.stderr
+    assert {path: path.read_bytes() for path in before} == before
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no such pipes")
-@pytest.mark.parametrize("verb", VERBS)
-def test_a_verb_writes_to_no_device_pipe_or_folder_and_to_no_file_of_another_kind(place, verb):
-    given, option = list_verbs(place)[verb]
+@pytest.mark.parametrize(("verb", "output"), OUTPUTS)
+def test_a_verb_writes_to_no_device_pipe_or_folder_and_to_no_file_of_another_kind(place, verb, output):
     os.mkfifo(place / "pipe.csv")
     (place / "folder.csv").mkdir()
     (place / "device.csv").symlink_to("/dev/null")
-    (place / "letters.csv").write_bytes(b"\x89PNG\r\n\0\0")
-    for name in ("pipe", "folder", "device", "letters"):
-        done = run(verb.split("'")[0], *given, option, place / f"{name}.csv")
+    for name in ("pipe", "folder", "device"):
+        done = run_verb(place, verb, "--force", **{output: place / f"{name}.csv"})
         assert done.exit_code != 0
         assert isinstance(done.exception, SystemExit)
-        words = "--force" if name == "letters" else f"{name}.csv"
-        assert words in done.stderr
+        assert f"{name}.csv" in done.stderr
+    (place / "letters.csv").write_bytes(b"\x89PNG\r\n\0\0")
+    done = run_verb(place, verb, **{output: place / "letters.csv"})
+    assert done.exit_code == 1
+    assert "--force" in done.stderr
     assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
     assert stat.S_ISFIFO((place / "pipe.csv").stat().st_mode)
     assert (place / "letters.csv").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no such devices")
+@pytest.mark.parametrize("verb", FOLDERS)
+def test_a_verb_that_fills_a_folder_spares_what_it_did_not_write(tmp_path, verb):
+    for name in FOLDERS[verb]:
+        (tmp_path / name).write_bytes(b"\x89PNG\r\n\0\0")
+        done = run(verb, "-o", tmp_path)
+        assert (done.exit_code, isinstance(done.exception, SystemExit)) == (1, True), done.output
+        assert "--force" in done.stderr
+        (tmp_path / name).unlink()
+        (tmp_path / name).symlink_to("/dev/null")
+        done = run(verb, "-o", tmp_path, "--force")
+        assert "it is a device" in done.stderr
+        (tmp_path / name).unlink()
+    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
 
 
 def test_force_replaces_a_file_of_another_kind_which_keeps_its_mode_and_its_links(place):

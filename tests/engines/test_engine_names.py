@@ -66,7 +66,7 @@ def test_what_cannot_be_recorded_is_computed_all_the_same(monkeypatch):
     from ifair.engines import torch as module
 
     class Failing:
-        def __init__(self, function, device):
+        def __init__(self, function, device, pool):
             pass
 
         def __call__(self, *arrays):

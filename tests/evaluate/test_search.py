@@ -60,6 +60,8 @@ def test_a_search_that_ended_leaves_its_journal_and_nothing_else(objective, spac
     with pytest.raises(Interrupted) if after < 3 else nullcontext():
         search(measured, space, measures=MEASURES, n_trials=3, journal=tmp_path / "journal.log", seed=3)
     assert [path.name for path in tmp_path.iterdir()] == ["journal.log"]
+    if os.name != "nt":
+        assert (tmp_path / "journal.log").stat().st_mode & 0o777 == 0o600
 
 
 def test_a_finished_search_is_read_and_can_be_extended(objective, space, whole, tmp_path):

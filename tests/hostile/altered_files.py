@@ -11,6 +11,7 @@ from hostile.bad_tables import ROLES, good_rows
 from hostile.kills import EXPERIMENT
 from hostile.outcomes import new_folder, try_command
 
+import ifair
 from ifair.plain_data import parse_json
 
 ODD = [None, True, -1, 0, 7.5, 10**400, float("nan"), float("inf"), 1e308, 2**62, "", "x", "__proto__", "\ud800"]
@@ -66,13 +67,13 @@ def damage(content, rng):
 
 
 def try_results(tally, files, seed, n):
-    """Evidence through ``report``, tunings through ``audit``, results of the paper through ``reproduce``."""
-    for name, (verb, use) in USES.items():
+    """Every results file through the verbs that read it."""
+    for verb, (name, use) in USES.items():
         content = (files / f"{name}.json").read_bytes()
-        data, rng = json.loads(content), random.Random(f"{seed} {name}")
+        data, rng = json.loads(content), random.Random(f"{seed} {name} {verb}")
         paths = list_paths(data)
         # The first is as it was: a verb that refused everything would be no trial of it.
-        for number in range(-1, n[name]):
+        for number in range(-1, n[verb]):
             altered = content if number < 0 else damage(content, rng) if number % 5 == 0 else alter(data, paths, rng)
             with new_folder() as folder:
                 path = folder / f"{name}.json"
@@ -108,6 +109,20 @@ def audit_by_tuning(folder, path, files):
     return try_command(folder, ["audit", folder / "people.csv", *ROLES, *more], check)
 
 
+def fit_by_tuning(folder, path, files):
+    shutil.copy(files / "people.csv", folder)
+    output = folder / "m.ifair"
+
+    def check(_):
+        tuning = json.loads(path.read_bytes())
+        chosen = next(point for point in tuning["trials"] if point["id"] == tuning["choices"]["balanced"])
+        learned = [len(step.prototypes_) for step in ifair.load(output) if hasattr(step, "prototypes_")]
+        wanted = [chosen["candidate"]["setting"]["K"]] if chosen["candidate"]["method"] == "ifair" else []
+        return "" if learned == wanted else f"{learned} prototypes instead of {wanted}"
+
+    return try_command(folder, ["fit", folder / "people.csv", *ROLES, "--tuning", path, "-o", output], check)
+
+
 def reproduce_results(folder, path, _):
     """The page is made of what is there; nothing is computed anew."""
     with patch.object(import_module("ifair.reproduce.runner"), "run_units", lambda *_, **__: []):
@@ -118,11 +133,12 @@ def reproduce_results(folder, path, _):
 
 
 USES = {
-    "evidence": ("report", report_evidence),
-    "tuning": ("audit", audit_by_tuning),
-    "results": ("reproduce", reproduce_results),
+    "report": ("evidence", report_evidence),
+    "audit": ("tuning", audit_by_tuning),
+    "fit": ("tuning", fit_by_tuning),
+    "reproduce": ("results", reproduce_results),
 }
-"""What reads each file."""
+"""By verb the file that it reads, and how that is tried."""
 
 
 def try_models(tally, files, seed, n):

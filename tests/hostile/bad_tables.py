@@ -178,17 +178,19 @@ class TableTrial:
         return ""
 
     def fit(self):
-        """A model that fits the table represents it, all rows of it."""
+        """A model that fits the table loads, and represents or decides about all rows of it."""
         output = self.folder / "m.ifair"
         solver = ["-k", "3", "--restarts", "1", "--max-iter", "20", "--jobs", "1"]
+        how = self.rng.choice([solver, [*solver, "--no-freeze"], ["--consistent", "0.5"]])
 
         def check(_):
-            import ifair
+            used = self.folder / "used.csv"
+            again, what = try_command(
+                self.folder, ["transform", output, self.table, "--decide", "-o", used], lambda _: ""
+            )
+            return self.expect_rows(read_cells(used)) if again == "accepted" else f"its use is {again}: {what}"
 
-            ifair.load(output)
-            return ""
-
-        return try_command(self.folder, ["fit", self.table, *ROLES, *solver, "-o", output], check)
+        return try_command(self.folder, ["fit", self.table, *ROLES, *how, "-o", output], check)
 
     def transform(self):
         """As many rows as there are, finite, and the same whatever the blocks."""
@@ -207,22 +209,23 @@ class TableTrial:
         return try_command(self.folder, [*arguments, "-o", output], check)
 
     def decide(self):
-        """Everybody is decided about once, under their own id."""
-        output = self.folder / "d.csv"
+        """Everybody is decided about once, under their own id, and as many are selected as asked for."""
+        output, n = self.folder / "d.csv", self.rng.randrange(5)
+        parity = ["--rate", "0.5", "--parity", "selection", "--groups", "sex"]
+        how = self.rng.choice([["--n", n], ["--threshold", "0.5"], parity])
 
         def check(_):
             frame = read_cells(output)
             wrong = self.expect_rows(frame)
+            if "--n" in how and (frame["decision"] == "1").sum() != min(n, len(frame)):
+                wrong = f"not {n} were selected"
             if not wrong and self.known is not None and "person" in frame and self.known[0].count("person") == 1:
                 ids = [row[self.known[0].index("person")] for row in self.known[1:]]
                 wrong = "" if sorted(frame["person"]) == sorted(ids) else "other ids than in the table"
             return wrong
 
-        return try_command(
-            self.folder,
-            ["decide", self.table, "--model", self.model.with_name("consistent.ifair"), "--rate", "0.5", "-o", output],
-            check,
-        )
+        model = self.model.with_name("consistent.ifair")
+        return try_command(self.folder, ["decide", self.table, "--model", model, *how, "-o", output], check)
 
     def rank(self):
         """The same rows in another order, cell by cell, with places from 1 to the size of each query."""
@@ -247,6 +250,8 @@ class TableTrial:
         output = self.folder / {"audit": "e.json", "tune": "t.json", "report": "r.html"}[verb]
         more = ["--trials", "2"] if verb == "tune" else ["--resamples", "10", "--jobs", "1"]
         more += ["--estimator", "linear"]
+        if verb == "audit":
+            more += self.rng.choice([[], ["--scores", "rating", "--rate", "0.5"]])
 
         def check(_):
             if verb == "report":

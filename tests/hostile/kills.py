@@ -1,5 +1,6 @@
 """Writing verbs that end at any moment: what was there stays whole, and the same command finishes the work."""
 
+import hashlib
 import json
 import os
 import random
@@ -7,36 +8,22 @@ import signal
 import time
 import traceback
 import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from unittest.mock import patch
 
 from hostile.bad_tables import ROLES
 from hostile.outcomes import LONGEST, Hung, new_folder, time_limit
+
+from ifair.datasets.about import DataFile, Origin
 
 from scripts import run
 
 SOLVER = ["-k", "3", "--restarts", "1", "--max-iter", "200", "--jobs", "1"]
 EXPERIMENT = ["--only", "obfuscation", "--dataset", "credit", "--splits", "1", "--jobs", "1"]
 JUDGE = ["--resamples", "10", "--jobs", "1", "--estimator", "linear"]
-
-
-def list_verbs(files):
-    """By verb its arguments but the output, the output's name, and what two runs must have in common."""
-    table, model, consistent = files / "people.csv", files / "hired.ifair", files / "consistent.ifair"
-    return {
-        "fit": (["fit", table, *ROLES, *SOLVER, "-o"], "m.ifair", describe_model),
-        "transform": (["transform", model, table, "--block-rows", "5", "-o"], "t.csv", Path.read_bytes),
-        "decide": (["decide", table, "--model", consistent, "--rate", "0.5", "-o"], "d.csv", Path.read_bytes),
-        "rank": (
-            ["rank", table, "-p", "sex", "--score", "rating", "--query", "team", "--min-share", "0.3", "-o"],
-            "r.csv",
-            Path.read_bytes,
-        ),
-        "export": (["export", model, "--onnx"], "m.onnx", Path.read_bytes),
-        "tune": (["tune", table, *ROLES, "--trials", "3", "--estimator", "linear", "-o"], "t.json", Path.read_bytes),
-        "audit": (["audit", table, *ROLES, *JUDGE, "-o"], "e.json", Path.read_bytes),
-        "report": (["report", files / "evidence.json", "-o"], "r.html", Path.read_bytes),
-        "reproduce": (["reproduce", *EXPERIMENT, "-o"], "results.json", describe_experiments),
-    }
 
 
 def describe_model(path):
@@ -51,13 +38,68 @@ def describe_experiments(path):
     return json.loads(path.read_bytes())["experiments"]
 
 
-def name_output(verb, output):
-    """What the command line is given: of ``reproduce`` the folder."""
-    return output.parent if verb == "reproduce" else output
+@dataclass(frozen=True)
+class WritingVerb:
+    """A verb and what it writes.
+
+    Attributes
+    ----------
+    arguments : list
+        Without the output.
+    names : tuple of str
+        Of its files, in the folder that it writes to.
+    takes : str
+        What the command line is given at the end: the first "file", the "folder", or "nothing" (a cache).
+    describe : callable
+        What two runs must have in common, of the path of a file.
+    """
+
+    arguments: list
+    names: tuple[str, ...]
+    takes: str = "file"
+    describe: Callable = Path.read_bytes
+
+    def run(self, folder):
+        os.environ["IFAIR_CACHE"] = str(folder)
+        ends = {"file": [folder / self.names[0]], "folder": [folder], "nothing": []}
+        return run(*self.arguments, *ends[self.takes])
+
+    def describe_all(self, folder):
+        return {name: self.describe(folder / name) for name in self.names}
 
 
-def run_killed(arguments, after):
-    """Run a verb in a copy of this process, and kill it after so many seconds; whether it had ended before."""
+def list_verbs(files):
+    """Every verb that writes, by name."""
+    table, model, consistent = files / "people.csv", files / "hired.ifair", files / "consistent.ifair"
+    ranked = ["-p", "sex", "--score", "rating", "--query", "team", "--min-share", "0.3"]
+    cards = ("r.html", "r.card.md", "r.card.html")
+    return {
+        "fit": WritingVerb(["fit", table, *ROLES, *SOLVER, "-o"], ("m.ifair",), describe=describe_model),
+        "transform": WritingVerb(["transform", model, table, "--block-rows", "5", "-o"], ("t.csv",)),
+        "decide": WritingVerb(["decide", table, "--model", consistent, "--rate", "0.5", "-o"], ("d.csv",)),
+        "rank": WritingVerb(["rank", table, *ranked, "-o"], ("r.csv",)),
+        "export": WritingVerb(["export", model, "--onnx"], ("m.onnx",)),
+        "tune": WritingVerb(["tune", table, *ROLES, "--trials", "3", "--estimator", "linear", "-o"], ("t.json",)),
+        "audit": WritingVerb(["audit", table, *ROLES, *JUDGE, "-o"], ("e.json",)),
+        "report": WritingVerb(["report", files / "evidence.json", "--card", "-o"], cards),
+        "demo": WritingVerb(["demo", "--no-open", "--jobs", "1", "-o"], ("evidence.json", "report.html"), "folder"),
+        "reproduce": WritingVerb(
+            ["reproduce", *EXPERIMENT, "-o"], ("results.json",), "folder", describe=describe_experiments
+        ),
+        "datasets fetch": WritingVerb(["datasets", "fetch", "census"], ("census/adult.data",), "nothing"),
+    }
+
+
+def publish_dataset(folder):
+    """Let ``datasets fetch`` find its file in a folder instead of the web."""
+    source, content = folder / "published", random.Random(0).randbytes(20_000_000)
+    source.write_bytes(content)
+    file = DataFile("census/adult.data", hashlib.sha256(content).hexdigest(), len(content), (Origin(source.as_uri()),))
+    return patch.object(import_module("ifair.datasets.registry"), "find_files", lambda _: (file,))
+
+
+def run_killed(verb, folder, after):
+    """Run a verb in a copy of this process, and kill it after so many seconds, if it has not ended before."""
     child = os.fork()
     if not child:
         try:
@@ -65,54 +107,60 @@ def run_killed(arguments, after):
             os.dup2(silent, 1)
             os.dup2(silent, 2)
             warnings.simplefilter("ignore")
-            run(*arguments)
+            verb.run(folder)
         finally:
             os._exit(0)
     end = time.monotonic() + after
     while time.monotonic() < end:
         if os.waitpid(child, os.WNOHANG)[0]:
-            return True
+            return
         time.sleep(0.002)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    return False
 
 
 def try_kills(tally, files, seed, n):
-    """Each verb so often: without a file in its place, and over an earlier one."""
+    """Each verb so often: without files in their places, and over earlier ones."""
     rng = random.Random(f"{seed} kills")
-    for verb, (arguments, name, facts) in list_verbs(files).items():
-        with new_folder() as folder:
-            began = time.monotonic()
-            done = run(*arguments, name_output(verb, folder / name))
-            lasts = time.monotonic() - began
-            assert done.exit_code == 0, f"{verb}: {done.output}"
-            expected, earlier = facts(folder / name), (folder / name).read_bytes()
-        for number in range(n):
+    with publish_dataset(files), patch.dict(os.environ):
+        os.environ.pop("IFAIR_DATA", None)
+        for name, verb in list_verbs(files).items():
             with new_folder() as folder:
-                output = folder / name
-                if number % 2:
-                    output.write_bytes(earlier)
-                command = [*arguments, name_output(verb, output)]
-                run_killed(command, min(rng.uniform(0, 1.1) * lasts, LONGEST))
-                outcome, what = judge_remains(output, command, expected, earlier if number % 2 else None, facts)
-            tally.add(f"kill -9: {verb}", outcome, f"number {number}: {what}")
+                began = time.monotonic()
+                done = verb.run(folder)
+                lasts = time.monotonic() - began
+                assert done.exit_code == 0, f"{name}: {done.output}"
+                expected = verb.describe_all(folder)
+                earlier = {one: (folder / one).read_bytes() for one in verb.names}
+            for number in range(n):
+                # Every other time towards the end, where files are written.
+                moment = rng.uniform(*[(0, 1.1), (0.8, 1.1)][number // 2 % 2])
+                with new_folder() as folder:
+                    if number % 2:
+                        for one, content in earlier.items():
+                            (folder / one).parent.mkdir(exist_ok=True)
+                            (folder / one).write_bytes(content)
+                    run_killed(verb, folder, min(moment * lasts, LONGEST))
+                    outcome, what = judge_remains(verb, folder, expected, earlier if number % 2 else {})
+                tally.add(f"kill -9: {name}", outcome, f"number {number}: {what}")
 
 
-def judge_remains(output, command, expected, earlier, facts):
+def judge_remains(verb, folder, expected, earlier):
     """Whole or not there; and the same command then gives what it gives undisturbed."""
     try:
-        if output.exists():
-            if output.read_bytes() != earlier and facts(output) != expected:
-                return "silently wrong", f"{output.name} is not whole"
-        elif earlier is not None:
-            return "silently wrong", f"{output.name} is gone"
+        for name in verb.names:
+            path = folder / name
+            if path.exists():
+                if path.read_bytes() != earlier.get(name) and verb.describe(path) != expected[name]:
+                    return "silently wrong", f"{name} is not whole"
+            elif name in earlier:
+                return "silently wrong", f"{name} is gone"
         with time_limit():
-            done = run(*command)
+            done = verb.run(folder)
         if done.exit_code:
             known = isinstance(done.exception, SystemExit)
             return ("silently wrong" if known else "traceback"), f"cannot be run again: {done.output[-300:]}"
-        if facts(output) != expected:
+        if verb.describe_all(folder) != expected:
             return "silently wrong", "the second run gives another result"
         return "accepted", ""
     except Hung:

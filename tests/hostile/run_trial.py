@@ -25,10 +25,16 @@ KINDS = ("tables", "results", "models", "kills")
 
 
 def hurry():
-    """Short searches and few candidates: the trial is about files, not about the quality of models."""
+    """Short searches, few candidates and few people: the trial is about files, not about the quality of models."""
     fast = {"n_restarts": 1, "max_iter": 20}
     import_module("ifair.audit.tuning").SOLVER = fast
     import_module("ifair.audit.evidence").SOLVER = fast
+    import_module("ifair.audit.evidence").PENALTIES = (0.1,)
+    arms, data = import_module("ifair.evaluate.arms"), import_module("ifair.data")
+    arms.PENALTIES, arms.STRENGTHS, arms.SETTINGS = (0.1,), (0.2,), arms.SETTINGS[:1]
+    few = data.load_credit().take(range(150))
+    data.load_credit = lambda: few
+    import_module("ifair.cli.demo").RESAMPLES = 10
 
 
 def make_good_files(folder):
@@ -55,18 +61,27 @@ def run_trial(seed=0, scale=1.0, only=KINDS):
     def many(n):
         return max(1, round(scale * n))
 
+    def tell(what):
+        sys.stderr.write(f"{time.monotonic() - began:5.0f} s  {what}\n")
+
+    began = time.monotonic()
     hurry()
     tally = Tally()
     with new_folder() as files, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         make_good_files(files)
+        tell("good files are made")
         if "tables" in only:
-            try_tables(tally, files, seed, many(120), many(10))
+            try_tables(tally, files, seed, many(100), many(40))
             try_strange_inputs(tally, files)
+            tell("tables are tried")
         if "results" in only:
-            try_results(tally, files, seed, {"evidence": many(200), "tuning": many(40), "results": many(30)})
+            n = {"report": many(200), "audit": many(30), "fit": many(60), "reproduce": many(30)}
+            try_results(tally, files, seed, n)
+            tell("results files are tried")
         if "models" in only:
             try_models(tally, files, seed, many(200))
+            tell("model files are tried")
         if "kills" in only:
             try_kills(tally, files, seed, many(4))
     return tally

@@ -82,7 +82,7 @@ def test_starts_of_a_large_table_are_drawn_from_a_sample_wherever_it_is(X, on_di
     expected, actual = fitted(X), fitted(on_disk["path of a folder"])
     np.testing.assert_array_equal(actual.prototypes_, expected.prototypes_)
     there = SimpleNamespace(n_records=M, statistics=ColumnStatistics(np.zeros(N), np.abs(X).max(axis=0)))
-    first = starts.draw_sample(LocalEngine(X), there, K, np.random.RandomState(0))
+    first = starts.draw_sample(LocalEngine(X), there, K, np.random.RandomState(0)).X
     assert first.shape == (500, N)
     assert len({tuple(row) for row in first} & {tuple(row) for row in X}) == 500
 

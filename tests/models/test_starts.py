@@ -113,17 +113,19 @@ def test_the_default_start_is_principal_where_there_is_something_to_leave_out(X,
 def test_large_tables_begin_on_a_sample_and_end_as_low(rng, monkeypatch):
     X = rng.normal(size=(900, 5)) @ rng.normal(size=(5, 5))
     options = {"protected": [4], "pairs": 60, "random_state": 0}
-    counts = []
+    found = []
     for first in (10_000, 600):
         monkeypatch.setattr("ifair.models.ifair.REHEARSED_FROM", first)
         monkeypatch.setattr("ifair.models.ifair.REHEARSED", 150)
-        heard = []
-        model = IFair(3, callback=lambda *told, heard=heard: heard.append(told), **options).fit(X)
-        counts.append((model.n_iter_, len(heard), model.loss_))
-    (whole, heard_whole, loss), (after_sample, heard_both, as_low) = counts
-    assert heard_whole == whole
-    assert after_sample < min(whole, heard_both)  # the callback hears of the search on the sample too
-    assert as_low < 1.01 * loss
+        losses = []
+        model = IFair(3, callback=lambda _, loss, __, heard=losses: heard.append(loss), **options).fit(X)
+        found.append((model, losses))
+    (whole, heard_whole), (after_sample, heard_both) = found
+    assert len(heard_whole) == whole.n_iter_
+    assert len(heard_both) > after_sample.n_iter_  # the callback hears of the search on the sample too
+    # How many steps are left hangs on the rounding of sums, where they begin does not.
+    assert heard_both[-after_sample.n_iter_] < heard_whole[0]
+    assert after_sample.loss_ < 1.01 * whole.loss_
 
 
 @pytest.mark.parametrize("ended_by", [StopIteration, KeyboardInterrupt])

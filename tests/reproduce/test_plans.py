@@ -26,6 +26,7 @@ from ifair.reproduce.runner import Record
 PROFILE = Profile(
     n_splits=2,
     n_splits_untested=2,
+    n_splits_decided=2,
     most_beyond=(900, 300),
     classification=(Source("credit", max_records=150), Source("compas")),
     ranking=(Source("xing"),),

@@ -82,7 +82,7 @@ def report(
         # A model, say, needs no advice about columns.
         check_readable(source)
         kept = kept or output.with_name("evidence.json")
-        prepare_output(kept, "ifair-evidence", output)
+        prepare_output(kept, "ifair-evidence", *pages)
         evidence = gather_evidence(source, roles, **options)
         write_text(kept, format_json(evidence), "ifair-evidence")
     point = _find_point(evidence, choice, needed=card)

@@ -119,8 +119,8 @@ def _explain_damaged(path: Path, before: Any) -> Iterator[None]:
     """Name the earlier results that cannot be shown: what experiments keep in them has no type of its own."""
     try:
         yield
-    except (ArithmeticError, AttributeError, LookupError, TypeError) as error:
-        if before is None:
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        if before is None or isinstance(error, IfairError):
             raise
         raise IfairError(
             f"{path} holds results that this release cannot show ({type(error).__name__}: {error}): choose another "

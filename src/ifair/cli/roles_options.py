@@ -7,6 +7,18 @@ from typing import Any
 
 import click
 
+
+class FileOrName(click.Path):
+    """A file, unless it is one of these names: as a path it is known as an input that no output may replace."""
+
+    def __init__(self, *names: str) -> None:
+        super().__init__(readable=False, path_type=Path)
+        self._names = names
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return value if value in self._names else super().convert(value, param, ctx)
+
+
 # In the order of --help.
 _OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "protected": (
@@ -30,6 +42,10 @@ _OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
         {"metavar": "COLUMN", "help": "The score to rank by, no attribute; higher is better."},
     ),
     "id": (("--id",), {"metavar": "COLUMN", "help": "Names a row; carried along, never an attribute."}),
+    "weight": (
+        ("--weight",),
+        {"metavar": "COLUMN", "help": "How many people a row stands for, positive numbers; it is no attribute."},
+    ),
     "ignore": (
         ("--ignore",),
         {"multiple": True, "metavar": "COLUMN", "help": "A column to leave out; repeat for several."},
@@ -61,6 +77,7 @@ _OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "similarity": (
         ("--similarity",),
         {
+            "type": FileOrName("attributes", "paper"),
             "metavar": "FILE|attributes|paper",
             "help": "Who is like whom: a TOML file with a table [similarity], which --columns may hold too, or a name.",
         },

@@ -74,7 +74,8 @@ class TorchEngine(Engine):
         self._precision_before = ""
         # What the arrays of many fits, evaluated at once, may take; nothing where they would only crowd the cache.
         total = torch.cuda.get_device_properties(self.device).total_memory if self.device.type == "cuda" else 2**32
-        self.batch_bytes = total // 16 if accelerated else 0
+        # Several processes may share a device.
+        self.batch_bytes = total // 24 if accelerated else 0
 
     def __enter__(self) -> Self:
         self._precision_before = torch.get_float32_matmul_precision()
@@ -123,11 +124,11 @@ class TorchEngine(Engine):
 
     def fastest_kernel(self, kernel: Kernel, n_pairs: int) -> Kernel:
         """The kernel in one piece, where there are enough pairs, Triton is installed, and the device can do it."""
-        if n_pairs * FITS_AT_ONCE < self.fused_from or find_spec("triton") is None:
+        if n_pairs < self.fused_from or find_spec("triton") is None:
             return kernel
         from ifair.engines.triton_pairs import fuse_kernel
 
-        fused: Any = fuse_kernel(self, kernel, alone_in_steps=n_pairs < self.fused_from)  # type: ignore[arg-type]
+        fused: Any = fuse_kernel(self, kernel)  # type: ignore[arg-type]
         return fused
 
 
@@ -138,9 +139,6 @@ RECORDED_UP_TO = 65_536
 
 FUSED_FROM = 4096**2
 """Pairs from which one kernel a tile is faster than steps."""
-
-FITS_AT_ONCE = 16
-"""Where fits are evaluated at once, there are so many or more: together they have pairs enough sooner."""
 
 FUSED_TILE_ROWS = 16_384
 """Records on each side of a fused tile: so many that handing out tiles takes no time, so few that its sums fit."""

@@ -8,7 +8,6 @@ that matter are added up in single precision, which keeps its accuracy.
 
 from dataclasses import dataclass, replace
 from functools import reduce
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -19,12 +18,11 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 from ifair.core.arrays import Array
 from ifair.core.mapping import Mapping, Parameters
-from ifair.core.pairs import EuclideanPairs, PairKernel, TileSums
+from ifair.core.pairs import EuclideanPairs, PairKernel, PairWeights, TileSums
 from ifair.errors import warn_user
 
 TRIAL_RECORDS = 256
-TRIAL_TOLERANCE, TIMES_STEPS = 1e-3, 8.0
-"""How far the kernel may be off in a trial, and how many times as far as the steps that it replaces."""
+TRIAL_TOLERANCE = 1e-3
 
 ROWS, COLUMNS, WARPS, STAGES = 64, 32, 4, 3
 """Records on the two sides of what one multiprocessor works on at a time, and how it is divided."""
@@ -56,8 +54,6 @@ class FusedSide:
     As in :class:`ifair.core.pairs.EuclideanSide` a product of left and right is one of vectors less half the squared
     norm of the right one: two columns on the right hold that, and the left ones what they are to be multiplied by.
     The right ones also have a column of ones, which sums up what they are multiplied by.
-
-    Sides of many fits have one dimension more in front, except inputs that are the same for all.
     """
 
     left: torch.Tensor
@@ -70,15 +66,15 @@ class FusedSide:
     """What products, products of inputs, and right are to be multiplied by; the same for all records."""
 
     def __len__(self) -> int:
-        return self.left.shape[-2]
+        return len(self.left)
 
     def __getitem__(self, rows: slice) -> "FusedSide":
         return FusedSide(
-            self.left[..., rows, :],
-            self.right[..., rows, :],
-            self.input_left[..., rows, :],
-            self.input_right[..., rows, :],
-            self.numbers[..., rows, :],
+            self.left[rows],
+            self.right[rows],
+            self.input_left[rows],
+            self.input_right[rows],
+            self.numbers[rows],
             self.scales,
         )
 
@@ -93,52 +89,37 @@ class FusedPairs(EuclideanPairs):
         As of EuclideanPairs; ``dtype`` is single precision.
     largest : Tensor of shape (N',)
         The largest absolute value of every unprotected attribute among all records.
-    alone_in_steps : bool
-        Compare the pairs of a single fit in steps: there are too few for a kernel of their own to pay.
     """
 
     largest: Any = None
-    alone_in_steps: bool = False
-
-    def bytes_beside(self, n_records: int, n_landmarks: int | None) -> int:
-        """What the parts of sums take for every fit: a row for every block of records."""
-        return 4 * triton.cdiv(n_records, ROWS) * (n_landmarks or n_records) * _pad_width(self.n_prototypes + 3)
 
     def side(self, X: Array, U: Array, parameters: Parameters) -> Any:
-        if self._in_steps(parameters):
-            return EuclideanPairs.side(self, X, U, parameters)
         roots, U = self._roots(parameters), self._centre_rows(U)
         gram: Any = self._gram(parameters)
-        inputs: Any = X[:, self.unprotected] * roots[..., None, :]
+        inputs: Any = X[:, self.unprotected] * roots
         weighted: Any = U @ gram
         # Memberships lie between 0 and 1, so that those that are centred make at most twice the largest of the matrix.
-        scale, input_scale = _scale(2.0 * gram.abs().amax((-2, -1))), _scale((roots * self.largest).amax(-1))
+        scale, input_scale = _scale(2.0 * gram.abs().max()), _scale((roots * self.largest).max())
         right_scale = torch.full_like(scale, 1.0 / HALF_RANGE)
-        left, right, norms = _factors(weighted / scale[..., None, None], U / (1.0 / HALF_RANGE))
-        inputs = inputs / input_scale[..., None, None]
+        left, right, norms = _factors(weighted / scale, U / right_scale)
+        inputs = inputs / input_scale
         input_left, input_right, input_norms = _factors(inputs, inputs)
-        norms, input_norms = norms * (scale / HALF_RANGE)[..., None], input_norms * input_scale[..., None] ** 2
+        norms, input_norms = norms * (scale * right_scale), input_norms * input_scale**2
         floors = NOISE * self._floor(norms, input_norms), NOISE * self._floor(input_norms, norms)
-        input_norms = torch.broadcast_to(input_norms, norms.shape)
-        numbers = torch.stack([norms.float(), input_norms.float(), *floors], dim=-1)
-        scales = torch.stack([scale / HALF_RANGE, torch.broadcast_to(input_scale**2, scale.shape), right_scale], dim=-1)
+        numbers = torch.stack([norms.float(), input_norms.float(), *floors], dim=1)
+        scales = torch.stack([scale * right_scale, input_scale**2, right_scale])
         return FusedSide(left, right, input_left, input_right, numbers, scales)
-
-    def _in_steps(self, parameters: Parameters) -> bool:
-        return self.alone_in_steps and not parameters.batch
 
     def _roots(self, parameters: Parameters) -> Any:
         """The roots of the weights, of which none is zero."""
+        weights: Any = parameters.alpha[self.unprotected]
         if not self.weighted:
-            return torch.ones_like(self.largest)
-        weights: Any = parameters.alpha[..., self.unprotected]
-        return torch.sqrt(torch.maximum(weights, LEAST_WEIGHT * weights.amax(-1, keepdim=True)))
+            return torch.ones_like(weights)
+        return torch.sqrt(torch.maximum(weights, LEAST_WEIGHT * weights.max()))
 
-    def tile(self, a: Any, b: Any, *, same: bool = False) -> TileSums:
-        if not isinstance(a, FusedSide):
-            return EuclideanPairs.tile(self, a, b, same=same)
-        batch = a.left.shape[:-2]
-        n_fits, wide, narrow = prod(batch), a.input_left.shape[-1] // 2, a.left.shape[-1] // 2
+    def tile(self, a: Any, b: Any, *, same: bool = False, weights: PairWeights | None = None) -> TileSums:
+        assert weights is None  # pair_kernel does not choose this kernel for records with weights
+        wide, narrow = a.input_left.shape[1] // 2, a.left.shape[1] // 2
         block = min(wide, WIDEST)
         n_blocks, n_parts = triton.cdiv(len(a), ROWS), wide // block if self.weighted else 1
         n_columns, n_chunks = triton.cdiv(len(b), COLUMNS), triton.cdiv(len(b), CHUNK)
@@ -146,20 +127,20 @@ class FusedPairs(EuclideanPairs):
         # itself are left out, and what would be written for them stays zero.
         made = torch.zeros if same else torch.empty
         options = {"dtype": torch.float32, "device": a.left.device}
-        loss = torch.empty((n_fits, n_chunks, n_blocks), **options)
-        rows_a = torch.empty((n_fits, n_chunks, n_blocks * ROWS, narrow), **options)
-        rows_b = made((n_fits, n_blocks, n_columns * COLUMNS, narrow), **options)
-        weighted = (n_fits, n_chunks, n_blocks) if self.weighted else (n_fits, 0, 0)
-        in_sums_a = torch.empty((*weighted[:2], n_blocks * ROWS), **options)
-        in_sums_b = made((n_fits, weighted[2], n_columns * COLUMNS), **options)
+        loss = torch.empty((n_chunks, n_blocks), **options)
+        rows_a = torch.empty((n_chunks, n_blocks * ROWS, narrow), **options)
+        rows_b = made((n_blocks, n_columns * COLUMNS, narrow), **options)
+        weighted = (n_chunks, n_blocks) if self.weighted else (0, 0)
+        in_sums_a = torch.empty((weighted[0], n_blocks * ROWS), **options)
+        in_sums_b = made((weighted[1], n_columns * COLUMNS), **options)
         cross = torch.empty((*weighted, wide), **options)
-        _tile[(n_fits * n_blocks, n_chunks, n_parts)](
-            _describe(a.left, [ROWS, narrow]),
-            _describe(a.right, [ROWS, narrow]),
-            _describe(a.input_left, [ROWS, block]),
-            a.numbers.contiguous(),
-            _describe(b.right, [COLUMNS, narrow]),
-            _describe(b.input_right, [COLUMNS, block]),
+        _tile[(n_blocks, n_chunks, n_parts)](
+            TensorDescriptor.from_tensor(a.left, [ROWS, narrow]),
+            TensorDescriptor.from_tensor(a.right, [ROWS, narrow]),
+            TensorDescriptor.from_tensor(a.input_left, [ROWS, block]),
+            a.numbers,
+            TensorDescriptor.from_tensor(b.right, [COLUMNS, narrow]),
+            TensorDescriptor.from_tensor(b.input_right, [COLUMNS, block]),
             a.scales,
             loss,
             rows_a,
@@ -170,7 +151,6 @@ class FusedPairs(EuclideanPairs):
             len(a),
             len(b),
             int(same),
-            a.input_left.ndim > 2,
             ONES=len(self.unprotected),
             WIDE=wide,
             NARROW=narrow,
@@ -185,44 +165,40 @@ class FusedPairs(EuclideanPairs):
         )
         # One side with itself: both orders of every pair.
         times = 2.0 if same else 1.0
-        total_a = times * self._rows(rows_a, in_sums_a, b.scales)[:, : len(a)]
-        total_b = times * self._rows(rows_b, in_sums_b, a.scales)[:, : len(b)]
-        crossed = times * a.scales.reshape(-1, 3)[:, 1:2] * _sum(cross.flatten(1, 2))[:, : self.n_shared]
-        sums = times * _sum(loss.flatten(1)), total_a, total_b, crossed
-        return TileSums(*(one.reshape((*batch, *one.shape[1:])) for one in sums))
+        total_a = times * self._rows(rows_a, in_sums_a, b.scales)[: len(a)]
+        total_b = times * self._rows(rows_b, in_sums_b, a.scales)[: len(b)]
+        crossed = _sum(cross.flatten(0, 1))[: self.n_shared]
+        return TileSums(times * _sum(loss.flatten()), total_a, total_b, times * a.scales[1] * crossed)
 
     def _rows(self, rows: torch.Tensor, in_sums: torch.Tensor, scales: torch.Tensor) -> torch.Tensor:
-        """The columns that :meth:`EuclideanPairs.pull` expects, of every fit, from parts of sums."""
+        """The columns that :meth:`EuclideanPairs.pull` expects, from parts of sums."""
         K, total = self.n_prototypes, _sum(rows)
-        columns = [total[..., :K] * scales.reshape(-1, 3)[:, None, 2:], total[..., K : K + 1]]
+        columns = [total[:, :K] * scales[2], total[:, K : K + 1]]
         if self.weighted:
-            columns.append(_sum(in_sums)[..., None])
-        return torch.cat(columns, dim=-1)
+            columns.append(_sum(in_sums)[:, None])
+        return torch.cat(columns, dim=1)
 
     def pull_shared(self, shared: Array, parameters: Parameters) -> Parameters:
-        if self.weighted and not self._in_steps(parameters):
+        if self.weighted:
             # Sums are of inputs times the roots of their weights.
             shared = shared / self._roots(parameters) ** 2
         return EuclideanPairs.pull_shared(self, shared, parameters)
 
 
-def fuse_kernel(engine: Any, plain: EuclideanPairs, *, alone_in_steps: bool = False) -> EuclideanPairs:
+def fuse_kernel(engine: Any, plain: EuclideanPairs) -> EuclideanPairs:
     """The same kernel in one piece, if the device of a TorchEngine can do it; else the kernel itself."""
     in_blocks = engine.map(lambda X, _: abs(X[:, plain.unprotected]).amax(0))
     largest = reduce(lambda a, b: a.maximum(b), in_blocks)
     fused = FusedPairs(
         plain.unprotected, plain.n_prototypes, plain.weighted, plain.dtype, engine.fused_tile_rows, largest
     )
-    exact = replace(plain, dtype=np.float64)
     try:
-        off = _largest_difference(engine, exact, fused)
-        # Where attributes are of very different sizes, steps in single precision lose digits too.
-        allowed = max(TRIAL_TOLERANCE, TIMES_STEPS * _largest_difference(engine, exact, plain))
+        off = _largest_difference(engine, replace(plain, dtype=np.float64), fused)
     except Exception as error:  # Whatever a compiler, a driver or an older device objects to.
         reason = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
     else:
-        if off <= allowed:
-            return replace(fused, alone_in_steps=alone_in_steps)
+        if off <= TRIAL_TOLERANCE:
+            return fused
         reason = f"it differs by {off:.1g} from the same in steps"
     warn_user(
         f"pairs are compared in steps, which takes longer: the kernel that does it in one does not work on "
@@ -242,23 +218,16 @@ def _largest_difference(engine: Any, exact: EuclideanPairs, fused: PairKernel) -
     def sums(kernel: PairKernel) -> tuple[Any, ...]:
         side = kernel.side(X, U, parameters)
         tile: Any = kernel.tile(side, side, same=True)
-        d_memberships, direct = kernel.pull(X, U, (tile.rows_a + tile.rows_b).double(), parameters)
-        gradient = direct + kernel.pull_shared(tile.shared.double(), parameters)
+        d_memberships, direct = kernel.pull(X, U, tile.rows_a + tile.rows_b, parameters)
+        gradient = direct + kernel.pull_shared(tile.shared, parameters)
         return tile.loss, d_memberships, gradient.prototypes, gradient.alpha
 
     return max(float(abs(a - b).max() / (abs(a).max() + 1e-300)) for a, b in zip(sums(exact), sums(fused)))
 
 
 def _sum(parts: torch.Tensor) -> torch.Tensor:
-    """The sum of every fit's parts; torch adds a few hundred numbers of single precision in good order."""
-    return parts.sum(1).double()
-
-
-def _describe(table: torch.Tensor, shape: list[int]) -> TensorDescriptor:
-    """A table as kernels load blocks of it. Those of many fits lie below each other, each filled up with zeros."""
-    if table.ndim > 2:
-        table = torch.nn.functional.pad(table, (0, 0, 0, -table.shape[-2] % ROWS)).flatten(0, -2)
-    return TensorDescriptor.from_tensor(table, shape)
+    """The sum over the first dimension; torch adds a few hundred numbers of single precision in good order."""
+    return parts.sum(0).double()
 
 
 def _pad_width(width: int) -> int:
@@ -273,17 +242,17 @@ def _scale(largest: torch.Tensor) -> torch.Tensor:
 
 def _factors(left: torch.Tensor, right: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Both factors in parts, with a column of ones, columns for half the squared norm, and the squared norms."""
-    zeros = left.new_zeros((*left.shape[:-1], 1))
+    zeros = left.new_zeros((len(left), 1))
     # The norms of numbers as split, so that records that coincide are at a distance of zero but for rounding.
     (a, a_low), (b, b_low) = _split_in_two(left), _split_in_two(right)
-    norms = ((a + a_low) * b + a * b_low).sum(-1)
+    norms = ((a + a_low) * b + a * b_low).sum(1)
     # What a norm can be at most fits half precision after a division by this.
-    times = float(triton.next_power_of_2(max(1, int(left.shape[-1] * HALF_RANGE**2 / 2**16))))
-    half = (-0.5 / times) * norms[..., None]
+    times = float(triton.next_power_of_2(max(1, int(left.shape[1] * HALF_RANGE**2 / 2**16))))
+    half = (-0.5 / times) * norms[:, None]
     rest = half - sum(_split_in_two(half))
-    left = torch.cat([left, zeros, zeros + times, zeros + times], dim=-1)
-    right = torch.cat([right, zeros + 1.0, half, rest], dim=-1)
-    width = _pad_width(left.shape[-1])
+    left = torch.cat([left, zeros, zeros + times, zeros + times], dim=1)
+    right = torch.cat([right, zeros + 1.0, half, rest], dim=1)
+    width = _pad_width(left.shape[1])
     return _parts(left, width), _parts(right, width), norms
 
 
@@ -295,9 +264,9 @@ def _split_in_two(array: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
 def _parts(array: torch.Tensor, width: int) -> torch.Tensor:
     """High parts and low parts in half precision, shape (rows, 2 width)."""
-    parts = array.new_zeros((*array.shape[:-1], 2, width), dtype=torch.float16)
-    parts[..., : array.shape[-1]] = torch.stack(_split_in_two(array), dim=-2)
-    return parts.flatten(-2)
+    parts = array.new_zeros((len(array), 2, width), dtype=torch.float16)
+    parts[:, :, : array.shape[1]] = torch.stack(_split_in_two(array), dim=1)
+    return parts.flatten(1)
 
 
 @triton.jit
@@ -332,7 +301,6 @@ def _tile(  # type: ignore[no-untyped-def]
     n_a,
     n_b,
     same,
-    inputs_differ,
     ONES: tl.constexpr,
     WIDE: tl.constexpr,
     NARROW: tl.constexpr,
@@ -344,26 +312,19 @@ def _tile(  # type: ignore[no-untyped-def]
     CHUNK: tl.constexpr,
 ):
     """Some records of one side against a chunk of the other; the third number of a program chooses attributes."""
-    n_blocks, turn, part = tl.cdiv(n_a, ROWS), tl.program_id(1), tl.program_id(2)
-    fit, block = tl.program_id(0) // n_blocks, tl.program_id(0) % n_blocks
+    block, turn, part = tl.program_id(0), tl.program_id(1), tl.program_id(2)
     top = block * ROWS
     i = top + tl.arange(0, ROWS)
-    # Where the records of this fit begin among those of all fits, which lie below each other in whole blocks.
-    here_a, here_b = fit * n_blocks * ROWS + top, fit * tl.cdiv(n_b, ROWS) * ROWS
-    in_a, in_b = tl.where(inputs_differ, here_a, top), tl.where(inputs_differ, here_b, 0)
     k, n = tl.arange(0, NARROW), part * BLOCK + tl.arange(0, BLOCK)
-    left_high, left_low = a_left.load([here_a, 0]), a_left.load([here_a, NARROW])
-    u_i_high, u_i_low = a_right.load([here_a, 0]), a_right.load([here_a, NARROW])
+    left_high, left_low = a_left.load([top, 0]), a_left.load([top, NARROW])
+    u_i_high, u_i_low = a_right.load([top, 0]), a_right.load([top, NARROW])
     if WIDE == BLOCK:
-        x_i_high, x_i_low = a_inputs.load([in_a, 0]), a_inputs.load([in_a, WIDE])
+        x_i_high, x_i_low = a_inputs.load([top, 0]), a_inputs.load([top, WIDE])
     # Rows beyond the last record are zero, and so at equal distances from all others, which adds nothing.
-    at, here = a_numbers + 4 * (fit * n_a + i), i < n_a
+    at, here = a_numbers + 4 * i, i < n_a
     norm, in_norm = tl.load(at, mask=here, other=1.0)[:, None], tl.load(at + 1, mask=here, other=1.0)[:, None]
     floor, in_floor = tl.load(at + 2, mask=here, other=0.5)[:, None], tl.load(at + 3, mask=here, other=0.5)[:, None]
-    scale, in_scale = (
-        -2.0 * tl.load(scales + 3 * fit).to(tl.float32),
-        -2.0 * tl.load(scales + 3 * fit + 1).to(tl.float32),
-    )
+    scale, in_scale = -2.0 * tl.load(scales).to(tl.float32), -2.0 * tl.load(scales + 1).to(tl.float32)
 
     loss = tl.zeros([ROWS], tl.float32)
     rows_a = tl.zeros([ROWS, NARROW], tl.float32)
@@ -374,18 +335,18 @@ def _tile(  # type: ignore[no-untyped-def]
     if same:
         # Pairs of one side with itself are visited once, except those on the diagonal, which count half.
         first = tl.maximum(first, (top // COLUMNS) * COLUMNS)
-    at_b = (fit * n_blocks + block).to(tl.int64) * (tl.cdiv(n_b, COLUMNS) * COLUMNS)
+    at_b = block.to(tl.int64) * (tl.cdiv(n_b, COLUMNS) * COLUMNS)
     for start in range(first, tl.minimum((turn + 1) * CHUNK, n_b), COLUMNS):
-        u_j_high, u_j_low = b_right.load([here_b + start, 0]), b_right.load([here_b + start, NARROW])
+        u_j_high, u_j_low = b_right.load([start, 0]), b_right.load([start, NARROW])
         squared = _dot(left_high, left_low, u_j_high.T, u_j_low.T, tl.zeros([ROWS, COLUMNS], tl.float32))
         in_squared = tl.zeros([ROWS, COLUMNS], tl.float32)
         if WIDE == BLOCK:
-            x_j_high, x_j_low = b_inputs.load([in_b + start, 0]), b_inputs.load([in_b + start, WIDE])
+            x_j_high, x_j_low = b_inputs.load([start, 0]), b_inputs.load([start, WIDE])
             in_squared = _dot(x_i_high, x_i_low, x_j_high.T, x_j_low.T, in_squared)
         else:
             for offset in range(0, WIDE, BLOCK):
-                x_i_high, x_i_low = a_inputs.load([in_a, offset]), a_inputs.load([in_a, WIDE + offset])
-                x_j_high, x_j_low = b_inputs.load([in_b + start, offset]), b_inputs.load([in_b + start, WIDE + offset])
+                x_i_high, x_i_low = a_inputs.load([top, offset]), a_inputs.load([top, WIDE + offset])
+                x_j_high, x_j_low = b_inputs.load([start, offset]), b_inputs.load([start, WIDE + offset])
                 in_squared = _dot(x_i_high, x_i_low, x_j_high.T, x_j_low.T, in_squared)
 
         j = start + tl.arange(0, COLUMNS)
@@ -406,22 +367,22 @@ def _tile(  # type: ignore[no-untyped-def]
             if PARTS == 1 or part == 0:
                 tl.store(in_sums_b_out + at_b + j, tl.sum(E, axis=0))
             if WIDE != BLOCK:
-                x_j_high = b_inputs.load([in_b + start, part * BLOCK])
-                x_j_low = b_inputs.load([in_b + start, WIDE + part * BLOCK])
+                x_j_high = b_inputs.load([start, part * BLOCK])
+                x_j_low = b_inputs.load([start, WIDE + part * BLOCK])
             product = _dot(E_high, E_low, x_j_high, x_j_low, product)
         rows_a += _dot(W_high, W_low, u_j_high, u_j_low, tl.zeros([ROWS, NARROW], tl.float32))
         rows_b = _dot(W_high.T, W_low.T, u_i_high, u_i_low, tl.zeros([COLUMNS, NARROW], tl.float32))
         if PARTS == 1 or part == 0:
             tl.store(rows_b_out + (at_b + j)[:, None] * NARROW + k[None, :], rows_b)
 
-    at_block = ((fit * tl.num_programs(1) + turn) * n_blocks + block).to(tl.int64)
+    at_block = (turn * tl.num_programs(0) + block).to(tl.int64)
     at_a = at_block * ROWS + tl.arange(0, ROWS)
     if part == 0:
         tl.store(loss_out + at_block, tl.sum(loss))
         tl.store(rows_a_out + at_a[:, None] * NARROW + k[None, :], rows_a)
     if WEIGHTED:
-        x_i_high = a_inputs.load([in_a, part * BLOCK])
-        x_i_low = a_inputs.load([in_a, WIDE + part * BLOCK])
+        x_i_high = a_inputs.load([top, part * BLOCK])
+        x_i_low = a_inputs.load([top, WIDE + part * BLOCK])
         crossed = tl.sum((x_i_high.to(tl.float32) + x_i_low.to(tl.float32)) * product, axis=0)
         tl.store(cross_out + at_block * WIDE + n, crossed)
         if part == ONES // BLOCK:

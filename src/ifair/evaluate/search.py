@@ -23,7 +23,7 @@ import numpy as np
 from ifair import __version__
 from ifair.errors import IfairError, install_hint
 from ifair.evaluate.space import Space, describe_space, to_positions, to_setting
-from ifair.files import hold
+from ifair.files import create_file, hold
 
 RANDOM_TRIALS = 2
 """Trials before the sampler begins to learn from them, start settings included.
@@ -275,6 +275,8 @@ def _open_study(journal: Path | None, name: str, n_measures: int, about: Any) ->
         from optuna.storages import JournalStorage
         from optuna.storages.journal import JournalFileBackend
 
+        if not journal.exists():
+            create_file(journal)  # for its owner alone; Optuna leaves that to the umask
         storage = JournalStorage(JournalFileBackend(str(journal)))
     study = optuna.create_study(
         storage=storage, study_name=name, directions=["maximize"] * n_measures, load_if_exists=True

@@ -116,7 +116,7 @@ class ScoreFamilies:
         parts = self.parts
         graphs = [neighbour_graph(neighbours=part.neighbours) for part in (parts.validation, parts.test)]
         nearest = [near[:, :NEIGHBOURS] for near in self._voters]
-        own = neighbour_graph(parts.train.may_count, NEIGHBOURS, query=parts.train.query)
+        own = neighbour_graph(neighbours=parts.train.neighbours)
         for name, (plain, out_of_fold) in self.inner_models.items():
             for strength in SQUARED_STRENGTHS:
                 smoothed = [smooth(p, W, strength, "squared") for p, W in zip(plain, graphs)]

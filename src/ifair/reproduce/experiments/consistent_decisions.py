@@ -360,10 +360,10 @@ def _tabulate_effects(effects: Mapping[str, Any]) -> list[list[str]]:
         differs = format_difference(change[name], 3) if name in change else ""
         cells = [f"{one['mean']:.3f}" for one in (before, effects["after"][name])]
         rows.append([name.replace("_", " "), *cells, differs])
-    changed = {name: f"{one['mean']:.3f}" for name, one in effects["changed"].items()}
-    rows.append(["decisions changed", "", changed["share"], ""])
-    differs = f"{format_difference(gap['changed'], 3)}" if gap else ""
-    rows.append(["decisions changed, others and protected", changed["others"], changed["protected"], differs])
+    words = {"share": "decisions changed", "others": "of others", "protected": "of protected people"}
+    for name, text in words.items():
+        differs = f"{format_difference(gap['changed'], 3)} to others" if gap and name == "protected" else ""
+        rows.append([text, "", f"{effects['changed'][name]['mean']:.3f}", differs])
     return rows
 
 
@@ -374,11 +374,13 @@ def draw(found: dict[str, Volumes], results: Results) -> Figures:
         planes = one.get("points") or {}
         if not planes:
             continue
-        figure = new_figure(4.6)
+        figure = new_figure(4.6, 9.0)
         panels = figure.subplots(1, len(planes), squeeze=False)[0]
         for axes, (plane, points) in zip(panels, planes.items()):
             _draw_fronts(axes, plane, points, one["volumes"][plane])
-        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
+        figure.legend(
+            *panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False, fontsize=8
+        )
         figures[f"decisions-{dataset}"] = figure
     return figures
 
