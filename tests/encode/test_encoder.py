@@ -19,7 +19,6 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ifair import Encoder, Similarity
 from ifair.datasets.catalogue.census import ATTRIBUTES
@@ -49,19 +48,6 @@ def gaps():
             "income": [1.0, 2.0, 3.0, 4.0],
         }
     )
-
-
-@parametrize_with_checks([Encoder()])
-@pytest.mark.usefixtures("array_libraries")
-def test_encoder_passes_every_scikit_learn_check(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.slow
-@parametrize_with_checks([Encoder(missing="ignore", scale="none"), Encoder(missing="impute")])
-@pytest.mark.usefixtures("array_libraries")
-def test_encoder_passes_every_scikit_learn_check_with_other_settings(estimator, check):
-    check(estimator)
 
 
 # ---- what the columns hold -------------------------------------------------------------------------------
