@@ -2,9 +2,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-# The variable lets scikit-learn's own checks try other array libraries too. Bytecode is kept whatever the shell says:
-# the many processes of the tests start in half the time.
-PYTEST := SCIPY_ARRAY_API=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
+# Bytecode is kept whatever the shell says: the many processes of the tests start in half the time.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 # Tests run one process per core; each keeps its own numerics on one thread.
 WORKERS ?= auto
 PROFILE ?= smoke

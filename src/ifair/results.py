@@ -66,6 +66,7 @@ class TunedData(TypedDict):
     name: str
     records: int
     fingerprint: str
+    weighted_by: NotRequired[str]
 
 
 class Tuning(TypedDict):
@@ -318,7 +319,11 @@ class Column(TypedDict):
 
 
 class AuditedData(TypedDict):
-    """The table; ``positive`` is the value of the target that counts as 1, ``group`` who is protected, in words."""
+    """The table; ``positive`` is the value of the target that counts as 1, ``group`` who is protected, in words.
+
+    ``weighted_by`` is the column that says how many people each one stands for, ``counted_once`` what it does not count
+    in.
+    """
 
     name: str
     description: str
@@ -330,11 +335,20 @@ class AuditedData(TypedDict):
     protected: list[str]
     group: NotRequired[str]
     ranked_by: str | None
+    weighted_by: NotRequired[str]
+    counted_once: NotRequired[list[str]]
     group_share: Number
     base_protected: Number
     base_others: Number
     parts: dict[str, int]
     columns: list[Column]
+
+
+class Parity(TypedDict):
+    """Groups of a column were given the same rate of positive decisions, of all or of those expected to be positive."""
+
+    kind: Literal["selection", "opportunity"]
+    groups: str
 
 
 class AuditSettings(TypedDict):
@@ -350,6 +364,7 @@ class AuditSettings(TypedDict):
     model: str
     tuned: bool
     categorical: list[str]
+    parity: NotRequired[Parity]
 
 
 class Attribute(TypedDict):

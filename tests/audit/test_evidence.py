@@ -279,7 +279,8 @@ def test_who_cannot_see_the_protected_attributes_is_preferred_by_every_rule(foun
 class Rule:
     """Scores from the protected columns alone."""
 
-    columns = ("job",)
+    looks_at = frozenset({"job"})
+    task, threshold = "classification", 0.5
 
     def __init__(self, scores):
         self.scores = scores

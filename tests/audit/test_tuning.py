@@ -4,15 +4,25 @@ import json
 from collections import Counter
 
 import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier
 
 from ifair.audit import evidence, tune
 from ifair.audit.tuning import fingerprint_dataset, name_choices
+from ifair.evaluate.candidates import CLASSIFIERS
 from ifair.evaluate.fronts import pareto_front
 from ifair.results import TUNING, ResultsError, check_results
 
 from samples import FAST, applicants, dataset
 
 pytest.importorskip("optuna")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_trees():
+    """Boosting of a few trees: how good its models are is not asked here."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setitem(CLASSIFIERS, "boosting", lambda seed: HistGradientBoostingClassifier(max_iter=5))
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -142,6 +142,64 @@ def test_the_rate_that_a_model_was_fitted_for_is_used_unless_another_is_named(fo
     assert pd.read_csv(tmp_path / "out.csv")["decision"].sum() == 30
 
 
+@pytest.fixture(scope="module")
+def equal(folder):
+    """A model that was fitted to select groups alike."""
+    path = folder / "equal.ifair"
+    arguments = ["--consistent", 0.1, "--rate", 0.3, "--parity", "selection", "--groups", "sex", "-o", path]
+    done = run("fit", folder / "people.csv", *ROLES, *OUTCOME, *arguments)
+    assert done.exit_code == 0, done.output
+    assert "`ifair decide` selects every group of 'sex' at the same rate, which uses the group" in done.stdout
+    return path
+
+
+def test_the_parity_that_a_model_was_fitted_for_is_used_and_told(folder, applicants, equal, consistent, tmp_path):
+    done = decide(folder / "people.csv", equal, "-o", tmp_path / "out.csv")
+    assert done.exit_code == 0, done.output
+    assert "every group of 'sex' is selected at the same rate, as the model was fitted" in done.stdout
+    asked = ["--rate", 0.3, "--parity", "selection", "--groups", "sex", "-o", tmp_path / "asked.csv"]
+    assert decide(folder / "people.csv", consistent, *asked).exit_code == 0
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "out.csv"), pd.read_csv(tmp_path / "asked.csv"))
+
+
+def test_a_parity_that_was_fitted_can_be_switched_off_and_needs_its_column(folder, applicants, equal, tmp_path):
+    plain = decide(folder / "people.csv", equal, "--parity", "none", "-o", tmp_path / "out.csv", "--json")
+    assert plain.exit_code == 0, plain.output
+    facts = json.loads(plain.stdout)
+    assert facts["selected"] == 36
+    assert not facts["group_thresholds"]
+    assert "parity" not in facts
+    done = decide(folder / "people.csv", equal, "--threshold", 0.5, "-o", tmp_path / "no.csv")
+    assert done.exit_code == 2
+    assert "or --parity none" in " ".join(done.stderr.split())
+    applicants.drop(columns="sex").to_csv(tmp_path / "few.csv", index=False)
+    done = decide(tmp_path / "few.csv", equal, "-o", tmp_path / "no.csv")
+    assert done.exit_code == 1
+    assert "no column 'sex'" in done.stderr
+    done = run("transform", equal, folder / "people.csv", "--decide", "-o", tmp_path / "one_by_one.csv")
+    assert "without equal rates of 'sex'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([*OUTCOME, "--rate", 0.3, "--parity", "selection"], "several protected columns"),
+        ([*OUTCOME, "--parity", "selection", "--groups", "sex"], "how many with --rate"),
+        ([*OUTCOME, "--rate", 0.3, "--groups", "sex"], "belong together"),
+        ([*OUTCOME, "--rate", 0.3, "--parity", "selection", "--groups", "sx"], "did you mean 'sex'?"),
+        (
+            ["--ignore", "hired", "--target", "rating", "--rate", 0.3, "--parity", "selection", "--groups", "sex"],
+            "nothing is decided here",
+        ),
+    ],
+)
+def test_a_parity_that_cannot_be_is_refused_before_learning(folder, tmp_path, arguments, message):
+    done = run("fit", folder / "people.csv", *ROLES, *arguments, "--consistent", 0.1, "-o", tmp_path / "m.ifair")
+    assert done.exit_code in (1, 2)
+    assert message in " ".join(done.stderr.split())
+    assert not (tmp_path / "m.ifair").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [

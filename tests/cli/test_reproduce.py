@@ -14,6 +14,7 @@ from scripts import run
 TINY = Profile(
     n_splits=2,
     n_splits_untested=1,
+    n_splits_decided=1,
     most_beyond=(900, 300),
     classification=(Source("credit"),),
     ranking=(),

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from ifair.core.batch import Batch, Fit, most_at_once
+from ifair.core.batch import COPIES, Batch, Fit, most_at_once
 from ifair.core.mapping import Mapping, Packing, Parameters
 from ifair.core.minkowski_pairs import MinkowskiPairs
 from ifair.core.moments import Moments, input_products
@@ -173,5 +173,5 @@ def test_how_many_fits_there_is_room_for_follows_from_the_engines_memory(rng):
     engine = LocalEngine(X)
     (fit, *_) = objectives(engine)
     assert most(fit) == 1
-    engine.batch_bytes = 8 * M * 8 * (N + K) * 5
+    engine.batch_bytes = 8 * M * COPIES * (N + K) * 5
     assert most(fit) == 5

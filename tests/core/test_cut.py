@@ -118,13 +118,6 @@ def test_few_undecided_people_are_settled_by_a_flow(rng, monkeypatch):
     assert all(size < 600 for size in sizes)
 
 
-def test_sets_are_nested_across_thresholds(rng):
-    _, edges = neighbour_edges(rng, 300)
-    p = rng.integers(0, 11, size=300) / 10
-    sets = np.array([cut.best_decision(p - t, edges, 0.4) for t in np.linspace(0, 1, 21)])
-    assert (sets[1:] <= sets[:-1]).all()
-
-
 def test_whole_numbers_are_exact(rng):
     values = np.concatenate([rng.normal(size=20) * 10.0 ** rng.integers(-30, 30, size=20), [0.0, 1e-300, -3.0]])
     numbers = cut.whole_numbers(values)

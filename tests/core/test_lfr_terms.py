@@ -9,7 +9,7 @@ import pytest
 from scipy.special import expit
 
 from ifair.core.lfr_terms import GroupMapping, GroupParity, LabelCrossEntropy, cross_entropy, first_log_odds, sigmoid
-from ifair.core.mapping import Mapping, Packing, Parameters
+from ifair.core.mapping import Mapping, Parameters
 from ifair.core.objective import Objective, Reconstruction
 from ifair.engines.engine import LocalEngine
 
@@ -128,14 +128,6 @@ def test_neither_the_order_of_records_nor_the_numbers_of_groups_matter(rng, n_gr
     np.testing.assert_allclose(flat(other_gradient), flat(gradient), rtol=1e-8, atol=1e-12)
 
 
-def test_threads_change_nothing_not_even_the_last_bit(rng):
-    X, y, groups, at = draw(rng, n_records=50)
-    results = [objective(X, y, groups, block_rows=8, threads=threads).value_and_grad(at) for threads in (1, 2, 3)]
-    for losses, gradient in results[1:]:
-        assert losses == results[0][0]
-        assert np.array_equal(flat(gradient), flat(results[0][1]))
-
-
 def test_certain_predictions_have_a_finite_cross_entropy():
     value, slope = cross_entropy(np.array([0.0, 1.0, 0.0, 1.0]), np.array([0.0, 1.0, 1.0, 0.0]))
     assert np.isfinite(value)
@@ -154,15 +146,6 @@ def test_the_first_log_odds_are_those_of_the_labels_around_each_prototype():
     log_odds = first_log_odds(LocalEngine(X, block_rows=2), Mapping(squared=True), far_apart, y)
     chances = 1 / (1 + np.exp(-log_odds))
     np.testing.assert_allclose(chances, [2.5 / 3, 1.5 / 4])
-
-
-def test_packing_and_unpacking_are_inverse(rng):
-    *_, at = draw(rng)
-    packing = Packing(K, N, np.zeros(N, dtype=bool), {"log_odds": K})
-    again = packing.unpack(packing.pack(at))
-    np.testing.assert_allclose(again.prototypes, at.prototypes)
-    np.testing.assert_allclose(again.alpha, at.alpha)
-    np.testing.assert_array_equal(again.extra["log_odds"], at.extra["log_odds"])
 
 
 @pytest.mark.parametrize(("p", "squared", "n_groups"), [(2.0, True, 2), (2.0, False, 3), (1.5, True, 2)])

@@ -49,15 +49,16 @@ def test_a_known_minimum_is_found_and_weights_stay_at_zero_or_above():
 
 
 def test_packing_and_unpacking_are_inverse(rng):
-    packing = Packing(3, 4, np.array([False, True, False, False]))
+    packing = Packing(3, 4, np.array([False, True, False, False]), {"log_odds": 3})
     alpha = rng.uniform(size=4)
     alpha[1] = 0.0
-    parameters = Parameters(rng.normal(size=(3, 4)), alpha)
+    parameters = Parameters(rng.normal(size=(3, 4)), alpha, {"log_odds": rng.normal(size=3)})
     again = packing.unpack(packing.pack(parameters))
     np.testing.assert_allclose(again.prototypes, parameters.prototypes)
     np.testing.assert_allclose(again.alpha, parameters.alpha)
+    np.testing.assert_array_equal(again.extra["log_odds"], parameters.extra["log_odds"])
     assert again.alpha[1] == 0.0
-    assert len(packing.pack(parameters)) == 3 * 4 + 3
+    assert len(packing.pack(parameters)) == 3 * 4 + 3 + 3
 
 
 def test_stopping_at_the_limit_is_reported():

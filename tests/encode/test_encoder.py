@@ -52,12 +52,14 @@ def gaps():
 
 
 @parametrize_with_checks([Encoder()])
+@pytest.mark.usefixtures("array_libraries")
 def test_encoder_passes_every_scikit_learn_check(estimator, check):
     check(estimator)
 
 
 @pytest.mark.slow
 @parametrize_with_checks([Encoder(missing="ignore", scale="none"), Encoder(missing="impute")])
+@pytest.mark.usefixtures("array_libraries")
 def test_encoder_passes_every_scikit_learn_check_with_other_settings(estimator, check):
     check(estimator)
 

@@ -61,11 +61,11 @@ class FromParquet(StreamedEngine):
         self.folder.cleanup()
 
 
-def on_torch(X, rows, device, recorded=None, fused=None):
+def on_torch(X, rows, device, recorded=None, fused=None, tile_rows=None):
     pytest.importorskip("torch", reason="torch is not installed: pip install 'ifair[torch]'")
     from ifair.engines.torch import TorchEngine
 
-    tile_rows = max(1, rows // 2)
+    tile_rows = tile_rows or max(1, rows // 2)
     return TorchEngine(X, device=device, block_rows=rows, tile_rows=tile_rows, recorded=recorded, fused=fused)
 
 
@@ -75,9 +75,9 @@ def in_steps(X, rows, device):
 
 
 def interpreted(X, rows):
-    """The kernel of fused tiles without a device, as its interpreter understands it."""
+    """The kernel of fused tiles without a device, as its interpreter understands it: slowly, so in large tiles."""
     interpret_triton()
-    return on_torch(X, rows, "cpu", fused=True)
+    return on_torch(X, rows, "cpu", fused=True, tile_rows=rows)
 
 
 def on_dask(X, rows):

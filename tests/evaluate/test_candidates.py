@@ -5,7 +5,7 @@ import sys
 import pytest
 from sklearn.linear_model import Ridge
 
-from ifair.evaluate.arms import list_arms, list_candidates
+from ifair.evaluate.arms import PENALTIES, list_arms, list_candidates
 from ifair.evaluate.candidates import Candidate, make_model
 
 
@@ -31,6 +31,21 @@ def test_every_candidate_has_an_id_and_a_file_of_its_own():
     everything += [arm.candidate(setting) for arm in list_arms("classification") for setting in arm.start]
     assert len({one.id for one in everything}) == len({str(one.to_data()) for one in everything})
     assert [Candidate.from_data(one.to_data()) for one in everything] == everything
+
+
+def test_every_way_to_decide_has_as_many_settings_and_the_same_choice_of_penalties():
+    ways = {}
+    for one in list_candidates():
+        if one.setting or one.post:
+            ways.setdefault((one.method, one.model, one.consistent), []).append(one)
+    assert {key[:2] for key in ways} == {
+        *(("masked", model) for model in ("linear", "boosting")),
+        *((method, "linear") for method in ("ifair", "svd-masked", "lfr")),
+    }
+    assert {len(settings) for settings in ways.values()} == {len(PENALTIES)}
+    for (_, model, _), settings in ways.items():
+        penalties = [one.setting.get("C") for one in settings]
+        assert penalties == (list(PENALTIES) if model == "linear" else [None] * len(PENALTIES))
 
 
 def test_the_same_setting_is_compared_once():

@@ -11,8 +11,7 @@ from contextlib import nullcontext
 
 import pytest
 
-from ifair.evaluate.fronts import hypervolume
-from ifair.evaluate.search import SearchError, front_of, search
+from ifair.evaluate.search import SearchError, search
 from ifair.evaluate.space import Integer, Share
 
 pytest.importorskip("optuna")
@@ -217,20 +216,7 @@ def test_it_learns_from_what_it_found(objective, space):
     assert late < 0.7 * early
 
 
-def test_the_front_is_beaten_by_nobody_and_holds_all_the_volume(whole):
-    def point(trial):
-        return tuple(trial.result["validation"][name] for name in MEASURES)
-
-    front = front_of(whole, MEASURES)
-    for trial in whole:
-        for kept in front:
-            assert not (all(a > b for a, b in zip(point(trial), point(kept))))
-    volumes = [hypervolume([point(trial) for trial in trials], (0, 0)) for trials in (front, whole)]
-    assert volumes[0] == volumes[1] > 0
-    assert [point(t)[0] for t in front] == sorted((point(t)[0] for t in front), reverse=True)
-
-
-def test_a_setting_that_measured_nothing_is_kept_and_not_on_the_front(objective, space, tmp_path):
+def test_a_setting_that_measured_nothing_is_kept(objective, space, tmp_path):
     def measured(setting):
         result = objective(setting)
         if setting["K"] > 12:
@@ -242,7 +228,6 @@ def test_a_setting_that_measured_nothing_is_kept_and_not_on_the_front(objective,
     arguments = {"measures": MEASURES, "n_trials": 12, "journal": tmp_path / "journal.log"}
     trials = search(measured, space, **arguments)
     assert 0 < sum(trial.setting["K"] > 12 for trial in trials) < 12
-    assert all(trial.setting["K"] <= 12 for trial in front_of(trials, MEASURES))
     assert [t.setting for t in search(measured, space, **arguments)] == [t.setting for t in trials]
     assert len(calls) == 12
 

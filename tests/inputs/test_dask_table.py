@@ -70,6 +70,17 @@ def test_a_table_elsewhere_gives_the_model_of_the_same_table_here(client, frame,
     np.testing.assert_allclose(np.asarray(represented), there.transform(plain), rtol=1e-12)
 
 
+@pytest.mark.parametrize("pairs", [40, "moments"])
+def test_weights_stand_in_a_column_or_come_from_here(client, frame, rng, pairs):
+    weights, settings = rng.integers(0, 4, len(frame)), SETTINGS | {"pairs": pairs}
+    here = IFair(4, **settings).fit(frame, sample_weight=weights)
+    table = dd.from_pandas(frame.assign(stands_for=weights), npartitions=4)
+    assert_same_model(IFair(4, engine="dask", **settings).fit(table, sample_weight="stands_for"), here)
+    beside = IFair(4, engine="dask", **settings).fit(dd.from_pandas(frame, npartitions=4), sample_weight=weights)
+    assert_same_model(beside, here)
+    np.testing.assert_allclose(beside.shares_, here.shares_, rtol=1e-7)
+
+
 def test_collections_are_fitted_where_they_are_without_being_asked(client, frame, monkeypatch):
     table = dd.from_pandas(frame, npartitions=2)
     monkeypatch.setattr(type(table), "__array__", lambda *_: pytest.fail("the table was loaded here"))

@@ -82,7 +82,7 @@ def test_starts_of_a_large_table_are_drawn_from_a_sample_wherever_it_is(X, on_di
     expected, actual = fitted(X), fitted(on_disk["path of a folder"])
     np.testing.assert_array_equal(actual.prototypes_, expected.prototypes_)
     there = SimpleNamespace(n_records=M, statistics=ColumnStatistics(np.zeros(N), np.abs(X).max(axis=0)))
-    first = starts.draw_sample(LocalEngine(X), there, K, np.random.RandomState(0))
+    first = starts.draw_sample(LocalEngine(X), there, K, np.random.RandomState(0)).X
     assert first.shape == (500, N)
     assert len({tuple(row) for row in first} & {tuple(row) for row in X}) == 500
 
@@ -353,7 +353,7 @@ def needs_linux():
 @pytest.mark.parametrize(
     ("n_records", "rows", "chunk", "disk", "parquet"),
     [
-        (80_000, 10_000, 2**20, 110, None),
+        pytest.param(80_000, 10_000, 2**20, 110, None, marks=pytest.mark.slow),
         pytest.param(200_000, 25_000, 2 * 2**20, 110, 150, marks=pytest.mark.slow),
         pytest.param(400_000, 100_000, 8 * 2**20, 150, 250, marks=pytest.mark.slow),
     ],

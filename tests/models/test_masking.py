@@ -10,6 +10,7 @@ from ifair.models.masking import Masked
 
 @parametrize_with_checks([Masked()])
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.usefixtures("array_libraries")
 def test_scikit_learns_own_checks_pass(estimator, check):
     check(estimator)
 

@@ -23,6 +23,7 @@ def profile(grid, solver):
     return replace(
         PROFILES["smoke"],
         n_splits_untested=1,
+        n_splits_decided=1,
         classification=(Source("credit", max_records=240),),
         ranking=(Source("xing"),),
         grid=grid,

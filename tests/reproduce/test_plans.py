@@ -11,7 +11,14 @@ from ifair.evaluate.statistics import LEAST_SPLITS
 from ifair.reproduce import expected_time, experiments
 from ifair.reproduce.assemble import assemble
 from ifair.reproduce.case import Case
-from ifair.reproduce.experiment import add_needs, choose_settings, find_experiments, group_results, rows_by_split
+from ifair.reproduce.experiment import (
+    add_needs,
+    choose_settings,
+    find_experiments,
+    group_results,
+    list_waves,
+    rows_by_split,
+)
 from ifair.reproduce.profiles import COEFFICIENTS, PROFILES, Profile, Source, ratios
 from ifair.reproduce.results_page import format_markdown
 from ifair.reproduce.runner import Record
@@ -19,6 +26,7 @@ from ifair.reproduce.runner import Record
 PROFILE = Profile(
     n_splits=2,
     n_splits_untested=2,
+    n_splits_decided=2,
     most_beyond=(900, 300),
     classification=(Source("credit", max_records=150), Source("compas")),
     ranking=(Source("xing"),),
@@ -58,6 +66,17 @@ def test_what_an_experiment_builds_on_is_run_before_it():
         ordered = add_needs([name])
         assert ordered[-1] == name
         assert set(find_experiments()[name].needs) <= set(ordered[:-1])
+
+
+def test_what_an_experiment_builds_on_is_run_in_an_earlier_wave():
+    waves = list_waves(list(find_experiments()))
+    run: set[str] = set()
+    for wave in waves:
+        assert all(set(find_experiments()[name].needs) <= run for name in wave)
+        run |= set(wave)
+    assert run == set(find_experiments())
+    # What is not run now is known from before, or left out.
+    assert list_waves(["parity"]) == [["parity"]]
 
 
 @pytest.mark.parametrize("profile", PROFILES)

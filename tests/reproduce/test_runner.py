@@ -23,6 +23,7 @@ from ifair.reproduce.runner import (
     Unit,
     describe_environment,
     list_running,
+    run_plans,
     run_units,
     seconds_left,
     write_json,
@@ -98,6 +99,12 @@ def test_the_same_unit_twice_is_done_once(units, tmp_path):
     records = run_units([units[2], units[2]], tmp_path / "run")
     assert logged(units) == [2]
     assert records[0] == records[1]
+
+
+def test_experiments_that_run_at_the_same_time_get_their_own_results(units, tmp_path):
+    found = run_plans({"all": units, "last": units[-1:], "none": []}, tmp_path / "run")
+    alone = run_units(units, tmp_path / "run")
+    assert found == {"all": alone, "last": alone[-1:], "none": []}
 
 
 def test_a_damaged_result_is_made_anew(units, tmp_path):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -25,17 +25,29 @@ from ifair.audit.tuning import (
     name_choices,
 )
 from ifair.datasets.dataset import Dataset
-from ifair.errors import IfairError
+from ifair.errors import IfairError, unknown_name
 from ifair.evaluate.arms import MODELS, PENALTIES, list_candidates
 from ifair.evaluate.candidates import EXISTING, Candidate
 from ifair.evaluate.judgement import find_graders
 from ifair.evaluate.measures import USEFULNESS, plain_number
 from ifair.evaluate.splits import Split, split_table
 from ifair.evaluate.training import Existing
-from ifair.results import AuditedData, Choices, Evidence, LeftOut, Point, Utility, list_versions
+from ifair.metrics.arguments import average
+from ifair.models.batch_decisions import PARITIES
+from ifair.models.validation import check_choice
+from ifair.results import AuditedData, Choices, Evidence, LeftOut, Parity, Point, Utility, list_versions
 
 Step = Callable[[str, int, int], None]
 """Told what was done last, how much is done and how much there is."""
+
+COUNTED_ONCE = (
+    "how well the protected group is guessed",
+    "the certificate",
+    "who is treated worst",
+    "who is like whom",
+    "the components of SVD",
+)
+"""What people who stand for several count once in."""
 
 LEARNED_FROM = 10_000
 """People that an audit learns from, at most: enough to judge by, and soon done."""
@@ -56,6 +68,7 @@ def evidence(
     models: Sequence[str] = MODELS,
     threshold: float | None = None,
     rate: float | None = None,
+    parity: tuple[str, str] | None = None,
     existing: Existing | None = None,
     n_jobs: int | None = None,
     step: Step | None = None,
@@ -94,6 +107,10 @@ def evidence(
         Of two classes: who has a higher score is decided about positively. Default: that of the tuning, or 0.5.
     rate : float, optional
         Instead of a threshold: that of each point above which this share of the validation people is.
+    parity : tuple of str, optional
+        ``("selection", COLUMN)``: every group of a column is selected at the same rate, as many people in all;
+        ``("opportunity", COLUMN)``: at the same rate among those whom the model expects to be positive. By a threshold
+        per group, found on the validation people. The group is then used in deciding.
     existing : Existing, optional
         A model that decides already: it is judged by what it said, beside models that delete columns.
     n_jobs : int, optional
@@ -115,8 +132,11 @@ def evidence(
         categorical = categorical or tuning.get("categorical", ())
         similarity = find_similarity(tuning) if similarity is None else similarity
     parts = split_for_audit(dataset, seed, most_people=most_people, categorical=categorical, similarity=similarity)
+    if parity is not None:
+        _check_parity(dataset, parts, *parity)
     candidates = list_audited(tuning, parts, models, alone=existing is None)
     how: dict[str, Any] = {"resamples": resamples, "higher_is_better": higher_is_better, "rate": rate}
+    how["parity"] = parity
     given = (threshold, (tuning or {}).get("threshold"), 0.5)
     how["threshold"] = next(value for value in given if value is not None)
     how["graders"] = find_graders(parts)
@@ -187,7 +207,18 @@ def evidence(
     }
     if verdict is not None:
         found_evidence["verdict"] = verdict
+    if parity is not None:
+        found_evidence["settings"]["parity"] = cast(Parity, {"kind": parity[0], "groups": parity[1]})
     return found_evidence
+
+
+def _check_parity(dataset: Dataset, parts: Split, kind: str, column: str) -> None:
+    """Refuse a parity that cannot be had."""
+    check_choice("parity", kind, PARITIES)
+    if parts.task != "classification":
+        raise IfairError("parity gives groups the same rate of positive decisions, and nothing is decided here")
+    if column not in dataset.frame.columns:
+        raise unknown_name("column of groups", column, dataset.frame.columns)
 
 
 def split_for_audit(dataset: Dataset, seed: int, **options: Any) -> Split:
@@ -232,21 +263,26 @@ def _mark_front(points: Sequence[Point]) -> None:
 
 
 def _describe_data(dataset: Dataset, parts: Split) -> AuditedData:
-    y, group = dataset.outcome, dataset.group
+    y, group, weight = dataset.outcome.to_numpy(dtype=np.float64), dataset.group, dataset.relative_weight
+    weighted: Any = {}
+    if dataset.weight is not None:
+        once = COUNTED_ONCE if parts.task == "classification" else ("Kendall's tau", *COUNTED_ONCE)
+        weighted = {"weighted_by": str(dataset.weight.name), "counted_once": list(once)}
     return {
+        **weighted,
         "name": dataset.name,
         "description": dataset.description,
         "source": dataset.source,
         "licence": dataset.licence,
         "records": len(dataset),
-        "target": str(y.name),
+        "target": str(dataset.outcome.name),
         "positive": dataset.positive,
         "protected": list(dataset.protected),
         "group": describe_group(dataset),
         "ranked_by": None if dataset.query is None else "query",
-        "group_share": plain_number(group.mean()),
-        "base_protected": plain_number(y[group].mean()) if group.any() else None,
-        "base_others": plain_number(y[~group].mean()) if (~group).any() else None,
+        "group_share": plain_number(average(group.astype(np.float64), weight)),
+        "base_protected": plain_number(average(y, weight, group)),
+        "base_others": plain_number(average(y, weight, ~group)),
         "parts": {"train": len(parts.train), "validation": len(parts.validation), "test": len(parts.test)},
         "columns": [
             {

@@ -11,6 +11,7 @@ from ifair.evaluate.measures import flip_scores, plain_number
 from ifair.evaluate.splits import Part, value_text
 from ifair.evaluate.statistics import mean_interval
 from ifair.evaluate.training import Trained
+from ifair.metrics.arguments import average
 from ifair.results import Attribute, Flip, People, PointPeople
 
 DIGITS = 3
@@ -66,7 +67,8 @@ def flip_people(part: Part, trained: Trained, resamples: int = 500) -> tuple[Fli
     """
     own = trained.scores(part.records.frame)
     rows, changed = flip_scores(part.records, trained)
-    people: PointPeople = {"score": round_scores(own), "flip": None, "alternatives": []}
+    limit = trained.threshold if trained.task == "classification" else None
+    people: PointPeople = {"score": round_scores(own, limit), "flip": None, "alternatives": []}
     if not rows:
         return None, people
     moved = np.abs(changed - own)
@@ -76,25 +78,38 @@ def flip_people(part: Part, trained: Trained, resamples: int = 500) -> tuple[Fli
     flipped = flips.any(axis=0)
     extent = flipped if two_valued else np.nanmean(moved, axis=0)
     summary: Flip = {
-        "mean": plain_number(np.nanmean(moved)),
+        "mean": plain_number(np.nanmean(moved) if part.weight is None else _weigh_moves(moved, part.weight)),
         "worst": plain_number(furthest.max()),
         "worst_person": int(furthest.argmax()),
-        "share_flipped": plain_number(float(flipped.mean())) if two_valued else None,
-        "interval": [plain_number(end) for end in mean_interval(extent, part.query, resamples)],
+        "share_flipped": plain_number(average(flipped, part.weight)) if two_valued else None,
+        "interval": [plain_number(end) for end in mean_interval(extent, part.query, resamples, part.weight)],
         "alternatives": len(rows),
     }
     if furthest.any():
         # Nobody is shown their own attributes as the other ones: those are NaN, and come last.
         shown = np.nan_to_num(np.where(flips, 1.0 + furthest.max(), 0.0) + moved, nan=-1.0).argmax(axis=0)
-        people["flip"] = {"score": round_scores(changed[shown, np.arange(len(own))]), "to": shown.tolist()}
+        people["flip"] = {"score": round_scores(changed[shown, np.arange(len(own))], limit), "to": shown.tolist()}
         frame, names = part.records.frame, part.records.protected
         people["alternatives"] = [{name: value_text(frame[name].iloc[row]) for name in names} for row in rows]
     return summary, people
 
 
-def round_scores(scores: NDArray[np.float64]) -> list[float]:
-    """Scores as short as they can be shown; a probability stays on its side of one half, as that decides."""
+def _weigh_moves(moved: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
+    """The mean move of scores, shape (n_alternatives, M), over people who stand for several; NaN is none."""
+    known = ~np.isnan(moved)
+    return float((np.where(known, moved, 0.0) @ weights).sum() / (known @ weights).sum())
+
+
+def round_scores(scores: NDArray[np.float64], threshold: float | None = None) -> list[float]:
+    """Scores as short as they can be shown, each on its side of the threshold, as that decides."""
     if scores.min() >= 0 and scores.max() <= 1:
         short = np.round(scores, DIGITS)
-        return np.round(np.where((scores > 0.5) & (short <= 0.5), 0.5 + 10.0**-DIGITS, short), DIGITS).tolist()
-    return [float(f"{score:.4g}") for score in scores]
+    else:
+        short = np.array([float(f"{score:.4g}") for score in scores])
+    if threshold is None:
+        return short.tolist()
+    shown = float(plain_number(threshold))
+    below = np.floor(shown * 10.0**DIGITS) / 10.0**DIGITS
+    side = scores > threshold
+    short = np.where(side & (short <= shown), below + 10.0**-DIGITS, np.where(~side & (short > shown), below, short))
+    return np.round(short, 12).tolist()

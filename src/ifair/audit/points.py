@@ -14,7 +14,7 @@ from ifair.evaluate.judgement import Judgement, attack_representation, certify_r
 from ifair.evaluate.measures import brief_measures, plain_number
 from ifair.evaluate.resampling import Measured
 from ifair.evaluate.splits import Split
-from ifair.evaluate.training import Existing, Outcome, Trained, train
+from ifair.evaluate.training import Existing, Outcome, Trained, name_groups, train
 from ifair.models.ifair import IFair
 from ifair.results import Point
 
@@ -27,15 +27,21 @@ def try_candidate(
     *,
     threshold: float,
     rate: float | None = None,
+    parity: tuple[str, str] | None = None,
     **how: Any,
 ) -> tuple[Point, dict[str, Measured]] | str:
-    """A point with its measures, or why there is none; ``how`` as of :func:`judge_point`."""
+    """A point with its measures, or why there is none; ``how`` as of :func:`judge_point`.
+
+    ``parity`` and its column: groups get the same rate, by thresholds of the validation people.
+    """
     try:
         trained = train(candidate, parts, seed, options, threshold=threshold)
     except (TypeError, ValueError) as error:
         return str(error)
     if rate is not None and parts.task == "classification":
         trained = trained.at_rate(parts.validation, rate)
+    if parity is not None:
+        trained = trained.at_parity(parts.validation, *parity)
     return judge_point(candidate, trained, parts, **how)
 
 
@@ -63,7 +69,8 @@ def judge_point(
         more |= _describe_batch(trained, parts, resamples) if trained.consistent else {}
     else:
         Z = np.asarray(outcome.scores, dtype=np.float64)[:, None]
-        flip, people = None, {"score": round_scores(Z[:, 0]), "flip": None, "alternatives": []}
+        limit = trained.threshold if trained.decided is None and parts.task == "classification" else None
+        flip, people = None, {"score": round_scores(Z[:, 0], limit), "flip": None, "alternatives": []}
         more = {"archetypes": None, "weights": None}
     point: Any = {
         "id": candidate.id,
@@ -72,7 +79,7 @@ def judge_point(
         "family": candidate.method,
         "setting": dict(candidate.setting),
         "candidate": candidate.to_data(),
-        "blind": candidate.blind,
+        "blind": candidate.blind and not _uses_protected(trained, parts),
         "threshold": plain_number(trained.threshold) if parts.task == "classification" else None,
         "validation": brief_measures(parts.validation, trained.outcome(parts.validation), parts),
         "test": test.describe(measures),
@@ -88,6 +95,12 @@ def judge_point(
     return point, measures
 
 
+def _uses_protected(trained: Trained | Existing, parts: Split) -> bool:
+    """Whether groups get the same rate, by a protected column."""
+    shift = trained.shift if isinstance(trained, Trained) else None
+    return shift is not None and shift.column in parts.protected
+
+
 def _describe_batch(trained: Trained, parts: Split, resamples: int) -> dict[str, Any]:
     """The people of the test part decided about together; who is decided about otherwise than by the model alone."""
     test = parts.test
@@ -96,7 +109,12 @@ def _describe_batch(trained: Trained, parts: Split, resamples: int) -> dict[str,
         scores = trained.estimator.scores(frame, query=test.query)
         judged = Judgement(test, Outcome(scores, scores), parts, resamples)
         return {"batch": judged.describe(judged.measures())}
-    batch = trained.estimator.decide(frame, threshold=trained.threshold)
+    shift, wanted = trained.shift, int(trained.outcome(test).decisions.sum())
+    if shift is None:
+        batch = trained.estimator.decide(frame, threshold=trained.threshold)
+    else:
+        groups = name_groups(test.records.frame, shift.column)
+        batch = trained.estimator.decide(frame, n=wanted, parity=shift.parity, groups=groups)
     judged = Judgement(test, Outcome(batch.scores, batch.selected.astype(np.int64)), parts, resamples)
     changed = []
     for person in batch.changed.tolist():

@@ -21,7 +21,7 @@ from ifair.evaluate.rules import RULES, choose, find_worthwhile
 from ifair.evaluate.search import Progress, search
 from ifair.evaluate.splits import split_table
 from ifair.evaluate.training import train
-from ifair.results import Choices, Role, TunedPoint, Tuning
+from ifair.results import Choices, Role, TunedData, TunedPoint, Tuning
 
 MEASURES = ("utility", "ranks")
 """Both of scores, so that neither a threshold nor a constant wins."""
@@ -151,7 +151,7 @@ def tune(
     return {
         "format": "ifair-tuning",
         "version": 3,
-        "data": {"name": dataset.name, "records": len(dataset), "fingerprint": fingerprint_dataset(dataset)},
+        "data": _describe_data(dataset),
         "task": parts.task,
         "utility": USEFULNESS[parts.task][0],
         "seed": seed,
@@ -165,6 +165,17 @@ def tune(
         "learned_from": len(parts.train),
         "threshold": threshold if parts.task == "classification" else None,
     }
+
+
+def _describe_data(dataset: Dataset) -> TunedData:
+    found: TunedData = {
+        "name": dataset.name,
+        "records": len(dataset),
+        "fingerprint": fingerprint_dataset(dataset),
+    }
+    if dataset.weight is not None:
+        found["weighted_by"] = str(dataset.weight.name)
+    return found
 
 
 def _search_arm(
@@ -320,7 +331,8 @@ def _number(value: Any) -> float:
 def fingerprint_dataset(dataset: Dataset) -> str:
     """A short name for these very records and their roles."""
     state = hashlib.sha256(repr((list(dataset.frame.columns), dataset.protected)).encode())
-    for column in [*(dataset.frame[name] for name in dataset.frame.columns), dataset.target, dataset.query]:
+    others = dataset.target, dataset.query, dataset.weight
+    for column in [*(dataset.frame[name] for name in dataset.frame.columns), *others]:
         if column is not None:
             state.update(pd.util.hash_pandas_object(pd.Series(column).astype(str), index=False).to_numpy().tobytes())
     state.update(dataset.group.tobytes())

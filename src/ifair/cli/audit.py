@@ -24,12 +24,13 @@ def audit(table: Path, roles: Any, output: Path | None, as_json: bool, **options
 
     Utility, consistency, group fairness, the adversary, the flip test and the certificate, on people whom no model
     has seen; with all attributes, with protected columns deleted, for rivals, and for iFair at several settings. Gaps
-    between groups are measured; equal rates are enforced where people are decided about, by `ifair decide --parity`.
+    between groups are measured; --parity enforces equal rates, by a threshold per group, and says what that costs.
 
     \b
     ifair audit people.csv --protected sex --target hired --positive yes
     ifair audit people.csv --columns roles.toml --tuning tuning.json -o evidence.json
     ifair audit people.csv --columns roles.toml --scores our_score --threshold 0.4
+    ifair audit people.csv -p sex --target hired --rate 0.2 --parity selection
     ifair audit people.csv -p sex --target hired --json | jq '.points[] | {name, flip}'
     """
     needs_for_tables(table)

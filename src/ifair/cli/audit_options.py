@@ -11,7 +11,7 @@ from ifair.cli.terminal_text import make_printable, warn
 from ifair.results import TUNING, Evidence, Tuning, read_results
 
 ROLES = (
-    *("protected", "target", "positive", "group", "query", "id"),
+    *("protected", "target", "positive", "group", "query", "id", "weight"),
     *("ignore", "keep", "categorical", "missing", "similarity"),
 )
 
@@ -37,6 +37,30 @@ def threshold_options(command: Callable[..., None]) -> Callable[..., None]:
     return threshold(rate(command))
 
 
+def parity_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that give groups the same rate."""
+    groups = click.option(
+        "--groups", metavar="COLUMN", help="The group of each person, for --parity; by default the protected column."
+    )
+    parity = click.option(
+        "--parity",
+        type=click.Choice(["selection", "opportunity"]),
+        help="Decide positively about every group at the same rate: of all, or of those expected to be positive.",
+    )
+    return parity(groups(command))
+
+
+def find_parity(parity: str | None, groups: str | None, roles: Any) -> tuple[str, str] | None:
+    """The kind of parity and the column of groups; None where none was asked for."""
+    if parity is None:
+        if groups is not None:
+            raise click.UsageError("--parity and --groups COLUMN belong together")
+        return None
+    if groups is None and len(roles.protected) != 1:
+        raise click.UsageError("--parity: there are several protected columns; name one with --groups COLUMN")
+    return parity, groups or roles.protected[0]
+
+
 OPTIONS = (
     click.option(
         "--tuning",
@@ -47,6 +71,7 @@ OPTIONS = (
     click.option("--decisions", metavar="COLUMN", help="Decisions of a model in use, with or without --scores."),
     estimator_option(),
     threshold_options,
+    parity_options,
     click.option("--seed", type=int, help="Of the split and the starts; that of the tuning, or 0, by default."),
     click.option("--unfavourable", is_flag=True, help="The positive outcome, or a high score, is bad for the person."),
     click.option("--resamples", type=click.IntRange(10), default=500, show_default=True, help="For every interval."),
@@ -99,6 +124,8 @@ def gather_evidence(
     estimators: tuple[str, ...],
     threshold: float | None,
     rate: float | None,
+    parity: str | None,
+    groups: str | None,
     seed: int | None,
     unfavourable: bool,
     resamples: int,
@@ -108,6 +135,8 @@ def gather_evidence(
     """The evidence about a table, with progress on standard error."""
     if threshold is not None and rate is not None:
         raise click.UsageError("--threshold and --rate both say who is decided about positively: give one of them")
+    if parity is not None and (scores is not None or decisions is not None):
+        raise click.UsageError("--parity: a model in use decides as it does; leave --scores and --decisions out")
     records, ids, given, decided = read_people(table, roles, scores, decisions)
     existing = None
     if given is not None or decided is not None:
@@ -131,6 +160,7 @@ def gather_evidence(
         models=estimators or MODELS,
         threshold=threshold,
         rate=rate,
+        parity=find_parity(parity, groups, roles),
         existing=existing,
         n_jobs=jobs,
         step=echo_step,

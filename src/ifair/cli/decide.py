@@ -38,8 +38,9 @@ SMALL_GROUP = 10
 @click.option("--threshold", type=float, help="Select whoever is worth more than this score.")
 @click.option(
     "--parity",
-    type=click.Choice(["selection", "opportunity"]),
-    help="Select every group of --groups at the same rate: of all, or of those the model expects to be positive.",
+    type=click.Choice(["selection", "opportunity", "none"]),
+    help="Select every group of --groups at the same rate: of all, or of those the model expects to be positive. By "
+    "default as the model was fitted.",
 )
 @click.option("--groups", metavar="COLUMN", help="The group of each person, for --parity.")
 @click.option("--id", "id_", metavar="COLUMN", help="Names a row; carried along. By default as the model was fitted.")
@@ -75,9 +76,9 @@ def decide(
     """
     if sum(value is not None for value in (rate, n, threshold)) > 1:
         raise click.UsageError("say how many to select: one of --rate, --n and --threshold")
-    if (parity is None) != (groups is None):
+    if (parity in (None, "none")) != (groups is None):
         raise click.UsageError("--parity and --groups COLUMN belong together")
-    if parity is not None and threshold is not None:
+    if parity not in (None, "none") and threshold is not None:
         raise click.UsageError("--parity finds the thresholds itself: give --rate or --n, not --threshold")
     prints = prepare_table_output(table, output, as_json)
     needs("a model file", "skops")
@@ -87,6 +88,15 @@ def decide(
     from ifair.tables.write import BlockWriter
 
     fitted = Model(model, missing, trusted)
+    recorded = parity is None and "parity" in fitted.decision
+    if recorded:
+        parity, groups = fitted.decision["parity"], fitted.decision["groups"]
+        if threshold is not None:
+            raise click.UsageError(
+                f"the model was fitted to select every group of {groups} at the same rate, which finds the thresholds: "
+                "give --rate or --n, or --parity none"
+            )
+    parity = None if parity == "none" else parity
     if rate is n is threshold is None:
         rate = fitted.decision.get("rate")
         threshold = fitted.decision.get("threshold") if rate is None and parity is None else None
@@ -115,6 +125,8 @@ def decide(
     with explain_write_errors(output), BlockWriter(output, sys.stdout if prints else None) as writer:
         writer.write(written)
     facts = _describe_batch(batch, decided, ids)
+    if parity is not None:
+        facts["parity"] = {"kind": parity, "groups": groups, "as_fitted": recorded}
     if as_json:
         echo_json({"output": str(output), **facts})
     else:
@@ -189,6 +201,11 @@ def _format_batch(facts: dict[str, Any]) -> str:
         f"{facts['without_close_peers']} people have no close peers and keep the model's score; {facts['tied']} are "
         "tied at the threshold",
     ]
+    if "parity" in facts:
+        whom = "" if facts["parity"]["kind"] == "selection" else " of those expected to be positive"
+        why = ", as the model was fitted" if facts["parity"]["as_fitted"] else ""
+        named = make_printable(facts["parity"]["groups"])
+        lines.append(f"every group of {named!r} is selected at the same rate{whom}{why}")
     if facts["group_thresholds"]:
         told = [f"{make_printable(name)} {value:.3f}" for name, value in facts["group_thresholds"].items()]
         more = len(told) - SHOWN_THRESHOLDS

@@ -8,7 +8,7 @@ import click
 from click.core import ParameterSource
 
 from ifair.cli.audit_options import ROLES as AUDIT_ROLES
-from ifair.cli.audit_options import estimator_option, read_tuning, threshold_options
+from ifair.cli.audit_options import estimator_option, find_parity, parity_options, read_tuning, threshold_options
 from ifair.cli.extras import needs, needs_for_tables
 from ifair.cli.output import echo_json, explain_write_errors, json_option, output_option, prepare_output
 from ifair.cli.roles_options import needs_protected, roles_options
@@ -61,6 +61,7 @@ REPRESENTING = {
 )
 @estimator_option(several=False)
 @threshold_options
+@parity_options
 @click.option("--restarts", type=click.IntRange(1), default=3, show_default=True, help="Starts to try.")
 @click.option("--max-iter", type=click.IntRange(1), default=1000, show_default=True, help="Most iterations of a start.")
 @click.option("--seed", type=int, help="Same seed, same model; that of the tuning, or 0, by default.")
@@ -77,6 +78,8 @@ def fit(
     estimator: str | None,
     threshold: float | None,
     rate: float | None,
+    parity: str | None,
+    groups: str | None,
     seed: int | None,
     jobs: int,
     output: Path,
@@ -88,8 +91,8 @@ def fit(
     With --target, a model of the outcome is trained on the representation and saved along. With --tuning, the model is
     a point of the report: its representation, model, strength and threshold, learned from all people. What cannot be
     an attribute (identifiers, constants, free text) is left out, and said so. Protected columns are not looked at, and
-    need not be there when the model is used, unless --no-freeze asks for the paper's way. Equal rates of groups are
-    enforced where people are decided about: `ifair decide --parity`.
+    need not be there when the model is used, unless --no-freeze asks for the paper's way. With --parity and --rate,
+    `ifair decide` gives every group of a column the same rate by this model, unless it is told otherwise.
 
     \b
     ifair fit people.csv --protected sex -o model.ifair
@@ -97,10 +100,14 @@ def fit(
     ifair fit people.csv --columns roles.toml --tuning tuning.json --choice balanced -o model.ifair
     ifair fit people.csv --columns roles.toml -k 20 --mu 10 -o model.ifair
     ifair fit people.csv -p sex --target hired --consistent 0.1 --estimator boosting -o model.ifair
+    ifair fit people.csv -p sex --target hired --consistent 0.1 --rate 0.2 --parity selection -o model.ifair
     ifair fit people.csv --columns roles.toml -o model.ifair --json | jq .training.loss
     """
     needs_protected(roles)
     _check_options(roles, tuning, choice, as_audited, consistent, estimator, threshold, rate)
+    equal = find_parity(parity, groups, roles)
+    if equal is not None and (roles.target is None or rate is None):
+        raise click.UsageError("--parity finds a threshold for every group: name the outcome, and how many with --rate")
     needs("a model file", "skops")
     needs_for_tables(table)
     prepare_output(output, "model")
@@ -122,8 +129,12 @@ def fit(
         err=True,
     )
     task = "classification" if people.target is None else task_of(people)
+    if equal is not None:
+        _check_parity(people, task, equal[1])
     trained = _fit_in_words(learned_from, task, recipe, jobs)
     limit = _find_threshold(trained, learned_from, threshold, rate, recipe.get("threshold"))
+    if equal is not None:
+        limit |= {"parity": equal[0], "groups": equal[1]}
     about = {
         "roles": roles.as_dict(),
         "data": {
@@ -132,6 +143,7 @@ def fit(
             "attributes": list(people.frame.columns),
             "looks_at": trained.columns,
             "left_out": checked.left_out,
+            **({} if roles.weight is None else {"weighted_by": roles.weight}),
             "outcome": None if people.target is None else task,
         },
         "candidate": {"name": recipe["candidate"].name, **recipe["candidate"].to_data()},
@@ -178,6 +190,16 @@ def _check_options(
         raise click.UsageError(f"{flag} learns decisions: name the outcome with --target COLUMN")
     if threshold is not None and rate is not None:
         raise click.UsageError("--threshold and --rate both say who is decided about positively: give one of them")
+
+
+def _check_parity(people: Any, task: str, column: str) -> None:
+    """Refuse a parity that `ifair decide` could not enforce."""
+    from ifair.errors import IfairError, unknown_name
+
+    if task != "classification":
+        raise IfairError("--parity gives groups the same rate of positive decisions, and nothing is decided here")
+    if column not in people.frame.columns:
+        raise unknown_name("column of groups", column, people.frame.columns)
 
 
 def _write_recipe(
@@ -277,13 +299,13 @@ def _find_threshold(
     trained: Any, people: Any, threshold: float | None, rate: float | None, tuned: float | None
 ) -> dict[str, Any]:
     """Above which score people are decided about positively; by a rate, that of so many of those learned from."""
-    import numpy as np
+    from ifair.evaluate.training import find_height
 
     if people.target is None or trained.task != "classification":
         return {"threshold": None, "rate": rate}
     if rate is not None:
         scores = trained.estimator.reference_scores_ if trained.consistent else trained.scores(people.frame)
-        threshold = float(np.quantile(scores, 1.0 - rate))
+        threshold = find_height(scores, rate, people.relative_weight)
     return {"threshold": next(t for t in (threshold, tuned, 0.5) if t is not None), "rate": rate}
 
 
@@ -333,6 +355,8 @@ def _describe_model(about: dict[str, Any]) -> list[str]:
     """What was learned, in lines."""
     data, learned, roles = about["data"], about["training"], about["roles"]
     lines = [f"{data['records']} people, {len(data['attributes'])} attributes: {about['candidate']['name']}"]
+    if "weighted_by" in data:
+        lines.append(f"people are weighted by {data['weighted_by']!r}")
     if "weights" in learned:
         weights = learned["weights"]
         end = "converged" if learned["converged"] else "NOT converged; raise --max-iter"
@@ -369,4 +393,13 @@ def _describe_decisions(about: dict[str, Any]) -> list[str]:
         f"a {about['candidate']['model']} model of {roles['target']!r} is trained on it{limit}",
         f"if nothing but {make_printable(' and '.join(roles['protected']))} is swapped, {said}"
         + ("" if flips["looked_at"] else ", by construction"),
+        *([_describe_parity(decision)] if "parity" in decision else []),
     ]
+
+
+def _describe_parity(decision: dict[str, Any]) -> str:
+    whom = "" if decision["parity"] == "selection" else " of those expected to be positive"
+    return (
+        f"`ifair decide` selects every group of {make_printable(decision['groups'])!r} at the same rate{whom}, which "
+        "uses the group; scores and decisions one by one do not"
+    )

@@ -57,10 +57,10 @@ def reproduce(
     from ifair.cli.live_progress import LiveProgress, format_duration
     from ifair.reproduce.assemble import assemble, check_one_profile, drop_missing
     from ifair.reproduce.expected_time import describe_plan, estimate_seconds
-    from ifair.reproduce.experiment import add_needs, find_experiments
+    from ifair.reproduce.experiment import add_needs, find_experiments, list_waves
     from ifair.reproduce.profiles import PROFILES
     from ifair.reproduce.results_page import format_text, list_blocks, write_page
-    from ifair.reproduce.runner import run_units, write_json
+    from ifair.reproduce.runner import run_plans, write_json
     from ifair.results import REPRODUCTION, read_results
 
     experiments = find_experiments()
@@ -99,11 +99,12 @@ def reproduce(
     seconds = {name: estimate_seconds(name, units, jobs) for name, units in plans.items()}
     click.echo(f"about {format_duration(sum(seconds.values()))} in all, less what is known from before", err=True)
     records: dict[str, Any] = {}
-    for name in names:
-        units = experiments[name].plan(settings, records)
-        later = sum(seconds[other] for other in names[names.index(name) + 1 :])
-        with LiveProgress(name, output, later) as observer:
-            records[name] = run_units(units, output, n_jobs=jobs, observer=observer)
+    for wave in list_waves(names):
+        planned = {name: experiments[name].plan(settings, records) for name in wave}
+        later = sum(seconds[name] for name in names if name not in (*records, *wave))
+        with LiveProgress(", ".join(wave), output, later) as observer:
+            records |= run_plans(planned, output, n_jobs=jobs, observer=observer)
+    records = {name: records[name] for name in names}
     with _explain_damaged(path, before):
         results = assemble(records, profile, settings, missing, before)
         write_json(path, results)

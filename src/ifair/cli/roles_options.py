@@ -42,6 +42,10 @@ _OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
         {"metavar": "COLUMN", "help": "The score to rank by, no attribute; higher is better."},
     ),
     "id": (("--id",), {"metavar": "COLUMN", "help": "Names a row; carried along, never an attribute."}),
+    "weight": (
+        ("--weight",),
+        {"metavar": "COLUMN", "help": "How many people a row stands for, positive numbers; it is no attribute."},
+    ),
     "ignore": (
         ("--ignore",),
         {"multiple": True, "metavar": "COLUMN", "help": "A column to leave out; repeat for several."},

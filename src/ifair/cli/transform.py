@@ -16,6 +16,7 @@ from ifair.cli.output import (
     prepare_table_output,
     trusted_option,
 )
+from ifair.cli.terminal_text import warn
 
 
 @click.command(short_help="Represent new records with a model; decide about them.")
@@ -68,6 +69,9 @@ def transform(
     fitted = Model(model, missing, trusted)
     if decide and not fitted.decides:
         raise IfairError(f"{model} decides nothing: it was fitted without --target")
+    if decide and "parity" in fitted.decision:
+        column = fitted.decision["groups"]
+        warn([f"decided one by one, and so without equal rates of {column!r}, which `ifair decide` gives"])
     # The id that was recorded need not be in every later table; one that is asked for must be.
     recorded = fitted.roles.id if id_ is None else None
     asked = [name for name in (id_, *carry) if name is not None]

@@ -87,3 +87,13 @@ def total_products(a: Array, b: Array) -> Array:
     """``sum_ij a_ij b_ij``, a number for every matrix."""
     xp, flat = namespace(a), (*a.shape[:-2], -1)
     return dot(xp.reshape(a, flat), xp.reshape(b, flat))
+
+
+def weigh(values: Array, weights: Array | None, rows: slice) -> Array:
+    """The values of the records at ``rows``, shape (..., M), times their weights; as they are without weights."""
+    return values if weights is None else values * weights[rows]
+
+
+def weigh_rows(matrix: Array, weights: Array | None, rows: slice) -> Array:
+    """The rows of the records at ``rows``, shape (..., M, N), times their weights; as they are without weights."""
+    return matrix if weights is None else matrix * weights[rows, None]

@@ -156,17 +156,20 @@ def most_at_once(fit: Fit) -> int:
     The formulas of Minkowski distances other than p = 2 loop over attributes.
     """
     objective, engine = fit.objective, fit.objective.engine
-    kernels = [term.kernel for _, term in objective.terms if isinstance(term, AllPairs | Landmarks)]
+    pairs = [term.kernel for _, term in objective.terms if isinstance(term, AllPairs | Landmarks)]
+    in_steps = [kernel for kernel in pairs if type(kernel) is EuclideanPairs]
     plain = type(objective.mapping) is Mapping and objective.mapping.p == 2.0
-    if not plain or any(type(kernel) is not EuclideanPairs for kernel in kernels):
+    if not plain or len(in_steps) < len(pairs):
         return 1
     rows = min(engine.n_records, engine.block_rows)
-    # Of every fit some copies of a block of records and of its memberships are alive at the same time.
-    bytes_each = 8 * rows * COPIES * (fit.packing.n_attributes + fit.packing.n_prototypes)
+    # Of every fit some copies of a block's memberships are alive at the same time; of its records where weights count.
+    width = fit.packing.n_prototypes + any(kernel.weighted for kernel in in_steps) * fit.packing.n_attributes
+    bytes_each = 8 * rows * COPIES * width
     return max(1, engine.batch_bytes // bytes_each)
 
 
-COPIES = 8
+COPIES = 16
+"""LFR on a third of Census, where memberships are all there is, took 11 of them; recordings keep some more."""
 
 
 def _form(fit: Fit) -> Hashable | None:

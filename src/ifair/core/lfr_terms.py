@@ -6,7 +6,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy.special import logit
 
-from ifair.core.arrays import Array, Indices, at_least, namespace, times_vector, vector_times
+from ifair.core.arrays import Array, Indices, at_least, namespace, times_vector, vector_times, weigh, weigh_rows
 from ifair.core.mapping import Mapping, Parameters, Pullback, powered_distances
 from ifair.core.objective import Part, Term
 from ifair.engines.engine import Engine
@@ -26,17 +26,21 @@ class LabelCrossEntropy(Term):
     ----------
     y : array of shape (M,)
         Labels, 0.0 or 1.0.
+    sample_weight : array of shape (M,), optional
+        How much every record counts; without it, 1.
     """
 
     extra: ClassVar[tuple[str, ...]] = ("log_odds",)
 
     y: Array
+    sample_weight: Array | None = None
 
     def prepare(self, engine: Engine, mapping: Mapping, parameters: Parameters) -> Array:
         return sigmoid(parameters.extra["log_odds"])
 
     def block(self, known: Array, X: Array, U: Array, rows: slice, parameters: Parameters) -> Part:
-        loss, slope = cross_entropy(times_vector(U, known), self.y[rows])
+        weight = None if self.sample_weight is None else self.sample_weight[rows]
+        loss, slope = cross_entropy(times_vector(U, known), self.y[rows], weight)
         return slope[..., None] * known[..., None, :], (loss, vector_times(slope, U))
 
     def finish(self, known: Array, sums: tuple[Any, ...], parameters: Parameters) -> tuple[Array, Parameters]:
@@ -52,24 +56,27 @@ def sigmoid(log_odds: Array) -> Array:
     return xp.where(log_odds >= 0.0, xp.ones_like(small), small) / (1.0 + small)
 
 
-def cross_entropy(chance: Array, y: Array) -> tuple[Array, Array]:
-    """Summed cross-entropy of predicted chances with labels, and its slope for every chance."""
+def cross_entropy(chance: Array, y: Array, weight: Array | None = None) -> tuple[Array, Array]:
+    """Summed cross-entropy of predicted chances with labels, perhaps weighted, and its slope for every chance."""
     xp = namespace(chance)
     chance = at_least(chance, LEAST_CHANCE)
     chance = xp.minimum(chance, xp.full_like(chance, 1.0 - LEAST_CHANCE))
-    value = -(xp.log(chance) @ y + xp.log1p(-chance) @ (1.0 - y))
-    return value, (chance - y) / (chance * (1.0 - chance))
+    every = slice(None)
+    value = -(xp.log(chance) @ weigh(y, weight, every) + xp.log1p(-chance) @ weigh(1.0 - y, weight, every))
+    return value, weigh((chance - y) / (chance * (1.0 - chance)), weight, every)
 
 
-def first_log_odds(engine: Engine, mapping: Mapping, parameters: Parameters, y: Array) -> Array:
+def first_log_odds(
+    engine: Engine, mapping: Mapping, parameters: Parameters, y: Array, sample_weight: Array | None = None
+) -> Array:
     """Log-odds of the share of positive labels that each prototype stands for, shape (K,), pulled towards one half.
 
-    Labels are of the engine's kind; parameters and result are NumPy arrays.
+    Labels and weights are of the engine's kind; parameters and result are NumPy arrays.
     """
     sent = parameters.sent_to(engine)
 
     def sums(X: Array, rows: slice) -> tuple[Array, Array]:
-        U = mapping.memberships(X, sent)
+        U = weigh_rows(mapping.memberships(X, sent), sample_weight, rows)
         return y[rows] @ U, namespace(U).sum(U, axis=0)
 
     positives, all_of_them = engine.fetch(*engine.sum(sums))
@@ -164,9 +171,11 @@ class GroupParity(Term):
     groups : array of int, shape (M,)
         0, 1, ...
     group_sizes : array of float, shape (G,)
-        How many records there are of each group, at least one.
+        How many records there are of each group, at least one, or what they weigh together.
     rounding : float, default=ROUNDING
         Width of the rounding at the kink; 0 for none.
+    sample_weight : array of shape (M,), optional
+        How much every record counts in the mean of its group; without it, 1.
     """
 
     order: ClassVar[int] = 0
@@ -174,6 +183,7 @@ class GroupParity(Term):
     groups: Indices
     group_sizes: Array
     rounding: float = ROUNDING
+    sample_weight: Array | None = None
 
     def prepare(self, engine: Engine, mapping: Mapping, parameters: Parameters) -> ParitySums | None:
         # The slope needs the memberships of everybody first. One block that holds everybody knows them.
@@ -196,10 +206,10 @@ class GroupParity(Term):
         return (sums[0] if known is None else known.loss), None
 
     def _members(self, rows: slice) -> Array:
-        """1.0 where a record is of a group, shape (rows, G): sums over groups are then matrix products."""
+        """What a record counts in its group, 0 in others, shape (rows, G): sums over groups are matrix products."""
         xp = namespace(self.group_sizes)
         numbers = xp.arange(self.group_sizes.shape[0], dtype=self.groups.dtype, device=self.groups.device)
-        return xp.astype(self.groups[rows, None] == numbers, xp.float64)
+        return weigh_rows(xp.astype(self.groups[rows, None] == numbers, xp.float64), self.sample_weight, rows)
 
     def _parity(self, group_sums: Array) -> ParitySums:
         xp, counts = namespace(group_sums), self.group_sizes[:, None]

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ifair.core.arrays import Array, Mask, each, namespace, row_sums, times_vector
+from ifair.core.arrays import Array, Mask, each, namespace, row_sums, times_vector, weigh_rows
 from ifair.engines.engine import Engine
 
 
@@ -351,13 +351,18 @@ def softmax(logits: Array) -> Array:
     return weights / xp.sum(weights, axis=-1, keepdims=True)
 
 
-def mean_memberships(engine: Engine, mapping: Mapping, parameters: Parameters) -> Array:
-    """The mean membership in every prototype over all records of an engine, shape (K,); NumPy in, NumPy out."""
+def mean_memberships(
+    engine: Engine, mapping: Mapping, parameters: Parameters, sample_weight: Array | None = None
+) -> Array:
+    """The mean membership in every prototype over all records of an engine, shape (K,); NumPy in, NumPy out.
+
+    Weights of records are of the engine's kind.
+    """
     sent = parameters.sent_to(engine)
 
-    def sums(X: Array, _: slice) -> tuple[Array]:
-        U = mapping.memberships(X, sent)
+    def sums(X: Array, rows: slice) -> tuple[Array]:
+        U = weigh_rows(mapping.memberships(X, sent), sample_weight, rows)
         return (namespace(U).sum(U, axis=0),)
 
     (total,) = engine.fetch(*engine.sum(sums))
-    return total / engine.n_records
+    return total / (engine.n_records if sample_weight is None else np.sum(total))

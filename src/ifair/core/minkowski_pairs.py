@@ -7,7 +7,7 @@ import numpy as np
 
 from ifair.core.arrays import Array, Indices, namespace, precision
 from ifair.core.mapping import Parameters, root
-from ifair.core.pairs import TileSums
+from ifair.core.pairs import PairWeights, TileSums
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +57,18 @@ class MinkowskiPairs:
             xp.astype(alpha[self.unprotected], dtype),
         )
 
-    def tile(self, a: MinkowskiSide, b: MinkowskiSide, *, same: bool = False) -> TileSums:
+    def tile(
+        self, a: MinkowskiSide, b: MinkowskiSide, *, same: bool = False, weights: PairWeights | None = None
+    ) -> TileSums:
         xp = namespace(a.representation)
         distance, slope = root(self._sum_powers(a.representation, b.representation, a.alpha), self.p, 1.0)
         input_distance, input_slope = root(self._sum_powers(a.inputs, b.inputs, a.input_alpha), self.p, 1.0)
         error = distance - input_distance
-        loss = xp.sum(error * error)
+        weighed = error
+        if weights is not None:
+            weighed = error * xp.astype(weights[0][:, None] * weights[1], error.dtype)
+        loss = xp.sum(error * weighed)
+        error = weighed
         error *= 2.0
         slope *= error
         input_slope *= error

@@ -22,6 +22,8 @@ from ifair.core.arrays import (
     row_sums,
     times_vector,
     vector_times,
+    weigh,
+    weigh_rows,
 )
 from ifair.core.mapping import Mapping, Parameters
 from ifair.core.objective import Part, Term
@@ -57,6 +59,8 @@ class Moments(Term):
         ``sum_i x*_i x*_i'``, from :func:`input_products`.
     weighted : bool
         Weight attributes by alpha (the paper) or not at all (the authors' code).
+    sample_weight : array of shape (M,), optional
+        How much every record counts; a pair counts the product of its two. All sums are then weighted ones.
     """
 
     order: ClassVar[int] = 2
@@ -64,6 +68,7 @@ class Moments(Term):
     unprotected: Indices
     input_products: Array
     weighted: bool = True
+    sample_weight: Array | None = None
 
     def _weights(self, parameters: Parameters) -> tuple[Array, Array]:
         V, alpha = parameters.prototypes, parameters.alpha
@@ -74,19 +79,20 @@ class Moments(Term):
         xp = namespace(parameters.alpha)
         Q, w = self._weights(parameters)
 
-        def moments(X: Array, _: slice) -> tuple[Any, ...]:
+        def moments(X: Array, rows: slice) -> tuple[Any, ...]:
             U = mapping.memberships(X, parameters)
             inputs = X[:, self.unprotected]
             q = row_sums(U @ Q, U) - times_vector(inputs * inputs, w)
+            weighed_q, weighed_U = weigh(q, self.sample_weight, rows), weigh_rows(U, self.sample_weight, rows)
             return (
-                dot(q, q),
-                xp.sum(q, axis=-1),
-                xp.sum(U, axis=-2),
-                xp.sum(inputs, axis=0),
-                vector_times(q, U),
-                q @ inputs,
-                U.mT @ U,
-                U.mT @ inputs,
+                dot(q, weighed_q),
+                xp.sum(weighed_q, axis=-1),
+                xp.sum(weighed_U, axis=-2),
+                xp.sum(weigh_rows(inputs, self.sample_weight, rows), axis=0),
+                vector_times(q, weighed_U),
+                weighed_q @ inputs,
+                weighed_U.mT @ U,
+                weighed_U.mT @ inputs,
             )
 
         sum_qq, sum_q, sum_u, sum_x, sum_qu, sum_qx, UU, UX = engine.sum(moments)
@@ -94,13 +100,14 @@ class Moments(Term):
         inputs_and_shares = xp.sum((Q @ UX) * (UX * w[..., None, :]), axis=(-2, -1))
         of_inputs = dot(w @ (self.input_products**2), w)
         products = xp.sum((UU @ Q) * (Q @ UU), axis=(-2, -1)) - 2.0 * inputs_and_shares + of_inputs
-        loss = 2.0 * engine.n_records * sum_qq + 2.0 * sum_q**2 - 8.0 * cross + 4.0 * products
+        n_records = engine.n_records if self.sample_weight is None else xp.sum(sum_u, axis=-1)
+        loss = 2.0 * n_records * sum_qq + 2.0 * sum_q**2 - 8.0 * cross + 4.0 * products
         # Rounding may leave a sum of squares a hair below zero.
         return KnownMoments(at_least(loss, 0.0), Q, w, sum_q, sum_u, sum_x, sum_qu, sum_qx, UU, UX)
 
     def block(self, known: KnownMoments, X: Array, U: Array, rows: slice, parameters: Parameters) -> Part:
         Q, w = known.gram, known.weights
-        n_records = namespace(U).sum(known.sum_u, axis=-1)[..., None]  # memberships of a record sum to 1
+        n_records = namespace(U).sum(known.sum_u, axis=-1)[..., None]  # memberships of a record sum to 1, or its weight
         inputs = X[:, self.unprotected]
         UQ = U @ Q
         q = row_sums(UQ, U) - times_vector(inputs * inputs, w)
@@ -112,7 +119,9 @@ class Moments(Term):
             - 8.0 * (q[..., None] * Qu + Qqu)
             + 16.0 * (UQ @ known.UU @ Q - inputs @ ((w[..., None, :] * known.UX).mT @ Q))
         )
-        return dU, (U.mT @ (dq[..., None] * U), dq @ (inputs * inputs))
+        dq = weigh(dq, self.sample_weight, rows)
+        sums = U.mT @ (dq[..., None] * U), dq @ (inputs * inputs)
+        return weigh_rows(dU, self.sample_weight, rows), sums
 
     def finish(self, known: KnownMoments, sums: tuple[Any, ...], parameters: Parameters) -> tuple[Array, Parameters]:
         dQ, squares = sums
@@ -131,8 +140,13 @@ class Moments(Term):
         return known.loss, Parameters(both * parameters.alpha[..., None, :], d_alpha)
 
 
-def input_products(engine: Engine, unprotected: Indices) -> Array:
+def input_products(engine: Engine, unprotected: Indices, sample_weight: Array | None = None) -> Array:
     """``sum_i x*_i x*_i'`` over all records, shape (N', N'); it does not change during a fit."""
-    (total,) = engine.sum(lambda X, _: (X[:, unprotected].T @ X[:, unprotected],))
+
+    def products_of(X: Array, rows: slice) -> tuple[Array]:
+        inputs = X[:, unprotected]
+        return (inputs.T @ weigh_rows(inputs, sample_weight, rows),)
+
+    (total,) = engine.sum(products_of)
     products: Array = total
     return products

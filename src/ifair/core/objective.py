@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from ifair.core.arrays import Array, each, namespace
+from ifair.core.arrays import Array, each, namespace, weigh_rows
 from ifair.core.mapping import Mapping, Parameters
 from ifair.engines.engine import Engine
 
@@ -58,16 +58,34 @@ class Reconstruction(Term):
     ----------
     columns : array of shape (N,)
         1.0 for the attributes that count, 0.0 for those left out.
+    sample_weight : array of shape (M,), optional
+        How much every record counts; without it, 1.
     """
 
     columns: Array
+    sample_weight: Array | None = None
 
     def block(self, known: None, X: Array, U: Array, rows: slice, parameters: Parameters) -> Part:
         V = parameters.prototypes
+        if parameters.batch:
+            return self._block_of_many(X, U, V, rows)
         residual = (U @ V - X) * self.columns
-        loss = namespace(X).sum(residual * residual, axis=(-2, -1))
-        residual *= 2.0
-        return residual @ V.mT, (loss, U.mT @ residual)
+        weighed = weigh_rows(residual, self.sample_weight, rows)
+        loss = namespace(X).sum(residual * weighed, axis=(-2, -1))
+        weighed *= 2.0
+        return weighed @ V.mT, (loss, U.mT @ weighed)
+
+    def _block_of_many(self, X: Array, U: Array, V: Array, rows: slice) -> Part:
+        # The square is expanded: errors of hundreds of fits, each as large as the records, would only be written to
+        # memory to be read again. What that loses of small differences is far below where a search ends.
+        xp, counted = namespace(X), V * self.columns
+        from_records, from_prototypes = X @ counted.mT, U @ (counted @ V.mT)
+        weighed, inputs = weigh_rows(U, self.sample_weight, rows), weigh_rows(X, self.sample_weight, rows)
+        loss = xp.sum(weighed * (from_prototypes - 2.0 * from_records), axis=(-2, -1))
+        loss = loss + xp.sum(inputs * X * self.columns)
+        d_prototypes = 2.0 * ((weighed.mT @ U) @ counted - (weighed.mT @ X) * self.columns)
+        d_memberships = weigh_rows(2.0 * (from_prototypes - from_records), self.sample_weight, rows)
+        return d_memberships, (loss, d_prototypes)
 
     def finish(self, known: None, sums: tuple[Any, ...], parameters: Parameters) -> tuple[Array, Parameters]:
         loss, d_prototypes = sums
@@ -96,12 +114,15 @@ class Objective:
         Every term with its weight.
     reduction : {"mean", "sum", "norm"}
         Means, over records or over ordered pairs; the paper's sums; or square roots of the sums (the authors' code).
+    total_weight : float, optional
+        The sum of the records' weights, which means are taken over; without weights, how many records there are.
     """
 
     engine: Engine
     mapping: Mapping
     terms: tuple[tuple[float, Term], ...]
     reduction: Reduction = "mean"
+    total_weight: float | None = None
 
     @property
     def extra(self) -> tuple[str, ...]:
@@ -139,7 +160,7 @@ class Objective:
     @property
     def shares(self) -> list[float]:
         """What each thing that a term sums counts."""
-        M = self.engine.n_records
+        M = self.engine.n_records if self.total_weight is None else self.total_weight
         return [1.0 / M**term.order if self.reduction == "mean" else 1.0 for _, term in self.terms]
 
     @property

@@ -42,6 +42,10 @@ class TileSums(NamedTuple):
     shared: Array
 
 
+PairWeights = tuple[Array, Array]
+"""The weights of the records of a tile's two sides; a pair counts their product."""
+
+
 class PairKernel(Protocol):
     """How a tile of pairs is evaluated."""
 
@@ -60,7 +64,7 @@ class PairKernel(Protocol):
     def side(self, X: Array, U: Array, parameters: Parameters) -> Any:
         """Prepare records ``X`` with memberships ``U`` as a side."""
 
-    def tile(self, a: Any, b: Any, *, same: bool = False) -> TileSums:
+    def tile(self, a: Any, b: Any, *, same: bool = False, weights: PairWeights | None = None) -> TileSums:
         """Sum ``(d(x~_i, x~_j) - d(x*_i, x*_j))^2`` over i in ``a`` and j in ``b``; ``same``: a and b are one."""
 
     def pull(self, X: Array, U: Array, rows: Array, parameters: Parameters) -> tuple[Array, Parameters]:
@@ -170,7 +174,9 @@ class EuclideanPairs:
         floor = at_least(float(limits.eps) * xp.maximum(norms, least), float(limits.smallest_normal))
         return xp.astype(floor, dtype)
 
-    def tile(self, a: EuclideanSide, b: EuclideanSide, *, same: bool = False) -> TileSums:
+    def tile(
+        self, a: EuclideanSide, b: EuclideanSide, *, same: bool = False, weights: PairWeights | None = None
+    ) -> TileSums:
         # Tiles are worked on in place: the processor's cache holds two or three of them, not more.
         xp = namespace(a.left)
         squared = xp.maximum(a.left @ b.right.mT, b.floor[..., None, :])
@@ -182,6 +188,9 @@ class EuclideanPairs:
         # With e = d - d*: W = e / d = 1 - d*/d, and e^2 = W d^2 W.
         W = 1.0 - ratio
         squared *= W
+        if weights is not None:
+            W *= weights[0][:, None]
+            W *= weights[1]
         loss = total_products(squared, W)
         del squared
 
@@ -231,6 +240,7 @@ def pair_kernel(
     weighted: bool,
     single: bool,
     n_landmarks: int | None = None,
+    counted: bool = False,
 ) -> PairKernel:
     """The fastest kernel for the pairs of an engine's records.
 
@@ -245,6 +255,8 @@ def pair_kernel(
         Distances with weights; single precision inside a tile.
     n_landmarks : int, optional
         Records that each one is compared with; by default all.
+    counted : bool, default=False
+        Whether records have weights; a fused kernel takes none.
     """
     (unprotected,) = engine.send(np.flatnonzero(counts))
     dtype = np.float32 if single else np.float64
@@ -253,7 +265,7 @@ def pair_kernel(
 
         return MinkowskiPairs(unprotected, len(counts), p, weighted, dtype)
     kernel = EuclideanPairs(unprotected, n_prototypes, weighted, dtype)
-    if not single:
+    if not single or counted:
         return kernel
     return engine.fastest_kernel(kernel, engine.n_records * (n_landmarks or engine.n_records))
 
@@ -290,11 +302,18 @@ class AllPairs(Term):
     """Every pair, exactly; each unordered pair is visited once.
 
     Costs M^2/2 pairs; holds O(M (N + K)) numbers.
+
+    Parameters
+    ----------
+    kernel : PairKernel
+    sample_weight : array of shape (M,), optional
+        How much every record counts; a pair counts the product of its two.
     """
 
     order: ClassVar[int] = 2
 
     kernel: PairKernel
+    sample_weight: Array | None = None
 
     def prepare(self, engine: Engine, mapping: Mapping, parameters: Parameters) -> PairSums:
         kernel = self.kernel
@@ -316,7 +335,10 @@ class AllPairs(Term):
             for i in range(first, len(parts), n_stripes):
                 at_i, a = parts[i]
                 for at_j, b in parts[i:]:
-                    part = kernel.tile(a, b, same=a is b)
+                    weights = None
+                    if self.sample_weight is not None:
+                        weights = self.sample_weight[at_i], self.sample_weight[at_j]
+                    part = kernel.tile(a, b, same=a is b, weights=weights)
                     # Tile (i, j) stands for (j, i) too; a tile on the diagonal holds both orders already.
                     times = 1.0 if a is b else 2.0
                     loss = loss + times * part.loss
@@ -358,7 +380,9 @@ class LandmarkSide:
 
 @dataclass(frozen=True, slots=True)
 class Landmarks(Term):
-    """Every record paired with some records drawn once, scaled so that the expectation is the sum over all pairs.
+    """Every record paired with some records drawn once, scaled to stand for the sum over all pairs.
+
+    Without weights its expectation is that sum.
 
     Given the landmarks the sum is separable over records: one pass, any split into blocks or shards.
 
@@ -367,15 +391,21 @@ class Landmarks(Term):
     kernel : PairKernel
     X : ndarray of shape (L, N)
         The landmarks.
-    n_records : int
-        M, the number of records they were drawn from.
+    n_records : int or float
+        M, the number of records they were drawn from, or the sum of their weights.
+    sample_weight : array of shape (M,), optional
+        How much every record counts; a pair counts the product of its two.
+    landmark_weight : array of shape (L,), optional
+        How much every landmark counts among the landmarks, 1 on average.
     """
 
     order: ClassVar[int] = 2
 
     kernel: PairKernel
     X: Array
-    n_records: int
+    n_records: float
+    sample_weight: Array | None = None
+    landmark_weight: Array | None = None
 
     @property
     def scale(self) -> float:
@@ -401,7 +431,10 @@ class Landmarks(Term):
         for at_i in tiles(X.shape[0], known.tile_rows):
             a = records[at_i]
             for at_j in known.tiles:
-                part = kernel.tile(a, landmarks[at_j])
+                weights = None
+                if self.sample_weight is not None and self.landmark_weight is not None:
+                    weights = self.sample_weight[rows][at_i], self.landmark_weight[at_j]
+                part = kernel.tile(a, landmarks[at_j], weights=weights)
                 loss = loss + part.loss
                 by_record[..., at_i, :] += part.rows_a
                 by_landmark[..., at_j, :] += part.rows_b

@@ -40,6 +40,8 @@ class Dataset:
         The value of the outcome that became 1, as text, where it was another one.
     ids : pandas.Series of shape (n_records,) or None
         What names a record, where a table has a column for it; no attribute.
+    weight : pandas.Series of shape (n_records,) or None
+        How many people a record stands for, in whatever unit, where a table has a column for it; no attribute.
 
     Examples
     --------
@@ -64,10 +66,11 @@ class Dataset:
     source: str = ""
     positive: str | None = None
     ids: pd.Series | None = None
+    weight: pd.Series | None = None
 
     def __post_init__(self) -> None:
         n_records = len(self.frame)
-        for part in ("target", "group", "query", "ids"):
+        for part in ("target", "group", "query", "ids", "weight"):
             values = getattr(self, part)
             if values is not None and len(values) != n_records:
                 raise IfairError(f"{part} has {len(values)} values for {n_records} records")
@@ -99,6 +102,18 @@ class Dataset:
             raise IfairError(f"{self.name} has no outcome: name its column with {name_setting('target', 'COLUMN')}")
         return self.target
 
+    @property
+    def relative_weight(self) -> npt.NDArray[np.float64] | None:
+        """How many of these people each one stands for, 1 on average, shape (n_records,); None where each counts once.
+
+        Models and measures then say the same whatever the unit of the weights.
+        """
+        if self.weight is None:
+            return None
+        weights = self.weight.to_numpy(dtype=np.float64)
+        relative: npt.NDArray[np.float64] = weights / weights.mean()
+        return relative
+
     def take(self, rows: npt.ArrayLike) -> "Dataset":
         """Return the records at the given positions (or of a boolean mask) as a Dataset of their own."""
         chosen = np.asarray(rows)
@@ -107,7 +122,10 @@ class Dataset:
         positions = np.flatnonzero(chosen) if chosen.dtype == bool else chosen.astype(np.intp)
         some: dict[str, Any] = {
             name: None if values is None else values.iloc[positions].reset_index(drop=True)
-            for name, values in (("target", self.target), ("query", self.query), ("ids", self.ids))
+            for name, values in (
+                *(("target", self.target), ("query", self.query)),
+                *(("ids", self.ids), ("weight", self.weight)),
+            )
         }
         frame = self.frame.iloc[positions].reset_index(drop=True)
         return replace(self, frame=frame, group=self.group[positions], **some)

@@ -26,10 +26,6 @@ UNPACKED_LIMIT = 1_000_000_000
 _SCRATCH = ".fetch-"
 
 
-def _silent(line: str) -> None:
-    """Report nothing."""
-
-
 class _OriginError(Exception):
     """One origin did not give the file; the next one may."""
 
@@ -39,7 +35,7 @@ def fetch_file(file: DataFile, report: Report | None = None) -> Path:
     present = locate(file)
     if present is not None:
         return present
-    say = report or _silent
+    say = report or (lambda _: None)
     destination = cache_folder() / file.path
     try:
         destination.parent.mkdir(parents=True, exist_ok=True)

@@ -74,7 +74,8 @@ class TorchEngine(Engine):
         self._precision_before = ""
         # What the arrays of many fits, evaluated at once, may take; nothing where they would only crowd the cache.
         total = torch.cuda.get_device_properties(self.device).total_memory if self.device.type == "cuda" else 2**32
-        self.batch_bytes = total // 16 if accelerated else 0
+        # Several processes may share a device.
+        self.batch_bytes = total // 24 if accelerated else 0
 
     def __enter__(self) -> Self:
         self._precision_before = torch.get_float32_matmul_precision()

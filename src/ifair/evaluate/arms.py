@@ -84,8 +84,9 @@ def is_penalised(candidate: Candidate) -> bool:
 PENALTIES = (0.1, 0.01, 0.001)
 STRENGTHS = (0.05, 0.2, 0.5)
 SETTINGS: tuple[dict[str, Any], ...] = ({"K": 20, "share": 0.1}, {"K": 10, "share": 0.9}, {"K": 40, "share": 0.5})
-"""What is tried where nobody tuned, as many settings of everything: of the penalty, of consistent decisions around
-every model, and of iFair."""
+"""What is tried where nobody tuned: as many settings of everything, and, wherever there is a linear model on top, the
+same choice of its penalty, from the weakest to the strongest. Consistent decisions have a strength with each penalty,
+iFair, LFR and SVD a number of prototypes or components."""
 
 
 def list_candidates(
@@ -112,14 +113,22 @@ def list_candidates(
     ['full', 'masked', 'masked-C0.1', 'svd-masked']
     """
     if tuned is None:
-        tuned = [Candidate("masked", {"C": C}) for C in PENALTIES]
-        tuned += [
-            Candidate("masked", {}, model, {"name": CONSISTENT, "strength": strength * width})
-            for model in models
-            for strength in STRENGTHS
-        ]
-        tuned += [Candidate("ifair", {"variant": "frozen", **setting}) for setting in SETTINGS]
+        tuned = _list_untuned(models, two_classes, width)
+    else:
+        tuned = [*tuned, Candidate("svd-masked"), *([Candidate("lfr")] if two_classes else [])]
     plain = [Candidate(method, {}, models[0]) for method in ("full", "masked")]
-    rivals = [Candidate("svd-masked"), *([Candidate("lfr")] if two_classes else [])]
-    by_id = {candidate.id: candidate for candidate in (*plain, *tuned, *rivals)}
+    by_id = {candidate.id: candidate for candidate in (*plain, *tuned)}
     return list(by_id.values())
+
+
+def _list_untuned(models: Sequence[str], two_classes: bool, width: float) -> list[Candidate]:
+    """As many settings of everything, with the same penalties; rivals come last."""
+    found = [Candidate("masked", {"C": C}) for C in PENALTIES]
+    for model in models:
+        for strength, C in zip(STRENGTHS, PENALTIES):
+            post = {"name": CONSISTENT, "strength": strength * width}
+            found.append(Candidate("masked", {"C": C} if model == "linear" else {}, model, post))
+    found += [Candidate("ifair", {"variant": "frozen", **one, "C": C}) for one, C in zip(SETTINGS, PENALTIES)]
+    for rival in ("svd-masked", *(["lfr"] if two_classes else [])):
+        found += [Candidate(rival, {"K": one["K"], "C": C}) for one, C in zip(SETTINGS, PENALTIES)]
+    return found

@@ -168,17 +168,13 @@ def _above(methods: Mapping[str, Sequence[Rows]], reference: Mapping[str, float]
         "methods": {method: spread(curve[:, -1].tolist()) for method, curve in curves.items()},
         "settings": {method: curve.shape[1] for method, curve in curves.items()},
         "by_settings": {
-            method: {str(n): spread(curve[:, n - 1].tolist()) for n in _list_sizes(curve.shape[1])}
+            method: {str(n): spread(curve[:, n - 1].tolist()) for n in (*SIZES, curve.shape[1]) if n <= curve.shape[1]}
             for method, curve in curves.items()
         },
         "comparisons": compared,
         "compared_at": common,
         "best_rival": min(rivals, key=lambda method: compared[method]["difference"]) if rivals else None,
     }
-
-
-def _list_sizes(n: int) -> list[int]:
-    return [size for size in SIZES if size < n] + [n]
 
 
 def _average_curve(rows: Rows, measures: Sequence[str], reference: Sequence[float]) -> NDArray[np.float64]:

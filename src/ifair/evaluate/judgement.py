@@ -30,6 +30,7 @@ from ifair.metrics import (
     share_at_k,
     treatment,
 )
+from ifair.metrics.arguments import average
 from ifair.metrics.corrected import differ_at_rate, differ_in_rank
 from ifair.metrics.individual import compare_with_neighbours
 
@@ -72,7 +73,8 @@ class Judgement:
         part, drawn = self.part, self._resampling
         scores, decisions = np.asarray(self.outcome.scores, dtype=np.float64), self.outcome.decisions
         near, apart = compare_with_neighbours(decisions, **self._alike)
-        unlike, ranks = drawn.average_pairs(apart), drawn.average_pairs(differ_in_rank(scores, near, part.query))
+        ranked = differ_in_rank(scores, near, part.query, part.weight)
+        unlike, ranks = drawn.average_pairs(apart), drawn.average_pairs(ranked)
         found = {
             "utility": drawn.utility(scores, self.task),
             "yNN": Measured(1 - unlike.estimate, 1 - unlike.drawn),
@@ -83,7 +85,7 @@ class Judgement:
             found["positive"] = drawn.average(decisions)
             found["corrected"] = _correct_for_chance(unlike, found["positive"])
             if 0 < part.y.mean() < 1:
-                differing, chance = differ_at_rate(scores, near, float(part.y.mean()), part.query)
+                differing, chance = differ_at_rate(scores, near, average(part.y, part.weight), part.query, part.weight)
                 found["matched"] = _correct_for_chance(drawn.average_pairs(differing), drawn.average(chance))
         return found | {f"gap:{name}": gap for name, gap in self._gaps.items()}
 
@@ -134,7 +136,8 @@ class Judgement:
         rows = []
         for i, label in enumerate(names):
             members = codes == i
-            row: dict[str, Any] = {"label": label, "n": int(members.sum()), "base": y[members].mean()}
+            row: dict[str, Any] = {"label": label, "n": int(members.sum())}
+            row["base"] = average(y, self.part.weight, members)
             for key, rates in drawn.items():
                 if not np.isnan(rates[0, i]):
                     row[key] = rates[0, i]
@@ -156,14 +159,15 @@ class Judgement:
 
     def _rate_interval(self, members: NDArray[np.bool_], drawn: NDArray[np.float64]) -> tuple[float, float]:
         """Of the mean outcome of some people: an exact one of a share, otherwise of what resamples gave."""
-        return exact_interval(self.outcome.decisions[members], self.part.query) or quantile_interval(drawn)
+        part, outcome = self.part, self.outcome.decisions
+        return exact_interval(outcome[members], part.query, part.weight) or quantile_interval(drawn)
 
     def _gap_interval(
         self, codes: NDArray[np.intp], counted: list[bool], drawn: NDArray[np.float64]
     ) -> tuple[float, float]:
         """Of the largest gap between the mean outcomes of the groups that count."""
         outcome = self.outcome.decisions
-        if self.part.query is not None or not is_share(outcome):
+        if self.part.query is not None or self.part.weight is not None or not is_share(outcome):
             return gap_interval(drawn)
         members = [codes == i for i, counts in enumerate(counted) if counts]
         return share_gap_interval([outcome[who].sum() for who in members], [who.sum() for who in members])
@@ -177,7 +181,7 @@ class Judgement:
         """Consistency of ranks, and of decisions corrected for chance, by the similarity and by other yardsticks."""
         found: dict[str, dict[str, Any]] = {}
         for name, near in {"similarity": self.part.neighbours, **others}.items():
-            options: Any = {"neighbours": near, "query": self.part.query}
+            options: Any = {"neighbours": near, "query": self.part.query, "sample_weight": self.part.weight}
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UndefinedMetricWarning)  # nobody has a close peer: None
                 found[name] = {"ranks": plain_number(rank_consistency(self.outcome.scores, **options))}

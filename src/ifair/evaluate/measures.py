@@ -148,7 +148,7 @@ def utility_measure(part: Part, task: str) -> tuple[Any, dict[str, Any]]:
     """The measure of usefulness of a task, which takes outcomes and scores, and its options."""
     if task == "ranking":
         return mean_average_precision, {"query": part.query}
-    return (auc if task == "classification" else kendall_tau), {}
+    return (auc, {"sample_weight": part.weight}) if task == "classification" else (kendall_tau, {})
 
 
 def consistency_options(part: Part, parts: Split) -> dict[str, Any]:
@@ -174,7 +174,7 @@ def flip_scores(people: Dataset, trained: Trained) -> tuple[list[int], Floats]:
         NaN where it is a person's own. Nothing where all have the same.
     """
     frame, names = people.frame, people.protected
-    own = None if set(names) & set(trained.columns) else trained.scores(frame)
+    own = None if set(names) & trained.looks_at else trained.scores(frame)
     # A missing value is a value too, of its own.
     codes = pd.DataFrame({name: pd.factorize(frame[name])[0] for name in names})
     rows, changed = [], []
@@ -196,12 +196,12 @@ def brief_measures(part: Part, outcome: Outcome, parts: Split) -> Any:
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         found = {
             "utility": measure(part.y, outcome.scores, **options),
-            "yNN": consistency(outcome.decisions, **consistency_options(part, parts)),
+            "yNN": consistency(outcome.decisions, sample_weight=part.weight, **consistency_options(part, parts)),
         }
-        alike: Any = {"neighbours": part.neighbours, "query": part.query}
+        alike: Any = {"neighbours": part.neighbours, "query": part.query, "sample_weight": part.weight}
         found["ranks"] = rank_consistency(outcome.scores, **alike)
         if parts.task == "classification":
-            found["accuracy"] = accuracy(part.y, outcome.decisions)
+            found["accuracy"] = accuracy(part.y, outcome.decisions, sample_weight=part.weight)
             found["corrected"] = corrected_consistency(outcome.decisions, **alike)
     return {name: plain_number(value) for name, value in found.items()}
 

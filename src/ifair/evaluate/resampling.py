@@ -39,8 +39,9 @@ class Measured:
 class Resamples:
     """Measures of the people of a part, each in the same resamples.
 
-    Everybody is drawn with replacement, and counts as often as drawn; a pair counts as often as both were, and whose
-    peer somebody is stays as found in the data. In rankings whole queries are drawn.
+    Everybody is drawn with replacement, and counts as often as drawn, times the weight, where people have weights; a
+    pair counts the product of its two, and whose peer somebody is stays as found in the data. In rankings whole queries
+    are drawn.
 
     Parameters
     ----------
@@ -51,7 +52,8 @@ class Resamples:
     def __init__(self, part: Part, n: int) -> None:
         self.part = part
         # The first row is the people as they are: what it gives is the estimate.
-        self.counts = np.vstack([np.ones(len(part)), count_draws(len(part), part.query, n)])
+        self.drawn = np.vstack([np.ones(len(part)), count_draws(len(part), part.query, n)])
+        self.counts = self.drawn if part.weight is None else self.drawn * part.weight
 
     def _make_measured(self, values: Floats) -> Measured:
         return Measured(float(values[0]), values[1:])
@@ -60,7 +62,7 @@ class Resamples:
         """The mean over people of values (M,); of shares of people the interval is exact."""
         weighed = self.counts @ np.asarray(values, dtype=np.float64)
         found = self._make_measured(weighed / self.counts.sum(axis=1))
-        return replace(found, exact=exact_interval(values, self.part.query))
+        return replace(found, exact=exact_interval(values, self.part.query, self.part.weight))
 
     def average_pairs(self, apart: Floats) -> Measured:
         """The mean over people, and over their peers, of values (M, k); over queries, where there are any."""
@@ -100,13 +102,13 @@ class Resamples:
         return [rows for _, rows in split_by_query(self.part.query, len(self.part))]
 
     def utility(self, scores: Floats, task: str) -> Measured:
-        """AUC of two classes, Kendall's tau of numbers, MAP of rankings."""
+        """AUC of two classes, Kendall's tau of numbers, in which everybody counts once, MAP of rankings."""
         y = self.part.y
         if task == "classification":
             return self._make_measured(weighted_auc(y, scores, self.counts))
         if task == "ranking":
             return self._of_queries(np.array([average_precision_at_k(y[r], scores[r], k=10) for r in self._queries]))
-        rows = [np.repeat(np.arange(len(y)), drawn.astype(int)) for drawn in self.counts]
+        rows = [np.repeat(np.arange(len(y)), drawn.astype(int)) for drawn in self.drawn]
         return self._make_measured(np.array([kendall_tau(y[chosen], scores[chosen]) for chosen in rows]))
 
 

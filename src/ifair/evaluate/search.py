@@ -22,7 +22,6 @@ import numpy as np
 
 from ifair import __version__
 from ifair.errors import IfairError, install_hint
-from ifair.evaluate.fronts import pareto_front
 from ifair.evaluate.space import Space, describe_space, to_positions, to_setting
 from ifair.files import create_file, hold
 
@@ -103,7 +102,6 @@ def search(
     ::
 
         trials = search(objective, {"K": Integer(5, 40), "share": Share()}, measures=("AUC", "yNN"), n_trials=10)
-        best = front_of(trials, ("AUC", "yNN"))
     """
     _check_arguments(space, measures, n_trials)
     first = [to_positions(space, setting) for setting in start]
@@ -138,13 +136,6 @@ def search(
             if observer is not None:
                 observer(Progress(trials[-1], number + 1, n_trials, reused))
     return trials
-
-
-def front_of(trials: Sequence[Trial], measures: Sequence[str]) -> list[Trial]:
-    """The trials that no other one beats on validation data, best in the first measure first."""
-    points = [[trial.result["validation"][name] for name in measures] for trial in trials]
-    kept = [trial for trial, on in zip(trials, pareto_front(points)) if on] if trials else []
-    return sorted(kept, key=lambda trial: -trial.result["validation"][measures[0]])
 
 
 def _propose(study: Any, space: Space, n_measures: int, number: int, seed: int) -> dict[str, Any]:

@@ -76,6 +76,11 @@ class Part:
         return None if self.records.query is None else self.records.query.to_numpy()
 
     @cached_property
+    def weight(self) -> NDArray[np.float64] | None:
+        """How many of these people each one stands for, 1 on average, shape (M,); None where each counts once."""
+        return self.records.relative_weight
+
+    @cached_property
     def may_count(self) -> NDArray[np.float64]:
         """The encoded unprotected columns, shape (M, L)."""
         return np.delete(self.X.to_numpy(), self.hidden, axis=1)

@@ -183,18 +183,25 @@ def share_gap_interval(hits: ArrayLike, sizes: ArrayLike) -> tuple[float, float]
     return float(nearest.max()), float(min(np.maximum(-least, most).max(), 1.0))
 
 
-def mean_interval(values: NDArray[Any], query: NDArray[Any] | None, resamples: int) -> tuple[float, float]:
-    """An interval of a mean over people; of a share an exact one."""
+def mean_interval(
+    values: NDArray[Any], query: NDArray[Any] | None, resamples: int, weights: NDArray[np.float64] | None = None
+) -> tuple[float, float]:
+    """An interval of a mean over people, who may stand for several; of a share of people an exact one."""
     numbers = np.asarray(values, dtype=np.float64)
+    if weights is not None:
+        counts = count_draws(len(numbers), query, resamples) * weights
+        return quantile_interval(counts @ numbers / counts.sum(axis=1))
     if exact := exact_interval(numbers, query):
         return exact
     found = bootstrap(lambda v, **_: float(v.mean()), numbers, query=query, n_resamples=resamples)
     return found.low, found.high
 
 
-def exact_interval(values: NDArray[Any], query: NDArray[Any] | None) -> tuple[float, float] | None:
-    """That of the mean over people where it is a share; None where it is not, and where queries are drawn."""
-    if query is not None or not is_share(values):
+def exact_interval(
+    values: NDArray[Any], query: NDArray[Any] | None, weights: NDArray[np.float64] | None = None
+) -> tuple[float, float] | None:
+    """That of the mean over people where it is a share; None where it is not, or where weights or queries count."""
+    if query is not None or weights is not None or not is_share(values):
         return None
     exact = share_interval(values)
     return exact.low, exact.high

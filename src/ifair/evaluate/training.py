@@ -14,11 +14,14 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
 
 from ifair.datasets.dataset import Dataset
 from ifair.encode import Encoder
+from ifair.errors import IfairError
 from ifair.evaluate.candidates import Candidate, make_model
-from ifair.evaluate.splits import Part, Split, fit_encoder
+from ifair.evaluate.splits import Part, Split, fit_encoder, value_text
+from ifair.models.batch_decisions import find_group_thresholds
 from ifair.models.consistent import ConsistentClassifier, ConsistentRegressor
 from ifair.models.consistent_model import ConsistentModel
 from ifair.models.lfr import LFR
@@ -57,6 +60,33 @@ class Outcome:
     extra: dict[str, float] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class GroupShift:
+    """What is added to the scores of every group, so that one threshold selects all groups alike.
+
+    Attributes
+    ----------
+    parity : {"selection", "opportunity"}
+    column : str
+        Holds the group of every person.
+    added : mapping from str to float
+        By group, as text; nothing for a group that was not there.
+    """
+
+    parity: str
+    column: str
+    added: Mapping[str, float]
+
+    def apply(self, scores: Floats, frame: pd.DataFrame) -> Floats:
+        """The scores of people, shape (M,), moved by their groups."""
+        return scores + np.array([self.added.get(group, 0.0) for group in name_groups(frame, self.column)])
+
+
+def name_groups(frame: pd.DataFrame, column: str) -> NDArray[Any]:
+    """Everybody's group as text, shape (M,); a missing value is one too."""
+    return np.array([value_text(value) for value in frame[column]], dtype=object)
+
+
 @dataclass(frozen=True)
 class Trained:
     """A candidate that was fitted: one estimator over the table as it is.
@@ -71,6 +101,8 @@ class Trained:
         Of two classes: who has a higher score is decided about positively.
     post : mapping, optional
         What is done to the scores of a part afterwards.
+    shift : GroupShift, optional
+        Gives groups the same rate; the group is then used in deciding.
     """
 
     estimator: Any
@@ -78,6 +110,12 @@ class Trained:
     task: str
     threshold: float = 0.5
     post: Mapping[str, Any] | None = None
+    shift: GroupShift | None = None
+
+    @property
+    def looks_at(self) -> set[str]:
+        """The columns that a score depends on."""
+        return {*self.columns, *([] if self.shift is None else [self.shift.column])}
 
     @property
     def pipeline(self) -> Pipeline:
@@ -105,7 +143,8 @@ class Trained:
 
     def scores(self, frame: pd.DataFrame) -> Floats:
         """The scores of records, each for itself, shape (M,)."""
-        return model_scores(self.estimator, frame[self.columns], self.task)
+        scores = model_scores(self.estimator, frame[self.columns], self.task)
+        return scores if self.shift is None else self.shift.apply(scores, frame)
 
     def decisions(self, scores: Floats) -> NDArray[Any]:
         """What is decided at these scores, shape (M,)."""
@@ -113,7 +152,7 @@ class Trained:
 
     def outcome(self, part: Part) -> Outcome:
         """What happens to the people of a part, post-processing included."""
-        if self._encodes(part):
+        if self._encodes(part) and self.shift is None:
             scores = model_scores(self.pipeline[1:], part.X, self.task)
         else:
             scores = self.scores(part.records.frame)
@@ -134,7 +173,20 @@ class Trained:
 
     def at_rate(self, part: Part, rate: float) -> "Trained":
         """The same model with the threshold above which this share of the people of a part is."""
-        return replace(self, threshold=float(np.quantile(self.scores(part.records.frame), 1.0 - rate)))
+        return replace(self, threshold=find_height(self.scores(part.records.frame), rate, part.weight))
+
+    def at_parity(self, part: Part, parity: str, column: str) -> "Trained":
+        """The same model with groups that are selected at the same rate, as many people of a part in all as before.
+
+        With ``parity="opportunity"``, at the same rate among those whom the model expects to be positive.
+        """
+        scores = self.scores(part.records.frame)
+        weights = np.ones(len(part)) if parity == "selection" else scores
+        weights = weights if part.weight is None else weights * part.weight
+        wanted = int(self.decisions(scores).sum())
+        found = find_group_thresholds(scores, name_groups(part.records.frame, column), wanted, weights)
+        added = {group: self.threshold - threshold for group, threshold in found.items()}
+        return replace(self, shift=GroupShift(parity, column, added))
 
     def with_model(self, model: Any) -> "Trained":
         """The same representation with another fitted model on top."""
@@ -175,6 +227,13 @@ class Existing:
 def decide(scores: Floats, task: str, threshold: float = 0.5) -> NDArray[Any]:
     """0 or 1 for two classes, 1 above the threshold; other scores stand for themselves."""
     return (scores > threshold).astype(np.int64) if task == "classification" else scores
+
+
+def find_height(scores: Floats, rate: float, weights: Floats | None = None) -> float:
+    """The score above which a share of the people is, who may stand for several."""
+    if weights is None:
+        return float(np.quantile(scores, 1.0 - rate))
+    return float(np.quantile(scores, 1.0 - rate, weights=weights, method="inverted_cdf"))
 
 
 def model_scores(model: Any, Z: Any, task: str) -> Floats:
@@ -232,6 +291,9 @@ def fit_candidate(
     threshold : float
         Of two classes: who has a higher score is decided about positively.
     """
+    model = candidate.build_model(task, seed)
+    if people.weight is not None and not has_fit_parameter(model, "sample_weight"):
+        raise IfairError(f"the model {candidate.model} cannot weigh people: its fit takes no sample_weight")
     hidden = list(people.protected) if candidate.drops_protected else []
     columns = [name for name in people.frame.columns if name not in hidden]
     frame = people.frame[columns]
@@ -247,9 +309,10 @@ def fit_candidate(
     if people.target is None:
         return Trained(represent, columns, task)
     Z, y = fitted.transform(encoded), people.target.to_numpy()
-    model = candidate.build_model(task, seed)
     query = {} if people.query is None else {"query": people.query.to_numpy()}
-    of_model = query if isinstance(model, PairwiseRanker) else {}
+    of_model: dict[str, Any] = query if isinstance(model, PairwiseRanker) else {}
+    if people.weight is not None:
+        of_model = {**of_model, "sample_weight": people.relative_weight}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         if not candidate.consistent:
@@ -310,7 +373,10 @@ def fit_representations(
 
 
 def _fit(steps: Pipeline, X: Any, people: Dataset) -> Pipeline:
-    fit = {f"{steps.steps[-1][0]}__sensitive_features": people.group} if isinstance(steps[-1], LFR) else {}
+    name, last = steps.steps[-1]
+    fit: dict[str, Any] = {f"{name}__sensitive_features": people.group} if isinstance(last, LFR) else {}
+    if isinstance(last, PrototypeModel):
+        fit[f"{name}__sample_weight"] = people.relative_weight
     with _expected_warnings():
         return steps.fit(X, None if people.target is None else people.target.to_numpy(), **fit)
 

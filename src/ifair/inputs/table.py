@@ -57,7 +57,7 @@ class Table(ABC):
     n_jobs : int or None
         Threads of this process, or workers of a cluster on this machine.
     beside : mapping from str to array-like, collection or names of columns
-        What belongs to the records and is none of their attributes: labels, groups.
+        What belongs to the records and is none of their attributes: labels, groups, weights.
     """
 
     all_pairs_up_to: float = math.inf
@@ -114,6 +114,11 @@ class Table(ABC):
         if isinstance(given, str):
             raise IfairError(f"{given!r} names a column, which is read from Parquet files only: pass its values")
         return given
+
+    @cached_property
+    def sample_weight(self) -> Any:
+        """The weights of the records, as they were given, in this process; None where there are none."""
+        return None if self.beside.get("sample_weight") is None else self.labels("sample_weight")
 
     def shrink_labels(self, numbers: NDArray[Any]) -> NDArray[Any]:
         """Whole numbers, one per record, in as few bytes as they take where they have to travel."""

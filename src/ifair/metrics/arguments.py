@@ -38,7 +38,7 @@ def check_weights(sample_weight: Any, length: int) -> Floats | None:
         return None
     weights = check_numbers(sample_weight, "sample_weight", length)
     if (weights < 0).any() or not weights.any():
-        raise IfairError("sample_weight must not be negative, nor 0 for everybody")
+        raise IfairError("sample_weight must not be negative, nor zero for everybody")
     return weights
 
 

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
 from ifair.errors import IfairError
-from ifair.metrics.arguments import Floats, Ints, check_numbers, split_by_query, warn_undefined
+from ifair.metrics.arguments import Floats, Ints, average, check_numbers, check_weights, split_by_query, warn_undefined
 from ifair.metrics.neighbours import average_neighbours, resolve_neighbours
 from ifair.similarity import Peers, Similarity
 
@@ -22,7 +22,13 @@ class PeerOptions(TypedDict, total=False):
     n_jobs: int | None
 
 
-def corrected_consistency(y: ArrayLike, X: ArrayLike | None = None, **options: Unpack[PeerOptions]) -> float:
+def corrected_consistency(
+    y: ArrayLike,
+    X: ArrayLike | None = None,
+    *,
+    sample_weight: ArrayLike | None = None,
+    **options: Unpack[PeerOptions],
+) -> float:
     """Consistency of decisions, corrected for chance: ``1 - (1 - yNN) / (2 r (1 - r))`` at selection rate r.
 
     yNN grows when fewer people are selected, and is 1 when nobody is. Two decisions drawn at random at rate r differ
@@ -34,6 +40,9 @@ def corrected_consistency(y: ArrayLike, X: ArrayLike | None = None, **options: U
     ----------
     y : array of shape (M,)
         Decisions, 0 or 1.
+    sample_weight : array of shape (M,), optional
+        How many people each one stands for, in the mean and in the selection rate. Neighbours are who they are without
+        it, and each counts once among them.
     X, k, neighbours, similarity, query, n_jobs
         As in :func:`consistency`.
 
@@ -49,23 +58,25 @@ def corrected_consistency(y: ArrayLike, X: ArrayLike | None = None, **options: U
     decisions = check_numbers(y, "y")
     if not np.isin(decisions, (0.0, 1.0)).all():
         raise IfairError("y must hold decisions, 0 or 1; rank_consistency is for scores")
+    weights = check_weights(sample_weight, len(decisions))
     near = resolve_neighbours(len(decisions), X, **options)
     apart = average_neighbours(np.abs(decisions[:, None] - decisions[near]), near)
-    return _average_defined(
-        [
-            _correct(apart[rows], float(decisions[rows].mean()))
-            for _, rows in split_by_query(options.get("query"), len(decisions))
-        ]
-    )
+    return _correct_queries(apart, decisions, options.get("query"), weights)
 
 
 def consistency_at_rate(
-    scores: ArrayLike, X: ArrayLike | None = None, *, rate: float, **options: Unpack[PeerOptions]
+    scores: ArrayLike,
+    X: ArrayLike | None = None,
+    *,
+    rate: float,
+    sample_weight: ArrayLike | None = None,
+    **options: Unpack[PeerOptions],
 ) -> float:
     """:func:`corrected_consistency` of selecting the people with the highest scores, a share ``rate`` of them.
 
     At one rate for all methods none gains by selecting fewer. Where scores are tied at the cut, the average over all
-    ways to break the tie is taken.
+    ways to break the tie is taken. With ``sample_weight``, how many people each one stands for, the highest are those
+    who stand for a share ``rate`` of the people; a person at the cut is selected in part.
 
     Examples
     --------
@@ -76,21 +87,33 @@ def consistency_at_rate(
     values = check_numbers(scores, "scores")
     if not 0 < rate < 1:
         raise IfairError(f"rate must lie between 0 and 1, got {rate!r}")
+    weights = _check_people(sample_weight, len(values))
     near = resolve_neighbours(len(values), X, **options)
-    unlike, chance = differ_at_rate(values, near, rate, options.get("query"))
+    unlike, chance = differ_at_rate(values, near, rate, options.get("query"), weights)
+    return _correct_queries(average_neighbours(unlike, near), chance, options.get("query"), weights)
+
+
+def _correct_queries(unlike: Floats, chance: Floats, query: Any, weights: Floats | None) -> float:
+    """What is left of the chance to be decided about unlike one's neighbours, averaged over queries."""
     return _average_defined(
         [
-            _correct(average_neighbours(unlike[rows], near[rows]), float(chance[rows].mean()))
-            for _, rows in split_by_query(options.get("query"), len(values))
+            _correct(unlike[rows], average(chance[rows], some), some)
+            for _, rows in split_by_query(query, len(chance))
+            for some in [None if weights is None else weights[rows]]
         ]
     )
 
 
-def differ_at_rate(scores: Floats, near: Ints, rate: float, query: Any = None) -> tuple[Floats, Floats]:
+def differ_at_rate(
+    scores: Floats, near: Ints, rate: float, query: Any = None, weights: Floats | None = None
+) -> tuple[Floats, Floats]:
     """How likely people and their neighbours are decided about unlike, (M, k), and everybody's chance, (M,)."""
     everybody, ties, together = np.zeros(len(scores)), np.zeros(len(scores), dtype=bool), np.zeros(len(scores))
     for _, rows in split_by_query(query, len(scores)):
-        everybody[rows], ties[rows], together[rows] = _selection_chances(scores[rows], rate)
+        if weights is None:
+            everybody[rows], ties[rows], together[rows] = _selection_chances(scores[rows], rate)
+        else:
+            everybody[rows], ties[rows], together[rows] = _weighted_chances(scores[rows], rate, weights[rows])
     own, others = everybody[:, None], everybody[near]
     # Two different people are decided about unlike with this chance; of two who are tied, not independently.
     unlike = own * (1 - others) + others * (1 - own)
@@ -98,7 +121,13 @@ def differ_at_rate(scores: Floats, near: Ints, rate: float, query: Any = None) -
     return np.where(both, 2 * (own - together[:, None]), unlike), everybody
 
 
-def rank_consistency(scores: ArrayLike, X: ArrayLike | None = None, **options: Unpack[PeerOptions]) -> float:
+def rank_consistency(
+    scores: ArrayLike,
+    X: ArrayLike | None = None,
+    *,
+    sample_weight: ArrayLike | None = None,
+    **options: Unpack[PeerOptions],
+) -> float:
     """Consistency of ranks: ``1 - 3 mean |r_i - r_j|`` over neighbours, ranks r between 0 and 1 (``1/(M+1)``, ...).
 
     0 for a random order, 1 when all neighbours are next to each other. No threshold and no shrinking of scores changes
@@ -107,6 +136,9 @@ def rank_consistency(scores: ArrayLike, X: ArrayLike | None = None, **options: U
     Parameters
     ----------
     scores : array of shape (M,)
+    sample_weight : array of shape (M,), optional
+        How many people each one stands for, in the mean and in the ranks: a person takes so many places. Neighbours are
+        who they are without it, and each counts once among them.
     X, k, neighbours, similarity, query, n_jobs
         As in :func:`consistency`.
 
@@ -120,35 +152,58 @@ def rank_consistency(scores: ArrayLike, X: ArrayLike | None = None, **options: U
     0.0
     """
     values = check_numbers(scores, "scores")
+    weights = _check_people(sample_weight, len(values))
     near = resolve_neighbours(len(values), X, **options)
-    apart = average_neighbours(differ_in_rank(values, near, options.get("query")), near)
+    apart = average_neighbours(differ_in_rank(values, near, options.get("query"), weights), near)
     return _average_defined(
-        [1 - 3 * _average_people(apart[rows]) for _, rows in split_by_query(options.get("query"), len(values))]
+        [
+            1 - 3 * _average_people(apart[rows], None if weights is None else weights[rows])
+            for _, rows in split_by_query(options.get("query"), len(values))
+        ]
     )
 
 
-def differ_in_rank(scores: Floats, near: Ints, query: Any = None) -> Floats:
+def _check_people(sample_weight: ArrayLike | None, length: int) -> Floats | None:
+    """Weights that count people, who take places."""
+    weights = check_weights(sample_weight, length)
+    if weights is not None and weights.sum() < 2:
+        raise IfairError(
+            f"sample_weight says how many people each one stands for, and these stand for {weights.sum():g} together: "
+            "places and ranks need two at least; multiply them, for instance such that their mean is 1"
+        )
+    return weights
+
+
+def differ_in_rank(scores: Floats, near: Ints, query: Any = None, weights: Floats | None = None) -> Floats:
     """How far the ranks, between 0 and 1, of people and their neighbours are apart, shape (M, k)."""
     ranks, tied = np.zeros(len(scores)), np.zeros(len(scores))
     for _, rows in split_by_query(query, len(scores)):
-        n = len(rows)
-        ranks[rows] = rankdata(scores[rows]) / (n + 1)
-        _, level, counts = np.unique(scores[rows], return_inverse=True, return_counts=True)
+        if weights is None:
+            n: float = len(rows)
+            ranks[rows] = rankdata(scores[rows]) / (n + 1)
+            _, level, counts = np.unique(scores[rows], return_inverse=True, return_counts=True)
+        else:
+            _, level = np.unique(scores[rows], return_inverse=True)
+            counts = np.bincount(level, weights[rows])
+            n = float(counts.sum())
+            # The mean of the places that people with one score take together.
+            ranks[rows] = (np.cumsum(counts) - counts + (counts + 1) / 2)[level] / (n + 1)
         # Two places drawn from t tied ones are (t + 1) / 3 apart on average.
         tied[rows] = (counts[level] + 1) / (3 * (n + 1))
     own, others = ranks[:, None], ranks[near]
     return np.where(own == others, tied[:, None], np.abs(own - others))
 
 
-def _average_people(values: Floats) -> float:
+def _average_people(values: Floats, weights: Floats | None = None) -> float:
     """Mean over people; those without peers, who have NaN, do not take part."""
-    kept = values[~np.isnan(values)]
-    return float(kept.mean()) if len(kept) else float("nan")
+    return average(values, weights, ~np.isnan(values))
 
 
-def _correct(unlike: Floats, rate: float) -> float:
+def _correct(unlike: Floats, rate: float, weights: Floats | None = None) -> float:
+    if np.isnan(rate):
+        return rate
     chance = 2 * rate * (1 - rate)
-    return 1 - _average_people(unlike) / chance if chance > 0 else 0.0
+    return 1 - _average_people(unlike, weights) / chance if chance > 0 else 0.0
 
 
 def _selection_chances(scores: Floats, rate: float) -> tuple[Floats, Any, float]:
@@ -162,6 +217,23 @@ def _selection_chances(scores: Floats, rate: float) -> tuple[Floats, Any, float]
     places, t = wanted - int((scores > height).sum()), int(tied.sum())
     together = places * (places - 1) / (t * (t - 1)) if t > 1 else 0.0
     return np.where(scores > height, 1.0, np.where(tied, places / t, 0.0)), tied, together
+
+
+def _weighted_chances(scores: Floats, rate: float, weights: Floats) -> tuple[Floats, Any, float]:
+    """The same where people stand for several, who may be selected one by one."""
+    _, level = np.unique(scores, return_inverse=True)
+    counts = np.bincount(level, weights)
+    if not counts.any():
+        return np.zeros(len(scores)), np.zeros(len(scores), dtype=bool), 0.0
+    above = np.cumsum(counts[::-1])[::-1] - counts
+    # The highest level at which the places are used up.
+    wanted = rate * float(counts.sum())
+    cut = int(np.flatnonzero(above + counts >= wanted * (1 - 1e-12)).max())
+    places, t = wanted - float(above[cut]), float(counts[cut])
+    own = min(places / t, 1.0)
+    # Of less than two people nobody is drawn without putting back.
+    together = own**2 if t < 2 else max(places * (places - 1) / (t * (t - 1)), 0.0)
+    return np.where(level > cut, 1.0, np.where(level == cut, own, 0.0)), level == cut, together
 
 
 def _average_defined(values: list[float]) -> float:

@@ -205,6 +205,18 @@ def select_by_group(
     return selected, tied, smoothing, dict(zip(names.tolist(), thresholds.tolist()))
 
 
+def find_group_thresholds(scores: Floats, groups: NDArray[Any], n: int, weights: Floats) -> dict[Any, float]:
+    """The threshold of every group at which n people are selected, at the same share of every group's weight.
+
+    For people who are decided about one at a time, by scores that are what they are: see :func:`select_by_group`.
+    """
+
+    def keep(scores: Floats) -> Smoothing:
+        return Smoothing(scores, gap=0.0, relative_gap=0.0, error=0.0, n_iter=0, converged=True)
+
+    return select_by_group(scores, groups, n, weights, keep)[3]
+
+
 def _share_places(scores: Floats, codes: NDArray[np.intp], weights: Floats, n: int) -> NDArray[np.intp]:
     """How many of each group are among n, at equal shares of the groups' weights.
 

@@ -101,7 +101,8 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
         query : labels of shape (n_people,), optional
             Of rankings: only people of the same query are compared.
         **fit_params : dict
-            For the inner estimator's `fit`, such as `sample_weight`; by metadata routing where that is enabled.
+            For the inner estimator's `fit`, such as `sample_weight`; by metadata routing where that is enabled. In the
+            graph of people everybody counts once.
         """
         self._check_parameters()
         self._refuse_cluster("fit", X)

@@ -25,7 +25,7 @@ from ifair.models.starts import (
     draw_sample,
     first_parameters,
 )
-from ifair.models.validation import check_pairs, check_parameters, check_table, protected_columns
+from ifair.models.validation import check_pairs, check_parameters, check_table, protected_columns, record_weights
 
 # pairs="auto": all pairs up to this many records, beyond it this many landmarks. Other orders than p = 2 have no
 # matrix products to lean on and cost some fifty times more a pair.
@@ -225,7 +225,7 @@ class IFair(PrototypeModel):
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn prototypes and attribute weights.
 
         Parameters
@@ -236,13 +236,18 @@ class IFair(PrototypeModel):
             Dask or Spark hold, or Dask reads with ``engine="dask"``, is not loaded into this process.
         y : None
             Ignored: the representation knows no outcome.
+        sample_weight : array-like of shape (n_samples,), or str, optional
+            How many people every record stands for: records count so much in the reconstruction, and pairs by the
+            product of their two. A whole number is the same as so many copies of the record, 0 as if it were not
+            there. Of a table in Parquet files, of Dask or of Spark also the name of a column, which is then no part of
+            X. In a Pipeline it is passed on by scikit-learn's metadata routing.
 
         Returns
         -------
         IFair
             The estimator itself.
         """
-        return self._fit(X)
+        return self._fit(X, sample_weight=sample_weight)
 
     def _check_parameters(self) -> None:
         check_parameters(self)
@@ -261,31 +266,36 @@ class IFair(PrototypeModel):
         random_state, centre = check_random_state(self.random_state), table.statistics.mean
         rehearsed = None
         frozen = protected if self.freeze_protected else np.zeros_like(protected)
-        objective = self._objective(engine, protected, random_state)
+        weights = record_weights(table)
+        objective = self._objective(engine, protected, weights, random_state)
         if self.warm_start and hasattr(self, "prototypes_"):
             starts = [Parameters(self.prototypes_.copy(), np.where(frozen, 0.0, self.alpha_))]
         else:
-            sample = draw_sample(engine, table, self.n_prototypes, random_state)
+            sample = draw_sample(engine, table, self.n_prototypes, random_state, weights)
             counted = protected if isinstance(self.alpha_init, str) and self.alpha_init == "masked" else frozen
             init, n_starts = self.init, self.n_restarts
             if isinstance(init, str) and init == "auto":
                 init = choose_init(self.alpha_init, self.n_prototypes, int(np.count_nonzero(~counted)))
                 n_starts = 1 if init == "principal" else n_starts
             options = self.n_prototypes, init, self.alpha_init, protected, frozen, random_state, bool(self.squared)
-            starts = [first_parameters(sample, *options) for _ in range(n_starts)]
+            starts = [first_parameters(sample.X, *options, sample.weights) for _ in range(n_starts)]
             if engine.n_records >= REHEARSED_FROM and self.reduction == "mean" and not engine.batch_bytes:
-                few = sample[draw_positions(len(sample), REHEARSED, random_state)] - centre
-                small = LocalEngine(few, threads=int(effective_n_jobs(self.n_jobs)))
-                rehearsed = self._objective(small, protected, random_state)
+                few = sample.take(draw_positions(len(sample.X), min(REHEARSED, len(sample.X)), random_state))
+                small = LocalEngine(few.X - centre, threads=int(effective_n_jobs(self.n_jobs)))
+                rehearsed = self._objective(small, protected, few.weights, random_state)
         if self.freeze_protected and self.utility_columns == "unprotected":
             # Nothing pulls at these columns: without this they would show the values of the records drawn as starts.
+            shown = centre[protected] if weights is None else weights @ table.load_columns(protected) / weights.sum()
             for start in starts:
-                start.prototypes[:, protected] = centre[protected]
+                start.prototypes[:, protected] = shown
         starts = [Parameters(start.prototypes - centre, start.alpha) for start in starts]
         # A fairness loss without weight is left out of the search to save time, but worth knowing.
-        reported = None if self.fairness_weight > 0 else self._objective(engine, protected, random_state, report=True)
+        reported = None
+        if self.fairness_weight == 0:
+            reported = self._objective(engine, protected, weights, random_state, report=True)
         packing = Packing(self.n_prototypes, table.n_features, frozen)
-        return Task(objective, starts, packing, protected, reported, rehearsed)
+        sent = None if weights is None else engine.send(weights)[0]
+        return Task(objective, starts, packing, protected, reported, rehearsed, sent)
 
     def _keep_losses(self, task: Task, solution: Solution[Parameters]) -> None:
         losses = solution.losses
@@ -298,29 +308,38 @@ class IFair(PrototypeModel):
         self,
         engine: Engine,
         protected: NDArray[np.bool_],
+        weights: NDArray[np.float64] | None,
         random_state: np.random.RandomState,
         report: bool = False,
     ) -> Objective:
         counts = ~protected if self.utility_columns == "unprotected" else np.ones_like(protected)
         (columns,) = engine.send(counts.astype(np.float64))
-        terms: list[Term] = [Reconstruction(columns)]
+        sent = None if weights is None else engine.send(weights)[0]
+        terms: list[Term] = [Reconstruction(columns, sent)]
         if self.fairness_weight > 0 or report:
-            terms.append(self._pair_term(engine, protected, random_state))
+            terms.append(self._pair_term(engine, protected, weights, random_state))
         weighted = tuple(zip(self._weights(len(protected)), terms))
-        return Objective(engine, self._mapping(), weighted, self.reduction)  # type: ignore[arg-type]
+        total = None if weights is None else float(weights.sum())
+        return Objective(engine, self._mapping(), weighted, self.reduction, total)  # type: ignore[arg-type]
 
     def _pair_term(
-        self, engine: Engine, protected: NDArray[np.bool_], random_state: np.random.RandomState
+        self,
+        engine: Engine,
+        protected: NDArray[np.bool_],
+        weights: NDArray[np.float64] | None,
+        random_state: np.random.RandomState,
     ) -> AllPairs | Landmarks | Moments:
         weighted, euclidean = self.fairness_distance == "weighted", self.p == 2
+        sent = None if weights is None else engine.send(weights)[0]
         if self.pairs == "moments":
             (unprotected,) = engine.send(np.flatnonzero(~protected))
-            return Moments(unprotected, input_products(engine, unprotected), weighted)
+            return Moments(unprotected, input_products(engine, unprotected, sent), weighted, sent)
         single = self.precision == "single" or (self.precision == "auto" and engine.n_records >= SINGLE_PRECISION_FROM)
         pairs = self.pairs
         if pairs == "auto":
             pairs = AUTO_LANDMARKS[euclidean] if engine.n_records > ALL_PAIRS_UP_TO[euclidean] else "all"
-        n_landmarks = None if pairs == "all" or int(pairs) >= engine.n_records else int(pairs)
+        n_counted = engine.n_records if weights is None else int(np.count_nonzero(weights))
+        n_landmarks = None if pairs == "all" or int(pairs) >= n_counted else int(pairs)
         kernel = pair_kernel(
             engine,
             ~protected,
@@ -329,9 +348,13 @@ class IFair(PrototypeModel):
             weighted=weighted,
             single=single,
             n_landmarks=n_landmarks,
+            counted=weights is not None,
         )
         if n_landmarks is None:
-            return AllPairs(kernel)
-        return Landmarks(
-            kernel, engine.take(draw_positions(engine.n_records, n_landmarks, random_state)), engine.n_records
-        )
+            return AllPairs(kernel, sent)
+        drawn = draw_positions(n_counted, n_landmarks, random_state)
+        if weights is None:
+            return Landmarks(kernel, engine.take(drawn), engine.n_records)
+        drawn = np.flatnonzero(weights)[drawn]
+        (of_landmarks,) = engine.send(weights[drawn] / weights[drawn].mean())
+        return Landmarks(kernel, engine.take(drawn), float(weights.sum()), sent, of_landmarks)

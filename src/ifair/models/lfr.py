@@ -35,6 +35,8 @@ from ifair.models.validation import (
     encode_classes,
     number_groups,
     protected_columns,
+    record_weights,
+    refuse_weightless,
 )
 
 MOST_GROUPS = 50
@@ -198,7 +200,7 @@ class LFR(ClassifierMixin, PrototypeModel):
         tags.classifier_tags.multi_class = False
         return tags
 
-    def fit(self, X: Any, y: Any, *, sensitive_features: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, sensitive_features: Any = None) -> Self:
         """Learn prototypes, attribute weights, and the chance of the label at every prototype.
 
         Parameters
@@ -210,6 +212,10 @@ class LFR(ClassifierMixin, PrototypeModel):
         y : array-like of shape (n_samples,), or str
             Two classes. Of a table in Parquet files, of Dask or of Spark also the name of a column, which is then no
             part of X; beside a collection of Dask another one that is cut like it. Labels do come to this process.
+        sample_weight : array-like of shape (n_samples,), or str, optional
+            How many people every record stands for, in the reconstruction, the labels and the means of groups. A whole
+            number is the same as so many copies of the record, 0 as if it were not there; names of columns and
+            collections as for `y`.
         sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes), str or list of str, optional
             The protected group of every record, two groups or more; names of columns and collections as for `y`. In a
             Pipeline it is passed on by scikit-learn's metadata routing. Without it the columns named by `protected`
@@ -220,13 +226,16 @@ class LFR(ClassifierMixin, PrototypeModel):
         LFR
             The estimator itself.
         """
-        return self._fit(X, y=y, sensitive_features=sensitive_features)
+        return self._fit(X, y=y, sensitive_features=sensitive_features, sample_weight=sample_weight)
 
     def _check_parameters(self) -> None:
         check_lfr_parameters(self)
 
     def _examine(self, table: Table, X: Any) -> tuple[NDArray[np.bool_], NDArray[Any], NDArray[Any]]:
         self.classes_, labels = encode_classes(check_labels(table.labels("y"), table.n_records))
+        weights = record_weights(table)
+        if weights is not None:
+            refuse_weightless(labels, self.classes_.tolist(), weights, "class")
         check_table(self, table)
         protected = protected_columns(self, X)
         telling = None
@@ -237,6 +246,8 @@ class LFR(ClassifierMixin, PrototypeModel):
         elif protected.any():
             telling = table.load_columns(protected)
         groups = self._name_groups(telling, table.n_records)
+        if weights is not None:
+            refuse_weightless(groups, self.group_labels_, weights, "group")
         return protected, table.shrink_labels(labels), table.shrink_labels(groups)
 
     def _weights(self, n_features: int) -> tuple[float, ...]:
@@ -247,36 +258,45 @@ class LFR(ClassifierMixin, PrototypeModel):
         n_features, centre = table.n_features, table.statistics.mean
         random_state = check_random_state(self.random_state)
         free = np.zeros_like(protected)
-        sizes = np.bincount(groups).astype(np.float64)
+        weights = record_weights(table)
+        sizes = np.bincount(groups, weights).astype(np.float64)
         self._group_sizes = sizes
         columns, y, numbers, sizes = engine.send(np.ones(n_features), labels, groups, sizes)
-        terms, weights = (
-            (Reconstruction(columns), LabelCrossEntropy(y), GroupParity(numbers, sizes)),
-            self._weights(n_features),
-        )
+        sent = None if weights is None else engine.send(weights)[0]
+        parity = GroupParity(numbers, sizes, sample_weight=sent)
+        terms = Reconstruction(columns, sent), LabelCrossEntropy(y, sent), parity
+        of_terms = self._weights(n_features)
         # Parity is reported without rounding, and even where it has no weight.
-        exact = (*terms[:2], replace(terms[2], rounding=0.0))
+        exact = (*terms[:2], replace(parity, rounding=0.0))
         logs: dict[str, Any] = {}
         mapping = self._mapping()
         if self.attribute_weights == "per group":
             places, values = np.flatnonzero(protected), self._group_values()
-            sent = engine.send(places, values - centre[places])
-            mapping = GroupMapping(mapping.p, mapping.squared, columns=sent[0], values=sent[1])
+            places, held = engine.send(places, values - centre[places])
+            mapping = GroupMapping(mapping.p, mapping.squared, columns=places, values=held)
             logs = {"log_ratios": np.zeros((len(values) - 1) * n_features)}
-        reported = Objective(engine, mapping, tuple(zip(weights, exact)))
-        objective = replace(reported, terms=tuple(zip(weights, terms if self.fairness_weight > 0 else terms[:2])))
+        total = None if weights is None else float(weights.sum())
+        reported = Objective(engine, mapping, tuple(zip(of_terms, exact)), total_weight=total)
+        objective = replace(reported, terms=tuple(zip(of_terms, terms if self.fairness_weight > 0 else terms[:2])))
         starts = []
-        sample = draw_sample(engine, table, self.n_prototypes, random_state)
+        sample = draw_sample(engine, table, self.n_prototypes, random_state, weights)
         for _ in range(self.n_restarts):
             first = first_parameters(
-                sample, self.n_prototypes, self.init, self.alpha_init, protected, free, random_state
+                sample.X,
+                self.n_prototypes,
+                self.init,
+                self.alpha_init,
+                protected,
+                free,
+                random_state,
+                weights=sample.weights,
             )
             first = Parameters(first.prototypes - centre, first.alpha, logs)
-            log_odds = first_log_odds(engine, objective.mapping, first, y)
+            log_odds = first_log_odds(engine, objective.mapping, first, y, sent)
             starts.append(replace(first, extra={"log_odds": log_odds, **logs}))
         lengths = {"log_odds": self.n_prototypes, **{name: len(array) for name, array in logs.items()}}
         packing = Packing(self.n_prototypes, n_features, free, lengths)
-        return Task(objective, starts, packing, protected, reported)
+        return Task(objective, starts, packing, protected, reported, sample_weight=sent)
 
     def _check_told(self, protected: NDArray[np.bool_], sensitive_features: Any) -> None:
         if sensitive_features is not None or not protected.any():

@@ -20,7 +20,9 @@ from ifair.models.prototypes import FLOATS, PrototypeModel, Task, tell_callback
 Model = TypeVar("Model", bound=PrototypeModel)
 
 
-def fit_many(models: Sequence[Model], X: Any, y: Any = None, *, sensitive_features: Any = None) -> list[Model]:
+def fit_many(
+    models: Sequence[Model], X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
+) -> list[Model]:
     """Fit many models to one table at once; every one takes the steps that its own `fit` would take, to rounding.
 
     Every start of every model is a search of its own, with its own end. On an accelerator (``engine="torch"``) all of
@@ -37,6 +39,8 @@ def fit_many(models: Sequence[Model], X: Any, y: Any = None, *, sensitive_featur
         As for :meth:`IFair.fit`. Tables on disk, of Dask or of Spark are taken too.
     y, sensitive_features : array-like of shape (n_samples,), optional
         Labels and groups for the LFR models, as for :meth:`LFR.fit`; IFair ignores them.
+    sample_weight : array-like of shape (n_samples,), optional
+        How many people every record stands for, as for :meth:`IFair.fit`.
 
     Returns
     -------
@@ -69,7 +73,9 @@ def fit_many(models: Sequence[Model], X: Any, y: Any = None, *, sensitive_featur
     _check_models(models, y)
     for model in models:
         model._check_parameters()
-    beside = {"y": y, "sensitive_features": sensitive_features} if any(isinstance(one, LFR) for one in models) else {}
+    beside = {"sample_weight": sample_weight}
+    if any(isinstance(one, LFR) for one in models):
+        beside |= {"y": y, "sensitive_features": sensitive_features}
     places = [(model.engine, model.n_jobs) for model in models]
     for place in dict.fromkeys(places):
         _fit_there([model for model, other in zip(models, places) if other == place], X, beside)

@@ -40,6 +40,8 @@ class Task(NamedTuple):
     reported: Objective | None
     rehearsed: Objective | None = None
     """The objective on a sample of the records, where a search there comes first."""
+    sample_weight: Any = None
+    """The weights of the records, of the engine's kind; None where everyone counts once."""
 
 
 class PrototypeModel(TransformerMixin, BaseEstimator):
@@ -75,7 +77,7 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
         return Mapping(float(self.p), bool(self.squared))
 
     def _open_to_fit(self, X: Any, **beside: Any) -> Table:
-        """The table to fit on, with labels and groups beside it. Sets the attributes that tell its columns."""
+        """The table to fit on, with labels, groups and weights beside it. Sets the attributes that tell its columns."""
         validate = partial(validate_data, self, dtype=FLOATS, ensure_min_samples=2)
         return open_table(X, self.engine, validate, n_jobs=self.n_jobs, beside=beside)
 
@@ -136,7 +138,7 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
         learned = solution.parameters
         self.prototypes_ = np.asarray(learned.prototypes + table.statistics.mean)
         self.alpha_ = np.asarray(learned.alpha)
-        self.shares_ = mean_memberships(engine, task.objective.mapping, learned)
+        self.shares_ = mean_memberships(engine, task.objective.mapping, learned, task.sample_weight)
         self.n_iter_ = solution.n_iter
         self.converged_ = solution.stopped == "converged"
         self.restarts_ = np.array(restarts)

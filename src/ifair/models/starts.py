@@ -1,7 +1,7 @@
 """Where the search starts: first prototypes and first attribute weights."""
 
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,10 +26,27 @@ SAMPLED = 50_000
 """Records that starts are drawn from: of larger tables a sample has to do, which every place can hold."""
 
 
+class Sample(NamedTuple):
+    """Records, shape (M, N), and how much each counts, shape (M,); None where everyone counts once."""
+
+    X: NDArray[np.floating[Any]]
+    weights: NDArray[np.float64] | None
+
+    def take(self, rows: NDArray[Any]) -> "Sample":
+        """Some of the records."""
+        return Sample(self.X[rows], None if self.weights is None else self.weights[rows])
+
+
 def draw_sample(
-    engine: Engine, table: Table, n_prototypes: int, random_state: np.random.RandomState
-) -> NDArray[np.floating[Any]]:
+    engine: Engine,
+    table: Table,
+    n_prototypes: int,
+    random_state: np.random.RandomState,
+    weights: NDArray[np.float64] | None = None,
+) -> Sample:
     """The records to draw starts from: all, or so many of the engine's as can be held, drawn at random.
+
+    Records of weight 0 are left out.
 
     Parameters
     ----------
@@ -38,14 +55,19 @@ def draw_sample(
     table : Table
     n_prototypes : int
     random_state : RandomState
+    weights : ndarray of shape (M,), optional
+        Of all records.
     """
     most = max(SAMPLED, n_prototypes)
+    counted = None if weights is None else np.flatnonzero(weights)
+    n_records = table.n_records if counted is None else len(counted)
     if table.n_records <= most:
-        return table.load_records()
-    drawn = np.sort(sample_without_replacement(table.n_records, most, random_state=random_state))
+        sample = Sample(table.load_records(), weights)
+        return sample if counted is None else sample.take(counted)
+    drawn = np.sort(sample_without_replacement(n_records, min(most, n_records), random_state=random_state))
+    drawn = drawn if counted is None else counted[drawn]
     (rows,) = engine.fetch(engine.take(drawn))
-    sample: NDArray[np.float64] = rows + table.statistics.mean
-    return sample
+    return Sample(rows + table.statistics.mean, None if weights is None else weights[drawn])
 
 
 REHEARSED = 5_000
@@ -86,6 +108,7 @@ def first_parameters(
     frozen: NDArray[np.bool_],
     random_state: np.random.RandomState,
     squared: bool = False,
+    weights: NDArray[np.float64] | None = None,
 ) -> Parameters:
     """Draw a start.
 
@@ -103,13 +126,15 @@ def first_parameters(
     random_state : RandomState
     squared : bool
         Whether memberships are taken from squared distances.
+    weights : ndarray of shape (M,), optional
+        How much every record counts, more than 0; without it, everyone the same.
     """
     if isinstance(init, str) and init == "principal":
         relative = np.ones(X.shape[1])
         if alpha_init == "masked":
             relative[protected] = NEAR_ZERO
         relative[frozen] = 0.0
-        return principal_parameters(X, n_prototypes, relative, random_state, squared)
+        return principal_parameters(X, n_prototypes, relative, random_state, squared, weights)
     n_features = X.shape[1]
     alpha: NDArray[np.float64]
     if isinstance(alpha_init, str):
@@ -124,24 +149,29 @@ def first_parameters(
     elif init == "uniform":
         prototypes = random_state.uniform(size=(n_prototypes, n_features))
     else:
-        _, chosen = kmeans_plusplus(X * np.sqrt(alpha), n_prototypes, random_state=random_state)
+        scaled = X * np.sqrt(alpha)
+        _, chosen = kmeans_plusplus(scaled, n_prototypes, sample_weight=weights, random_state=random_state)
         prototypes = X[chosen]
         if init == "k-means":
-            prototypes = cluster_means(X, np.sqrt(alpha), prototypes)
+            prototypes = cluster_means(X, np.sqrt(alpha), prototypes, weights)
     return Parameters(prototypes, alpha)
 
 
 def cluster_means(
-    X: NDArray[np.floating[Any]], scales: NDArray[np.float64], prototypes: NDArray[np.floating[Any]]
+    X: NDArray[np.floating[Any]],
+    scales: NDArray[np.float64],
+    prototypes: NDArray[np.floating[Any]],
+    weights: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
     """K-means from these prototypes, with columns scaled; the mean records of the clusters, shape (K, N)."""
     search = KMeans(len(prototypes), init=prototypes * scales, n_init=1, max_iter=CLUSTERED_FOR)
     with threadpool_limits(1), warnings.catch_warnings():  # more threads add up in another order each time
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different records than clusters
-        cluster = search.fit_predict(X * scales)
+        cluster = search.fit_predict(X * scales, sample_weight=weights)
     means = np.array(prototypes, dtype=np.float64)
     for k in np.unique(cluster):
-        means[k] = X[cluster == k].mean(axis=0)
+        some = cluster == k
+        means[k] = np.average(X[some], axis=0, weights=None if weights is None else weights[some])
     return means
 
 
@@ -151,6 +181,7 @@ def principal_parameters(
     relative: NDArray[np.float64],
     random_state: np.random.RandomState,
     squared: bool = False,
+    weights: NDArray[np.float64] | None = None,
 ) -> Parameters:
     """A start from which records are represented by nearly their projection on principal components.
 
@@ -170,9 +201,13 @@ def principal_parameters(
         Turns the prototypes around the mean.
     squared : bool
         Whether memberships are taken from squared distances.
+    weights : ndarray of shape (M,), optional
+        How much every record counts.
     """
-    centre = X.mean(axis=0, dtype=np.float64)
+    centre = X.mean(axis=0, dtype=np.float64) if weights is None else np.average(X, axis=0, weights=weights)
     counted = np.where(relative == relative.max(), X - centre, 0.0)
+    if weights is not None:
+        counted *= np.sqrt(weights / weights.mean())[:, None]
     _, sizes, components = np.linalg.svd(counted, full_matrices=False)
     directions = even_directions(n_prototypes, int(np.sum(sizes > 1e-9 * sizes[0])))
     dimension = directions.shape[1]

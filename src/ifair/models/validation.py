@@ -15,6 +15,7 @@ from ifair.encode import columns_of
 from ifair.engines.engine import check_engine
 from ifair.errors import IfairError, nearest_name
 from ifair.inputs.table import Table
+from ifair.metrics.arguments import check_weights
 
 STARTS = {"alpha_init": ("masked", "random"), "init": ("auto", "principal", "k-means++", "k-means", "uniform")}
 OUTPUTS = ("representation", "membership", "nearest")
@@ -74,7 +75,9 @@ def check_table(estimator: Any, table: Table) -> None:
     """Check the table by its size and its largest value in every column, and parameters that must fit it."""
     n_features = table.n_features
     _check_warm_start(estimator, n_features)
-    K = estimator.n_prototypes
+    K, weights = estimator.n_prototypes, record_weights(table)
+    if weights is not None and np.count_nonzero(weights) < K <= table.n_records:
+        raise IfairError(f"n_prototypes={K} needs at least {K} records of a weight above 0")
     if table.n_records < K:
         raise IfairError(f"n_prototypes={K} needs at least {K} records, the table has n_samples={table.n_records}")
     largest = table.statistics.largest
@@ -93,6 +96,11 @@ def check_table(estimator: Any, table: Table) -> None:
         alpha = check_shape("alpha_init", estimator.alpha_init, (n_features,))
         if alpha.min() < 0:
             raise IfairError(f"alpha_init must not be negative, got {alpha.min():.6g} in column {alpha.argmin()}")
+
+
+def record_weights(table: Table) -> NDArray[np.float64] | None:
+    """How many records each one stands for, shape (M,); None where everyone counts once."""
+    return check_weights(table.sample_weight, table.n_records)
 
 
 def _check_powers(p: float, difference: float, digits: int) -> None:
@@ -187,6 +195,13 @@ def encode_classes(y: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
     if len(classes) < 2:
         raise IfairError(f"LFR needs records of two classes, but y holds only one class: {classes[0]!r}")
     return classes, numbers.astype(np.float64)
+
+
+def refuse_weightless(numbers: NDArray[Any], names: Sequence[Any], weights: NDArray[np.float64], what: str) -> None:
+    """Refuse classes or groups of which no record has a weight."""
+    for name, weight in zip(names, np.bincount(numbers.astype(np.intp), weights, minlength=len(names))):
+        if weight == 0.0:
+            raise IfairError(f"sample_weight is 0 for all records of the {what} {name}; drop them")
 
 
 def number_groups(sensitive_features: ArrayLike, n_records: int) -> tuple[list[Any], NDArray[np.intp]]:

@@ -171,13 +171,9 @@ def _list_cells(graph: Graph, operator: Any, encoder: Any) -> Callable[[list[int
     )
 
 
-def _find_numeric(encoder: Any) -> list[int]:
-    return [i for i, attribute in enumerate(encoder._plan) if attribute.kind != "categorical"]
-
-
 def _add_numbers(graph: Graph, encoder: Any, cells: Callable[[list[int]], str]) -> list[_Part]:
     """Numbers and booleans, filled in where they are missing, and their flags."""
-    numeric = _find_numeric(encoder)
+    numeric = [i for i, attribute in enumerate(encoder._plan) if attribute.kind != "categorical"]
     if not numeric:
         return []
     given = cells(numeric)
@@ -213,7 +209,8 @@ def _add_place(graph: Graph, encoder: Any, position: int, cell: str) -> str:
     places = _list_places(encoder, position)
     if_missing = _MISSING
     if encoder.missing == "impute":
-        if_missing = places[known.index(_find_most_frequent(encoder, position))]
+        most_frequent = encoder._most_frequent.statistics_[_count_choices_before(encoder, position)]
+        if_missing = places[known.index(most_frequent)]
     if not reads_text(encoder, position):
         return _add_place_of_code(graph, cell, [float(code) for code in known], places, if_missing)
     return graph.node(
@@ -255,10 +252,6 @@ def _list_places(encoder: Any, position: int) -> list[int]:
     return [places.get(format_suffix(category), lumped) for category in _list_seen_categories(encoder, position)]
 
 
-def _find_most_frequent(encoder: Any, position: int) -> Any:
-    return encoder._most_frequent.statistics_[_count_choices_before(encoder, position)]
-
-
 class TransformingLFR(TransformerMixin, BaseEstimator):
     """Stands for a fitted LFR whose `transform` is meant."""
 
@@ -276,14 +269,10 @@ def replace_inner_lfr(model: Any) -> Any:
     last = len(model.steps) - 1
     steps = []
     for i, (name, step) in enumerate(model.steps):
-        if any(isinstance(part, LFR) for part in _list_parts(step)):
+        if hasattr(step, "get_params") and any(isinstance(part, LFR) for part in step.get_params().values()):
             raise ConversionError(f"step {name!r} holds an LFR within; only as a step of the pipeline can it convert")
         steps.append((name, TransformingLFR(step) if isinstance(step, LFR) and i < last else step))
     return Pipeline(steps)
-
-
-def _list_parts(step: Any) -> list[Any]:
-    return list(step.get_params(deep=True).values()) if hasattr(step, "get_params") else []
 
 
 def convert_transformer(scope: Any, operator: Any, container: Any) -> None:

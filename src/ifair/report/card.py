@@ -5,7 +5,7 @@ from typing import Any
 
 from ifair.report.blocks import Block, Bullets, Heading, Line, Strong, Table, Text
 from ifair.report.comparison import ROLES, find_references, measure_text, name_outcome, tabulate_comparison
-from ifair.report.terminal import list_caution_texts
+from ifair.report.terminal import list_caution_texts, parity_words
 from ifair.results import EVIDENCE, AuditedData, Evidence, Point, ResultsError, check_results
 
 
@@ -30,7 +30,7 @@ def card(evidence: Evidence, choice: str = "balanced") -> list[Block]:
         Heading(f"Model card: {point['name']} on {about['name']}", 1),
         *_details(evidence, point),
         *_use(evidence, point),
-        *_data(about),
+        *_data(evidence),
         *_measures(evidence, point),
         *_limits(evidence, point),
     ]
@@ -118,7 +118,8 @@ def _use(evidence: Evidence, point: Point) -> list[Block]:
     ]
 
 
-def _data(about: AuditedData) -> list[Block]:
+def _data(evidence: Evidence) -> list[Block]:
+    about = evidence["data"]
     parts, share = about["parts"], about["group_share"]
     whose = f", everybody whose {about['group']}" if "group" in about else ""
     lines: list[Line] = [
@@ -130,6 +131,8 @@ def _data(about: AuditedData) -> list[Block]:
             f"{about['records']:,} records: {parts['train']:,} to learn on, {parts['validation']:,} to choose "
             f"settings on, {parts['test']:,} to judge on.",
             f"Protected attributes: {', '.join(about['protected'])}.",
+            _weight_words(about),
+            parity_words(evidence).removeprefix("; ").capitalize(),
             "" if share is None else f"{share:.1%} of people are in the protected group{whose}.",
         )
         if line
@@ -138,6 +141,13 @@ def _data(about: AuditedData) -> list[Block]:
     if missing:
         lines.append(f"Missing values: {', '.join(missing)}.")
     return [Heading("Data"), Bullets(lines)]
+
+
+def _weight_words(about: AuditedData) -> str:
+    if "weighted_by" not in about:
+        return ""
+    once = ", ".join(about.get("counted_once", []))
+    return f"People are weighted by {about['weighted_by']}, in models and measures; they count once in: {once}."
 
 
 def _measures(evidence: Evidence, point: Point) -> list[Block]:

@@ -45,9 +45,11 @@ def tuning_text(tuning: Tuning) -> str:
         reached = point["validation"]
         numbers = [_number(reached["utility"]), _number(reached.get("ranks")), _number(reached["yNN"])]
         rows.append([point["name"], *numbers, names.get(point["id"], "to compare" if point["id"] in known else "")])
+    by = tuning["data"].get("weighted_by")
+    weighted = "" if by is None else f"; people are weighted by {by!r}"
     return (
         f"The front of {len(tuning['trials'])} settings, on validation people (ranks: how alike the scores of like "
-        f"people are):\n\n{align_rows(rows)}"
+        f"people are{weighted}):\n\n{align_rows(rows)}"
     )
 
 
@@ -73,10 +75,23 @@ def summary_text(evidence: Evidence) -> str:
 
 def _describe_people(evidence: Evidence) -> str:
     about = evidence["data"]
+    weighted = ""
+    if "weighted_by" in about:
+        once = ", ".join(about.get("counted_once", []))
+        weighted = f"; people are weighted by {about['weighted_by']!r}, but count once in: {once}"
     return (
         f"{about['name']}: {about['records']:,} people, protected: {', '.join(about['protected'])}; measured on "
-        f"{about['parts']['test']:,} people whom no model has seen"
+        f"{about['parts']['test']:,} people whom no model has seen{weighted}{parity_words(evidence)}"
     )
+
+
+def parity_words(evidence: Evidence) -> str:
+    """That groups were given the same rate, where they were; else nothing."""
+    parity = evidence["settings"].get("parity")
+    if parity is None:
+        return ""
+    whom = "" if parity["kind"] == "selection" else " of those whom the model expects to be positive"
+    return f"; decisions give every group of {parity['groups']!r} the same rate{whom}, by a threshold per group"
 
 
 def _find_flips(point: Point) -> float | None:

@@ -110,6 +110,15 @@ def add_needs(wanted: Collection[str]) -> list[str]:
     return [name for name in every if name in names]
 
 
+def list_waves(names: Sequence[str]) -> list[list[str]]:
+    """Experiments that can be run at the same time, and after them those that build on them, and so on."""
+    every, waves, left = find_experiments(), [], list(names)
+    while left:
+        waves.append([name for name in left if not set(every[name].needs) & set(left)])
+        left = [name for name in left if name not in waves[-1]]
+    return waves
+
+
 def make_unit(label: str, function: Callable[[Case], Any], case: Case) -> Unit:
     """A unit that calls a function of a module with a case."""
     return Unit(label, f"{function.__module__}:{function.__name__}", case)

@@ -59,6 +59,8 @@ class Profile:
         Random splits into thirds for the paper's tables, where methods are compared by tests.
     n_splits_untested : int
         Splits for everything that is printed without tests.
+    n_splits_decided : int
+        Splits for consistent decisions, of every dataset.
     most_beyond : tuple of int
         Records of all, and to learn from, at most, where what the paper does not have would take too long with all.
     grid : dict
@@ -69,11 +71,14 @@ class Profile:
 
     n_splits: int
     n_splits_untested: int
+    n_splits_decided: int
     most_beyond: tuple[int, int]
     classification: tuple[Source, ...]
     ranking: tuple[Source, ...]
     grid: dict[str, Any]
     solver: dict[str, Any]
+    decides_whole: bool = False
+    """Whether consistent decisions are measured on whole datasets, else on a part of each."""
 
     def seeds(self, source: Source, *, tested: bool = True) -> range:
         """The splits of a dataset: as many as tests need, or fewer for what is printed without."""
@@ -82,7 +87,8 @@ class Profile:
 
     def limit_splits(self, most: int) -> "Profile":
         """The profile with at most so many splits."""
-        return replace(self, n_splits=min(most, self.n_splits), n_splits_untested=min(most, self.n_splits_untested))
+        names = ("n_splits", "n_splits_untested", "n_splits_decided")
+        return replace(self, **{name: min(most, getattr(self, name)) for name in names})
 
     @property
     def datasets(self) -> list[str]:
@@ -117,6 +123,10 @@ class Profile:
         }
         return self.case(source, seed, **{**limits, **changes})
 
+    def decided_case(self, source: Source, seed: int) -> Case:
+        """A split for consistent decisions, on which all methods are tried."""
+        return (self.case if self.decides_whole else self.small_case)(source, seed, method="all")
+
     def only(self, names: Collection[str]) -> "Profile":
         """The profile with no datasets but those of these names."""
         return replace(
@@ -131,6 +141,7 @@ PROFILES = {
     "smoke": Profile(
         n_splits=2,
         n_splits_untested=2,
+        n_splits_decided=2,
         most_beyond=(900, 300),
         classification=(Source("credit"),),
         ranking=(Source("xing", max_records=500, options=NEW_JOBS, grid={"K": [3]}),),
@@ -140,6 +151,7 @@ PROFILES = {
     "quick": Profile(
         n_splits=5,
         n_splits_untested=3,
+        n_splits_decided=3,
         most_beyond=(4500, 1000),
         classification=(
             Source("compas", max_records=4500, max_training=1000),
@@ -156,6 +168,8 @@ PROFILES = {
     "full": Profile(
         n_splits=20,
         n_splits_untested=5,
+        n_splits_decided=10,
+        decides_whole=True,
         most_beyond=(6000, 1500),
         # All pairs of a third of Census are 265 million, and an evaluation of them takes 1.4 s on two cores.
         classification=(Source("compas"), Source("census", landmarks=1000, n_splits=3), Source("credit")),

@@ -12,10 +12,11 @@ import platform
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from importlib import import_module
+from itertools import zip_longest
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -55,8 +56,8 @@ class Unit:
 
     @property
     def kind(self) -> str:
-        """The label without the split: units of one kind take about as long."""
-        return self.label.rpartition(", ")[0]
+        """The function, and the label without the split: units of one kind take about as long."""
+        return f"{self.function} {self.label.rpartition(', ')[0]}"
 
     @property
     def key(self) -> str:
@@ -128,6 +129,19 @@ def run_units(
                 left = seconds_left(list(missing.values()), took, effective_n_jobs(n_jobs))
                 observer(Progress(unit.label, total - len(missing), total, reused, left))
         return [_read_needed(kept, unit) for unit in units]
+
+
+def run_plans(
+    plans: Mapping[str, Sequence[Unit]], folder: Path, *, n_jobs: int = 1, observer: Observer | None = None
+) -> dict[str, list[Record]]:
+    """Run the units of several experiments as one work, and return the results of each; see :func:`run_units`.
+
+    They take turns: what waits for a GPU and what keeps a processor busy goes on at the same time.
+    """
+    mixed = [unit for some in zip_longest(*plans.values()) for unit in some if unit is not None]
+    records = run_units(mixed, folder, n_jobs=n_jobs, observer=observer)
+    found = {unit.key: record for unit, record in zip(mixed, records)}
+    return {name: [found[unit.key] for unit in units] for name, units in plans.items()}
 
 
 def _run_and_keep(unit: Unit, kept: Path) -> tuple[str, float]:

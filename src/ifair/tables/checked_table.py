@@ -62,11 +62,11 @@ class CheckedTable:
     def attributes(self) -> list[str]:
         """The columns that describe people, in the order of the table: those that a representation is learned of."""
         roles = self.roles
-        others = {roles.target, roles.query, roles.score, roles.id, *self.left_out}
+        others = {roles.target, roles.query, roles.score, roles.id, roles.weight, *self.left_out}
         return [name for name in self.frame.columns if name not in others]
 
     def to_dataset(self, *, group: GroupRule | None = None, needs_group: bool = True) -> Dataset:
-        """The attributes, the outcome, the protected group, the queries and the ids.
+        """The attributes, the outcome, the protected group, the queries, the ids and the weights.
 
         Parameters
         ----------
@@ -105,6 +105,7 @@ class CheckedTable:
             group=member,
             query=None if roles.query is None else frame[roles.query].rename("query"),
             ids=None if roles.id is None else frame[roles.id],
+            weight=None if roles.weight is None else check_weight(frame[roles.weight]),
             description=f"{len(frame)} records of {name}",
             source=self.source or "a table in memory",
             positive=None if positive is None else str(positive),
@@ -138,12 +139,19 @@ def check_table(table: Any, roles: Roles, *, name: str | None = None, source: st
         name, source = name or Path(table).name, source or os.fspath(table)
     check_names(roles, frame.columns)
     _check_kinds(frame, roles)
+    if roles.weight is not None:
+        if roles.query is not None:
+            raise IfairError(
+                f"weight column {roles.weight!r}: people in rankings count by their places, and weights of them are "
+                "not offered; leave the weights out"
+            )
+        check_weight(frame[roles.weight])
     of_target = [] if roles.target is None else _check_target(frame[roles.target], roles.positive)
     uncounted = {c for c, weight in ((roles.similarity or {}).get("weights") or {}).items() if weight == 0}
     with_role = {c for role, c in list_named(roles) if not (role.startswith("similarity") and c in uncounted)}
     found = {column: find_doubt(frame[column]) for column in frame.columns if column not in with_role}
     doubts = {column: doubt for column, doubt in found.items() if doubt is not None}
-    out = {*roles.ignore, roles.id, *(column for column, doubt in doubts.items() if doubt.leave_out)}
+    out = {*roles.ignore, roles.id, roles.weight, *(column for column, doubt in doubts.items() if doubt.leave_out)}
     warnings = [*describe_missing(marked), *warn_of_words(frame, [c for c in frame.columns if c not in out])]
     warnings += [warn_of_attribute(column, doubt) for column, doubt in doubts.items()]
     warnings += [*warn_of_protected(frame, roles.protected, roles.keep), *of_target]
@@ -156,10 +164,31 @@ def check_table(table: Any, roles: Roles, *, name: str | None = None, source: st
 
 
 def _check_kinds(frame: pd.DataFrame, roles: Roles) -> None:
-    out = {roles.query, roles.score, roles.id, *roles.ignore}
+    out = {roles.query, roles.score, roles.id, roles.weight, *roles.ignore}
     for column in frame.columns:
         if column not in out and (held := explain_unusable(frame[column])):
             raise IfairError(f"column {column!r} holds {held}, or leave it out with {name_setting('ignore', [column])}")
+
+
+NAMED_ROWS = 3
+"""Rows that an error about a column names, at most."""
+
+
+def check_weight(values: pd.Series) -> pd.Series:
+    """How many people every record stands for, as numbers; refuses what is none, or not above 0."""
+    numbers = pd.to_numeric(values, errors="coerce").astype(np.float64)
+    bad = np.flatnonzero(~(np.isfinite(numbers) & (numbers > 0)))
+    if len(bad):
+        shown = "; ".join(
+            f"row {row + 1} is empty" if pd.isna(values.iloc[row]) else f"row {row + 1} holds {values.iloc[row]!s:.40}"
+            for row in bad[:NAMED_ROWS]
+        )
+        more = f"; and {len(bad) - NAMED_ROWS} more" if len(bad) > NAMED_ROWS else ""
+        raise IfairError(
+            f"weight column {values.name!r} must hold positive numbers: {shown}{more}. Leave out people who count "
+            "nothing"
+        )
+    return numbers
 
 
 def _check_target(values: pd.Series, positive: Any) -> list[str]:

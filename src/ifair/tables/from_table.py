@@ -25,6 +25,7 @@ def from_table(
     missing: Collection[str] = (),
     categorical: Collection[str] = (),
     id: str | None = None,
+    weight: str | None = None,
     ignore: Collection[str] = (),
     keep: Collection[str] = (),
 ) -> Dataset:
@@ -57,6 +58,8 @@ def from_table(
         What stands for a missing value, and columns to read as text; see :func:`ifair.data.read_table`.
     id : str, default=None
         Column that names a record. It leaves the attributes, and is kept as ``ids`` of the Dataset.
+    weight : str, default=None
+        Column of positive numbers: how many people a record stands for, in whatever unit. It leaves the attributes.
     ignore, keep : collection of str, optional
         Columns to leave out; columns that stay attributes although they look like identifiers, constants or free text.
 
@@ -89,6 +92,7 @@ def from_table(
             "positive": positive,
             "query": query,
             "id": id,
+            "weight": weight,
         }
     )
     in_memory = not isinstance(table, str | os.PathLike)

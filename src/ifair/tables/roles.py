@@ -31,6 +31,8 @@ class Roles:
         Column of scores to rank by.
     id : str or None
         Column that names a record; carried along, never an attribute.
+    weight : str or None
+        Column of positive numbers: how many people a record stands for, in whatever unit. Never an attribute.
     ignore : tuple of str
         Columns to leave out.
     group : tuple of str
@@ -58,6 +60,7 @@ class Roles:
     query: str | None = None
     score: str | None = None
     id: str | None = None
+    weight: str | None = None
     ignore: tuple[str, ...] = ()
     group: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
@@ -206,7 +209,7 @@ def check_names(roles: Roles, columns: Iterable[str]) -> None:
 
 def list_named(roles: Roles) -> list[tuple[str, str]]:
     """Every column named in the roles, with its role."""
-    single = [(role, getattr(roles, role)) for role in ("target", "query", "score", "id")]
+    single = [(role, getattr(roles, role)) for role in ("target", "query", "score", "id", "weight")]
     alike = [
         (f"similarity {setting}", name)
         for setting in ("weights", "ordered", "units")

@@ -45,6 +45,7 @@ function showData(data) {
   const sentences = [
     about.description, about.source && `Source: ${about.source}`, about.licence && `Licence: ${about.licence}`,
     `${percent(about.group_share, 1)} are in the protected group${about.group ? ` (${about.group})` : ""}; the mean of ${quoted(about.target)} is ${num(about.base_protected)} there and ${num(about.base_others)} among the others`,
+    about.weighted_by && `People are weighted by ${quoted(about.weighted_by)} in models and measures; they count once in ${listed(about.counted_once ?? [])}`,
     compared.length && `Who is like whom was measured on ${listed(compared.map(quoted))}; peers are at most ${short(reachOf(data), 3)} apart`,
     settings.tuned ? "" : "Settings come from a small grid: nobody has tuned them",
     ...data.left_out.map((one) => `${one.name} was left out: ${one.why}`),

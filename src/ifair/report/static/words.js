@@ -29,12 +29,23 @@ function decided(data, p, score) {
   return `${isPositive(p, score) ? "" : "not "}${outcomeName(data)}`;
 }
 
+/** That people stand for several, where they do; what they count once in is in the appendix. */
+const weightWords = (data) => (data.data.weighted_by == null ? "" : ` People are weighted by ${quoted(data.data.weighted_by)}.`);
+
+/** That groups were given the same rate, where they were. */
+function parityWords(data) {
+  const parity = data.settings.parity;
+  if (parity == null) return "";
+  const whom = parity.kind === "selection" ? "" : " of those whom the model expects to be positive";
+  return ` Decisions give every group of ${quoted(parity.groups)} the same rate${whom}: scores are moved by group, by thresholds found on other people.`;
+}
+
 function leadWords(data) {
   const { records, parts, group, group_share: share } = data.data;
   const what = data.task === "ranking" ? `to rank people by ${outcomeName(data)}` : `to predict ${outcomeName(data)}`;
   const protect = group && !data.data.protected.some((name) => group === name)
     ? ` The protected group is everybody whose ${group} (${percent(share)}).` : "";
-  return `A model learns from ${count(records)} records ${what}; ${hiddenNames(data)} must not count.${protect} All numbers are about ${count(parts.test)} people whom no model has seen.`;
+  return `A model learns from ${count(records)} records ${what}; ${hiddenNames(data)} must not count.${protect}${weightWords(data)}${parityWords(data)} All numbers are about ${count(parts.test)} people whom no model has seen.`;
 }
 
 /** How shares are written: the unit once, after an interval; and differences of them in points. */

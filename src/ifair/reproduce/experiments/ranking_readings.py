@@ -199,7 +199,7 @@ def _tabulate_differences(readings: Sequence[Reading], printed: Mapping[str, Any
     for reading, by in zip(readings, differences):
         cells: list[Line] = []
         for measure in MEASURES:
-            text = f"{by[measure]:.{_digits(measure)}f}"
+            text = f"{by[measure]:.{labels.digits(measure)}f}"
             cells.append(Strong(text) if by[measure] == least[measure] else text)
         chance = reading["chance"]
         rows.append([_name(reading), f"{chance['queries']['mean']:.0f}", f"{chance['MAP']['mean']:.2f}", *cells])
@@ -216,7 +216,7 @@ def _explain_numbers(readings: Sequence[Reading], printed: Mapping[str, Any]) ->
             if _measure_gap(nearest, method, measure, row) <= close:
                 explained += 1
                 continue
-            value, digits = _nearest_value(nearest, method, measure, row), _digits(measure)
+            value, digits = _nearest_value(nearest, method, measure, row), labels.digits(measure)
             missed.append(f"{labels.method(method)} {row[measure]:.2f} (nearest {value:.{digits}f}: {_name(nearest)})")
         rest = f"; by none: {'; '.join(missed)}" if missed else ""
         within = f"{close:g} points" if measure == "percent_protected" else f"{close:g}"
@@ -267,7 +267,7 @@ def _compare_protocols(
             continue
         cells: list[Line] = [labels.method(method)]
         for measure in MEASURES:
-            digits = _digits(measure)
+            digits = labels.digits(measure)
             both = [f"{r['methods'][method][measure]['mean']:.{digits}f}" for r in (same, honest)]
             cells.append(f"{paper[measure]:.2f} → {', '.join(both)}")
         rows.append(cells)
@@ -279,10 +279,6 @@ def _compare_protocols(
         ),
         Table(rows),
     ]
-
-
-def _digits(measure: str) -> int:
-    return labels.digits(measure)
 
 
 EXPERIMENT = Experiment("readings", 45, plan, summarise, section, by_dataset=True)

@@ -1,0 +1,181 @@
+"""Scores of every family of methods that consistent decisions are compared with, with as many settings each."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.decomposition import TruncatedSVD
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import cross_val_predict
+
+from ifair.evaluate.candidates import EUCLIDEAN, Candidate
+from ifair.evaluate.splits import Part, Split
+from ifair.evaluate.training import fit_representation
+from ifair.graph import NeighbourIndex, neighbour_graph, newcomer_scores, smooth
+from ifair.reproduce.case import Case
+
+Floats = NDArray[np.float64]
+
+NEIGHBOURS = 10
+FOLDS = 5
+STRENGTHS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
+SQUARED_STRENGTHS = (0.05, 0.15, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+"""Squares of differences below 1 are smaller than the differences: the same effect takes more strength."""
+PENALTIES = (3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 1.0, 10.0)
+"""C of logistic regression; its inverse is the penalty of the linear regression of rankings."""
+COMPONENTS = (2, 3, 5, 8, 12, 20, 30, 50)
+VOTERS = (5, 10, 20, 40, 60, 90, 130, 200)
+LEAVES = (2, 3, 4, 6, 8, 12, 16, 31)
+PROTOTYPES = tuple((k, share) for k in (5, 10, 20, 30) for share in (0.1, 0.9))
+INNER = ("linear", "boosting", "mean")
+POST = ("consistent", "glif", "newcomers")
+"""Post-processing: total variation of a batch, its squared sibling (Petersen et al. 2021), and people one at a time."""
+NAMES = {
+    "penalty": "masked, penalty tuned",
+    "components": "masked, principal components",
+    "leaves": "masked, boosted trees tuned",
+    "voters": "masked, nearest neighbours vote",
+    "prototypes": "iFair, protected weights frozen",
+    "consistent": "consistent decisions",
+    "glif": "GLIF (squared)",
+    "newcomers": "consistent, one at a time",
+}
+MOST_LEARNED_FROM = 1500
+"""People at most whom iFair's prototypes are learned from, drawn at random; models on top learn from all."""
+LARGE = {"pairs": 100, "n_restarts": 1, "max_iter": 300}
+"""How iFair is fitted where there are more: people are compared with landmarks, and one search ends sooner."""
+
+Scored = tuple[str, dict[str, Any], Sequence[Floats]]
+"""The family, the setting, and the scores of the validation and of the test people."""
+
+Score = Callable[[Part], Floats]
+
+
+@dataclass(frozen=True)
+class ScoreFamilies:
+    """Every family of methods on one split: what is searched or fitted once serves all of them.
+
+    Attributes
+    ----------
+    utility : callable
+        From a part and its scores to a number; the linear model that is smoothed has the penalty that is best by it.
+    """
+
+    parts: Split
+    case: Case
+    utility: Callable[[Part, Floats], float]
+
+    def __iter__(self) -> Iterator[Scored]:
+        """Every setting of every family."""
+        for C, score in zip(PENALTIES, self._linear):
+            yield "penalty", {"C": C}, self._held_out(score)
+        train = self.parts.train
+        for k in COMPONENTS:
+            svd = TruncatedSVD(min(k, train.may_count.shape[1]), random_state=self.case.seed).fit(train.may_count)
+            yield "components", {"K": k}, self._held_out(self._fit_on(svd.transform))
+        for leaves, score in zip(LEAVES, self._trees):
+            yield "leaves", {"leaves": leaves}, self._held_out(score)
+        for k in VOTERS:
+            votes = [train.y[near[:, :k]].mean(axis=1) for near in self._voters]
+            yield "voters", {"k": k}, votes
+        for k, share in PROTOTYPES:
+            candidate = Candidate("ifair-frozen", {"K": k, "lambda": 1 - share, "mu": share, **EUCLIDEAN})
+            learned_from, solver = self._learn_prototypes_from
+            steps = fit_representation(candidate, learned_from, self.case.seed, solver)
+            score = self._fit_on(steps.transform, encoded=True)
+            yield "prototypes", {"K": k, "share": share}, self._held_out(score)
+        yield from self._smoothed()
+
+    @cached_property
+    def inner_models(self) -> dict[str, tuple[list[Floats], Floats]]:
+        """By name the scores of the held-out parts, and out of fold those of the training people; rankings in units
+        of 1."""
+        train, validation, task = self.parts.train, self.parts.validation, self.parts.task
+        best = int(np.argmax([self.utility(validation, score(validation)) for score in self._linear]))
+        fitted = {
+            "linear": (self._linear[best], _make_linear(task, PENALTIES[best])),
+            "boosting": (self._trees[-1], _make_booster(task, self.case.seed, LEAVES[-1])),
+        }
+        width = np.ptp(train.y) or 1.0 if task == "ranking" else 1.0
+        scored: dict[str, tuple[list[Floats], Floats]] = {}
+        for name, (score, model) in fitted.items():
+            method = "predict_proba" if task == "classification" else "predict"
+            held = cross_val_predict(model, train.may_count, train.y, cv=FOLDS, method=method)
+            out_of_fold = held[:, 1] if held.ndim == 2 else held
+            scored[name] = [scores / width for scores in self._held_out(score)], out_of_fold / width
+        means = [np.mean(both, axis=0) for both in zip(*(plain for plain, _ in scored.values()))]
+        scored["mean"] = means, np.mean([held for _, held in scored.values()], axis=0)
+        return {name: scored[name] for name in INNER}
+
+    def _smoothed(self) -> Iterator[Scored]:
+        """Every post-processing of every inner model at every strength."""
+        parts = self.parts
+        graphs = [neighbour_graph(neighbours=part.neighbours) for part in (parts.validation, parts.test)]
+        nearest = [near[:, :NEIGHBOURS] for near in self._voters]
+        own = neighbour_graph(neighbours=parts.train.neighbours)
+        for name, (plain, out_of_fold) in self.inner_models.items():
+            for strength in SQUARED_STRENGTHS:
+                smoothed = [smooth(p, W, strength, "squared") for p, W in zip(plain, graphs)]
+                yield f"glif, {name}", {"inner": name, "strength": strength}, smoothed
+            for strength in STRENGTHS:
+                setting = {"inner": name, "strength": strength}
+                yield f"consistent, {name}", setting, [smooth(p, W, strength) for p, W in zip(plain, graphs)]
+                reference = smooth(out_of_fold, own, strength)
+                alone: list[Any] = [newcomer_scores(p, reference[near], strength) for p, near in zip(plain, nearest)]
+                yield f"newcomers, {name}", setting, alone
+
+    @cached_property
+    def _linear(self) -> list[Score]:
+        return [self._fit_on(None, _make_linear(self.parts.task, C)) for C in PENALTIES]
+
+    @cached_property
+    def _trees(self) -> list[Score]:
+        return [self._fit_on(None, _make_booster(self.parts.task, self.case.seed, leaves)) for leaves in LEAVES]
+
+    @cached_property
+    def _voters(self) -> list[NDArray[np.intp]]:
+        """The nearest training people of the held-out people, as many as any family asks for."""
+        train = self.parts.train
+        index, most = NeighbourIndex(train.may_count), min(VOTERS[-1], len(train) - 1)
+        return [index.nearest(part.may_count, most)[0] for part in (self.parts.validation, self.parts.test)]
+
+    @cached_property
+    def _learn_prototypes_from(self) -> tuple[Part, dict[str, Any]]:
+        """Training people, and how the solver is to compare them."""
+        train, solver = self.parts.train, self.case.solver
+        if len(train) <= MOST_LEARNED_FROM:
+            return train, solver
+        drawn = np.random.default_rng([self.case.seed, 787]).permutation(len(train))[:MOST_LEARNED_FROM]
+        rows = np.sort(drawn)
+        fewer = replace(train, records=train.records.take(rows), X=train.X.iloc[rows], rows=train.rows[rows])
+        return fewer, {**solver, **LARGE}
+
+    def _fit_on(self, transform: Callable[[Any], Any] | None, model: Any = None, *, encoded: bool = False) -> Score:
+        """A model of represented people, by default the linear one with its usual penalty; gives scores of a part."""
+
+        def represent(part: Part) -> Any:
+            X = part.X if encoded else part.may_count
+            return X if transform is None else np.asarray(transform(X))
+
+        train = self.parts.train
+        fitted = (_make_linear(self.parts.task, 1.0) if model is None else model).fit(represent(train), train.y)
+        if self.parts.task == "classification":
+            return lambda part: np.asarray(fitted.predict_proba(represent(part))[:, 1])
+        return lambda part: np.asarray(fitted.predict(represent(part)), dtype=np.float64)
+
+    def _held_out(self, score: Score) -> list[Floats]:
+        return [score(self.parts.validation), score(self.parts.test)]
+
+
+def _make_linear(task: str, C: float) -> Any:
+    return LogisticRegression(C=C, max_iter=2000) if task == "classification" else Ridge(1.0 / C)
+
+
+def _make_booster(task: str, seed: int, leaves: int) -> Any:
+    kind = HistGradientBoostingClassifier if task == "classification" else HistGradientBoostingRegressor
+    # As many trees for large tables as for small ones.
+    return kind(max_leaf_nodes=leaves, max_iter=100, learning_rate=0.06, early_stopping=False, random_state=seed)

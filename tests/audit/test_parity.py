@@ -1,0 +1,115 @@
+"""An audit of decisions that give groups the same rate: who is selected, what it costs, and that it is told."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ifair.audit import evidence
+from ifair.audit.people_view import round_scores
+from ifair.errors import IfairError
+from ifair.evaluate.candidates import CONSISTENT, Candidate
+from ifair.evaluate.splits import split_table
+from ifair.evaluate.training import train
+from ifair.models.batch_decisions import find_group_thresholds
+from ifair.report.card import card
+from ifair.report.terminal import audit_text
+
+from samples import FAST, dataset
+
+
+@pytest.fixture(scope="module")
+def people():
+    return dataset(protected=("sex",))
+
+
+@pytest.fixture(scope="module")
+def parts(people):
+    return split_table(people, 0)
+
+
+CANDIDATES = [Candidate("masked"), Candidate("full"), Candidate("masked", post={"name": CONSISTENT, "strength": 0.1})]
+
+
+@pytest.mark.parametrize("candidate", CANDIDATES, ids=lambda one: one.id)
+@pytest.mark.parametrize("parity", ["selection", "opportunity"])
+def test_groups_get_the_same_rate_by_thresholds_on_validation_people(parts, candidate, parity):
+    plain = train(candidate, parts, 0, FAST, threshold=0.4)
+    equal = plain.at_parity(parts.validation, parity, "sex")
+    part = parts.validation
+    before, after = plain.outcome(part), equal.outcome(part)
+    assert abs(after.decisions.sum() - before.decisions.sum()) <= 2
+    weights = np.ones(len(part)) if parity == "selection" else plain.scores(part.records.frame)
+    sex = part.records.frame["sex"].astype(str).to_numpy()
+    rates = [np.average(after.decisions[sex == g], weights=weights[sex == g]) for g in np.unique(sex)]
+    assert np.ptp(rates) <= max(weights[sex == g].max() / weights[sex == g].sum() for g in np.unique(sex))
+    # Within a group the order of the scores decides, as before.
+    for group in np.unique(sex):
+        chosen = after.decisions[sex == group].astype(bool)
+        assert before.scores[sex == group][chosen].min() >= before.scores[sex == group][~chosen].max()
+
+
+def test_the_thresholds_are_those_of_counting_by_hand():
+    scores = np.array([0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2])
+    groups = np.array(["a", "a", "a", "a", "b", "b", "b", "b"])
+    found = find_group_thresholds(scores, groups, 4, np.ones(8))
+    assert found == pytest.approx({"a": 0.75, "b": 0.35})
+
+
+def test_who_is_swapped_to_another_group_is_decided_about_by_its_threshold(parts):
+    equal = train(Candidate("masked"), parts, 0, FAST).at_parity(parts.validation, "selection", "sex")
+    frame = parts.test.records.frame
+    men = frame.assign(sex=pd.Categorical(["male"] * len(frame), categories=frame["sex"].cat.categories))
+    moved = equal.scores(men) - equal.scores(frame)
+    added = equal.shift.added
+    expected = np.where(frame["sex"] == "male", 0.0, added["male"] - added["female"])
+    np.testing.assert_allclose(moved, expected, atol=1e-12)
+    assert "sex" in equal.looks_at
+
+
+@pytest.fixture(scope="module")
+def found(people):
+    with pytest.MonkeyPatch.context() as patch:
+        for name, few in (("STRENGTHS", (0.2,)), ("SETTINGS", ({"K": 3, "share": 0.5},)), ("PENALTIES", (0.1,))):
+            patch.setattr(f"ifair.evaluate.arms.{name}", few)
+        options = {"models": ("linear",), "solver": FAST, "resamples": 10, "rate": 0.4}
+        return evidence(people, parity=("selection", "sex"), **options)
+
+
+def test_the_evidence_tells_of_it_and_no_point_is_blind_any_more(found):
+    assert found["settings"]["parity"] == {"kind": "selection", "groups": "sex"}
+    said = "decisions give every group of 'sex' the same rate, by a threshold per group"
+    assert said in audit_text(found)
+    assert said.capitalize() in str(card(found, found["choices"]["balanced"]))
+    assert not any(point["blind"] for point in found["points"])
+    deleted = next(point for point in found["points"] if point["role"] == "deleted")
+    assert deleted["flip"]["share_flipped"] > 0
+
+
+def test_what_the_page_shows_decides_as_the_measures_say(found):
+    group = np.array(found["people"]["group"]) == 1
+    for point in found["points"]:
+        decided = np.array(point["people"]["score"]) > point["threshold"]
+        assert point["test"]["positive"]["estimate"] == pytest.approx(decided.mean(), abs=1e-5)
+        by_sex = next(one for one in point["groups"] if one["partition"] == "sex")
+        rates = {row["n"]: row["rate"] for row in by_sex["groups"]}
+        assert rates[int(group.sum())] == pytest.approx(decided[group].mean(), abs=1e-5)
+        if "batch" in point:
+            assert point["batch"]["positive"]["estimate"] == pytest.approx(decided.mean(), abs=1e-5)
+
+
+def test_a_parity_that_cannot_be_is_refused(people):
+    for parity, message in (
+        (("equal", "sex"), "parity must be one of"),
+        (("selection", "sx"), "did you mean 'sex'"),
+    ):
+        with pytest.raises(IfairError, match=message):
+            evidence(people, parity=parity)
+
+
+def test_shown_scores_stay_on_their_side_of_any_threshold():
+    scores = np.array([0.43214, 0.43206, 0.4321, 0.9, 0.1])
+    for shown in (round_scores(scores, 0.4321), round_scores(3 * scores - 1, 3 * 0.4321 - 1)):
+        assert len(set(shown)) > 2
+    np.testing.assert_array_equal(np.array(round_scores(scores, 0.4321)) > 0.4321, scores > 0.4321)
+    moved = np.array([-0.20001, -0.2, -0.19999, 1.3])
+    np.testing.assert_array_equal(np.array(round_scores(moved, -0.2)) > -0.2, moved > -0.2)

@@ -1,0 +1,197 @@
+"""``--weight``: a column that says how many people a row stands for, in models and in measures."""
+
+import json
+from importlib import import_module
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, roc_auc_score
+from sklearn.pipeline import make_pipeline
+
+import ifair
+from ifair import Encoder, IFair
+from ifair.data import from_table
+from ifair.errors import IfairError
+from ifair.report.card import card
+from ifair.report.terminal import audit_text, tuning_text
+
+from samples import FAST, applicants
+from scripts import run
+
+ROLES = ["--protected", "sex", "--target", "hired", "--ignore", "rating", "--ignore", "team", "--id", "person"]
+
+
+@pytest.fixture(scope="module")
+def people():
+    frame = applicants()
+    frame.insert(0, "person", [f"p{i:03d}" for i in range(len(frame))])
+    return frame.assign(stands_for=np.random.default_rng(3).integers(1, 9, len(frame)) * 250.0, twice=2.0)
+
+
+@pytest.fixture(scope="module")
+def table(people, tmp_path_factory):
+    path = tmp_path_factory.mktemp("weights") / "people.csv"
+    people.to_csv(path, index=False)
+    return path
+
+
+def few_candidates(patch):
+    patch.setattr(import_module("ifair.audit.evidence"), "SOLVER", FAST)
+    arms = import_module("ifair.evaluate.arms")
+    patch.setattr(arms, "MODELS", ("linear",))
+    for name, few in (("STRENGTHS", (0.2,)), ("SETTINGS", ({"K": 3, "share": 0.5},)), ("PENALTIES", (0.1,))):
+        patch.setattr(arms, name, few)
+
+
+def audit(table, *arguments):
+    with pytest.MonkeyPatch.context() as patch:
+        few_candidates(patch)
+        done = run("audit", table, *ROLES, *arguments, "--resamples", 20, "--jobs", 1, "--json")
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def weighted(table):
+    return audit(table, "--weight", "stands_for", "--ignore", "twice")
+
+
+def test_the_weight_is_no_attribute_and_the_evidence_names_it(weighted):
+    assert "stands_for" not in [column["name"] for column in weighted["data"]["columns"]]
+    assert weighted["data"]["weighted_by"] == "stands_for"
+    assert "the certificate" in weighted["data"]["counted_once"]
+    said = "weighted by 'stands_for', but count once in: how well the protected group is guessed"
+    assert said in audit_text(weighted)
+    assert "People are weighted by stands_for" in str(card(weighted, weighted["choices"]["balanced"]))
+
+
+def test_the_measures_are_those_of_scikit_learn_with_these_weights(weighted, people):
+    by_id = people.set_index("person")["stands_for"]
+    weights = by_id.loc[weighted["people"]["ids"]].to_numpy()
+    truth, group = np.array(weighted["people"]["truth"]), np.array(weighted["people"]["group"]) == 1
+    for point in weighted["points"]:
+        scores = np.array(point["people"]["score"])
+        decided = scores > point["threshold"]
+        test = point["test"]
+        accuracy = accuracy_score(truth, decided, sample_weight=weights)
+        assert test["accuracy"]["estimate"] == pytest.approx(accuracy, abs=1e-5)
+        assert test["positive"]["estimate"] == pytest.approx(np.average(decided, weights=weights), abs=1e-5)
+        # Scores in the evidence are rounded.
+        auc = roc_auc_score(truth, scores, sample_weight=weights)
+        assert test["utility"]["estimate"] == pytest.approx(auc, abs=5e-3)
+        assert test["accuracy"]["low"] <= test["accuracy"]["estimate"] <= test["accuracy"]["high"]
+        rates = {row["n"]: row["rate"] for one in point["groups"] for row in one["groups"]}
+        expected = np.average(decided[group], weights=weights[group])
+        assert rates[int(group.sum())] == pytest.approx(expected, abs=1e-5)
+
+
+def test_pairs_count_the_product_of_both_weights(weighted, people):
+    weights = people.set_index("person")["stands_for"].loc[weighted["people"]["ids"]].to_numpy()
+    point, near = weighted["points"][0], weighted["people"]["neighbours"]
+    decided = np.array(point["people"]["score"]) > point["threshold"]
+    pairs = [(i, j, weights[i] * weights[j] / len(near[i])) for i in range(len(near)) for j in near[i]]
+    alike = sum(w * (decided[i] == decided[j]) for i, j, w in pairs) / sum(w for *_, w in pairs)
+    assert point["test"]["yNN"]["estimate"] == pytest.approx(alike, abs=1e-5)
+
+
+def test_equal_weights_change_no_estimate_and_other_weights_do(table, weighted):
+    plain = audit(table, "--ignore", "twice", "--ignore", "stands_for")
+    equal = audit(table, "--weight", "twice", "--ignore", "stands_for")
+    for one, other, different in zip(plain["points"], equal["points"], weighted["points"]):
+        for name, found in one["test"].items():
+            assert other["test"][name]["estimate"] == pytest.approx(found["estimate"], abs=2e-4)
+        assert one["validation"] == pytest.approx(other["validation"], abs=2e-4)
+        assert different["test"]["accuracy"]["estimate"] != one["test"]["accuracy"]["estimate"]
+    assert "weighted_by" not in plain["data"]
+
+
+def test_a_tuning_learns_and_judges_by_the_weights(table, tmp_path):
+    pytest.importorskip("optuna")
+    out = tmp_path / "tuning.json"
+    options = ["--trials", 2, "--estimator", "linear", "-o", out]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(import_module("ifair.audit.tuning"), "SOLVER", FAST)
+        done = run("tune", table, *ROLES, "--weight", "stands_for", "--ignore", "twice", *options)
+    assert done.exit_code == 0, done.output
+    found = json.loads(out.read_text())
+    assert found["data"]["weighted_by"] == "stands_for"
+    assert "people are weighted by 'stands_for'" in tuning_text(found)
+    # It says nothing about the same people with other weights.
+    done = run("audit", table, *ROLES, "--weight", "twice", "--ignore", "stands_for", "--tuning", out)
+    assert "tuned on other records or roles" in done.output
+
+
+def test_a_model_is_learned_with_the_weights_by_option_or_by_file(table, people, tmp_path):
+    pytest.importorskip("skops")
+    out, roles = tmp_path / "model.ifair", tmp_path / "roles.toml"
+    roles.write_text(
+        '[roles]\nprotected = ["sex"]\nid = "person"\nignore = ["team", "rating", "twice"]\ntarget = "hired"\n'
+        'weight = "stands_for"\n'
+    )
+    options = ["-k", 3, "--restarts", 1, "--max-iter", 300, "--jobs", 1, "-o", out]
+    done = run("fit", table, "--columns", roles, *options)
+    assert done.exit_code == 0, done.output
+    assert "people are weighted by 'stands_for'" in done.output
+    about = ifair.inspect(out)["about"]
+    assert about["roles"]["weight"] == about["data"]["weighted_by"] == "stands_for"
+    X = people[about["data"]["looks_at"]]
+    fair = IFair(3, fairness_distance="euclidean", n_restarts=1, max_iter=300, random_state=0)
+    ours = make_pipeline(Encoder(scale="attribute"), fair, LogisticRegression(max_iter=2000))
+    weights = people["stands_for"] / people["stands_for"].mean()
+    ours.fit(X, people["hired"], ifair__sample_weight=weights, logisticregression__sample_weight=weights)
+    np.testing.assert_allclose(ifair.load(out).predict_proba(X), ours.predict_proba(X), rtol=1e-5)
+
+
+def test_consistent_decisions_are_learned_with_the_weights(table, people, tmp_path):
+    pytest.importorskip("skops")
+    more = ["--weight", "stands_for", "--ignore", "twice", "--consistent", 0.1, "-o", tmp_path / "model.ifair"]
+    done = run("fit", table, *ROLES, *more)
+    assert done.exit_code == 0, done.output
+    model = ifair.load(tmp_path / "model.ifair")
+    X = people[list(model.feature_names_in_)]
+    weights = people["stands_for"] / people["stands_for"].mean()
+    inner = make_pipeline(Encoder(scale="attribute"), LogisticRegression(max_iter=2000))
+    inner.fit(X, people["hired"], logisticregression__sample_weight=weights)
+    np.testing.assert_allclose(model.estimator_.predict_proba(X), inner.predict_proba(X), rtol=1e-6)
+
+
+@pytest.mark.parametrize("verb", ["tune", "audit", "report", "fit"])
+def test_weights_that_are_not_positive_numbers_are_named_by_their_rows(people, verb, tmp_path):
+    pytest.importorskip("skops")
+    pytest.importorskip("optuna")
+    bad = people["stands_for"].copy()
+    bad.iloc[[2, 4, 6, 8]] = [0, np.nan, -1, np.inf]
+    people.assign(stands_for=bad).to_csv(tmp_path / "people.csv", index=False)
+    done = run(verb, tmp_path / "people.csv", *ROLES, "--weight", "stands_for", "-o", tmp_path / "out.ifair")
+    assert done.exit_code == 1
+    assert "must hold positive numbers: row 3 holds 0.0; row 5 is empty; row 7 holds -1.0; and 1 more" in done.output
+
+
+def test_a_table_in_python_has_weights_too_and_rankings_have_none(people):
+    options = {"target": "hired", "protected": "sex", "ignore": ["person", "rating", "twice"]}
+    found = from_table(people, weight="stands_for", **options)
+    assert "stands_for" not in found.frame
+    np.testing.assert_allclose(found.relative_weight, people["stands_for"] / people["stands_for"].mean())
+    assert found.take(np.arange(5)).relative_weight.mean() == pytest.approx(1.0)
+    with pytest.raises(IfairError, match="people in rankings"):
+        from_table(people, weight="stands_for", query="team", **options)
+    with pytest.raises(IfairError, match="both"):
+        from_table(people, weight="stands_for", **{**options, "ignore": ["stands_for"]})
+
+
+def test_a_model_that_cannot_weigh_people_says_so(table, tmp_path):
+    pytest.importorskip("skops")
+    more = ["--weight", "stands_for", "--ignore", "twice", "--estimator", "neighbours", "-o", tmp_path / "m.ifair"]
+    done = run("fit", table, *ROLES, *more)
+    assert done.exit_code == 1
+    assert "the model neighbours cannot weigh people" in done.output
+
+
+def test_weights_in_parquet_and_pandas_are_read_alike(people, tmp_path):
+    pytest.importorskip("pyarrow")
+    people.to_parquet(tmp_path / "people.parquet")
+    options = {"target": "hired", "protected": "sex", "weight": "stands_for", "ignore": ["person", "rating", "twice"]}
+    read = from_table(tmp_path / "people.parquet", **options)
+    pd.testing.assert_series_equal(read.weight, from_table(people, **options).weight)
