@@ -234,7 +234,7 @@ def test_a_record_without_a_group_is_named(people, missing):
     X, y, _ = people
     groups = np.array(["a", "b"] * 45, dtype=object)
     groups[7] = missing
-    with pytest.raises(ValueError, match="sensitive_features has no value for record 7"):
+    with pytest.raises(ValueError, match="sensitive_features has no value for the record at index 7"):
         LFR(3).fit(X, y, sensitive_features=groups)
 
 
