@@ -411,6 +411,7 @@ def _describe_decisions(about: dict[str, Any]) -> list[str]:
     return [
         f"a {about['candidate']['model']} model of {roles['target']!r} is trained on it{limit}",
         f"if nothing but {make_printable(' and '.join(roles['protected']))} is swapped, {said}"
+        + (", where people are decided about one by one" if "parity" in decision else "")
         + ("" if flips["looked_at"] else ", by construction"),
         *([_describe_parity(decision)] if "parity" in decision else []),
     ]
