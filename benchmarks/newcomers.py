@@ -40,13 +40,14 @@ def main(arguments: list[str] | None = None) -> common.Rows:
     machine = common.Machine()
     people, y = made_up_people(3_000 if options.quick else 50_000)
     seen, row = people.drop(columns="sex"), people.iloc[[7]]
+    seen_row = seen.iloc[[7]]
     inner = make_pipeline(Encoder(), LogisticRegression()).fit(seen, y)
     model = ConsistentClassifier(inner, protected=["sex"], cv="prefit").fit(people, y)
     model.predict_proba(row)
     times = 10 if options.quick else 100
     alone, whole = [], []
     for _ in range(5):
-        alone.append(milliseconds(lambda: inner.predict_proba(seen.iloc[[7]]), times // 5))
+        alone.append(milliseconds(lambda: inner.predict_proba(seen_row), times // 5))
         whole.append(milliseconds(lambda: model.predict_proba(row), times // 5))
     alike, others = model.similarity_, np.arange(1, 1 + times)
     rows: common.Rows = [

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ifair.core import nearest_torch
-from ifair.core.nearest import nearest, to_ten_digits
+from ifair.core.nearest import GROUP, nearest, smallest, to_ten_digits
 from ifair.metrics import nearest_neighbours
 
 torch = pytest.importorskip("torch")
@@ -51,12 +53,12 @@ TABLES = {
 def test_neighbours_are_those_of_all_distances(table, search, rng):
     X = TABLES[table](rng)
     newcomers = X[:37] + 0.5 * rng.integers(0, 2, size=X[:37].shape)
-    for k in (1, 10):
-        for queries in (None, newcomers):
+    for queries in (None, newcomers):
+        expected, distances = by_all_distances(X, 10, queries)
+        for k in (1, 10):
             index, squared = search(X, k, queries)
-            expected, distances = by_all_distances(X, k, queries)
-            np.testing.assert_array_equal(index, expected)
-            np.testing.assert_allclose(squared, distances, rtol=1e-9, atol=0)
+            np.testing.assert_array_equal(index, expected[:, :k])
+            np.testing.assert_allclose(squared, distances[:, :k], rtol=1e-9, atol=0)
 
 
 def test_neighbours_are_those_that_consistency_is_measured_with(rng):
@@ -81,3 +83,12 @@ def test_a_query_beyond_all_measure_finds_its_neighbours(rng):
     X = rng.normal(size=(5000, 3))
     far = np.array([[1e20, 0.0, 0.0], [0.0, 0.0, 0.0]])
     np.testing.assert_array_equal(nearest(X, 3, far)[0][1], by_all_distances(X, 3, far)[0][1])
+
+
+@given(st.integers(1, 60), st.integers(61, 4000), st.integers(0, 99))
+def test_about_the_smallest_are_the_smallest_of_all_but_the_last_few(n, size, seed):
+    values = np.random.default_rng(seed).permutation(size).astype(np.float32)
+    found = smallest(values, n)
+    assert len(np.unique(found)) == n
+    looked_at = values if size // GROUP <= n else values[: size // GROUP * GROUP]
+    np.testing.assert_array_equal(np.sort(values[found]), np.sort(looked_at)[:n])

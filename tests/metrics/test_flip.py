@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from ifair import Similarity
 from ifair.metrics import flip_test, minkowski
 
 
@@ -129,3 +130,40 @@ def test_there_must_be_something_to_change_and_something_to_look_at(X):
         flip_test(np.ones((5, 2)), protected=[1], transform=lambda X: X)
     with pytest.raises(ValueError, match="alternatives"):
         flip_test(X, protected=[2], transform=lambda X: X, alternatives="some")
+
+
+@pytest.fixture
+def people(rng):
+    """Thirty people, of whom one is like nobody."""
+    frame = pd.DataFrame({"tests": rng.normal(size=30), "years": rng.normal(size=30), "sex": list("fm") * 15})
+    frame.loc[4, "tests"] = 40.0
+    return frame
+
+
+def test_with_a_similarity_people_get_the_values_of_the_nearest_who_has_others(people):
+    alike = Similarity(protected=["sex"], caliper=None).fit(people)
+    apart = alike.distances(people)
+    sex = people["sex"].to_numpy()
+    apart[sex[:, None] == sex[None]] = np.inf
+    twin = apart.argmin(axis=1)
+    given = []
+    flip_test(
+        people, protected=["sex"], decision=lambda X: given.append(X["sex"].to_numpy()) or X["sex"], similarity=alike
+    )
+    np.testing.assert_array_equal(given[1], sex[twin])
+
+
+def test_who_is_like_nobody_with_other_values_is_not_tested(people):
+    alike = Similarity(protected=["sex"], caliper=3.0).fit(people)
+    result = flip_test(people, protected=["sex"], decision=lambda X: X["sex"], similarity=alike)
+    assert (result.n_people, result.n_without_peers, result.share_flipped) == (30, 1, 1.0)
+    assert np.isnan(result.decision.per_person[4])
+    assert "1 of them like nobody" in str(result)
+
+
+def test_a_similarity_must_not_count_what_is_changed_and_must_reach_somebody(people):
+    with pytest.raises(ValueError, match="counts sex"):
+        flip_test(people, protected=["sex"], decision=len, similarity=Similarity().fit(people))
+    alone = Similarity(protected=["sex"], caliper=1e-9).fit(people)
+    with pytest.raises(ValueError, match="nobody is like"):
+        flip_test(people, protected=["sex"], decision=lambda X: X["sex"], similarity=alone)

@@ -14,7 +14,6 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ifair import Encoder, IFair
 from ifair.core.solve import Progress
@@ -48,36 +47,6 @@ def people(rng):
             "married": rng.random(n) < 0.5,
         }
     )
-
-
-@parametrize_with_checks(
-    [
-        IFair(n_restarts=1, max_iter=20),
-        IFair(output="membership", pairs=7, freeze_protected=True, protected=[0], n_restarts=1, max_iter=20),
-    ],
-    expected_failed_checks=lambda _: oracles.STARTS_ARE_DRAWN,
-)
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.usefixtures("array_libraries")
-def test_scikit_learns_own_checks_pass(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.slow
-@parametrize_with_checks(
-    [
-        IFair(),
-        IFair(3, p=1, pairs="all", init="uniform", alpha_init="random", n_restarts=1, max_iter=20),
-        IFair(3, init="principal", fairness_distance="euclidean", max_iter=20),
-        IFair(3, output="nearest", init="k-means", n_restarts=1, max_iter=20),
-        IFair(3, pairs="moments", squared=True, reduction="norm", fairness_distance="euclidean", max_iter=20),
-    ],
-    expected_failed_checks=lambda _: oracles.STARTS_ARE_DRAWN,
-)
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.usefixtures("array_libraries")
-def test_scikit_learns_own_checks_pass_with_all_defaults_and_other_settings(estimator, check):
-    check(estimator)
 
 
 # ---- what is learned ----

@@ -108,3 +108,21 @@ def test_the_verdict_and_the_cautions_stand_before_the_measures():
 
 def test_the_protected_group_is_defined():
     assert "protected group, everybody whose sex is female or origin is south" in markdown(card(small_evidence()))
+
+
+def test_a_card_of_nearest_prototypes_says_what_holds_for_every_model():
+    found = copy.deepcopy(small_evidence())
+    point = next(p for p in found["points"] if p["id"] == found["choices"]["balanced"])
+    assert "Whatever model" not in markdown(card(found))
+    point.pop("batch", None)
+    point["bound"] = 0.8125
+    text = markdown(card(found))
+    assert "yNN of these people is at least 0.812" in text
+    assert "For whoever hands the table on" in text
+
+
+def test_a_card_says_whom_a_point_is_for():
+    found = small_evidence()
+    for point in found["points"]:
+        text = markdown(card(found, point["id"]))
+        assert ("whoever decides about people themselves" in text) == ("batch" in point)

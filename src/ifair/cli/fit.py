@@ -105,7 +105,7 @@ def fit(
     ifair fit people.csv --columns roles.toml -o model.ifair --json | jq .training.loss
     """
     needs_protected(roles)
-    _check_options(roles, tuning, choice, as_audited, consistent, estimator, threshold, rate)
+    _check_options(roles)
     equal = find_parity(parity, groups, roles)
     if equal is not None and (roles.target is None or rate is None):
         raise click.UsageError("--parity finds a threshold for every group: name the outcome, and how many with --rate")
@@ -168,33 +168,23 @@ def fit(
         click.echo(f"\nModel: {output}")
 
 
-def _check_options(
-    roles: Any,
-    tuning: Path | None,
-    choice: str | None,
-    as_audited: bool,
-    consistent: float | None,
-    estimator: str | None,
-    threshold: float | None,
-    rate: float | None,
-) -> None:
+def _check_options(roles: Any) -> None:
     """Refuse options that say nothing together, before anything is read."""
     context = click.get_current_context()
-    given = [
-        flag for name, flag in REPRESENTING.items() if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-    ]
-    if tuning is not None:
-        given += ["--consistent"] * (consistent is not None) + ["--estimator"] * (estimator is not None)
-        if given:
-            raise click.UsageError(f"the tuning says what is learned: leave {given[0]} out")
-    elif choice is not None or as_audited:
+    given = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    representing = [flag for name, flag in REPRESENTING.items() if name in given]
+    deciding = [name for name in ("tuning", "consistent", "estimator") if name in given]
+    if "tuning" in given:
+        others = [*representing, *(f"--{name}" for name in deciding[1:])]
+        if others:
+            raise click.UsageError(f"the tuning says what is learned: leave {others[0]} out")
+    elif given & {"choice", "as_audited"}:
         raise click.UsageError("--choice and --as-audited are about a point of a tuning: name it with --tuning FILE")
-    if consistent is not None and given:
-        raise click.UsageError(f"--consistent learns no representation: leave {given[0]} out")
-    if roles.target is None and (tuning is not None or consistent is not None or estimator is not None):
-        flag = "--tuning" if tuning is not None else "--consistent" if consistent is not None else "--estimator"
-        raise click.UsageError(f"{flag} learns decisions: name the outcome with --target COLUMN")
-    if threshold is not None and rate is not None:
+    if "consistent" in given and representing:
+        raise click.UsageError(f"--consistent learns no representation: leave {representing[0]} out")
+    if roles.target is None and deciding:
+        raise click.UsageError(f"--{deciding[0]} learns decisions: name the outcome with --target COLUMN")
+    if given >= {"threshold", "rate"}:
         raise click.UsageError("--threshold and --rate both say who is decided about positively: give one of them")
 
 
@@ -421,6 +411,7 @@ def _describe_decisions(about: dict[str, Any]) -> list[str]:
     return [
         f"a {about['candidate']['model']} model of {roles['target']!r} is trained on it{limit}",
         f"if nothing but {make_printable(' and '.join(roles['protected']))} is swapped, {said}"
+        + (", where people are decided about one by one" if "parity" in decision else "")
         + ("" if flips["looked_at"] else ", by construction"),
         *([_describe_parity(decision)] if "parity" in decision else []),
     ]

@@ -97,9 +97,13 @@ class Model:
                 total[text] = total.get(text, 0) + count
         first = int(block.index[0]) + 1
         for cell in find_unreadable_cells(self.encoder, frame):
+            # As it stands in the table: digits without end are infinite by now.
+            given = block[cell.column].iloc[[cell.row]].tolist()[0]
+            short = len(str(given)) <= LONG_CELL
+            hint = f", or take it as missing with {name_setting('missing', [str(given)])}" if short else ""
             raise IfairError(
-                f"column {cell.column!r}, row {first + cell.row}: {show_cell(cell.value)} where the model learned from "
-                f"numbers; mend it, or take it as missing with {name_setting('missing', [str(cell.value)[:LONG_CELL]])}"
+                f"column {cell.column!r}, row {first + cell.row}: {show_cell(given)} where the model learned from "
+                f"numbers; mend it{hint}"
             )
         for cell, count in find_new_categories(self.encoder, frame):
             if strict:

@@ -83,6 +83,19 @@ def _blas() -> Any:
     return ThreadpoolController().select(user_api="blas")
 
 
+def smallest(values: Array, n: int) -> Indices:
+    """Positions of about the ``n`` smallest of many values: of all but the last few they are among the n groups with
+    the smallest minima, and nothing else is looked at twice."""
+    n_groups = len(values) // GROUP
+    if n_groups <= n:
+        return np.argpartition(values, n)[:n]
+    grouped = values[: n_groups * GROUP].reshape(GROUP, n_groups)
+    groups = np.argpartition(grouped.min(axis=0), n)[:n]
+    best = np.argpartition(grouped[:, groups], n, axis=None)[:n]
+    row, column = np.divmod(best, n)
+    return row * n_groups + groups[column]
+
+
 def without_self(index: Indices, squared: Array, k: int) -> tuple[Indices, Array]:
     """Drop each row's own number, or the last entry where it is not among them: (M, k + 1) to (M, k)."""
     own = index == np.arange(len(index))[:, None]
@@ -281,7 +294,7 @@ class Reference:
             there = query @ shadows.axes
             own = float(there @ there) * (1 - shadows.slack) - rounding * (1 + float(np.abs(query).max()))
             bounds = shadows.lower - shadows.records @ (2 * there).astype(np.float32)
-            near = np.argpartition(bounds, 4 * n)[: 4 * n]
+            near = smallest(bounds, 4 * n)
             difference = self.records[near] - raw
             reach = np.partition(np.einsum("ij,ij->i", difference, difference), n - 1)[n - 1] * (1 + 1e-9)
             others.append(np.flatnonzero(bounds <= np.nextafter(np.float32(reach - own), np.float32(np.inf))))

@@ -31,11 +31,10 @@ def to_pandas(estimator: BaseEstimator, X: Any, *, reset: bool) -> pd.DataFrame:
         # A list of lists may mix text and numbers: in one array numpy would turn the numbers into text.
         dtype = None if hasattr(X, "dtype") else object
         return pd.DataFrame(validate_data(estimator, X, dtype=dtype, ensure_all_finite=False, reset=reset))
-    if repeated := [name for name, count in Counter(X.columns).items() if count > 1]:
-        raise IfairError(f"column names must be unique, these are repeated: {repeated}")
-    if not all(X.shape):
-        raise IfairError(f"the table is empty: it has {X.shape[0]} records and {X.shape[1]} columns")
-    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    known = None if reset else getattr(estimator, "feature_names_in_", None)
+    same_names = known is not None and X.shape[0] > 0 and np.array_equal(np.asarray(X.columns, dtype=object), known)
+    if not same_names:  # else there is nothing left to check: for one person that would take longer than to decide
+        _check_names(estimator, X, reset)
     if form == "pandas":
         return X
     # Column by column, since polars' own conversion needs pyarrow.
@@ -45,6 +44,14 @@ def to_pandas(estimator: BaseEstimator, X: Any, *, reset: bool) -> pd.DataFrame:
             for column in X
         }
     )
+
+
+def _check_names(estimator: BaseEstimator, X: Any, reset: bool) -> None:
+    if repeated := [name for name, count in Counter(X.columns).items() if count > 1]:
+        raise IfairError(f"column names must be unique, these are repeated: {repeated}")
+    if not all(X.shape):
+        raise IfairError(f"the table is empty: it has {X.shape[0]} records and {X.shape[1]} columns")
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
 
 
 def shape_matrix(form: str, matrix: NDArray[np.float64], names: list[str], *, index: Any = None) -> Any:

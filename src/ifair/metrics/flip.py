@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ifair.errors import IfairError
 from ifair.metrics.arguments import Floats, Groups, Ints, find_groups
 from ifair.metrics.certificate import Distance, minkowski
+from ifair.similarity import Similarity
 
 Function = Callable[[Any], Any]
 
@@ -56,6 +57,9 @@ class FlipTest:
         Share of people for whom at least one change flips the decision.
     n_people, n_alternatives : int
         ``n_alternatives`` counts the combinations of protected values that were tried, a person's own included.
+    n_without_peers : int
+        With a similarity, people like whom nobody has other protected values: nothing was changed, and they count in
+        no mean.
     """
 
     representation: Shift | None
@@ -64,9 +68,12 @@ class FlipTest:
     share_flipped: float | None
     n_people: int
     n_alternatives: int
+    n_without_peers: int = 0
 
     def __str__(self) -> str:
         lines = [f"flip test, {self.n_people} people, {self.n_alternatives} combinations of protected values"]
+        if self.n_without_peers:
+            lines.append(f"  {self.n_without_peers} of them like nobody with other protected values: not tested")
         for name in ("representation", "probability"):
             shift = getattr(self, name)
             if shift is not None:
@@ -90,6 +97,7 @@ class FlipTest:
             "share_flipped": self.share_flipped,
             "n_people": self.n_people,
             "n_alternatives": self.n_alternatives,
+            "n_without_peers": self.n_without_peers,
         }
 
 
@@ -103,6 +111,7 @@ def flip_test(
     alternatives: str = "each",
     max_alternatives: int = 50,
     distance: Distance | None = None,
+    similarity: Similarity | None = None,
     random_state: int = 0,
 ) -> FlipTest:
     """Give people other protected attributes and nothing else, and compare what comes out.
@@ -123,6 +132,10 @@ def flip_test(
         person one combination other than theirs, at random as frequent as it is.
     distance : callable, optional
         Between rows of representations; default Euclidean. See :func:`ifair.metrics.minkowski`.
+    similarity : Similarity, optional
+        Who is like whom in the table ``X``: one that is fitted, by which the protected columns do not count. In place
+        of ``alternatives`` everybody gets the protected values of the person most like them who has others: a
+        combination that somebody like them has. Who has no such person within reach is not tested.
 
     Examples
     --------
@@ -140,7 +153,10 @@ def flip_test(
     own = find_groups(_take_columns(X, columns))
     if len(own) < 2:
         raise IfairError(f"the protected columns {columns} hold one combination only: nothing to change")
-    donors = _choose_donors(own, alternatives, max_alternatives, np.random.default_rng(random_state))
+    if similarity is None:
+        donors = _choose_donors(own, alternatives, max_alternatives, np.random.default_rng(random_state))
+    else:
+        donors = [_find_unlike_peers(X, columns, own, similarity)]
     measure: dict[str, Callable[[Any, Any], Any]] = {
         "representation": distance or minkowski(),
         "probability": lambda a, b: np.abs(a - b).sum(axis=1) / (1 if a.shape[1] == 1 else 2),
@@ -162,9 +178,10 @@ def flip_test(
         representation=shifts.get("representation"),
         probability=shifts.get("probability"),
         decision=decided,
-        share_flipped=None if decided is None else float((decided.per_person > 0).mean()),
+        share_flipped=None if decided is None else float(np.nanmean(decided.per_person)),
         n_people=len(own.codes),
-        n_alternatives=len(donors) if alternatives == "each" else 2,
+        n_alternatives=len(donors) if alternatives == "each" and similarity is None else 2,
+        n_without_peers=0 if similarity is None else int((donors[0] == np.arange(len(own.codes))).sum()),
     )
 
 
@@ -208,10 +225,28 @@ def _choose_donors(own: Groups, alternatives: str, most: int, rng: np.random.Gen
     return [donor]
 
 
+def _find_unlike_peers(X: Any, columns: list[Any], own: Groups, similarity: Similarity) -> Ints:
+    """The row of the person most like each with another combination; their own where there is nobody within reach."""
+    names = {str(name) for name in columns} if hasattr(X, "columns") else {str(i) for i in columns}
+    if counted := sorted(names & set(similarity.attributes_)):
+        raise IfairError(
+            f"the similarity counts {', '.join(counted)}, which the flip test changes: name them as its protected"
+        )
+    points, donor = similarity.embed(X), np.arange(len(own.codes))
+    for code in range(len(own)):
+        members, others = np.flatnonzero(own.members(code)), np.flatnonzero(~own.members(code))
+        nearest = similarity.neighbours(points[members], points[others], n_neighbors=1).indices[:, 0]
+        donor[members] = np.where(nearest < 0, members, others[nearest])
+    if (donor == np.arange(len(donor))).all():
+        raise IfairError("nobody is like anybody with other protected values within the caliper of the similarity")
+    return donor
+
+
 def _summarise_shifts(moved: Floats) -> Shift:
     """From shifts of shape (rounds, M), NaN where a person kept their own combination."""
-    per_person = np.nanmax(moved, axis=0)
-    worst = int(np.argmax(per_person))
+    known = ~np.isnan(moved)
+    per_person = np.where(known.any(axis=0), np.max(moved, axis=0, where=known, initial=-np.inf), np.nan)
+    worst = int(np.nanargmax(per_person))
     return Shift(float(np.nanmean(moved)), float(per_person[worst]), worst, per_person)
 
 

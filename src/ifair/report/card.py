@@ -117,12 +117,24 @@ def _use(evidence: Evidence, point: Point) -> list[Block]:
             [
                 f"To represent people like those of {about['name']} before a model {decided[evidence['task']]} "
                 f"{about['target']}, so that people who are alike in what may count are treated alike.",
+                _name_user(point),
                 sees,
                 "Not for other people, other outcomes or later years without auditing again; not as a proof of equal "
                 "rates of groups, which it does not aim at; not to decide without a person who answers for it.",
             ]
         ),
     ]
+
+
+def _name_user(point: Point) -> str:
+    """Whom a point is for."""
+    if "batch" in point:
+        return "For whoever decides about people themselves: one at a time, or a whole batch at once."
+    if point.get("bound") is not None:
+        return (
+            "For whoever hands the table on: everybody is shown as the nearest prototype, whatever model comes after."
+        )
+    return "For whoever trains the next model on it: what that model makes of it must be audited with it."
 
 
 def _data(evidence: Evidence) -> list[Block]:
@@ -169,6 +181,7 @@ def _measures(evidence: Evidence, point: Point) -> list[Block]:
             f"On {describe_judged(evidence)}. Brackets are 95 % intervals, those of differences over the same people."
         ),
         Table(tabulate_comparison(evidence, point)),
+        *_bound(point),
         *_certificate(point),
     ]
     references = find_references(evidence, point)
@@ -191,6 +204,13 @@ def _find_group(point: Point, partition: str, i: int) -> str:
         return "-"
     low, high = groups[i].get("rate_interval") or (None, None)
     return measure_text({"estimate": groups[i]["rate"], "low": low, "high": high})
+
+
+def _bound(point: Point) -> list[Block]:
+    bound = point.get("bound")
+    if bound is None:
+        return []
+    return [Text(f"Whatever model is trained on these prototypes, yNN of these people is at least {bound:.3f}.")]
 
 
 def _certificate(point: Point) -> list[Block]:

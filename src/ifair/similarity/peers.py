@@ -211,13 +211,12 @@ def _find_peers(
     others = people if reference is None else reference
     indices = np.full((len(people), n_neighbors), -1, dtype=np.intp)
     distances = np.full((len(people), n_neighbors), np.inf)
-    everybody = np.arange(len(people)), np.arange(len(others))
-    groups = [everybody] if query is None else [(np.flatnonzero(query == q),) * 2 for q in np.unique(query)]
-    for rows, pool in groups:
-        k = min(n_neighbors, len(pool) - (reference is None))
-        if k < 1 or len(rows) == 0:
+    groups = [None] if query is None else [np.flatnonzero(query == q) for q in np.unique(query)]
+    for members in groups:
+        asked, among = (people, others) if members is None else (people[members], others[members])
+        k = min(n_neighbors, len(among) - (reference is None))
+        if k < 1 or len(asked) == 0:
             continue
-        asked, among = (people, others) if query is None else (people[rows], others[pool])
         search = among.prepare_search() if asked.complete and reference is not None else None
         if reference is None and asked.complete:
             search_own = nearest_approximately if approximate else nearest
@@ -225,10 +224,11 @@ def _find_peers(
         elif search is not None:
             found, squared = search.nearest(asked.coordinates, k)
         else:
-            starts = range(0, len(rows), ROWS)
+            starts = range(0, len(asked), ROWS)
             parts = [_nearest(asked[i : i + ROWS], among, k, i if reference is None else None) for i in starts]
             found, squared = (np.concatenate(part) for part in zip(*parts))
-        indices[rows, :k], distances[rows, :k] = pool[found], np.sqrt(squared)
+        rows = slice(None) if members is None else members
+        indices[rows, :k], distances[rows, :k] = found if members is None else members[found], np.sqrt(squared)
     return Peers(indices, distances)
 
 

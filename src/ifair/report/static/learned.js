@@ -35,20 +35,28 @@ function togetherWords(data, people, now) {
     (now.changed ? ` Together, ${many(now.changed.length, "decision")} of ${count(people.ids.length)} ${now.changed.length === 1 ? "is" : "are"} another than the plain model's.` : "");
 }
 
+/** Whom a point is for. */
+function forWhom(now) {
+  if (now.batch) return "It is for whoever decides about people themselves.";
+  if (now.bound != null) return `It is for whoever hands the table on: whatever model is trained on it, yNN is at least ${num(now.bound)}.`;
+  return "It is for whoever hands the table on to a linear model; nearest archetypes hold for every model.";
+}
+
 function showLearned(data, people, now) {
   const has = Boolean(now.archetypes);
   byId("learned-tables").hidden = !has;
   byId("archetypes").hidden = !has;
   if (!has) {
-    say("learned-words", togetherWords(data, people, now) || `${pointName(now)} has no archetypes to look at; points of iFair have.`);
+    const together = togetherWords(data, people, now);
+    say("learned-words", together ? `${together} ${forWhom(now)}` : `${pointName(now)} has no archetypes to look at; points of iFair have.`);
     say("weights-words", "");
     return;
   }
   const { columns, rows } = now.archetypes, shown = rows.slice(0, SHOWN_ARCHETYPES);
   say("learned-words", togetherWords(data, people, now),
-    `${pointName(now)} sees every person as a mixture of ${many(rows.length, "archetype")}.`,
+    `${pointName(now)} sees every person as ${now.bound == null ? "a mixture" : "the nearest"} of ${many(rows.length, "archetype")}.`,
     now.setting.K > rows.length ? `(K is ${now.setting.K}: nobody is near to the other ${now.setting.K - rows.length}.)` : "",
-    now.bound == null ? "" : `Whatever model is trained on them, yNN is at least ${num(now.bound)}.`,
+    forWhom(now),
     rows.length > shown.length ? `The ${shown.length} that stand for most people, by what sets them apart:` : "By what sets them apart:");
   fill("archetypes", shown.map((row) => el("li", {}, archetypeWords(people, now, row))));
   const most = now.weights.slice(0, 3).map((w) => `${quoted(w.name)} (${num(w.weight, 2)})`);
