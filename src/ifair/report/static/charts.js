@@ -107,7 +107,7 @@ function drawTradeOff(data, now, choose) {
     whiskers,
     marks.map((m) => svg("g", { class: `pick${m.first.id === now.id ? " chosen" : ""}`, "data-points": m.points.map((p) => p.id).join(" "), onclick: () => choose(nextOf(m.points, now)) },
       m.first.id === now.id ? svg("circle", { class: "ring", cx: m.x, cy: m.y, r: 11 }) : null,
-      marker(m.first.role, m.x, m.y),
+      marker(m.first.role, m.x, m.y, m.points.every(isDoubted) ? { opacity: 0.4 } : {}),
       svg("title", {}, m.points.map((p) => `${p.label} · ${p.name}\n${data.utility.name} ${num(p.test.utility.estimate)}, consistency of ranks ${num(p.test.ranks.estimate)}`).join("\n")),
       svg("text", { x: m.label.x, y: m.label.y, "text-anchor": m.label.anchor }, m.text))));
 }

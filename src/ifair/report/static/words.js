@@ -11,6 +11,7 @@ function shortName(p) {
   return parts.filter((part) => parts.length === 1 || !["protected columns deleted", "linear model"].includes(part)).join(", ");
 }
 const pointName = (p) => `${p.label} · ${shortName(p)}`;
+const isDoubted = (p) => Boolean(p.cautions?.length);
 const isInUse = (p) => p.family === "existing";
 /** The rules that chose a point; nobody chose the model in use. */
 const rulesOf = (data, id) => (data.points.some((p) => p.id === id && isInUse(p)) ? [] : Object.entries(data.choices).filter(([, chosen]) => chosen === id).map(([name]) => name.replaceAll("_", " ")));
