@@ -240,7 +240,7 @@ def attack_representation(Z: NDArray[np.float64], part: Part, resamples: int) ->
         found.append(
             {
                 "partition": name,
-                "people": len(guess.truth),
+                "people": len(guess.chances),
                 "auc": plain_number(max(guess.auc, 1 - guess.auc)),
                 "reversed": guess.auc < 0.5,
                 "accuracy": plain_number(guess.accuracy),

@@ -316,6 +316,7 @@ def split_table(
     similarity : as in :func:`split_dataset`
         Default: :class:`ifair.Similarity` of all unprotected attributes.
     """
+    task_of(dataset)
     if not is_numeric_dtype(dataset.outcome):
         raise IfairError(
             f"{dataset.name} has {dataset.outcome.nunique()} classes of {dataset.outcome.name!r}: here one is judged "
