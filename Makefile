@@ -62,7 +62,7 @@ screenshots: $(VENV)/.installed-browser ## take the pictures of the report in th
 test-minimum: ## the tests with the lowest versions that are declared to work, in an environment of their own
 	@test -x $(VENV)-minimum/bin/python || $(PYTHON) -m venv $(VENV)-minimum
 	@$(VENV)-minimum/bin/python -m pip install --quiet --disable-pip-version-check uv
-	@$(VENV)-minimum/bin/uv pip install --quiet --native-tls --python $(VENV)-minimum/bin/python --resolution lowest-direct -e '.[test]'
+	@UV_SYSTEM_CERTS=1 $(VENV)-minimum/bin/uv pip install --quiet --python $(VENV)-minimum/bin/python --resolution lowest-direct -e '.[test]'
 	@$(MAKE) --no-print-directory VENV=$(VENV)-minimum run-minimum
 
 run-minimum:

@@ -58,12 +58,6 @@ def real_data():
 
 
 @pytest.fixture
-def array_libraries(monkeypatch):
-    """Let scikit-learn's own checks try its array API too. SciPy, slower with it, has read the variable by now."""
-    monkeypatch.setenv("SCIPY_ARRAY_API", "1")
-
-
-@pytest.fixture
 def quick_fits(monkeypatch):
     """One rough search for every IFair that does not say otherwise: pages and examples need no more digits."""
     from ifair import IFair

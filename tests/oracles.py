@@ -8,12 +8,6 @@ import numpy as np
 from ifair.core.mapping import Packing
 from ifair.engines.engine import LocalEngine
 
-STARTS_ARE_DRAWN = {
-    "check_sample_weight_equivalence_on_dense_data": "starts are drawn at random, and depend on the order of records, "
-    "which the check shuffles; from given starts it passes (tests/models/test_sample_weight.py)"
-}
-"""The one check of scikit-learn that estimators with random starts need not pass; its own KMeans does not either."""
-
 
 def distance(a, b, alpha, p):
     """Definition 7."""

@@ -29,7 +29,7 @@ MAY_IMPORT = {
     "persist": {"models", "encode", "core"},
     "interop": {"datasets", "encode"},
     "evaluate": {"results", "models", "ranking", "metrics", "similarity", "encode", "datasets"},
-    "audit": {"results", "evaluate", "models", "ranking", "metrics", "encode", "datasets"},
+    "audit": {"results", "evaluate", "models", "ranking", "metrics", "similarity", "encode", "datasets"},
     "reproduce": {"report", "results", "evaluate", "models", "graph", "metrics", "encode", "data", "datasets"},
     "report": {"results"},
     "cli": {

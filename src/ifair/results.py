@@ -148,6 +148,7 @@ class Attack(TypedDict):
     """How well an adversary guesses a partition."""
 
     partition: str
+    people: NotRequired[int]
     auc: Number
     reversed: NotRequired[bool]
     accuracy: Number
@@ -319,7 +320,8 @@ class Column(TypedDict):
 
 
 class AuditedData(TypedDict):
-    """The table; ``positive`` is the value of the target that counts as 1, ``group`` who is protected, in words.
+    """The table; ``positive`` and ``negative`` are the values of the target that count as 1 and 0, ``group`` is who is
+    protected, in words.
 
     ``weighted_by`` is the column that says how many people each one stands for, ``counted_once`` what it does not count
     in.
@@ -332,6 +334,7 @@ class AuditedData(TypedDict):
     records: int
     target: str
     positive: NotRequired[str | None]
+    negative: NotRequired[str | None]
     protected: list[str]
     group: NotRequired[str]
     ranked_by: str | None

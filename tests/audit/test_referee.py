@@ -166,10 +166,17 @@ def test_the_protected_group_is_told_in_the_words_of_the_table():
     assert describe_group(some) == "7 people who were named one by one"
 
 
-def test_the_value_that_counts_as_positive_is_kept():
+def test_both_outcomes_keep_the_words_of_the_table():
     frame = pd.DataFrame({"sex": ["f", "m", "m"], "income": [3, 1, 2], "loan": ["paid", "defaulted", "paid"]})
-    assert from_table(frame, target="loan", positive="defaulted", protected="sex").positive == "defaulted"
-    assert from_table(frame.assign(loan=[0, 1, 0]), target="loan", protected="sex").positive is None
+
+    def words(loan, positive=None):
+        made = from_table(frame.assign(loan=loan), target="loan", positive=positive, protected="sex")
+        return made.positive, made.negative
+
+    assert words(frame["loan"], "defaulted") == ("defaulted", "paid")
+    assert words(["paid", "defaulted", "open"], "paid") == ("paid", None)
+    assert words([True, False, True]) == ("True", "False")
+    assert words([0, 1, 0]) == (None, None)
 
 
 def test_groups_are_compared_by_each_attribute_by_every_two_and_by_all():

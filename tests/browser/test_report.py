@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from ifair.report import page
+
 from samples import AWKWARD, HOSTILE, awkward_evidence, hostile_evidence, lonely_evidence, small_evidence
 
 
@@ -481,3 +483,30 @@ def test_paper_shows_the_choice_but_no_controls(report):
         assert report.js(visible, kept), kept
     assert report.js("return document.documentElement.scrollWidth <= innerWidth")
     report.plain()
+
+
+def test_both_outcomes_are_told_in_the_words_of_the_table(chromium, tmp_path):
+    words = {"target": "loan", "positive": "granted", "negative": "refused"}
+    found = {**small_evidence(), "data": {**small_evidence()["data"], **words}}
+    (tmp_path / "report.html").write_text(page(found), encoding="utf-8")
+    chromium.plain().open(tmp_path / "report.html")
+    for truth, word in enumerate(("refused", "granted")):
+        show_person(chromium, found["people"]["truth"].index(truth))
+        assert f"What truly happened: “loan” is {word}." in chromium.text("#person")
+        decided = "return [...document.querySelectorAll('#person [aria-label=Decisions] td:nth-child(2)')]"
+        for said in chromium.js(f"{decided}.map((cell) => cell.textContent)"):
+            assert said in ("“loan: granted”", "“loan: refused”")
+
+
+def test_on_a_phone_numbers_stand_below_the_names_of_their_points(report):
+    report.width(390)
+    edges = report.js(
+        """
+        const left = (cell) => Math.round(cell.getBoundingClientRect().left);
+        const isValue = (cell, n) => n > 0 && cell.offsetParent && !cell.querySelector('.against');
+        return [...document.querySelectorAll('#compare tr')].map((row) => [...row.children].filter(isValue).map(left));
+        """
+    )
+    report.plain()
+    assert len(edges[0]) > 2
+    assert all(row == edges[0] for row in edges)

@@ -196,6 +196,7 @@ def in_use(tmp_path_factory):
     assert done.exit_code == 0, done.output
     assert "the model in use, column ours" in done.stdout
     assert "left out: the flip test of the model in use" in done.stdout
+    assert "whether “the model in use, column ours” learned from them is not known here: if it did" in done.stdout
     return folder, frame, json.loads((folder / "evidence.json").read_text())
 
 
@@ -230,6 +231,7 @@ def test_decisions_in_use_are_read_by_the_value_that_is_positive(in_use, tmp_pat
     [point] = [p for p in found["points"] if p["family"] == "existing"]
     truth, decided = found["people"]["truth"], point["people"]["score"]
     assert set(decided) == {0.0, 1.0}
+    assert (found["data"]["positive"], found["data"]["negative"]) == ("yes", "no")
     assert point["test"]["accuracy"]["estimate"] == pytest.approx(accuracy_score(truth, decided), abs=1e-5)
 
 

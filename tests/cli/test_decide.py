@@ -149,6 +149,7 @@ def equal(folder):
     arguments = ["--consistent", 0.1, "--rate", 0.3, "--parity", "selection", "--groups", "sex", "-o", path]
     done = run("fit", folder / "people.csv", *ROLES, *OUTCOME, *arguments)
     assert done.exit_code == 0, done.output
+    assert "0.0 % of decisions change, where people are decided about one by one, by construction" in done.stdout
     assert "`ifair decide` selects every group of 'sex' at the same rate, which uses the group" in done.stdout
     return path
 

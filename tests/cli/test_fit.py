@@ -161,3 +161,14 @@ def test_ctrl_c_ends_it_and_leaves_no_file(folder, applicants, tmp_path):
     assert running.returncode == 130
     assert "nothing half-written is left" in said
     assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("freeze", "said"), [("--freeze", "no score moves, by construction"), ("--no-freeze", "scores move by")]
+)
+def test_of_a_number_scores_move_and_no_decision_changes(folder, tmp_path, freeze, said):
+    roles = ["-p", "sex", "--ignore", "person", "--ignore", "hired", "--ignore", "team", "--target", "rating"]
+    done = fit(folder / "people.csv", *roles, freeze, "--max-iter", 5, "-o", tmp_path / "m.ifair")
+    assert done.exit_code == 0, done.output
+    assert said in done.stdout
+    assert "decisions" not in done.stdout

@@ -209,7 +209,7 @@ def test_options_of_an_audit_are_refused_where_it_is_over(place, tmp_path):
 
 def test_an_outcome_of_several_classes_needs_the_one_that_is_positive(place, tmp_path):
     roles = ["-p", "sex", "--target", "team", "--ignore", "person"]
-    done = run("fit", place / "people.csv", *roles, "-o", tmp_path / "m.ifair")
+    done = run("audit", place / "people.csv", *roles, "-o", tmp_path / "evidence.json")
     assert done.exit_code == 1
     classes = pd.read_csv(place / "people.csv")["team"].unique().tolist()
     assert ", ".join(map(repr, sorted(classes)[:5])) in " ".join(done.stderr.split())

@@ -178,6 +178,32 @@ def test_types_are_the_models_and_not_the_blocks(applicants, classifier, tmp_pat
     assert "column 'experience': taken as missing, as asked: 'true' (10 rows)" in done.stderr
 
 
+def test_a_number_without_end_is_quoted_as_it_stands_and_the_advice_can_be_followed(applicants, classifier, tmp_path):
+    for cell in ("9" * 401, "1e400"):
+        applicants.astype(str).assign(experience=[cell, *["1.5"] * 119]).to_csv(tmp_path / "new.csv", index=False)
+        given = [classifier, tmp_path / "new.csv", "-o", tmp_path / "out.csv"]
+        done = transform(*given)
+        assert done.exit_code == 1
+        assert f"column 'experience', row 1: '{cell[:40]}'" in done.stderr
+        assert "inf" not in done.stderr
+    assert "--missing 1e400" in done.stderr
+    assert transform(*given, "--missing", "1e400").exit_code == 0
+
+
+@pytest.mark.parametrize("rows", [1, 7, 50])
+def test_another_size_of_blocks_rounds_otherwise_and_changes_nothing_else(folder, classifier, tmp_path, rows):
+    outputs = {}
+    for size in (120, rows):
+        out = tmp_path / f"{size}.csv"
+        assert transform(classifier, folder / "people.csv", "--decide", "-o", out, "--block-rows", size).exit_code == 0
+        outputs[size] = pd.read_csv(out, dtype={"person": str})
+    found, expected = outputs[rows], outputs[120]
+    assert found.dtypes.tolist() == expected.dtypes.tolist()
+    np.testing.assert_array_equal(found[["person", "decision"]], expected[["person", "decision"]])
+    # Sums of BLAS over some rows are those over all of them but for their last digit.
+    pd.testing.assert_frame_equal(found, expected, rtol=0, atol=1e-12)
+
+
 def test_codes_above_two_to_the_53_stay_apart_whatever_the_block(tmp_path):
     pytest.importorskip("skops")
     code = np.where(np.arange(60) % 2, 2**53 + 1, 2**53).astype(str).astype(object)

@@ -28,7 +28,6 @@ def on_torch(X):
 
 ENGINES = {
     "local": lambda X: LocalEngine(X, block_rows=20, tile_rows=15),
-    "local on two threads": lambda X: LocalEngine(X, threads=2, block_rows=20, tile_rows=15),
     "torch": on_torch,
 }
 

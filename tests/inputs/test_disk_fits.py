@@ -145,7 +145,7 @@ def test_what_is_missing_is_found_wherever_it_is(X, tmp_path, value):
     bad = X.copy()
     bad[7654, 3] = value
     np.save(tmp_path / "bad.npy", bad)
-    where = r"NaN or infinity: .* in record 7654, column 3"
+    where = r"NaN or infinity: .* in the record at index 7654, column 3"
     with pytest.raises(ValueError, match=where):
         fitted(tmp_path / "bad.npy")
     with pytest.raises(ValueError, match=where):
@@ -258,14 +258,14 @@ def test_labels_and_groups_of_records_on_disk_are_checked(X, on_disk, people, tm
         fitted_lfr(folder, y[:-1], people["gender"])
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         fitted_lfr(folder, y, people["gender"][:-1])
-    with pytest.raises(ValueError, match="Input y contains NaN: record 5 has no label"):
+    with pytest.raises(ValueError, match="Input y contains NaN: the record at index 5 has no label"):
         fitted_lfr(folder, y.where(np.arange(M) != 5), people["gender"])
     with pytest.raises(ValueError, match="only one class"):
         fitted_lfr(folder, np.full(M, "hired"), people["gender"])
     with pytest.raises(ValueError, match="Only binary classification"):
         fitted_lfr(folder, np.arange(M) % 3, people["gender"])
     people.assign(y=people["y"].where(np.arange(M) != 7)).drop(columns="gender").to_parquet(tmp_path / "gap.parquet")
-    with pytest.raises(ValueError, match="Input y contains NaN: record 7"):
+    with pytest.raises(ValueError, match="Input y contains NaN: the record at index 7"):
         fitted_lfr(tmp_path / "gap.parquet", "y", "old")
 
 

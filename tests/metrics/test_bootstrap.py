@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 import scipy.stats
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import roc_auc_score
 
 from ifair.metrics import (
     accuracy,
+    auc,
     bootstrap,
     consistency,
     consistency_interval,
@@ -20,7 +22,7 @@ from ifair.metrics import (
     share_interval,
     statistical_parity,
 )
-from ifair.metrics.bootstrap import share_bounds
+from ifair.metrics.bootstrap import auc_interval, share_bounds, weighted_auc
 
 
 def test_intervals_agree_with_scipys_percentile_bootstrap(rng):
@@ -153,3 +155,25 @@ def test_the_bootstrap_of_a_share_near_one_covers_too_seldom_which_is_why_there_
     exact = [share_interval(row) for row in right]
     assert np.mean([one.low <= 0.99 <= one.high for one in by_bootstrap]) < 0.7
     assert np.mean([one.low <= 0.99 <= one.high for one in exact]) >= 0.95
+
+
+def test_the_auc_of_weighted_people_is_that_of_scikit_learn(rng):
+    y, scores = rng.integers(0, 2, 40), rng.random(40).round(1)
+    weights = rng.integers(0, 4, (5, 40)).astype(float)
+    expected = [roc_auc_score(y, scores, sample_weight=row) for row in weights]
+    np.testing.assert_allclose(weighted_auc(y, scores, weights), expected)
+
+
+def test_the_interval_of_an_auc_is_that_of_the_bootstrap(rng, monkeypatch):
+    y, scores = rng.integers(0, 2, 60), rng.random(60).round(1)
+    expected = bootstrap(auc, y, scores, n_resamples=40, random_state=3)
+    # Resamples that are taken in several blocks are the same.
+    monkeypatch.setitem(auc_interval.__globals__, "WEIGHTS_AT_ONCE", 60 * 7)
+    found = auc_interval(y, scores, n_resamples=40, random_state=3)
+    assert found.to_dict() == pytest.approx(expected.to_dict())
+
+
+def test_an_auc_is_undefined_in_resamples_of_one_class():
+    found = auc_interval(np.array([0, 0, 1]), np.array([0.1, 0.4, 0.3]), n_resamples=50)
+    assert 0 < found.n_undefined < 50
+    assert found.estimate == 0.5

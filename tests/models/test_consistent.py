@@ -18,8 +18,6 @@ from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
-from sklearn.tree import DecisionTreeRegressor
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import ifair
 from ifair import ConsistentClassifier, ConsistentRegressor, Encoder, Similarity
@@ -28,28 +26,6 @@ from ifair.errors import IfairError
 from samples import applicants
 
 ROLES = ["sex", "origin"]
-
-
-@parametrize_with_checks([ConsistentClassifier(cv=2), ConsistentRegressor(cv=2)])
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.usefixtures("array_libraries")
-def test_scikit_learns_own_checks_pass(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.slow
-@parametrize_with_checks(
-    [
-        ConsistentClassifier(),
-        ConsistentRegressor(),
-        ConsistentClassifier(LinearSVC(), strength=1.0, penalty="squared", similarity="paper", reference=20, cv=3),
-        ConsistentRegressor(DecisionTreeRegressor(random_state=0), strength=0.5, n_neighbors=3, cv=2, protected=[-1]),
-    ]
-)
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.usefixtures("array_libraries")
-def test_scikit_learns_own_checks_pass_with_all_defaults_and_other_settings(estimator, check):
-    check(estimator)
 
 
 def pipeline():

@@ -14,7 +14,6 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ifair import Encoder, IFair
 from ifair.core.solve import Progress
@@ -48,36 +47,6 @@ def people(rng):
             "married": rng.random(n) < 0.5,
         }
     )
-
-
-@parametrize_with_checks(
-    [
-        IFair(n_restarts=1, max_iter=20),
-        IFair(output="membership", pairs=7, freeze_protected=True, protected=[0], n_restarts=1, max_iter=20),
-    ],
-    expected_failed_checks=lambda _: oracles.STARTS_ARE_DRAWN,
-)
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.usefixtures("array_libraries")
-def test_scikit_learns_own_checks_pass(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.slow
-@parametrize_with_checks(
-    [
-        IFair(),
-        IFair(3, p=1, pairs="all", init="uniform", alpha_init="random", n_restarts=1, max_iter=20),
-        IFair(3, init="principal", fairness_distance="euclidean", max_iter=20),
-        IFair(3, output="nearest", init="k-means", n_restarts=1, max_iter=20),
-        IFair(3, pairs="moments", squared=True, reduction="norm", fairness_distance="euclidean", max_iter=20),
-    ],
-    expected_failed_checks=lambda _: oracles.STARTS_ARE_DRAWN,
-)
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.usefixtures("array_libraries")
-def test_scikit_learns_own_checks_pass_with_all_defaults_and_other_settings(estimator, check):
-    check(estimator)
 
 
 # ---- what is learned ----
@@ -309,6 +278,20 @@ def test_the_bar_fills_as_the_loss_falls_ever_more_slowly(iteration, fall, fille
     bar(Progress(restart=0, iteration=iteration, loss=1.0, gradient_norm=0.1, fall=fall))
     assert log.getvalue().split("]")[0].count("#") == pytest.approx(filled, abs=1)
     assert ("lower than ten iterations ago" in log.getvalue()) == (fall < np.inf)
+
+
+def test_the_bar_never_goes_back_and_tells_the_search_on_a_sample_from_the_one_on_all(monkeypatch):
+    log, now = io.StringIO(), iter(range(0, 1000, 10))
+    monkeypatch.setattr("ifair.models.progress.time.monotonic", lambda: next(now))
+    bar = ProgressBar(1, 100, 1e-4, stream=log, every=0.0, rehearses=True)
+    for iteration, fall in [(30, 0.001), (31, 0.05), (1, np.inf), (2, np.inf)]:
+        bar(Progress(restart=0, iteration=iteration, loss=1.0, gradient_norm=0.1, fall=fall))
+    filled = [line.split("]")[0].count("#") for line in log.getvalue().splitlines()]
+    assert filled[0] == filled[1] == pytest.approx(16, abs=1)
+    assert filled[2:] == [0, 0]
+    assert [line.endswith(", on a sample first") for line in log.getvalue().splitlines()] == [True, True, False, False]
+    # Ten seconds an iteration, of which 98 are left.
+    assert log.getvalue().splitlines()[-1].endswith(", at most 16 min left")
 
 
 # ---- protected columns ----

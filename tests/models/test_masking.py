@@ -3,16 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ifair.models.masking import Masked
-
-
-@parametrize_with_checks([Masked()])
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.usefixtures("array_libraries")
-def test_scikit_learns_own_checks_pass(estimator, check):
-    check(estimator)
 
 
 def test_all_columns_of_a_protected_attribute_are_left_out(rng):

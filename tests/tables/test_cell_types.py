@@ -85,7 +85,9 @@ def test_a_column_with_many_words_is_text(csv):
 @pytest.mark.parametrize("cell", ["9" * 401, "9" * 5000, "1e400", "inf"])
 def test_a_number_too_large_to_hold_is_refused_with_its_row(csv, cell):
     path = csv("age,sex,job,hired\n" + "".join(f"{cell if i == 6 else i},f,{i % 3},{i % 2}\n" for i in range(20)))
-    with pytest.raises(IfairError, match=r"column 'age' holds .*row 7 (\('9|that is infinite or too large)") as refusal:
+    # Whether a number without end is one at all hangs on the version of pandas.
+    named = r"row 7 (\('9|\('1e400'|that is infinite or too large)"
+    with pytest.raises(IfairError, match=f"column 'age' holds .*{named}") as refusal:
         check_table(path, Roles(protected=("job",), target="hired", keep=("sex",)))
     assert len(str(refusal.value)) < 300
 

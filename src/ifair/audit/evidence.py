@@ -1,7 +1,6 @@
 """Everything an audit finds about a table, as plain data that a report can be made of."""
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
 from typing import Any, cast
 
 import numpy as np
@@ -30,12 +29,13 @@ from ifair.evaluate.arms import MODELS, PENALTIES, list_candidates
 from ifair.evaluate.candidates import EXISTING, Candidate
 from ifair.evaluate.judgement import find_graders
 from ifair.evaluate.measures import USEFULNESS, plain_number
-from ifair.evaluate.splits import Split, split_table
+from ifair.evaluate.splits import Split, find_all_peers, split_table
 from ifair.evaluate.training import Existing
 from ifair.metrics.arguments import average
 from ifair.models.batch_decisions import PARITIES
 from ifair.models.validation import check_choice
 from ifair.results import AuditedData, Choices, Evidence, LeftOut, Parity, Point, Utility, list_versions
+from ifair.similarity.peers import Searches, share_searches
 
 Step = Callable[[str, int, int], None]
 """Told what was done last, how much is done and how much there is."""
@@ -139,28 +139,37 @@ def evidence(
     how["parity"] = parity
     given = (threshold, (tuning or {}).get("threshold"), 0.5)
     how["threshold"] = next(value for value in given if value is not None)
-    how["graders"] = find_graders(parts)
-    first, *others = candidates
-    before = try_candidate(first, parts, seed, options, **how)
-    if isinstance(before, str):
-        raise IfairError(f"no model can be trained on {dataset.name}: {before}")
-    tell(first.name, 1, len(candidates))
-    # By now the neighbours of both parts are known, and other processes get them with the parts.
+    searches: Searches = {}
+    with share_searches(searches):
+        how["graders"] = find_graders(parts)
+        if any(candidate.consistent for candidate in candidates):
+            find_all_peers(parts)
+    how["searches"] = searches
+    first = try_candidate(candidates[0], parts, seed, options, **how)
+    if isinstance(first, str):
+        raise IfairError(f"no model can be trained on {dataset.name}: {first}")
+    tell(candidates[0].name, 1, len(candidates))
+    # By now the neighbours of all parts are known, and other processes get them. What takes long comes first, so that
+    # no process ends long after the others.
+    order = sorted(range(1, len(candidates)), key=lambda i: not candidates[i].is_learned)
     jobs = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(try_candidate)(candidate, parts, seed, options, **how) for candidate in others
+        delayed(try_candidate)(candidates[i], parts, seed, options, **how) for i in order
     )
+    tried: dict[int, Any] = {0: first}
+    for i, result in zip(order, jobs):
+        tried[i] = result
+        tell(candidates[i].name, len(tried), len(candidates))
     points: list[Point] = []
     measured = []
     left_out: list[LeftOut] = []
-    for done, (candidate, found) in enumerate(zip(candidates, chain([before], jobs)), start=1):
+    for i, candidate in enumerate(candidates):
+        found = tried[i]
         if isinstance(found, str):
             left_out.append({"name": candidate.name, "why": found})
         else:
-            found[0]["label"] = letter(done - 1)
+            found[0]["label"] = letter(i)
             points.append(found[0])
             measured.append(found[1])
-        if done > 1:
-            tell(candidate.name, done, len(candidates))
     if existing is not None:
         shared = {name: how[name] for name in ("resamples", "higher_is_better", "graders")}
         point, reached = judge_point(Candidate(EXISTING, model=existing.name), existing, parts, **shared)
@@ -277,6 +286,7 @@ def _describe_data(dataset: Dataset, parts: Split) -> AuditedData:
         "records": len(dataset),
         "target": str(dataset.outcome.name),
         "positive": dataset.positive,
+        "negative": dataset.negative,
         "protected": list(dataset.protected),
         "group": describe_group(dataset),
         "ranked_by": None if dataset.query is None else "query",

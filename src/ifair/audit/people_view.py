@@ -47,13 +47,17 @@ def _describe_column(name: str, column: pd.Series) -> Attribute:
     return {"name": name, "labels": [str(label) for label in labels], "codes": codes.tolist()}
 
 
-def flip_people(part: Part, trained: Trained, resamples: int = 500) -> tuple[Flip | None, PointPeople]:
+def flip_people(
+    part: Part, trained: Trained, resamples: int = 500, own: NDArray[np.float64] | None = None
+) -> tuple[Flip | None, PointPeople]:
     """What changes for everybody if only the protected attributes do.
 
     Parameters
     ----------
     resamples : int
         Of the bootstrap interval.
+    own : array of shape (M,), optional
+        What the model says of people as they are, where that is known.
 
     Returns
     -------
@@ -65,8 +69,8 @@ def flip_people(part: Part, trained: Trained, resamples: int = 500) -> tuple[Fli
         and ``to``, which ones, a number in ``alternatives``: those that change the decision if any do, else those that
         move the score most.
     """
-    own = trained.scores(part.records.frame)
-    rows, changed = flip_scores(part.records, trained)
+    own = trained.scores(part.records.frame) if own is None else own
+    rows, changed = flip_scores(part.records, trained, own)
     limit = trained.threshold if trained.task == "classification" else None
     people: PointPeople = {"score": round_scores(own, limit), "flip": None, "alternatives": []}
     if not rows:

@@ -17,6 +17,7 @@ from ifair.evaluate.splits import Split
 from ifair.evaluate.training import Existing, Outcome, Trained, name_groups, train
 from ifair.models.ifair import IFair
 from ifair.results import Point
+from ifair.similarity.peers import Searches, share_searches
 
 
 def try_candidate(
@@ -28,21 +29,23 @@ def try_candidate(
     threshold: float,
     rate: float | None = None,
     parity: tuple[str, str] | None = None,
+    searches: Searches,
     **how: Any,
 ) -> tuple[Point, dict[str, Measured]] | str:
     """A point with its measures, or why there is none; ``how`` as of :func:`judge_point`.
 
-    ``parity`` and its column: groups get the same rate, by thresholds of the validation people.
+    ``parity`` and its column: groups get the same rate, found on validation people. ``searches``: known peers.
     """
-    try:
-        trained = train(candidate, parts, seed, options, threshold=threshold)
-    except (TypeError, ValueError) as error:
-        return str(error)
-    if rate is not None and parts.task == "classification":
-        trained = trained.at_rate(parts.validation, rate)
-    if parity is not None:
-        trained = trained.at_parity(parts.validation, *parity)
-    return judge_point(candidate, trained, parts, **how)
+    with share_searches(searches):
+        try:
+            trained = train(candidate, parts, seed, options, threshold=threshold)
+        except (TypeError, ValueError) as error:
+            return str(error)
+        if rate is not None and parts.task == "classification":
+            trained = trained.at_rate(parts.validation, rate)
+        if parity is not None:
+            trained = trained.at_parity(parts.validation, *parity)
+        return judge_point(candidate, trained, parts, **how)
 
 
 def judge_point(
@@ -64,7 +67,7 @@ def judge_point(
     measures = test.measures()
     if isinstance(trained, Trained):
         Z = trained.represent(parts.test.records.frame)
-        flip, people = flip_people(parts.test, trained, resamples)
+        flip, people = flip_people(parts.test, trained, resamples, outcome.scores)
         more = _describe_model(trained, parts)
         more |= _describe_batch(trained, parts, resamples) if trained.consistent else {}
     else:

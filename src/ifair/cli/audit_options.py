@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ifair.cli.output import echo_step
+from ifair.cli.live_progress import StepLines
 from ifair.cli.terminal_text import make_printable, warn
 from ifair.results import TUNING, Evidence, Tuning, read_results
 
@@ -146,7 +146,7 @@ def gather_evidence(
     from ifair.audit import evidence
     from ifair.evaluate.arms import MODELS
 
-    click.echo(f"{make_printable(table.name)}: {len(records)} people; learning, deciding and measuring ...", err=True)
+    click.echo(f"{make_printable(table.name)}: {_tell_parts(len(records), people)}; measuring ...", err=True)
     return evidence(
         records,
         tuning=tuned,
@@ -163,8 +163,19 @@ def gather_evidence(
         parity=find_parity(parity, groups, roles),
         existing=existing,
         n_jobs=jobs,
-        step=echo_step,
+        step=StepLines(),
     )
+
+
+def _tell_parts(n_records: int, most_people: int) -> str:
+    """How many people there are, and of large tables on how many the audit is."""
+    from ifair.audit.evidence import LEARNED_FROM
+
+    third = n_records // 3
+    if third <= min(LEARNED_FROM, most_people):
+        return f"{n_records:,} people"
+    learned, judged = min(third, LEARNED_FROM), min(third, most_people)
+    return f"{n_records:,} people, of whom {learned:,} to learn from and {judged:,} to judge on"
 
 
 def _read_existing(records: Any, roles: Any, scores: Any, decisions: Any, threshold: Any, rate: Any) -> Any:

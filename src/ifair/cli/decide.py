@@ -65,7 +65,8 @@ def decide(
     """Decide about all people in TABLE (CSV or Parquet) at once, as alike as they are.
 
     Writes a row per person: decision, smoothed score, the model's own score, how many close peers there are, whether
-    the decision differs from the model's own, whether it is a tie, and for changed ones the peers that explain them.
+    the decision differs from the model's own, whether it is a tie, and for changed ones the peers that explain them. A
+    model of more than two classes names one for everybody, with the probability of each, and selects nobody.
     By default whoever is above the threshold of the model, or as many as the rate that it was fitted for. Protected
     columns are not looked at and may be missing; --parity uses the groups, and must be asked for.
 
@@ -88,6 +89,15 @@ def decide(
     from ifair.tables.write import BlockWriter
 
     fitted = Model(model, missing, trusted)
+    if fitted.classes:
+        given = {"--rate": rate, "--n": n, "--threshold": threshold, "--parity": parity}
+        for flag in [flag for flag, value in given.items() if value is not None]:
+            raise click.UsageError(
+                f"{flag} selects people, and this model names one of {len(fitted.classes)} classes for each: leave it "
+                "out, or fit a model of one class against all others with --positive"
+            )
+        _decide_classes(fitted, table, id_, output, prints, as_json)
+        return
     recorded = parity is None and "parity" in fitted.decision
     if recorded:
         parity, groups = fitted.decision["parity"], fitted.decision["groups"]
@@ -133,6 +143,30 @@ def decide(
         click.echo(_format_batch(facts), err=prints)
         if not prints:
             click.echo(f"\nDecisions: {output}")
+
+
+def _decide_classes(fitted: Any, table: Path, id_: str | None, output: Path, prints: bool, as_json: bool) -> None:
+    """Write the class of everybody, where there are more than two."""
+    from ifair.tables.write import BlockWriter
+
+    rows = _read_rows(table, (id_,))
+    id_ = id_ or (fitted.roles.id if fitted.roles.id in rows.columns else None)
+    decided = fitted.decide_classes(fitted.check_records(rows))
+    fitted.warn_of_cells()
+    written = decided.set_axis(find_free_names(decided.columns, [] if id_ is None else [id_]), axis=1)
+    if id_ is not None:
+        written.insert(0, id_, rows[id_].to_numpy())
+    with explain_write_errors(output), BlockWriter(output, sys.stdout if prints else None) as writer:
+        writer.write(written)
+    counts = {name: int((decided["decision"] == name).sum()) for name in fitted.classes}
+    changed = int(decided["changed"].sum())
+    if as_json:
+        echo_json({"output": str(output), "people": len(decided), "classes": counts, "changed": changed})
+        return
+    told = ", ".join(f"{make_printable(name)} {count}" for name, count in counts.items())
+    click.echo(f"{len(decided)} people: {told}; {changed} decided about otherwise than by the model alone", err=prints)
+    if not prints:
+        click.echo(f"\nDecisions: {output}")
 
 
 def _read_rows(table: Path, asked: tuple[str | None, ...]) -> Any:

@@ -15,6 +15,7 @@ from ifair.cli.roles_options import needs_protected, roles_options
 from ifair.cli.terminal_text import make_printable, warn
 
 TOP_WEIGHTS = 5
+MOST_CLASSES = 6
 MOST_FLIPPED = 2_000
 """People whose protected attributes are swapped, at most."""
 
@@ -104,7 +105,7 @@ def fit(
     ifair fit people.csv --columns roles.toml -o model.ifair --json | jq .training.loss
     """
     needs_protected(roles)
-    _check_options(roles, tuning, choice, as_audited, consistent, estimator, threshold, rate)
+    _check_options(roles)
     equal = find_parity(parity, groups, roles)
     if equal is not None and (roles.target is None or rate is None):
         raise click.UsageError("--parity finds a threshold for every group: name the outcome, and how many with --rate")
@@ -112,11 +113,13 @@ def fit(
     needs_for_tables(table)
     prepare_output(output, "model")
 
+    from pandas.api.types import is_numeric_dtype
+
     import ifair
     from ifair.evaluate.splits import task_of
     from ifair.tables.checked_table import check_table
 
-    checked = check_table(table, roles)
+    checked = check_table(table, roles, classes=tuning is None)
     warn(checked.warnings)
     people = checked.to_dataset(needs_group=tuning is not None)
     if tuning is not None:
@@ -124,6 +127,8 @@ def fit(
     else:
         recipe = _write_recipe(roles, consistent, estimator or "linear", seed or 0, **representing)
     learned_from = recipe.pop("learned_from", people)
+    if people.target is not None and people.target.nunique() > 2 and not is_numeric_dtype(people.target):
+        _refuse_threshold(people.target, threshold, rate)
     click.echo(
         f"{make_printable(table.name)}: {len(learned_from)} people, {people.frame.shape[1]} attributes; learning ...",
         err=True,
@@ -145,6 +150,7 @@ def fit(
             "left_out": checked.left_out,
             **({} if roles.weight is None else {"weighted_by": roles.weight}),
             "outcome": None if people.target is None else task,
+            **({"classes": trained.classes} if people.target is not None and trained.classes else {}),
         },
         "candidate": {"name": recipe["candidate"].name, **recipe["candidate"].to_data()},
         "settings": {**recipe["solver"], "seed": recipe["seed"], **recipe["about"]},
@@ -162,34 +168,34 @@ def fit(
         click.echo(f"\nModel: {output}")
 
 
-def _check_options(
-    roles: Any,
-    tuning: Path | None,
-    choice: str | None,
-    as_audited: bool,
-    consistent: float | None,
-    estimator: str | None,
-    threshold: float | None,
-    rate: float | None,
-) -> None:
+def _check_options(roles: Any) -> None:
     """Refuse options that say nothing together, before anything is read."""
     context = click.get_current_context()
-    given = [
-        flag for name, flag in REPRESENTING.items() if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-    ]
-    if tuning is not None:
-        given += ["--consistent"] * (consistent is not None) + ["--estimator"] * (estimator is not None)
-        if given:
-            raise click.UsageError(f"the tuning says what is learned: leave {given[0]} out")
-    elif choice is not None or as_audited:
+    given = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    representing = [flag for name, flag in REPRESENTING.items() if name in given]
+    deciding = [name for name in ("tuning", "consistent", "estimator") if name in given]
+    if "tuning" in given:
+        others = [*representing, *(f"--{name}" for name in deciding[1:])]
+        if others:
+            raise click.UsageError(f"the tuning says what is learned: leave {others[0]} out")
+    elif given & {"choice", "as_audited"}:
         raise click.UsageError("--choice and --as-audited are about a point of a tuning: name it with --tuning FILE")
-    if consistent is not None and given:
-        raise click.UsageError(f"--consistent learns no representation: leave {given[0]} out")
-    if roles.target is None and (tuning is not None or consistent is not None or estimator is not None):
-        flag = "--tuning" if tuning is not None else "--consistent" if consistent is not None else "--estimator"
-        raise click.UsageError(f"{flag} learns decisions: name the outcome with --target COLUMN")
-    if threshold is not None and rate is not None:
+    if "consistent" in given and representing:
+        raise click.UsageError(f"--consistent learns no representation: leave {representing[0]} out")
+    if roles.target is None and deciding:
+        raise click.UsageError(f"--{deciding[0]} learns decisions: name the outcome with --target COLUMN")
+    if given >= {"threshold", "rate"}:
         raise click.UsageError("--threshold and --rate both say who is decided about positively: give one of them")
+
+
+def _refuse_threshold(target: Any, threshold: float | None, rate: float | None) -> None:
+    """Refuse, of several classes, what says who is decided about positively."""
+    if threshold is not None or rate is not None:
+        flag = "--rate" if threshold is None else "--threshold"
+        raise click.UsageError(
+            f"{flag} says who is decided about positively, and {str(target.name)!r} has {target.nunique()} classes: "
+            f"leave it out, or judge one class against all others, such as --positive {target.iloc[0]}"
+        )
 
 
 def _check_parity(people: Any, task: str, column: str) -> None:
@@ -303,6 +309,8 @@ def _find_threshold(
 
     if people.target is None or trained.task != "classification":
         return {"threshold": None, "rate": rate}
+    if trained.classes:
+        return {"threshold": None, "rate": None}
     if rate is not None:
         scores = trained.estimator.reference_scores_ if trained.consistent else trained.scores(people.frame)
         threshold = find_height(scores, rate, people.relative_weight)
@@ -318,9 +326,16 @@ def _count_flips(trained: Any, people: Any, decision: dict[str, Any]) -> dict[st
 
     some = people.take(np.random.default_rng(0).permutation(len(people))[:MOST_FLIPPED])
     if not set(some.protected) & set(trained.columns):
-        return {"people": len(some), "looked_at": False, "share": 0.0}
+        # Where nobody is decided about, scores are what may move.
+        extent = "share" if trained.task == "classification" else "mean_move"
+        return {"people": len(some), "looked_at": False, extent: 0.0}
+    if trained.classes:
+        own = trained.predict_codes(some.frame)
+        _, changed = flip_scores(some, trained, own, trained.predict_codes)
+        flips = ~np.isnan(changed) & (changed != own)
+        return {"people": len(some), "looked_at": True, "share": float(flips.any(axis=0).mean())}
     own = trained.scores(some.frame)
-    _, changed = flip_scores(some, trained)
+    _, changed = flip_scores(some, trained, own)
     if decision["threshold"] is None:
         return {"people": len(some), "looked_at": True, "mean_move": float(np.nanmean(np.abs(changed - own)))}
     was, now = (decide(scores, trained.task, decision["threshold"]) for scores in (own, changed))
@@ -385,13 +400,18 @@ def _describe_model(about: dict[str, Any]) -> list[str]:
 def _describe_decisions(about: dict[str, Any]) -> list[str]:
     roles, flips, decision = about["roles"], about["flips"], about["decision"]
     if "mean_move" in flips:
-        said = f"scores move by {flips['mean_move']:.3g} on average"
+        said = f"scores move by {flips['mean_move']:.3g} on average" if flips["looked_at"] else "no score moves"
     else:
         said = f"{100 * flips['share']:.1f} % of decisions change"
     limit = "" if decision["threshold"] is None else f", positive above {decision['threshold']:.4g}"
+    if classes := about["data"].get("classes"):
+        limit = f", of {len(classes)} classes ({make_printable(', '.join(classes[:MOST_CLASSES]))}" + (
+            ")" if len(classes) <= MOST_CLASSES else ", ...)"
+        )
     return [
         f"a {about['candidate']['model']} model of {roles['target']!r} is trained on it{limit}",
         f"if nothing but {make_printable(' and '.join(roles['protected']))} is swapped, {said}"
+        + (", where people are decided about one by one" if "parity" in decision else "")
         + ("" if flips["looked_at"] else ", by construction"),
         *([_describe_parity(decision)] if "parity" in decision else []),
     ]

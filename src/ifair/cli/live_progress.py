@@ -10,6 +10,8 @@ from typing import Any, Self
 
 import click
 
+from ifair.cli.terminal_text import make_printable
+
 REFRESH_SECONDS = 1.0
 
 
@@ -114,6 +116,19 @@ class ProgressLine:
         if self._terminal:
             text = f"\r\x1b[K{text[: shutil.get_terminal_size().columns - 1]}"
         click.echo(text, nl=not self._terminal, err=True)
+
+
+class StepLines:
+    """A line for every step of a job whose dear steps come first: what was done, how far it is, and the time left."""
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        """Take note of what was done last, and how much is done."""
+        left = (time.monotonic() - self._began) / done * (total - done)
+        said = f"; at most about {format_duration(left)} left" if done < total else ""
+        click.echo(f"  {done:3d}/{total}  {make_printable(what)}{said}", err=True)
 
 
 def format_duration(seconds: float) -> str:

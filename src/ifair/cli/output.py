@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from ifair.cli.extras import needs_for_tables
-from ifair.cli.terminal_text import make_printable, warn, write_utf8
+from ifair.cli.terminal_text import warn, write_utf8
 from ifair.files import check_output, write_whole
 from ifair.plain_data import format_json
 
@@ -76,11 +76,6 @@ def _name_parameter(parameter: click.Parameter) -> str:
     if isinstance(parameter, click.Option):
         return max(parameter.opts, key=len)
     return f"the input {str(parameter.name).upper()}"
-
-
-def echo_step(what: str, done: int, of: int) -> None:
-    """Say on standard error what was done last, and how much is done."""
-    click.echo(f"  {done:3d}/{of}  {make_printable(what)}", err=True)
 
 
 def json_option(what: str) -> Decorator:

@@ -97,9 +97,13 @@ class Model:
                 total[text] = total.get(text, 0) + count
         first = int(block.index[0]) + 1
         for cell in find_unreadable_cells(self.encoder, frame):
+            # As it stands in the table: digits without end are infinite by now.
+            given = block[cell.column].iloc[[cell.row]].tolist()[0]
+            short = len(str(given)) <= LONG_CELL
+            hint = f", or take it as missing with {name_setting('missing', [str(given)])}" if short else ""
             raise IfairError(
-                f"column {cell.column!r}, row {first + cell.row}: {show_cell(cell.value)} where the model learned from "
-                f"numbers; mend it, or take it as missing with {name_setting('missing', [str(cell.value)[:LONG_CELL]])}"
+                f"column {cell.column!r}, row {first + cell.row}: {show_cell(given)} where the model learned from "
+                f"numbers; mend it{hint}"
             )
         for cell, count in find_new_categories(self.encoder, frame):
             if strict:
@@ -123,20 +127,47 @@ class Model:
         return pd.DataFrame(found, columns=list(steps.get_feature_names_out()), index=records.index)
 
     def score(self, records: Any) -> Any:
-        """Probability of the positive outcome, or the predicted number; shape (n_records,)."""
+        """Probability of the positive outcome, of several classes that of the decided one, or the predicted number.
+
+        Shape (n_records,).
+        """
         from ifair.errors import IfairError
 
         if not self.decides:
             raise IfairError(f"{self.path} decides nothing: it was fitted without --target")
         if hasattr(self.pipeline, "predict_proba"):
-            return self._call(self.pipeline.predict_proba, records)[:, -1]
+            found = self._call(self.pipeline.predict_proba, records)
+            return found.max(axis=1) if self.classes else found[:, -1]
         return self._call(self.pipeline.predict, records)
 
     def decide(self, records: Any) -> Any:
-        """Predicted outcome, 1 for the positive one; shape (n_records,)."""
-        if self.classifies and self.decision.get("threshold") is not None and len(self.pipeline.classes_) == 2:
+        """Predicted outcome, 1 for the positive one, or of several classes its name; shape (n_records,)."""
+        if self.classifies and self.decision.get("threshold") is not None and not self.classes:
             return (self.score(records) > self.decision["threshold"]).astype(int)
         return self._call(self.pipeline.predict, records)
+
+    def decide_classes(self, records: Any) -> Any:
+        """Of a model of several classes a row per person: the class of all decided together, and the model's own.
+
+        With the probability of the class, whether it is another than the model's own, and the probability of every one.
+        """
+        import numpy as np
+        import pandas as pd
+
+        names = np.asarray(self.classes, dtype=object)
+        plain = self._call(self._inner.predict_proba, records)
+        together = self._call(self.pipeline.scores, records) if self.consistent else plain
+        chosen, alone = names[together.argmax(axis=1)], names[plain.argmax(axis=1)]
+        found = {"decision": chosen, "score": together.max(axis=1), "model_decision": alone}
+        found |= {"changed": (chosen != alone).astype(int)}
+        found |= {f"score_{name}": together[:, i] for i, name in enumerate(names)}
+        return pd.DataFrame(found, index=records.index)
+
+    @property
+    def classes(self) -> list[str]:
+        """The names of more than two classes; of two, and of numbers, none."""
+        found = self.pipeline.classes_ if self.classifies else []
+        return [str(name) for name in found] if len(found) > 2 else []
 
     def decide_batch(self, records: Any, labels: list[Any], **wanted: Any) -> Any:
         """Decisions about all records at once, a :class:`ifair.models.batch_decisions.BatchDecisions`.

@@ -7,6 +7,7 @@ import click
 
 from ifair.cli.audit_options import ROLES, estimator_option, read_people
 from ifair.cli.extras import needs, needs_for_tables
+from ifair.cli.live_progress import format_duration
 from ifair.cli.output import json_option, output_option, prepare_output, write_text
 from ifair.cli.roles_options import roles_options
 from ifair.cli.terminal_text import make_printable
@@ -104,14 +105,10 @@ def tune(
 def _show_step(step: Any) -> None:
     if step.dearest is not None:
         known = f"{step.reused} are known from before; " if step.reused else ""
-        click.echo(f"  {step.total} settings: {known}at most {_tell_time(step.dearest)} to go", err=True)
+        click.echo(f"  {step.total} settings: {known}at most {format_duration(step.dearest)} to go", err=True)
     reached = [f"{name} {step.reached[name]:.3f}" for name in ("utility", "ranks") if step.reached[name] is not None]
     click.echo(
         f"  {step.done:3d}/{step.total}  {make_printable(step.name)}: {', '.join(reached)}; "
-        f"about {_tell_time(step.seconds_left)} left",
+        f"about {format_duration(step.seconds_left)} left",
         err=True,
     )
-
-
-def _tell_time(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.1f} min"

@@ -36,8 +36,9 @@ class Dataset:
         Which ranking a record belongs to, where rankings exist. Records in no ranking hold a missing value.
     description, licence, citation, source : str
         What the records are and where they come from.
-    positive : str or None
-        The value of the outcome that became 1, as text, where it was another one.
+    positive, negative : str or None
+        The values of the outcome that became 1 and 0, as text, where they were others; no negative where there were
+        several.
     ids : pandas.Series of shape (n_records,) or None
         What names a record, where a table has a column for it; no attribute.
     weight : pandas.Series of shape (n_records,) or None
@@ -65,6 +66,7 @@ class Dataset:
     citation: str = ""
     source: str = ""
     positive: str | None = None
+    negative: str | None = None
     ids: pd.Series | None = None
     weight: pd.Series | None = None
 

@@ -160,6 +160,11 @@ class Candidate:
         return self.post is not None and self.post["name"] == CONSISTENT
 
     @property
+    def is_learned(self) -> bool:
+        """Whether the representation is found by a search, which takes longer than all the rest."""
+        return self.method.startswith(("ifair", "lfr"))
+
+    @property
     def _kind(self) -> str:
         return VARIANTS[self.setting.get("variant", "frozen")] if self.method == "ifair" else self.method
 

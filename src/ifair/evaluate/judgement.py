@@ -201,7 +201,8 @@ def find_graders(parts: Split) -> dict[str, Rows]:
     """
     test, X = parts.test, whiten(parts.train.may_count, parts.test.may_count)
     smallest = len(test) if test.query is None else int(np.unique(test.query, return_counts=True)[1].min())
-    found = {f"k{k}": test.find_peers(k).indices for k in OTHER_COUNTS}
+    most = test.find_peers(max(OTHER_COUNTS))
+    found = {f"k{k}": most.first(k).indices for k in OTHER_COUNTS}
     found["mahalanobis"] = nearest_neighbours(X, min(test.n_neighbors, smallest - 1), query=test.query)
     return found
 
@@ -239,6 +240,7 @@ def attack_representation(Z: NDArray[np.float64], part: Part, resamples: int) ->
         found.append(
             {
                 "partition": name,
+                "people": len(guess.truth),
                 "auc": plain_number(max(guess.auc, 1 - guess.auc)),
                 "reversed": guess.auc < 0.5,
                 "accuracy": plain_number(guess.accuracy),

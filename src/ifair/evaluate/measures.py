@@ -1,7 +1,7 @@
 """What outcomes for the people of a part are worth, and how fairly they treat people."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -158,13 +158,19 @@ def consistency_options(part: Part, parts: Split) -> dict[str, Any]:
     return {"neighbours": part.neighbours, "query": part.query, **kind}
 
 
-def flip_scores(people: Dataset, trained: Trained) -> tuple[list[int], Floats]:
+def flip_scores(
+    people: Dataset, trained: Trained, own: Floats, ask: Callable[[pd.DataFrame], Floats] | None = None
+) -> tuple[list[int], Floats]:
     """Everybody's score with every combination of protected attributes that occurs, the fifty most frequent.
 
     Parameters
     ----------
     trained : Trained
         One that does not look at protected columns is not asked again.
+    own : array of shape (M,)
+        What it says of people as they are.
+    ask : callable, optional
+        What it is asked for, of a table of people. Default: its scores.
 
     Returns
     -------
@@ -174,7 +180,7 @@ def flip_scores(people: Dataset, trained: Trained) -> tuple[list[int], Floats]:
         NaN where it is a person's own. Nothing where all have the same.
     """
     frame, names = people.frame, people.protected
-    own = None if set(names) & trained.looks_at else trained.scores(frame)
+    sees = bool(set(names) & trained.looks_at)
     # A missing value is a value too, of its own.
     codes = pd.DataFrame({name: pd.factorize(frame[name])[0] for name in names})
     rows, changed = [], []
@@ -182,7 +188,7 @@ def flip_scores(people: Dataset, trained: Trained) -> tuple[list[int], Floats]:
         donor = np.full(len(frame), row)
         other = frame.assign(**{name: frame[name].iloc[donor].set_axis(frame.index) for name in names})
         rows.append(row)
-        changed.append(np.where(is_own, np.nan, trained.scores(other) if own is None else own))
+        changed.append(np.where(is_own, np.nan, (ask or trained.scores)(other) if sees else own))
     return rows, np.array(changed).reshape(len(rows), len(people))
 
 

@@ -13,6 +13,7 @@ from ifair.evaluate.splits import Part
 from ifair.evaluate.statistics import count_draws, exact_interval, quantile_interval
 from ifair.metrics import average_precision_at_k, kendall_tau
 from ifair.metrics.arguments import split_by_query
+from ifair.metrics.bootstrap import weighted_auc
 from ifair.metrics.neighbours import average_neighbours
 from ifair.results import Estimate
 
@@ -110,21 +111,3 @@ class Resamples:
             return self._of_queries(np.array([average_precision_at_k(y[r], scores[r], k=10) for r in self._queries]))
         rows = [np.repeat(np.arange(len(y)), drawn.astype(int)) for drawn in self.drawn]
         return self._make_measured(np.array([kendall_tau(y[chosen], scores[chosen]) for chosen in rows]))
-
-
-def weighted_auc(y: NDArray[Any], scores: Floats, weights: Floats) -> Floats:
-    """The AUC under each row of weights, shape (B,); ties count one half.
-
-    Parameters
-    ----------
-    y : array of shape (M,)
-        0 or 1.
-    weights : array of shape (B, M)
-    """
-    order = np.argsort(scores, kind="stable")
-    starts = np.flatnonzero(np.r_[True, np.diff(scores[order]) > 0])
-    positive = np.add.reduceat(weights[:, order] * y[order], starts, axis=1)
-    negative = np.add.reduceat(weights[:, order] * (1 - y[order]), starts, axis=1)
-    below = np.cumsum(negative, axis=1) - negative / 2
-    with np.errstate(invalid="ignore"):
-        return np.asarray((positive * below).sum(axis=1) / (positive.sum(axis=1) * negative.sum(axis=1)))

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from pandas.api.types import is_numeric_dtype
 
 from ifair.datasets.dataset import Dataset
 from ifair.datasets.thirds import thirds
 from ifair.encode import Encoder, columns_of
-from ifair.errors import IfairError
+from ifair.errors import IfairError, name_setting
 from ifair.results import Task
 from ifair.similarity import Peers, Similarity
 from ifair.similarity.peers import Points, find_peers
@@ -150,8 +151,8 @@ class Part:
         found.update(single)
         # Of two, and of all of them.
         for some in [*combinations(single, 2), *([tuple(single)] if len(single) > 2 else [])]:
-            crossed = pd.DataFrame({name: single[name] for name in some}).agg(" · ".join, axis=1)
-            found[" × ".join(some)] = crossed.to_numpy(dtype=object)
+            crossed = [" · ".join(labels) for labels in zip(*(single[name] for name in some))]
+            found[" × ".join(some)] = np.array(crossed, dtype=object)
         return {name: labels for name, labels in found.items() if len(set(labels)) > 1}
 
 
@@ -185,13 +186,31 @@ class Split:
         return (low, high) if high > low else (low, low + 1.0)
 
 
+def find_all_peers(parts: Split) -> None:
+    """Search for all whom consistent decisions compare: within parts, and with those that were learned from.
+
+    For :func:`ifair.similarity.peers.share_searches`, so that models find it done.
+    """
+    train, k = parts.train, parts.train.n_neighbors
+    if train.similarity is None:
+        return  # the paper's reading, whose points every model makes for itself
+    train.find_peers(k)
+    for part in (parts.validation, parts.test):
+        part.find_peers(k)
+        find_peers(part.points, train.points, k)
+
+
 def task_of(dataset: Dataset) -> Task:
-    """What is decided about people: "classification", "regression", or with queries "ranking"."""
+    """What is decided about people: "classification", "regression", or with queries "ranking".
+
+    Text is classes, two or more.
+    """
     if dataset.target is None:
         raise IfairError("an audit is about decisions: name the target column")
     if dataset.query is not None:
         return "ranking"
-    return "classification" if set(dataset.target.unique()) <= {0, 1} else "regression"
+    is_class = not is_numeric_dtype(dataset.target) or set(dataset.target.unique()) <= {0, 1}
+    return "classification" if is_class else "regression"
 
 
 def split_dataset(
@@ -297,7 +316,11 @@ def split_table(
     similarity : as in :func:`split_dataset`
         Default: :class:`ifair.Similarity` of all unprotected attributes.
     """
-    task_of(dataset)
+    if not is_numeric_dtype(dataset.outcome):
+        raise IfairError(
+            f"{dataset.name} has {dataset.outcome.nunique()} classes of {dataset.outcome.name!r}: here one is judged "
+            f"against all others; say which, such as {name_setting('positive', dataset.outcome.iloc[0])}"
+        )
     kept = comparable_rows(dataset)
     few = len(kept) < 3 * (NEIGHBOURS + 1) if dataset.query is None else dataset.query.iloc[kept].nunique() < 3
     if few:

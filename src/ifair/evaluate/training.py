@@ -146,6 +146,17 @@ class Trained:
         scores = model_scores(self.estimator, frame[self.columns], self.task)
         return scores if self.shift is None else self.shift.apply(scores, frame)
 
+    @property
+    def classes(self) -> list[str]:
+        """Of a model of more than two classes their names; else none."""
+        found = getattr(self.estimator, "classes_", []) if self.task == "classification" else []
+        return [str(name) for name in found] if len(found) > 2 else []
+
+    def predict_codes(self, frame: pd.DataFrame) -> Floats:
+        """Of a model of several classes everybody's, as its number, shape (M,)."""
+        codes = np.searchsorted(self.estimator.classes_, self.estimator.predict(frame[self.columns]))
+        return codes.astype(np.float64)
+
     def decisions(self, scores: Floats) -> NDArray[Any]:
         """What is decided at these scores, shape (M,)."""
         return decide(scores, self.task, self.threshold)

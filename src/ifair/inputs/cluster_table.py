@@ -128,7 +128,7 @@ class ClusterTable(Table):
                 raise IfairError(f"{name} has {len(values)} entries, but X has {self.n_records} records")
         if values.ndim == 1 and pd.isna(values).any():
             missing = int(np.flatnonzero(pd.isna(values))[0])
-            raise IfairError(f"{name} has no value for record {missing}; fill it, or drop the record")
+            raise IfairError(f"{name} has no value for the record at index {missing}; fill it, or drop the record")
         return values
 
     def _refuse_other(self, what: Any, name: str) -> None:

@@ -272,6 +272,6 @@ def check_finite(chunk: NDArray[np.floating[Any]], start: int, columns: list[str
         row, column = wrong[0]
         name = columns[column] if columns is not None else int(column)
         raise IfairError(
-            f"Input X contains NaN or infinity: {chunk[row, column]} in record {start + row}, column {name!r}; "
-            "fill or drop what is missing first (ifair.Encoder does)"
+            f"Input X contains NaN or infinity: {chunk[row, column]} in the record at index {start + row}, "
+            f"column {name!r}; fill or drop what is missing first (ifair.Encoder does)"
         )

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from ifair.errors import IfairError, warn_user
 from ifair.metrics.arguments import Floats, Ints, check_matrix, find_groups
-from ifair.metrics.bootstrap import Interval, bootstrap, share_interval
+from ifair.metrics.bootstrap import Interval, auc_interval, share_interval
 from ifair.metrics.utility import auc
 
 
@@ -75,7 +75,7 @@ class Adversary:
         if measure == "accuracy":
             return share_interval(self.truth == self.chances.argmax(axis=1), confidence=options.get("confidence", 0.95))
         if measure == "auc" and self.chances.shape[1] == 2:
-            return bootstrap(auc, self.truth, self.chances[:, 1], **options)
+            return auc_interval(self.truth, self.chances[:, 1], **options)
         raise IfairError(f'measure must be "accuracy" or, between two groups, "auc"; got {measure!r}')
 
 

@@ -3,7 +3,7 @@
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 
 from ifair.errors import IfairError
@@ -34,15 +34,16 @@ def corrected_consistency(
     yNN grows when fewer people are selected, and is 1 when nobody is. Two decisions drawn at random at rate r differ
     with probability 2 r (1 - r): of decisions that take no notice of who is alike this measure is 0, of decisions that
     treat all neighbours alike it is 1. When everybody is decided about alike it is 0: such decisions distinguish
-    nobody, so that they tell nothing about like people.
+    nobody, so that they tell nothing about like people. Of several classes, two drawn at random differ with probability
+    1 less the sum of the squared shares of the classes, which stands in the place of 2 r (1 - r).
 
     Parameters
     ----------
     y : array of shape (M,)
-        Decisions, 0 or 1.
+        Decisions, 0 or 1; or classes, as text or whole numbers.
     sample_weight : array of shape (M,), optional
-        How many people each one stands for, in the mean and in the selection rate. Neighbours are who they are without
-        it, and each counts once among them.
+        How many people each one stands for, in the mean and in the shares. Neighbours are who they are without it, and
+        each counts once among them.
     X, k, neighbours, similarity, query, n_jobs
         As in :func:`consistency`.
 
@@ -54,10 +55,16 @@ def corrected_consistency(
     (0.75, 0.5)
     >>> consistency([1, 1, 1, 1], people, k=1), corrected_consistency([1, 1, 1, 1], people, k=1)
     (1.0, 0.0)
+    >>> corrected_consistency(["A", "A", "B", "C"], people, k=1)
+    0.2
     """
+    classes = _find_classes(y)
+    if classes is not None:
+        near, weights = resolve_neighbours(len(classes), X, **options), check_weights(sample_weight, len(classes))
+        return _correct_classes(classes, near, options.get("query"), weights)
     decisions = check_numbers(y, "y")
     if not np.isin(decisions, (0.0, 1.0)).all():
-        raise IfairError("y must hold decisions, 0 or 1; rank_consistency is for scores")
+        raise IfairError("y must hold decisions, 0 or 1, or classes; rank_consistency is for scores")
     weights = check_weights(sample_weight, len(decisions))
     near = resolve_neighbours(len(decisions), X, **options)
     apart = average_neighbours(np.abs(decisions[:, None] - decisions[near]), near)
@@ -197,6 +204,34 @@ def differ_in_rank(scores: Floats, near: Ints, query: Any = None, weights: Float
 def _average_people(values: Floats, weights: Floats | None = None) -> float:
     """Mean over people; those without peers, who have NaN, do not take part."""
     return average(values, weights, ~np.isnan(values))
+
+
+def _find_classes(y: ArrayLike) -> Ints | None:
+    """Classes numbered from 0, shape (M,); None for numbers that are none: 0 and 1, and scores."""
+    values = np.asarray(y)
+    if values.ndim != 1 or (values.dtype.kind in "biuf" and not _are_whole_classes(values)):
+        return None
+    return np.unique(values.astype(str) if values.dtype.kind == "O" else values, return_inverse=True)[1]
+
+
+def _are_whole_classes(values: NDArray[Any]) -> bool:
+    """Whether numbers are names of classes other than 0 and 1."""
+    return bool(values.dtype.kind in "iu" and not np.isin(values, (0, 1)).all())
+
+
+def _correct_classes(classes: Ints, near: Ints, query: Any, weights: Floats | None) -> float:
+    unlike = average_neighbours((classes[:, None] != classes[near]).astype(np.float64), near)
+    found = []
+    for _, rows in split_by_query(query, len(classes)):
+        some = None if weights is None else weights[rows]
+        sizes = np.bincount(classes[rows], some)
+        if not sizes.any():
+            found.append(float("nan"))  # nobody counts
+            continue
+        shares = sizes / sizes.sum()
+        chance = 1 - float(shares @ shares)
+        found.append(1 - _average_people(unlike[rows], some) / chance if chance > 0 else 0.0)
+    return _average_defined(found)
 
 
 def _correct(unlike: Floats, rate: float, weights: Floats | None = None) -> float:

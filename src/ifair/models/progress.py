@@ -15,13 +15,16 @@ class ProgressBar:
     """One line on standard error that follows restart, iteration and loss, and how near the search is to its end.
 
     The bar is full when the loss falls by no more than `tol` over ten iterations, on a logarithmic scale, or when
-    `max_iter` is reached, whichever is nearer. On a terminal the line is rewritten; elsewhere (a log file) a new line
-    is written now and then.
+    `max_iter` is reached, whichever is nearer; it never goes back. A search on a sample, before the one on all records,
+    has a bar of its own. How long it takes at most follows from the iterations so far. On a terminal the line is
+    rewritten; elsewhere (a log file) a new line is written now and then.
 
     Parameters
     ----------
     n_restarts, max_iter : int
     tol : float
+    rehearses : bool
+        Whether a search on a sample comes first.
     stream : text stream, default=sys.stderr
     every : float
         Seconds between two updates.
@@ -35,6 +38,7 @@ class ProgressBar:
         max_iter: int,
         tol: float,
         *,
+        rehearses: bool = False,
         stream: TextIO | None = None,
         every: float | None = None,
     ) -> None:
@@ -44,20 +48,45 @@ class ProgressBar:
         self.every = (0.1 if self.rewrites else 5.0) if every is None else every
         self._last = -float("inf")
         self._shown = False
+        self._on_sample = rehearses
+        self._reached: dict[int, int] = {}
+        self._restart, self._seen, self._share = 0, 0, 0.0
+        self._began = time.monotonic()
 
     def __call__(self, progress: Progress) -> None:
         now = time.monotonic()
+        self._follow(progress, now)
         if self.stream is None or now - self._last < self.every:
             return
         self._last, self._shown = now, True
-        filled = int(self.WIDTH * self._share_done(progress))
+        filled = int(self.WIDTH * self._share)
         falls = f", {progress.fall:.2%} lower than ten iterations ago" if progress.fall < inf else ""
         line = (
             f"iFair [{'#' * filled}{'.' * (self.WIDTH - filled)}] restart {progress.restart + 1}/{self.n_restarts}  "
-            f"iteration {progress.iteration}  loss {progress.loss:.6g}{falls}"
+            f"iteration {progress.iteration}  loss {progress.loss:.6g}{falls}{self._tell_rest(progress, now)}"
         )
         self.stream.write(f"\r{line}\x1b[K" if self.rewrites else f"{line}\n")
         self.stream.flush()
+
+    def _follow(self, progress: Progress, now: float) -> None:
+        """Notice where another restart goes on, and where the search on all records begins."""
+        if progress.iteration <= self._reached.get(progress.restart, -1):
+            self._reached, self._on_sample, self._began, self._seen = {}, False, now, 0
+        if not self._reached or progress.restart != self._restart:
+            self._share = 0.0
+        self._restart, self._seen = progress.restart, self._seen + 1
+        self._reached[progress.restart] = progress.iteration
+        self._share = max(self._share, self._share_done(progress))
+
+    def _tell_rest(self, progress: Progress, now: float) -> str:
+        """How long it takes at most, if every restart needs all of its iterations."""
+        if self._on_sample:
+            return ", on a sample first"
+        later = self.n_restarts - 1 - progress.restart
+        left = (now - self._began) / max(self._seen - 1, 1) * (self.max_iter * (1 + later) - progress.iteration)
+        return (
+            "" if left < 1 else f", at most {left:.0f} s left" if left < 90 else f", at most {left / 60:.0f} min left"
+        )
 
     def _share_done(self, progress: Progress) -> float:
         """How far the search is: 0 while the loss falls by a tenth over ten iterations, 1 at its end."""

@@ -118,7 +118,7 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
             known = self._examine(table, X)
             with table.open_engine() as engine:
                 task = self._task(engine, table, known)
-                with observe_progress(self, len(task.starts)) as observer:
+                with observe_progress(self, len(task.starts), rehearses=task.rehearsed is not None) as observer:
                     (found,) = solve([self._problem(task, observer)])
                 if found is None:
                     raise KeyboardInterrupt
@@ -381,9 +381,10 @@ class Representer:
 
 
 @contextmanager
-def observe_progress(estimator: Any, n_starts: int) -> Iterator[Callable[[Progress], None]]:
+def observe_progress(estimator: Any, n_starts: int, *, rehearses: bool = False) -> Iterator[Callable[[Progress], None]]:
     """Tell the estimator's progress bar and callback of every iteration."""
-    bar = ProgressBar(n_starts, estimator.max_iter, estimator.tol) if estimator.verbose else None
+    limits = n_starts, estimator.max_iter, estimator.tol
+    bar = ProgressBar(*limits, rehearses=rehearses) if estimator.verbose else None
     tell = tell_callback(estimator)
 
     def observer(progress: Progress) -> None:

@@ -179,7 +179,7 @@ def check_labels(y: Any, n_records: int) -> Any:
     y = column_or_1d(y, warn=True)
     missing = np.flatnonzero(pd.isna(y))
     if len(missing):
-        raise IfairError(f"Input y contains NaN: record {missing[0]} has no label; drop it")
+        raise IfairError(f"Input y contains NaN: the record at index {missing[0]} has no label; drop it")
     assert_all_finite(y, input_name="y")
     check_consistent_length(y, np.empty(n_records))
     return y
@@ -213,7 +213,9 @@ def number_groups(sensitive_features: ArrayLike, n_records: int) -> tuple[list[A
     for column in columns:
         missing = np.flatnonzero(pd.isna(column))
         if len(missing):
-            raise IfairError(f"sensitive_features has no value for record {missing[0]}; drop it or name a group for it")
+            raise IfairError(
+                f"sensitive_features has no value for the record at index {missing[0]}; drop it or name a group for it"
+            )
         numbers, values = pd.factorize(column, sort=True)
         if len(columns) == 1:
             return list(values), numbers

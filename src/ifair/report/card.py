@@ -4,7 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ifair.report.blocks import Block, Bullets, Heading, Line, Strong, Table, Text
-from ifair.report.comparison import ROLES, find_references, measure_text, name_outcome, tabulate_comparison
+from ifair.report.comparison import (
+    ROLES,
+    describe_judged,
+    find_references,
+    measure_text,
+    name_outcome,
+    tabulate_comparison,
+)
 from ifair.report.terminal import list_caution_texts, parity_words
 from ifair.results import EVIDENCE, AuditedData, Evidence, Point, ResultsError, check_results
 
@@ -171,8 +178,7 @@ def _measures(evidence: Evidence, point: Point) -> list[Block]:
         blocks += [Heading("Caution", 3), Bullets(list_caution_texts(point))]
     blocks += [
         Text(
-            "On people whom no model has seen. Brackets are 95 % bootstrap intervals, "
-            "those of differences over the same people."
+            f"On {describe_judged(evidence)}. Brackets are 95 % intervals, those of differences over the same people."
         ),
         Table(tabulate_comparison(evidence, point)),
         *_bound(point),

@@ -26,6 +26,18 @@ def name_measures(evidence: Evidence, point: Point) -> dict[str, str]:
     return names | {f"gap:{one['partition']}": f"gap by {one['partition']}" for one in point["groups"][:1]}
 
 
+def describe_judged(evidence: Evidence) -> str:
+    """Whom the numbers are about, and whether a model has learned from them."""
+    people = f"{evidence['data']['parts']['test']:,} people"
+    in_use = next((point["name"] for point in evidence["points"] if point["family"] == "existing"), None)
+    if in_use is None:
+        return f"{people} whom no model has seen"
+    return (
+        f"{people}; whether “{in_use}” learned from them is not known here: if it did, it looks better than it is. The "
+        "other models have not seen them"
+    )
+
+
 def name_outcome(evidence: Evidence) -> str:
     """The outcome in the words of the table: its column, and its value unless that only says yes."""
     about = evidence["data"]

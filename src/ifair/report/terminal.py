@@ -3,7 +3,7 @@
 from typing import Any
 
 from ifair.report.blocks import align_rows
-from ifair.report.comparison import measure_text, tabulate_comparison
+from ifair.report.comparison import describe_judged, measure_text, tabulate_comparison
 from ifair.results import Choices, Evidence, Point, Tuning
 
 
@@ -56,7 +56,8 @@ def tuning_text(tuning: Tuning) -> str:
 def summary_text(evidence: Evidence) -> str:
     """The full data, deleting the columns, and ours, in a short table; and the verdict."""
     chosen = _by_point(evidence["choices"])
-    rows = [["", "", evidence["utility"]["name"], "consistency of ranks", "flips", "choice"]]
+    flips = "flips" if evidence["task"] == "classification" else "moves"
+    rows = [["", "", evidence["utility"]["name"], "consistency of ranks", flips, "choice"]]
     for point in evidence["points"]:
         if point["role"] != "rival":
             test: Any = point["test"]
@@ -64,11 +65,11 @@ def summary_text(evidence: Evidence) -> str:
             names = [point.get("label", ""), point["name"]]
             rows.append([*names, *numbers, _number(_find_flips(point)), chosen.get(point["id"], "")])
     changed = " and ".join(evidence["data"]["protected"])
+    explained = "Flips: decisions that change" if flips == "flips" else "Moves: how far scores move"
     parts = [
         _describe_people(evidence),
         align_rows(rows),
-        "Consistency of ranks: how alike the scores of like people are. Flips: decisions that change if only "
-        f"{changed} does.",
+        f"Consistency of ranks: how alike the scores of like people are. {explained} if only {changed} does.",
     ]
     return "\n\n".join([*parts, *([evidence["verdict"]["sentence"]] if "verdict" in evidence else [])])
 
@@ -81,7 +82,7 @@ def _describe_people(evidence: Evidence) -> str:
         weighted = f"; people are weighted by {about['weighted_by']!r}, but count once in: {once}"
     return (
         f"{about['name']}: {about['records']:,} people, protected: {', '.join(about['protected'])}; measured on "
-        f"{about['parts']['test']:,} people whom no model has seen{weighted}{parity_words(evidence)}"
+        f"{describe_judged(evidence)}{weighted}{parity_words(evidence)}"
     )
 
 

@@ -1,6 +1,10 @@
 """The people most like each: their positions and distances, fewer where nobody else is within reach."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -48,6 +52,10 @@ class Peers:
             return self
         near = self.distances <= reach
         return Peers(np.where(near, self.indices, -1), np.where(near, self.distances, np.inf))
+
+    def first(self, n: int) -> "Peers":
+        """Only so many of the nearest."""
+        return Peers(self.indices[:, :n], self.distances[:, :n])
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +127,8 @@ class Points:
             squared += others.squares.sum(axis=1)
         else:
             # |x|^2 + |y|^2 over the attributes that both have, and the gaps of the others.
-            squared += (self.squares - self.gaps * self.present) @ others.present.T
-            squared += self.present @ others.squares.T
+            here = np.hstack([self.squares - self.gaps * self.present, self.present])
+            squared += here @ np.hstack([others.present, others.squares]).T
             squared += self.gaps.sum()
         return np.maximum(squared, 0.0, out=squared)
 
@@ -159,6 +167,47 @@ def find_peers(
 
     Without a reference: among the people themselves, of whom nobody is their own peer, and of one ``query``.
     """
+    known = _KNOWN.get()
+    if known is None:
+        return _find_peers(people, reference, n_neighbors, query, approximate)
+    key = _identify(people, reference, query, approximate)
+    if key not in known or known[key].indices.shape[1] < n_neighbors:
+        known[key] = _find_peers(people, reference, n_neighbors, query, approximate)
+    return known[key].first(n_neighbors)
+
+
+Searches = dict[bytes, Peers]
+"""What was searched for, and what was found."""
+
+_KNOWN: ContextVar[Searches | None] = ContextVar("known searches", default=None)
+
+
+@contextmanager
+def share_searches(known: Searches) -> Iterator[None]:
+    """Search once only for the peers of the same people among the same others; ``known`` is added to.
+
+    Models of one table compare the same people, and who is like whom does not depend on the model.
+    """
+    token = _KNOWN.set(known)
+    try:
+        yield
+    finally:
+        _KNOWN.reset(token)
+
+
+def _identify(people: Points, reference: Points | None, query: NDArray[np.intp] | None, approximate: bool) -> bytes:
+    """Different for searches that may end differently."""
+    state = blake2b(repr((reference is None, approximate)).encode())
+    arrays = [*people.to_arrays().values(), *([] if reference is None else reference.to_arrays().values())]
+    for array in [*arrays, *([] if query is None else [query])]:
+        state.update(repr((array.shape, array.dtype.str)).encode())
+        state.update(array.tobytes())
+    return state.digest()
+
+
+def _find_peers(
+    people: Points, reference: Points | None, n_neighbors: int, query: NDArray[np.intp] | None, approximate: bool
+) -> Peers:
     others = people if reference is None else reference
     indices = np.full((len(people), n_neighbors), -1, dtype=np.intp)
     distances = np.full((len(people), n_neighbors), np.inf)

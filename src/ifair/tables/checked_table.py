@@ -22,7 +22,7 @@ from ifair.tables.column_doubts import (
     warn_of_width,
 )
 from ifair.tables.groups import default_group, find_value, is_measure, match_conditions, refuse_measures
-from ifair.tables.outcome import encode_outcome
+from ifair.tables.outcome import encode_outcome, name_outcomes
 from ifair.tables.read import read_counted_table
 from ifair.tables.roles import Roles, check_names, list_named
 
@@ -42,6 +42,8 @@ class CheckedTable:
         One sentence for every column that was left out of the attributes unasked, and for every doubt.
     name, source : str or None
         What to call the table, and where its records come from.
+    classes : bool
+        Whether an outcome of more than two classes keeps them.
     """
 
     frame: pd.DataFrame
@@ -50,6 +52,7 @@ class CheckedTable:
     warnings: list[str]
     name: str | None = None
     source: str | None = None
+    classes: bool = False
 
     @cached_property
     def left_out(self) -> dict[str, str]:
@@ -94,13 +97,16 @@ class CheckedTable:
             member = default_group(people, roles.protected)
         else:
             member = np.zeros(len(frame), dtype=bool)
-        name, positive = self.name or "table", None
+        name, target, yes, no = self.name or "table", None, None, None
         if roles.target is not None:
-            positive = find_value(roles.positive, frame[roles.target])
+            outcome = frame[roles.target]
+            positive = find_value(roles.positive, outcome)
+            target = encode_outcome(outcome, positive, classes=self.classes)
+            yes, no = name_outcomes(outcome, positive)
         return Dataset(
             name=name,
             frame=people,
-            target=None if roles.target is None else encode_outcome(frame[roles.target], positive),
+            target=target,
             protected=roles.protected,
             group=member,
             query=None if roles.query is None else frame[roles.query].rename("query"),
@@ -108,11 +114,14 @@ class CheckedTable:
             weight=None if roles.weight is None else check_weight(frame[roles.weight]),
             description=f"{len(frame)} records of {name}",
             source=self.source or "a table in memory",
-            positive=None if positive is None else str(positive),
+            positive=yes,
+            negative=no,
         )
 
 
-def check_table(table: Any, roles: Roles, *, name: str | None = None, source: str | None = None) -> CheckedTable:
+def check_table(
+    table: Any, roles: Roles, *, name: str | None = None, source: str | None = None, classes: bool = False
+) -> CheckedTable:
     """Read a table, and refuse roles that cannot work.
 
     Parameters
@@ -123,6 +132,8 @@ def check_table(table: Any, roles: Roles, *, name: str | None = None, source: st
         For messages; the file's name by default.
     source : str, optional
         Where the records come from; the path of the file by default.
+    classes : bool, default=False
+        Take an outcome of more than two classes, where none of them is named as the positive one.
 
     Returns
     -------
@@ -146,7 +157,7 @@ def check_table(table: Any, roles: Roles, *, name: str | None = None, source: st
                 "not offered; leave the weights out"
             )
         check_weight(frame[roles.weight])
-    of_target = [] if roles.target is None else _check_target(frame[roles.target], roles.positive)
+    of_target = [] if roles.target is None else _check_target(frame[roles.target], roles.positive, classes)
     uncounted = {c for c, weight in ((roles.similarity or {}).get("weights") or {}).items() if weight == 0}
     with_role = {c for role, c in list_named(roles) if not (role.startswith("similarity") and c in uncounted)}
     found = {column: find_doubt(frame[column]) for column in frame.columns if column not in with_role}
@@ -155,7 +166,7 @@ def check_table(table: Any, roles: Roles, *, name: str | None = None, source: st
     warnings = [*describe_missing(marked), *warn_of_words(frame, [c for c in frame.columns if c not in out])]
     warnings += [warn_of_attribute(column, doubt) for column, doubt in doubts.items()]
     warnings += [*warn_of_protected(frame, roles.protected, roles.keep), *of_target]
-    checked = CheckedTable(frame, roles, doubts, warnings, name, source)
+    checked = CheckedTable(frame, roles, doubts, warnings, name, source, classes)
     if set(checked.attributes) <= set(roles.protected):
         raise IfairError("no attribute is left besides the protected columns: nothing would remain to represent")
     undoubted = [column for column in checked.attributes if column not in doubts]
@@ -191,7 +202,7 @@ def check_weight(values: pd.Series) -> pd.Series:
     return numbers
 
 
-def _check_target(values: pd.Series, positive: Any) -> list[str]:
+def _check_target(values: pd.Series, positive: Any, classes: bool) -> list[str]:
     """Refuse an outcome that nothing can be learned about; doubts about it otherwise."""
     name = str(values.name)
     if values.isna().any():
@@ -200,5 +211,5 @@ def _check_target(values: pd.Series, positive: Any) -> list[str]:
     if not others:
         raise IfairError(f"target {name!r} is {first!r} for everybody: there is nothing to predict")
     lines = warn_of_target(name, find_doubt(values), is_class=positive is not None)
-    encode_outcome(values, find_value(positive, values))
+    encode_outcome(values, find_value(positive, values), classes=classes)
     return lines

@@ -13,7 +13,7 @@ function showLeak(data, now) {
   say("leak-words", one
     ? `Somebody who sees only what the model sees guesses ${quoted(one.partition)} with an AUC of ${num(one.auc, 2)} (0.5 is a guess, 1 is certainty).${one.reversed ? " The guesses were wrong more often than right, which tells as much: the AUC is that of their opposite." : ""} Other columns that go with the protected ones give them away.`
     : "The protected group is too small to be guessed at.");
-  fill("leak-table", withOthersFolded(data, now, (points) => table("Logistic regression, on people it has not seen. Accuracy means little unless it beats naming the largest group every time.",
+  fill("leak-table", withOthersFolded(data, now, (points) => table(`Logistic regression${one?.people ? `, ${count(one.people)} people` : ""}, each guessed by one that has not seen them. Accuracy means little unless it beats naming the largest group every time.`,
     ["point", "guessed", "AUC", "accuracy", "largest group"],
     points.flatMap((p) => p.adversary.map((a) => [el("span", {}, key(p.role), pointName(p)), partitionWords(data, a.partition),
       a.interval_of === "auc" ? withRange(num(a.auc, 2), a.low, a.high, writeNumber(2)) : num(a.auc, 2), percent(a.accuracy, 1), percent(a.majority, 1)])))));
@@ -44,7 +44,7 @@ function showData(data) {
   const about = data.data, { settings, versions } = data, compared = [...comparedAttributes(data).keys()];
   const sentences = [
     about.description, about.source && `Source: ${about.source}`, about.licence && `Licence: ${about.licence}`,
-    `${percent(about.group_share, 1)} are in the protected group${about.group ? ` (${about.group})` : ""}; the mean of ${quoted(about.target)} is ${num(about.base_protected)} there and ${num(about.base_others)} among the others`,
+    `${percent(about.group_share, 1)} are in the protected group${about.group ? ` (${about.group})` : ""}; ${isClassification(data) ? `${truthWords(data, 1)} for ${percent(about.base_protected, 1)} of them and for ${percent(about.base_others, 1)} of the others` : `the mean of ${quoted(about.target)} is ${num(about.base_protected)} there and ${num(about.base_others)} among the others`}`,
     about.weighted_by && `People are weighted by ${quoted(about.weighted_by)} in models and measures; they count once in ${listed(about.counted_once ?? [])}`,
     compared.length && `Who is like whom was measured on ${listed(compared.map(quoted))}; peers are at most ${short(reachOf(data), 3)} apart`,
     settings.tuned ? "" : "Settings come from a small grid: nobody has tuned them",

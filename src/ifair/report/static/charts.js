@@ -62,7 +62,7 @@ function gatherMarks(data, now, x, y) {
     const first = points.find((p) => p.id === now.id) ?? points.find((p) => p.role in ROLES) ?? points[0];
     const named = points.some((p) => p.id === now.id || p.role in ROLES);
     const others = points.filter((p) => p !== first).map((p) => `, ${p.label}`).join("");
-    const text = `${first.label}${named ? ` ${IN_PICTURES[first.role] ?? shortName(first)}` : ""}${others}`;
+    const text = `${first.label}${named ? ` ${isInUse(first) ? "in use" : IN_PICTURES[first.role] ?? shortName(first)}` : ""}${others}`;
     return { points, first, text, x: x(first.test.utility.estimate), y: y(first.test.ranks.estimate) };
   });
 }

@@ -28,7 +28,7 @@ function fill(id, ...children) {
 const say = (id, ...sentences) => { byId(id).textContent = sentences.flat().filter(Boolean).join(" "); };
 
 /** Whether a cell reads as a number: 0.5, −3, 12 %, 1 / 2, or nothing. */
-const isNumber = (value) => typeof value === "number" || value == null || (typeof value === "string" && /^([+−]?[\d.,]+( ?%)?|–|)$/.test(value));
+const isNumber = (value) => typeof value === "number" || value == null || (typeof value === "string" && /^([+−]?[\d.,]+(\s?%)?|–|)$/.test(value));
 
 /** A table with a caption; cells are text, numbers or elements; `chosen` says which rows are highlighted. */
 function table(caption, head, rows, chosen = () => false) {

@@ -18,15 +18,16 @@ function showGroups(data, now) {
     say("groups-words", "No two groups have enough people to be compared.");
     return fill("groups-tables");
   }
-  const amount = amountWriter(data), points = (v) => (isClassification(data) ? `${num(100 * v, 1)} percentage points` : num(v));
+  const amount = amountWriter(data), points = (v) => (v == null ? "–" : isClassification(data) ? `${num(100 * v, 1)} percentage points` : num(v));
   const [most, least] = endsOf(lead);
   say("groups-words",
     `By ${quoted(lead.partition)}: ${isClassification(data) ? `${amount(most.rate)} of “${most.label}” and ${amount(least.rate)} of “${least.label}” are predicted ${outcomeName(data)}` : `“${most.label}” have a mean score of ${amount(most.rate)}, “${least.label}” of ${amount(least.rate)}`}, a gap of ${points(lead.parity)}`
-      + beside.map((p) => `; with ${shortName(p) === "full data" ? "the full data" : "the columns deleted"} ${amount(partitionOf(p, lead.partition)?.parity)}`).join("") + ".",
+      + beside.map((p) => `; with ${shortName(p) === "full data" ? "the full data" : "the columns deleted"} ${points(partitionOf(p, lead.partition)?.parity)}`).join("") + ".",
     `What truly happened: ${amount(most.base)} and ${amount(least.base)}.`, "Like treatment of like people does not make rates of groups equal, and does not aim at it.");
   fill("groups-caption", [...beside, now].flatMap((p) => [key(p.role), `${pointName(p)}\u2003`]));
   const measure = (p, name) => partitionOf(p, name) && withRange(amount(partitionOf(p, name).parity), ...(partitionOf(p, name).parity_interval ?? []), amount);
   const against = comparedRoles(now).slice(0, 1);
+  byId("gaps").style.setProperty("--points", beside.length + 1); // columns on a phone
   fill("gaps", table("The largest gap between the groups of each partition, among groups of 20 people or more, with 95 % intervals. The others are in the appendix.",
     ["groups by", ...[...beside, now].map((p) => el("span", {}, key(p.role), pointName(p))), ...against.map((role) => el("span", { class: "against" }, againstWords(data, now, role)))],
     known.map((g) => [partitionWords(data, g.partition), ...[...beside, now].map((p) => measure(p, g.partition)),

@@ -24,7 +24,7 @@ function archetypeWords(people, now, row) {
     // The first two columns are the share and the followers, whatever attributes are called.
     .map((a) => standing(a, row[columns.indexOf(a.name, 2)])).filter(Boolean)
     .sort((a, b) => b.extent - a.extent).slice(0, TELLING).map((one) => one.words);
-  return `${percent(row[0])} of everybody, and most of all ${many(row[1], "person", "people")} to learn from: ${telling.length ? listed(telling) : "much like most people"}.`;
+  return `${percent(row[0])} of everybody, and the largest part of ${many(row[1], "person", "people")} learned from: ${telling.length ? listed(telling) : "much like most people"}.`;
 }
 
 /** What consistent decisions do when people are decided about together; nothing for other points. */
@@ -55,13 +55,13 @@ function showLearned(data, people, now) {
   const { columns, rows } = now.archetypes, shown = rows.slice(0, SHOWN_ARCHETYPES);
   say("learned-words", togetherWords(data, people, now),
     `${pointName(now)} sees every person as ${now.bound == null ? "a mixture" : "the nearest"} of ${many(rows.length, "archetype")}.`,
-    now.setting.K > rows.length ? `(K is ${now.setting.K}; ${many(now.setting.K - rows.length, "archetype")} nobody is near to.)` : "",
+    now.setting.K > rows.length ? `(K is ${now.setting.K}: nobody is near to the other ${now.setting.K - rows.length}.)` : "",
     forWhom(now),
     rows.length > shown.length ? `The ${shown.length} that stand for most people, by what sets them apart:` : "By what sets them apart:");
   fill("archetypes", shown.map((row) => el("li", {}, archetypeWords(people, now, row))));
   const most = now.weights.slice(0, 3).map((w) => `${quoted(w.name)} (${num(w.weight, 2)})`);
   const hidden = now.weights.filter((w) => data.data.protected.includes(w.name)).map((w) => `${quoted(w.name)} ${num(w.weight, 2)}`);
-  say("weights-words", `What counts most in who is near whom: ${listed(most)}.`, hidden.length ? `The weight of the protected: ${listed(hidden)}${now.blind ? ", held there on purpose" : ""}.` : "",
+  say("weights-words", `In this representation, what counts most in who is near whom: ${listed(most)}.`, hidden.length ? `The weight of the protected: ${listed(hidden)}${now.blind ? ", held there on purpose" : ""}.` : "",
     now.converged === false ? "The search ended at its limit, before it had fully converged." : "");
   fill("archetype-table", table("Largest share first. Every row is the average of the people who have most of the archetype.", ["archetype", ...columns],
     rows.map((row, i) => [`${i + 1}`, percent(row[0], 1), ...row.slice(1).map((v) => short(v, 3))])));

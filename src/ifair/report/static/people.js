@@ -57,7 +57,7 @@ function differenceWords(attribute, compared, i, j) {
   }
   const [a, b] = [attribute.values[i], attribute.values[j]];
   if (a === b) return null;
-  if (a == null || b == null) return { counts: 0.5 * weight, words: `${name} ${b == null ? "not known" : short(b)}` };
+  if (a == null || b == null) return { counts: 0.5 * weight, words: b == null ? `${name} not known` : `${name} ${short(b)}, where this person's is not known` };
   return { counts: (weight * Math.abs(b - a)) / (compared?.unit || Math.abs(a) || 1), words: `${name} ${short(Math.abs(b - a), 3)} ${b > a ? "more" : "less"}` };
 }
 
@@ -86,7 +86,7 @@ function outcomeTable(data, people, i, points) {
       : num(mean(peers.map((j) => scores[j])));
     return [el("span", {}, key(p.role), pointName(p)), ...(isClassification(data) ? [decided(data, p, scores[i])] : []), num(scores[i]), alike];
   });
-  return table(`What truly happened: ${quoted(data.data.target)} is ${short(people.truth[i])}.`,
+  return table(`What truly happened: ${truthWords(data, people.truth[i])}.`,
     ["", ...(isClassification(data) ? ["decision"] : []), "score", isClassification(data) ? `peers predicted ${outcomeName(data)}` : "mean of the peers"], rows);
 }
 
@@ -95,7 +95,7 @@ function otherwise(data, people, i, now, show) {
   const scores = people.points[now.id].score, lines = [];
   if (isClassification(data)) {
     const short_of = thresholdOf(now) - scores[i], is = isPositive(now, scores[i]);
-    lines.push(`The score is ${num(scores[i])}, and ${num(thresholdOf(now), 2)} decides: ${num(Math.abs(short_of))} ${is ? "less" : "more"} and it would be ${is ? "not " : ""}${outcomeName(data)}.`);
+    lines.push(`The score is ${num(scores[i])}, and ${num(thresholdOf(now), 2)} decides: ${num(Math.abs(short_of))} ${is ? "less" : "more"} and the decision would be ${is ? otherName(data) : outcomeName(data)}.`);
     const other = peersOf(people, i).find(([j]) => isPositive(now, scores[j]) !== is);
     lines.push(other
       ? el("span", {}, "The nearest peer decided otherwise is ", personButton(people, other[0], show), `: ${peerWords(data, people, i, other[0])}.`)
@@ -112,8 +112,8 @@ function otherwise(data, people, i, now, show) {
 
 function flipWords(data, people, i, point) {
   const { score, flip, alternatives } = people.points[point.id], names = hiddenNames(data, "or");
-  if (point.family === "existing") return `What it would say to another ${names} is not known.`;
-  if (!point.flip) return point.family === "existing" ? `What it would say of another ${names} is not known.` : `Nobody here has another ${names}.`;
+  if (isInUse(point)) return `What it would say to another ${names} is not known.`;
+  if (!point.flip) return `Nobody here has another ${names}.`;
   if (!flip) return `Another ${names} alone changes nothing${point.blind ? ", by construction" : ""}.`;
   const said = listed(Object.entries(alternatives[flip.to[i]]).map(([name, value]) => `${quoted(name)} were ${value}`));
   const flips = isClassification(data) && isPositive(point, score[i]) !== isPositive(point, flip.score[i]);

@@ -57,6 +57,7 @@ function showComparison(data, now) {
     ...against.map((role) => differenceCell(now.differences[role][m.key], m.write, now.cautions?.length, againstWords(data, now, role))),
   ]);
   const head = ["", ...points.map((p) => el("span", {}, key(p.role), pointName(p))), ...against.map((role) => el("span", { class: "against" }, againstWords(data, now, role)))];
+  byId("compare").style.setProperty("--points", points.length); // columns on a phone
   fill("compare", table("Small print: 95 % intervals. Better and worse are said only where the interval of the difference, on the same people, excludes zero.", head, rows));
 }
 

@@ -11,7 +11,9 @@ function shortName(p) {
   return parts.filter((part) => parts.length === 1 || !["protected columns deleted", "linear model"].includes(part)).join(", ");
 }
 const pointName = (p) => `${p.label} · ${shortName(p)}`;
-const rulesOf = (data, id) => Object.entries(data.choices).filter(([, chosen]) => chosen === id).map(([name]) => name.replaceAll("_", " "));
+const isInUse = (p) => p.family === "existing";
+/** The rules that chose a point; nobody chose the model in use. */
+const rulesOf = (data, id) => (data.points.some((p) => p.id === id && isInUse(p)) ? [] : Object.entries(data.choices).filter(([, chosen]) => chosen === id).map(([name]) => name.replaceAll("_", " ")));
 const hiddenNames = (data, last) => listed(data.data.protected.map(quoted), last);
 const key = (role) => el("span", { class: `key ${role}`, "aria-hidden": "true" });
 
@@ -21,12 +23,33 @@ function outcomeName(data) {
   return positive == null || /^(1|1\.0|true|yes|y)$/i.test(positive) ? quoted(target) : quoted(`${target}: ${positive}`);
 }
 
+/** The other outcome: by its own name, where the table has one that says more than no. */
+function otherName(data) {
+  const { target, negative } = data.data;
+  return negative == null || /^(0|0\.0|false|no|n)$/i.test(negative) ? `not ${outcomeName(data)}` : quoted(`${target}: ${negative}`);
+}
+
+/** What truly happened to somebody, in the table's own words. */
+function truthWords(data, value) {
+  const { target, positive, negative } = data.data;
+  if (!isClassification(data)) return `${quoted(target)} is ${short(value)}`;
+  return `${quoted(target)} is ${value ? positive ?? 1 : negative ?? (positive == null ? 0 : `not ${positive}`)}`;
+}
+
 const thresholdOf = (p) => p.threshold ?? 0.5;
 const isPositive = (p, score) => score > thresholdOf(p);
 
 /** What was decided at a score. */
 function decided(data, p, score) {
-  return `${isPositive(p, score) ? "" : "not "}${outcomeName(data)}`;
+  return isPositive(p, score) ? outcomeName(data) : otherName(data);
+}
+
+/** Whether a model has learned from the people that it is judged on. */
+function judgedWords(data) {
+  const inUse = data.points.find(isInUse);
+  return inUse
+    ? `. Whether ${quoted(inUse.name)} learned from them, this page cannot know: if it did, it looks better here than it is. The other models have not seen them.`
+    : " whom no model has seen.";
 }
 
 /** That people stand for several, where they do; what they count once in is in the appendix. */
@@ -45,7 +68,7 @@ function leadWords(data) {
   const what = data.task === "ranking" ? `to rank people by ${outcomeName(data)}` : `to predict ${outcomeName(data)}`;
   const protect = group && !data.data.protected.some((name) => group === name)
     ? ` The protected group is everybody whose ${group} (${percent(share)}).` : "";
-  return `A model learns from ${count(records)} records ${what}; ${hiddenNames(data)} must not count.${protect}${weightWords(data)}${parityWords(data)} All numbers are about ${count(parts.test)} people whom no model has seen.`;
+  return `Models learn from ${count(parts.train)} of ${count(records)} records ${what}; ${hiddenNames(data)} must not count.${protect}${weightWords(data)}${parityWords(data)} All numbers are about ${count(parts.test)} people${judgedWords(data)}`;
 }
 
 /** How shares are written: the unit once, after an interval; and differences of them in points. */

@@ -1,0 +1,116 @@
+"""More than two classes: learned, represented and decided; judged one against the others."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ifair
+
+from scripts import run
+
+pytest.importorskip("skops")
+
+ROLES = ["--protected", "sex", "--protected", "age", "--id", "person", "--ignore", "team", "--ignore", "rating"]
+ROLES += ["--ignore", "hired", "--target", "grade"]
+FAST = ["-k", "3", "--restarts", "1", "--max-iter", "50", "--jobs", "1"]
+
+
+@pytest.fixture(scope="module")
+def graded(applicants, tmp_path_factory):
+    """A table with three grades."""
+    path = tmp_path_factory.mktemp("graded") / "people.csv"
+    applicants.assign(grade=pd.qcut(applicants["rating"], 3, labels=["low", "middle", "high"])).to_csv(
+        path, index=False
+    )
+    return path
+
+
+def fit(graded, name, *arguments):
+    done = run("fit", graded, *ROLES, *arguments, "-o", graded.parent / name)
+    assert done.exit_code == 0, done.output
+    assert "of 3 classes (high, low, middle)" in done.stdout
+    return graded.parent / name, done
+
+
+@pytest.fixture(scope="module")
+def consistent(graded):
+    return fit(graded, "consistent.ifair", "--consistent", 0.1)[0]
+
+
+@pytest.fixture(scope="module")
+def representation(graded):
+    return fit(graded, "fair.ifair", *FAST)[0]
+
+
+def test_consistent_decisions_of_several_classes_are_those_of_the_library(graded, consistent, tmp_path):
+    done = run("decide", graded, "--model", consistent, "-o", tmp_path / "out.csv", "--json")
+    assert done.exit_code == 0, done.output
+    found, people = pd.read_csv(tmp_path / "out.csv", dtype={"person": str}), pd.read_csv(graded)
+    model = ifair.load(consistent)
+    scores = model.scores(people[list(model.feature_names_in_)])
+    alone = model.estimator_.predict(people[list(model.feature_names_in_)])
+    assert found["decision"].tolist() == model.classes_[scores.argmax(axis=1)].tolist()
+    np.testing.assert_allclose(found[[f"score_{name}" for name in model.classes_]], scores)
+    np.testing.assert_allclose(found["score"], scores.max(axis=1))
+    assert found["model_decision"].tolist() == alone.tolist()
+    np.testing.assert_array_equal(found["changed"], found["decision"] != alone)
+    facts = json.loads(done.stdout)
+    assert facts["classes"] == found["decision"].value_counts().to_dict()
+    assert facts["changed"] == found["changed"].sum() > 0
+
+
+@pytest.mark.parametrize("which", ["consistent", "representation"])
+def test_newcomers_get_the_class_of_the_model_and_its_probability(graded, which, request, tmp_path):
+    model = request.getfixturevalue(which)
+    done = run("transform", model, graded, "--decide", "-o", tmp_path / "out.csv")
+    assert done.exit_code == 0, done.output
+    found, people, loaded = pd.read_csv(tmp_path / "out.csv"), pd.read_csv(graded), ifair.load(model)
+    frame = people[list(loaded.feature_names_in_)]
+    assert found["decision"].tolist() == loaded.predict(frame).tolist()
+    np.testing.assert_allclose(found["score"], loaded.predict_proba(frame).max(axis=1))
+
+
+def test_a_model_on_a_representation_decides_without_asking_peers(graded, representation, tmp_path):
+    done = run("decide", graded, "--model", representation, "-o", tmp_path / "out.csv")
+    assert done.exit_code == 0, done.output
+    assert "0 decided about otherwise than by the model alone" in done.stdout
+
+
+def test_inspect_names_the_classes(consistent):
+    assert "classes: high, low, middle" in run("inspect", consistent).stdout
+
+
+def test_the_share_of_classes_that_flip_is_counted_when_only_sex_is_swapped(graded):
+    roles = ["--protected", "sex", "--ignore", "age", *ROLES[4:]]
+    path = graded.parent / "seeing.ifair"
+    done = run("fit", graded, *roles, *FAST, "-k", 10, "--no-freeze", "--mu", 0, "-o", path)
+    assert done.exit_code == 0, done.output
+    model, people = ifair.load(path), pd.read_csv(graded)
+    swapped = people.assign(sex=people["sex"].map({"f": "m", "m": "f"}))
+    columns = list(model.feature_names_in_)
+    expected = np.mean(model.predict(people[columns]) != model.predict(swapped[columns]))
+    assert ifair.inspect(path)["about"]["flips"]["share"] == pytest.approx(expected)
+    assert 0 < expected < 1
+    assert f"{100 * expected:.1f} % of decisions change" in done.stdout
+
+
+@pytest.mark.parametrize("wanted", [("--rate", 0.2), ("--n", 3), ("--threshold", 0.5)])
+def test_nobody_is_selected_among_several_classes(graded, consistent, tmp_path, wanted):
+    done = run("decide", graded, "--model", consistent, *wanted, "-o", tmp_path / "out.csv")
+    assert done.exit_code == 2
+    assert f"{wanted[0]} selects people, and this model names one of 3 classes for each" in done.stderr
+
+
+def test_a_threshold_says_nothing_about_several_classes(graded, tmp_path):
+    done = run("fit", graded, *ROLES, "--consistent", 0.1, "--rate", 0.2, "-o", tmp_path / "m.ifair")
+    assert done.exit_code == 2
+    assert "'grade' has 3 classes: leave it out, or judge one class against all others" in done.stderr
+
+
+@pytest.mark.parametrize("verb", ["tune", "audit", "report"])
+def test_verbs_that_judge_name_the_way_to_judge_one_class(graded, verb, tmp_path):
+    done = run(verb, graded, *ROLES, "-o", tmp_path / "out.json")
+    assert done.exit_code == 1
+    assert "say which one is positive, against all others, such as --positive" in done.stderr

@@ -1,0 +1,41 @@
+"""Peers are searched for once where several models compare the same people."""
+
+import numpy as np
+import pytest
+
+from ifair.similarity import peers as searching
+from ifair.similarity.peers import Points, find_peers, share_searches
+
+
+def people(rng, n, *, gaps=False):
+    present = rng.random((n, 3)) > (0.3 if gaps else 0.0)
+    return Points.of(rng.normal(size=(n, 3)) * present, present, np.full(3, 0.5), np.arange(3))
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+def test_shared_searches_find_what_every_search_finds(rng, monkeypatch, gaps):
+    one, two = people(rng, 30, gaps=gaps), people(rng, 20, gaps=gaps)
+    query = np.arange(30) % 2
+    cases = [(one, None, 5), (one, None, 3), (one, two, 3), (two, one, 3), (one, one, 3), (one, None, 3, query)]
+    expected = [find_peers(*case) for case in cases]
+    asked = []
+    search = searching._find_peers
+    monkeypatch.setattr(searching, "_find_peers", lambda *case: asked.append(case) or search(*case))
+    with share_searches({}):
+        found = [find_peers(*case) for _ in range(2) for case in cases]
+    for a, b in zip([*expected, *expected], found, strict=True):
+        np.testing.assert_array_equal(a.indices, b.indices)
+        np.testing.assert_array_equal(a.distances, b.distances)
+    # Three of five are among five; everything else is a search of its own, once.
+    assert len(asked) == 5
+
+
+def test_without_sharing_every_search_is_made(rng, monkeypatch):
+    one, asked = people(rng, 8), []
+    search = searching._find_peers
+    monkeypatch.setattr(searching, "_find_peers", lambda *case: asked.append(case) or search(*case))
+    with share_searches({}):
+        find_peers(one, None, 2)
+    for _ in range(2):
+        find_peers(one, None, 2)
+    assert len(asked) == 3
