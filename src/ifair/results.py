@@ -97,12 +97,9 @@ class Estimate(TypedDict):
     high: Number
 
 
-class Difference(TypedDict):
+class Difference(Estimate):
     """A point minus another, with the 95 % interval over the same people, and what that is called."""
 
-    estimate: Number
-    low: Number
-    high: Number
     word: Literal["better", "worse", "more", "fewer", "the same", "no clear difference"]
 
 

@@ -8,7 +8,8 @@ import click
 import pandas as pd
 import pytest
 from hostile.altered_files import alter, list_paths
-from hostile.bad_tables import same_cells, try_strange_inputs
+from hostile.bad_tables import QUICK, SLOW, same_cells, try_strange_inputs
+from hostile.kills import list_verbs
 from hostile.outcomes import Hung, Tally, time_limit, try_command
 
 import ifair.cli
@@ -51,6 +52,14 @@ def test_what_is_no_table_is_refused_by_all_quick_verbs(tmp_path):
     try_strange_inputs(tally, Path(tmp_path))
     assert not tally.bad
     assert tally.counts["inputs that are no tables"]["refused clearly"] == 20
+
+
+def test_every_verb_that_reads_a_table_gets_bad_ones_and_every_verb_that_writes_is_killed():
+    commands = ifair.cli.main.commands
+    names = {verb: {parameter.name for parameter in command.params} for verb, command in commands.items()}
+    assert {verb for verb, has in names.items() if has & {"table", "source"}} == {*QUICK, *SLOW}
+    writing = {verb for verb, has in names.items() if has & {"output", "onnx"}}
+    assert set(list_verbs(Path())) == {*writing, "datasets fetch"}
 
 
 def test_every_kind_of_place_can_be_altered():

@@ -159,8 +159,10 @@ class ConsistentClassifier(ClassifierMixin, ConsistentModel):
         return self.estimator_.classes_
 
     def _changes_nothing(self) -> bool:
+        if self.strength != 0:
+            return False
         check_is_fitted(self)
-        return self.strength == 0
+        return True
 
     def _ask_inner(self, method: str, X: Any) -> NDArray[Any]:
         answer: NDArray[Any] = getattr(self.estimator_, method)(self._take_seen(X, to_pandas(self, X, reset=False)))

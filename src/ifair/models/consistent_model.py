@@ -359,7 +359,11 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
     def _take_seen(self, X: Any, frame: pd.DataFrame) -> Any:
         """What the inner estimator looks at, in the form that the user has."""
         table = X if hasattr(X, "shape") else frame.infer_objects().to_numpy()
-        return table if self.seen_mask_.all() else _safe_indexing(table, np.flatnonzero(self.seen_mask_), axis=1)
+        if self.seen_mask_.all():
+            return table
+        seen = np.flatnonzero(self.seen_mask_)
+        # Of one person pandas takes columns quicker than scikit-learn does.
+        return table.take(seen, axis=1) if isinstance(table, pd.DataFrame) else _safe_indexing(table, seen, axis=1)
 
     def _take_comparable(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The unprotected columns, by which people are compared."""

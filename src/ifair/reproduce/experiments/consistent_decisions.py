@@ -345,7 +345,7 @@ def _judge_aims(found: Mapping[str, Volumes]) -> list[Line]:
             for plane, ahead in one["ahead"].items():
                 if ranked is None or ranked == (plane == "ranking"):
                     ratio = ahead[key]
-                    text = "nothing to divide by" if ratio is None else f"{ratio:.2f}"
+                    text = "nothing to divide by" if ratio is None else f"{ratio:.3f}"
                     places[ratio is None or ratio >= least].append(f"{labels.dataset(dataset)} {plane} {text}")
         if any(places.values()):
             where = [f"{word} {', '.join(places[ok])}" for ok, word in ((True, "yes:"), (False, "no:")) if places[ok]]

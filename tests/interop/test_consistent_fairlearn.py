@@ -1,0 +1,43 @@
+"""Consistent decisions among fairlearn's tools: graded by group, and as the model of its post-processing."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ifair import ConsistentClassifier
+from ifair.metrics import selection_rate
+
+fairlearn = pytest.importorskip("fairlearn")
+
+
+@pytest.fixture(scope="module")
+def hiring():
+    rng = np.random.default_rng(0)
+    sex = rng.integers(2, size=160)
+    people = pd.DataFrame({"tests": rng.normal(size=160) + sex, "years": rng.normal(size=160), "sex": sex})
+    hired = (people["tests"] + people["years"] + rng.normal(size=160) > 0.5).astype(int)
+    model = ConsistentClassifier(protected=["sex"], strength=0.2, random_state=0).fit(people, hired)
+    return people, hired, model
+
+
+def test_a_batch_is_graded_by_group(hiring):
+    from fairlearn.metrics import MetricFrame
+
+    people, hired, model = hiring
+    chosen = model.decide(people, n=60).selected.astype(int)
+    frame = MetricFrame(metrics=selection_rate, y_true=hired, y_pred=chosen, sensitive_features=people["sex"])
+    expected = pd.Series(chosen).groupby(people["sex"]).mean()
+    np.testing.assert_allclose(frame.by_group, expected)
+
+
+def test_thresholds_of_groups_are_found_on_smoothed_scores(hiring):
+    from fairlearn.postprocessing import ThresholdOptimizer
+
+    people, hired, model = hiring
+    fair = ThresholdOptimizer(
+        estimator=model, constraints="demographic_parity", prefit=True, predict_method="predict_proba"
+    ).fit(people, hired, sensitive_features=people["sex"])
+    chosen = fair.predict(people, sensitive_features=people["sex"], random_state=0)
+    gaps = [np.ptp(pd.Series(y).groupby(people["sex"]).mean()) for y in (model.predict(people), chosen)]
+    assert gaps[0] > 0.2
+    assert gaps[1] < 0.1
