@@ -498,7 +498,7 @@ def check_results(content: Any, format_: Format, name: str = "this") -> None:
             f"write it again with `{format_.command}`"
         )
     check_schema(content, format_.schema, name)
-    for key, kind in {"K": int, "share": float, "variant": str}.items():
+    for key, kind in {"K": int, "share": float, "variant": str, "C": float}.items():
         for holder in ("setting", "candidate.setting"):
             for place, value in list_places(content, f"*.*.{holder}.{key}", name):
                 check_schema(value, kind, place)

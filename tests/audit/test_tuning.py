@@ -67,6 +67,10 @@ def test_a_tuning_that_asks_for_endless_work_is_refused(found):
         endless = {**found, "solver": {**found["solver"], name: 2**62}}
         with pytest.raises(ResultsError, match=f"solver.{name} must be at most"):
             check_results(endless, TUNING)
+    forged = json.loads(json.dumps(found))
+    forged["baselines"][-1]["candidate"]["setting"]["C"] = "x"
+    with pytest.raises(ResultsError, match=r"setting\.C must be float"):
+        check_results(forged, TUNING)
 
 
 def test_a_stopped_search_goes_on_from_its_journal(tmp_path, found):

@@ -40,7 +40,7 @@ def undefined(monkeypatch):
         "ifair.report.evidence_page.page": "",
         "ifair.reproduce.assemble.assemble": UNDEFINED,
         "ifair.reproduce.results_page.write_page": [],
-        "ifair.reproduce.runner.run_units": [],
+        "ifair.reproduce.runner.run_plans": {"classification": []},
     }
     for place, found in stubs.items():
         module, _, name = place.rpartition(".")

@@ -116,7 +116,10 @@ def fit_by_tuning(folder, path, files):
     def check(_):
         tuning = json.loads(path.read_bytes())
         chosen = next(point for point in tuning["trials"] if point["id"] == tuning["choices"]["balanced"])
-        learned = [len(step.prototypes_) for step in ifair.load(output) if hasattr(step, "prototypes_")]
+        # Consistent decisions stand around the pipeline, whose steps are looked at.
+        model = ifair.load(output)
+        steps = getattr(getattr(model, "estimator_", model), "steps", [])
+        learned = [len(step.prototypes_) for _, step in steps if hasattr(step, "prototypes_")]
         wanted = [chosen["candidate"]["setting"]["K"]] if chosen["candidate"]["method"] == "ifair" else []
         return "" if learned == wanted else f"{learned} prototypes instead of {wanted}"
 
@@ -125,7 +128,10 @@ def fit_by_tuning(folder, path, files):
 
 def reproduce_results(folder, path, _):
     """The page is made of what is there; nothing is computed anew."""
-    with patch.object(import_module("ifair.reproduce.runner"), "run_units", lambda *_, **__: []):
+    nothing = patch.object(
+        import_module("ifair.reproduce.runner"), "run_plans", lambda plans, *_, **__: {name: [] for name in plans}
+    )
+    with nothing:
         arguments = ["reproduce", *EXPERIMENT, "-o", folder, "--json"]
         done = try_command(folder, arguments, lambda printed: "" if parse_json(printed.encode()) else "nothing")
     # The file itself is what the verb writes.
