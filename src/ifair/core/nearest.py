@@ -310,10 +310,12 @@ class Reference:
         own = (2 * (side.slack * squares + side.tiny * (1 + np.sqrt(squares)))).astype(dtype)
         reach = (_first_bound(side.sample, Q, n) + own)[:, None]
         rows, others, values = [], [], []
-        tile = np.empty((n_queries, COLUMNS), dtype=dtype)
-        for first in range(0, len(side.lower), COLUMNS):
-            part = side.lower[first : first + COLUMNS]
-            bounds = tile if len(part) == COLUMNS else np.empty((n_queries, len(part)), dtype=dtype)
+        # Of few queries a tile may be as wide as it is high of many.
+        width = max(COLUMNS, min(ROWS * COLUMNS // (8 * n_queries), len(side.lower)))
+        tile = np.empty((n_queries, width), dtype=dtype)
+        for first in range(0, len(side.lower), width):
+            part = side.lower[first : first + width]
+            bounds = tile if len(part) == width else np.empty((n_queries, len(part)), dtype=dtype)
             np.matmul(Q, part.T, out=bounds)
             hits = np.flatnonzero(bounds <= reach)  # ten times faster than a two-dimensional nonzero
             row = hits // len(part)
