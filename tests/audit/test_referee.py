@@ -81,6 +81,13 @@ def test_a_price_is_named():
     assert found["sentence"].endswith("for 0.020 less AUC.")
 
 
+def test_what_a_tuned_penalty_does_better_is_named_too():
+    found = verdict_on(0.8, 0.6, penalised=(0.81, 0.55))
+    assert found["worth"]
+    expected = "Compared with a tuned penalty besides: 0.050 more consistency of ranks and 0.010 less AUC."
+    assert found["sentence"].endswith(f"for no clear loss of AUC. {expected}")
+
+
 def test_no_difference_means_that_deleting_does_as_well():
     found = verdict_on(0.8, 0.5)
     assert not found["worth"]

@@ -177,7 +177,7 @@ def net_gain(differences: Mapping[str, Difference], chance: float | None) -> flo
 
 
 def _praise(point: Point, reference: Point, utility: str, deleted: str) -> str:
-    """The sentence for what is worth it: what is gained, for what."""
+    """What is worth it: what is gained, for what; and for what more, where a tuned penalty is clearly cheaper."""
     words = {"utility": utility, CONSISTENCY: "consistency of ranks"}
     gains, prices = [], []
     for name, what in words.items():
@@ -192,7 +192,13 @@ def _praise(point: Point, reference: Point, utility: str, deleted: str) -> str:
     # Against the penalty alone there may be a gain where there is none against deleting.
     gained = " and ".join(gains) or "more than with a tuned penalty"
     price = f", for {' and '.join(prices)}" if prices else ""
-    return f"Worth it: {gained}, compared with deleting {deleted}{price}."
+    besides = {words[name]: one for name, one in point["differences"].get("penalised", {}).items() if name in words}
+    more, less = (
+        [f"{abs(one['estimate'] or 0.0):.3f} {side} {what}" for what, one in besides.items() if one["word"] == word]
+        for word, side in (("better", "more"), ("worse", "less"))
+    )
+    with_penalty = f" Compared with a tuned penalty besides: {' and '.join((*more, *less))}." if less else ""
+    return f"Worth it: {gained}, compared with deleting {deleted}{price}.{with_penalty}"
 
 
 def list_reasons(point: Point, reference: Point | None, utility: str) -> list[str]:
