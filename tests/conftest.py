@@ -31,6 +31,20 @@ def pytest_configure(config):
         config.add_cleanup(lambda: (os.environ.pop("IFAIR_TEST_SHARED"), folder.cleanup()))
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    """Count tests that cannot be imported as an error.
+
+    Whoever looks for examples leaves out modules that need a package which is not there, and with a module of tests,
+    which is then known half-imported, all of its tests would be left out too.
+    """
+    report = yield
+    here = Path(__file__).parent
+    if report.skipped and here in collector.path.parents and "unable to import" in str(report.longrepr):
+        report.outcome, report.longrepr = "failed", f"{collector.path.relative_to(here)} cannot be imported"
+    return report
+
+
 def pytest_generate_tests(metafunc):
     """Run every test that asks for ``seed`` on IFAIR_TEST_SEEDS seeds (default 1, at most 100).
 

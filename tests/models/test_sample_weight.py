@@ -8,6 +8,7 @@ from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_sample_weight_equivalence_on_dense_data
+from sklearn.utils.fixes import parse_version
 
 from ifair import LFR, IFair, fit_many
 from ifair.errors import IfairError
@@ -140,6 +141,8 @@ def test_metadata_routing_brings_weights_into_a_pipeline(data):
 @pytest.mark.filterwarnings("ignore:LFR. no protected groups")
 def test_scikit_learns_check_of_weights_against_copies_passes_from_given_starts(model):
     """From drawn starts it does not: they depend on the order of records, which the check shuffles."""
+    if model is LFR and parse_version(sklearn.__version__) < parse_version("1.7"):
+        pytest.skip("scikit-learn 1.6 makes two classes by the first record, and shuffles one of its two tables")
     starts = np.random.default_rng(0).normal(size=(K, 30))
     options = {"init": starts, "alpha_init": np.full(30, 0.1), "max_iter": 6, "n_restarts": 1}
     check_sample_weight_equivalence_on_dense_data(model.__name__, model(K, **options))
