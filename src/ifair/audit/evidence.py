@@ -24,16 +24,14 @@ from ifair.audit.tuning import (
     name_choices,
 )
 from ifair.datasets.dataset import Dataset
-from ifair.errors import IfairError, unknown_name
+from ifair.errors import IfairError
 from ifair.evaluate.arms import MODELS, PENALTIES, list_candidates
 from ifair.evaluate.candidates import EXISTING, Candidate
 from ifair.evaluate.judgement import find_graders
 from ifair.evaluate.measures import USEFULNESS, plain_number
 from ifair.evaluate.splits import Split, find_all_peers, split_table
-from ifair.evaluate.training import Existing
+from ifair.evaluate.training import Existing, check_parity
 from ifair.metrics.arguments import average
-from ifair.models.batch_decisions import PARITIES
-from ifair.models.validation import check_choice
 from ifair.results import AuditedData, Choices, Evidence, LeftOut, Parity, Point, Utility, list_versions
 from ifair.similarity.peers import Searches, share_searches
 
@@ -133,7 +131,7 @@ def evidence(
         similarity = find_similarity(tuning) if similarity is None else similarity
     parts = split_for_audit(dataset, seed, most_people=most_people, categorical=categorical, similarity=similarity)
     if parity is not None:
-        _check_parity(dataset, parts, *parity)
+        check_parity(dataset, parts.task, *parity)
     candidates = list_audited(tuning, parts, models, alone=existing is None)
     how: dict[str, Any] = {"resamples": resamples, "higher_is_better": higher_is_better, "rate": rate}
     how["parity"] = parity
@@ -219,15 +217,6 @@ def evidence(
     if parity is not None:
         found_evidence["settings"]["parity"] = cast(Parity, {"kind": parity[0], "groups": parity[1]})
     return found_evidence
-
-
-def _check_parity(dataset: Dataset, parts: Split, kind: str, column: str) -> None:
-    """Refuse a parity that cannot be had."""
-    check_choice("parity", kind, PARITIES)
-    if parts.task != "classification":
-        raise IfairError("parity gives groups the same rate of positive decisions, and nothing is decided here")
-    if column not in dataset.frame.columns:
-        raise unknown_name("column of groups", column, dataset.frame.columns)
 
 
 def split_for_audit(dataset: Dataset, seed: int, **options: Any) -> Split:

@@ -117,6 +117,7 @@ def fit(
 
     import ifair
     from ifair.evaluate.splits import task_of
+    from ifair.evaluate.training import check_parity
     from ifair.tables.checked_table import check_table
 
     checked = check_table(table, roles, classes=tuning is None)
@@ -135,7 +136,7 @@ def fit(
     )
     task = "classification" if people.target is None else task_of(people)
     if equal is not None:
-        _check_parity(people, task, equal[1])
+        check_parity(people, task, *equal)
     trained = _fit_in_words(learned_from, task, recipe, jobs)
     limit = _find_threshold(trained, learned_from, threshold, rate, recipe.get("threshold"))
     if equal is not None:
@@ -196,16 +197,6 @@ def _refuse_threshold(target: Any, threshold: float | None, rate: float | None) 
             f"{flag} says who is decided about positively, and {str(target.name)!r} has {target.nunique()} classes: "
             f"leave it out, or judge one class against all others, such as --positive {target.iloc[0]}"
         )
-
-
-def _check_parity(people: Any, task: str, column: str) -> None:
-    """Refuse a parity that `ifair decide` could not enforce."""
-    from ifair.errors import IfairError, unknown_name
-
-    if task != "classification":
-        raise IfairError("--parity gives groups the same rate of positive decisions, and nothing is decided here")
-    if column not in people.frame.columns:
-        raise unknown_name("column of groups", column, people.frame.columns)
 
 
 def _write_recipe(

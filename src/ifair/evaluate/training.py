@@ -18,15 +18,16 @@ from sklearn.utils.validation import has_fit_parameter
 
 from ifair.datasets.dataset import Dataset
 from ifair.encode import Encoder
-from ifair.errors import IfairError
+from ifair.errors import IfairError, name_setting, unknown_name
 from ifair.evaluate.candidates import Candidate, make_model
 from ifair.evaluate.splits import Part, Split, fit_encoder, value_text
-from ifair.models.batch_decisions import find_group_thresholds
+from ifair.models.batch_decisions import PARITIES, find_group_thresholds
 from ifair.models.consistent import ConsistentClassifier, ConsistentRegressor
 from ifair.models.consistent_model import ConsistentModel
 from ifair.models.lfr import LFR
 from ifair.models.many import fit_many
 from ifair.models.prototypes import PrototypeModel
+from ifair.models.validation import check_choice
 from ifair.ranking import FAStarIR, PairwiseRanker
 
 Floats = NDArray[np.float64]
@@ -85,6 +86,16 @@ class GroupShift:
 def name_groups(frame: pd.DataFrame, column: str) -> NDArray[Any]:
     """Everybody's group as text, shape (M,); a missing value is one too."""
     return np.array([value_text(value) for value in frame[column]], dtype=object)
+
+
+def check_parity(people: Dataset, task: str, kind: str, column: str) -> None:
+    """Refuse a parity that cannot be had."""
+    check_choice("parity", kind, PARITIES)
+    if task != "classification":
+        wanted = name_setting("parity", kind)
+        raise IfairError(f"{wanted} gives groups the same rate of positive decisions, and nothing is decided here")
+    if column not in people.frame.columns:
+        raise unknown_name("column of groups", column, people.frame.columns)
 
 
 @dataclass(frozen=True)
