@@ -1,7 +1,7 @@
 """Thirds of a dataset, encoded alike: one to learn on, one to choose on, one to judge on."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -165,6 +165,9 @@ class Split:
     test: Part
     encoder: Encoder
     task: Task
+
+    def __iter__(self) -> Iterator[Part]:
+        return iter((self.train, self.validation, self.test))
 
     @property
     def similarity(self) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import io
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -66,6 +67,18 @@ def _share_style(group: re.Match[str]) -> str:
 
 def _round_number(number: re.Match[str]) -> str:
     return f"{round(float(number[0]), 2) + 0.0:g}" if abs(float(number[0])) < 1e4 else number[0]
+
+
+def add_legend(
+    figure: "Figure", panels: Iterable[Any], columns: int, *, side: str = "lower", fontsize: float = 9
+) -> None:
+    """One legend outside of the panels, in which every label of any of them stands once."""
+    found: dict[str, Any] = {}
+    for axes in panels:
+        for handle, label in zip(*axes.get_legend_handles_labels()):
+            found.setdefault(label, handle)
+    look: Any = {"loc": f"outside {side} center", "ncols": columns, "frameon": False, "fontsize": fontsize}
+    figure.legend(found.values(), found.keys(), **look)
 
 
 def light_grid(axes: Any) -> None:

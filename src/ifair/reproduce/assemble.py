@@ -54,15 +54,8 @@ def assemble(
 ) -> Results:
     """Results of all experiments as plain data, small enough to keep.
 
-    Parameters
-    ----------
-    name : str
-        Of the profile.
-    missing : sequence of str
-        Datasets that were left out, and why.
-    before : Results, optional
-        Earlier results. Experiments (and datasets of experiments that keep them apart) that were not run now are
-        taken from there; ``runs`` tells which profile each comes from.
+    Experiments (and datasets of experiments that keep them apart) that were not run now are taken from the results
+    ``before``; ``runs`` tells which profile each comes from. ``missing``: datasets that were left out, and why.
     """
     results = empty_results()
     summaries, runs = dict(before["experiments"] if before else {}), dict(before["runs"] if before else {})
@@ -98,16 +91,13 @@ def _describe_run(part: str, records: Records, name: str, profile: Profile, miss
 
 def _list_sources(records: Records) -> list[Source]:
     """The datasets that units read, with the limits that they kept to, which may be tighter than the profile's."""
-    sources: list[Source] = [
-        {
-            "name": case.dataset,
-            "max_records": case.max_records,
-            "max_training": case.max_training,
-            "options": case.options,
-        }
-        for case in (record.case for record in records)
-    ]
-    return [source for i, source in enumerate(sources) if source not in sources[:i]]
+    sources: list[Source] = []
+    for case in (record.case for record in records):
+        limits: Any = {"max_records": case.max_records, "max_training": case.max_training}
+        source: Any = {"name": case.dataset, **limits, "options": case.options}
+        if source not in sources:
+            sources.append(source)
+    return sources
 
 
 def join_environments(environments: Sequence[Mapping[str, str]]) -> dict[str, str]:

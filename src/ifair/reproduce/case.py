@@ -80,38 +80,35 @@ def prepare(case: Case) -> Split:
 
     The last few are kept: units are run dataset by dataset and split by split, and share neighbours.
     """
-    options = json.dumps(case.options, sort_keys=True)
-    return _prepare(case.dataset, options, case.max_records, case.max_training, case.seed, case.held_out)
+    names = ("dataset", "seed", "options", "max_records", "max_training", "held_out")
+    return _prepare(json.dumps({name: getattr(case, name) for name in names}, sort_keys=True))
 
 
 @lru_cache(maxsize=2)
-def _prepare(
-    dataset: str, options: str, max_records: int | None, max_training: int | None, seed: int, held_out: str
-) -> Split:
-    case = Case(dataset, seed, json.loads(options), max_records, max_training)
-    encoder = Encoder(missing="ignore")
+def _prepare(described: str) -> Split:
+    case, encoder = Case(**json.loads(described)), Encoder(missing="ignore")
     people = load_subset(case)
-    if held_out == "nothing":
+    if case.held_out == "nothing":
         return reuse_records(people, encoder=encoder)
-    if held_out == "candidates":
-        return split_candidates(people, seed, encoder=encoder)
-    known = load(dataset, **case.options).frame
-    return split_dataset(people, seed, encoder=encoder, most_training=max_training, known=known)
+    if case.held_out == "candidates":
+        return split_candidates(people, case.seed, encoder=encoder)
+    known = load(case.dataset, **case.options).frame
+    return split_dataset(people, case.seed, encoder=encoder, most_training=case.max_training, known=known)
 
 
-def train_setting(case: Case, parts: Split, setting: Mapping[str, Any]) -> Trained:
+def train_setting(case: Case, parts: Split, setting: Mapping[str, Any], n_fits: int = 1) -> Trained:
     """The method of a case at a setting, trained on the training part."""
-    return train_many([Candidate(case.method, setting)], parts, case.seed, case.engine_solver(parts))[0]
+    return train_many([Candidate(case.method, setting)], parts, case.seed, case.engine_solver(parts, n_fits))[0]
 
 
 def train_chosen(case: Case, parts: Split) -> Trained:
     """The method of a case at the setting that was chosen, trained as in the grid."""
-    return train_many([Candidate(case.method, case.setting or {})], parts, case.seed, case.engine_solver(parts, 3))[0]
+    return train_setting(case, parts, case.setting or {}, 3)
 
 
 def represent(trained: Trained, parts: Split) -> list[NDArray[np.float64]]:
     """The train, validation and test records as a trained candidate represents them."""
-    return [trained.represent_part(part) for part in (parts.train, parts.validation, parts.test)]
+    return [trained.represent_part(part) for part in parts]
 
 
 def measure(trained: Trained, parts: Split) -> dict[str, dict[str, float]]:
@@ -121,14 +118,7 @@ def measure(trained: Trained, parts: Split) -> dict[str, dict[str, float]]:
 
 
 def measure_grid(case: Case) -> list[dict[str, Any]]:
-    """All settings of one method on one split, fitted at once.
-
-    Returns
-    -------
-    list of dict
-        For every ``setting`` of the grid: whether the fit ``converged``, the measures of the paper's classifier or
-        ranker on ``validation`` and on ``test``, and ``learned``: see :func:`describe_fit`.
-    """
+    """All settings of one method on one split, fitted at once; of each ``setting`` what :func:`measure_fit` says."""
     parts = prepare(case)
     return [{"setting": setting, **measure_fit(trained, parts)} for setting, trained in train_grid(case, parts)]
 
@@ -142,7 +132,10 @@ def train_grid(case: Case, parts: Split) -> list[tuple[dict[str, Any], Trained]]
 
 
 def measure_fit(trained: Trained, parts: Split) -> dict[str, Any]:
-    """Whether a fit ``converged``, the measures on ``validation`` and ``test``, and what was ``learned``."""
+    """Whether a fit ``converged``, the measures on ``validation`` and ``test``, and what it ``learned``.
+
+    The measures are those of the paper's classifier or ranker; for the last see :func:`describe_fit`.
+    """
     outcome = trained.outcome(parts.test)
     test = paper_measures(parts.test, outcome)
     same = parts.validation is parts.test

@@ -72,8 +72,7 @@ def describe_plan(plans: Mapping[str, Sequence[Unit]], profile: str, n_jobs: int
     for name, units in plans.items():
         seconds = estimate_seconds(name, units, n_jobs, has_gpu=has_gpu)
         total += seconds
-        splits = Counter(dict.fromkeys((unit.case.dataset, unit.case.seed) for unit in units))
-        by_dataset = Counter(dataset for dataset, _ in splits)
+        by_dataset = Counter(dataset for dataset, _ in dict.fromkeys((u.case.dataset, u.case.seed) for u in units))
         words = ", ".join(f"{dataset} {n}" for dataset, n in by_dataset.items())
         rows.append([name, words, str(len(units)), f"{seconds / 60:.1f}"])
     rows.append(["in all", "", str(sum(map(len, plans.values()))), f"{total / 60:.1f}"])

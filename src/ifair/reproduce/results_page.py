@@ -58,12 +58,7 @@ REASONS = (
 def write_page(folder: Path, results: Results, stem: str = "results", *, alone: bool = True) -> list[str]:
     """Write ``stem.md``, ``figures/*.svg`` and, to be read alone, ``stem.html`` into a folder that exists.
 
-    Without the extra ``report`` only the first of them.
-
-    Returns
-    -------
-    list of str
-        What there is now, a line each, for whoever waits; without the extra, how to get the rest.
+    Without the extra ``report`` only the first. Returns lines on what there is now, and how to get the rest.
     """
     write_text(folder / f"{stem}.md", format_markdown(results))
     written = [f"Page: {(folder / f'{stem}.md').resolve()}"]

@@ -44,17 +44,7 @@ def find_sensitive_directions(X: Floats, protected: Sequence[int], seed: int) ->
     These are each protected column, and the coefficients by which the other columns tell it (a logistic regression
     with an L1 penalty). inFairness's own function for it draws from a global source of random numbers, wants columns
     of 0 and 1, and inverts a singular matrix where two columns say the same, as "female" and "male" do. This gives
-    the same space, hence the same metric.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_records, n_columns)
-    protected : sequence of int
-        Columns; one counts as present in a record where it is above its mean.
-
-    Returns
-    -------
-    ndarray of shape (n_directions, n_columns)
+    the same space, hence the same metric. A protected column counts as present in a record where it is above its mean.
     """
     # scikit-learn 1.8 gave this penalty another name.
     lasso = {"penalty": "l1"} if LogisticRegression().get_params().get("penalty") == "l2" else {"l1_ratio": 1.0}
@@ -86,19 +76,10 @@ def train_sensei(
 ) -> Callable[[Floats], Floats]:
     """Train SenSeI, and return the function from records to scores of the class 1, shape (n_records,).
 
-    The classifier is one layer (``hidden`` 0, a logistic regression trained in another way) or has one hidden layer.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_records, n_columns)
-    y : ndarray of shape (n_records,)
-        0 or 1.
-    setting : mapping
-        ``rho``, the weight of fairness; ``eps``, how far (squared distance) a record may move to be compared with
-        itself; ``hidden``, the units of the hidden layer.
-    solver : mapping
-        ``updates`` of the classifier, records in a ``batch``, learning rate ``lr``; ``steps`` and their size ``step``
-        of the search for the worst place to move to.
+    The classifier is one layer (``hidden`` 0, a logistic regression trained in another way) or has one hidden layer. A
+    setting has ``rho``, the weight of fairness, and ``eps``, how far (squared distance) a record may move to be
+    compared with itself; the solver ``updates`` of the classifier, records in a ``batch``, learning rate ``lr``,
+    and ``steps`` and their size ``step`` of the search for the worst place to move to.
     """
     with _quiet_import():
         try:

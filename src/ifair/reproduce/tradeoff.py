@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ifair.evaluate.fronts import hypervolumes, pareto_front
 from ifair.evaluate.rules import RULES, choose_row
 from ifair.evaluate.statistics import Comparison, Spread, compare, spread, spreads
-from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Strong, Table, Text
+from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Table, Text
 from ifair.report.pictures import light_grid, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.verdicts import format_difference, format_spread, is_clear, is_clearly_above
@@ -61,14 +61,8 @@ class TradeOff(TypedDict):
 def summarise_splits(by_split: Mapping[str, Sequence[Rows]], *, utility: str, ours: str = "ifair-b") -> TradeOff:
     """Choose a setting on the validation part of every split, and report what it reached on the test part.
 
-    Parameters
-    ----------
-    by_split : mapping from methods to sequences of rows
-        For every method and split the rows of all settings, each with ``setting``, ``validation`` and ``test``.
-    utility : str
-        The measure that the rules weigh against yNN.
-    ours : str
-        The method that is compared with all others.
+    Of every method and split there are the rows of all settings, each with ``setting``, ``validation`` and ``test``.
+    Rules weigh ``utility`` against yNN, and ``ours`` is compared with all other methods.
     """
     rules: dict[str, dict[str, Choice]] = {}
     comparisons: dict[str, Any] = {}
@@ -123,19 +117,29 @@ def _average_points(splits: Sequence[Rows]) -> list[Point]:
     return points
 
 
-def compare_table(
-    summary: TradeOff, measures: Iterable[str], rivals: Collection[str] | None = None, *, ours: str = "ifair-b"
-) -> Table:
-    """Differences between a method, iFair-b or our variant, and every rival, or only some of them: with 95 % intervals,
-    and p-values where there were splits enough."""
-    balanced = summary["comparisons"]["balanced"] if ours == "ifair-b" else summary["comparisons_of_ours"]
-    compared = {measure: balanced[measure] for measure in measures if measure in balanced}
-    rows = [[f"{labels.method(ours)} less", *map(labels.measure, compared)]]
-    rows += [
-        [labels.method(rival), *(format_difference(by[rival]) for by in compared.values())]
-        for rival in rivals or next(iter(compared.values()))
+def compare_methods(
+    summary: TradeOff, measures: Iterable[str], methods: Collection[str] = (), more: str = ""
+) -> list[Block]:
+    """Differences between iFair-b and every rival, or only some of them, and between our variant and them."""
+    found = {"ifair-b": summary["comparisons"]["balanced"], OURS: summary.get("comparisons_of_ours")}
+    blocks: list[Block] = [
+        Text(
+            "iFair-b less each rival, and below it ours less each rival, all tuned for the best harmonic mean: mean "
+            "difference, 95 % interval and, with splits enough, the p-value of the corrected resampled t-test after "
+            f"Holm{more}."
+        )
     ]
-    return Table(rows)
+    for ours, by_measure in found.items():
+        if by_measure is not None:
+            compared = {measure: by_measure[measure] for measure in measures if measure in by_measure}
+            rows = [[f"{labels.method(ours)} less", *map(labels.measure, compared)]]
+            rows += [
+                [labels.method(rival), *(format_difference(by[rival]) for by in compared.values())]
+                for rival in methods or next(iter(compared.values()))
+                if rival != ours
+            ]
+            blocks.append(Table(rows))
+    return blocks
 
 
 def compare_with(
@@ -158,11 +162,9 @@ def compare_with(
 
 
 def list_points(summary: TradeOff, utility: str) -> dict[str, NDArray[np.float64]]:
-    """For every method its settings as points (utility, yNN), means over the test parts; all p of FA*IR are one method.
+    """By method its settings as points (utility, yNN), means over the test parts, shape (n_settings, 2).
 
-    Returns
-    -------
-    dict of ndarray of shape (n_settings, 2)
+    All p of FA*IR are one method.
     """
     found: dict[str, list[list[float]]] = {}
     for method, points in summary["points"].items():
@@ -188,15 +190,7 @@ def describe_picture(dataset: str, utility: str) -> Picture:
 
 
 def draw_tradeoff(summary: TradeOff, utility: str, printed: Sequence[tuple[str, float, float]]) -> "Figure":
-    """The picture of one dataset.
-
-    Parameters
-    ----------
-    utility : str
-        The measure of the horizontal axis.
-    printed : sequence of (method, utility, yNN)
-        The paper's own numbers, drawn hollow.
-    """
+    """The picture of one dataset; the paper's own numbers (method, utility, yNN) are ``printed``, and drawn hollow."""
     figure = new_figure(5.0)
     axes = figure.add_subplot()
     light_grid(axes)
@@ -287,7 +281,7 @@ def _compare_with_best(dataset: str, by_reference: dict[str, Any]) -> list[Line]
             f"{REFERENCES[reference]} iFair-b is {word} the rival that does best against it, {labels.method(rival)}, "
             f"with {n} settings each: {format_difference(hundredths)}"
         )
-    return [(Strong(labels.dataset(dataset)), f": {'; '.join(lines)}.")] if lines else []
+    return [labels.line(dataset, f": {'; '.join(lines)}.")] if lines else []
 
 
 def describe_collapse(summary: TradeOff) -> list[Block]:

@@ -141,7 +141,7 @@ def summarise(records: Records) -> dict[str, list[Reading]]:
 def _choose_settings(
     held_out: str, variant: str, neighbours: str, by_method: Mapping[str, Mapping[int, Sequence[Any]]]
 ) -> Reading:
-    named = name_methods({method: list(by_seed.values()) for method, by_seed in by_method.items()})
+    named = name_methods(by_method)
     chance = spreads([rows[0]["test"] for rows in named.pop("chance")])
     methods = {}
     for method, splits in named.items():
@@ -220,12 +220,8 @@ def _explain_numbers(readings: Sequence[Reading], printed: Mapping[str, Any]) ->
             missed.append(f"{labels.method(method)} {row[measure]:.2f} (nearest {value:.{digits}f}: {_name(nearest)})")
         rest = f"; by none: {'; '.join(missed)}" if missed else ""
         within = f"{close:g} points" if measure == "percent_protected" else f"{close:g}"
-        lines.append(
-            (
-                Strong(labels.measure(measure)),
-                f": {explained} of {len(printed)} numbers are explained by some reading, to within {within}{rest}.",
-            )
-        )
+        said = f": {explained} of {len(printed)} numbers are explained by some reading, to within {within}{rest}."
+        lines.append((Strong(labels.measure(measure)), said))
     return Bullets(lines)
 
 

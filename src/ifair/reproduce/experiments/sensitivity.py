@@ -55,13 +55,9 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
 
 
 def measure_weights(case: Case) -> list[dict[str, Any]]:
-    """For every row of the table what the settings reach on one split.
+    """For every row of the table what the settings reach on one split (``rows``), and the ``base_rate``.
 
-    Returns
-    -------
-    list of dict
-        ``weights``; ``rows`` with the measures of all settings; and ``base_rate``: % protected among the truly ten best
-        of the test queries.
+    That is the percentage of protected people among the truly ten best of the test queries.
     """
     variants = [{"weights": weights} for weights in WEIGHTS]
     splits = prepare_variants(case, variants)

@@ -56,16 +56,11 @@ def measure_influence(case: Case) -> list[dict[str, Any]]:
 
     The same setting, points and starts on each of the three variants, so that nothing but the group differs; nothing is
     aligned, for all representations live in the plane of the data. Distances are in units of the representation's own
-    spread (root mean squared distance from its centre, mean of the variants).
-
-    Returns
-    -------
-    list of dict
-        For every ``setting``: ``between_variants``, the distance between a record's two representations, mean over
-        records and pairs of variants; ``between_starts``, the same between two random starts on the random variant:
-        what would differ anyway; ``flip``, the mean distance that a record moves when only its A is changed and the
-        model stays, over all variants; ``worst_flip``; ``spread``, in the encoded units of the data. All but the last
-        are None where the representation has collapsed to a point.
+    spread (root mean squared distance from its centre, mean of the variants): ``between_variants``, that between a
+    record's two representations, mean over records and pairs of variants; ``between_starts``, the same between two
+    random starts on the random variant, what would differ anyway; ``flip`` (mean) and ``worst_flip``, those that a
+    record moves when only its A is changed and the model stays, over all variants. All are None where the
+    representation has collapsed to a point. ``spread`` is in the encoded units of the data.
     """
     parts = {variant: draw_points(variant, case)[0] for variant in VARIANTS}
     another = replace(case, seed=case.seed + 1_000_003)
