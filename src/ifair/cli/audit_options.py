@@ -7,7 +7,9 @@ from typing import Any
 import click
 
 from ifair.cli.live_progress import StepLines
+from ifair.cli.output import INPUT
 from ifair.cli.terminal_text import make_printable, warn
+from ifair.errors import IfairError
 from ifair.results import TUNING, Evidence, Tuning, read_results
 
 ROLES = (
@@ -64,7 +66,7 @@ def find_parity(parity: str | None, groups: str | None, roles: Any) -> tuple[str
 OPTIONS = (
     click.option(
         "--tuning",
-        type=click.Path(readable=False, path_type=Path),
+        type=INPUT,
         help="What `ifair tune` wrote: its front is compared. Without it a small grid of settings.",
     ),
     click.option("--scores", metavar="COLUMN", help="Scores of a model in use: judge it, instead of our own."),
@@ -183,7 +185,6 @@ def _read_existing(records: Any, roles: Any, scores: Any, decisions: Any, thresh
     import numpy as np
     import pandas as pd
 
-    from ifair.errors import IfairError
     from ifair.evaluate.splits import task_of
     from ifair.evaluate.training import Existing
     from ifair.tables.groups import find_value
@@ -224,7 +225,6 @@ def _read_existing(records: Any, roles: Any, scores: Any, decisions: Any, thresh
 def read_tuning(path: Path, records: Any) -> Tuning:
     """A tuning of these very records and roles; of others it says nothing, and is refused."""
     from ifair.audit.tuning import fingerprint_dataset
-    from ifair.errors import IfairError
 
     found: Tuning = read_results(path, TUNING)
     if found["data"]["fingerprint"] != fingerprint_dataset(records):

@@ -10,9 +10,10 @@ from click.core import ParameterSource
 from ifair.cli.audit_options import ROLES as AUDIT_ROLES
 from ifair.cli.audit_options import estimator_option, find_parity, parity_options, read_tuning, threshold_options
 from ifair.cli.extras import needs, needs_for_tables
-from ifair.cli.output import echo_json, explain_write_errors, json_option, output_option, prepare_output
+from ifair.cli.output import INPUT, echo_json, explain_write_errors, json_option, output_option, prepare_output
 from ifair.cli.roles_options import needs_protected, roles_options
 from ifair.cli.terminal_text import make_printable, warn
+from ifair.errors import IfairError
 
 TOP_WEIGHTS = 5
 MOST_CLASSES = 6
@@ -31,11 +32,11 @@ REPRESENTING = {
 
 
 @click.command(short_help="Learn a fair representation, or what a tuning chose.")
-@click.argument("table", type=click.Path(readable=False, path_type=Path))
+@click.argument("table", type=INPUT)
 @roles_options(*AUDIT_ROLES, "score")
 @click.option(
     "--tuning",
-    type=click.Path(readable=False, path_type=Path),
+    type=INPUT,
     help="What `ifair tune` wrote about this table: learn the point that --choice names, exactly.",
 )
 @click.option(
@@ -256,7 +257,6 @@ def _fit_in_words(people: Any, task: str, recipe: dict[str, Any], jobs: int) -> 
     """Fit; what the model refuses or warns of is told on the command line."""
     from sklearn.exceptions import ConvergenceWarning
 
-    from ifair.errors import IfairError
     from ifair.evaluate.splits import make_encoder
     from ifair.evaluate.training import fit_candidate
     from ifair.similarity.similarity import make_similarity
@@ -313,25 +313,23 @@ def _count_flips(trained: Any, people: Any, decision: dict[str, Any]) -> dict[st
     import numpy as np
 
     from ifair.evaluate.measures import flip_scores
-    from ifair.evaluate.training import decide
 
     some = people.take(np.random.default_rng(0).permutation(len(people))[:MOST_FLIPPED])
-    if not set(some.protected) & set(trained.columns):
-        # Where nobody is decided about, scores are what may move.
-        extent = "share" if trained.task == "classification" else "mean_move"
-        return {"people": len(some), "looked_at": False, extent: 0.0}
-    if trained.classes:
-        own = trained.predict_codes(some.frame)
-        _, changed = flip_scores(some, trained, own, trained.predict_codes)
-        flips = ~np.isnan(changed) & (changed != own)
-        return {"people": len(some), "looked_at": True, "share": float(flips.any(axis=0).mean())}
-    own = trained.scores(some.frame)
-    _, changed = flip_scores(some, trained, own)
-    if decision["threshold"] is None:
-        return {"people": len(some), "looked_at": True, "mean_move": float(np.nanmean(np.abs(changed - own)))}
-    was, now = (decide(scores, trained.task, decision["threshold"]) for scores in (own, changed))
-    flips = ~np.isnan(changed) & (was != now)
-    return {"people": len(some), "looked_at": True, "share": float(flips.any(axis=0).mean())}
+    looked_at = bool(set(some.protected) & set(trained.columns))
+    # Where nobody is decided about, scores are what may move.
+    extent = "share" if trained.task == "classification" else "mean_move"
+    moved = 0.0
+    if looked_at:
+        ask = trained.predict_codes if trained.classes else trained.scores
+        own = ask(some.frame)
+        _, changed = flip_scores(some, trained, own, ask)
+        if extent == "mean_move":
+            moved = float(np.nanmean(np.abs(changed - own)))
+        else:
+            limit = decision["threshold"]
+            was, now = (own, changed) if limit is None else (scores > limit for scores in (own, changed))
+            moved = float((~np.isnan(changed) & (was != now)).any(axis=0).mean())
+    return {"people": len(some), "looked_at": looked_at, extent: moved}
 
 
 def _describe_training(trained: Any) -> dict[str, Any]:
@@ -383,9 +381,7 @@ def _describe_model(about: dict[str, Any]) -> list[str]:
     else:
         lines.append(f"protected columns ({named}): not looked at")
     lines += [f"left out: {name!r} {make_printable(why)}" for name, why in data["left_out"].items()]
-    if data["outcome"]:
-        lines += _describe_decisions(about)
-    return lines
+    return [*lines, *_describe_decisions(about)] if data["outcome"] else lines
 
 
 def _describe_decisions(about: dict[str, Any]) -> list[str]:

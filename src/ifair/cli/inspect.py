@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from ifair.cli.output import json_option
+from ifair.cli.output import INPUT, json_option
 from ifair.cli.terminal_text import make_printable
 from ifair.plain_data import format_json
 
@@ -13,7 +13,7 @@ MOST_LINES = 10
 
 
 @click.command(short_help="Show what is in a model file, without running it.")
-@click.argument("model", type=click.Path(readable=False, path_type=Path))
+@click.argument("model", type=INPUT)
 @json_option("JSON, for scripts")
 def inspect(model: Path, as_json: bool) -> None:
     """Show what is in MODEL: versions, columns and their roles, settings, steps.
