@@ -175,12 +175,11 @@ def evidence(
         points.append(point)
         measured.append(reached)
         left_out.append({"name": f"the flip test of {point['name']}", "why": "what it would say is not known"})
-    penalised = choose_penalised(points, parts.task)
+    utility, explained = USEFULNESS[parts.task]
+    penalised, front = choose_penalised(points, parts.task), {point["id"] for point in find_front(points)}
     for point in points:
         point["role"] = "penalised" if point["id"] == penalised else point["role"]
-    utility, explained = USEFULNESS[parts.task]
-    _mark_front(points)
-    for point in points:
+        point["on_front"] = point["id"] in front
         point["cautions"] = list_cautions(parts.task, utility, point, points[0])
     compare_points(points, measured)
     choices = choose_points(points, parts.task, tuning)
@@ -251,13 +250,6 @@ def choose_points(points: Sequence[Point], task: str, tuning: Mapping[str, Any] 
     chosen = name_choices([point for point in points if is_choosable(point)], task)
     known = {point["id"] for point in points}
     return {**chosen, **{k: v for k, v in (tuning or {}).get("choices", {}).items() if v in known}}
-
-
-def _mark_front(points: Sequence[Point]) -> None:
-    """Say of every point whether no other one beats it on validation data."""
-    front = {point["id"] for point in find_front(points)}
-    for point in points:
-        point["on_front"] = point["id"] in front
 
 
 def _describe_data(dataset: Dataset, parts: Split) -> AuditedData:

@@ -127,7 +127,7 @@ def fit(
     if tuning is not None:
         recipe = _read_recipe(tuning, (choice or "balanced").replace(" ", "_"), people, seed, as_audited)
     else:
-        recipe = _write_recipe(roles, consistent, estimator or "linear", seed or 0, **representing)
+        recipe = _write_recipe(roles, consistent, estimator or "linear", seed or 0, representing)
     learned_from = recipe.pop("learned_from", people)
     if people.target is not None and people.target.nunique() > 2 and not is_numeric_dtype(people.target):
         _refuse_threshold(people.target, threshold, rate)
@@ -201,34 +201,22 @@ def _refuse_threshold(target: Any, threshold: float | None, rate: float | None) 
 
 
 def _write_recipe(
-    roles: Any,
-    consistent: float | None,
-    estimator: str,
-    seed: int,
-    *,
-    prototypes: int,
-    utility: float,
-    fairness: float,
-    freeze: bool,
-    restarts: int,
-    max_iter: int,
+    roles: Any, consistent: float | None, estimator: str, seed: int, representing: dict[str, Any]
 ) -> dict[str, Any]:
     """What to learn, by the options."""
     from ifair.evaluate.candidates import CONSISTENT, Candidate
 
-    weights = {"K": prototypes, "lambda": utility, "mu": fairness}
-    candidate = Candidate("ifair", {"variant": "frozen" if freeze else "paper", **weights}, estimator)
+    solver = {}
     if consistent is not None:
         candidate = Candidate("masked", {}, estimator, {"name": CONSISTENT, "strength": consistent})
-    solver = {} if consistent is not None else {"n_restarts": restarts, "max_iter": max_iter}
-    return {
-        "candidate": candidate,
-        "solver": solver,
-        "seed": seed,
-        "similarity": roles.similarity,
-        "categorical": roles.categorical,
-        "about": {},
-    }
+    else:
+        weights = {"K": "prototypes", "lambda": "utility", "mu": "fairness"}
+        setting = {letter: representing[name] for letter, name in weights.items()}
+        variant = "frozen" if representing["freeze"] else "paper"
+        candidate = Candidate("ifair", {"variant": variant, **setting}, estimator)
+        solver = {"n_restarts": representing["restarts"], "max_iter": representing["max_iter"]}
+    alike = {"similarity": roles.similarity, "categorical": roles.categorical}
+    return {"candidate": candidate, "solver": solver, "seed": seed, **alike, "about": {}}
 
 
 def _read_recipe(path: Path, choice: str, people: Any, seed: int | None, as_audited: bool) -> dict[str, Any]:

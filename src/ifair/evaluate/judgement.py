@@ -48,14 +48,9 @@ OTHER_COUNTS = (5, 20)
 
 
 class Judgement:
-    """How what happens to the people of one part is judged.
+    """How what happens to the people of one part of a split is judged.
 
-    Parameters
-    ----------
-    parts : Split
-        The part is one of these.
-    resamples : int
-        Of every interval by the bootstrap; those of shares are exact.
+    Intervals are by the bootstrap with so many ``resamples``; those of shares are exact.
     """
 
     def __init__(self, part: Part, outcome: Outcome, parts: Split, resamples: int = 500) -> None:
@@ -193,11 +188,8 @@ class Judgement:
 def find_graders(parts: Split) -> dict[str, Rows]:
     """Everybody's neighbours in the test part by other yardsticks, so that nobody is graded on their own graph alone.
 
-    Returns
-    -------
-    dict of str to int array of shape (M, k)
-        ``k5`` and ``k20``: fewer and more peers of the same similarity. ``mahalanobis``: as many as the similarity has,
-        by the Mahalanobis distance of the encoded unprotected columns, whose covariance is that of the training part.
+    ``k5`` and ``k20``: fewer and more peers of the same similarity. ``mahalanobis``: as many as the similarity has,
+    by the Mahalanobis distance of the encoded unprotected columns, whose covariance is that of the training part.
     """
     test, X = parts.test, whiten(parts.train.may_count, parts.test.may_count)
     smallest = len(test) if test.query is None else int(np.unique(test.query, return_counts=True)[1].min())

@@ -14,13 +14,7 @@ from ifair.errors import IfairError
 
 @dataclass(frozen=True, slots=True)
 class Integer:
-    """A whole number between two bounds, both included.
-
-    Parameters
-    ----------
-    logarithmic : bool, default=True
-        As much is to be found between 5 and 10 as between 20 and 40.
-    """
+    """A whole number between two bounds, both included; logarithmic: as much lies from 5 to 10 as from 20 to 40."""
 
     low: int
     high: int

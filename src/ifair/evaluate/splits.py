@@ -308,16 +308,9 @@ def split_table(
 ) -> Split:
     """The split for tuning and auditing a table: stratified, without queries of one candidate.
 
-    Parameters
-    ----------
-    most_people : int
-        Of the validation and the test part at most so many are kept.
-    most_training : int, optional
-        Learn on at most so many records of the training third.
-    categorical : sequence of str
-        Columns of numbers that are codes of categories.
-    similarity : as in :func:`split_dataset`
-        Default: :class:`ifair.Similarity` of all unprotected attributes.
+    At most ``most_people`` of the validation part, and of the test part, are kept. Categorical columns are numbers that
+    are codes. Similarity as in :func:`split_dataset`, by default :class:`ifair.Similarity` of all unprotected
+    attributes.
     """
     task_of(dataset)
     if not is_numeric_dtype(dataset.outcome):
@@ -331,23 +324,16 @@ def split_table(
         raise IfairError(f"{dataset.name} is too small: three parts need at least 33 records, or three queries")
     encoder = make_encoder(categorical, similarity)
     try:
-        parts = split_dataset(
-            dataset,
-            seed,
-            encoder=encoder,
-            stratify=True,
-            rows=kept,
-            most_training=most_training,
-            most_judged=most_people,
-            similarity=similarity or "attributes",
-        )
-        _refuse_constant_outcomes(parts, dataset)
-        return parts
+        limits: Any = {"most_training": most_training, "most_judged": most_people}
+        alike = similarity or "attributes"
+        parts = split_dataset(dataset, seed, encoder=encoder, stratify=True, rows=kept, similarity=alike, **limits)
     except IfairError:
         raise
     except (ValueError, TypeError) as error:
         # The encoder refuses bad tables this way, in words.
         raise IfairError(str(error)) from error
+    _refuse_constant_outcomes(parts, dataset)
+    return parts
 
 
 def _refuse_constant_outcomes(parts: Split, dataset: Dataset) -> None:

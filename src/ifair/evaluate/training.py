@@ -63,15 +63,9 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class GroupShift:
-    """What is added to the scores of every group, so that one threshold selects all groups alike.
+    """What is added to the scores of every group of a column, as text, so that one threshold selects all groups alike.
 
-    Attributes
-    ----------
-    parity : {"selection", "opportunity"}
-    column : str
-        Holds the group of every person.
-    added : mapping from str to float
-        By group, as text; nothing for a group that was not there.
+    Nothing is added for a group that was not there.
     """
 
     parity: str
@@ -264,24 +258,11 @@ def model_scores(model: Any, Z: Any, task: str) -> Floats:
 
 
 def train(
-    candidate: Candidate,
-    parts: Split,
-    seed: int,
-    solver: Mapping[str, Any],
-    *,
-    threshold: float = 0.5,
+    candidate: Candidate, parts: Split, seed: int, solver: Mapping[str, Any], *, threshold: float = 0.5
 ) -> Trained:
     """Fit a candidate on the training part; see :func:`fit_candidate`."""
-    return fit_candidate(
-        candidate,
-        parts.train.records,
-        parts.task,
-        seed,
-        solver,
-        encoder=parts.encoder,
-        similarity=parts.train.similarity or "paper",
-        threshold=threshold,
-    )
+    how: Any = {"encoder": parts.encoder, "similarity": parts.train.similarity or "paper", "threshold": threshold}
+    return fit_candidate(candidate, parts.train.records, parts.task, seed, solver, **how)
 
 
 def fit_candidate(
@@ -297,21 +278,9 @@ def fit_candidate(
 ) -> Trained:
     """Fit a candidate on a table of people: what is audited and what is shipped are made here.
 
-    Of people without an outcome the representation is all there is.
-
-    Parameters
-    ----------
-    task : {"classification", "regression", "ranking"}
-    seed : int
-        Of the representation's starts, of the model, and of the folds of consistent decisions.
-    solver : mapping
-        Parameters of iFair's and LFR's solver, such as ``n_restarts`` and ``max_iter``.
-    encoder : Encoder
-        Its options are taken; it is fitted anew.
-    similarity : Similarity, "paper" or None
-        Who is like whom, for consistent decisions.
-    threshold : float
-        Of two classes: who has a higher score is decided about positively.
+    Of people without an outcome the representation is all there is. The seed is of the representation's starts, of the
+    model, and of the folds of consistent decisions; the solver iFair's and LFR's. Of the encoder the options are taken,
+    and it is fitted anew. The similarity ("paper", or one to fit) says who is like whom, for consistent decisions.
     """
     model = candidate.build_model(task, seed)
     if people.weight is not None and not has_fit_parameter(model, "sample_weight"):

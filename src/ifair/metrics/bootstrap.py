@@ -183,14 +183,7 @@ def auc_interval(
 
 
 def weighted_auc(y: NDArray[Any], scores: Floats, weights: Floats) -> Floats:
-    """The AUC under each row of weights, shape (B,); ties count one half.
-
-    Parameters
-    ----------
-    y : array of shape (M,)
-        0 or 1.
-    weights : array of shape (B, M)
-    """
+    """The AUC of labels 0 and 1 under each row of weights (B, M), shape (B,); ties count one half."""
     order = np.argsort(scores, kind="stable")
     starts = np.flatnonzero(np.r_[True, np.diff(scores[order]) > 0])
     positive = np.add.reduceat(weights[:, order] * y[order], starts, axis=1)

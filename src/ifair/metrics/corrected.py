@@ -1,25 +1,14 @@
 """Consistency that a constant decision cannot win: corrected for chance, at a matched rate, and of ranks."""
 
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 
 from ifair.errors import IfairError
-from ifair.metrics.arguments import Floats, Ints, average, check_numbers, check_weights, split_by_query, warn_undefined
-from ifair.metrics.neighbours import average_neighbours, resolve_neighbours
-from ifair.similarity import Peers, Similarity
-
-
-class PeerOptions(TypedDict, total=False):
-    """Who is compared with whom; see :func:`ifair.metrics.consistency`."""
-
-    k: int | None
-    neighbours: ArrayLike | Peers | None
-    similarity: Similarity | None
-    query: Any
-    n_jobs: int | None
+from ifair.metrics.arguments import Floats, Ints, average, average_defined, check_numbers, check_weights, split_by_query
+from ifair.metrics.neighbours import PeerOptions, average_neighbours, resolve_neighbours
 
 
 def corrected_consistency(
@@ -102,12 +91,10 @@ def consistency_at_rate(
 
 def _correct_queries(unlike: Floats, chance: Floats, query: Any, weights: Floats | None) -> float:
     """What is left of the chance to be decided about unlike one's neighbours, averaged over queries."""
-    return _average_defined(
-        [
-            _correct(unlike[rows], average(chance[rows], some), some)
-            for _, rows in split_by_query(query, len(chance))
-            for some in [None if weights is None else weights[rows]]
-        ]
+    return average_defined(
+        _correct(unlike[rows], average(chance[rows], some), some)
+        for _, rows in split_by_query(query, len(chance))
+        for some in [None if weights is None else weights[rows]]
     )
 
 
@@ -162,11 +149,9 @@ def rank_consistency(
     weights = _check_people(sample_weight, len(values))
     near = resolve_neighbours(len(values), X, **options)
     apart = average_neighbours(differ_in_rank(values, near, options.get("query"), weights), near)
-    return _average_defined(
-        [
-            1 - 3 * _average_people(apart[rows], None if weights is None else weights[rows])
-            for _, rows in split_by_query(options.get("query"), len(values))
-        ]
+    return average_defined(
+        1 - 3 * _average_people(apart[rows], None if weights is None else weights[rows])
+        for _, rows in split_by_query(options.get("query"), len(values))
     )
 
 
@@ -231,7 +216,7 @@ def _correct_classes(classes: Ints, near: Ints, query: Any, weights: Floats | No
         shares = sizes / sizes.sum()
         chance = 1 - float(shares @ shares)
         found.append(1 - _average_people(unlike[rows], some) / chance if chance > 0 else 0.0)
-    return _average_defined(found)
+    return average_defined(found)
 
 
 def _correct(unlike: Floats, rate: float, weights: Floats | None = None) -> float:
@@ -269,8 +254,3 @@ def _weighted_chances(scores: Floats, rate: float, weights: Floats) -> tuple[Flo
     # Of less than two people nobody is drawn without putting back.
     together = own**2 if t < 2 else max(places * (places - 1) / (t * (t - 1)), 0.0)
     return np.where(level > cut, 1.0, np.where(level == cut, own, 0.0)), level == cut, together
-
-
-def _average_defined(values: list[float]) -> float:
-    kept = [value for value in values if not np.isnan(value)]
-    return float(np.mean(kept)) if kept else warn_undefined("nobody has a neighbour within reach")

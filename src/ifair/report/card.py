@@ -19,12 +19,7 @@ from ifair.results import EVIDENCE, AuditedData, Evidence, Point, ResultsError, 
 def card(evidence: Evidence, choice: str = "balanced") -> list[Block]:
     """The card, to be written as Markdown (``ifair.report.blocks.markdown``) or HTML (``ifair.report.html``).
 
-    Parameters
-    ----------
-    evidence : Evidence
-        What :func:`ifair.audit.evidence` gathered.
-    choice : str
-        One of its named choices, or the id of a point.
+    The choice is one of those that the evidence names, or the id of a point.
     """
     check_results(evidence, EVIDENCE)
     id_ = str(evidence["choices"].get(choice, choice))

@@ -105,13 +105,6 @@ def fit_people(people: Mapping[str, Any], room: int) -> tuple[str, str]:
 
     Numbers keep four digits, as many as the page shows. Where that is not enough, texts are cut, and then columns
     are left out, those first that need most room.
-
-    Parameters
-    ----------
-    people : mapping
-        With ``attributes`` as :func:`ifair.audit.evidence` describes people.
-    room : int
-        Characters.
     """
     short = {**people, "attributes": [_round_column(column) for column in people["attributes"]]}
     result = pack(short)

@@ -1,6 +1,7 @@
 """Utility against individual fairness: what rules choose, how methods compare, their fronts, and all settings drawn."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 import numpy as np
@@ -64,29 +65,27 @@ def summarise_splits(by_split: Mapping[str, Sequence[Rows]], *, utility: str, ou
     Of every method and split there are the rows of all settings, each with ``setting``, ``validation`` and ``test``.
     Rules weigh ``utility`` against yNN, and ``ours`` is compared with all other methods.
     """
-    rules: dict[str, dict[str, Choice]] = {}
-    comparisons: dict[str, Any] = {}
-    own: dict[str, Any] = {}
-    for rule in RULES:
-        chosen = {
+    chosen = {
+        rule: {
             method: [choose_row(rows, rule, utility=utility, fairness=FAIRNESS) for rows in splits]
             for method, splits in by_split.items()
         }
-        rules[rule] = {
-            method: {"settings": [row["setting"] for row in rows], "test": spreads([row["test"] for row in rows])}
-            for method, rows in chosen.items()
-        }
-        comparisons[rule] = _compare_chosen(chosen, ours)
-        if rule == "balanced" and OURS in chosen:
-            own = _compare_chosen(chosen, OURS)
+        for rule in RULES
+    }
     summary: TradeOff = {
-        "rules": rules,
-        "comparisons": comparisons,
+        "rules": {
+            rule: {
+                method: {"settings": [row["setting"] for row in rows], "test": spreads([row["test"] for row in rows])}
+                for method, rows in by_method.items()
+            }
+            for rule, by_method in chosen.items()
+        },
+        "comparisons": {rule: _compare_chosen(by_method, ours) for rule, by_method in chosen.items()},
         "points": {method: _average_points(splits) for method, splits in by_split.items()},
         "hypervolume": hypervolumes(by_split, utility=utility, fairness=FAIRNESS, ours=ours),
     }
-    if own:
-        summary["comparisons_of_ours"] = own
+    if OURS in by_split:
+        summary["comparisons_of_ours"] = _compare_chosen(chosen["balanced"], OURS)
     return summary
 
 
@@ -229,7 +228,7 @@ def describe_volumes(results: Results) -> list[Block]:
     volumes = {dataset: found["hypervolume"] for dataset, found in summaries.items() if "hypervolume" in found}
     if not volumes:
         return []
-    return [
+    blocks: list[Block] = [
         Heading("Hypervolume of every method's front", 3),
         Text(
             "The area of the plane of utility and yNN that the settings of a method cover: those on the front on "
@@ -240,18 +239,12 @@ def describe_volumes(results: Results) -> list[Block]:
             "number of settings that both have. * differs from iFair-b at that number (corrected resampled t-test, "
             "Holm, 5 %)."
         ),
-        *(
-            block
-            for reference in REFERENCES
-            for dataset, by in volumes.items()
-            if reference in by
-            for block in (
-                Text(f"{labels.dataset(dataset)}, {REFERENCES[reference]}:"),
-                Table(_tabulate_volumes(by[reference])),
-            )
-        ),
-        Bullets([line for dataset, summary in volumes.items() for line in _compare_with_best(dataset, summary)]),
     ]
+    for (reference, words), (dataset, by) in product(REFERENCES.items(), volumes.items()):
+        if reference in by:
+            blocks += [Text(f"{labels.dataset(dataset)}, {words}:"), Table(_tabulate_volumes(by[reference]))]
+    lines = [line for dataset, summary in volumes.items() for line in _compare_with_best(dataset, summary)]
+    return [*blocks, Bullets(lines)]
 
 
 def _tabulate_volumes(found: Mapping[str, Any]) -> list[list[str]]:

@@ -84,10 +84,7 @@ def read_counted_table(
 def read_blocks(path: Path, rows: int = BLOCK_ROWS) -> Iterator[pd.DataFrame]:
     """Read a CSV or Parquet file some rows at a time, its cells as they stand.
 
-    Yields
-    ------
-    DataFrame
-        The blocks; the index counts the rows of the file from 0. Of a CSV, all cells are text, empty ones NaN.
+    The index counts the rows of the file from 0. Of a CSV, all cells are text, empty ones NaN.
     """
     check_readable(path)
     blocks = _read_parquet_blocks(path, rows) if is_parquet(path) else _read_csv_blocks(path, rows)
