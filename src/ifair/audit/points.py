@@ -64,8 +64,9 @@ def judge_point(
     """
     outcome = trained.outcome(parts.test)
     test = Judgement(parts.test, outcome, parts, resamples)
-    measures = test.measures()
+    measures, shift = test.measures(), None
     if isinstance(trained, Trained):
+        shift = trained.shift
         Z = trained.represent(parts.test.records.frame)
         flip, people = flip_people(parts.test, trained, resamples, outcome.scores)
         more = _describe_model(trained, parts)
@@ -82,7 +83,8 @@ def judge_point(
         "family": candidate.method,
         "setting": dict(candidate.setting),
         "candidate": candidate.to_data(),
-        "blind": candidate.blind and not _uses_protected(trained, parts),
+        # By a protected column groups may be given the same rate.
+        "blind": candidate.blind and (shift is None or shift.column not in parts.protected),
         "threshold": plain_number(trained.threshold) if parts.task == "classification" else None,
         "validation": brief_measures(parts.validation, trained.outcome(parts.validation), parts),
         "test": test.describe(measures),
@@ -96,12 +98,6 @@ def judge_point(
         **more,
     }
     return point, measures
-
-
-def _uses_protected(trained: Trained | Existing, parts: Split) -> bool:
-    """Whether groups get the same rate, by a protected column."""
-    shift = trained.shift if isinstance(trained, Trained) else None
-    return shift is not None and shift.column in parts.protected
 
 
 def _describe_batch(trained: Trained, parts: Split, resamples: int) -> dict[str, Any]:

@@ -37,7 +37,8 @@ def _format_lines(value: Any, indent: str = "") -> list[str]:
     numbers = len(items) > MOST_LINES and all(isinstance(part, float) for _, part in items)
     lines = []
     for key, part in items[:MOST_LINES] if numbers else items:
-        if isinstance(part, dict | list) and part and not _is_plain_list(part):
+        plain = isinstance(part, list) and not any(isinstance(item, dict | list) for item in part)
+        if isinstance(part, dict | list) and part and not plain:
             lines += [f"{indent}{make_printable(key)}:", *_format_lines(part, indent + "  ")]
         else:
             text = f"{part:.6g}" if isinstance(part, float) else str(part)
@@ -46,7 +47,3 @@ def _format_lines(value: Any, indent: str = "") -> list[str]:
     if numbers:
         lines.append(f"{indent}... and {len(items) - MOST_LINES} more (--json shows all)")
     return lines
-
-
-def _is_plain_list(part: Any) -> bool:
-    return isinstance(part, list) and not any(isinstance(item, dict | list) for item in part)

@@ -136,7 +136,9 @@ class Judgement:
             for key, rates in drawn.items():
                 if not np.isnan(rates[0, i]):
                     row[key] = rates[0, i]
-                    row[f"{key}_interval"] = _pair(self._rate_interval(rated[key] == i, rates[1:, i]))
+                    # Exact of a share, otherwise of what resamples gave.
+                    exact = exact_interval(outcome[rated[key] == i], self.part.query, self.part.weight)
+                    row[f"{key}_interval"] = _pair(exact or quantile_interval(rates[1:, i]))
             if self.task == "ranking":
                 row["top"] = share_at_k(
                     None, self.outcome.scores, sensitive_features=labels, protected=label, query=self.part.query
@@ -151,11 +153,6 @@ class Judgement:
             interval = self._gap_interval(rated[key], counted, kept[1:]) if kept.shape[1] > 1 else (np.nan, np.nan)
             measured[f"{gap}_interval"] = _pair(interval)
         return measured
-
-    def _rate_interval(self, members: NDArray[np.bool_], drawn: NDArray[np.float64]) -> tuple[float, float]:
-        """Of the mean outcome of some people: an exact one of a share, otherwise of what resamples gave."""
-        part, outcome = self.part, self.outcome.decisions
-        return exact_interval(outcome[members], part.query, part.weight) or quantile_interval(drawn)
 
     def _gap_interval(
         self, codes: NDArray[np.intp], counted: list[bool], drawn: NDArray[np.float64]

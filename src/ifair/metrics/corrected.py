@@ -3,7 +3,7 @@
 from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
 from ifair.errors import IfairError
@@ -194,14 +194,10 @@ def _average_people(values: Floats, weights: Floats | None = None) -> float:
 def _find_classes(y: ArrayLike) -> Ints | None:
     """Classes numbered from 0, shape (M,); None for numbers that are none: 0 and 1, and scores."""
     values = np.asarray(y)
-    if values.ndim != 1 or (values.dtype.kind in "biuf" and not _are_whole_classes(values)):
+    whole = values.dtype.kind in "iu" and not np.isin(values, (0, 1)).all()
+    if values.ndim != 1 or (values.dtype.kind in "biuf" and not whole):
         return None
     return np.unique(values.astype(str) if values.dtype.kind == "O" else values, return_inverse=True)[1]
-
-
-def _are_whole_classes(values: NDArray[Any]) -> bool:
-    """Whether numbers are names of classes other than 0 and 1."""
-    return bool(values.dtype.kind in "iu" and not np.isin(values, (0, 1)).all())
 
 
 def _correct_classes(classes: Ints, near: Ints, query: Any, weights: Floats | None) -> float:

@@ -137,7 +137,7 @@ def flip_test(
     if not any(functions.values()):
         raise IfairError("give at least one of transform, probability and decision")
     columns = list(protected)
-    own = find_groups(_take_columns(X, columns))
+    own = find_groups(X[columns] if hasattr(X, "columns") else np.asarray(X)[:, columns])
     if len(own) < 2:
         raise IfairError(f"the protected columns {columns} hold one combination only: nothing to change")
     if similarity is None:
@@ -226,10 +226,6 @@ def _summarise_shifts(moved: Floats) -> Shift:
 def _to_rows(output: Any) -> NDArray[Any]:
     array = np.asarray(output)
     return array[:, None] if array.ndim == 1 else array
-
-
-def _take_columns(X: Any, columns: list[Any]) -> Any:
-    return X[columns] if hasattr(X, "columns") else np.asarray(X)[:, columns]
 
 
 def replace_protected(X: Any, columns: list[Any], donor: Ints) -> Any:

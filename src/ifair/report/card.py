@@ -176,9 +176,18 @@ def _measures(evidence: Evidence, point: Point) -> list[Block]:
             f"On {describe_judged(evidence)}. Brackets are 95 % intervals, those of differences over the same people."
         ),
         Table(tabulate_comparison(evidence, point)),
-        *_bound(point),
-        *_certificate(point),
     ]
+    if (bound := point.get("bound")) is not None:
+        blocks.append(
+            Text(f"Whatever model is trained on these prototypes, yNN of these people is at least {bound:.3f}.")
+        )
+    one = point["certificate"]
+    if one["epsilon"] is not None:
+        words = (
+            f"Certificate: with {one['confidence']:.0%} confidence at most {one['share']:.0%} of pairs of people "
+            f"exceed epsilon = {one['epsilon']:.3g}; two people are {one['typical_distance']:.3g} apart on average."
+        )
+        blocks.append(Text(words))
     references = find_references(evidence, point)
     named = [*((ROLES[role], one) for role, one in references.items() if role != "penalised"), ("this one", point)]
     for partition in point["groups"]:
@@ -199,25 +208,6 @@ def _find_group(point: Point, partition: str, i: int) -> str:
         return "-"
     low, high = groups[i].get("rate_interval") or (None, None)
     return measure_text({"estimate": groups[i]["rate"], "low": low, "high": high})
-
-
-def _bound(point: Point) -> list[Block]:
-    bound = point.get("bound")
-    if bound is None:
-        return []
-    return [Text(f"Whatever model is trained on these prototypes, yNN of these people is at least {bound:.3f}.")]
-
-
-def _certificate(point: Point) -> list[Block]:
-    one = point["certificate"]
-    if one["epsilon"] is None:
-        return []
-    return [
-        Text(
-            f"Certificate: with {one['confidence']:.0%} confidence at most {one['share']:.0%} of pairs of people "
-            f"exceed epsilon = {one['epsilon']:.3g}; two people are {one['typical_distance']:.3g} apart on average."
-        )
-    ]
 
 
 def _limits(evidence: Evidence, point: Point) -> list[Block]:

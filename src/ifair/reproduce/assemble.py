@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ifair.data import DataError, load
+from ifair.plain_data import map_leaves
 from ifair.reproduce.experiment import Records, find_experiments
 from ifair.reproduce.paper import CLASSIFICATION, RANKING, SENSITIVITY
 from ifair.reproduce.profiles import Profile
@@ -69,7 +70,11 @@ def assemble(
         now = {part: _describe_run(part, found, name, profile, missing) for part in parts}
         summaries[experiment] = {**summaries.get(experiment, {}), **summary} if kind.by_dataset else summary
         runs[experiment] = {**runs.get(experiment, {}), **now} if kind.by_dataset else now
-    rounded: Results = _round({**results, "runs": runs, "experiments": summaries})
+    # Six digits say all that a measure has to say, in a third of the file.
+    rounded: Results = map_leaves(
+        lambda leaf: float(f"{leaf:.6g}") if isinstance(leaf, float) else leaf,
+        {**results, "runs": runs, "experiments": summaries},
+    )
     return rounded
 
 
@@ -104,12 +109,3 @@ def join_environments(environments: Sequence[Mapping[str, str]]) -> dict[str, st
     """One environment for units that ran in several: values that differ side by side."""
     names = dict.fromkeys(name for one in environments for name in one)
     return {name: " and ".join(sorted({one[name] for one in environments if name in one})) for name in names}
-
-
-def _round(data: Any) -> Any:
-    """Six digits say all that a measure has to say, in a third of the file."""
-    if isinstance(data, dict):
-        return {key: _round(value) for key, value in data.items()}
-    if isinstance(data, list | tuple):
-        return [_round(value) for value in data]
-    return float(f"{data:.6g}") if isinstance(data, float) else data

@@ -77,9 +77,6 @@ def describe_plan(plans: Mapping[str, Sequence[Unit]], profile: str, n_jobs: int
         rows.append([name, words, str(len(units)), f"{seconds / 60:.1f}"])
     rows.append(["in all", "", str(sum(map(len, plans.values()))), f"{total / 60:.1f}"])
     place = "with a GPU" if has_gpu else "without a GPU"
-    head = f"Profile {profile}, {effective_n_jobs(n_jobs)} processes {place}: about {_format_time(total)}."
+    time = f"{total / 60:.0f} minutes" if total < 5400 else f"{total / 3600:.0f} hours"
+    head = f"Profile {profile}, {effective_n_jobs(n_jobs)} processes {place}: about {time}."
     return f"{align_rows(rows)}\n\n{head} The estimate is from units of the committed results."
-
-
-def _format_time(seconds: float) -> str:
-    return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.0f} hours"

@@ -21,8 +21,8 @@ def summarise_page(results: Results, sections: Sequence[Block], findings: Sequen
         return []
     if list_small_profiles(results):
         return [_tell_profile(results)]
-    lines = (_tell_agreement(sections), _tell_claims(findings), _tell_failures(findings), *_tell_fits(results))
-    return [_tell_profile(results), Bullets([line for line in lines if line])]
+    lines = [*_tell_agreement(sections), *_tell_claims(findings), *_tell_fits(results)]
+    return [_tell_profile(results), Bullets(lines)]
 
 
 def _tell_profile(results: Results) -> Banner:
@@ -59,36 +59,29 @@ def collect_printed(everything: Iterable[Block]) -> dict[str, list[Number]]:
     return {title: cells for title, cells in by_section.items() if cells}
 
 
-def _tell_agreement(sections: Sequence[Block]) -> Line | None:
+def _tell_agreement(sections: Sequence[Block]) -> list[Line]:
     by_section = collect_printed(sections)
     cells = [cell for found in by_section.values() for cell in found]
     if not cells:
-        return None
+        return []
     parts = ", ".join(f"{title} {fmean(c.distance for c in found):.3f}" for title, found in by_section.items())
-    return (
-        Strong("The paper's numbers at its own settings"),
+    said = (
         f": in {sum(not cell.far for cell in cells)} of {len(cells)} comparisons ours is within {MARGIN} of what it "
-        f"prints, and the mean absolute difference is {fmean(cell.distance for cell in cells):.3f} ({parts}).",
+        f"prints, and the mean absolute difference is {fmean(cell.distance for cell in cells):.3f} ({parts})."
     )
+    return [(Strong("The paper's numbers at its own settings"), said)]
 
 
-def _tell_claims(findings: Sequence[Finding]) -> Line | None:
+def _tell_claims(findings: Sequence[Finding]) -> list[Line]:
     if not findings:
-        return None
-    held, partly = _list_claims(findings, HOLDS), _list_claims(findings, IN_PART)
-    open_ = len(_list_claims(findings, OPEN))
-    return (
-        Strong("Of the paper's claims hold"),
-        f" {len(held)} of {len(findings)}{_quote(held)}; {len(partly)} hold in part{_quote(partly)}"
-        + (f"; {open_} could not be tested." if open_ else "."),
-    )
-
-
-def _tell_failures(findings: Sequence[Finding]) -> Line | None:
-    failed = _list_claims(findings, FAILS)
-    if not findings:
-        return None
-    return Strong("Not shown here"), f" are {len(failed)} of its claims{_quote(failed)}."
+        return []
+    held, partly, failed, untested = (_list_claims(findings, kind) for kind in (HOLDS, IN_PART, FAILS, OPEN))
+    said = f" {len(held)} of {len(findings)}{_quote(held)}; {len(partly)} hold in part{_quote(partly)}"
+    said += f"; {len(untested)} could not be tested." if untested else "."
+    return [
+        (Strong("Of the paper's claims hold"), said),
+        (Strong("Not shown here"), f" are {len(failed)} of its claims{_quote(failed)}."),
+    ]
 
 
 def _list_claims(findings: Sequence[Finding], verdict: str) -> list[str]:

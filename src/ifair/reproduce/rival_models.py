@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
+from itertools import chain, count, islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -81,7 +82,9 @@ def train_sensei(
     compared with itself; the solver ``updates`` of the classifier, records in a ``batch``, learning rate ``lr``,
     and ``steps`` and their size ``step`` of the search for the worst place to move to.
     """
-    with _quiet_import():
+    with warnings.catch_warnings():
+        # inFairness 0.2.3 asks current torch for a function at an old address, which still works and warns.
+        warnings.filterwarnings("ignore", category=FutureWarning, message=".*functorch")
         try:
             import torch
             from inFairness.distances import SensitiveSubspaceDistance, SquaredEuclideanDistance
@@ -94,7 +97,9 @@ def train_sensei(
         inputs, outputs = SensitiveSubspaceDistance(), SquaredEuclideanDistance()
         inputs.fit(torch.tensor(find_sensitive_directions(X, protected, seed).T, dtype=torch.float32))
         outputs.fit(num_dims=2)
-        network = _network(torch, X.shape[1], setting["hidden"])
+        widths = pairwise([X.shape[1], *([setting["hidden"]] if setting["hidden"] else []), 2])
+        layers = [torch.nn.Linear(*ends) for ends in widths]
+        network = torch.nn.Sequential(layers[0], *(step for layer in layers[1:] for step in (torch.nn.ReLU(), layer)))
         model = SenSeI(
             network,
             inputs,
@@ -107,9 +112,9 @@ def train_sensei(
         )
         optimiser = torch.optim.Adam(network.parameters(), lr=solver["lr"])
         model.train()
-        batches = _batches(torch, len(records), solver["batch"])
-        for _ in range(solver["updates"]):
-            rows = next(batches)
+        # Rows in random order, again and again; what is left at the end of a round is less than a batch.
+        rounds = (torch.randperm(len(records)).split(solver["batch"]) for _ in count())
+        for rows in islice(chain.from_iterable(rounds), solver["updates"]):
             optimiser.zero_grad()
             model(records[rows], labels[rows]).loss.backward()
             optimiser.step()
@@ -120,26 +125,6 @@ def train_sensei(
             return np.asarray(torch.softmax(logits, dim=1)[:, 1].double().numpy())
 
     return scores
-
-
-def _batches(torch: Any, n: int, size: int) -> Iterator[Any]:
-    """Rows in random order, again and again; what is left at the end of a round is less than a batch."""
-    while True:
-        yield from torch.randperm(n).split(size)
-
-
-def _network(torch: Any, width: int, hidden: int) -> Any:
-    if not hidden:
-        return torch.nn.Linear(width, 2)
-    return torch.nn.Sequential(torch.nn.Linear(width, hidden), torch.nn.ReLU(), torch.nn.Linear(hidden, 2))
-
-
-@contextmanager
-def _quiet_import() -> Iterator[None]:
-    """inFairness 0.2.3 asks current torch for a function at an old address, which still works and warns."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", category=FutureWarning, message=".*functorch")
-        yield
 
 
 @contextmanager

@@ -201,10 +201,12 @@ def _summarise_dataset(found: list[Any]) -> Volumes:
                 measured.setdefault(family, []).append(100 * volume)
         volumes[plane] = {family: spread(values) for family, values in measured.items()}
         ahead[plane] = _compare_families(measured)
-        points[plane] = {
-            family: _average_points([_rows_of_plane(one["rows"][family], plane) for one in found], PLANES[plane])
-            for family in measured
-        }
+        points[plane] = {}
+        for family in measured:
+            splits = [_rows_of_plane(one["rows"][family], plane) for one in found]
+            points[plane][family] = [
+                [float(np.mean([row["test"][name] for row in rows])) for name in PLANES[plane]] for rows in zip(*splits)
+            ]
     effects = [one["effects"] for one in found if one["effects"]]
     of_people = _summarise_effects(effects) if effects else {}
     return {"volumes": volumes, "ahead": ahead, "effects": of_people, "points": points}
@@ -219,10 +221,6 @@ def _rows_of_plane(rows: Rows, plane: str) -> Rows:
         for row in rows
         for on_validation, on_test in zip(row["validation"]["thresholds"], row["test"]["thresholds"])
     ]
-
-
-def _average_points(splits: Sequence[Rows], measures: Sequence[str]) -> list[list[float]]:
-    return [[float(np.mean([row["test"][name] for row in rows])) for name in measures] for rows in zip(*splits)]
 
 
 def _summarise_effects(effects: Sequence[Mapping[str, Mapping[str, float]]]) -> dict[str, dict[str, Any]]:

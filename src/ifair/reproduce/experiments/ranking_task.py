@@ -212,7 +212,9 @@ def list_methods(results: Results, dataset: str) -> list[str]:
 
 def judge(found: Any, results: Results) -> list[Finding]:
     """What the paper concludes from its rankings."""
-    slack = _find_slack(results["paper"]["ranking"])
+    printed = results["paper"]["ranking"].values()
+    # How far below SVD the paper's iFair-b stands where the paper calls their utility comparable.
+    slack = max(by[svd]["MAP"] - by["ifair-b"]["MAP"] for by in printed for svd in ("svd", "svd-masked"))
     return [
         *judge_claim(
             "Of all rankings iFair's are the fairest to individuals, those of full and masked data the most useful.",
@@ -239,11 +241,6 @@ def judge(found: Any, results: Results) -> list[Finding]:
             [_judge_reranking(dataset, summary) for dataset, summary in found.items()],
         ),
     ]
-
-
-def _find_slack(printed: Mapping[str, Any]) -> float:
-    """How far below SVD the paper's iFair-b stands where the paper calls their utility comparable."""
-    return max(by[svd]["MAP"] - by["ifair-b"]["MAP"] for by in printed.values() for svd in ("svd", "svd-masked"))
 
 
 def _judge_extremes(dataset: str, summary: TradeOff) -> list[Part]:

@@ -2,15 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.pipeline import Pipeline
 
 from ifair.evaluate.candidates import list_settings
-from ifair.evaluate.splits import Part
 from ifair.evaluate.statistics import Spread, spreads
 from ifair.metrics import flip_test
 from ifair.report.blocks import Block, Finding, Heading, Number, Table, Text
@@ -70,7 +69,10 @@ def measure_influence(case: Case) -> list[dict[str, Any]]:
         again = fit_points(another, parts["random"], setting)
         planes = {variant: map_to_plane(models[variant], part.X) for variant, part in parts.items()}
         spread = float(np.mean([np.sqrt(np.var(Z, axis=0).sum()) for Z in planes.values()]))
-        flips = [_flip_group(models[variant], part) for variant, part in parts.items()]
+        flips: list[Any] = [
+            flip_test(part.X, protected=["A"], transform=partial(map_to_plane, models[variant])).representation
+            for variant, part in parts.items()
+        ]
         moved = {
             "between_variants": float(
                 np.mean([_mean_distance(planes[a], planes[b]) for a, b in combinations(VARIANTS, 2)])
@@ -88,10 +90,6 @@ def measure_influence(case: Case) -> list[dict[str, Any]]:
 
 def _mean_distance(Z: NDArray[np.float64], other: NDArray[np.float64]) -> float:
     return float(np.linalg.norm(Z - other, axis=1).mean())
-
-
-def _flip_group(steps: Pipeline, part: Part) -> Any:
-    return flip_test(part.X, protected=["A"], transform=lambda X: map_to_plane(steps, X)).representation
 
 
 def summarise(records: Records) -> dict[str, dict[str, Spread]]:
