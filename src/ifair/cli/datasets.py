@@ -19,7 +19,6 @@ from ifair.datasets.registry import (
     markdown_table,
 )
 from ifair.errors import IfairError
-from ifair.report.blocks import align_rows
 
 
 @click.group(short_help="The datasets of the paper: list, read about, fetch.")
@@ -46,6 +45,8 @@ def list_(as_json: bool, as_markdown: bool) -> None:
     ifair datasets list
     ifair datasets list --json | jq '.[].name'
     """
+    from ifair.report.blocks import align_rows
+
     if as_markdown:
         click.echo(markdown_table(), nl=False)
         return

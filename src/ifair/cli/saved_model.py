@@ -3,6 +3,7 @@
 import os
 import sys
 import warnings
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,7 @@ class Model:
         self.attributes: list[str] = list(self.encoder.attributes_)
         self.decides = not hasattr(steps[-1], "transform")
         self._new: dict[tuple[str, Any], list[int]] = {}
-        self._marked: dict[str, dict[str, int]] = {}
+        self._marked: dict[str, Counter[str]] = defaultdict(Counter)
 
     def check_records(self, block: Any, *, strict: bool = False) -> Any:
         """The attributes of a block, typed as in fit, after a check that names column, row and value.
@@ -80,9 +81,7 @@ class Model:
         frame, marked = mark_missing(block[self.attributes], self.missing)
         frame = apply_types(frame, list_column_contents(self.encoder))
         for name, spelt in marked.items():
-            for text, count in spelt.items():
-                total = self._marked.setdefault(name, {})
-                total[text] = total.get(text, 0) + count
+            self._marked[name].update(spelt)
         first = int(block.index[0]) + 1
         for cell in find_unreadable_cells(self.encoder, frame):
             # As it stands in the table: digits without end are infinite by now.

@@ -75,22 +75,11 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """A file that a dataset is read from.
+    """A file that a dataset is read from, by its place under the data folder, with forward slashes.
 
-    Attributes
-    ----------
-    path : str
-        Place under the data folder, with forward slashes. A ``.gz`` file is hashed by its content, which no version of
-        zlib changes.
-    sha256 : str
-    size : int
-        In bytes, of what is hashed.
-    origins : tuple of Origin
-        Where to download it, in order of preference.
-    parts : tuple of DataFile
-        The published files it is made from, where it is not published itself.
-    assemble : callable or None
-        Makes the content from those of the parts and the name of the file, for messages.
+    A ``.gz`` file is hashed, and measured, by its content, which no version of zlib changes. Origins are where to
+    download it, in order of preference. A file that is not published itself is made from published ``parts``:
+    ``assemble`` makes its content from theirs, and takes its name for messages.
     """
 
     path: str

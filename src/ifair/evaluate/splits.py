@@ -32,23 +32,11 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Part:
-    """Records of one third.
+    """Records of one third, as they were given and encoded (``X``, of shape (M, N)), and their rows in the dataset.
 
-    Attributes
-    ----------
-    records : Dataset
-        As they were given.
-    X : DataFrame of shape (M, N)
-        Encoded.
-    hidden : list of int
-        The encoded columns that came from protected attributes.
-    rows : int array of shape (M,)
-        Where they stand in the dataset.
-    similarity : Similarity or None
-        Who is like whom, fitted on the training part. None: the paper's reading, Euclidean distances of the encoded
-        unprotected columns, ten neighbours, no caliper.
-    encoder : Encoder or None
-        What encoded them.
+    The ``hidden`` columns of X came from protected attributes. The similarity, who is like whom, was fitted on the
+    training part; None is the paper's reading: Euclidean distances of the encoded unprotected columns, ten neighbours,
+    no caliper.
     """
 
     records: Dataset
@@ -234,16 +222,12 @@ def split_dataset(
 
     Parameters
     ----------
-    encoder : Encoder
-        Unfitted.
     stratify : bool
         Keep the shares of group and outcome alike in all parts, unless there are queries.
     rows : int array, optional
         Positions of the records to use. Default: all.
-    most_training : int, optional
-        Learn on at most so many records of the training third.
-    most_judged : int, optional
-        Keep at most so many records of the validation third, and of the test third (whole queries).
+    most_training, most_judged : int, optional
+        Records to learn on, and to keep of the validation third, and of the test third (whole queries), at most.
     similarity : "paper", "attributes", Similarity, or mapping of its parameters
         Who is like whom; learned on the training part too. "paper": see :class:`Part`. Of a Similarity its parameters
         are taken, and the protected columns of the dataset never count.

@@ -41,18 +41,11 @@ SIGNIFICANCE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What happens to the people of a part.
+    """What happens to the people of a part; arrays of shape (M,).
 
-    Attributes
-    ----------
-    scores : array of shape (M,)
-        Probabilities of the positive class, or predicted scores.
-    decisions : array of shape (M,)
-        0 or 1 for two classes; scores stand for themselves.
-    order : array of shape (M,), optional
-        What people are ranked by, larger first, where that is not the scores.
-    extra : dict
-        Measures that only this post-processing has.
+    Scores are probabilities of the positive class, or predicted numbers; decisions 0 or 1 for two classes, and else the
+    scores. People are ranked by ``order``, larger first, where that is not the scores. ``extra``: measures that only
+    this post-processing has.
     """
 
     scores: Floats
@@ -96,18 +89,10 @@ def check_parity(people: Dataset, task: str, kind: str, column: str) -> None:
 class Trained:
     """A candidate that was fitted: one estimator over the table as it is.
 
-    Attributes
-    ----------
-    estimator : Pipeline, ConsistentClassifier or ConsistentRegressor
-        Encoder, representation and model in one, as it goes into a model file.
-    columns : list of str
-        The attributes that it looks at; without the protected ones where they cannot matter.
-    threshold : float
-        Of two classes: who has a higher score is decided about positively.
-    post : mapping, optional
-        What is done to the scores of a part afterwards.
-    shift : GroupShift, optional
-        Gives groups the same rate; the group is then used in deciding.
+    The estimator is encoder, representation and model in one, or consistent decisions around them, as it goes into a
+    model file. It looks at the ``columns``, not at protected ones where they cannot matter. Of two classes, who has a
+    score above the threshold is decided about positively. ``post`` is done to the scores of a part afterwards; a
+    ``shift`` gives groups the same rate, and the group is then used in deciding.
     """
 
     estimator: Any
@@ -215,16 +200,9 @@ class Trained:
 
 @dataclass(frozen=True)
 class Existing:
-    """A model that decides already: what it said about everybody is all that is known of it.
+    """A model that decides already: what it said about all records of the dataset is all that is known of it.
 
-    Attributes
-    ----------
-    name : str
-        Where its scores or decisions are, for people.
-    scores : array of shape (n_records,)
-        Of all records of the dataset.
-    decided : array of shape (n_records,), optional
-        0 or 1, where it does not simply decide by the threshold.
+    Its name says where that is, for people; it ``decided`` 0 or 1 where it does not simply go by the threshold.
     """
 
     name: str

@@ -243,15 +243,8 @@ def _make_interval(estimate: float, values: Floats, confidence: float, resampled
     defined = values[~np.isnan(values)]
     tail = (1 - confidence) / 2
     low, high = np.quantile(defined, [tail, 1 - tail]) if len(defined) else (np.nan, np.nan)
-    return Interval(
-        estimate=float(estimate),
-        low=float(low),
-        high=float(high),
-        confidence=confidence,
-        n_resamples=len(values),
-        n_undefined=len(values) - len(defined),
-        resampled=resampled,
-    )
+    n_undefined = len(values) - len(defined)
+    return Interval(float(estimate), float(low), float(high), confidence, len(values), n_undefined, resampled)
 
 
 def _check_confidence(confidence: float) -> None:

@@ -55,7 +55,7 @@ def show_cell(cell: Any) -> str:
     return f"{cell[:LONG_CELL]!r}..." if isinstance(cell, str) and len(cell) > LONG_CELL else repr(cell)
 
 
-def describe_missing(counts: MissingCounts) -> list[str]:
+def describe_missing(counts: Mapping[str, Mapping[str, int]]) -> list[str]:
     """What was taken as missing besides empty cells, in a sentence per column."""
     return [
         f"column {name!r}: taken as missing, as asked: "
