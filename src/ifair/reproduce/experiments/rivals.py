@@ -5,7 +5,6 @@ rankings a linear regression) is trained. Splits, encoding, measures and rules o
 methods. A rival whose package is not installed is left out, and the summary says so.
 """
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, TypedDict
@@ -21,7 +20,7 @@ from ifair.evaluate.training import Outcome, decide
 from ifair.report.blocks import Block, Bullets, Code, Heading, Line, Number, Table, Text, add_sign
 from ifair.reproduce import labels, rival_models
 from ifair.reproduce.case import Case, prepare
-from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, make_unit
+from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, group_results, make_unit
 from ifair.reproduce.rival_models import HINT, PACKAGES, is_installed
 from ifair.reproduce.tradeoff import summarise_splits
 from ifair.results import Results
@@ -133,12 +132,9 @@ def _measure_remover(case: Case, parts: Split, setting: dict[str, Any]) -> dict[
 def summarise(records: Records) -> Summary:
     """What the three rules choose of every rival, on test, and how well the group is told."""
     found: Summary = {"classification": {}, "ranking": {}, "left_out": {}}
-    by_dataset: dict[tuple[str, str], dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
-    for record in records:
+    for dataset, by_rival in group_results(records, "dataset", "method").items():
         # Only rankings have a MAP.
-        task = "ranking" if "MAP" in record.result[0]["test"] else "classification"
-        by_dataset[task, record.case.dataset][record.case.method].append(record.result)
-    for (task, dataset), by_rival in by_dataset.items():
+        task = "ranking" if "MAP" in next(iter(by_rival.values()))[0][0]["test"] else "classification"
         utility = UTILITY[task]
         whole: Any = summarise_splits(by_rival, utility=utility, ours=next(iter(by_rival)))
         for rule in RULES:
