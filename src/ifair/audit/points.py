@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from ifair.audit.people_view import flip_people, round_scores
 from ifair.audit.tuning import find_role
@@ -13,7 +12,7 @@ from ifair.evaluate.candidates import Candidate
 from ifair.evaluate.judgement import Judgement, attack_representation, certify_representation
 from ifair.evaluate.measures import brief_measures, plain_number
 from ifair.evaluate.resampling import Measured
-from ifair.evaluate.splits import Split
+from ifair.evaluate.splits import Split, value_text
 from ifair.evaluate.training import Existing, Outcome, Trained, name_groups, train
 from ifair.models.ifair import IFair
 from ifair.results import Point
@@ -150,8 +149,6 @@ def _describe_model(trained: Trained, parts: Split) -> dict[str, Any]:
 
 
 def _plain_cell(value: Any) -> Any:
-    if isinstance(value, (bool, np.bool_)):
-        return "yes" if value else "no"
-    if isinstance(value, (int, float, np.number)):
+    if isinstance(value, (int, float, np.number)) and not isinstance(value, bool):
         return float(f"{float(value):.4g}") if np.isfinite(value) else None
-    return "(missing)" if pd.isna(value) else str(value)
+    return value_text(value)

@@ -4,7 +4,6 @@ from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import rankdata
 
 from ifair.errors import IfairError
 from ifair.metrics.arguments import Floats, Ints, average, average_defined, check_numbers, check_weights, split_by_query
@@ -104,10 +103,8 @@ def differ_at_rate(
     """How likely people and their neighbours are decided about unlike, (M, k), and everybody's chance, (M,)."""
     everybody, ties, together = np.zeros(len(scores)), np.zeros(len(scores), dtype=bool), np.zeros(len(scores))
     for _, rows in split_by_query(query, len(scores)):
-        if weights is None:
-            everybody[rows], ties[rows], together[rows] = _selection_chances(scores[rows], rate)
-        else:
-            everybody[rows], ties[rows], together[rows] = _weighted_chances(scores[rows], rate, weights[rows])
+        some = None if weights is None else weights[rows]
+        everybody[rows], ties[rows], together[rows] = _selection_chances(scores[rows], rate, some)
     own, others = everybody[:, None], everybody[near]
     # Two different people are decided about unlike with this chance; of two who are tied, not independently.
     unlike = own * (1 - others) + others * (1 - own)
@@ -170,16 +167,10 @@ def differ_in_rank(scores: Floats, near: Ints, query: Any = None, weights: Float
     """How far the ranks, between 0 and 1, of people and their neighbours are apart, shape (M, k)."""
     ranks, tied = np.zeros(len(scores)), np.zeros(len(scores))
     for _, rows in split_by_query(query, len(scores)):
-        if weights is None:
-            n: float = len(rows)
-            ranks[rows] = rankdata(scores[rows]) / (n + 1)
-            _, level, counts = np.unique(scores[rows], return_inverse=True, return_counts=True)
-        else:
-            _, level = np.unique(scores[rows], return_inverse=True)
-            counts = np.bincount(level, weights[rows])
-            n = float(counts.sum())
-            # The mean of the places that people with one score take together.
-            ranks[rows] = (np.cumsum(counts) - counts + (counts + 1) / 2)[level] / (n + 1)
+        level, counts = _count_levels(scores[rows], None if weights is None else weights[rows])
+        n = counts.sum()
+        # The mean of the places that people with one score take together.
+        ranks[rows] = (np.cumsum(counts) - counts + (counts + 1) / 2)[level] / (n + 1)
         # Two places drawn from t tied ones are (t + 1) / 3 apart on average.
         tied[rows] = (counts[level] + 1) / (3 * (n + 1))
     own, others = ranks[:, None], ranks[near]
@@ -222,28 +213,27 @@ def _correct(unlike: Floats, rate: float, weights: Floats | None = None) -> floa
     return 1 - _average_people(unlike, weights) / chance if chance > 0 else 0.0
 
 
-def _selection_chances(scores: Floats, rate: float) -> tuple[Floats, Any, float]:
-    """Everybody's chance to be among the highest, who is tied at the cut, and the chance of two of these together."""
-    n = len(scores)
-    wanted = min(max(round(rate * n), 1), n - 1) if n > 1 else 0
-    if wanted == 0:
-        return np.zeros(n), np.zeros(n, dtype=bool), 0.0
-    height = np.sort(scores)[-wanted]
-    tied = scores == height
-    places, t = wanted - int((scores > height).sum()), int(tied.sum())
-    together = places * (places - 1) / (t * (t - 1)) if t > 1 else 0.0
-    return np.where(scores > height, 1.0, np.where(tied, places / t, 0.0)), tied, together
-
-
-def _weighted_chances(scores: Floats, rate: float, weights: Floats) -> tuple[Floats, Any, float]:
-    """The same where people stand for several, who may be selected one by one."""
+def _count_levels(scores: Floats, weights: Floats | None) -> tuple[Ints, Floats]:
+    """Everybody's place among the different scores, the lowest first, and how many people have each of these."""
     _, level = np.unique(scores, return_inverse=True)
-    counts = np.bincount(level, weights)
-    if not counts.any():
-        return np.zeros(len(scores)), np.zeros(len(scores), dtype=bool), 0.0
+    counts: Any = np.bincount(level, np.ones(len(scores)) if weights is None else weights)
+    return level, counts
+
+
+def _selection_chances(scores: Floats, rate: float, weights: Floats | None) -> tuple[Floats, Any, float]:
+    """Everybody's chance to be among the highest, who is tied at the cut, and the chance of two of these together.
+
+    People who stand for several may be selected one by one; otherwise a whole number is, some but not all.
+    """
+    n = len(scores)
+    level, counts = _count_levels(scores, weights)
+    wanted = rate * float(counts.sum())
+    if weights is None:
+        wanted = min(max(round(wanted), 1), n - 1)
+    if wanted <= 0:
+        return np.zeros(n), np.zeros(n, dtype=bool), 0.0
     above = np.cumsum(counts[::-1])[::-1] - counts
     # The highest level at which the places are used up.
-    wanted = rate * float(counts.sum())
     cut = int(np.flatnonzero(above + counts >= wanted * (1 - 1e-12)).max())
     places, t = wanted - float(above[cut]), float(counts[cut])
     own = min(places / t, 1.0)
