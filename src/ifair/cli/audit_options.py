@@ -76,11 +76,9 @@ OPTIONS = (
     parity_options,
     click.option("--seed", type=int, help="Of the split and the starts; that of the tuning, or 0, by default."),
     click.option("--unfavourable", is_flag=True, help="The positive outcome, or a high score, is bad for the person."),
-    click.option("--resamples", type=click.IntRange(10), default=500, show_default=True, help="For every interval."),
-    click.option(
-        "--people", type=click.IntRange(33), default=10_000, show_default=True, help="Most to judge and show."
-    ),
-    click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 for one per core."),
+    click.option("--resamples", type=click.IntRange(10), default=500, help="For every interval."),
+    click.option("--people", type=click.IntRange(33), default=10_000, help="Most to judge and show."),
+    click.option("--jobs", type=int, default=-1, help="Processes; -1 for one per core."),
 )
 
 

@@ -24,11 +24,7 @@ from ifair.files import write_whole
 @click.argument("model", type=INPUT)
 @click.option("--onnx", type=OUTPUT, required=True, metavar="FILE", help="The ONNX file to write.")
 @click.option(
-    "--precision",
-    type=click.Choice(["single", "double"]),
-    default="single",
-    show_default=True,
-    help="Numbers of 32 or of 64 bits.",
+    "--precision", type=click.Choice(["single", "double"]), default="single", help="Numbers of 32 or of 64 bits."
 )
 @trusted_option
 @force_option

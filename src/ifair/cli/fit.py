@@ -44,15 +44,12 @@ REPRESENTING = {
     help="With --tuning: balanced (by default), most_useful, fairest, or the letter or id of a point of the report.",
 )
 @click.option("--as-audited", is_flag=True, help="With --tuning: learn from the third that the report learned from.")
-@click.option("-k", "--prototypes", type=click.IntRange(1), default=10, show_default=True, help="How many prototypes.")
-@click.option(
-    "--lambda", "utility", type=click.FloatRange(0), default=1.0, show_default=True, help="Weight of utility."
-)
-@click.option("--mu", "fairness", type=click.FloatRange(0), default=1.0, show_default=True, help="Weight of fairness.")
+@click.option("-k", "--prototypes", type=click.IntRange(1), default=10, help="How many prototypes.")
+@click.option("--lambda", "utility", type=click.FloatRange(0), default=1.0, help="Weight of utility.")
+@click.option("--mu", "fairness", type=click.FloatRange(0), default=1.0, help="Weight of fairness.")
 @click.option(
     "--freeze/--no-freeze",
     default=True,
-    show_default=True,
     help="Leave protected columns out altogether, or learn their weights as the paper does.",
 )
 @click.option(
@@ -64,10 +61,10 @@ REPRESENTING = {
 @estimator_option(several=False)
 @threshold_options
 @parity_options
-@click.option("--restarts", type=click.IntRange(1), default=3, show_default=True, help="Starts to try.")
-@click.option("--max-iter", type=click.IntRange(1), default=1000, show_default=True, help="Most iterations of a start.")
+@click.option("--restarts", type=click.IntRange(1), default=3, help="Starts to try.")
+@click.option("--max-iter", type=click.IntRange(1), default=1000, help="Most iterations of a start.")
 @click.option("--seed", type=int, help="Same seed, same model; that of the tuning, or 0, by default.")
-@click.option("--jobs", type=int, default=-1, show_default=True, help="Threads; -1 for one per core.")
+@click.option("--jobs", type=int, default=-1, help="Threads; -1 for one per core.")
 @output_option("The model file to write, such as model.ifair.")
 @json_option("what was learned as JSON, for scripts")
 def fit(

@@ -32,7 +32,7 @@ def output_option(
     """The options ``-o, --output`` for a file or a folder, required where it has no default, and ``--force``."""
     settings: dict[str, Any] = {"required": default is None if required is None else required}
     if default is not None:
-        settings |= {"default": Path(default), "show_default": True}
+        settings["default"] = Path(default)
     kind = click.Path(file_okay=not folder, dir_okay=folder, path_type=Path, allow_dash=allow_dash)
     output = click.option("-o", "--output", type=kind, help=help_text, **settings)
     return lambda command: output(force_option(command))

@@ -43,7 +43,6 @@ SHOWN_QUERIES = 20
     "--alpha",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.1,
-    show_default=True,
     help="How rarely a fair lottery would miss the minimum counts; higher demands more.",
 )
 @click.option("--plain-share", is_flag=True, help="Hold the share itself, rounded down, at every position: no --alpha.")

@@ -31,12 +31,7 @@ OF_PAGE = ("source", "output", "force", "card", "choice", "as_json")
     help="Where to keep the evidence about a table, for another card or choice; beside the page by default.",
 )
 @click.option("--card", is_flag=True, help="Also write a model card beside it, as Markdown and as HTML.")
-@click.option(
-    "--choice",
-    default="balanced",
-    show_default=True,
-    help="The point of the card: a choice, a letter or an id.",
-)
+@click.option("--choice", default="balanced", help="The point of the card: a choice, a letter or an id.")
 @json_option("what was written as JSON, for scripts")
 def report(
     source: Path,

@@ -31,7 +31,7 @@ from ifair.errors import unknown_name
 @missing_option
 @trusted_option
 @click.option("--strict", is_flag=True, help="Refuse categories that the model never saw.")
-@click.option("--block-rows", type=click.IntRange(1), default=50_000, show_default=True, help="Rows held in memory.")
+@click.option("--block-rows", type=click.IntRange(1), default=50_000, help="Rows held in memory.")
 @json_option("what was written as JSON, for scripts")
 def transform(
     model: Path,

@@ -17,19 +17,18 @@ from ifair.plain_data import format_json
 @click.command(short_help="Search settings: useful, fair, or balanced.")
 @click.argument("table", type=INPUT)
 @roles_options(*ROLES)
-@click.option("--trials", type=click.IntRange(1), default=28, show_default=True, help="Settings to try, in all.")
+@click.option("--trials", type=click.IntRange(1), default=28, help="Settings to try, in all.")
 @estimator_option()
 @click.option(
     "--variant",
     type=click.Choice(["frozen", "paper"]),
     default="frozen",
-    show_default=True,
     help="Of iFair: protected columns have no influence at all, or as the paper does it.",
 )
-@click.option("--threshold", type=float, default=0.5, show_default=True, help="Decide positively above this score.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the split, the starts and the search.")
-@click.option("--people", type=click.IntRange(33), default=5_000, show_default=True, help="Most to judge on.")
-@click.option("--learn-from", type=click.IntRange(33), default=2_000, show_default=True, help="Most to learn from.")
+@click.option("--threshold", type=float, default=0.5, help="Decide positively above this score.")
+@click.option("--seed", type=int, default=0, help="Of the split, the starts and the search.")
+@click.option("--people", type=click.IntRange(33), default=5_000, help="Most to judge on.")
+@click.option("--learn-from", type=click.IntRange(33), default=2_000, help="Most to learn from.")
 @click.option("--engine", help="Where iFair is learned: local, or torch for a GPU; see the guide.")
 @click.option(
     "--journal",

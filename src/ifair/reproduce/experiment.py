@@ -6,21 +6,19 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 from ifair.evaluate.measures import UTILITY
 from ifair.evaluate.rules import choose_row
 from ifair.report.blocks import Block, Finding
+from ifair.report.pictures import Figure
 from ifair.reproduce import experiments
 from ifair.reproduce.case import Case
 from ifair.reproduce.profiles import Profile, Source
 from ifair.reproduce.runner import Record, Unit
 from ifair.results import Results
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-Figures: TypeAlias = "dict[str, Figure]"
+Figures = dict[str, Figure]
 """By the stem of their file; need matplotlib."""
 
 JUDGED = "full"

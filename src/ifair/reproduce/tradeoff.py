@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +11,10 @@ from ifair.evaluate.fronts import hypervolumes, pareto_front
 from ifair.evaluate.rules import RULES, choose_row
 from ifair.evaluate.statistics import Comparison, Spread, compare, spread, spreads
 from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Table, Text
-from ifair.report.pictures import light_grid, new_figure
+from ifair.report.pictures import Figure, light_grid, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.verdicts import format_difference, format_spread, is_clear, is_clearly_above
 from ifair.results import Results
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 FAIRNESS = "yNN"
 OURS = "ifair-plus"
@@ -188,7 +185,7 @@ def describe_picture(dataset: str, utility: str) -> Picture:
     )
 
 
-def draw_tradeoff(summary: TradeOff, utility: str, printed: Sequence[tuple[str, float, float]]) -> "Figure":
+def draw_tradeoff(summary: TradeOff, utility: str, printed: Sequence[tuple[str, float, float]]) -> Figure:
     """The picture of one dataset; the paper's own numbers (method, utility, yNN) are ``printed``, and drawn hollow."""
     figure = new_figure(5.0)
     axes = figure.add_subplot()
@@ -300,7 +297,7 @@ def describe_collapse(summary: TradeOff) -> list[Block]:
     ]
 
 
-def draw_collapse(summaries: Mapping[str, TradeOff]) -> "Figure":
+def draw_collapse(summaries: Mapping[str, TradeOff]) -> Figure:
     """Where in the grid fits end at a constant: a panel for every dataset and variant of iFair, K down, lambda : mu
     across."""
     shown = {

@@ -6,7 +6,7 @@ thresholds (the same, the threshold being tuned too), and ranks (AUC of scores a
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from ifair.metrics import (
     statistical_parity,
 )
 from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Table, Text
-from ifair.report.pictures import add_legend, light_grid, new_figure
+from ifair.report.pictures import Axes, add_legend, light_grid, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, prepare
 from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Unit, group_results, make_unit
@@ -36,9 +36,6 @@ from ifair.reproduce.score_families import NAMES, POST, STRENGTHS, ScoreFamilies
 from ifair.reproduce.tradeoff import find_front
 from ifair.reproduce.verdicts import NO, YES, format_difference
 from ifair.results import Results
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
 Rows = Sequence[Mapping[str, Any]]
@@ -376,7 +373,7 @@ def draw(found: dict[str, Volumes], results: Results) -> Figures:
 
 
 def _draw_fronts(
-    axes: "Axes", plane: str, points: Mapping[str, list[list[float]]], volumes: Mapping[str, Spread]
+    axes: Axes, plane: str, points: Mapping[str, list[list[float]]], volumes: Mapping[str, Spread]
 ) -> None:
     light_grid(axes)
     for number, kind in enumerate(NAMES):

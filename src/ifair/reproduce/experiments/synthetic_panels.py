@@ -6,7 +6,7 @@ representation, which has learned from all three.
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,15 +22,12 @@ from ifair.evaluate.splits import Part, encode_part
 from ifair.evaluate.statistics import spreads
 from ifair.evaluate.training import fit_representations
 from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table, Text
-from ifair.report.pictures import BLUE, ORANGE, add_legend, new_figure
+from ifair.report.pictures import BLUE, ORANGE, Figure, add_legend, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case
 from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Source, Unit, make_unit
 from ifair.reproduce.verdicts import format_spread, judge_claim
 from ifair.results import Results
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 METHODS = {"original": "full", "ifair": "ifair-b", "lfr": "lfr"}
 """Columns of the figure, and the representations that they show."""
@@ -180,7 +177,7 @@ def draw(found: Any, results: Results) -> Figures:
     return {_name_figure(rule): _draw_panels(found, rule) for rule in RULES}
 
 
-def _draw_panels(found: Mapping[str, Any], rule: str) -> "Figure":
+def _draw_panels(found: Mapping[str, Any], rule: str) -> Figure:
     methods = list(next(iter(found.values())))
     figure = new_figure(7.6)
     grid = figure.subplots(len(found), len(methods), sharex=True, sharey=True, squeeze=False)
