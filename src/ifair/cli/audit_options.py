@@ -126,11 +126,10 @@ def gather_evidence(
     rate: float | None,
     parity: str | None,
     groups: str | None,
-    seed: int | None,
     unfavourable: bool,
-    resamples: int,
     people: int,
     jobs: int,
+    **options: Any,
 ) -> Evidence:
     """The evidence about a table, with progress on standard error."""
     if threshold is not None and rate is not None:
@@ -151,9 +150,7 @@ def gather_evidence(
         records,
         tuning=tuned,
         ids=ids,
-        seed=seed,
         higher_is_better=not unfavourable,
-        resamples=resamples,
         most_people=people,
         categorical=roles.categorical,
         similarity=roles.similarity,
@@ -164,6 +161,7 @@ def gather_evidence(
         existing=existing,
         n_jobs=jobs,
         step=StepLines(),
+        **options,
     )
 
 

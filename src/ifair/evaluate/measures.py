@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
 from ifair.datasets.dataset import Dataset
+from ifair.evaluate.candidates import make_model
 from ifair.evaluate.splits import Part, Split
 from ifair.evaluate.training import Outcome, Trained, decide, fit_model, model_scores
 from ifair.metrics import (
@@ -107,7 +108,7 @@ def measure_mapped(
     parts: Split, mapped: Sequence[Any], *, model: str = "linear", seed: int = 0
 ) -> list[dict[str, float]]:
     """What a model trained on the first of three mapped parts reaches on the others, in the paper's measures."""
-    fitted = fit_model(model, mapped[0], parts.train, parts.task, seed)
+    fitted = fit_model(make_model(model, parts.task, seed), np.asarray(mapped[0]), parts.train)
     found = []
     for part, Z in zip((parts.validation, parts.test), mapped[1:]):
         scores = model_scores(fitted, np.asarray(Z), parts.task)

@@ -19,7 +19,7 @@ from sklearn.utils.validation import has_fit_parameter
 from ifair.datasets.dataset import Dataset
 from ifair.encode import Encoder
 from ifair.errors import IfairError, name_setting, unknown_name
-from ifair.evaluate.candidates import Candidate, make_model
+from ifair.evaluate.candidates import Candidate
 from ifair.evaluate.splits import Part, Split, fit_encoder, value_text
 from ifair.models.batch_decisions import PARITIES, find_group_thresholds
 from ifair.models.consistent import ConsistentClassifier, ConsistentRegressor
@@ -312,10 +312,7 @@ def train_many(candidates: Sequence[Candidate], parts: Split, seed: int, solver:
     part, columns = parts.train, list(parts.train.records.frame.columns)
     trained = []
     for candidate, steps in zip(candidates, fit_representations(candidates, part, seed, solver)):
-        model = candidate.build_model(parts.task, seed)
-        query = {"query": part.query} if isinstance(model, PairwiseRanker) else {}
-        with _expected_warnings():
-            model.fit(steps.transform(part.X), part.y, **query)
+        model = fit_model(candidate.build_model(parts.task, seed), steps.transform(part.X), part)
         pipeline = Pipeline([("encode", parts.encoder), *steps.steps, ("decide", model)])
         trained.append(Trained(pipeline, columns, parts.task, post=candidate.post))
     return trained
@@ -354,12 +351,11 @@ def _expected_warnings() -> Iterator[None]:
         yield
 
 
-def fit_model(name: str, Z: Any, train: Part, task: str, seed: int = 0) -> Any:
-    """Fit the model of this name on represented training records."""
-    query = {"query": train.query} if name == "pairwise" else {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return make_model(name, task, seed).fit(np.asarray(Z), train.y, **query)
+def fit_model(model: Any, Z: Any, train: Part) -> Any:
+    """Fit a model on represented training records."""
+    query = {"query": train.query} if isinstance(model, PairwiseRanker) else {}
+    with _expected_warnings():
+        return model.fit(Z, train.y, **query)
 
 
 def choose_engine(n_records: int, n_fits: int = 1) -> str:
