@@ -22,42 +22,32 @@ class Statistics:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """Facts about a dataset that need no file to be read.
-
-    Attributes
-    ----------
-    name, title : str
-        The name to load it by, and the name to print.
-    place : int
-        Its place in lists, as in the paper's table.
-    description, licence, citation, source : str
-        What it is, under which terms, whom to cite, where it comes from.
-    task, outcome, group : str
-        Classification or ranking; what the target says; who is protected in the paper's setting.
-    reached : Statistics
-        What the loader gives by default. The tests hold the loaders to it.
-    paper : Statistics
-        What the paper prints.
-    counts_protected : bool
-        Whether ``columns`` includes the protected attribute.
-    deviations : tuple of str
-        Why ours differ from the paper's.
-    """
+    """Facts about a dataset that need no file to be read."""
 
     name: str
+    """To load it by."""
     place: int
+    """In lists, as in the paper's table."""
     title: str
+    """To print."""
     description: str
     licence: str
     citation: str
     source: str
     task: str
+    """Classification or ranking."""
     outcome: str
+    """What the target says."""
     group: str
+    """Who is protected in the paper's setting."""
     reached: Statistics
+    """What the loader gives by default. The tests hold the loaders to it."""
     paper: Statistics
+    """What the paper prints."""
     counts_protected: bool = False
+    """Whether ``columns`` includes the protected attribute."""
     deviations: tuple[str, ...] = ()
+    """Why ours differ from the paper's."""
 
     @property
     def provenance(self) -> dict[str, Any]:

@@ -76,27 +76,19 @@ REGRESSORS: dict[str, Callable[[int], Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Anything that gives scores about people.
-
-    Attributes
-    ----------
-    method : str
-        The representation: a name of ``ifair.models.representations``, or "ifair", whose setting names a variant.
-    setting : mapping
-        Plain data: ``K``; ``lambda`` and ``mu``, or their share ``share`` = mu with lambda + mu = 1; LFR's ``A_x``,
-        ``A_y``, ``A_z``; any other parameter of the estimator by its own name. For "ifair" also ``variant``. ``C`` is
-        of the linear model: the smaller, the stronger its penalty.
-    model : str, default="linear"
-        A key of ``CLASSIFIERS`` or ``REGRESSORS``, or "module:factory" for a model of the user's own.
-    post : mapping, optional
-        What is done to the scores: its ``name``, "consistent" or one of
-        ``ifair.evaluate.training.POST_PROCESSING``, and its parameters.
-    """
+    """Anything that gives scores about people."""
 
     method: str
+    """The representation: a name of ``ifair.models.representations``, or "ifair", whose setting names a variant."""
     setting: Mapping[str, Any] = field(default_factory=dict)
+    """Plain data: ``K``; ``lambda`` and ``mu``, or their share ``share`` = mu with lambda + mu = 1; LFR's ``A_x``,
+    ``A_y``, ``A_z``; any other parameter of the estimator by its own name. For "ifair" also ``variant``. ``C`` is of
+    the linear model: the smaller, the stronger its penalty."""
     model: str = "linear"
+    """A key of ``CLASSIFIERS`` or ``REGRESSORS``, or "module:factory" for a model of the user's own."""
     post: Mapping[str, Any] | None = None
+    """What is done to the scores: its ``name``, "consistent" or one of
+    ``ifair.evaluate.training.POST_PROCESSING``, and its parameters."""
 
     def __post_init__(self) -> None:
         variant, share = self.setting.get("variant", "frozen"), self.setting.get("share", 0.5)

@@ -32,45 +32,30 @@ Earlier = Mapping[str, Records]
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """A table or figure, from the work that it takes to its place on the page.
-
-    Attributes
-    ----------
-    name : str
-        On the command line and in the file of results.
-    place : int
-        Experiments are run and shown in this order.
-    plan : callable
-        From the profile, and the records of the experiments that it needs, to its units.
-    summarise : callable
-        From the records of its units to what is kept of them: plain data.
-    section : callable
-        From its own results and those of all experiments to the blocks of the page.
-    draw : callable, optional
-        From the same to its figures by the stem of their file; needs matplotlib.
-    judge : callable, optional
-        From the same to the paper's claims that its numbers speak to.
-    needs : tuple of str
-        Experiments that it builds on.
-    packages : tuple of str
-        Optional packages without which it cannot be run, by import name.
-    by_dataset : bool
-        Whether results are kept by dataset, so that one dataset can be run anew without the others.
-    shows : tuple of str
-        Other experiments whose results its section has something to say about.
-    """
+    """A table or figure, from the work that it takes to its place on the page."""
 
     name: str
+    """On the command line and in the file of results."""
     place: int
+    """Experiments are run and shown in this order."""
     plan: Callable[[Profile, Earlier], list[Unit]]
+    """From the profile, and the records of the experiments that it needs, to its units."""
     summarise: Callable[[Records], Any]
+    """From the records of its units to what is kept of them: plain data."""
     section: Callable[[Any, Results], list[Block]]
+    """From its own results and those of all experiments to the blocks of the page."""
     draw: Callable[[Any, Results], Figures] = lambda *_: {}
+    """From the same to its figures by the stem of their file; needs matplotlib."""
     judge: Callable[[Any, Results], list[Finding]] = lambda *_: []
+    """From the same to the paper's claims that its numbers speak to."""
     needs: tuple[str, ...] = ()
+    """Experiments that it builds on."""
     packages: tuple[str, ...] = ()
+    """Optional packages without which it cannot be run, by import name."""
     by_dataset: bool = False
+    """Whether results are kept by dataset, so that one dataset can be run anew without the others."""
     shows: tuple[str, ...] = ()
+    """Other experiments whose results its section has something to say about."""
 
     def write_section(self, results: Results) -> list[Block]:
         """The blocks of the page; none where nothing was run."""
