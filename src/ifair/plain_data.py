@@ -53,11 +53,8 @@ def map_leaves(change: Callable[[Any], Any], data: Any) -> Any:
 def parse_json(content: bytes) -> Any:
     """What a file of JSON holds, strictly.
 
-    Raises
-    ------
-    ValueError
-        If it is not UTF-8, not JSON or damaged, names something twice, holds NaN, half a character or a number that is
-        too large, or is nested too deeply.
+    A ValueError says if it is not UTF-8, not JSON or damaged, names something twice, holds NaN, half a character or a
+    number that is too large, or is nested too deeply.
 
     Examples
     --------
@@ -132,10 +129,7 @@ def list_places(data: Any, path: str, name: str = "data") -> Iterator[tuple[str,
 def check_schema(data: Any, schema: Any, name: str = "data") -> None:
     """Compare plain data with a type: a TypedDict, list, dict, Literal, union, or a plain type.
 
-    Raises
-    ------
-    ResultsError
-        Which names the first place that does not fit.
+    A :class:`ResultsError` names the first place that does not fit.
 
     Examples
     --------
