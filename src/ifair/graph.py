@@ -335,6 +335,10 @@ def select(
     tolerance : float
         Scores so close to the line cannot be told from it, as the ``error`` of a :class:`Smoothing`.
 
+    Returns
+    -------
+    Selection
+
     Examples
     --------
     >>> from ifair.graph import select

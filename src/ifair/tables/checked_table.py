@@ -78,6 +78,10 @@ class CheckedTable:
         needs_group : bool, default=True
             False: where nothing says who the protected group is and it does not follow from the values (a protected
             age), nobody is in it, instead of an error.
+
+        Returns
+        -------
+        Dataset
         """
         frame, roles = self.frame, self.roles
         people = frame[self.attributes].copy()
@@ -130,6 +134,10 @@ def check_table(
         Where the records come from; the path of the file by default.
     classes : bool, default=False
         Take an outcome of more than two classes, where none of them is named as the positive one.
+
+    Returns
+    -------
+    CheckedTable
 
     Raises
     ------

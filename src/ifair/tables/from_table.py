@@ -63,6 +63,10 @@ def from_table(
     ignore, keep : collection of str, optional
         Columns to leave out; columns that stay attributes although they look like identifiers, constants or free text.
 
+    Returns
+    -------
+    Dataset
+
     Raises
     ------
     IfairError

@@ -42,6 +42,10 @@ def read_table(table: Any, *, missing: Collection[str] = (), categorical: Collec
     categorical : collection of str, optional
         Columns of a CSV file to read as text as it stands: ``007`` stays ``007``.
 
+    Returns
+    -------
+    pandas.DataFrame of shape (n_records, n_columns)
+
     Raises
     ------
     IfairError

@@ -124,6 +124,10 @@ def read_roles(path: str | Path) -> Roles:
             units = { age = 10 }
             caliper = 1.5
             n_neighbors = 10
+
+    Returns
+    -------
+    Roles
     """
     content = _read_toml(path)
     for key in content:
