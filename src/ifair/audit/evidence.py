@@ -93,14 +93,8 @@ def evidence(
         Of every bootstrap interval.
     most_people : int
         People who are judged and shown, at most.
-    solver : mapping, optional
-        Parameters of iFair's and LFR's solver.
-    categorical : sequence of str
-        Columns of numbers that are codes of categories.
-    similarity : Similarity, mapping of its parameters, "attributes" or "paper", optional
-        Who is like whom. Default: :class:`ifair.Similarity` of all unprotected attributes.
-    models : sequence of str
-        Of what is compared where nobody tuned; as in :func:`ifair.audit.tune`.
+    solver, categorical, similarity, models
+        As of :func:`ifair.audit.tune`; the models are of what is compared where nobody tuned.
     threshold : float, optional
         Of two classes: who has a higher score is decided about positively. Default: that of the tuning, or 0.5.
     rate : float, optional

@@ -11,6 +11,7 @@ from ifair.report.comparison import (
     measure_text,
     name_outcome,
     tabulate_comparison,
+    with_ends,
 )
 from ifair.report.terminal import list_caution_texts, parity_words
 from ifair.results import EVIDENCE, AuditedData, Evidence, Point, ResultsError, check_results
@@ -194,9 +195,7 @@ def _measures(evidence: Evidence, point: Point) -> list[Block]:
         rows = [["group", "people", "true mean", *(name for name, _ in named)]]
         for i, group in enumerate(partition["groups"]):
             found = [_find_group(one, partition["partition"], i) for _, one in named]
-            rows.append(
-                [group["label"], str(group["n"]), measure_text({"estimate": group["base"], "low": None}), *found]
-            )
+            rows.append([group["label"], str(group["n"]), measure_text(with_ends(group["base"])), *found])
         blocks += [Heading(f"Mean outcomes by {partition['partition']}", 3), Table(rows)]
     return blocks
 
@@ -206,8 +205,7 @@ def _find_group(point: Point, partition: str, i: int) -> str:
     groups = next((one["groups"] for one in point["groups"] if one["partition"] == partition), [])
     if i >= len(groups):
         return "-"
-    low, high = groups[i].get("rate_interval") or (None, None)
-    return measure_text({"estimate": groups[i]["rate"], "low": low, "high": high})
+    return measure_text(with_ends(groups[i]["rate"], groups[i].get("rate_interval")))
 
 
 def _limits(evidence: Evidence, point: Point) -> list[Block]:
