@@ -27,7 +27,7 @@ MAY_IMPORT = {
     "ranking": {"metrics"},
     "models": {"core", "engines", "inputs", "encode", "similarity", "graph", "metrics"},
     "persist": {"models", "encode", "core"},
-    "interop": {"datasets", "encode"},
+    "interop": {"datasets", "encode", "tables"},
     "evaluate": {"results", "models", "ranking", "metrics", "similarity", "encode", "datasets"},
     "audit": {"results", "evaluate", "models", "ranking", "metrics", "similarity", "encode", "datasets"},
     "reproduce": {"report", "results", "evaluate", "models", "graph", "metrics", "encode", "data", "datasets"},

@@ -1,6 +1,7 @@
 """Datasets of AIF360, from a stand-in with its attributes and from the package itself."""
 
 import warnings
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,12 +18,13 @@ class StandIn:
     def __init__(self, favorable_label, unfavorable_label, df, label_names, protected_attribute_names, **privileges):
         self.favorable_label, self.unfavorable_label = favorable_label, unfavorable_label
         self.label_names, self.protected_attribute_names = label_names, protected_attribute_names
-        self.feature_names = [c for c in df.columns if c not in label_names]
+        weights = privileges.get("instance_weights_name")
+        self.feature_names = [c for c in df.columns if c not in (*label_names, weights)]
         self.features = df[self.feature_names].to_numpy()
         self.labels = df[label_names].to_numpy()
         self.protected_attributes = df[protected_attribute_names].to_numpy()
         self.privileged_protected_attributes = privileges["privileged_protected_attributes"]
-        self.instance_weights = np.ones(len(df))
+        self.instance_weights = df[weights].to_numpy() if weights else np.ones(len(df))
 
 
 @pytest.fixture
@@ -72,11 +74,36 @@ def test_who_is_unprivileged_in_any_attribute_is_in_the_group(people):
     assert "race" in data.frame
 
 
-def test_weights_that_differ_are_left_behind_with_a_warning(people):
+def test_weights_go_there_and_back(people):
+    counted = replace(people, weight=pd.Series([1.0, 2.0, 1.0, 1.0, 0.5]))
+    there = to_aif360(counted, make=StandIn)
+    assert "instance_weights" not in there.feature_names
+    np.testing.assert_array_equal(from_aif360(there).weight, counted.weight)
+    there.instance_weights = there.instance_weights[:, None]
+    np.testing.assert_array_equal(from_aif360(there).weight, counted.weight)
+
+
+def test_equal_weights_are_none(people):
     given = to_aif360(people, make=StandIn)
-    given.instance_weights = np.array([1.0, 2.0, 1.0, 1.0, 1.0])
-    with pytest.warns(UserWarning, match="weights of the records are left behind"):
+    assert from_aif360(given).weight is None
+    given.instance_weights = np.full(5, 0.2)
+    assert from_aif360(given).weight is None
+    del given.instance_weights
+    assert from_aif360(given).weight is None
+
+
+@pytest.mark.parametrize("bad", [0.0, -1.0, np.nan, np.inf])
+def test_weights_that_count_nobody_are_refused(people, bad):
+    given = to_aif360(people, make=StandIn)
+    given.instance_weights = np.array([1.0, 2.0, bad, 1.0, 1.0])
+    with pytest.raises(DataError, match="positive numbers: row 3"):
         from_aif360(given)
+
+
+def test_a_feature_with_the_name_of_the_weights_is_refused(people):
+    counted = replace(people, weight=pd.Series([1.0, 2.0, 1.0, 1.0, 1.0]))
+    with pytest.raises(DataError, match="instance_weights"):
+        to_aif360(counted, features=pd.DataFrame({"instance_weights": range(5)}), make=StandIn)
 
 
 def test_what_is_no_such_dataset_is_refused_by_what_it_lacks(people):
@@ -109,3 +136,19 @@ def test_the_package_itself_agrees_about_people_and_parity():
     back = from_aif360(there)
     np.testing.assert_array_equal(back.group, credit.group)
     np.testing.assert_array_equal(back.target, credit.target)
+
+
+@pytest.mark.slow
+def test_the_package_itself_counts_people_by_their_weights():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        metrics = pytest.importorskip("aif360.metrics")
+        credit = load_credit()
+        weight = pd.Series(np.random.default_rng(0).uniform(0.5, 2.0, len(credit)))
+        there = to_aif360(replace(credit, weight=weight))
+        found = metrics.BinaryLabelDatasetMetric(
+            there, unprivileged_groups=[{"privileged": 0}], privileged_groups=[{"privileged": 1}]
+        ).statistical_parity_difference()
+    rates = [np.average(credit.target[who], weights=weight[who]) for who in (credit.group, ~credit.group)]
+    assert found == pytest.approx(rates[0] - rates[1])
+    np.testing.assert_allclose(from_aif360(there).weight, weight)

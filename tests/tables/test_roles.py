@@ -90,7 +90,7 @@ def test_a_similarity_that_cannot_work_is_refused(tmp_path, people, table, messa
         ('[roles]\nprotekted = ["sex"]', "no role .* 'protekted', did you mean 'protected'"),
         ("[roles]\nprotected = 3", "protected must be a name or a list of names, got 3"),
         ("[roles]\ntarget = ['a', 'b']", "target must be the name of one column"),
-        ('protected = ["sex"]', r"unknown key 'protected'.*below a line \[roles\]"),
+        ('protected = ["sex"]', r"unknown key 'protected': roles stand below a line \[roles\]"),
         ("[rolls]\n", "unknown key 'rolls', did you mean 'roles'"),
         ("", r"has no table \[roles\]"),
         ("[roles", "is not a TOML file"),

@@ -9,7 +9,11 @@ from numpy.typing import NDArray
 
 from ifair.datasets.dataset import Dataset
 from ifair.encode import Encoder
-from ifair.errors import IfairError, warn_user
+from ifair.errors import IfairError
+from ifair.tables.checked_table import check_weight
+
+WEIGHTS = "instance_weights"
+"""What AIF360 calls them."""
 
 _NEEDED = ("features", "feature_names", "labels", "label_names", "protected_attributes", "protected_attribute_names")
 
@@ -32,20 +36,13 @@ def from_aif360(dataset: Any, *, name: str = "aif360") -> Dataset:
         Its target is 1 for the favourable label and 0 otherwise, or the label itself where no label is favourable.
         The protected group are all who are unprivileged in any protected attribute; where nothing is said about
         privilege, all whose value is not the largest. Protected attributes are columns of the frame in any case.
-
-    Warns
-    -----
-    UserWarning
-        If records have different weights: those are left behind.
+        ``instance_weights`` that differ are its weights.
     """
     missing = [part for part in _NEEDED if not hasattr(dataset, part)]
     if missing:
         raise IfairError(f"{type(dataset).__name__} is no dataset of AIF360: it has no {', '.join(missing)}")
     if len(dataset.label_names) != 1:
         raise IfairError(f"a Dataset has one target, this has the labels {list(dataset.label_names)}: choose one")
-    weights = np.asarray(getattr(dataset, "instance_weights", [1.0]))
-    if weights.size and not np.all(weights == weights.flat[0]):
-        warn_user("the weights of the records are left behind: ifair counts all people alike")
     frame = pd.DataFrame(np.asarray(dataset.features, dtype=float), columns=[str(c) for c in dataset.feature_names])
     protected = np.asarray(dataset.protected_attributes, dtype=float)
     names = tuple(str(name) for name in dataset.protected_attribute_names)
@@ -63,7 +60,14 @@ def from_aif360(dataset: Any, *, name: str = "aif360") -> Dataset:
         group=_find_unprivileged(protected, getattr(dataset, "privileged_protected_attributes", None)),
         description=f"{len(frame)} records of an AIF360 dataset",
         source="a dataset in memory",
+        weight=_read_weights(getattr(dataset, WEIGHTS, None)),
     )
+
+
+def _read_weights(given: Any) -> pd.Series | None:
+    """How many people every record stands for; None where all count alike, as AIF360 writes with equal numbers."""
+    weights = pd.Series(np.ravel([] if given is None else given), name=WEIGHTS, dtype=np.float64)
+    return None if weights.nunique(dropna=False) < 2 else check_weight(weights)
 
 
 def _find_unprivileged(protected: NDArray[np.float64], privileged: Any) -> NDArray[np.bool_]:
@@ -91,17 +95,20 @@ def to_aif360(dataset: Dataset, *, features: Any = None, make: Callable[..., Any
     -------
     aif360.datasets.BinaryLabelDataset
         With one protected attribute, ``privileged``: 0 for the protected group, 1 for all others. The favourable
-        label is 1.
+        label is 1, and the weights of a Dataset that has any are its ``instance_weights``.
     """
     if dataset.target is None or not set(dataset.target.unique()) <= {0, 1}:
         raise IfairError("AIF360's BinaryLabelDataset needs a target of 0 and 1")
     frame = _encode_features(dataset.masked if features is None else features, len(dataset))
     target = str(dataset.target.name or "target")
-    taken = {target, "privileged"} & set(frame.columns)
+    weighted = {} if dataset.weight is None else {"instance_weights_name": WEIGHTS}
+    taken = {target, "privileged", *weighted.values()} & set(frame.columns)
     if taken:
         raise IfairError(f"a column of the features is called {taken.pop()!r}; rename it")
     frame["privileged"] = np.where(dataset.group, 0.0, 1.0)
     frame[target] = dataset.target.to_numpy(dtype=float)
+    if dataset.weight is not None:
+        frame[WEIGHTS] = dataset.weight.to_numpy(dtype=float)
     return (_import_dataset_class() if make is None else make)(
         favorable_label=1.0,
         unfavorable_label=0.0,
@@ -110,6 +117,7 @@ def to_aif360(dataset: Dataset, *, features: Any = None, make: Callable[..., Any
         protected_attribute_names=["privileged"],
         privileged_protected_attributes=[np.array([1.0])],
         unprivileged_protected_attributes=[np.array([0.0])],
+        **weighted,
     )
 
 

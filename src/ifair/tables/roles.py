@@ -132,8 +132,10 @@ def read_roles(path: str | Path) -> Roles:
     content = _read_toml(path)
     for key in content:
         if key not in ("roles", "similarity"):
-            hint = " Roles stand below a line [roles]." if key in Roles.__slots__ else ""
-            raise IfairError(f"{path}: unknown key {key!r}{suggest_name(key, ['roles', 'similarity'])}{hint}")
+            hint = suggest_name(key, ["roles", "similarity"])
+            if key in Roles.__slots__:
+                hint = ": roles stand below a line [roles]"
+            raise IfairError(f"{path}: unknown key {key!r}{hint}")
     if not isinstance(content.get("roles"), dict):
         raise IfairError(f"{path} has no table [roles]")
     roles = Roles.from_dict(content["roles"], where=str(path))
