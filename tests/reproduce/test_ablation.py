@@ -22,6 +22,7 @@ from ifair.reproduce.experiments.ablation import (
     map_settings,
     measure_variant,
     plan,
+    section,
     summarise,
     summarise_split,
     tabulate,
@@ -235,13 +236,20 @@ def test_the_table_has_all_variants_with_the_marks_to_beat_last(results):
     assert rows["masked, scaled"] == ["0.060* / 0.72*", ""]
 
 
+def test_datasets_of_other_numbers_of_splits_are_said(results):
+    found = results["experiments"]["ablation"]
+    assert "at most 1. 5 splits, too few" in markdown(section(found, results))
+    found["xing"]["variants"]["paper"]["hypervolume"]["n"] = 3
+    assert "at most 1. 3 to 5 splits, too few" in markdown(section(found, results))
+
+
 def test_findings_name_winners_gaps_and_leaks(results):
     text = markdown([Bullets(list_findings(results["experiments"]["ablation"]))])
     assert "**Credit**: hypervolume 0.030 with the paper's options against masked 0.050" in text
     assert "The best variant is “frozen” with 0.045, still below the best mark" in text
     assert "The best variant is “frozen” with 0.400, which no mark beats" in text
     assert "“frozen”: more hypervolume than the paper's options on 8 of 10 splits, in the mean on 2 of 2" in text
-    assert "in the mean on 0 of 1 datasets; clearly more on none, clearly less on Credit" in text
+    assert "in the mean on 0 of 1 dataset; clearly more on none, clearly less on Credit" in text
     assert text.index("“frozen”: more") < text.index("“squared softmax”: more")
     assert "AUC of 0.90 from the paper's iFair-b, 0.60 from masked data, and 0.55" in text
     assert text.count("multiplying masked data") == 1

@@ -118,5 +118,11 @@ def test_words_count_the_models_for_which_the_claim_holds(results):
     assert "pairwise ranking +0.35 (at -0.50 MAP)" in text
 
 
+def test_what_rounds_to_nothing_is_no_rise(results):
+    models = results["experiments"]["downstream"]["classification"]["credit"]
+    models["boosting"]["ifair-b"]["yNN"]["mean"] = models["boosting"]["full"]["yNN"]["mean"] + 0.004
+    assert "for 0 of 2 models: gradient boosting 0.00 (at -0.05 AUC)" in page(results)
+
+
 def test_spreads_are_in_the_detailed_tables(results):
     assert "| gradient boosting | iFair-b | 0.65 ± 0.02 |" in page(results)

@@ -112,6 +112,13 @@ def test_the_page_tells_where_its_numbers_come_from(results):
     assert "Versions: ifair 1.2, python 3.11, numpy 2.0, scipy 1.13, scikit-learn 1.6." in page
 
 
+def test_versions_that_differ_stand_side_by_side(results):
+    runs = [run for parts in results["runs"].values() for run in parts.values()]
+    runs[0]["environment"] = {**runs[0]["environment"], "python": "3.11 and 3.12"}
+    runs[1]["environment"] = {**runs[1]["environment"], "python": "3.12"}
+    assert "Versions: ifair 1.2, python 3.11 and 3.12, numpy 2.0," in format_markdown(results)
+
+
 def test_a_terminal_gets_tables_and_verdicts(results):
     lines = format_text(results).splitlines()
     assert lines[0] == "COMPAS, classification"

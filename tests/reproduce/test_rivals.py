@@ -201,7 +201,7 @@ def test_what_was_left_out_is_said():
             "rivals": {"classification": {}, "ranking": {}, "left_out": {"sensei": "pip install 'ifair[rivals]'"}}
         },
     }
-    assert "SenSeI was left out: `pip install 'ifair[rivals]'`." in page(nothing)
+    assert "SenSeI was left out, for its package was not installed: pip install 'ifair\\[rivals\\]'." in page(nothing)
 
 
 def test_without_results_there_is_nothing():

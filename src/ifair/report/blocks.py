@@ -34,18 +34,20 @@ class Number:
     """A measure over repeated splits, and what the paper printed for it, if anything."""
 
     mean: float
-    sd: float
+    sd: float | None
+    """None of a single split, which has none."""
     paper: float | None = None
     digits: int = 2
 
     @classmethod
     def of(cls, spread: Mapping[str, Any], paper: float | None = None, digits: int = 2) -> "Number":
-        """From ``mean`` and ``sd`` as results have them."""
-        return cls(spread["mean"], spread["sd"], paper, digits)
+        """From ``mean``, ``sd`` and ``n`` as results have them."""
+        return cls(spread["mean"], spread["sd"] if spread["n"] > 1 else None, paper, digits)
 
     @property
     def ours(self) -> str:
-        return f"{self.mean:.{self.digits}f} ± {self.sd:.{self.digits}f}"
+        mean = f"{self.mean:.{self.digits}f}"
+        return mean if self.sd is None else f"{mean} ± {self.sd:.{self.digits}f}"
 
     @property
     def printed(self) -> str:
@@ -210,12 +212,13 @@ def _inline(part: Inline) -> str:
 
 def _number(number: Number) -> str:
     """Two lines at most in a narrow column: it may break before the deviation, and nowhere else."""
-    mean, deviation = number.ours.replace("± ", "±\N{NO-BREAK SPACE}").split(" ")
+    ours = number.ours.replace(" ", "\N{NO-BREAK SPACE}")
     if number.paper is None:
-        return f"{mean}\N{NO-BREAK SPACE}{deviation}"
+        return ours
     difference = f"**{number.difference}**" if number.far else number.difference
-    arrow = f"{number.printed}\N{NO-BREAK SPACE}→\N{NO-BREAK SPACE}{mean}"
-    return f"{arrow} {deviation}\N{NO-BREAK SPACE}({difference})"
+    # The deviation begins a line of its own.
+    ours = ours.replace("\N{NO-BREAK SPACE}±", " ±")
+    return f"{number.printed}\N{NO-BREAK SPACE}→\N{NO-BREAK SPACE}{ours}\N{NO-BREAK SPACE}({difference})"
 
 
 def _escape(text: str) -> str:

@@ -66,6 +66,11 @@ def line(name: str, text: str) -> Line:
     return Strong(dataset(name)), text
 
 
+def count(n: int, noun: str) -> str:
+    """``1 split``, ``3 splits``."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
 def model(name: str, task: str) -> str:
     """A model's name in words; the linear one is the paper's for the task."""
     linear = "logistic regression" if task == "classification" else "linear regression"

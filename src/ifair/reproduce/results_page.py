@@ -161,8 +161,9 @@ def _introduce(results: Results) -> list[Block]:
                 " says that the paper prints 0.59, that ours is 0.60 on average with a standard deviation of 0.02 over "
                 "the splits, and how far they are apart. The difference is ",
                 Strong("bold"),
-                f" where it is larger than {MARGIN} (five points of a percentage): up to that the two count as "
-                "equivalent, however much splits differ. Where only ours is given, the paper prints no number.",
+                f" where it is larger than {MARGIN} before rounding (five points of a percentage): up to that the two "
+                "count as equivalent, however much splits differ. Where only ours is given, the paper prints no "
+                "number, and where ± is missing there was a single run.",
             )
         ),
         Text(
@@ -206,8 +207,11 @@ def _tabulate_agreement(everything: list[Block]) -> list[Block]:
     if not rows:
         return []
     return [
-        Text("The paper's numbers and ours, percentages as hundredths:"),
-        Table([["section", "printed", "mean absolute difference", f"within {MARGIN}"], *rows]),
+        Text(
+            "The paper's numbers and ours, percentages as hundredths; a number that is compared with two readings of "
+            "ours counts twice:"
+        ),
+        Table([["section", "comparisons", "mean absolute difference", f"within {MARGIN}"], *rows]),
     ]
 
 
@@ -216,17 +220,19 @@ def _tabulate_runs(results: Results) -> list[Block]:
     if not results["runs"]:
         return []
     rows = [["experiment", "data", "profile", "splits", "units", "processor minutes", "machine"]]
-    versions = set()
+    versions: dict[str, set[str]] = {name: set() for name in VERSIONS}
     for experiment, parts in results["runs"].items():
         for part, run in parts.items():
             minutes, counts = f"{run['seconds'] / 60:.1f}", [str(len(run["seeds"])), str(run["units"])]
             machine = run["environment"]["machine"]
             rows.append([experiment, _describe_source(part, run["sources"]), run["profile"], *counts, minutes, machine])
-            versions.add(", ".join(f"{name} {run['environment'][name]}" for name in VERSIONS))
+            for name, found in versions.items():
+                found.update(run["environment"][name].split(" and "))
+    used = [f"{name} {' and '.join(sorted(found))}" for name, found in versions.items()]
     return [
         Heading("Profiles, time and machines"),
         Table(rows),
-        Text(f"Versions: {'; '.join(sorted(versions))}."),
+        Text(f"Versions: {', '.join(used)}."),
         *(Text(f"Not run so far of this profile: {line}.") for line in _list_not_run(results)),
     ]
 

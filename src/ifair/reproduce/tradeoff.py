@@ -269,7 +269,7 @@ def _compare_with_best(dataset: str, by_reference: dict[str, Any]) -> list[Line]
         }
         lines.append(
             f"{REFERENCES[reference]} iFair-b is {word} the rival that does best against it, {labels.method(rival)}, "
-            f"with {n} settings each: {format_difference(hundredths)}"
+            f"with {labels.count(n, 'setting')} each: {format_difference(hundredths)}"
         )
     return [labels.line(dataset, f": {'; '.join(lines)}.")] if lines else []
 

@@ -239,13 +239,15 @@ def summarise_split(result: Mapping[str, Any]) -> dict[str, float]:
 
 def section(found: Any, results: Results) -> list[Block]:
     """The table, the picture and the findings; nothing where the experiment was not run."""
-    n_splits = next(iter(found.values()))["variants"][BASE]["hypervolume"]["n"]
+    counts = sorted({one["variants"][BASE]["hypervolume"]["n"] for one in found.values()})
+    counted = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else str(counts[0])
     return [
         Heading("Options beyond the paper"),
         Text(
             "Hypervolume / harmonic mean on test, for settings chosen on validation: iFair-b as in the paper, with one "
             "or more options changed, and below it the marks to beat, among them masked data multiplied by a factor of "
-            f"at most 1. {n_splits} splits{_describe_signs(n_splits)}. The best of each column has a star."
+            f"at most 1. {counted} splits{_describe_signs(counts[-1])}. The best of each column has a star. Rankings "
+            "are without what differs in scale alone, which linear regression does not notice."
         ),
         Table(tabulate(found)),
         *_list_skipped(found),
@@ -344,8 +346,8 @@ def _describe_variants(found: Found) -> list[Line]:
         splits = sum(one["variants"][name]["hypervolume"]["n"] for one in tried.values())
         line = (
             f"“{label_variant(name)}”: more hypervolume than the paper's options on {ahead} of {splits} splits, in the "
-            f"mean on {len(above)} of {len(tried)} datasets; clearly more on {_join_datasets(better)}, clearly less on "
-            f"{_join_datasets(worse)}."
+            f"mean on {len(above)} of {labels.count(len(tried), 'dataset')}; clearly more on {_join_datasets(better)}, "
+            f"clearly less on {_join_datasets(worse)}."
         )
         rated.append((ahead / splits, line))
     return [line for _, line in sorted(rated, key=lambda pair: -pair[0])]

@@ -98,7 +98,8 @@ def _describe_changes(datasets: Mapping[str, Any], task: str) -> list[Line]:
                 words = f"{labels.model(model, task)} {add_sign(fairer)} (at {add_sign(dearer)} {utility})"
                 changes.append((fairer, words))
         if changes:
-            better = sum(fairer > 0 for fairer, _ in changes)
+            # What rounds to nothing is no rise.
+            better = sum(round(fairer, 2) > 0 for fairer, _ in changes)
             told = ", ".join(words for _, words in changes)
             said = f": iFair-b raises yNN above that of the full data for {better} of {len(changes)} models: {told}."
             lines.append(labels.line(dataset, said))

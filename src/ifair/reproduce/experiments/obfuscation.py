@@ -142,7 +142,7 @@ def judge(found: Any, results: Results) -> list[Finding]:
             majority = f"; majority {by['ifair-b']['majority']['mean']:.2f}" if measure == "accuracy" else ""
             line = (
                 f"{labels.dataset(dataset)}, {ADVERSARIES[adversary]}, {measure}: iFair-b {format_spread(ours)} "
-                f"against {format_spread(masked)} for masked data ({add_sign(-saved)}){others}{majority}"
+                f"against {format_spread(masked)} for masked data ({add_sign(-saved, 3)}){others}{majority}"
             )
             parts.append((saved >= SUBSTANTIAL, line))
     return judge_claim(

@@ -264,7 +264,7 @@ def _compare_protocols(
         Text(
             f"Seen: of all readings that hold out nothing the closest ({_name(same)}), measured on the records that "
             f"were learned from, as the paper seems to have done. Unseen: {_name(honest)}, "
-            f"mean over {honest['chance']['MAP']['n']} split(s)."
+            f"mean over {labels.count(honest['chance']['MAP']['n'], 'split')}."
         ),
         Table(rows),
     ]

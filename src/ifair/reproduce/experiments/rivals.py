@@ -17,7 +17,7 @@ from ifair.evaluate.rules import RULES, choose_row
 from ifair.evaluate.splits import Split
 from ifair.evaluate.statistics import spread
 from ifair.evaluate.training import Outcome, decide
-from ifair.report.blocks import Block, Bullets, Code, Heading, Line, Number, Table, Text, add_sign
+from ifair.report.blocks import Block, Bullets, Heading, Line, Number, Table, Text, add_sign
 from ifair.reproduce import labels, rival_models
 from ifair.reproduce.case import Case, prepare
 from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, group_results, make_unit
@@ -155,7 +155,8 @@ def section(found: Any, results: Results) -> list[Block]:
     if not any(found.values()):
         return []
     missing = [
-        Text((f"{NAMES[rival]} was left out: ", Code(hint), ".")) for rival, hint in found.get("left_out", {}).items()
+        Text(f"{NAMES[rival]} was left out, for its package was not installed: {hint}.")
+        for rival, hint in found.get("left_out", {}).items()
     ]
     blocks: list[Block] = [Heading("Outside rivals"), Text(ABOUT), *missing, *_compare_with_ours(results)]
     for task, measures in labels.COLUMNS.items():

@@ -207,7 +207,8 @@ def _describe_cost(dataset: str, found: dict[str, Any]) -> Line:
     words = []
     for part in ("validation", "test"):
         needed = found[part]["fits_to_95_percent"]
-        search = f"{needed['search']} fits" if needed["search"] else f"more than its {found['fits']['search']} fits"
+        at_most = labels.count(found["fits"]["search"], "fit")
+        search = labels.count(needed["search"], "fit") if needed["search"] else f"more than its {at_most}"
         grid = f"{needed['grid_at_random']}" if needed["grid_at_random"] else f"more than {found['fits']['grid']}"
         words.append(f"on {part} data the search needs {search}, the grid in random order {grid}")
     return labels.line(dataset, f", to 95 % of the grid's hypervolume: {'; '.join(words)}.")

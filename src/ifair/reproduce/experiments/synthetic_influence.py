@@ -24,7 +24,7 @@ from ifair.reproduce.experiments.synthetic_panels import (
     fit_points,
     map_to_plane,
 )
-from ifair.reproduce.verdicts import judge_claim
+from ifair.reproduce.verdicts import format_spread, judge_claim
 from ifair.results import Results
 
 COLLAPSED = 1e-3
@@ -112,7 +112,9 @@ def section(found: Any, results: Results) -> list[Block]:
         Text(
             "How far a record's representation moves, in units of the representation's own spread, over all settings: "
             "between the three variants; between two random starts, which would differ anyway; and when nothing but "
-            "its own membership is changed (flip: mean record, worst flip: the one that moves most)."
+            "its own membership is changed (flip: mean record, worst flip: the one that moves most). ± is over "
+            "settings and draws. Of a representation that has shrunk nearly to a point the unit is small: where ± is "
+            "large, few such settings make the mean."
         ),
         Table(rows),
     ]
@@ -123,13 +125,18 @@ def judge(found: Any, results: Results) -> list[Finding]:
     if not {"ifair", "lfr"} <= set(found):
         return []
     ours, theirs = found["ifair"], found["lfr"]
+    told = {name: format_spread(by, 3) for name, by in ours.items()}
     variants, starts, flip = (ours[name]["mean"] for name in ("between_variants", "between_starts", "flip"))
     return judge_claim(
         "Group membership hardly moves the representation that iFair learns (synthetic data), and moves LFR's much.",
-        "In units of the representation's spread, a record moves no more between the variants of group membership than "
-        f"between two random starts; less than {HARDLY} when only its own membership changes; and less than with LFR.",
+        "In units of the representation's spread, on average over settings, a record moves no more between the "
+        f"variants of group membership than between two random starts; less than {HARDLY} when only its own membership "
+        "changes; and less than with LFR.",
         [
-            (variants <= starts, f"between variants {variants:.3f}, between starts {starts:.3f}"),
+            (
+                variants <= starts,
+                f"between variants {told['between_variants']}, between starts {told['between_starts']}",
+            ),
             (flip < HARDLY, f"flip of a record's own membership: {flip:.3f} (worst {ours['worst_flip']['mean']:.3f})"),
             (
                 variants < theirs["between_variants"]["mean"] and flip < theirs["flip"]["mean"],
