@@ -123,6 +123,9 @@ def test_path_shows_the_folders_and_the_files(cache, published):
     assert str(cache) in run("path").stdout
     assert json.loads(run("path", "--json").stdout) == {"IFAIR_DATA": None, "cache": str(cache)}
     assert Path(run("path", "credit").stdout.strip()).is_file()
+    generated = run("path", "synthetic")
+    assert (generated.exit_code, generated.stdout) == (0, "")
+    assert generated.stderr == "synthetic: generated, there is no file\n"
     missing = run("path", "census")
     assert missing.exit_code == 1
     assert "ifair datasets fetch census" in missing.stderr

@@ -101,7 +101,8 @@ def read_people(table: Path, roles: Any, *more: str | None) -> tuple[Any, ...]:
     if roles.target is None:
         raise click.UsageError("name the outcome that is decided about: --target COLUMN, or a file with --columns")
     named = [name for name in more if name is not None]
-    checked = check_table(table, roles.override(ignore=[*roles.ignore, *named]) if named else roles)
+    ignored = [*roles.ignore, *(name for name in named if name not in roles.ignore)]
+    checked = check_table(table, roles.override(ignore=ignored) if named else roles)
     warn(checked.warnings)
     ids = None if roles.id is None else checked.frame[roles.id].to_numpy()
     people = checked.to_dataset()

@@ -168,6 +168,8 @@ def path(name: str | None, as_json: bool) -> None:
         for line in paths:
             click.echo(line)
     missing = [key for key, place in located.items() if place is None]
+    if not paths and not missing:
+        click.echo(f"{name}: {_presence(name)}, there is no file", err=True)
     if missing:
         raise click.ClickException(f"not on this machine: {', '.join(missing)}. Run `ifair datasets fetch {name}`.")
 

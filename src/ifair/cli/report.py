@@ -128,7 +128,7 @@ def _find_point(evidence: Evidence, choice: str, *, needed: bool) -> dict[str, s
         return None
     known = [*evidence["choices"], *names]
     near = nearest_name(choice, known)
-    hint = f", did you mean {near!r}?" if near else ";"
+    hint = f", did you mean {near!r}?" if near else "."
     raise click.ClickException(f"there is no point {choice!r} in the evidence{hint} There are {', '.join(known)}")
 
 
