@@ -71,6 +71,23 @@ def real_data():
     return Path(folder)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def few_folds():
+    """Let the adversary of an audit guess in two folds, not five; what it finds is the business of tests/metrics."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("ifair.evaluate.judgement.ADVERSARY_FOLDS", 2)
+        yield
+
+
+@pytest.fixture
+def few_trees(monkeypatch):
+    """Boosting of five trees, where it is not asked how good its models are."""
+    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+    for boosting in (HistGradientBoostingClassifier, HistGradientBoostingRegressor):
+        monkeypatch.setitem(boosting.__init__.__kwdefaults__, "max_iter", 5)
+
+
 @pytest.fixture
 def quick_fits(monkeypatch):
     """One rough search for every IFair that does not say otherwise: pages and examples need no more digits."""
