@@ -79,13 +79,15 @@ def few_folds():
         yield
 
 
-@pytest.fixture
-def few_trees(monkeypatch):
-    """Boosting of five trees, where it is not asked how good its models are."""
+@pytest.fixture(scope="module")
+def few_trees():
+    """Boosting of five trees in a whole module of tests, where it is not asked how good its models are."""
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
-    for boosting in (HistGradientBoostingClassifier, HistGradientBoostingRegressor):
-        monkeypatch.setitem(boosting.__init__.__kwdefaults__, "max_iter", 5)
+    with pytest.MonkeyPatch.context() as patched:
+        for boosting in (HistGradientBoostingClassifier, HistGradientBoostingRegressor):
+            patched.setitem(boosting.__init__.__kwdefaults__, "max_iter", 5)
+        yield
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from sklearn.metrics import accuracy_score, roc_auc_score
 from ifair.cli.audit_options import read_people
 from ifair.tables.roles import Roles
 
-from samples import FAST, applicants, small_evidence
+from samples import applicants, few_candidates, small_evidence
 from scripts import run
 
 ROLES = ["--protected", "sex", "--target", "hired", "--ignore", "rating", "--ignore", "team"]
@@ -25,20 +25,9 @@ def people(tmp_path):
     return path
 
 
-@pytest.fixture
-def fast(monkeypatch):
-    """Short searches and few candidates."""
-    # By import_module, since packages hold functions of the same names.
-    monkeypatch.setattr(import_module("ifair.audit.evidence"), "SOLVER", FAST)
-    arms = import_module("ifair.evaluate.arms")
-    monkeypatch.setattr(arms, "MODELS", ("linear",))
-    monkeypatch.setattr(arms, "STRENGTHS", (0.2,))
-    monkeypatch.setattr(arms, "SETTINGS", ({"K": 3, "share": 0.5},))
-
-
-@pytest.mark.usefixtures("fast")
 def test_json_alone_goes_to_standard_output(people):
-    done = run("audit", people, *ROLES, "--ignore", "person", "--resamples", 10, "--json")
+    with few_candidates():
+        done = run("audit", people, *ROLES, "--ignore", "person", "--resamples", 10, "--json")
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["format"] == "ifair-evidence"
     assert "full data" in done.stderr
@@ -192,7 +181,8 @@ def in_use(tmp_path_factory):
     frame.to_csv(folder / "people.csv", index=False)
     roles = ["--protected", "sex", "--target", "hired", "--id", "person"]
     arguments = [*roles, "--ignore", "invited", "--scores", "ours", "--threshold", 0.6, "--resamples", 10, "--jobs", 1]
-    done = run("audit", folder / "people.csv", *arguments, "-o", folder / "evidence.json")
+    with few_candidates():
+        done = run("audit", folder / "people.csv", *arguments, "-o", folder / "evidence.json")
     assert done.exit_code == 0, done.output
     assert "the model in use, column ours" in done.stdout
     assert "left out: the flip test of the model in use" in done.stdout
@@ -225,7 +215,8 @@ def test_decisions_in_use_are_read_by_the_value_that_is_positive(in_use, tmp_pat
     frame.assign(hired=frame["hired"].map({1: "yes", 0: "no"})).to_csv(tmp_path / "words.csv", index=False)
     roles = ["-p", "sex", "--target", "hired", "--positive", "yes", "--ignore", "person", "--ignore", "ours"]
     arguments = [*roles, "--decisions", "invited", "--resamples", 10, "--jobs", 1, "--json"]
-    done = run("audit", tmp_path / "words.csv", *arguments)
+    with few_candidates():
+        done = run("audit", tmp_path / "words.csv", *arguments)
     assert done.exit_code == 0, done.output
     found = json.loads(done.stdout)
     [point] = [p for p in found["points"] if p["family"] == "existing"]

@@ -11,7 +11,7 @@ from sklearn.metrics import accuracy_score, recall_score, roc_auc_score
 import ifair
 from ifair.audit.people_view import round_scores
 
-from samples import applicants
+from samples import applicants, few_candidates
 from scripts import run
 
 pytest.importorskip("optuna")
@@ -35,9 +35,9 @@ def place(tmp_path_factory):
     frame.insert(0, "person", [f"p{i:03d}" for i in range(len(frame))])
     frame.to_csv(folder / "people.csv", index=False)
     frame.drop(columns=["sex", "hired", "rating"]).to_csv(folder / "newcomers.csv", index=False)
-    tuned = do(
-        "tune", folder / "people.csv", *ROLES, "--trials", 4, "--estimator", "linear", "-o", folder / "tuning.json"
-    )
+    searched = ["--trials", 4, "--estimator", "linear", "-o", folder / "tuning.json"]
+    with few_candidates():
+        tuned = do("tune", folder / "people.csv", *ROLES, *searched)
     assert "4 settings: at most" in tuned.stderr
     assert "0 s left" in tuned.stderr
     assert "protected columns deleted" in tuned.stdout
@@ -163,20 +163,13 @@ def test_a_model_of_ones_own_is_tuned_and_shipped(place, tmp_path, monkeypatch):
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
-    do("tune", place / "people.csv", *ROLES, "--trials", 4, "--estimator", "our_models:make_bayes", "-o", "tuning.json")
+    searched = ["--trials", 4, "--estimator", "our_models:make_bayes", "-o", "tuning.json"]
+    with few_candidates():
+        do("tune", place / "people.csv", *ROLES, *searched)
     tuning = json.loads((tmp_path / "tuning.json").read_text())
     assert "our_models:make_bayes" in {p["candidate"]["model"] for p in tuning["trials"] if p["role"] == "ours"}
-    do(
-        "fit",
-        place / "people.csv",
-        *ROLES,
-        "--consistent",
-        0.1,
-        "--estimator",
-        "our_models:make_bayes",
-        "-o",
-        "m.ifair",
-    )
+    learned = ["--consistent", 0.1, "--estimator", "our_models:make_bayes", "-o", "m.ifair"]
+    do("fit", place / "people.csv", *ROLES, *learned)
     assert type(ifair.load("m.ifair").estimator_[-1]).__name__ == "GaussianNB"
 
 

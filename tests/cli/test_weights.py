@@ -1,7 +1,6 @@
 """``--weight``: a column that says how many people a row stands for, in models and in measures."""
 
 import json
-from importlib import import_module
 
 import numpy as np
 import pandas as pd
@@ -17,7 +16,7 @@ from ifair.errors import IfairError
 from ifair.report.card import card
 from ifair.report.terminal import audit_text, tuning_text
 
-from samples import FAST, applicants
+from samples import applicants, few_candidates
 from scripts import run
 
 ROLES = ["--protected", "sex", "--target", "hired", "--ignore", "rating", "--ignore", "team", "--id", "person"]
@@ -37,17 +36,8 @@ def table(people, tmp_path_factory):
     return path
 
 
-def few_candidates(patch):
-    patch.setattr(import_module("ifair.audit.evidence"), "SOLVER", FAST)
-    arms = import_module("ifair.evaluate.arms")
-    patch.setattr(arms, "MODELS", ("linear",))
-    for name, few in (("STRENGTHS", (0.2,)), ("SETTINGS", ({"K": 3, "share": 0.5},)), ("PENALTIES", (0.1,))):
-        patch.setattr(arms, name, few)
-
-
 def audit(table, *arguments):
-    with pytest.MonkeyPatch.context() as patch:
-        few_candidates(patch)
+    with few_candidates():
         done = run("audit", table, *ROLES, *arguments, "--resamples", 20, "--jobs", 1, "--json")
     assert done.exit_code == 0, done.output
     return json.loads(done.stdout)
@@ -111,8 +101,7 @@ def test_a_tuning_learns_and_judges_by_the_weights(table, tmp_path):
     pytest.importorskip("optuna")
     out = tmp_path / "tuning.json"
     options = ["--trials", 2, "--estimator", "linear", "-o", out]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(import_module("ifair.audit.tuning"), "SOLVER", FAST)
+    with few_candidates():
         done = run("tune", table, *ROLES, "--weight", "stands_for", "--ignore", "twice", *options)
     assert done.exit_code == 0, done.output
     found = json.loads(out.read_text())

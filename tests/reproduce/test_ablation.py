@@ -30,6 +30,9 @@ from ifair.reproduce.profiles import PROFILES
 from ifair.reproduce.runner import Record
 
 
+pytestmark = pytest.mark.usefixtures("few_trees")
+
+
 @pytest.fixture
 def parts():
     return prepare(Case("credit", 0, max_records=180))
