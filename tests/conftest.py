@@ -5,8 +5,13 @@ import signal
 import tempfile
 from pathlib import Path
 
+import hypothesis
 import numpy as np
 import pytest
+
+# Enough examples to find what is wrong everywhere; time is no test on machines that others use too.
+hypothesis.settings.register_profile("tests", max_examples=25, deadline=None)
+hypothesis.settings.load_profile("tests")
 
 # Test processes share the cores already: one BLAS thread each, set before the first numerical call, and no processes of
 # their own where a test does not ask for them; each of those would import everything anew.

@@ -22,7 +22,7 @@ from ifair.metrics import rank_consistency
 from ifair.similarity import peers as searching
 from ifair.similarity.peers import share_searches
 
-from samples import FAST, FRONT, IDS, applicants, dataset, small_evidence, tuned
+from samples import FAST, IDS, applicants, dataset, small_evidence, tuned
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ifair.core.lfr_terms import GroupParity, LabelCrossEntropy, first_log_odds
@@ -143,7 +143,6 @@ def test_whole_weights_are_copies_of_the_records_and_0_is_none(rng, name, engine
     assert_same(weighted.value_and_grad(at), objective_of_copies([name], X, counts, reduction).value_and_grad(at))
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(0, 3), min_size=M, max_size=M), st.integers(0, 2**16))
 def test_any_whole_weights_are_copies_in_all_terms_together(counts, seed):
     names = [name for name in TERMS if "p = 1.5" not in name]

@@ -115,7 +115,7 @@ def test_memberships_differ_less_between_groups_the_more_fairness_weighs(rng, gr
     y = (X[:, 0] + X[:, 1] > 0).astype(int)
     for seed in range(3):
         losses = [
-            LFR(5, fairness_weight=weight, max_iter=150, n_restarts=1, random_state=seed)
+            LFR(5, fairness_weight=weight, max_iter=50, n_restarts=1, random_state=seed)
             .fit(X, y, sensitive_features=group)
             .fairness_loss_
             for weight in (0.0, 0.3, 10.0)

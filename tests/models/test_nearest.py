@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -214,7 +214,6 @@ def test_other_outputs_have_no_bound(X, output):
 K = 6
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     cells=arrays(np.intp, 40, elements=st.integers(0, K - 1)),
     near=arrays(np.intp, (40, 3), elements=st.integers(-1, 39)),
