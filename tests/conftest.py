@@ -1,6 +1,7 @@
 """Fixtures shared by all tests."""
 
 import os
+import re
 import signal
 import tempfile
 from pathlib import Path
@@ -36,18 +37,13 @@ def pytest_configure(config):
         config.add_cleanup(lambda: (os.environ.pop("IFAIR_TEST_SHARED"), folder.cleanup()))
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_make_collect_report(collector):
-    """Count tests that cannot be imported as an error.
-
-    Whoever looks for examples leaves out modules that need a package which is not there, and with a module of tests,
-    which is then known half-imported, all of its tests would be left out too.
-    """
-    report = yield
-    here = Path(__file__).parent
-    if report.skipped and here in collector.path.parents and "unable to import" in str(report.longrepr):
-        report.outcome, report.longrepr = "failed", f"{collector.path.relative_to(here)} cannot be imported"
-    return report
+def pytest_ignore_collect(collection_path, config):
+    """Leave out modules of a mark that is not asked for: importing what they need, such as Dask, takes seconds."""
+    unwanted = re.findall(r"\bnot (\w+)", config.option.markexpr)
+    if unwanted and collection_path.suffix == ".py":
+        marks = re.search(r"^pytestmark = .*?(?=\n\n)", collection_path.read_text(encoding="utf-8"), re.M | re.S)
+        return True if marks and {*re.findall(r"pytest\.mark\.(\w+)", marks[0])} & {*unwanted} else None
+    return None
 
 
 def pytest_generate_tests(metafunc):
