@@ -144,7 +144,7 @@ def test_both_labels_are_given_on_german_credit_with_default_weights(credit):
 def test_heavy_weights_of_fairness_do_not_take_a_label_away_on_german_credit(credit):
     (X, y, group), _ = credit
     for seed in range(2):
-        model = LFR(10, fairness_weight=20.0, random_state=seed, n_restarts=1, max_iter=300)
+        model = LFR(10, fairness_weight=20.0, random_state=seed, n_restarts=1, max_iter=150)
         assert 0.05 < model.fit(X, y, sensitive_features=group).predict(X).mean() < 0.95
 
 
@@ -155,7 +155,7 @@ def test_rounding_the_kink_of_parity_lets_the_search_get_further(credit, monkeyp
 
     def exact_losses():
         models = [
-            LFR(10, random_state=seed, n_restarts=1, max_iter=200).fit(X, y, sensitive_features=group)
+            LFR(10, random_state=seed, n_restarts=1, max_iter=100).fit(X, y, sensitive_features=group)
             for seed in range(2)
         ]
         return np.array([m.reconstruct_loss_ + m.target_loss_ + m.fairness_loss_ for m in models])
