@@ -17,7 +17,7 @@ from ifair.report.card import card
 from ifair.report.terminal import audit_text, tuning_text
 
 from samples import applicants, few_candidates
-from scripts import run
+from scripts import do, run
 
 ROLES = ["--protected", "sex", "--target", "hired", "--ignore", "rating", "--ignore", "team", "--id", "person"]
 
@@ -120,8 +120,7 @@ def test_a_model_is_learned_with_the_weights_by_option_or_by_file(table, people,
         'weight = "stands_for"\n'
     )
     options = ["-k", 3, "--restarts", 1, "--max-iter", 300, "--jobs", 1, "-o", out]
-    done = run("fit", table, "--columns", roles, *options)
-    assert done.exit_code == 0, done.output
+    done = do("fit", table, "--columns", roles, *options)
     assert "people are weighted by 'stands_for'" in done.output
     about = ifair.inspect(out)["about"]
     assert about["roles"]["weight"] == about["data"]["weighted_by"] == "stands_for"
@@ -136,8 +135,7 @@ def test_a_model_is_learned_with_the_weights_by_option_or_by_file(table, people,
 def test_consistent_decisions_are_learned_with_the_weights(table, people, tmp_path):
     pytest.importorskip("skops")
     more = ["--weight", "stands_for", "--ignore", "twice", "--consistent", 0.1, "-o", tmp_path / "model.ifair"]
-    done = run("fit", table, *ROLES, *more)
-    assert done.exit_code == 0, done.output
+    do("fit", table, *ROLES, *more)
     model = ifair.load(tmp_path / "model.ifair")
     X = people[list(model.feature_names_in_)]
     weights = people["stands_for"] / people["stands_for"].mean()
