@@ -72,6 +72,14 @@ def real_data():
     return Path(folder)
 
 
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """An empty cache folder of this test's own, and no IFAIR_DATA."""
+    monkeypatch.delenv("IFAIR_DATA", raising=False)
+    monkeypatch.setenv("IFAIR_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
 @pytest.fixture(scope="session", autouse=True)
 def few_folds():
     """Let the adversary of an audit guess in two folds, not five; what it finds is the business of tests/metrics."""

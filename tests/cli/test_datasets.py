@@ -19,13 +19,6 @@ VERB = import_module("ifair.cli.datasets")
 
 
 @pytest.fixture
-def cache(tmp_path, monkeypatch):
-    monkeypatch.delenv("IFAIR_DATA", raising=False)
-    monkeypatch.setenv("IFAIR_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
-
-
-@pytest.fixture
 def published(tmp_path, monkeypatch):
     """A census of one small file, published on this machine."""
     content = b"39, State-gov\n"

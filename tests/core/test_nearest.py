@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from ifair.core.nearest import GROUP, nearest, smallest, to_ten_digits
 from ifair.metrics import nearest_neighbours
 
+from devices import import_torch
+
 
 def by_all_distances(reference, k, queries=None):
     """The nearest by sorting all distances."""
@@ -19,22 +21,19 @@ def by_all_distances(reference, k, queries=None):
     return order, np.take_along_axis(squared, order, axis=1)
 
 
-def import_torch():
-    torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'ifair[torch]'")
+def on_tensors(reference, k, queries=None):
+    torch = import_torch()
     from ifair.core import nearest_torch
 
-    return torch, nearest_torch
-
-
-def on_tensors(reference, k, queries=None):
-    torch, nearest_torch = import_torch()
     asked = None if queries is None else torch.from_numpy(queries)
     index, squared = nearest_torch.nearest(torch.from_numpy(reference), k, asked)
     return index.numpy(), squared.numpy()
 
 
 def as_on_tensor_cores(reference, k, queries=None):
-    _, nearest_torch = import_torch()
+    import_torch()
+    from ifair.core import nearest_torch
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(nearest_torch, "SPLIT", frozenset({"cpu"}))
         patch.setattr(nearest_torch, "TILE", 2**14)

@@ -18,6 +18,7 @@ from ifair.core.objective import Objective, Reconstruction
 from ifair.core.pairs import AllPairs, EuclideanPairs, Landmarks
 from ifair.engines.engine import LocalEngine
 
+from devices import open_torch
 from oracles import assert_gradient_is_right
 
 M, N, K = 13, 4, 3
@@ -93,14 +94,7 @@ TERMS = {
 every_term = pytest.mark.parametrize("name", TERMS)
 
 
-def on_torch(X):
-    pytest.importorskip("torch", reason="torch is not installed: pip install 'ifair[torch]'")
-    from ifair.engines.torch import TorchEngine
-
-    return TorchEngine(X, device="cpu", block_rows=6, tile_rows=5)
-
-
-ENGINES = {"local": lambda X: LocalEngine(X, block_rows=6, tile_rows=5), "torch": on_torch}
+ENGINES = {"local": lambda X: LocalEngine(X, block_rows=6, tile_rows=5), "torch": lambda X: open_torch(X, 6, 5)}
 every_engine = pytest.mark.parametrize("engine", ENGINES)
 
 
