@@ -77,7 +77,7 @@ def in_memory(X):
     ids=lambda options: "-".join(options) or "landmarks",
 )
 @pytest.mark.parametrize("form", FORMS)
-def test_a_fit_from_disk_is_that_from_memory_bit_by_bit(X, on_disk, in_memory, form, options):
+def test_a_fit_from_disk_is_that_from_memory_bit_by_bit(on_disk, in_memory, form, options):
     expected, actual = in_memory(**options), fitted(on_disk[form], **options)
     np.testing.assert_array_equal(actual.prototypes_, expected.prototypes_)
     np.testing.assert_array_equal(actual.alpha_, expected.alpha_)
