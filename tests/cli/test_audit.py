@@ -35,8 +35,7 @@ def evidence(tmp_path):
 
 def test_json_alone_goes_to_standard_output(people):
     with few_candidates():
-        done = run("audit", people, *ROLES, "--ignore", "person", "--resamples", 10, "--json")
-    assert done.exit_code == 0, done.output
+        done = do("audit", people, *ROLES, "--ignore", "person", "--resamples", 10, "--json")
     assert json.loads(done.stdout)["format"] == "ifair-evidence"
     assert "full data" in done.stderr
 
@@ -161,8 +160,7 @@ def in_use(tmp_path_factory):
     roles = ["--protected", "sex", "--target", "hired", "--id", "person"]
     arguments = [*roles, "--ignore", "invited", "--scores", "ours", "--threshold", 0.6, "--resamples", 10, "--jobs", 1]
     with few_candidates():
-        done = run("audit", folder / "people.csv", *arguments, "-o", folder / "evidence.json")
-    assert done.exit_code == 0, done.output
+        done = do("audit", folder / "people.csv", *arguments, "-o", folder / "evidence.json")
     assert "the model in use, column ours" in done.stdout
     assert "left out: the flip test of the model in use" in done.stdout
     assert "whether “the model in use, column ours” learned from them is not known here: if it did" in done.stdout
@@ -195,8 +193,7 @@ def test_decisions_in_use_are_read_by_the_value_that_is_positive(in_use, tmp_pat
     roles = ["-p", "sex", "--target", "hired", "--positive", "yes", "--ignore", "person", "--ignore", "ours"]
     arguments = [*roles, "--decisions", "invited", "--resamples", 10, "--jobs", 1, "--json"]
     with few_candidates():
-        done = run("audit", tmp_path / "words.csv", *arguments)
-    assert done.exit_code == 0, done.output
+        done = do("audit", tmp_path / "words.csv", *arguments)
     found = json.loads(done.stdout)
     [point] = [p for p in found["points"] if p["family"] == "existing"]
     truth, decided = found["people"]["truth"], point["people"]["score"]
