@@ -86,15 +86,11 @@ def describe_plan(plans: Mapping[str, Sequence[Unit]], profile: str, n_jobs: int
     for name, units in plans.items():
         seconds = estimate_seconds(name, units, n_jobs, has_gpu=has_gpu)
         total += seconds
-        splits = Counter(dict.fromkeys((unit.case.dataset, unit.case.seed) for unit in units))
-        by_dataset = Counter(dataset for dataset, _ in splits)
+        by_dataset = Counter(dataset for dataset, _ in dict.fromkeys((u.case.dataset, u.case.seed) for u in units))
         words = ", ".join(f"{dataset} {n}" for dataset, n in by_dataset.items())
         rows.append([name, words, str(len(units)), f"{seconds / 60:.1f}"])
     rows.append(["in all", "", str(sum(map(len, plans.values()))), f"{total / 60:.1f}"])
     place = "with a GPU" if has_gpu else "without a GPU"
-    head = f"Profile {profile}, {effective_n_jobs(n_jobs)} processes {place}: about {_format_time(total)}."
+    time = f"{total / 60:.0f} minutes" if total < 5400 else f"{total / 3600:.0f} hours"
+    head = f"Profile {profile}, {effective_n_jobs(n_jobs)} processes {place}: about {time}."
     return f"{align_rows(rows)}\n\n{head} The estimate is from what units took on {known_times()['machine']}."
-
-
-def _format_time(seconds: float) -> str:
-    return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.0f} hours"
