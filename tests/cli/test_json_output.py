@@ -5,6 +5,7 @@ from importlib import import_module
 
 import pandas as pd
 import pytest
+from quiet import quietly
 
 from ifair.cli import main
 
@@ -73,7 +74,7 @@ def test_every_verb_with_the_option_is_tried_here():
 
 
 @pytest.mark.usefixtures("undefined")
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@quietly
 @pytest.mark.parametrize("verb", COMMANDS)
 def test_the_json_of_every_verb_is_read_by_a_strict_parser(verb, classifier, applicants, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -5,14 +5,13 @@ import os
 import shutil
 import subprocess
 import sys
-import warnings
 from functools import cache, partial
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.exceptions import ConvergenceWarning
+from quiet import fit_quietly
 
 from ifair import LFR, IFair
 from ifair.engines.engine import LocalEngine
@@ -55,9 +54,7 @@ def _small_chunks(monkeypatch):
 
 def fitted(X, **options):
     model = IFair(K, protected=[1], max_iter=4, n_restarts=2, random_state=0, **{"pairs": 20, **options})
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return model.fit(X)
+    return fit_quietly(model, X)
 
 
 @pytest.fixture(scope="module")
@@ -117,9 +114,7 @@ def test_blocks_of_a_table_in_memory_are_represented_too(X):
 def test_names_of_parquet_columns_are_kept_and_can_be_protected(on_disk):
     model = fitted(on_disk["path of a folder"]).set_params(protected="b")
     assert list(model.feature_names_in_) == list("abcde")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(on_disk["path of a folder"])
+    fit_quietly(model, on_disk["path of a folder"])
     np.testing.assert_array_equal(model.protected_mask_, [False, True, False, False, False])
     with pytest.raises(ValueError, match="feature names"):
         model.transform(ParquetRecords(on_disk["path of a folder"], columns=["a", "b", "c", "e", "d"]))
@@ -197,9 +192,7 @@ def people_on_disk(people, tmp_path_factory):
 
 def fitted_lfr(X, y, sensitive_features=None, **options):
     model = LFR(K, max_iter=4, n_restarts=2, random_state=0, **options)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return model.fit(X, y, sensitive_features=sensitive_features)
+    return fit_quietly(model, X, y, sensitive_features=sensitive_features)
 
 
 def assert_same_lfr(actual, expected):

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from quiet import quietly
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -22,8 +23,6 @@ from ifair.models import prototypes
 import oracles
 
 FAST = {"n_restarts": 1, "max_iter": 40, "tol": 0.01, "random_state": 0}
-
-quietly = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from quiet import quietly
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -17,7 +18,7 @@ from ifair.models.starts import first_parameters
 
 from devices import import_torch
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = quietly
 
 WEIGHTS = [(1.0, 0.0), (1.0, 0.1), (1.0, 1.0), (0.1, 1.0)]
 LEARNED = ("prototypes_", "alpha_", "shares_", "loss_", "utility_loss_", "fairness_loss_", "restarts_", "n_iter_")

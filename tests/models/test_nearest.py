@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from quiet import quietly
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -18,7 +19,7 @@ from ifair.models.starts import first_parameters
 
 FAST = {"n_prototypes": 6, "n_restarts": 1, "max_iter": 15, "random_state": 0, "output": "nearest"}
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = quietly
 
 
 @pytest.fixture

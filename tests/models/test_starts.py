@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from quiet import quietly
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 
@@ -9,8 +10,6 @@ from ifair import LFR, IFair
 from ifair.core.mapping import Mapping
 from ifair.models import starts
 from ifair.models.starts import NEAR_ZERO, even_directions, first_parameters, principal_parameters
-
-quietly = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
 @pytest.fixture
