@@ -1,0 +1,204 @@
+"""One person against all others in one pass over few numbers, for newcomers: who can be among the nearest?"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ifair.core.arrays import Array, Indices, Mask
+from ifair.core.copies import Copies
+
+GROUP = 32  # values of which only the smallest counts at first
+COMBINATIONS = 4096  # of the values of attributes in one table, which then stays in the cache
+PEEK = 512  # records that mostly show whether an attribute has many values
+FAR = 2.0**40  # people so far from all others, relative to these, are not for single precision
+
+
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """The values of attributes that have few, one after the other: V values with E coordinates together."""
+
+    coordinates: Array  # (E,)
+    columns: Indices  # (E,) the column that a coordinate is of
+    starts: Indices  # (V,) where the coordinates of a value start
+    owner: Indices  # (V,) the attribute
+    is_gap: Mask  # (V,) stands for people who have none
+
+    def differences(self, query: Array, has: Mask, gaps: Array) -> Array:
+        """Squared differences of a person to every value, shape (V,)."""
+        found = np.add.reduceat((self.coordinates - query[self.columns]) ** 2, self.starts)
+        return np.where(has[self.owner] & ~self.is_gap, found, gaps[self.owner])
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """Attributes that are looked up together: a record's place is its combination of their values."""
+
+    parts: list[slice]  # the values of each attribute, among all
+    places: Indices  # (U,)
+
+    def fill(self, differences: Array) -> Array:
+        """What every combination adds to the squared distance."""
+        added = differences[self.parts[0]]
+        for part in self.parts[1:]:
+            added = np.add.outer(added, differences[part]).ravel()
+        return added
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """Records as a search for one person after the other needs them.
+
+    The squared distance of two people is a sum over attributes; one that either has no value for adds a fixed gap.
+    Attributes of many values are columns of a product in single precision, as ``|x|^2 + |y|^2 - 2 x.y``. Those of few
+    values, such as categories, share as few tables as possible: which place a record has there is known beforehand,
+    and what the place adds is computed for the person.
+    """
+
+    columns: Indices  # (N,) the attribute of a column
+    mean: Array  # (N,)
+    scale: float  # a power of two, which is exact; centred records times this are at most one in size
+    gaps: Array  # (A,) times the square of the scale
+    plain: Indices  # (P,) columns that are multiplied
+    uncertain: Indices  # (G,) their attributes that some records have no value for
+    factors: NDArray[np.float32]  # (P + G + 1, U): columns, gaps, and squared lengths less their share of the error
+    squares: Array  # (U,) squared lengths
+    values: _Values
+    tables: list[_Table]
+    slack: float
+
+    @classmethod
+    def of(
+        cls, records: Array, columns: Indices, present: NDArray[Any] | None = None, gaps: Array | None = None
+    ) -> "Scan":
+        """Prepare different records.
+
+        Parameters
+        ----------
+        records : float64 array of shape (U, N)
+            Zero in the columns of an attribute without a value.
+        columns : int array of shape (N,)
+            The attribute of every column, from 0 in rising order.
+        present : array of shape (U, A), optional
+            Not zero where a record has a value; by default everywhere.
+        gaps : array of shape (A,), optional
+            What a missing value adds to squared distances.
+        """
+        n_attributes = int(columns[-1]) + 1 if len(columns) else 0
+        lacks = np.zeros((len(records), n_attributes), dtype=bool) if present is None else np.asarray(present == 0)
+        gaps = np.zeros(n_attributes) if gaps is None else gaps
+        lacks_column = lacks[:, columns]
+        mean = records.sum(axis=0) / np.maximum(len(records) - lacks_column.sum(axis=0), 1)
+        centred = np.where(lacks_column, 0.0, records - mean)
+        largest = max(float(np.abs(centred).max(initial=0.0)), float(np.sqrt(gaps.max(initial=0.0))))
+        scale = 2.0 ** -int(np.frexp(largest)[1]) if largest > 0 else 1.0
+        centred *= scale
+        listed = {a: _list_values(centred[:, columns == a], lacks[:, a]) for a in range(n_attributes)}
+        found = {a: values for a, values in listed.items() if values is not None}
+        values, tables = _gather(found, columns, centred, lacks), _join(found.values())
+        plain = np.flatnonzero(~np.isin(columns, list(found)))
+        uncertain = np.flatnonzero(np.isin(np.arange(n_attributes), columns[plain]) & lacks.any(axis=0))
+        squares = np.einsum("ij,ij->i", centred[:, plain], centred[:, plain])
+        n_terms = 2 * len(plain) + len(uncertain) + 2 * len(tables) + 16
+        slack = n_terms * float(np.finfo(np.float32).eps)
+        factors = np.empty((len(plain) + len(uncertain) + 1, len(records)), dtype=np.float32)
+        factors[: len(plain)] = centred[:, plain].T
+        factors[len(plain) : -1] = lacks[:, uncertain].T
+        factors[-1] = (1 - slack) * squares
+        return cls(columns, mean, scale, gaps * scale**2, plain, uncertain, factors, squares, values, tables, slack)
+
+    def candidates(self, query: Array, n: int, has: Mask | None = None) -> Indices:
+        """Records that rounding cannot rule out to be among the ``n`` nearest, or as far as the last of these.
+
+        Parameters
+        ----------
+        query : float64 array of shape (N,)
+        n : int
+            Less than the number of records.
+        has : bool array of shape (A,), optional
+            Which attributes the person has a value for; by default all.
+
+        Returns
+        -------
+        int array; empty if the person is out of the range of single precision
+        """
+        has = np.ones(len(self.gaps), dtype=bool) if has is None else has
+        centred = np.where(has[self.columns], (query - self.mean) * self.scale, 0.0)
+        if not np.abs(centred).max(initial=0.0) < FAR:
+            return np.zeros(0, dtype=np.intp)
+        multiplied, owner = centred[self.plain], self.columns[self.plain]
+        lengths = np.bincount(owner, multiplied**2, minlength=len(self.gaps))
+        weights = np.ones(len(self.factors), dtype=np.float32)
+        weights[: len(multiplied)] = -2.0 * multiplied
+        weights[len(multiplied) : -1] = np.where(has, self.gaps - lengths, 0.0)[self.uncertain]
+        bounds = weights @ self.factors
+        for position in np.flatnonzero(~has[owner]):
+            bounds -= self.factors[position] ** 2
+        size = float(lengths.sum() + self.gaps.sum())
+        if self.tables:
+            differences = self.values.differences(centred, has, self.gaps)
+            for table in self.tables:
+                added = table.fill(differences)
+                bounds += added.astype(np.float32).take(table.places)
+                size += float(added.max())
+        # Sums err by at most slack * (size + squares), of which the bounds have taken slack * squares off.
+        near = smallest(bounds, n)
+        error = self.slack * size + len(weights) * float(np.finfo(np.float32).tiny)
+        reach = float((bounds[near] + 2 * self.slack * self.squares[near]).max()) + 2 * error
+        return np.flatnonzero(bounds <= np.nextafter(np.float32(reach), np.float32(np.inf)))
+
+
+def smallest(values: Array, n: int) -> Indices:
+    """Positions of about the ``n`` smallest of many values: of all but the last few they are among the n groups with
+    the smallest minima, and nothing else is looked at twice."""
+    n_groups = len(values) // GROUP
+    if n_groups <= n:
+        return np.argpartition(values, n)[:n]
+    grouped = values[: n_groups * GROUP].reshape(GROUP, n_groups)
+    groups = np.argpartition(grouped.min(axis=0), n)[:n]
+    best = np.argpartition(grouped[:, groups], n, axis=None)[:n]
+    row, column = np.divmod(best, n)
+    return row * n_groups + groups[column]
+
+
+def _list_values(block: Array, lacks: Mask) -> Copies | None:
+    """The different values of an attribute; None where a product takes less time than to look them up."""
+    most = min(2 ** block.shape[1], COMBINATIONS // 2)
+    cells = np.column_stack([block, lacks])
+    if len(Copies.of(cells[:PEEK]).firsts) > most:
+        return None
+    values = Copies.of(cells)
+    return values if len(values.firsts) <= most else None
+
+
+def _gather(found: dict[int, Copies], columns: Indices, records: Array, lacks: Mask) -> _Values:
+    """The values of all attributes that are looked up."""
+    own = {a: np.flatnonzero(columns == a) for a in found}
+    sizes = [len(own[a]) for a, values in found.items() for _ in values.firsts]
+    return _Values(
+        np.concatenate([np.zeros(0), *(records[np.ix_(v.firsts, own[a])].ravel() for a, v in found.items())]),
+        np.concatenate([columns[:0], *(np.tile(own[a], len(v.firsts)) for a, v in found.items())]),
+        np.cumsum(sizes, dtype=np.intp) - np.array(sizes, dtype=np.intp),
+        np.repeat(np.array(list(found), dtype=np.intp), [len(v.firsts) for v in found.values()]),
+        np.concatenate([np.zeros(0, dtype=bool), *(lacks[v.firsts, a] for a, v in found.items())]),
+    )
+
+
+def _join(found: Iterable[Copies]) -> list[_Table]:
+    """The tables that attributes share, as many in each as there is room for."""
+    tables: list[_Table] = []
+    room = n_before = 0
+    for values in found:
+        n_values = len(values.firsts)
+        part = slice(n_before, n_before + n_values)
+        n_before += n_values
+        if n_values > room:
+            tables.append(_Table([part], values.of_record))
+            room = COMBINATIONS // n_values
+        else:
+            last = tables.pop()
+            tables.append(_Table([*last.parts, part], last.places * n_values + values.of_record))
+            room //= n_values
+    return tables
