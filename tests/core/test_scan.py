@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ifair.core.nearest import to_ten_digits
@@ -33,6 +33,7 @@ def squared_distances(query, has, people, present, gaps):
     return to_ten_digits(found)
 
 
+@settings(max_examples=50, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n_people=st.integers(2, 200),

@@ -15,9 +15,6 @@ GAP = 0.5
 """What a missing value counts, of the mean squared difference of its attribute. With this share people with and without
 gaps find each other as if there were none."""
 
-FEW = 32
-"""People at a time whose cells are read one by one: for a newcomer pandas takes longer than the search."""
-
 
 class Layout:
     """Where the columns of every attribute stand, and what they weigh.

@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from ifair.core.neighbour_graph import graph_of
 from ifair.encode import Encoder, columns_of
 from ifair.encode.column_names import find_positions
-from ifair.encode.table_forms import to_pandas
+from ifair.encode.table_forms import FEW, read_cells, to_pandas
 from ifair.errors import IfairError, unknown_name
-from ifair.similarity.layout import FEW, Layout
+from ifair.similarity.layout import Layout
 from ifair.similarity.pair_words import Comparison, compare_pairs
 from ifair.similarity.parameters import check_parameters
 from ifair.similarity.peers import Peers, Points, find_peers
@@ -184,7 +184,7 @@ class Similarity(BaseEstimator):
             layout = self._layout()
             if layout.takes_cells:
                 try:
-                    return layout.embed_cells(X.to_numpy(dtype=object)[:, self._find_counted(X.columns)])
+                    return layout.embed_cells(read_cells(X, self._find_counted(X.columns)))
                 except (TypeError, ValueError):
                     pass  # an unusual cell, which is named, or read, by columns
         return self._points(self._select_counted(X))
