@@ -63,8 +63,7 @@ class Scan:
     gaps: Array  # (A,) times the square of the scale
     plain: Indices  # (P,) columns that are multiplied
     uncertain: Indices  # (G,) their attributes that some records have no value for
-    factors: NDArray[np.float32]  # (P + G + 1, U): columns, gaps, and squared lengths less their share of the error
-    squares: Array  # (U,) squared lengths
+    factors: NDArray[np.float32]  # (P + G + 1, U): columns, gaps, and squared lengths
     values: _Values
     tables: list[_Table]
     slack: float
@@ -100,14 +99,13 @@ class Scan:
         values, tables = _gather(found, columns, centred, lacks), _join(found.values())
         plain = np.flatnonzero(~np.isin(columns, list(found)))
         uncertain = np.flatnonzero(np.isin(np.arange(n_attributes), columns[plain]) & lacks.any(axis=0))
-        squares = np.einsum("ij,ij->i", centred[:, plain], centred[:, plain])
         n_terms = 2 * len(plain) + len(uncertain) + 2 * len(tables) + 16
         slack = n_terms * float(np.finfo(np.float32).eps)
         factors = np.empty((len(plain) + len(uncertain) + 1, len(records)), dtype=np.float32)
         factors[: len(plain)] = centred[:, plain].T
         factors[len(plain) : -1] = lacks[:, uncertain].T
-        factors[-1] = (1 - slack) * squares
-        return cls(columns, mean, scale, gaps * scale**2, plain, uncertain, factors, squares, values, tables, slack)
+        factors[-1] = np.einsum("ij,ij->i", centred[:, plain], centred[:, plain])
+        return cls(columns, mean, scale, gaps * scale**2, plain, uncertain, factors, values, tables, slack)
 
     def candidates(self, query: Array, n: int, has: Mask | None = None) -> Indices:
         """Records that rounding cannot rule out to be among the ``n`` nearest, or as far as the last of these.
@@ -133,34 +131,33 @@ class Scan:
         weights = np.ones(len(self.factors), dtype=np.float32)
         weights[: len(multiplied)] = -2.0 * multiplied
         weights[len(multiplied) : -1] = np.where(has, self.gaps - lengths, 0.0)[self.uncertain]
-        bounds = weights @ self.factors
-        for position in np.flatnonzero(~has[owner]):
-            bounds -= self.factors[position] ** 2
-        size = float(lengths.sum() + self.gaps.sum())
+        # The squared distances less that of the person from the mean, and what they can err by.
+        found = weights @ self.factors
+        squares, error = float(lengths.sum()), float(self.gaps.sum())
         if self.tables:
             differences = self.values.differences(centred, has, self.gaps)
             for table in self.tables:
                 added = table.fill(differences)
-                bounds += added.astype(np.float32).take(table.places)
-                size += float(added.max())
-        # Sums err by at most slack * (size + squares), of which the bounds have taken slack * squares off.
-        near = smallest(bounds, n)
-        error = self.slack * size + len(weights) * float(np.finfo(np.float32).tiny)
-        reach = float((bounds[near] + 2 * self.slack * self.squares[near]).max()) + 2 * error
-        return np.flatnonzero(bounds <= np.nextafter(np.float32(reach), np.float32(np.inf)))
+                found += added.astype(np.float32).take(table.places)
+                error += float(added.max())
+        error = self.slack * (3 * squares + error) + len(weights) * float(np.finfo(np.float32).tiny)
+        low = high = found
+        if not has[owner].all():
+            # What the records have and the person lacks does not count, but for the error.
+            excess = (self.factors[: len(owner)][~has[owner]] ** 2).sum(axis=0)
+            low, high = found - (1 + self.slack) * excess, found - (1 - self.slack) * excess
+        # A squared distance d to y errs by slack * |y|^2 besides, and |y|^2 <= 2 |x|^2 + 2 d.
+        reach = (bound_nth(high, n) + squares + error) / (1 - 2 * self.slack)
+        most = reach * (1 + 2 * self.slack) - squares + error
+        return np.flatnonzero(low <= np.nextafter(np.float32(most), np.float32(np.inf)))
 
 
-def smallest(values: Array, n: int) -> Indices:
-    """Positions of about the ``n`` smallest of many values: of all but the last few they are among the n groups with
-    the smallest minima, and nothing else is looked at twice."""
+def bound_nth(values: Array, n: int) -> float:
+    """At least the ``n``-th smallest of many values, and hardly more: n groups of them have a minimum within it."""
     n_groups = len(values) // GROUP
-    if n_groups <= n:
-        return np.argpartition(values, n)[:n]
-    grouped = values[: n_groups * GROUP].reshape(GROUP, n_groups)
-    groups = np.argpartition(grouped.min(axis=0), n)[:n]
-    best = np.argpartition(grouped[:, groups], n, axis=None)[:n]
-    row, column = np.divmod(best, n)
-    return row * n_groups + groups[column]
+    if n_groups < 8 * n:
+        return float(np.partition(values, n - 1)[n - 1])
+    return float(np.partition(values[: n_groups * GROUP].reshape(GROUP, n_groups).min(axis=0), n - 1)[n - 1])
 
 
 def _list_values(block: Array, lacks: Mask) -> Copies | None:

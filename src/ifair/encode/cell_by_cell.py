@@ -10,9 +10,16 @@ from numpy.typing import NDArray
 
 from ifair.encode.attribute import LARGEST, Attribute
 
-_NUMBERS = frozenset({int, float, np.float64, np.int64, np.int32, np.int16, np.int8, np.uint8})
-_USUAL = {"numbers": _NUMBERS, "booleans": frozenset({bool, np.bool_}), "text": frozenset({str, np.str_})}
-"""What cells of a column are that hold such things; others are read, or refused, by columns."""
+NUMBERS = frozenset({int, float, np.float64, np.int64, np.int32, np.int16, np.int8, np.uint8})
+BOOLEANS = frozenset({bool, np.bool_})
+TEXT = frozenset({str, np.str_})
+USUAL = {"numbers": NUMBERS, "booleans": BOOLEANS, "text": TEXT}
+"""The types of usual cells, by what a column holds; others are read, or refused, by columns."""
+
+
+def is_gap(cell: Any) -> bool:
+    """Whether a cell has no value, of the usual kinds."""
+    return cell is None or cell is pd.NA or (isinstance(cell, float) and cell != cell)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +48,8 @@ class Cells:
     def place(self, cell: Any, record: NDArray[np.float64]) -> bool:
         """Write one cell into a record of zeros; False if it is not a usual one."""
         kind = self.attribute.kind
-        missing = kind == "empty" or cell is None or cell is pd.NA or (isinstance(cell, float) and cell != cell)
-        if not missing and type(cell) not in _USUAL.get(self.attribute.holds, ()):
+        missing = kind == "empty" or is_gap(cell)
+        if not missing and type(cell) not in USUAL.get(self.attribute.holds, ()):
             return False
         if missing and self.flag is not None:
             record[self.flag] = 1.0

@@ -8,12 +8,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from ifair.encode.cell_by_cell import BOOLEANS, NUMBERS, TEXT, is_gap
 from ifair.similarity.peers import Points
 from ifair.similarity.units import Unit
 
 GAP = 0.5
 """What a missing value counts, of the mean squared difference of its attribute. With this share people with and without
 gaps find each other as if there were none."""
+
+_CATEGORIES = NUMBERS | BOOLEANS | TEXT
 
 
 class Layout:
@@ -46,17 +49,25 @@ class Layout:
                 coordinates[:, self.columns == i], present[:, i] = unit.embed(people.iloc[:, i])
         return Points.of(coordinates * self._roots, present, self.gaps, self.columns)
 
-    def embed_cells(self, cells: NDArray[Any]) -> Points:
-        """A few people by their cells, shape (n_people, n_attributes); the same points as by columns."""
-        present = ~pd.isna(cells)
+    def embed_cells(self, cells: NDArray[Any]) -> Points | None:
+        """A few people by their cells, shape (n_people, n_attributes); the same points as by columns.
+
+        None where a cell is not a usual one: it is read, or named, by columns.
+        """
+        present = np.ones(cells.shape)
         coordinates = np.zeros((len(cells), len(self.columns)))
-        if self._numbers.any():
-            self._place_numbers(cells[:, self._numbers].astype(np.float64), coordinates, present)
-        for i, first, height, places in self._categories:
-            for row, cell in enumerate(cells[:, i].tolist()):
-                if present[row, i]:
-                    coordinates[row, first + places.get(cell, len(places))] = height
-        return Points.of(coordinates * self._roots, present, self.gaps, self.columns)
+        for row, person in enumerate(cells.tolist()):
+            for i, (cell, first, size, places) in enumerate(zip(person, *self._cells)):
+                if is_gap(cell):
+                    present[row, i] = 0.0
+                elif places is not None and type(cell) in _CATEGORIES:
+                    coordinates[row, first + places.get(cell, len(places))] = size
+                elif places is None and type(cell) in NUMBERS and abs(cell) < np.inf:
+                    coordinates[row, first] = cell / size
+                else:
+                    return None
+        coordinates *= self._roots
+        return Points(coordinates, coordinates**2 @ self._members, present, self.gaps, self.columns)
 
     @property
     def takes_cells(self) -> bool:
@@ -70,11 +81,18 @@ class Layout:
         coordinates[:, self._numbers[self.columns]] = np.nan_to_num(values) / self._sizes
 
     @cached_property
-    def _categories(self) -> list[tuple[int, int, float, dict[Any, int]]]:
-        """Of every attribute of categories its position, first column, height, and the places of the values."""
-        first = np.searchsorted(self.columns, np.arange(len(self.units)))
-        return [
-            (i, int(first[i]), float(np.sqrt(0.5)), {value: place for place, value in enumerate(unit.values)})
-            for i, unit in enumerate(self.units)
-            if unit.kind == "category"
-        ]
+    def _cells(self) -> tuple[list[int], list[float], list[dict[Any, int] | None]]:
+        """Of every attribute the first column; the unit of a number or the height of a category; places of categories."""
+        numbers = [unit.kind == "number" for unit in self.units]
+        return (
+            np.searchsorted(self.columns, np.arange(len(self.units))).tolist(),
+            [unit.size if number else float(np.sqrt(0.5)) for unit, number in zip(self.units, numbers)],
+            [
+                None if number else dict(zip(unit.values, range(len(unit.values))))
+                for unit, number in zip(self.units, numbers)
+            ],
+        )
+
+    @cached_property
+    def _members(self) -> NDArray[np.float64]:
+        return np.eye(len(self.units))[self.columns]

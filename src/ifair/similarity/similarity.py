@@ -182,11 +182,11 @@ class Similarity(BaseEstimator):
         check_is_fitted(self)
         if self.reading == "attributes" and isinstance(X, pd.DataFrame) and len(X) <= FEW:
             layout = self._layout()
+            points = None
             if layout.takes_cells:
-                try:
-                    return layout.embed_cells(read_cells(X, self._find_counted(X.columns)))
-                except (TypeError, ValueError):
-                    pass  # an unusual cell, which is named, or read, by columns
+                points = layout.embed_cells(read_cells(X, self._find_counted(X.columns)))
+            if points is not None:
+                return points
         return self._points(self._select_counted(X))
 
     def graph(self, X: Any, *, query: Any = None) -> csr_array:
