@@ -24,6 +24,7 @@ SAMPLE = 4096  # but at least so many
 PAIRS = 32_768  # true distances at a time
 SPARE_BITS = 17  # of a mantissa of 52: distances are compared to ten significant digits
 FEW = 8  # queries that are searched for one by one
+MANY = 40  # so many candidates per neighbour are too many: single precision tells too few people apart
 EVEN = (1 << (SPARE_BITS - 1)) - 1
 
 
@@ -179,15 +180,14 @@ class Reference:
         if n_records <= n:
             row, other = np.divmod(np.arange(n_queries * n_records), n_records)
         else:
-            centred = queries - self.mean
-            enough = 40 * n * n_queries
-            coarse = float(np.abs(centred).max(initial=0.0)) < FAR
-            row, other = np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
-            if coarse and n_queries <= FEW:
+            enough = MANY * n * n_queries
+            row = other = np.empty(0, dtype=np.intp)
+            if n_queries <= FEW:
                 row, other = self._candidates_one_by_one(queries, n)
-            if coarse and not 0 < len(row) <= enough:
+            centred = None if 0 < len(row) <= enough else queries - self.mean
+            if centred is not None and np.abs(centred).max(initial=0.0) < FAR:
                 row, other = self._candidates(centred, n, self._side(np.float32))
-            if not 0 < len(row) <= enough:
+            if centred is not None and not 0 < len(row) <= enough:
                 row, other = self._candidates(centred, n, self._side(np.float64))
         squared = np.empty(len(row))
         for first in range(0, len(row), PAIRS):
@@ -201,6 +201,8 @@ class Reference:
             columns = np.arange(queries.shape[1]) if self.columns is None else self.columns
             self.scans.append(Scan.of(self.records, columns))
         found = [self.scans[0].candidates(query, n) for query in queries]
+        if not all(map(len, found)):
+            return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
         row = np.repeat(np.arange(len(found)), [len(others) for others in found])
         return row, np.concatenate(found)
 

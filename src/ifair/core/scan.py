@@ -1,5 +1,6 @@
 """One person against all others in one pass over few numbers, for newcomers: who can be among the nearest?"""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -11,8 +12,10 @@ from ifair.core.arrays import Array, Indices, Mask
 from ifair.core.copies import Copies
 
 GROUP = 32  # values of which only the smallest counts at first
-COMBINATIONS = 4096  # of the values of attributes in one table, which then stays in the cache
+COMBINATIONS = 1024  # of the values of attributes in one table, which then stays in the cache
 PEEK = 512  # records that mostly show whether an attribute has many values
+TINY = float(np.finfo(np.float32).tiny)
+INFINITY = np.float32(np.inf)
 FAR = 2.0**40  # people so far from all others, relative to these, are not for single precision
 
 
@@ -26,10 +29,12 @@ class _Values:
     owner: Indices  # (V,) the attribute
     is_gap: Mask  # (V,) stands for people who have none
 
-    def differences(self, query: Array, has: Mask, gaps: Array) -> Array:
+    def differences(self, query: Array, has: Mask | None, gaps: Array) -> Array:
         """Squared differences of a person to every value, shape (V,)."""
         found = np.add.reduceat((self.coordinates - query[self.columns]) ** 2, self.starts)
-        return np.where(has[self.owner] & ~self.is_gap, found, gaps[self.owner])
+        unknown = self.is_gap if has is None else self.is_gap | ~has[self.owner]
+        found[unknown] = gaps[self.owner[unknown]]
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,11 @@ class _Table:
     """Attributes that are looked up together: a record's place is its combination of their values."""
 
     parts: list[slice]  # the values of each attribute, among all
-    places: Indices  # (U,)
+    places: Indices  # (U,), or of records in the order of their places how many have each
+
+    @property
+    def size(self) -> int:
+        return math.prod(part.stop - part.start for part in self.parts)
 
     def fill(self, differences: Array) -> Array:
         """What every combination adds to the squared distance."""
@@ -61,7 +70,9 @@ class Scan:
     mean: Array  # (N,)
     scale: float  # a power of two, which is exact; centred records times this are at most one in size
     gaps: Array  # (A,) times the square of the scale
+    order: Indices  # (U,) that of the factors and places: by the places in the first table
     plain: Indices  # (P,) columns that are multiplied
+    owner: Indices  # (P,) their attributes
     uncertain: Indices  # (G,) their attributes that some records have no value for
     factors: NDArray[np.float32]  # (P + G + 1, U): columns, gaps, and squared lengths
     values: _Values
@@ -105,7 +116,25 @@ class Scan:
         factors[: len(plain)] = centred[:, plain].T
         factors[len(plain) : -1] = lacks[:, uncertain].T
         factors[-1] = np.einsum("ij,ij->i", centred[:, plain], centred[:, plain])
-        return cls(columns, mean, scale, gaps * scale**2, plain, uncertain, factors, values, tables, slack)
+        order = np.arange(len(records))
+        if tables:
+            order = np.argsort(tables[0].places, kind="stable")
+            first = _Table(tables[0].parts, np.bincount(tables[0].places, minlength=tables[0].size))
+            tables = [first, *(_Table(table.parts, table.places[order]) for table in tables[1:])]
+        return cls(
+            columns,
+            mean,
+            scale,
+            gaps * scale**2,
+            order,
+            plain,
+            columns[plain],
+            uncertain,
+            np.take(factors, order, axis=1),
+            values,
+            tables,
+            slack,
+        )
 
     def candidates(self, query: Array, n: int, has: Mask | None = None) -> Indices:
         """Records that rounding cannot rule out to be among the ``n`` nearest, or as far as the last of these.
@@ -122,34 +151,39 @@ class Scan:
         -------
         int array; empty if the person is out of the range of single precision
         """
-        has = np.ones(len(self.gaps), dtype=bool) if has is None else has
-        centred = np.where(has[self.columns], (query - self.mean) * self.scale, 0.0)
+        if has is None or has.all():
+            has = None
+        centred = (query - self.mean) * self.scale
+        if has is not None:
+            centred[~has[self.columns]] = 0.0
         if not np.abs(centred).max(initial=0.0) < FAR:
             return np.zeros(0, dtype=np.intp)
-        multiplied, owner = centred[self.plain], self.columns[self.plain]
-        lengths = np.bincount(owner, multiplied**2, minlength=len(self.gaps))
+        multiplied = centred[self.plain]
         weights = np.ones(len(self.factors), dtype=np.float32)
         weights[: len(multiplied)] = -2.0 * multiplied
-        weights[len(multiplied) : -1] = np.where(has, self.gaps - lengths, 0.0)[self.uncertain]
+        if len(self.uncertain):
+            lengths = np.bincount(self.owner, multiplied**2, minlength=len(self.gaps))
+            gain = self.gaps - lengths if has is None else np.where(has, self.gaps - lengths, 0.0)
+            weights[len(multiplied) : -1] = gain[self.uncertain]
         # The squared distances less that of the person from the mean, and what they can err by.
         found = weights @ self.factors
-        squares, error = float(lengths.sum()), float(self.gaps.sum())
+        squares, error = float(multiplied @ multiplied), float(self.gaps.sum())
         if self.tables:
             differences = self.values.differences(centred, has, self.gaps)
-            for table in self.tables:
-                added = table.fill(differences)
-                found += added.astype(np.float32).take(table.places)
+            for i, table in enumerate(self.tables):
+                added = table.fill(differences).astype(np.float32)
+                found += added.take(table.places) if i else np.repeat(added, table.places)
                 error += float(added.max())
-        error = self.slack * (3 * squares + error) + len(weights) * float(np.finfo(np.float32).tiny)
+        error = self.slack * (3 * squares + error) + len(weights) * TINY
         low = high = found
-        if not has[owner].all():
+        if has is not None and not has[self.owner].all():
             # What the records have and the person lacks does not count, but for the error.
-            excess = (self.factors[: len(owner)][~has[owner]] ** 2).sum(axis=0)
+            excess = (self.factors[: len(multiplied)][~has[self.owner]] ** 2).sum(axis=0)
             low, high = found - (1 + self.slack) * excess, found - (1 - self.slack) * excess
         # A squared distance d to y errs by slack * |y|^2 besides, and |y|^2 <= 2 |x|^2 + 2 d.
         reach = (bound_nth(high, n) + squares + error) / (1 - 2 * self.slack)
         most = reach * (1 + 2 * self.slack) - squares + error
-        return np.flatnonzero(low <= np.nextafter(np.float32(most), np.float32(np.inf)))
+        return self.order[np.flatnonzero(low <= np.nextafter(np.float32(most), INFINITY))]
 
 
 def bound_nth(values: Array, n: int) -> float:
@@ -162,7 +196,7 @@ def bound_nth(values: Array, n: int) -> float:
 
 def _list_values(block: Array, lacks: Mask) -> Copies | None:
     """The different values of an attribute; None where a product takes less time than to look them up."""
-    most = min(2 ** block.shape[1], COMBINATIONS // 2)
+    most = min(2 ** block.shape[1], COMBINATIONS)
     cells = np.column_stack([block, lacks])
     if len(Copies.of(cells[:PEEK]).firsts) > most:
         return None

@@ -63,8 +63,9 @@ def read_cells(frame: pd.DataFrame, positions: Sequence[int]) -> NDArray[np.obje
     if len(frame) != 1:
         return frame.to_numpy(dtype=object)[:, positions]
     cells = np.empty((1, len(positions)), dtype=object)
+    cell = frame.iat
     for column, position in enumerate(positions):
-        cells[0, column] = frame.iat[0, position]
+        cells[0, column] = cell[0, position]
     return cells
 
 

@@ -236,10 +236,10 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
         # For a few people selecting columns would take longer than the search.
         people = frame if len(frame) <= FEW else self._take_comparable(frame)
         peers = self.similarity_.neighbours(people, self.reference_)
-        nearest = np.where(peers.indices < 0, 0, peers.indices)
+        within = peers.indices >= 0
 
         def score(plain: Floats, reference: Floats) -> Floats:
-            within, near = peers.indices >= 0, reference[nearest]
+            near = reference[peers.indices]  # the last person's where there is nobody, whose weight is 0
             found = newcomer_scores(plain, near, self.strength, weights=within, penalty=self.penalty)
             return found.astype(np.float64, copy=False)
 

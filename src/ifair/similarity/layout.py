@@ -82,7 +82,7 @@ class Layout:
 
     @cached_property
     def _cells(self) -> tuple[list[int], list[float], list[dict[Any, int] | None]]:
-        """Of every attribute the first column; the unit of a number or the height of a category; places of categories."""
+        """Of every attribute the first column, a number's unit or a category's height, and the places of categories."""
         numbers = [unit.kind == "number" for unit in self.units]
         return (
             np.searchsorted(self.columns, np.arange(len(self.units))).tolist(),

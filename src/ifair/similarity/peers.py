@@ -13,14 +13,11 @@ from numpy.typing import NDArray
 from ifair.core.approximate import nearest_approximately
 from ifair.core.arrays import Array, Indices
 from ifair.core.copies import Copies, first_of_each
-from ifair.core.nearest import FEW, Reference, nearest, to_ten_digits
+from ifair.core.nearest import FEW, MANY, Reference, nearest, to_ten_digits
 from ifair.core.scan import Scan
 
 ROWS = 256
 """People searched for at a time."""
-
-MANY = 40
-"""So many candidates per neighbour are too many: single precision tells too few people apart."""
 
 PAIRS = 2048
 """Exact distances at a time: such a block stays in the cache."""
@@ -159,14 +156,14 @@ class Points:
         """Of pairs of a person here and one there, shape (n_pairs,), without the rounding of a product."""
         squared = np.empty(len(row))
         for start in range(0, len(row), PAIRS):
-            a, b = self[row[start : start + PAIRS]], others[other[start : start + PAIRS]]
-            difference = a.coordinates - b.coordinates
-            gaps = np.zeros(len(difference))
-            if not (a.complete and b.complete):
-                both = a.present * b.present
+            here, there = row[start : start + PAIRS], other[start : start + PAIRS]
+            difference = self.coordinates[here] - others.coordinates[there]
+            both = self.present[here] * others.present[there]
+            known = bool(both.all())
+            if not known:
                 difference *= both[:, self.columns]
-                gaps = (1.0 - both) @ self.gaps
-            squared[start : start + PAIRS] = np.einsum("ij,ij->i", difference, difference) + gaps
+            found = np.einsum("ij,ij->i", difference, difference)
+            squared[start : start + PAIRS] = found if known else found + (1.0 - both) @ self.gaps
         return squared
 
 

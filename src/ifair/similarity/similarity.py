@@ -273,7 +273,7 @@ class Similarity(BaseEstimator):
 
     def _find_counted(self, columns: Any) -> list[int]:
         """Where the columns that count stand."""
-        place = {str(name): i for i, name in enumerate(columns)}
+        place = {str(name): i for i, name in enumerate(np.asarray(columns, dtype=object).tolist())}
         for name in self.attributes_:
             if name not in place:
                 raise IfairError(f"the table lacks the column {name!r}, by which people are compared")
