@@ -77,6 +77,7 @@ class Scan:
     factors: NDArray[np.float32]  # (P + G + 1, U): columns, gaps, and squared lengths
     values: _Values
     tables: list[_Table]
+    n_looked_up: int  # attributes
     slack: float
 
     @classmethod
@@ -133,6 +134,7 @@ class Scan:
             np.take(factors, order, axis=1),
             values,
             tables,
+            len(found),
             slack,
         )
 
@@ -170,10 +172,10 @@ class Scan:
         squares, error = float(multiplied @ multiplied), float(self.gaps.sum())
         if self.tables:
             differences = self.values.differences(centred, has, self.gaps)
+            error += self.n_looked_up * float(differences.max())
             for i, table in enumerate(self.tables):
                 added = table.fill(differences).astype(np.float32)
                 found += added.take(table.places) if i else np.repeat(added, table.places)
-                error += float(added.max())
         error = self.slack * (3 * squares + error) + len(weights) * TINY
         low = high = found
         if has is not None and not has[self.owner].all():

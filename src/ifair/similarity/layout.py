@@ -1,5 +1,6 @@
 """People as points: every attribute's columns side by side, weighted."""
 
+import math
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -54,20 +55,26 @@ class Layout:
 
         None where a cell is not a usual one: it is read, or named, by columns.
         """
-        present = np.ones(cells.shape)
-        coordinates = np.zeros((len(cells), len(self.columns)))
-        for row, person in enumerate(cells.tolist()):
-            for i, (cell, first, size, places) in enumerate(zip(person, *self._cells)):
-                if is_gap(cell):
-                    present[row, i] = 0.0
-                elif places is not None and type(cell) in _CATEGORIES:
-                    coordinates[row, first + places.get(cell, len(places))] = size
-                elif places is None and type(cell) in NUMBERS and abs(cell) < np.inf:
-                    coordinates[row, first] = cell / size
-                else:
-                    return None
+        people = [self._place_cells(person) for person in cells.tolist()]
+        if None in people:
+            return None
+        coordinates, present = (np.array(part) for part in zip(*people))
         coordinates *= self._roots
         return Points(coordinates, coordinates**2 @ self._members, present, self.gaps, self.columns)
+
+    def _place_cells(self, cells: list[Any]) -> tuple[list[float], list[float]] | None:
+        """One person's coordinates before weights, and 1.0 where there is a value."""
+        coordinates, present = [0.0] * len(self.columns), [1.0] * len(cells)
+        for i, (cell, first, size, places) in enumerate(zip(cells, *self._cells)):
+            if is_gap(cell):
+                present[i] = 0.0
+            elif places is not None and type(cell) in _CATEGORIES:
+                coordinates[first + places.get(cell, len(places))] = size
+            elif places is None and type(cell) in NUMBERS and math.isfinite(cell):
+                coordinates[first] = float(cell) / size
+            else:
+                return None
+        return coordinates, present
 
     @property
     def takes_cells(self) -> bool:
