@@ -27,7 +27,7 @@ from ifair import IFair
 from ifair.core.mapping import Parameters
 from ifair.core.pairs import AllPairs, pair_kernel
 from ifair.engines.torch import TorchEngine
-from ifair.engines.triton_pairs import COLUMNS, ROWS, FusedPairs
+from ifair.engines.triton_pairs import SHAPES, FusedPairs
 
 K, N, N_PROTECTED = 20, 101, 2
 COUNTS = np.arange(N) < N - N_PROTECTED
@@ -63,7 +63,7 @@ def costs(n_records: int, weighted: bool, kernel: Any) -> tuple[float, float, fl
     wide, narrow = side.input_left.shape[1] // 2, side.left.shape[1] // 2
     performed = 6.0 * pairs * (wide * (2 if weighted else 1) + 3 * narrow)
     needed = 2.0 * pairs * (used * (2 if weighted else 1) + 3 * K)
-    written = 4.0 * pairs * (narrow + 1) * (1 / ROWS + 1 / 1024)
+    written = 4.0 * pairs * (narrow + 1) * (1 / SHAPES[weighted].rows + 1 / 1024)
     return performed, needed, 2.0 * written
 
 
@@ -146,7 +146,7 @@ def main(arguments: list[str] | None = None) -> common.Rows:
     peak = limits()
     print(
         f"{torch.cuda.get_device_name()}, torch {torch.__version__}: {peak[0] / 1e12:.0f} TFLOP/s in half precision, "
-        f"{peak[1] / 1e9:,.0f} GB/s, {COLUMNS} x {ROWS} pairs at a time"
+        f"{peak[1] / 1e9:,.0f} GB/s"
     )
     if "census" in chosen.only:
         ways = ["one kernel", "in steps", "in steps, double"]

@@ -1,9 +1,13 @@
 """Write the page and the pictures of the committed results again: ``python docs/results/draw.py``.
 
-The documentation is built from ``reproduce.md`` and ``figures/``. The times of units, from which ``ifair reproduce
---dry-run`` estimates, are written into the package.
+The documentation is built from ``reproduce.md`` and ``figures/``. With ``--times OTHER/results.json`` the times of the
+units of another run of the full profile, on a machine with a GPU, are written into the package: ``ifair reproduce
+--dry-run`` estimates from them. Two splits are enough, and the committed results were collected over many versions:
+
+    ifair reproduce --profile full --splits 2 --jobs 16 --output OTHER
 """
 
+from argparse import ArgumentParser
 from pathlib import Path
 
 from ifair import reproduce
@@ -15,6 +19,10 @@ from ifair.results import REPRODUCTION, read_results
 HERE = Path(__file__).parent
 
 if __name__ == "__main__":
-    results = read_results(HERE / "reproduce.json", REPRODUCTION)
-    write_page(HERE, results, "reproduce", alone=False)
-    write_json(Path(reproduce.__file__).parent / "unit_seconds.json", average_units(results))
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("--times", type=Path, help="results of a run whose times are to be known")
+    times = parser.parse_args().times
+    if times is not None:
+        measured = average_units(read_results(times, REPRODUCTION))
+        write_json(Path(reproduce.__file__).parent / "unit_seconds.json", measured)
+    write_page(HERE, read_results(HERE / "reproduce.json", REPRODUCTION), "reproduce", alone=False)

@@ -163,7 +163,8 @@ def test_the_full_profile_is_the_papers_and_tests_what_it_has_splits_for():
 
 
 def test_the_time_is_estimated_from_what_units_took(monkeypatch):
-    monkeypatch.setattr(expected_time, "known_seconds", lambda: {"classification": {"credit": 3.0, "compas": 5.0}})
+    known = {"machine": "a machine", "version": "1", "seconds": {"classification": {"credit": 3.0, "compas": 5.0}}}
+    monkeypatch.setattr(expected_time, "known_times", lambda: known)
     units = plan("classification", replace(PROFILE, grid=PROFILES["full"].grid, solver={"n_restarts": 3}), {})
     learned = sum(unit.case.method.startswith(("ifair", "lfr")) for unit in units) // 2
     others = len(units) // 2 - learned

@@ -8,7 +8,7 @@ that matter are added up in single precision, which keeps its accuracy.
 
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -24,8 +24,18 @@ from ifair.errors import warn_user
 TRIAL_RECORDS = 256
 TRIAL_TOLERANCE = 1e-3
 
-ROWS, COLUMNS, WARPS, STAGES = 64, 32, 4, 3
-"""Records on the two sides of what one multiprocessor works on at a time, and how it is divided."""
+
+class Shape(NamedTuple):
+    """Records on the two sides of what one multiprocessor works on at a time, and how it is divided."""
+
+    rows: int
+    columns: int
+    warps: int
+    stages: int
+
+
+SHAPES = {True: Shape(64, 32, 4, 3), False: Shape(128, 64, 8, 2)}
+"""With attribute weights and without: weights need a wide sum per block, which leaves registers for fewer pairs."""
 
 WIDEST = 128
 """Attributes that are multiplied at a time; wider tables take several turns."""
@@ -120,27 +130,28 @@ class FusedPairs(EuclideanPairs):
     def tile(self, a: Any, b: Any, *, same: bool = False, weights: PairWeights | None = None) -> TileSums:
         assert weights is None  # pair_kernel does not choose this kernel for records with weights
         wide, narrow = a.input_left.shape[1] // 2, a.left.shape[1] // 2
-        block = min(wide, WIDEST)
-        n_blocks, n_parts = triton.cdiv(len(a), ROWS), wide // block if self.weighted else 1
-        n_columns, n_chunks = triton.cdiv(len(b), COLUMNS), triton.cdiv(len(b), CHUNK)
+        block, shape = min(wide, WIDEST), SHAPES[self.weighted]
+        n_blocks, n_parts = triton.cdiv(len(a), shape.rows), wide // block if self.weighted else 1
+        n_chunks = triton.cdiv(len(b), CHUNK)
+        padded_a, padded_b = n_blocks * shape.rows, triton.cdiv(len(b), shape.columns) * shape.columns
         # Sums over a part of the pairs each, which are added up in a fixed order. Half of the pairs of one side with
         # itself are left out, and what would be written for them stays zero.
         made = torch.zeros if same else torch.empty
         options = {"dtype": torch.float32, "device": a.left.device}
         loss = torch.empty((n_chunks, n_blocks), **options)
-        rows_a = torch.empty((n_chunks, n_blocks * ROWS, narrow), **options)
-        rows_b = made((n_blocks, n_columns * COLUMNS, narrow), **options)
+        rows_a = torch.empty((n_chunks, padded_a, narrow), **options)
+        rows_b = made((n_blocks, padded_b, narrow), **options)
         weighted = (n_chunks, n_blocks) if self.weighted else (0, 0)
-        in_sums_a = torch.empty((weighted[0], n_blocks * ROWS), **options)
-        in_sums_b = made((weighted[1], n_columns * COLUMNS), **options)
+        in_sums_a = torch.empty((weighted[0], padded_a), **options)
+        in_sums_b = made((weighted[1], padded_b), **options)
         cross = torch.empty((*weighted, wide), **options)
         _tile[(n_blocks, n_chunks, n_parts)](
-            TensorDescriptor.from_tensor(a.left, [ROWS, narrow]),
-            TensorDescriptor.from_tensor(a.right, [ROWS, narrow]),
-            TensorDescriptor.from_tensor(a.input_left, [ROWS, block]),
+            TensorDescriptor.from_tensor(a.left, [shape.rows, narrow]),
+            TensorDescriptor.from_tensor(a.right, [shape.rows, narrow]),
+            TensorDescriptor.from_tensor(a.input_left, [shape.rows, block]),
             a.numbers,
-            TensorDescriptor.from_tensor(b.right, [COLUMNS, narrow]),
-            TensorDescriptor.from_tensor(b.input_right, [COLUMNS, block]),
+            TensorDescriptor.from_tensor(b.right, [shape.columns, narrow]),
+            TensorDescriptor.from_tensor(b.input_right, [shape.columns, block]),
             a.scales,
             loss,
             rows_a,
@@ -157,11 +168,11 @@ class FusedPairs(EuclideanPairs):
             BLOCK=block,
             PARTS=n_parts,
             WEIGHTED=self.weighted,
-            ROWS=ROWS,
-            COLUMNS=COLUMNS,
+            ROWS=shape.rows,
+            COLUMNS=shape.columns,
             CHUNK=CHUNK,
-            num_warps=WARPS,
-            num_stages=STAGES,
+            num_warps=shape.warps,
+            num_stages=shape.stages,
         )
         # One side with itself: both orders of every pair.
         times = 2.0 if same else 1.0

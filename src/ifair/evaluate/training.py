@@ -374,11 +374,6 @@ def train_many(candidates: Sequence[Candidate], parts: Split, seed: int, solver:
     return trained
 
 
-def fit_representation(candidate: Candidate, train: Part, seed: int, solver: Mapping[str, Any]) -> Pipeline:
-    """Fit a candidate's representation on an encoded part."""
-    return fit_representations([candidate], train, seed, solver)[0]
-
-
 def fit_representations(
     candidates: Sequence[Candidate], train: Part, seed: int, solver: Mapping[str, Any]
 ) -> list[Pipeline]:

@@ -100,7 +100,7 @@ def check_table(estimator: Any, table: Table) -> None:
 
 def record_weights(table: Table) -> NDArray[np.float64] | None:
     """How many records each one stands for, shape (M,); None where everyone counts once."""
-    return check_weights(table.sample_weight, table.n_records)
+    return None if table.sample_weight is None else check_weights(table.sample_weight, table.n_records)
 
 
 def _check_powers(p: float, difference: float, digits: int) -> None:

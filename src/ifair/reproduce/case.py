@@ -13,7 +13,7 @@ from ifair.data import Dataset, load
 from ifair.encode import Encoder
 from ifair.evaluate.candidates import Candidate, list_settings
 from ifair.evaluate.measures import paper_measures
-from ifair.evaluate.splits import Split, limit_rows, reuse_records, split_candidates, split_dataset
+from ifair.evaluate.splits import Part, Split, limit_rows, reuse_records, split_candidates, split_dataset
 from ifair.evaluate.training import Trained, choose_engine, train_many
 
 
@@ -62,9 +62,9 @@ class Case:
         """The case as plain data; ``Case(**data)`` reads it."""
         return asdict(self)
 
-    def engine_solver(self, parts: Split, n_fits: int = 1) -> dict[str, Any]:
-        """The solver, on a GPU where there is one and so many fits of the training part keep it busy."""
-        return {"engine": choose_engine(len(parts.train), n_fits), **self.solver}
+    def engine_solver(self, part: Part, n_fits: int = 1) -> dict[str, Any]:
+        """The solver, on a GPU where there is one and so many fits of a part keep it busy."""
+        return {"engine": choose_engine(len(part), n_fits), **self.solver}
 
 
 def load_subset(case: Case) -> Dataset:
@@ -101,12 +101,14 @@ def _prepare(
 
 def train_setting(case: Case, parts: Split, setting: Mapping[str, Any]) -> Trained:
     """The method of a case at a setting, trained on the training part."""
-    return train_many([Candidate(case.method, setting)], parts, case.seed, case.engine_solver(parts))[0]
+    return train_many([Candidate(case.method, setting)], parts, case.seed, case.engine_solver(parts.train))[0]
 
 
 def train_chosen(case: Case, parts: Split) -> Trained:
     """The method of a case at the setting that was chosen, trained as in the grid."""
-    return train_many([Candidate(case.method, case.setting or {})], parts, case.seed, case.engine_solver(parts, 3))[0]
+    return train_many(
+        [Candidate(case.method, case.setting or {})], parts, case.seed, case.engine_solver(parts.train, 3)
+    )[0]
 
 
 def represent(trained: Trained, parts: Split) -> list[NDArray[np.float64]]:
@@ -137,7 +139,7 @@ def train_grid(case: Case, parts: Split) -> list[tuple[dict[str, Any], Trained]]
     """Every setting of the method of a case, fitted at once, with what was trained at it."""
     settings = list(list_settings(case.method, case.grid))
     candidates = [Candidate(case.method, setting) for setting in settings]
-    trained = train_many(candidates, parts, case.seed, case.engine_solver(parts, 3 * len(settings)))
+    trained = train_many(candidates, parts, case.seed, case.engine_solver(parts.train, 3 * len(settings)))
     return list(zip(settings, trained))
 
 

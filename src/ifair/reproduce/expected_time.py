@@ -1,10 +1,11 @@
-"""How long a plan will take here, from how long units took in the committed results."""
+"""How long a plan will take here, from how long units of the full profile took on a machine with a GPU."""
 
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from typing import TypedDict
 
 from joblib import effective_n_jobs
 
@@ -22,19 +23,32 @@ GRIDS = ("classification", "ranking", "sensitivity")
 """Experiments whose units fit a profile's whole grid."""
 
 
-def average_units(results: Results) -> dict[str, dict[str, float]]:
-    """By experiment and dataset the mean seconds of a unit, for the table ``unit_seconds.json``."""
+class UnitTimes(TypedDict):
+    """By experiment and dataset the mean seconds of a unit, and the machine and version that they were measured on."""
+
+    machine: str
+    version: str
+    seconds: dict[str, dict[str, float]]
+
+
+def average_units(results: Results) -> UnitTimes:
+    """The times of a run of the full profile, for the table ``unit_seconds.json``."""
+    environments = [run["environment"] for parts in results["runs"].values() for run in parts.values()]
     return {
-        name: {part: round(run["seconds"] / max(run["units"], 1), 2) for part, run in parts.items()}
-        for name, parts in results["runs"].items()
+        "machine": max((one["machine"] for one in environments), key=lambda name: ("NVIDIA" in name, -len(name))),
+        "version": environments[0]["ifair"],
+        "seconds": {
+            name: {part: round(run["seconds"] / max(run["units"], 1), 2) for part, run in parts.items()}
+            for name, parts in results["runs"].items()
+        },
     }
 
 
 @cache
-def known_seconds() -> Mapping[str, Mapping[str, float]]:
-    """The table: written by ``docs/results/draw.py`` from the committed results."""
+def known_times() -> UnitTimes:
+    """The table: written by ``docs/results/draw.py --times`` from a run of a few splits by the code as it is."""
     text = files("ifair.reproduce").joinpath("unit_seconds.json").read_text(encoding="utf-8")
-    found: Mapping[str, Mapping[str, float]] = json.loads(text)
+    found: UnitTimes = json.loads(text)
     return found
 
 
@@ -42,7 +56,7 @@ def estimate_seconds(experiment: str, units: Sequence[Unit], n_jobs: int, *, has
     """Seconds that the units of an experiment will take in so many processes; 0 where nothing is known of it."""
     if not units:
         return 0.0
-    known = known_seconds().get(experiment, {})
+    known = known_times()["seconds"].get(experiment, {})
     mean = sum(known.values()) / len(known) if known else 0.0
     if has_gpu is None:
         has_gpu = choose_engine(10**9) == "torch"
@@ -79,7 +93,7 @@ def describe_plan(plans: Mapping[str, Sequence[Unit]], profile: str, n_jobs: int
     rows.append(["in all", "", str(sum(map(len, plans.values()))), f"{total / 60:.1f}"])
     place = "with a GPU" if has_gpu else "without a GPU"
     head = f"Profile {profile}, {effective_n_jobs(n_jobs)} processes {place}: about {_format_time(total)}."
-    return f"{align_rows(rows)}\n\n{head} The estimate is from units of the committed results."
+    return f"{align_rows(rows)}\n\n{head} The estimate is from what units took on {known_times()['machine']}."
 
 
 def _format_time(seconds: float) -> str:

@@ -184,9 +184,9 @@ def _describe_findings(results: Results, everything: list[Block]) -> list[Block]
     rows = [[one.claim, one.verdict, f"{n} of {len(one.evidence)}"] for one, n in zip(found, held)]
     return [
         Text(
-            f"Of {len(found)} claims of the paper, in our words, {counts[HOLDS]} hold here, {counts[IN_PART]} hold in "
-            f"part, {counts[FAILS]} do not hold and {counts[OPEN]} were not tested. Each verdict is computed by the "
-            "rule beside it: a claim holds if all of its parts do, and in part if some do. Clearly above or below "
+            f"Of {len(found)} claims of the paper, in our words: hold here {counts[HOLDS]}, hold in part "
+            f"{counts[IN_PART]}, do not hold {counts[FAILS]}, not tested {counts[OPEN]}. Each verdict is computed by "
+            "the rule beside it: a claim holds if all of its parts do, and in part if some do. Clearly above or below "
             "means by the corrected resampled t-test (Nadeau and Bengio), which allows for splits of one "
             "table overlapping, p-values adjusted after Holm for all rivals, at 5 %. With fewer than "
             f"{LEAST_SPLITS} splits nothing is "

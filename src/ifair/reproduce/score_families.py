@@ -11,10 +11,11 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import cross_val_predict
+from sklearn.pipeline import Pipeline
 
 from ifair.evaluate.candidates import EUCLIDEAN, Candidate
 from ifair.evaluate.splits import Part, Split
-from ifair.evaluate.training import fit_representation
+from ifair.evaluate.training import fit_representations
 from ifair.graph import NeighbourIndex, neighbour_graph, newcomer_scores, smooth
 from ifair.reproduce.case import Case
 
@@ -82,10 +83,7 @@ class ScoreFamilies:
         for k in VOTERS:
             votes = [train.y[near[:, :k]].mean(axis=1) for near in self._voters]
             yield "voters", {"k": k}, votes
-        for k, share in PROTOTYPES:
-            candidate = Candidate("ifair-frozen", {"K": k, "lambda": 1 - share, "mu": share, **EUCLIDEAN})
-            learned_from, solver = self._learn_prototypes_from
-            steps = fit_representation(candidate, learned_from, self.case.seed, solver)
+        for (k, share), steps in zip(PROTOTYPES, self._fit_prototypes()):
             score = self._fit_on(steps.transform, encoded=True)
             yield "prototypes", {"K": k, "share": share}, self._held_out(score)
         yield from self._smoothed()
@@ -143,10 +141,15 @@ class ScoreFamilies:
         index, most = NeighbourIndex(train.may_count), min(VOTERS[-1], len(train) - 1)
         return [index.nearest(part.may_count, most)[0] for part in (self.parts.validation, self.parts.test)]
 
-    @cached_property
+    def _fit_prototypes(self) -> list[Pipeline]:
+        settings = [{"K": k, "lambda": 1 - share, "mu": share, **EUCLIDEAN} for k, share in PROTOTYPES]
+        candidates = [Candidate("ifair-frozen", setting) for setting in settings]
+        learned_from, solver = self._learn_prototypes_from()
+        return fit_representations(candidates, learned_from, self.case.seed, solver)
+
     def _learn_prototypes_from(self) -> tuple[Part, dict[str, Any]]:
         """Training people, and how the solver is to compare them."""
-        train, solver = self.parts.train, self.case.solver
+        train, solver = self.parts.train, self.case.engine_solver(self.parts.train, len(PROTOTYPES))
         if len(train) <= MOST_LEARNED_FROM:
             return train, solver
         drawn = np.random.default_rng([self.case.seed, 787]).permutation(len(train))[:MOST_LEARNED_FROM]

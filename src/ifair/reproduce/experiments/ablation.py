@@ -6,6 +6,7 @@ The last is there because a penalised classifier on smaller numbers gives more p
 consistency of labels rewards: what a representation reaches beyond that is its own merit.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypedDict
@@ -15,7 +16,6 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import StandardScaler
 
 from ifair.datasets.registry import find_about
-from ifair.evaluate.candidates import list_settings
 from ifair.evaluate.fronts import hypervolume, pareto_front
 from ifair.evaluate.measures import UTILITY, guess_group, measure_mapped
 from ifair.evaluate.rules import choose_row, harmonic_mean
@@ -24,7 +24,7 @@ from ifair.evaluate.statistics import LEAST_SPLITS, Comparison, Spread, compare,
 from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Strong, Table, Text
 from ifair.report.pictures import BLUE, GREEN, ORANGE, RED, new_figure
 from ifair.reproduce import labels
-from ifair.reproduce.case import Case, prepare, represent, train_setting
+from ifair.reproduce.case import Case, prepare, represent, train_grid
 from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Unit, make_unit
 from ifair.reproduce.verdicts import LEVEL, is_clear
 from ifair.results import Results
@@ -135,10 +135,11 @@ def label_variant(name: str) -> str:
 
     Examples
     --------
-    >>> label_variant("p=1"), label_variant("frozen+unprotected_utility")
-    ('p = 1', 'frozen, unprotected utility')
+    >>> label_variant("p=1"), label_variant("frozen+unprotected_utility"), label_variant("k-means++_starts")
+    ('p = 1', 'frozen, unprotected utility', 'k-means++ starts')
     """
-    return name.replace("=", " = ").replace("+", ", ").replace("_", " ")
+    alone = r"(?<!\+)\+(?!\+)"  # the two of k-means++ are part of a name
+    return re.sub(alone, ", ", name).replace("=", " = ").replace("_", " ")
 
 
 def measure_variant(case: Case) -> dict[str, Any]:
@@ -177,9 +178,9 @@ def map_settings(case: Case, parts: Split) -> Iterator[tuple[dict[str, Any], lis
     dimensions = changes.pop("K", case.grid["K"])[: len(case.grid["K"])]
     unit_variance = changes.pop("unit_variance", False)
     method = case.method if case.method in MARKS else "ifair-b"
-    changed = replace(case, method=method, solver={**case.solver, **changes})
-    for setting in list_settings(method, {**case.grid, "K": dimensions}):
-        mapped = represent(train_setting(changed, parts, setting), parts)
+    changed = replace(case, method=method, grid={**case.grid, "K": dimensions}, solver={**case.solver, **changes})
+    for setting, trained in train_grid(changed, parts):
+        mapped = represent(trained, parts)
         if unit_variance:
             scaler = StandardScaler().fit(mapped[0])
             mapped = [scaler.transform(Z) for Z in mapped]

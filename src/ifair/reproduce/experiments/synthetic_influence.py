@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from ifair.evaluate.candidates import list_settings
 from ifair.evaluate.splits import Part
 from ifair.evaluate.statistics import Spread, spreads
 from ifair.metrics import flip_test
@@ -69,10 +68,10 @@ def measure_influence(case: Case) -> list[dict[str, Any]]:
     """
     parts = {variant: draw_points(variant, case)[0] for variant in VARIANTS}
     another = replace(case, seed=case.seed + 1_000_003)
+    fitted = {variant: fit_points(case, part) for variant, part in parts.items()}
     rows = []
-    for setting in list_settings(METHODS[case.method], case.grid):
-        models = {variant: fit_points(case, part, setting) for variant, part in parts.items()}
-        again = fit_points(another, parts["random"], setting)
+    for i, (setting, again) in enumerate(fit_points(another, parts["random"])):
+        models = {variant: fits[i][1] for variant, fits in fitted.items()}
         planes = {variant: map_to_plane(models[variant], part.X) for variant, part in parts.items()}
         spread = float(np.mean([np.sqrt(np.var(Z, axis=0).sum()) for Z in planes.values()]))
         flips = [_flip_group(models[variant], part) for variant, part in parts.items()]

@@ -20,7 +20,7 @@ from ifair.evaluate.measures import classification_measures
 from ifair.evaluate.rules import choose
 from ifair.evaluate.splits import Part, encode_part
 from ifair.evaluate.statistics import spreads
-from ifair.evaluate.training import fit_representation
+from ifair.evaluate.training import fit_representations
 from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table, Text
 from ifair.report.pictures import BLUE, ORANGE, new_figure
 from ifair.reproduce import labels
@@ -78,8 +78,8 @@ def measure_panel(case: Case) -> dict[str, Any]:
     """
     part, encoder = draw_points(case.options["variant"], case)
     tried = []
-    for setting in list_settings(METHODS[case.method], case.grid):
-        Z = map_to_plane(fit_points(case, part, setting), part.X)
+    for setting, steps in fit_points(case, part):
+        Z = map_to_plane(steps, part.X)
         model = LogisticRegression(max_iter=2000).fit(Z, part.y)
         measures = classification_measures(part, model.predict(Z), model.predict_proba(Z)[:, 1])
         tried.append((setting, measures, Z, model))
@@ -109,9 +109,13 @@ def draw_points(variant: str, case: Case) -> tuple[Part, Encoder]:
     return encode_part(dataset, np.arange(len(dataset)), encoder), encoder
 
 
-def fit_points(case: Case, part: Part, setting: Mapping[str, Any]) -> Pipeline:
-    """The representation of a column of the figure, fitted on the points."""
-    return fit_representation(Candidate(METHODS[case.method], setting), part, case.seed, case.solver)
+def fit_points(case: Case, part: Part) -> list[tuple[dict[str, Any], Pipeline]]:
+    """Every setting of a column of the figure, with its representation fitted on the points."""
+    method = METHODS[case.method]
+    settings = list(list_settings(method, case.grid))
+    candidates = [Candidate(method, setting) for setting in settings]
+    solver = case.engine_solver(part, 3 * len(settings))
+    return list(zip(settings, fit_representations(candidates, part, case.seed, solver)))
 
 
 def map_to_plane(steps: Pipeline, X: Any) -> NDArray[np.float64]:
