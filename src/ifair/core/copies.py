@@ -41,16 +41,21 @@ class Copies:
         """
         if len(self.firsts) == len(self.rows):
             return index, squared
-        parts = [self._expand(index[i : i + 8192], squared[i : i + 8192], n) for i in range(0, len(index), 8192)]
+        parts = []
+        for start in range(0, len(index), 8192):
+            near = index[start : start + 8192]
+            row = np.repeat(np.arange(len(near)), near.shape[1])
+            parts.append(self.expand_pairs(row, near.ravel(), squared[start : start + 8192].ravel(), n))
         return np.concatenate([a for a, _ in parts]), np.concatenate([b for _, b in parts])
 
-    def _expand(self, index: Indices, squared: Array, n: int) -> tuple[Indices, Array]:
-        width = index.shape[1]
-        repeat = np.minimum(self.size[index], n).ravel()
-        nth = np.arange(repeat.sum()) - np.repeat(np.cumsum(repeat) - repeat, repeat)
-        member = self.rows[np.repeat(self.start[index.ravel()], repeat) + nth]
-        key, row = np.repeat(squared.ravel(), repeat), np.repeat(np.repeat(np.arange(len(index)), width), repeat)
-        return first_of_each(row, member, key, n)
+    def expand_pairs(self, row: Indices, record: Indices, squared: Array, n: int) -> tuple[Indices, Array]:
+        """The ``n`` nearest rows of every query, from pairs with all different records that may be among them."""
+        if len(self.firsts) < len(self.rows):
+            repeat = np.minimum(self.size[record], n)
+            nth = np.arange(repeat.sum()) - np.repeat(np.cumsum(repeat) - repeat, repeat)
+            record = self.rows[np.repeat(self.start[record], repeat) + nth]
+            row, squared = np.repeat(row, repeat), np.repeat(squared, repeat)
+        return first_of_each(row, record, squared, n)
 
 
 def first_of_each(row: Indices, member: Indices, key: Array, n: int) -> tuple[Indices, Array]:

@@ -64,10 +64,10 @@ class Cells:
         return True
 
 
-def encode_cells(cells: NDArray[np.object_], attributes: Sequence[Cells], width: int) -> NDArray[np.float64] | None:
+def encode_cells(cells: list[list[Any]], attributes: Sequence[Cells], width: int) -> NDArray[np.float64] | None:
     """Records of shape (n_people, width) before scaling, as columns give them; None if a cell is not a usual one."""
     encoded = np.zeros((len(cells), width))
-    for record, row in zip(encoded, cells.tolist()):
+    for record, row in zip(encoded, cells):
         for attribute, cell in zip(attributes, row):
             if not attribute.place(cell, record):
                 return None

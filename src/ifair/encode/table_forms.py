@@ -58,15 +58,13 @@ def _is_known_shape(estimator: BaseEstimator, X: Any) -> bool:
     return plain and X.shape[1] == estimator.n_features_in_ and not hasattr(estimator, "feature_names_in_")
 
 
-def read_cells(frame: pd.DataFrame, positions: Sequence[int]) -> NDArray[np.object_]:
-    """The cells of some columns, shape (n_rows, n_positions); of one row without a pass over whole columns."""
+def read_cells(frame: pd.DataFrame, positions: Sequence[int]) -> list[list[Any]]:
+    """The cells of some columns, row by row; of one row without a pass over whole columns."""
     if len(frame) != 1:
-        return frame.to_numpy(dtype=object)[:, positions]
-    cells = np.empty((1, len(positions)), dtype=object)
+        cells: list[list[Any]] = frame.to_numpy(dtype=object)[:, positions].tolist()
+        return cells
     cell = frame.iat
-    for column, position in enumerate(positions):
-        cells[0, column] = cell[0, position]
-    return cells
+    return [[cell[0, position] for position in positions]]
 
 
 def _check_names(estimator: BaseEstimator, X: Any, reset: bool) -> None:

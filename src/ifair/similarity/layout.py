@@ -50,12 +50,12 @@ class Layout:
                 coordinates[:, self.columns == i], present[:, i] = unit.embed(people.iloc[:, i])
         return Points.of(coordinates * self._roots, present, self.gaps, self.columns)
 
-    def embed_cells(self, cells: NDArray[Any]) -> Points | None:
-        """A few people by their cells, shape (n_people, n_attributes); the same points as by columns.
+    def embed_cells(self, cells: list[list[Any]]) -> Points | None:
+        """A few people by their cells, one for every attribute; the same points as by columns.
 
         None where a cell is not a usual one: it is read, or named, by columns.
         """
-        people = [self._place_cells(person) for person in cells.tolist()]
+        people = [self._place_cells(person) for person in cells]
         if None in people:
             return None
         coordinates, present = (np.array(part) for part in zip(*people))

@@ -259,21 +259,21 @@ class SearchWithGaps:
 
     def nearest(self, people: Points, k: int) -> tuple[Indices, Array]:
         """The k nearest of each, and their squared distances."""
-        few = min(k, len(self.distinct))
-        found = self._nearest_one_by_one(people, few) if len(people) <= FEW and few < len(self.distinct) else None
-        index, squared = found or _nearest_of_all(people, self.distinct, few)
-        return self.copies.expand(index, squared, k)
+        n = min(k, len(self.distinct))
+        if len(people) <= FEW and n < len(self.distinct):
+            found = self._find_candidates(people, n)
+            if all(0 < len(others) <= MANY * n for others in found):
+                row, other = np.repeat(np.arange(len(found)), [len(others) for others in found]), np.concatenate(found)
+                squared = people.squared_differences(self.distinct, row, other)
+                return self.copies.expand_pairs(row, other, to_ten_digits(squared), k)
+        return self.copies.expand(*_nearest_of_all(people, self.distinct, n), k)
 
-    def _nearest_one_by_one(self, people: Points, n: int) -> tuple[Indices, Array] | None:
-        """None where single precision leaves too many, or is not enough."""
+    def _find_candidates(self, people: Points, n: int) -> list[Indices]:
+        """Whom single precision cannot rule out; too many, or nobody, where it is not enough."""
         if not self.scans:
             there = self.distinct
             self.scans.append(Scan.of(there.coordinates, there.columns, there.present, there.gaps))
-        found = [self.scans[0].candidates(x, n, has > 0) for x, has in zip(people.coordinates, people.present)]
-        row, other = np.repeat(np.arange(len(found)), [len(others) for others in found]), np.concatenate(found)
-        if not all(0 < len(others) <= MANY * n for others in found):
-            return None
-        return first_of_each(row, other, to_ten_digits(people.squared_differences(self.distinct, row, other)), n)
+        return [self.scans[0].candidates(x, n, has > 0) for x, has in zip(people.coordinates, people.present)]
 
 
 def _nearest_of_all(people: Points, others: Points, k: int, *, among_themselves: bool = False) -> tuple[Indices, Array]:
