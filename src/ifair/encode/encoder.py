@@ -156,7 +156,7 @@ class Encoder(TransformerMixin, BaseEstimator):
                 max_categories=self.max_categories,
             ).fit(_transform_array(self._most_frequent, choices) if self.missing == "impute" else choices)
         self._arrange_columns(flagged=np.flatnonzero(is_missing.any(axis=0) & (self.missing == "flag")).tolist())
-
+        self._find_places()
         return self._fit_scale(numbers, choices, is_missing)
 
     def rescale(self, X: Any) -> Self:
