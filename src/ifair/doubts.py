@@ -31,24 +31,16 @@ _PLAIN_NUMBER = r"-?\d+(\.\d+)?"
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """Why a column is hardly an attribute.
-
-    Attributes
-    ----------
-    reason : str
-        A half-sentence with the column as its subject.
-    leave_out : bool
-        Whether it is left out for it.
-    advice : str
-        What to do instead, where there is something.
-    names_people : bool
-        Whether it is text that names people rather than says something about them: no two share it, or hardly.
-    """
+    """Why a column is hardly an attribute."""
 
     reason: str
+    """A half-sentence with the column as its subject."""
     leave_out: bool = True
+    """Whether it is left out for it."""
     advice: str = ""
+    """What to do instead, where there is something."""
     names_people: bool = False
+    """Whether it is text that names people rather than says something about them: no two share it, or hardly."""
 
 
 def find_doubt(column: pd.Series) -> Doubt | None:

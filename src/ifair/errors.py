@@ -57,11 +57,6 @@ class MissingExtra(ImportError):
 def require_extra(what: str, packages: Iterable[str], extra: str) -> None:
     """Refuse to begin what would fail for want of a package.
 
-    Raises
-    ------
-    MissingExtra
-        Where a package is not installed.
-
     Examples
     --------
     >>> require_extra("Parquet", ["no_such_package"], "parquet")

@@ -45,15 +45,8 @@ def check_output(
 ) -> None:
     """Refuse, before any work, a file that cannot be written, or that would destroy another.
 
-    Parameters
-    ----------
-    path : Path
-    kind : str, optional
-        What will be written, one of `KINDS`: an existing file must be of that kind, or empty.
-    inputs : mapping of str to Path, optional
-        Files that are read, or written besides, by what to call them; links to them are found out.
-    force : bool, default=False
-        Replace a file of whatever kind.
+    An existing file must be of the kind that will be written, one of `KINDS`, or empty; with ``force`` of any kind.
+    The inputs are files that are read, or written besides, by what to call them; links to them are found out.
     """
     for name, other in (inputs or {}).items():
         if _is_same_file(path, other):
@@ -121,18 +114,6 @@ def replace_file(path: Path, *, kind: str | None = None) -> Iterator[Path]:
 
     A failure, an interrupt too, leaves ``path`` as it was. Symbolic links are followed. A file that is there keeps its
     permissions; a new one gets those that the system gives, or its owner's alone where the kind is `PRIVATE`.
-
-    Parameters
-    ----------
-    path : Path
-        A regular file, or none yet.
-    kind : str, optional
-        One of `KINDS`.
-
-    Yields
-    ------
-    Path
-        An empty file in the same folder.
     """
     place = _find_place(path)
     mode = stat.S_IMODE(place.stat().st_mode) if place.exists() else None

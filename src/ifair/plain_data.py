@@ -4,7 +4,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
 from functools import cache
 from types import NoneType, UnionType
@@ -37,25 +37,24 @@ def format_json(data: Any, indent: int | None = None) -> str:
     try:
         return json.dumps(data, indent=indent, allow_nan=False)
     except ValueError:
-        return json.dumps(_replace_undefined(data), indent=indent, allow_nan=False)
+        finite = map_leaves(lambda leaf: None if isinstance(leaf, float) and not math.isfinite(leaf) else leaf, data)
+        return json.dumps(finite, indent=indent, allow_nan=False)
 
 
-def _replace_undefined(data: Any) -> Any:
+def map_leaves(change: Callable[[Any], Any], data: Any) -> Any:
+    """The same data with every value changed that is neither a list nor named values; tuples become lists."""
     if isinstance(data, dict):
-        return {key: _replace_undefined(value) for key, value in data.items()}
+        return {key: map_leaves(change, value) for key, value in data.items()}
     if isinstance(data, list | tuple):
-        return [_replace_undefined(value) for value in data]
-    return None if isinstance(data, float) and not math.isfinite(data) else data
+        return [map_leaves(change, value) for value in data]
+    return change(data)
 
 
 def parse_json(content: bytes) -> Any:
     """What a file of JSON holds, strictly.
 
-    Raises
-    ------
-    ValueError
-        If it is not UTF-8, not JSON or damaged, names something twice, holds NaN, half a character or a number that is
-        too large, or is nested too deeply.
+    A ValueError says if it is not UTF-8, not JSON or damaged, names something twice, holds NaN, half a character or a
+    number that is too large, or is nested too deeply.
 
     Examples
     --------
@@ -130,10 +129,7 @@ def list_places(data: Any, path: str, name: str = "data") -> Iterator[tuple[str,
 def check_schema(data: Any, schema: Any, name: str = "data") -> None:
     """Compare plain data with a type: a TypedDict, list, dict, Literal, union, or a plain type.
 
-    Raises
-    ------
-    ResultsError
-        Which names the first place that does not fit.
+    A :class:`ResultsError` names the first place that does not fit.
 
     Examples
     --------

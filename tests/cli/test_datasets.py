@@ -31,7 +31,7 @@ def published(tmp_path, monkeypatch):
     (tmp_path / "published").write_bytes(content)
     origin = Origin((tmp_path / "published").as_uri())
     file = DataFile("census/adult.data", hashlib.sha256(content).hexdigest(), len(content), (origin,))
-    monkeypatch.setattr(VERB, "_files", lambda name: [file] if name == "census" else [])
+    monkeypatch.setattr(VERB, "find_files", lambda name: [file] if name == "census" else [])
     return tmp_path / "published"
 
 

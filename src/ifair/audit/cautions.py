@@ -16,20 +16,7 @@ NARROW = 0.1
 
 
 def list_cautions(task: str, utility: str, point: Mapping[str, Any], before: Mapping[str, Any]) -> list[Caution]:
-    """What a reader must know before praising a point.
-
-    Parameters
-    ----------
-    utility : str
-        The name of its measure.
-    point, before : mappings
-        Of the evidence; ``before`` is the full data.
-
-    Returns
-    -------
-    list of Caution
-        ``tag``, a word or two, and ``text``, a sentence or two; none where all is well.
-    """
+    """What a reader must know before praising a point, by its measure of ``utility``; ``before`` is the full data."""
     found = [_at_chance(task, utility, point), _one_decision(point, before), _one_score(point, before)]
     return [{"tag": tag, "text": text} for tag, text in filter(None, found)]
 

@@ -93,14 +93,8 @@ def evidence(
         Of every bootstrap interval.
     most_people : int
         People who are judged and shown, at most.
-    solver : mapping, optional
-        Parameters of iFair's and LFR's solver.
-    categorical : sequence of str
-        Columns of numbers that are codes of categories.
-    similarity : Similarity, mapping of its parameters, "attributes" or "paper", optional
-        Who is like whom. Default: :class:`ifair.Similarity` of all unprotected attributes.
-    models : sequence of str
-        Of what is compared where nobody tuned; as in :func:`ifair.audit.tune`.
+    solver, categorical, similarity, models
+        As of :func:`ifair.audit.tune`; the models are of what is compared where nobody tuned.
     threshold : float, optional
         Of two classes: who has a higher score is decided about positively. Default: that of the tuning, or 0.5.
     rate : float, optional
@@ -175,12 +169,11 @@ def evidence(
         points.append(point)
         measured.append(reached)
         left_out.append({"name": f"the flip test of {point['name']}", "why": "what it would say is not known"})
-    penalised = choose_penalised(points, parts.task)
+    utility, explained = USEFULNESS[parts.task]
+    penalised, front = choose_penalised(points, parts.task), {point["id"] for point in find_front(points)}
     for point in points:
         point["role"] = "penalised" if point["id"] == penalised else point["role"]
-    utility, explained = USEFULNESS[parts.task]
-    _mark_front(points)
-    for point in points:
+        point["on_front"] = point["id"] in front
         point["cautions"] = list_cautions(parts.task, utility, point, points[0])
     compare_points(points, measured)
     choices = choose_points(points, parts.task, tuning)
@@ -251,13 +244,6 @@ def choose_points(points: Sequence[Point], task: str, tuning: Mapping[str, Any] 
     chosen = name_choices([point for point in points if is_choosable(point)], task)
     known = {point["id"] for point in points}
     return {**chosen, **{k: v for k, v in (tuning or {}).get("choices", {}).items() if v in known}}
-
-
-def _mark_front(points: Sequence[Point]) -> None:
-    """Say of every point whether no other one beats it on validation data."""
-    front = {point["id"] for point in find_front(points)}
-    for point in points:
-        point["on_front"] = point["id"] in front
 
 
 def _describe_data(dataset: Dataset, parts: Split) -> AuditedData:

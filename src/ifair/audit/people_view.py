@@ -19,13 +19,7 @@ DIGITS = 3
 
 
 def describe_people(part: Part, ids: NDArray[Any]) -> People:
-    """Everything about the people of a part that does not depend on a point, column by column.
-
-    Parameters
-    ----------
-    ids : array of shape (M,)
-        What people are found by.
-    """
+    """Everything about the people of a part that does not depend on a point, column by column."""
     within = part.peers.indices >= 0
     return {
         "ids": [value_text(value) for value in ids],
@@ -50,24 +44,11 @@ def _describe_column(name: str, column: pd.Series) -> Attribute:
 def flip_people(
     part: Part, trained: Trained, resamples: int = 500, own: NDArray[np.float64] | None = None
 ) -> tuple[Flip | None, PointPeople]:
-    """What changes for everybody if only the protected attributes do.
+    """What changes for everybody if only the protected attributes do: the flip test, and what people are shown.
 
-    Parameters
-    ----------
-    resamples : int
-        Of the bootstrap interval.
-    own : array of shape (M,), optional
-        What the model says of people as they are, where that is known.
-
-    Returns
-    -------
-    summary : dict or None
-        The flip test, with a 95 % interval of the share flipped (of the mean, where decisions are scores). None where
-        everybody has the same protected attributes.
-    people : dict
-        ``score``, and ``flip``: None where nothing changes for anybody, else the score with other protected attributes
-        and ``to``, which ones, a number in ``alternatives``: those that change the decision if any do, else those that
-        move the score most.
+    The interval is of the share flipped (of the mean, where decisions are scores); None where everybody has the same
+    protected attributes. People are shown those attributes that change the decision if any do, else those that move the
+    score most. What the model says of people as they are is their ``own``, where it is known.
     """
     own = trained.scores(part.records.frame) if own is None else own
     rows, changed = flip_scores(part.records, trained, own)

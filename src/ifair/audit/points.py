@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from ifair.audit.people_view import flip_people, round_scores
 from ifair.audit.tuning import find_role
@@ -13,7 +12,7 @@ from ifair.evaluate.candidates import Candidate
 from ifair.evaluate.judgement import Judgement, attack_representation, certify_representation
 from ifair.evaluate.measures import brief_measures, plain_number
 from ifair.evaluate.resampling import Measured
-from ifair.evaluate.splits import Split
+from ifair.evaluate.splits import Split, value_text
 from ifair.evaluate.training import Existing, Outcome, Trained, name_groups, train
 from ifair.models.ifair import IFair
 from ifair.results import Point
@@ -64,8 +63,9 @@ def judge_point(
     """
     outcome = trained.outcome(parts.test)
     test = Judgement(parts.test, outcome, parts, resamples)
-    measures = test.measures()
+    measures, shift = test.measures(), None
     if isinstance(trained, Trained):
+        shift = trained.shift
         Z = trained.represent(parts.test.records.frame)
         flip, people = flip_people(parts.test, trained, resamples, outcome.scores)
         more = _describe_model(trained, parts)
@@ -82,7 +82,8 @@ def judge_point(
         "family": candidate.method,
         "setting": dict(candidate.setting),
         "candidate": candidate.to_data(),
-        "blind": candidate.blind and not _uses_protected(trained, parts),
+        # By a protected column groups may be given the same rate.
+        "blind": candidate.blind and (shift is None or shift.column not in parts.protected),
         "threshold": plain_number(trained.threshold) if parts.task == "classification" else None,
         "validation": brief_measures(parts.validation, trained.outcome(parts.validation), parts),
         "test": test.describe(measures),
@@ -96,12 +97,6 @@ def judge_point(
         **more,
     }
     return point, measures
-
-
-def _uses_protected(trained: Trained | Existing, parts: Split) -> bool:
-    """Whether groups get the same rate, by a protected column."""
-    shift = trained.shift if isinstance(trained, Trained) else None
-    return shift is not None and shift.column in parts.protected
 
 
 def _describe_batch(trained: Trained, parts: Split, resamples: int) -> dict[str, Any]:
@@ -154,8 +149,6 @@ def _describe_model(trained: Trained, parts: Split) -> dict[str, Any]:
 
 
 def _plain_cell(value: Any) -> Any:
-    if isinstance(value, (bool, np.bool_)):
-        return "yes" if value else "no"
-    if isinstance(value, (int, float, np.number)):
+    if isinstance(value, (int, float, np.number)) and not isinstance(value, bool):
         return float(f"{float(value):.4g}") if np.isfinite(value) else None
-    return "(missing)" if pd.isna(value) else str(value)
+    return value_text(value)

@@ -58,22 +58,16 @@ def judge_difference(measure: str, low: float | None, high: float | None) -> Wor
 
 
 def compare_points(points: Sequence[Point], measured: Sequence[Mapping[str, Measured]]) -> None:
-    """Fill in every point's differences to the references.
-
-    Parameters
-    ----------
-    measured : sequence of mappings
-        What :meth:`ifair.evaluate.judgement.Judgement.measures` found for each point.
-    """
+    """Fill in every point's differences to the references, the first point of each role."""
+    references = {p["role"]: (p, m) for p, m in reversed(list(zip(points, measured))) if p.get("role") in REFERENCES}
     for point, mine in zip(points, measured):
         point["differences"] = {}
         for role in REFERENCES:
-            for other, theirs in zip(points, measured):
-                if other.get("role") == role and other is not point:
-                    paired = {name: (mine[name] - theirs[name]).describe() for name in mine if name in theirs}
-                    found = paired | _compare_ends(point, other)
-                    point["differences"][role] = {name: _with_word(name, one) for name, one in found.items()}
-                    break
+            other, theirs = references.get(role, (point, mine))
+            if other is not point:
+                found = {name: (mine[name] - theirs[name]).describe() for name in mine if name in theirs}
+                found |= _compare_ends(point, other)
+                point["differences"][role] = {name: _with_word(name, one) for name, one in found.items()}
 
 
 def _with_word(measure: str, one: Estimate) -> Difference:
@@ -120,10 +114,7 @@ def give_verdicts(
 ) -> Verdict | None:
     """Give every point that is not itself a reference its verdict, and return that of the choice.
 
-    Parameters
-    ----------
-    columns : sequence of str
-        The protected ones.
+    The columns are the protected ones.
     """
     references: dict[str, Point] = {p["role"]: p for p in points if p.get("role") in REFERENCES[1:]}
     for point in points:

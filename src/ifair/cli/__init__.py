@@ -62,7 +62,11 @@ class Overview(click.Group):
                     formatter.write_dl(rows)
 
 
-@click.group(cls=Overview, context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
+@click.group(
+    cls=Overview,
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
+    invoke_without_command=True,
+)
 @click.version_option(__version__, prog_name="ifair")
 @click.pass_context
 def main(ctx: click.Context) -> None:

@@ -7,14 +7,14 @@ import click
 
 from ifair.cli.audit_options import ROLES, audit_options, gather_evidence
 from ifair.cli.extras import needs_for_tables
-from ifair.cli.output import json_option, output_option, prepare_output, write_text
+from ifair.cli.output import INPUT, json_option, output_option, prepare_output, write_text
 from ifair.cli.roles_options import roles_options
 from ifair.cli.terminal_text import make_printable
 from ifair.plain_data import format_json
 
 
 @click.command(short_help="Measure decisions on a table, before and after.")
-@click.argument("table", type=click.Path(readable=False, path_type=Path))
+@click.argument("table", type=INPUT)
 @roles_options(*ROLES)
 @audit_options
 @output_option("Also write the evidence, for `ifair report`.", required=False)

@@ -7,7 +7,9 @@ from typing import Any
 import click
 
 from ifair.cli.live_progress import StepLines
+from ifair.cli.output import INPUT
 from ifair.cli.terminal_text import make_printable, warn
+from ifair.errors import IfairError
 from ifair.results import TUNING, Evidence, Tuning, read_results
 
 ROLES = (
@@ -64,7 +66,7 @@ def find_parity(parity: str | None, groups: str | None, roles: Any) -> tuple[str
 OPTIONS = (
     click.option(
         "--tuning",
-        type=click.Path(readable=False, path_type=Path),
+        type=INPUT,
         help="What `ifair tune` wrote: its front is compared. Without it a small grid of settings.",
     ),
     click.option("--scores", metavar="COLUMN", help="Scores of a model in use: judge it, instead of our own."),
@@ -74,11 +76,9 @@ OPTIONS = (
     parity_options,
     click.option("--seed", type=int, help="Of the split and the starts; that of the tuning, or 0, by default."),
     click.option("--unfavourable", is_flag=True, help="The positive outcome, or a high score, is bad for the person."),
-    click.option("--resamples", type=click.IntRange(10), default=500, show_default=True, help="For every interval."),
-    click.option(
-        "--people", type=click.IntRange(33), default=10_000, show_default=True, help="Most to judge and show."
-    ),
-    click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 for one per core."),
+    click.option("--resamples", type=click.IntRange(10), default=500, help="For every interval."),
+    click.option("--people", type=click.IntRange(33), default=10_000, help="Most to judge and show."),
+    click.option("--jobs", type=int, default=-1, help="Processes; -1 for one per core."),
 )
 
 
@@ -126,11 +126,10 @@ def gather_evidence(
     rate: float | None,
     parity: str | None,
     groups: str | None,
-    seed: int | None,
     unfavourable: bool,
-    resamples: int,
     people: int,
     jobs: int,
+    **options: Any,
 ) -> Evidence:
     """The evidence about a table, with progress on standard error."""
     if threshold is not None and rate is not None:
@@ -151,9 +150,7 @@ def gather_evidence(
         records,
         tuning=tuned,
         ids=ids,
-        seed=seed,
         higher_is_better=not unfavourable,
-        resamples=resamples,
         most_people=people,
         categorical=roles.categorical,
         similarity=roles.similarity,
@@ -164,6 +161,7 @@ def gather_evidence(
         existing=existing,
         n_jobs=jobs,
         step=StepLines(),
+        **options,
     )
 
 
@@ -183,7 +181,6 @@ def _read_existing(records: Any, roles: Any, scores: Any, decisions: Any, thresh
     import numpy as np
     import pandas as pd
 
-    from ifair.errors import IfairError
     from ifair.evaluate.splits import task_of
     from ifair.evaluate.training import Existing
     from ifair.tables.groups import find_value
@@ -224,7 +221,6 @@ def _read_existing(records: Any, roles: Any, scores: Any, decisions: Any, thresh
 def read_tuning(path: Path, records: Any) -> Tuning:
     """A tuning of these very records and roles; of others it says nothing, and is refused."""
     from ifair.audit.tuning import fingerprint_dataset
-    from ifair.errors import IfairError
 
     found: Tuning = read_results(path, TUNING)
     if found["data"]["fingerprint"] != fingerprint_dataset(records):

@@ -6,7 +6,19 @@ from typing import Any
 
 import click
 
-from ifair.cli.output import echo_json
+from ifair.cli.output import echo_json, json_option
+from ifair.datasets.local_files import cache_folder, data_folder, locate
+from ifair.datasets.registry import (
+    HEADER,
+    dataset_names,
+    figures,
+    find_about,
+    find_embedded,
+    find_files,
+    load,
+    markdown_table,
+)
+from ifair.errors import IfairError
 
 
 @click.group(short_help="The datasets of the paper: list, read about, fetch.")
@@ -22,7 +34,7 @@ def datasets() -> None:
 
 
 @datasets.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
+@json_option("JSON, for scripts")
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print the table of the documentation.")
 def list_(as_json: bool, as_markdown: bool) -> None:
     """List the datasets, with their figures and whether their files are on this machine.
@@ -33,7 +45,6 @@ def list_(as_json: bool, as_markdown: bool) -> None:
     ifair datasets list
     ifair datasets list --json | jq '.[].name'
     """
-    from ifair.datasets.registry import HEADER, dataset_names, figures, find_about, markdown_table
     from ifair.report.blocks import align_rows
 
     if as_markdown:
@@ -51,7 +62,7 @@ def list_(as_json: bool, as_markdown: bool) -> None:
 @datasets.command()
 @click.argument("name")
 @click.option("--check", is_flag=True, help="Load the dataset and compare its figures with those recorded.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
+@json_option("JSON, for scripts")
 def info(name: str, check: bool, as_json: bool) -> None:
     """Show what is known of a dataset: figures next to the paper's, deviations, licence, citation.
 
@@ -59,8 +70,6 @@ def info(name: str, check: bool, as_json: bool) -> None:
     ifair datasets info credit
     ifair datasets info census --check
     """
-    from ifair.datasets.registry import HEADER, figures, find_about
-
     known = find_about(name)
     measured = _measure(name) if check else None
     if as_json:
@@ -89,7 +98,7 @@ def info(name: str, check: bool, as_json: bool) -> None:
 @datasets.command()
 @click.argument("names", nargs=-1)
 @click.option("--all", "every", is_flag=True, help="Fetch all datasets.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
+@json_option("JSON, for scripts")
 def fetch(names: tuple[str, ...], every: bool, as_json: bool) -> None:
     """Download the files of datasets, unless they are on this machine.
 
@@ -101,8 +110,6 @@ def fetch(names: tuple[str, ...], every: bool, as_json: bool) -> None:
     ifair datasets fetch --all
     """
     from ifair.datasets.download import fetch_file
-    from ifair.datasets.registry import dataset_names, find_about
-    from ifair.errors import IfairError
 
     if not names and not every:
         raise click.UsageError("name the datasets to fetch, or say --all")
@@ -113,7 +120,7 @@ def fetch(names: tuple[str, ...], every: bool, as_json: bool) -> None:
     failed = []
     for name in wanted:
         found[name] = []
-        for file in _files(name):
+        for file in find_files(name):
             try:
                 found[name].append(str(fetch_file(file, lambda line: click.echo(line, err=True))))
             except IfairError as error:
@@ -121,7 +128,7 @@ def fetch(names: tuple[str, ...], every: bool, as_json: bool) -> None:
                 click.echo(f"Error: {error}", err=True)
                 failed.append(name)
                 break
-        if name not in failed and not _files(name):
+        if name not in failed and not find_files(name):
             click.echo(f"{name}: {_presence(name)}, nothing to fetch", err=True)
     if as_json:
         echo_json(found)
@@ -134,7 +141,7 @@ def fetch(names: tuple[str, ...], every: bool, as_json: bool) -> None:
 
 @datasets.command()
 @click.argument("name", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
+@json_option("JSON, for scripts")
 def path(name: str | None, as_json: bool) -> None:
     """Print where the files of a dataset are, or without a name the folders that are searched.
 
@@ -144,9 +151,6 @@ def path(name: str | None, as_json: bool) -> None:
     ifair datasets path
     ifair datasets path census
     """
-    from ifair.datasets.local_files import cache_folder, data_folder, locate
-    from ifair.datasets.registry import find_embedded
-
     if name is None:
         folders = {"IFAIR_DATA": data_folder(), "cache": cache_folder()}
         if as_json:
@@ -156,7 +160,7 @@ def path(name: str | None, as_json: bool) -> None:
                 click.echo(f"{label + ':':<12}{folder or 'not set'}")
         return
     embedded = find_embedded(name)
-    located = {file.path: locate(file) for file in _files(name)}
+    located = {file.path: locate(file) for file in find_files(name)}
     paths = [str(place) for place in (embedded, *located.values()) if place is not None]
     if as_json:
         echo_json(paths)
@@ -172,22 +176,12 @@ def _wrap_text(text: str, indent: int = 0) -> str:
     return textwrap.fill(text, 100, subsequent_indent=" " * indent, break_on_hyphens=False)
 
 
-def _files(name: str) -> list[Any]:
-    from ifair.datasets.registry import find_files
-
-    return list(find_files(name))
-
-
 def _presence(name: str) -> str:
-    from ifair.datasets.local_files import data_folder, locate
-    from ifair.datasets.registry import find_embedded, find_files
-    from ifair.errors import IfairError
-
     if find_embedded(name) is not None:
         return "part of the package"
     if not find_files(name):
         return "generated"
-    needed = _files(name)
+    needed = find_files(name)
     data_folder()
     try:
         here = sum(locate(file) is not None for file in needed)
@@ -198,13 +192,10 @@ def _presence(name: str) -> str:
 
 
 def _facts(name: str) -> dict[str, Any]:
-    from ifair.datasets.registry import find_about
-
     return {**asdict(find_about(name)), "files": _presence(name)}
 
 
 def _measure(name: str) -> Any:
     from ifair.datasets.dataset import describe
-    from ifair.datasets.registry import find_about, load
 
     return describe(load(name), find_about(name).counts_protected)

@@ -1,6 +1,5 @@
 """``ifair decide``: decisions about a whole table, like people alike."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -8,16 +7,18 @@ import click
 
 from ifair.cli.extras import needs
 from ifair.cli.output import (
-    echo_json,
-    explain_write_errors,
+    INPUT,
     find_free_names,
     json_option,
     missing_option,
     output_option,
     prepare_table_output,
+    tell_written,
     trusted_option,
+    write_rows,
 )
 from ifair.cli.terminal_text import make_printable, warn
+from ifair.errors import unknown_name
 
 SHOWN_CHANGES = 5
 SHOWN_THRESHOLDS = 12
@@ -26,13 +27,8 @@ SMALL_GROUP = 10
 
 
 @click.command(short_help="Decide about a batch of people, like people alike.")
-@click.argument("table", type=click.Path(readable=False, path_type=Path))
-@click.option(
-    "--model",
-    required=True,
-    type=click.Path(readable=False, path_type=Path),
-    help="A model file of `ifair fit` with a target.",
-)
+@click.argument("table", type=INPUT)
+@click.option("--model", required=True, type=INPUT, help="A model file of `ifair fit` with a target.")
 @click.option("--rate", type=click.FloatRange(0, 1), help="Select this share of the people.")
 @click.option("--n", type=click.IntRange(0), help="Select so many.")
 @click.option("--threshold", type=float, help="Select whoever is worth more than this score.")
@@ -86,7 +82,6 @@ def decide(
 
     from ifair.cli.saved_model import Model
     from ifair.tables.cell_types import mark_missing
-    from ifair.tables.write import BlockWriter
 
     fitted = Model(model, missing, trusted)
     if fitted.classes:
@@ -112,11 +107,9 @@ def decide(
         threshold = fitted.decision.get("threshold") if rate is None and parity is None else None
         if rate is threshold is None:
             raise click.UsageError("say how many to select: one of --rate, --n and --threshold")
-    rows = _read_rows(table, (id_, groups))
+    rows, id_ = _read_rows(fitted, table, id_, groups)
     if groups is not None:
         _warn_small_groups(rows[groups])
-    # The id that was recorded need not be in every later table.
-    id_ = id_ or (fitted.roles.id if fitted.roles.id in rows.columns else None)
     batch = fitted.decide_batch(
         fitted.check_records(rows),
         rate=rate,
@@ -128,59 +121,47 @@ def decide(
     )
     fitted.warn_of_cells()
     decided = _make_table(batch)
-    ids = None if id_ is None else rows[id_].to_numpy()
-    written = decided.set_axis(find_free_names(decided.columns, [] if id_ is None else [id_]), axis=1)
-    if id_ is not None:
-        written.insert(0, id_, ids)
-    with explain_write_errors(output), BlockWriter(output, sys.stdout if prints else None) as writer:
-        writer.write(written)
-    facts = _describe_batch(batch, decided, ids)
+    write_rows(_add_id(decided, rows, id_), output, prints)
+    facts = _describe_batch(batch, decided, None if id_ is None else rows[id_].to_numpy())
     if parity is not None:
         facts["parity"] = {"kind": parity, "groups": groups, "as_fitted": recorded}
-    if as_json:
-        echo_json({"output": str(output), **facts})
-    else:
-        click.echo(_format_batch(facts), err=prints)
-        if not prints:
-            click.echo(f"\nDecisions: {output}")
+    tell_written("Decisions", output, facts, _format_batch(facts), as_json=as_json, prints=prints)
 
 
 def _decide_classes(fitted: Any, table: Path, id_: str | None, output: Path, prints: bool, as_json: bool) -> None:
     """Write the class of everybody, where there are more than two."""
-    from ifair.tables.write import BlockWriter
-
-    rows = _read_rows(table, (id_,))
-    id_ = id_ or (fitted.roles.id if fitted.roles.id in rows.columns else None)
+    rows, id_ = _read_rows(fitted, table, id_)
     decided = fitted.decide_classes(fitted.check_records(rows))
     fitted.warn_of_cells()
-    written = decided.set_axis(find_free_names(decided.columns, [] if id_ is None else [id_]), axis=1)
-    if id_ is not None:
-        written.insert(0, id_, rows[id_].to_numpy())
-    with explain_write_errors(output), BlockWriter(output, sys.stdout if prints else None) as writer:
-        writer.write(written)
+    write_rows(_add_id(decided, rows, id_), output, prints)
     counts = {name: int((decided["decision"] == name).sum()) for name in fitted.classes}
     changed = int(decided["changed"].sum())
-    if as_json:
-        echo_json({"output": str(output), "people": len(decided), "classes": counts, "changed": changed})
-        return
+    facts = {"people": len(decided), "classes": counts, "changed": changed}
     told = ", ".join(f"{make_printable(name)} {count}" for name, count in counts.items())
-    click.echo(f"{len(decided)} people: {told}; {changed} decided about otherwise than by the model alone", err=prints)
-    if not prints:
-        click.echo(f"\nDecisions: {output}")
+    text = f"{len(decided)} people: {told}; {changed} decided about otherwise than by the model alone"
+    tell_written("Decisions", output, facts, text, as_json=as_json, prints=prints)
 
 
-def _read_rows(table: Path, asked: tuple[str | None, ...]) -> Any:
-    """The whole table as it stands; columns that were asked for must be there."""
+def _read_rows(fitted: Any, table: Path, id_: str | None, groups: str | None = None) -> tuple[Any, str | None]:
+    """The whole table as it stands, in which columns that were asked for must be; and the column that names a row."""
     import pandas as pd
 
-    from ifair.errors import unknown_name
     from ifair.tables.read import read_blocks
 
     rows = pd.concat(list(read_blocks(table)), ignore_index=True)
-    for name in asked:
+    for name in (id_, groups):
         if name is not None and name not in rows.columns:
             raise unknown_name("column", name, rows.columns)
-    return rows
+    # The id that was recorded need not be in every later table.
+    return rows, id_ or (fitted.roles.id if fitted.roles.id in rows.columns else None)
+
+
+def _add_id(decided: Any, rows: Any, id_: str | None) -> Any:
+    """The table to write: what names a row comes first."""
+    written = decided.set_axis(find_free_names(decided.columns, [] if id_ is None else [id_]), axis=1)
+    if id_ is not None:
+        written.insert(0, id_, rows[id_].to_numpy())
+    return written
 
 
 def _warn_small_groups(groups: Any) -> None:

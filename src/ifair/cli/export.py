@@ -1,32 +1,30 @@
 """``ifair export``: a model for production that needs no Python."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 
 from ifair.cli.extras import needs
-from ifair.cli.output import echo_json, explain_write_errors, force_option, json_option, prepare_output, trusted_option
+from ifair.cli.output import (
+    INPUT,
+    OUTPUT,
+    echo_json,
+    explain_write_errors,
+    force_option,
+    json_option,
+    prepare_output,
+    trusted_option,
+)
 from ifair.cli.terminal_text import make_printable
 from ifair.files import write_whole
 
 
 @click.command(short_help="Write a model as ONNX.")
-@click.argument("model", type=click.Path(readable=False, path_type=Path))
+@click.argument("model", type=INPUT)
+@click.option("--onnx", type=OUTPUT, required=True, metavar="FILE", help="The ONNX file to write.")
 @click.option(
-    "--onnx",
-    type=click.Path(dir_okay=False, path_type=Path),
-    required=True,
-    metavar="FILE",
-    help="The ONNX file to write.",
-)
-@click.option(
-    "--precision",
-    type=click.Choice(["single", "double"]),
-    default="single",
-    show_default=True,
-    help="Numbers of 32 or of 64 bits.",
+    "--precision", type=click.Choice(["single", "double"]), default="single", help="Numbers of 32 or of 64 bits."
 )
 @trusted_option
 @force_option
@@ -52,33 +50,24 @@ def export(model: Path, onnx: Path, precision: str, trusted: tuple[str, ...], as
     with explain_write_errors(onnx):
         write_whole(onnx, content.SerializeToString(), kind="onnx")
     if as_json:
-        echo_json(_describe_graph(onnx, precision, content, fitted))
+        echo_json(_describe_graph(onnx, precision, content))
     else:
         click.echo(f"{onnx.stat().st_size:,} bytes: {onnx}")
 
 
-def _describe_graph(path: Path, precision: str, content: Any, fitted: Any) -> dict[str, Any]:
+def _describe_graph(path: Path, precision: str, content: Any) -> dict[str, Any]:
     """What a program that runs the model must know: its inputs, with the column that each stands for, and outputs."""
     from onnx import TensorProto
 
-    columns = _find_columns(fitted)
-    ports: dict[str, list[dict[str, Any]]] = {}
+    from ifair.persist import onnx_inputs
+
+    # One input of all numbers stands for no column of its own.
+    columns = onnx_inputs(content)
+    ports = {}
     for key, values in (("inputs", content.graph.input), ("outputs", content.graph.output)):
         kinds = [TensorProto.DataType.Name(value.type.tensor_type.elem_type).lower() for value in values]
         ports[key] = [{"name": value.name, "type": kind} for value, kind in zip(values, kinds)]
-    recorded = {entry.key: entry.value for entry in content.metadata_props}.get("inputs")
-    if recorded is not None:
-        meant = json.loads(recorded)
-        columns = [meant[port["name"]] for port in ports["inputs"]]
-    # One input of all numbers stands for no column of its own.
-    if len(columns) == len(ports["inputs"]):
-        ports["inputs"] = [{**port, "column": column} for port, column in zip(ports["inputs"], columns)]
+    ports["inputs"] = [
+        {**port, "column": columns[port["name"]]} if port["name"] in columns else port for port in ports["inputs"]
+    ]
     return {"output": str(path), "bytes": path.stat().st_size, "precision": precision, **ports}
-
-
-def _find_columns(fitted: Any) -> list[str]:
-    """The columns of the table that a model takes, in the order of its inputs; none if it takes an array."""
-    first = fitted
-    while hasattr(first, "steps"):
-        first = first.steps[0][1]
-    return list(getattr(first, "attributes_", []))

@@ -16,15 +16,7 @@ EXTRAS = {
 
 
 def needs(what: str, *packages: str) -> None:
-    """Refuse to begin what would fail for want of a package.
-
-    Parameters
-    ----------
-    what : str
-        What needs them, as the subject of a sentence.
-    *packages : str
-        Import names, of packages that one extra brings; none where nothing is needed.
-    """
+    """Refuse to begin what would fail for want of packages, by import name, that one extra brings."""
     if packages:
         require_extra(what, packages, EXTRAS[packages[0]])
 

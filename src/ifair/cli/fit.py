@@ -10,9 +10,10 @@ from click.core import ParameterSource
 from ifair.cli.audit_options import ROLES as AUDIT_ROLES
 from ifair.cli.audit_options import estimator_option, find_parity, parity_options, read_tuning, threshold_options
 from ifair.cli.extras import needs, needs_for_tables
-from ifair.cli.output import echo_json, explain_write_errors, json_option, output_option, prepare_output
+from ifair.cli.output import INPUT, echo_json, explain_write_errors, json_option, output_option, prepare_output
 from ifair.cli.roles_options import needs_protected, roles_options
 from ifair.cli.terminal_text import make_printable, warn
+from ifair.errors import IfairError
 
 TOP_WEIGHTS = 5
 MOST_CLASSES = 6
@@ -31,11 +32,11 @@ REPRESENTING = {
 
 
 @click.command(short_help="Learn a fair representation, or what a tuning chose.")
-@click.argument("table", type=click.Path(readable=False, path_type=Path))
+@click.argument("table", type=INPUT)
 @roles_options(*AUDIT_ROLES, "score")
 @click.option(
     "--tuning",
-    type=click.Path(readable=False, path_type=Path),
+    type=INPUT,
     help="What `ifair tune` wrote about this table: learn the point that --choice names, exactly.",
 )
 @click.option(
@@ -43,15 +44,12 @@ REPRESENTING = {
     help="With --tuning: balanced (by default), most_useful, fairest, or the letter or id of a point of the report.",
 )
 @click.option("--as-audited", is_flag=True, help="With --tuning: learn from the third that the report learned from.")
-@click.option("-k", "--prototypes", type=click.IntRange(1), default=10, show_default=True, help="How many prototypes.")
-@click.option(
-    "--lambda", "utility", type=click.FloatRange(0), default=1.0, show_default=True, help="Weight of utility."
-)
-@click.option("--mu", "fairness", type=click.FloatRange(0), default=1.0, show_default=True, help="Weight of fairness.")
+@click.option("-k", "--prototypes", type=click.IntRange(1), default=10, help="How many prototypes.")
+@click.option("--lambda", "utility", type=click.FloatRange(0), default=1.0, help="Weight of utility.")
+@click.option("--mu", "fairness", type=click.FloatRange(0), default=1.0, help="Weight of fairness.")
 @click.option(
     "--freeze/--no-freeze",
     default=True,
-    show_default=True,
     help="Leave protected columns out altogether, or learn their weights as the paper does.",
 )
 @click.option(
@@ -63,10 +61,10 @@ REPRESENTING = {
 @estimator_option(several=False)
 @threshold_options
 @parity_options
-@click.option("--restarts", type=click.IntRange(1), default=3, show_default=True, help="Starts to try.")
-@click.option("--max-iter", type=click.IntRange(1), default=1000, show_default=True, help="Most iterations of a start.")
+@click.option("--restarts", type=click.IntRange(1), default=3, help="Starts to try.")
+@click.option("--max-iter", type=click.IntRange(1), default=1000, help="Most iterations of a start.")
 @click.option("--seed", type=int, help="Same seed, same model; that of the tuning, or 0, by default.")
-@click.option("--jobs", type=int, default=-1, show_default=True, help="Threads; -1 for one per core.")
+@click.option("--jobs", type=int, default=-1, help="Threads; -1 for one per core.")
 @output_option("The model file to write, such as model.ifair.")
 @json_option("what was learned as JSON, for scripts")
 def fit(
@@ -126,7 +124,7 @@ def fit(
     if tuning is not None:
         recipe = _read_recipe(tuning, (choice or "balanced").replace(" ", "_"), people, seed, as_audited)
     else:
-        recipe = _write_recipe(roles, consistent, estimator or "linear", seed or 0, **representing)
+        recipe = _write_recipe(roles, consistent, estimator or "linear", seed or 0, representing)
     learned_from = recipe.pop("learned_from", people)
     if people.target is not None and people.target.nunique() > 2 and not is_numeric_dtype(people.target):
         _refuse_threshold(people.target, threshold, rate)
@@ -200,34 +198,22 @@ def _refuse_threshold(target: Any, threshold: float | None, rate: float | None) 
 
 
 def _write_recipe(
-    roles: Any,
-    consistent: float | None,
-    estimator: str,
-    seed: int,
-    *,
-    prototypes: int,
-    utility: float,
-    fairness: float,
-    freeze: bool,
-    restarts: int,
-    max_iter: int,
+    roles: Any, consistent: float | None, estimator: str, seed: int, representing: dict[str, Any]
 ) -> dict[str, Any]:
     """What to learn, by the options."""
     from ifair.evaluate.candidates import CONSISTENT, Candidate
 
-    weights = {"K": prototypes, "lambda": utility, "mu": fairness}
-    candidate = Candidate("ifair", {"variant": "frozen" if freeze else "paper", **weights}, estimator)
+    solver = {}
     if consistent is not None:
         candidate = Candidate("masked", {}, estimator, {"name": CONSISTENT, "strength": consistent})
-    solver = {} if consistent is not None else {"n_restarts": restarts, "max_iter": max_iter}
-    return {
-        "candidate": candidate,
-        "solver": solver,
-        "seed": seed,
-        "similarity": roles.similarity,
-        "categorical": roles.categorical,
-        "about": {},
-    }
+    else:
+        weights = {"K": "prototypes", "lambda": "utility", "mu": "fairness"}
+        setting = {letter: representing[name] for letter, name in weights.items()}
+        variant = "frozen" if representing["freeze"] else "paper"
+        candidate = Candidate("ifair", {"variant": variant, **setting}, estimator)
+        solver = {"n_restarts": representing["restarts"], "max_iter": representing["max_iter"]}
+    alike = {"similarity": roles.similarity, "categorical": roles.categorical}
+    return {"candidate": candidate, "solver": solver, "seed": seed, **alike, "about": {}}
 
 
 def _read_recipe(path: Path, choice: str, people: Any, seed: int | None, as_audited: bool) -> dict[str, Any]:
@@ -256,7 +242,6 @@ def _fit_in_words(people: Any, task: str, recipe: dict[str, Any], jobs: int) -> 
     """Fit; what the model refuses or warns of is told on the command line."""
     from sklearn.exceptions import ConvergenceWarning
 
-    from ifair.errors import IfairError
     from ifair.evaluate.splits import make_encoder
     from ifair.evaluate.training import fit_candidate
     from ifair.similarity.similarity import make_similarity
@@ -313,25 +298,23 @@ def _count_flips(trained: Any, people: Any, decision: dict[str, Any]) -> dict[st
     import numpy as np
 
     from ifair.evaluate.measures import flip_scores
-    from ifair.evaluate.training import decide
 
     some = people.take(np.random.default_rng(0).permutation(len(people))[:MOST_FLIPPED])
-    if not set(some.protected) & set(trained.columns):
-        # Where nobody is decided about, scores are what may move.
-        extent = "share" if trained.task == "classification" else "mean_move"
-        return {"people": len(some), "looked_at": False, extent: 0.0}
-    if trained.classes:
-        own = trained.predict_codes(some.frame)
-        _, changed = flip_scores(some, trained, own, trained.predict_codes)
-        flips = ~np.isnan(changed) & (changed != own)
-        return {"people": len(some), "looked_at": True, "share": float(flips.any(axis=0).mean())}
-    own = trained.scores(some.frame)
-    _, changed = flip_scores(some, trained, own)
-    if decision["threshold"] is None:
-        return {"people": len(some), "looked_at": True, "mean_move": float(np.nanmean(np.abs(changed - own)))}
-    was, now = (decide(scores, trained.task, decision["threshold"]) for scores in (own, changed))
-    flips = ~np.isnan(changed) & (was != now)
-    return {"people": len(some), "looked_at": True, "share": float(flips.any(axis=0).mean())}
+    looked_at = bool(set(some.protected) & set(trained.columns))
+    # Where nobody is decided about, scores are what may move.
+    extent = "share" if trained.task == "classification" else "mean_move"
+    moved = 0.0
+    if looked_at:
+        ask = trained.predict_codes if trained.classes else trained.scores
+        own = ask(some.frame)
+        _, changed = flip_scores(some, trained, own, ask)
+        if extent == "mean_move":
+            moved = float(np.nanmean(np.abs(changed - own)))
+        else:
+            limit = decision["threshold"]
+            was, now = (own, changed) if limit is None else (scores > limit for scores in (own, changed))
+            moved = float((~np.isnan(changed) & (was != now)).any(axis=0).mean())
+    return {"people": len(some), "looked_at": looked_at, extent: moved}
 
 
 def _describe_training(trained: Any) -> dict[str, Any]:
@@ -383,9 +366,7 @@ def _describe_model(about: dict[str, Any]) -> list[str]:
     else:
         lines.append(f"protected columns ({named}): not looked at")
     lines += [f"left out: {name!r} {make_printable(why)}" for name, why in data["left_out"].items()]
-    if data["outcome"]:
-        lines += _describe_decisions(about)
-    return lines
+    return [*lines, *_describe_decisions(about)] if data["outcome"] else lines
 
 
 def _describe_decisions(about: dict[str, Any]) -> list[str]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from ifair.cli.output import json_option
+from ifair.cli.output import INPUT, json_option
 from ifair.cli.terminal_text import make_printable
 from ifair.plain_data import format_json
 
@@ -13,7 +13,7 @@ MOST_LINES = 10
 
 
 @click.command(short_help="Show what is in a model file, without running it.")
-@click.argument("model", type=click.Path(readable=False, path_type=Path))
+@click.argument("model", type=INPUT)
 @json_option("JSON, for scripts")
 def inspect(model: Path, as_json: bool) -> None:
     """Show what is in MODEL: versions, columns and their roles, settings, steps.
@@ -37,7 +37,8 @@ def _format_lines(value: Any, indent: str = "") -> list[str]:
     numbers = len(items) > MOST_LINES and all(isinstance(part, float) for _, part in items)
     lines = []
     for key, part in items[:MOST_LINES] if numbers else items:
-        if isinstance(part, dict | list) and part and not _is_plain_list(part):
+        plain = isinstance(part, list) and not any(isinstance(item, dict | list) for item in part)
+        if isinstance(part, dict | list) and part and not plain:
             lines += [f"{indent}{make_printable(key)}:", *_format_lines(part, indent + "  ")]
         else:
             text = f"{part:.6g}" if isinstance(part, float) else str(part)
@@ -46,7 +47,3 @@ def _format_lines(value: Any, indent: str = "") -> list[str]:
     if numbers:
         lines.append(f"{indent}... and {len(items) - MOST_LINES} more (--json shows all)")
     return lines
-
-
-def _is_plain_list(part: Any) -> bool:
-    return isinstance(part, list) and not any(isinstance(item, dict | list) for item in part)

@@ -5,7 +5,6 @@ import sys
 import threading
 import time
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import click
@@ -16,18 +15,10 @@ REFRESH_SECONDS = 1.0
 
 
 class LiveProgress:
-    """What is done, what runs now, and the time left of a folder's units.
+    """What is done, what runs now, and the time left of the units of a folder of :mod:`ifair.reproduce.runner`.
 
-    On a terminal one line that is kept up to date; elsewhere a line for every finished unit.
-
-    Parameters
-    ----------
-    title : str
-        What the units belong to.
-    folder : Path
-        The folder that :func:`ifair.reproduce.runner.run_units` works in.
-    later : float
-        Seconds that what comes after these units is expected to take.
+    On a terminal one line that is kept up to date; elsewhere a line for every finished unit. ``later``: seconds that
+    what comes after these units is expected to take.
     """
 
     def __init__(self, title: str, folder: Path, later: float = 0.0) -> None:
@@ -42,9 +33,7 @@ class LiveProgress:
             self._ticker.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._ended.set()
         if self._terminal:
             self._ticker.join()
@@ -83,13 +72,7 @@ class LiveProgress:
 
 
 class ProgressLine:
-    """How far a job of some steps is: one line, rewritten on a terminal and gone at the end; elsewhere four.
-
-    Parameters
-    ----------
-    title : str
-        What is done.
-    """
+    """How far a job of some steps is: one line, rewritten on a terminal and gone at the end; elsewhere four."""
 
     def __init__(self, title: str) -> None:
         self._title, self._quarter, self._began = title, -1, time.monotonic()

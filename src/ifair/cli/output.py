@@ -1,5 +1,6 @@
 """What a command writes: the options that say where, checks before the work, the one way to write, errors in words."""
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain, count
@@ -15,6 +16,9 @@ from ifair.plain_data import format_json
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 FORCE = "ifair.force"
+INPUT = click.Path(readable=False, path_type=Path)
+"""A file that is read; whether it can be is told in our words."""
+OUTPUT = click.Path(dir_okay=False, path_type=Path)
 
 
 def output_option(
@@ -28,7 +32,7 @@ def output_option(
     """The options ``-o, --output`` for a file or a folder, required where it has no default, and ``--force``."""
     settings: dict[str, Any] = {"required": default is None if required is None else required}
     if default is not None:
-        settings |= {"default": Path(default), "show_default": True}
+        settings["default"] = Path(default)
     kind = click.Path(file_okay=not folder, dir_okay=folder, path_type=Path, allow_dash=allow_dash)
     output = click.option("-o", "--output", type=kind, help=help_text, **settings)
     return lambda command: output(force_option(command))
@@ -48,18 +52,8 @@ def force_option(command: Callable[..., Any]) -> Callable[..., Any]:
 def prepare_output(path: Path, kind: str, *others: Path) -> None:
     """Refuse, before any work, an output that could not be written or that would destroy something.
 
-    Parameters
-    ----------
-    path : Path
-    kind : str
-        What will be written, one of :data:`ifair.files.KINDS`.
-    *others : Path
-        What the command writes besides.
-
-    Raises
-    ------
-    IfairError
-        Also where the output is a file that the command line names for something else.
+    The kind is one of :data:`ifair.files.KINDS`; the others are what the command writes besides. Refused is also a file
+    that the command line names for something else.
     """
     context = click.get_current_context()
     names = {parameter.name: parameter for parameter in context.command.params}
@@ -120,15 +114,7 @@ trusted_option = click.option(
 
 
 def find_free_names(added: Iterable[str], taken: Iterable[str]) -> list[str]:
-    """What to call columns that a command adds, so that none has the name of one that is there; changes are told.
-
-    Parameters
-    ----------
-    added : iterable of str
-        What the columns are called where nothing stands in the way.
-    taken : iterable of str
-        Columns that keep their names.
-    """
+    """What to call columns that a command adds, so that none has the name of one that is taken; changes are told."""
     wanted, taken = list(added), set(taken)
     used = {*taken, *wanted}
     names = []
@@ -157,6 +143,24 @@ def explain_write_errors(path: Path) -> Iterator[None]:
         raise
     except OSError as error:
         raise click.ClickException(f"cannot write {path}: {error.strerror}") from error
+
+
+def write_rows(rows: Any, output: Path, prints: bool) -> None:
+    """Write a table whole, or print it as CSV."""
+    from ifair.tables.write import BlockWriter
+
+    with explain_write_errors(output), BlockWriter(output, sys.stdout if prints else None) as writer:
+        writer.write(rows)
+
+
+def tell_written(what: str, output: Path, facts: dict[str, Any], text: str, *, as_json: bool, prints: bool) -> None:
+    """Say what became of a table: as JSON, or in words, beside the table where that goes to standard output."""
+    if as_json:
+        echo_json({"output": str(output), **facts})
+        return
+    click.echo(text, err=prints)
+    if not prints:
+        click.echo(f"\n{what}: {output}")
 
 
 def write_text(path: Path, text: str, kind: str) -> None:

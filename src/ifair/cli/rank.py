@@ -1,6 +1,5 @@
 """``ifair rank``: rankings in which protected candidates get their share."""
 
-import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -10,23 +9,25 @@ from click.core import ParameterSource
 
 from ifair.cli.extras import needs
 from ifair.cli.output import (
-    echo_json,
-    explain_write_errors,
+    INPUT,
     find_free_names,
     json_option,
     output_option,
     prepare_table_output,
+    tell_written,
     trusted_option,
+    write_rows,
 )
 from ifair.cli.roles_options import needs_protected, roles_options
 from ifair.cli.terminal_text import make_printable, warn
+from ifair.errors import IfairError, unknown_name
 
 NEW = ("rank", "fair_score", "moved")
 SHOWN_QUERIES = 20
 
 
 @click.command(short_help="Rank candidates, protected ones with their share (FA*IR).")
-@click.argument("table", type=click.Path(readable=False, path_type=Path))
+@click.argument("table", type=INPUT)
 @roles_options("protected", "group", "query", "score", "id", "missing", "categorical")
 @click.option(
     "--min-share",
@@ -35,18 +36,13 @@ SHOWN_QUERIES = 20
     help="The share of protected candidates to aim for, at every position from the top; FA*IR lets pass what chance "
     "may miss of it (--alpha), --plain-share does not.",
 )
-@click.option(
-    "--model",
-    type=click.Path(readable=False, path_type=Path),
-    help="Rank by this model's prediction instead of --score.",
-)
+@click.option("--model", type=INPUT, help="Rank by this model's prediction instead of --score.")
 @trusted_option
 @click.option("--top", type=click.IntRange(1), help="Positions that the share is guaranteed for; by default all.")
 @click.option(
     "--alpha",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.1,
-    show_default=True,
     help="How rarely a fair lottery would miss the minimum counts; higher demands more.",
 )
 @click.option("--plain-share", is_flag=True, help="Hold the share itself, rounded down, at every position: no --alpha.")
@@ -95,7 +91,6 @@ def rank(
     from ifair.ranking import FAStarIR, ShortageWarning
     from ifair.tables.cell_types import describe_missing, infer_types, mark_missing
     from ifair.tables.read import read_blocks
-    from ifair.tables.write import BlockWriter
 
     rows = pd.concat(list(read_blocks(table)))
     frame, marked = mark_missing(rows, roles.missing)
@@ -116,23 +111,15 @@ def rank(
     by_score = FAStarIR(p=0).rank(scores, sensitive_features=group, query=query).rank
     moved = by_score - found.rank
     added = dict(zip(find_free_names(NEW, rows.columns), (found.rank, found.scores, moved)))
-    ranked = rows.assign(**added).iloc[found.order]
-    with explain_write_errors(output), BlockWriter(output, sys.stdout if prints else None) as writer:
-        writer.write(ranked)
+    write_rows(rows.assign(**added).iloc[found.order], output, prints)
     changes = _compare_rankings(found, moved, group, query, top, (min_share, alpha))
-    if as_json:
-        facts = {"output": str(output), "min_share": min_share, "alpha": alpha, "top": top, "queries": changes}
-        echo_json(facts)
-    else:
-        # Where the table itself is printed, what changed is told beside it.
-        click.echo(_describe_changes(changes, int(group.sum()), min_share, alpha), err=prints)
-        if not prints:
-            click.echo(f"\nRanking: {output}")
+    facts = {"min_share": min_share, "alpha": alpha, "top": top, "queries": changes}
+    text = _describe_changes(changes, int(group.sum()), min_share, alpha)
+    tell_written("Ranking", output, facts, text, as_json=as_json, prints=prints)
 
 
 def _find_group(frame: Any, roles: Any) -> Any:
     """Who is protected, by the conditions of --group or by the values of the protected columns."""
-    from ifair.errors import unknown_name
     from ifair.tables.groups import default_group, match_conditions, refuse_measures
 
     for name in roles.protected:
@@ -151,8 +138,6 @@ def _find_group(frame: Any, roles: Any) -> Any:
 
 
 def _read_complete(frame: Any, column: str, role: str) -> Any:
-    from ifair.errors import IfairError, unknown_name
-
     if column not in frame.columns:
         raise unknown_name(f"{role} column", column, frame.columns)
     missing = frame[column].isna().to_numpy()
@@ -164,8 +149,6 @@ def _read_complete(frame: Any, column: str, role: str) -> Any:
 def _read_scores(frame: Any, column: str) -> Any:
     import numpy as np
     import pandas as pd
-
-    from ifair.errors import IfairError
 
     given = _read_complete(frame, column, "score")
     values = pd.to_numeric(pd.Series(given), errors="coerce").to_numpy(dtype=np.float64)

@@ -8,7 +8,7 @@ from click.core import ParameterSource
 
 from ifair.cli.audit_options import ROLES, audit_options, gather_evidence
 from ifair.cli.extras import needs, needs_for_tables
-from ifair.cli.output import echo_json, json_option, output_option, prepare_output, write_text
+from ifair.cli.output import INPUT, OUTPUT, echo_json, json_option, output_option, prepare_output, write_text
 from ifair.cli.roles_options import roles_options
 from ifair.errors import nearest_name
 from ifair.plain_data import format_json
@@ -20,23 +20,18 @@ OF_PAGE = ("source", "output", "force", "card", "choice", "as_json")
 
 
 @click.command(short_help="Write a page to decide by: one HTML file.")
-@click.argument("source", type=click.Path(readable=False, path_type=Path))
+@click.argument("source", type=INPUT)
 @roles_options(*ROLES)
 @audit_options
 @output_option("The page to write.", "report.html")
 @click.option(
     "--evidence",
     "kept",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OUTPUT,
     help="Where to keep the evidence about a table, for another card or choice; beside the page by default.",
 )
 @click.option("--card", is_flag=True, help="Also write a model card beside it, as Markdown and as HTML.")
-@click.option(
-    "--choice",
-    default="balanced",
-    show_default=True,
-    help="The point of the card: a choice, a letter or an id.",
-)
+@click.option("--choice", default="balanced", help="The point of the card: a choice, a letter or an id.")
 @json_option("what was written as JSON, for scripts")
 def report(
     source: Path,

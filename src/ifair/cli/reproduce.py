@@ -19,11 +19,10 @@ from ifair.plain_data import format_json
     "--profile",
     type=click.Choice(["smoke", "quick", "full"]),
     default="smoke",
-    show_default=True,
     help="How much: a taste on embedded data, all datasets on a reduced grid, or the paper's grid.",
 )
 @output_option("Folder for the results; a run that was stopped goes on from there.", "ifair-reproduce", folder=True)
-@click.option("--jobs", type=int, default=-1, show_default=True, help="Processes; -1 for one per core.")
+@click.option("--jobs", type=int, default=-1, help="Processes; -1 for one per core.")
 @click.option(
     "--only", multiple=True, help="Run only this experiment (and what it builds on); may be given several times."
 )

@@ -3,10 +3,12 @@
 import os
 import sys
 import warnings
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
 from ifair.cli.terminal_text import warn
+from ifair.errors import IfairError, name_setting, unknown_name
 
 
 def load_model(path: Path, trusted: tuple[str, ...] = ()) -> Any:
@@ -25,18 +27,11 @@ def load_model(path: Path, trusted: tuple[str, ...] = ()) -> Any:
 class Model:
     """A pipeline of ``ifair fit``, or consistent decisions around one, with the roles of its columns.
 
-    Parameters
-    ----------
-    path : Path
-        A model file.
-    missing : tuple of str, optional
-        What stands for a missing value besides an empty cell; by default what did when the model was fitted.
-    trusted : tuple of str, optional
-        Types in the file that the user vouches for.
+    ``missing`` is what stands for a missing value besides an empty cell, by default what did when the model was fitted;
+    ``trusted`` are types in the file that the user vouches for.
 
     Attributes
     ----------
-    pipeline : sklearn.pipeline.Pipeline, ConsistentClassifier or ConsistentRegressor
     consistent : bool
         Whether it decides about like people alike.
     roles : Roles
@@ -50,7 +45,6 @@ class Model:
     def __init__(self, path: Path, missing: tuple[str, ...] = (), trusted: tuple[str, ...] = ()) -> None:
         import ifair
         from ifair.encode import Encoder
-        from ifair.errors import IfairError
         from ifair.models.consistent_model import ConsistentModel
         from ifair.tables.roles import Roles
 
@@ -70,20 +64,15 @@ class Model:
         self.attributes: list[str] = list(self.encoder.attributes_)
         self.decides = not hasattr(steps[-1], "transform")
         self._new: dict[tuple[str, Any], list[int]] = {}
-        self._marked: dict[str, dict[str, int]] = {}
+        self._marked: dict[str, Counter[str]] = defaultdict(Counter)
 
     def check_records(self, block: Any, *, strict: bool = False) -> Any:
         """The attributes of a block, typed as in fit, after a check that names column, row and value.
 
-        Parameters
-        ----------
-        block : DataFrame of shape (n_records, n_columns)
-            As :func:`ifair.tables.read.read_blocks` gives it: its index counts the rows of the table from 0.
-        strict : bool, default=False
-            Refuse categories that the model never saw, instead of counting them for `new_categories`.
+        The index of the block counts the rows of the table from 0. Categories that the model never saw are counted for
+        :meth:`warn_of_cells`, or with ``strict`` refused.
         """
         from ifair.encode.unexpected_cells import find_new_categories, find_unreadable_cells, list_column_contents
-        from ifair.errors import IfairError, name_setting, unknown_name
         from ifair.tables.cell_types import LONG_CELL, apply_types, mark_missing, show_cell
 
         for name in self.attributes:
@@ -92,9 +81,7 @@ class Model:
         frame, marked = mark_missing(block[self.attributes], self.missing)
         frame = apply_types(frame, list_column_contents(self.encoder))
         for name, spelt in marked.items():
-            for text, count in spelt.items():
-                total = self._marked.setdefault(name, {})
-                total[text] = total.get(text, 0) + count
+            self._marked[name].update(spelt)
         first = int(block.index[0]) + 1
         for cell in find_unreadable_cells(self.encoder, frame):
             # As it stands in the table: digits without end are infinite by now.
@@ -118,8 +105,6 @@ class Model:
         """The representation of records, a DataFrame of shape (n_records, n_features_out)."""
         import pandas as pd
 
-        from ifair.errors import IfairError
-
         if not self.represents:
             raise IfairError(f"{self.path} holds consistent decisions and no representation: use `ifair decide`")
         steps = self._inner[:-1] if self.decides else self._inner
@@ -131,10 +116,7 @@ class Model:
 
         Shape (n_records,).
         """
-        from ifair.errors import IfairError
-
-        if not self.decides:
-            raise IfairError(f"{self.path} decides nothing: it was fitted without --target")
+        self.check_decides()
         if hasattr(self.pipeline, "predict_proba"):
             found = self._call(self.pipeline.predict_proba, records)
             return found.max(axis=1) if self.classes else found[:, -1]
@@ -174,10 +156,7 @@ class Model:
 
         Its explanations call people by the labels; other arguments as of :meth:`ifair.ConsistentClassifier.decide`.
         """
-        from ifair.errors import IfairError
-
-        if not self.decides:
-            raise IfairError(f"{self.path} decides nothing: it was fitted without --target")
+        self.check_decides()
         people = self._select_seen(records).set_axis(labels)
         try:
             model = self.pipeline if self.consistent else self._show_peers(people)
@@ -198,6 +177,11 @@ class Model:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="the inner estimator can see protected columns")
             return model.fit(people, [0] * len(people))
+
+    def check_decides(self) -> None:
+        """Refuse to decide by a representation alone."""
+        if not self.decides:
+            raise IfairError(f"{self.path} decides nothing: it was fitted without --target")
 
     @property
     def represents(self) -> bool:
@@ -221,8 +205,6 @@ class Model:
 
     def _call(self, method: Any, records: Any) -> Any:
         """Call a method of the pipeline; what it refuses is told with the rows."""
-        from ifair.errors import IfairError
-
         try:
             return method(self._select_seen(records))
         except (ValueError, TypeError) as error:

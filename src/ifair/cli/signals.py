@@ -23,13 +23,7 @@ class Stopped(SystemExit):
 
 @contextmanager
 def stop_cleanly(ctx: click.Context) -> Iterator[None]:
-    """Within it, Ctrl-C and SIGTERM unwind the command, say so in one line, and exit with 130 and 143.
-
-    Parameters
-    ----------
-    ctx : click.Context
-        Of the group: which verb runs decides what is said.
-    """
+    """Within it, Ctrl-C and SIGTERM unwind the command, say so in one line, and exit with 130 and 143."""
     if threading.current_thread() is not threading.main_thread():
         yield  # Signals belong to the main thread.
         return

@@ -92,14 +92,9 @@ def warn(lines: Iterable[object]) -> None:
 
 
 def make_printable(text: object, *, lines: bool = False) -> str:
-    r"""The text with everything that a terminal would act on written out, as in ``\x1b``.
+    r"""What a stranger may have written, with everything that a terminal would act on written out, as in ``\x1b``.
 
-    Parameters
-    ----------
-    text : object
-        What a stranger may have written: a column's name, a cell, an error that quotes them.
-    lines : bool, default=False
-        Keep line ends: for text of several lines that was put together here.
+    ``lines`` keeps line ends: for text of several lines that was put together here.
 
     Examples
     --------

@@ -7,6 +7,7 @@ import click
 
 from ifair.cli.extras import needs
 from ifair.cli.output import (
+    INPUT,
     echo_json,
     explain_write_errors,
     find_free_names,
@@ -17,11 +18,12 @@ from ifair.cli.output import (
     trusted_option,
 )
 from ifair.cli.terminal_text import warn
+from ifair.errors import unknown_name
 
 
 @click.command(short_help="Represent new records with a model; decide about them.")
-@click.argument("model", type=click.Path(readable=False, path_type=Path))
-@click.argument("table", type=click.Path(readable=False, path_type=Path))
+@click.argument("model", type=INPUT)
+@click.argument("table", type=INPUT)
 @output_option("The table to write, .csv or .parquet; - prints CSV.", allow_dash=True)
 @click.option("--decide", is_flag=True, help="Add the columns decision and score of the model's outcome.")
 @click.option("--id", "id_", metavar="COLUMN", help="Names a row; carried along. By default as the model was fitted.")
@@ -29,7 +31,7 @@ from ifair.cli.terminal_text import warn
 @missing_option
 @trusted_option
 @click.option("--strict", is_flag=True, help="Refuse categories that the model never saw.")
-@click.option("--block-rows", type=click.IntRange(1), default=50_000, show_default=True, help="Rows held in memory.")
+@click.option("--block-rows", type=click.IntRange(1), default=50_000, help="Rows held in memory.")
 @json_option("what was written as JSON, for scripts")
 def transform(
     model: Path,
@@ -62,13 +64,12 @@ def transform(
     import pandas as pd
 
     from ifair.cli.saved_model import Model
-    from ifair.errors import IfairError, unknown_name
     from ifair.tables.read import read_blocks
     from ifair.tables.write import BlockWriter
 
     fitted = Model(model, missing, trusted)
-    if decide and not fitted.decides:
-        raise IfairError(f"{model} decides nothing: it was fitted without --target")
+    if decide:
+        fitted.check_decides()
     if decide and "parity" in fitted.decision:
         column = fitted.decision["groups"]
         warn([f"decided one by one, and so without equal rates of {column!r}, which `ifair decide` gives"])

@@ -8,32 +8,31 @@ import click
 from ifair.cli.audit_options import ROLES, estimator_option, read_people
 from ifair.cli.extras import needs, needs_for_tables
 from ifair.cli.live_progress import format_duration
-from ifair.cli.output import json_option, output_option, prepare_output, write_text
+from ifair.cli.output import INPUT, OUTPUT, json_option, output_option, prepare_output, write_text
 from ifair.cli.roles_options import roles_options
 from ifair.cli.terminal_text import make_printable
 from ifair.plain_data import format_json
 
 
 @click.command(short_help="Search settings: useful, fair, or balanced.")
-@click.argument("table", type=click.Path(readable=False, path_type=Path))
+@click.argument("table", type=INPUT)
 @roles_options(*ROLES)
-@click.option("--trials", type=click.IntRange(1), default=28, show_default=True, help="Settings to try, in all.")
+@click.option("--trials", type=click.IntRange(1), default=28, help="Settings to try, in all.")
 @estimator_option()
 @click.option(
     "--variant",
     type=click.Choice(["frozen", "paper"]),
     default="frozen",
-    show_default=True,
     help="Of iFair: protected columns have no influence at all, or as the paper does it.",
 )
-@click.option("--threshold", type=float, default=0.5, show_default=True, help="Decide positively above this score.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the split, the starts and the search.")
-@click.option("--people", type=click.IntRange(33), default=5_000, show_default=True, help="Most to judge on.")
-@click.option("--learn-from", type=click.IntRange(33), default=2_000, show_default=True, help="Most to learn from.")
+@click.option("--threshold", type=float, default=0.5, help="Decide positively above this score.")
+@click.option("--seed", type=int, default=0, help="Of the split, the starts and the search.")
+@click.option("--people", type=click.IntRange(33), default=5_000, help="Most to judge on.")
+@click.option("--learn-from", type=click.IntRange(33), default=2_000, help="Most to learn from.")
 @click.option("--engine", help="Where iFair is learned: local, or torch for a GPU; see the guide.")
 @click.option(
     "--journal",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OUTPUT,
     help="Where trials are kept; a search that was stopped goes on from there. Beside the output by default.",
 )
 @output_option("Where to write what was found, for `ifair audit` and `ifair report`.", "tuning.json")

@@ -198,7 +198,10 @@ def bound_nth(values: Array, n: int) -> float:
 
 def _list_values(block: Array, lacks: Mask) -> Copies | None:
     """The different values of an attribute; None where a product takes less time than to look them up."""
-    most = min(2 ** block.shape[1], COMBINATIONS)
+    n_columns = block.shape[1]
+    if n_columns == 1:
+        return None
+    most = min(2**n_columns, COMBINATIONS)
     cells = np.column_stack([block, lacks])
     if len(Copies.of(cells[:PEEK]).firsts) > most:
         return None

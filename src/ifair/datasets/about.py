@@ -22,42 +22,32 @@ class Statistics:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """Facts about a dataset that need no file to be read.
-
-    Attributes
-    ----------
-    name, title : str
-        The name to load it by, and the name to print.
-    place : int
-        Its place in lists, as in the paper's table.
-    description, licence, citation, source : str
-        What it is, under which terms, whom to cite, where it comes from.
-    task, outcome, group : str
-        Classification or ranking; what the target says; who is protected in the paper's setting.
-    reached : Statistics
-        What the loader gives by default. The tests hold the loaders to it.
-    paper : Statistics
-        What the paper prints.
-    counts_protected : bool
-        Whether ``columns`` includes the protected attribute.
-    deviations : tuple of str
-        Why ours differ from the paper's.
-    """
+    """Facts about a dataset that need no file to be read."""
 
     name: str
+    """To load it by."""
     place: int
+    """In lists, as in the paper's table."""
     title: str
+    """To print."""
     description: str
     licence: str
     citation: str
     source: str
     task: str
+    """Classification or ranking."""
     outcome: str
+    """What the target says."""
     group: str
+    """Who is protected in the paper's setting."""
     reached: Statistics
+    """What the loader gives by default. The tests hold the loaders to it."""
     paper: Statistics
+    """What the paper prints."""
     counts_protected: bool = False
+    """Whether ``columns`` includes the protected attribute."""
     deviations: tuple[str, ...] = ()
+    """Why ours differ from the paper's."""
 
     @property
     def provenance(self) -> dict[str, Any]:
@@ -75,22 +65,11 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """A file that a dataset is read from.
+    """A file that a dataset is read from, by its place under the data folder, with forward slashes.
 
-    Attributes
-    ----------
-    path : str
-        Place under the data folder, with forward slashes. A ``.gz`` file is hashed by its content, which no version of
-        zlib changes.
-    sha256 : str
-    size : int
-        In bytes, of what is hashed.
-    origins : tuple of Origin
-        Where to download it, in order of preference.
-    parts : tuple of DataFile
-        The published files it is made from, where it is not published itself.
-    assemble : callable or None
-        Makes the content from those of the parts and the name of the file, for messages.
+    A ``.gz`` file is hashed, and measured, by its content, which no version of zlib changes. Origins are where to
+    download it, in order of preference. A file that is not published itself is made from published ``parts``:
+    ``assemble`` makes its content from theirs, and takes its name for messages.
     """
 
     path: str

@@ -122,12 +122,10 @@ class Dataset:
         if chosen.dtype == bool and len(chosen) != len(self):
             raise IfairError(f"a mask of {len(chosen)} values cannot choose among {len(self)} records")
         positions = np.flatnonzero(chosen) if chosen.dtype == bool else chosen.astype(np.intp)
+        beside = {"target": self.target, "query": self.query, "ids": self.ids, "weight": self.weight}
         some: dict[str, Any] = {
             name: None if values is None else values.iloc[positions].reset_index(drop=True)
-            for name, values in (
-                *(("target", self.target), ("query", self.query)),
-                *(("ids", self.ids), ("weight", self.weight)),
-            )
+            for name, values in beside.items()
         }
         frame = self.frame.iloc[positions].reset_index(drop=True)
         return replace(self, frame=frame, group=self.group[positions], **some)

@@ -95,7 +95,8 @@ def _download(file: DataFile, scratch: Path, say: Report, whole: DataFile | None
                 packed = scratch / f"{number}-archive"
                 _stream(origin.url, packed, ARCHIVE_LIMIT)
                 target.write_bytes(_unpack(packed, origin, file))
-            found = _sha256(target)
+            with open(target, "rb") as stream:
+                found = hashlib.file_digest(stream, "sha256").hexdigest()
             if found != file.sha256:
                 size = target.stat().st_size
                 raise _OriginError(f"wrong checksum: {size:,} bytes with sha256 {found} instead of {file.sha256}")
@@ -177,11 +178,6 @@ def _read_member(packed: Path, name: str | None, limit: int) -> bytes | None:
                 stream = tape.extractfile(entry) if entry.isreg() else None
                 return None if stream is None else stream.read(limit + 1)
     return None
-
-
-def _sha256(path: Path) -> str:
-    with open(path, "rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _name_reason(error: BaseException) -> str:

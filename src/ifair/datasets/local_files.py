@@ -55,7 +55,7 @@ def locate(file: DataFile) -> Path | None:
     return _find(file)[0]
 
 
-def read_file(file: DataFile, download_if_missing: bool = True, report: Report | None = None) -> bytes:
+def read_file(file: DataFile, download_if_missing: bool = True) -> bytes:
     """Return the checked content of a file (unpacked, for ``.gz``), downloading it if need be."""
     _, content = _find(file)
     if content is not None:
@@ -65,7 +65,7 @@ def read_file(file: DataFile, download_if_missing: bool = True, report: Report |
 
     if not download_if_missing:
         raise explain_missing(file, ["not tried, as download_if_missing=False"])
-    return read_verified(fetch_file(file, report), file)
+    return read_verified(fetch_file(file), file)
 
 
 def _find(file: DataFile) -> tuple[Path, bytes] | tuple[None, None]:

@@ -12,6 +12,15 @@ from ifair.datasets.about import About, DataFile
 from ifair.errors import unknown_name
 
 HEADER = ("dataset", "records", "columns", "protected", "base rate, protected", "base rate, others", "queries")
+FORMATS = {
+    "rows": (",", ","),
+    "columns": (",", ","),
+    "share": (".1%", ".1%"),
+    "rate_protected": (".3f", ".2f"),
+    "rate_other": (".3f", ".2f"),
+    "queries": (",", ","),
+}
+"""How the figures of a dataset are written, ours and the paper's."""
 
 
 @cache
@@ -85,19 +94,12 @@ def load(name: str, **options: Any) -> Any:
 
 def figures(about: About) -> list[str]:
     """The figures of a dataset, each followed by the paper's in brackets where it prints one."""
-    ours, paper = about.reached, about.paper
-
-    def with_paper(mine: str, theirs: str) -> str:
-        return mine if theirs == "-" else f"{mine} ({theirs})"
-
-    return [
-        with_paper(_format_count(ours.rows), _format_count(paper.rows)),
-        with_paper(_format_count(ours.columns), _format_count(paper.columns)),
-        "-" if ours.share is None else f"{ours.share:.1%}",
-        with_paper(_format_rate(ours.rate_protected, 3), _format_rate(paper.rate_protected, 2)),
-        with_paper(_format_rate(ours.rate_other, 3), _format_rate(paper.rate_other, 2)),
-        with_paper(_format_count(ours.queries), _format_count(paper.queries)),
-    ]
+    found = []
+    for name, (ours, papers) in FORMATS.items():
+        mine, theirs = getattr(about.reached, name), getattr(about.paper, name)
+        printed = "" if theirs is None else f" ({theirs:{papers}})"
+        found.append("-" if mine is None else f"{mine:{ours}}{printed}")
+    return found
 
 
 def markdown_table() -> str:
@@ -113,11 +115,3 @@ def markdown_table() -> str:
             *(f"- {deviation}" for deviation in about.deviations),
         ]
     return "\n".join(lines) + "\n"
-
-
-def _format_count(value: int | None) -> str:
-    return "-" if value is None else f"{value:,}"
-
-
-def _format_rate(value: float | None, digits: int) -> str:
-    return "-" if value is None else f"{value:.{digits}f}"

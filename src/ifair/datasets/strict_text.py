@@ -55,10 +55,7 @@ def read_csv(content: bytes, where: str, names: Sequence[str]) -> Columns:
     Columns that are not named go no further: this is where personal data stays behind. Of columns with the
     same name the first counts.
     """
-    try:
-        rows = list(csv.reader(io.StringIO(decode(content, where), newline=""), strict=True))
-    except csv.Error as error:
-        raise IfairError(f"{where}: not a CSV table ({error})") from error
+    rows = read_rows(content, where)
     header = [name.strip() for name in rows[0]] if rows else []
     missing = [name for name in names if name not in header]
     if missing:
@@ -76,6 +73,14 @@ def read_csv(content: bytes, where: str, names: Sequence[str]) -> Columns:
         if max(map(len, columns[name])) > LONGEST_FIELD:
             raise IfairError(f"{where}: column {name!r} has a field of more than {LONGEST_FIELD:,} characters")
     return columns
+
+
+def read_rows(content: bytes, where: str, *, strict: bool = True) -> list[list[str]]:
+    """The fields of every line of a CSV file, as text."""
+    try:
+        return list(csv.reader(io.StringIO(decode(content, where), newline=""), strict=strict))
+    except csv.Error as error:
+        raise IfairError(f"{where}: not a CSV table ({error})") from error
 
 
 def parse_numbers(columns: Columns, name: str, where: str, low: float, high: float, blank: bool = False) -> pd.Series:

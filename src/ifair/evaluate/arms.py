@@ -22,14 +22,8 @@ PROTOTYPES: Space = {"K": Integer(3, 60), "share": Share(0.01, 0.99), "output": 
 class Arm:
     """A model on a representation, and what may be varied of it.
 
-    Attributes
-    ----------
-    space : Space
-        Of ``K``, ``share``, ``output``, ``C`` and ``strength`` those that it has.
-    start : tuple of settings
-        Tried first.
-    width : float
-        Between the lowest and the highest score: strengths are in its units.
+    The space has those of ``K``, ``share``, ``output``, ``C`` and ``strength`` that apply; ``start`` is tried first.
+    Strengths are in units of ``width``, which lies between the lowest and the highest score.
     """
 
     method: str
@@ -98,14 +92,8 @@ def list_candidates(
 ) -> list[Candidate]:
     """Everything an audit compares: the data as they are, the columns deleted, rivals, and our ways to decide.
 
-    Parameters
-    ----------
-    tuned : sequence of Candidate, optional
-        What a tuning found. Default: a few settings of everything.
-    two_classes : bool
-        Whether there is a label of two classes, without which LFR cannot learn.
-    width : float
-        Between the lowest and the highest score.
+    The last are what a tuning found, or a few settings of everything. LFR can only learn a label of ``two_classes``;
+    ``width`` lies between the lowest and the highest score.
 
     Examples
     --------

@@ -76,27 +76,19 @@ REGRESSORS: dict[str, Callable[[int], Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Anything that gives scores about people.
-
-    Attributes
-    ----------
-    method : str
-        The representation: a name of ``ifair.models.representations``, or "ifair", whose setting names a variant.
-    setting : mapping
-        Plain data: ``K``; ``lambda`` and ``mu``, or their share ``share`` = mu with lambda + mu = 1; LFR's ``A_x``,
-        ``A_y``, ``A_z``; any other parameter of the estimator by its own name. For "ifair" also ``variant``. ``C`` is
-        of the linear model: the smaller, the stronger its penalty.
-    model : str, default="linear"
-        A key of ``CLASSIFIERS`` or ``REGRESSORS``, or "module:factory" for a model of the user's own.
-    post : mapping, optional
-        What is done to the scores: its ``name``, "consistent" or one of
-        ``ifair.evaluate.training.POST_PROCESSING``, and its parameters.
-    """
+    """Anything that gives scores about people."""
 
     method: str
+    """The representation: a name of ``ifair.models.representations``, or "ifair", whose setting names a variant."""
     setting: Mapping[str, Any] = field(default_factory=dict)
+    """Plain data: ``K``; ``lambda`` and ``mu``, or their share ``share`` = mu with lambda + mu = 1; LFR's ``A_x``,
+    ``A_y``, ``A_z``; any other parameter of the estimator by its own name. For "ifair" also ``variant``. ``C`` is of
+    the linear model: the smaller, the stronger its penalty."""
     model: str = "linear"
+    """A key of ``CLASSIFIERS`` or ``REGRESSORS``, or "module:factory" for a model of the user's own."""
     post: Mapping[str, Any] | None = None
+    """What is done to the scores: its ``name``, "consistent" or one of
+    ``ifair.evaluate.training.POST_PROCESSING``, and its parameters."""
 
     def __post_init__(self) -> None:
         variant, share = self.setting.get("variant", "frozen"), self.setting.get("share", 0.5)
@@ -123,11 +115,8 @@ class Candidate:
     @property
     def id(self) -> str:
         """Short, and different for different candidates."""
-        values = [
-            f"C{value:.6g}" if name == "C" else f"{value:.6g}" if isinstance(value, (int, float)) else str(value)
-            for name, value in self.setting.items()
-            if name != "variant"
-        ]
+        numbers = {name: f"{v:.6g}" if isinstance(v, (int, float)) else str(v) for name, v in self.setting.items()}
+        values = [f"C{text}" if name == "C" else text for name, text in numbers.items() if name != "variant"]
         post = [f"{value:.6g}" if isinstance(value, float) else str(value) for value in (self.post or {}).values()]
         model = [] if self.model == "linear" else [self.model]
         return "-".join([self._kind.lower(), *values, *model, *post])
@@ -183,14 +172,8 @@ class Candidate:
     ) -> list[tuple[str, Any]]:
         """The steps from encoded records to representations, unfitted; none where records stand for themselves.
 
-        Parameters
-        ----------
-        protected : sequence of str
-            Protected columns among the records; none where they were left out before.
-        width : int
-            Encoded columns that are left: SVD has no more components.
-        solver : mapping
-            Parameters of iFair's and LFR's solver, such as ``n_restarts`` and ``max_iter``.
+        Protected columns are those among the records, none where they were left out before; ``width`` is the number of
+        encoded columns that are left, and SVD has no more components. The solver is iFair's and LFR's.
         """
         masking = [("mask", Masked(list(protected)))] if self.drops_protected and protected else []
         setting = {name: value for name, value in self.setting.items() if name not in ("variant", "C")}
@@ -202,9 +185,8 @@ class Candidate:
             method, changes = ("ifair-b", MEANS) if not self.drops_protected else ("ifair-frozen", EUCLIDEAN)
         k = setting.pop("K", DIMENSION)
         visible = None if self.drops_protected else list(protected) or None
-        last = representation(method, protected=visible, k=min(k, width) if method == "svd" else k, random_state=seed)[
-            -1
-        ]
+        k = min(k, width) if method == "svd" else k
+        last = representation(method, protected=visible, k=k, random_state=seed)[-1]
         if "share" in setting:
             share = setting.pop("share")
             setting |= {"lambda": round(1.0 - share, 6), "mu": share}
@@ -217,13 +199,7 @@ class Candidate:
 
 
 def make_model(name: str, task: str, seed: int, C: float | None = None) -> Any:
-    """The unfitted model of this name, or of this "module:factory", for a task.
-
-    Parameters
-    ----------
-    C : float, optional
-        Of a linear model: the inverse of the strength of its penalty.
-    """
+    """The unfitted model of this name, or of this "module:factory", for a task; ``C`` is that of a linear model."""
     if ":" in name:
         return _make_own_model(name, task, seed)
     models = CLASSIFIERS if task == "classification" else REGRESSORS
@@ -257,12 +233,7 @@ def _make_own_model(name: str, task: str, seed: int) -> Any:
 def list_settings(method: str, grid: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Every setting of a representation, in the paper's letters: K, lambda and mu, or LFR's three weights.
 
-    Parameters
-    ----------
-    method : str
-        A name of ``ifair.models.representations``.
-    grid : mapping
-        ``K``, ``ratios`` (pairs lambda, mu of iFair) and ``lfr`` (coefficients of LFR), as far as it needs them.
+    The grid has ``K``, ``ratios`` (pairs lambda, mu of iFair) and ``lfr`` (coefficients), as far as it needs them.
     """
     if method in ("full", "masked"):
         yield {}

@@ -98,12 +98,7 @@ def front_volume(rows: Rows, measures: Sequence[str], reference: Sequence[float]
 def volume_curves(
     rows: Rows, measures: Sequence[str], reference: Sequence[float]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Hypervolumes after the first 1, 2, ... settings: of their front on validation data, and of that front on test.
-
-    Returns
-    -------
-    validation, test : ndarray of shape (n_rows,)
-    """
+    """Hypervolumes after the first 1, 2, ... settings: of their front on validation data, and of that front on test."""
     validation, test = collect_points(rows, "validation", measures), collect_points(rows, "test", measures)
     volumes = np.zeros((2, len(rows)))
     front: list[int] = []
@@ -128,23 +123,13 @@ def hypervolumes(
 ) -> dict[str, Any]:
     """The hypervolume of every method's front, and ours compared with each of the others.
 
-    Parameters
-    ----------
-    by_split : mapping from methods to sequences of rows
-        For every method and split the rows of all settings, each with ``setting``, ``validation`` and ``test``.
-        Methods that differ after a comma only (``"fair, p = 0.5"``) are one method with several settings.
-    utility, fairness : str
-        The measures that span the plane.
-    ours : str
-        The method that is compared with all others.
+    Of every method and split there are the rows of all settings, each with ``setting``, ``validation`` and ``test``.
+    Methods that differ after a comma only (``"fair, p = 0.5"``) are one method with several settings.
 
-    Returns
-    -------
-    dict
-        For each reference: ``reference`` (its point), ``methods`` (mean and spread over splits with all settings),
-        ``settings`` (their number), ``by_settings`` (by method and number of settings, drawn at random, the mean and
-        spread), ``comparisons`` (ours against each of the others at the number of settings that both have, which is
-        ``compared_at``) and ``best_rival``, the one that is no iFair and does best against ours in these.
+    For each reference: ``reference`` (its point), ``methods`` (mean and spread over splits with all settings),
+    ``settings`` (their number), ``by_settings`` (by method and number of settings, drawn at random, the mean and
+    spread), ``comparisons`` (ours against each of the others at the number of settings that both have, which is
+    ``compared_at``) and ``best_rival``, the one that is no iFair and does best against ours in these.
     """
     methods = _pool_methods(by_split)
     references = {"coin": {utility: COIN[utility], fairness: COIN[fairness]}}

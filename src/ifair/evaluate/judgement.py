@@ -48,14 +48,9 @@ OTHER_COUNTS = (5, 20)
 
 
 class Judgement:
-    """How what happens to the people of one part is judged.
+    """How what happens to the people of one part of a split is judged.
 
-    Parameters
-    ----------
-    parts : Split
-        The part is one of these.
-    resamples : int
-        Of every interval by the bootstrap; those of shares are exact.
+    Intervals are by the bootstrap with so many ``resamples``; those of shares are exact.
     """
 
     def __init__(self, part: Part, outcome: Outcome, parts: Split, resamples: int = 500) -> None:
@@ -141,7 +136,9 @@ class Judgement:
             for key, rates in drawn.items():
                 if not np.isnan(rates[0, i]):
                     row[key] = rates[0, i]
-                    row[f"{key}_interval"] = _pair(self._rate_interval(rated[key] == i, rates[1:, i]))
+                    # Exact of a share, otherwise of what resamples gave.
+                    exact = exact_interval(outcome[rated[key] == i], self.part.query, self.part.weight)
+                    row[f"{key}_interval"] = _pair(exact or quantile_interval(rates[1:, i]))
             if self.task == "ranking":
                 row["top"] = share_at_k(
                     None, self.outcome.scores, sensitive_features=labels, protected=label, query=self.part.query
@@ -156,11 +153,6 @@ class Judgement:
             interval = self._gap_interval(rated[key], counted, kept[1:]) if kept.shape[1] > 1 else (np.nan, np.nan)
             measured[f"{gap}_interval"] = _pair(interval)
         return measured
-
-    def _rate_interval(self, members: NDArray[np.bool_], drawn: NDArray[np.float64]) -> tuple[float, float]:
-        """Of the mean outcome of some people: an exact one of a share, otherwise of what resamples gave."""
-        part, outcome = self.part, self.outcome.decisions
-        return exact_interval(outcome[members], part.query, part.weight) or quantile_interval(drawn)
 
     def _gap_interval(
         self, codes: NDArray[np.intp], counted: list[bool], drawn: NDArray[np.float64]
@@ -193,11 +185,8 @@ class Judgement:
 def find_graders(parts: Split) -> dict[str, Rows]:
     """Everybody's neighbours in the test part by other yardsticks, so that nobody is graded on their own graph alone.
 
-    Returns
-    -------
-    dict of str to int array of shape (M, k)
-        ``k5`` and ``k20``: fewer and more peers of the same similarity. ``mahalanobis``: as many as the similarity has,
-        by the Mahalanobis distance of the encoded unprotected columns, whose covariance is that of the training part.
+    ``k5`` and ``k20``: fewer and more peers of the same similarity. ``mahalanobis``: as many as the similarity has,
+    by the Mahalanobis distance of the encoded unprotected columns, whose covariance is that of the training part.
     """
     test, X = parts.test, whiten(parts.train.may_count, parts.test.may_count)
     smallest = len(test) if test.query is None else int(np.unique(test.query, return_counts=True)[1].min())

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
 from ifair.datasets.dataset import Dataset
+from ifair.evaluate.candidates import make_model
 from ifair.evaluate.splits import Part, Split
 from ifair.evaluate.training import Outcome, Trained, decide, fit_model, model_scores
 from ifair.metrics import (
@@ -28,7 +29,7 @@ from ifair.metrics import (
     statistical_parity,
 )
 from ifair.metrics.adversary import make_attacker
-from ifair.metrics.flip import each_alternative
+from ifair.metrics.flip import each_alternative, replace_protected
 from ifair.metrics.individual import average_queries
 
 Floats = NDArray[np.float64]
@@ -51,11 +52,7 @@ USEFULNESS = {
 def paper_measures(part: Part, outcome: Outcome) -> dict[str, float]:
     """Everything that the paper prints of a classifier or, where there are queries, of a ranking.
 
-    Returns
-    -------
-    dict
-        Of a classifier ``Acc``, ``AUC`` (of labels), ``AUC_of_scores``, ``EqOpp``, ``Parity`` and ``yNN``. Of a ranking
-        what :func:`ranking_measures` says. And whatever post-processing adds.
+    And whatever post-processing adds.
     """
     if part.query is None:
         found = classification_measures(part, outcome.decisions, outcome.scores)
@@ -79,17 +76,9 @@ def classification_measures(part: Part, decisions: NDArray[Any], scores: Floats)
 def ranking_measures(part: Part, scores: Floats, order: Floats | None = None) -> dict[str, float]:
     """Everything that the paper prints of a ranking, as means over queries; records in no query are only neighbours.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n_records,)
-    order : ndarray of shape (n_records,), optional
-        What candidates are ranked by, larger first, where that is not the scores.
-
-    Returns
-    -------
-    dict
-        ``MAP`` (AP@10; relevant are the truly ten best), ``KT`` (0 for a query in which nobody is told apart),
-        ``yNN`` (within queries), ``yNN_of_all`` (across them), ``percent_protected`` among the first ten.
+    ``MAP`` (AP@10; relevant are the truly ten best), ``KT`` (0 for a query in which nobody is told apart), ``yNN``
+    (within queries), ``yNN_of_all`` (across them), ``percent_protected`` among the first ten. Candidates are ranked by
+    ``order``, larger first, where that is not the scores.
     """
     by = scores if order is None else order
     across = consistency_per_person(scale_to_unit(scores), neighbours=part.neighbours_of_all, kind="score")
@@ -119,7 +108,7 @@ def measure_mapped(
     parts: Split, mapped: Sequence[Any], *, model: str = "linear", seed: int = 0
 ) -> list[dict[str, float]]:
     """What a model trained on the first of three mapped parts reaches on the others, in the paper's measures."""
-    fitted = fit_model(model, mapped[0], parts.train, parts.task, seed)
+    fitted = fit_model(make_model(model, parts.task, seed), np.asarray(mapped[0]), parts.train)
     found = []
     for part, Z in zip((parts.validation, parts.test), mapped[1:]):
         scores = model_scores(fitted, np.asarray(Z), parts.task)
@@ -128,15 +117,8 @@ def measure_mapped(
 
 
 def guess_group(parts: Split, seen: Any, unseen: Any, adversary: str, seed: int) -> dict[str, float]:
-    """``accuracy`` and ``AUC`` (1/2: nothing is given away) with which an adversary, trained on the training part,
-    guesses the group on test.
-
-    Parameters
-    ----------
-    seen, unseen : arrays of shape (n_records, n_columns)
-        The training and the test part, as the adversary sees them.
-    adversary : {"logistic", "boosting"}
-    """
+    """``accuracy`` and ``AUC`` (1/2: nothing is given away) with which an adversary, "logistic" or "boosting", trained
+    on the training part as it is ``seen``, guesses the group on the test part, which is ``unseen``."""
     model = make_attacker(adversary, seed).fit(seen, parts.train.group)
     return {
         "accuracy": accuracy(parts.test.group, model.predict(unseen)),
@@ -163,32 +145,20 @@ def flip_scores(
 ) -> tuple[list[int], Floats]:
     """Everybody's score with every combination of protected attributes that occurs, the fifty most frequent.
 
-    Parameters
-    ----------
-    trained : Trained
-        One that does not look at protected columns is not asked again.
-    own : array of shape (M,)
-        What it says of people as they are.
-    ask : callable, optional
-        What it is asked for, of a table of people. Default: its scores.
-
-    Returns
-    -------
-    rows : list of int
-        For each combination somebody who has it.
-    changed : array of shape (n_combinations, M)
-        NaN where it is a person's own. Nothing where all have the same.
+    Of each combination the row of somebody who has it, and what the model then says, shape (n_combinations, M): NaN
+    where the combination is a person's own; nothing where all have the same. What it says of people as they are is
+    their ``own``, and one that does not look at protected columns is not asked again. ``ask``: for what, of a table of
+    people, by default the scores.
     """
-    frame, names = people.frame, people.protected
+    frame, names = people.frame, list(people.protected)
     sees = bool(set(names) & trained.looks_at)
     # A missing value is a value too, of its own.
     codes = pd.DataFrame({name: pd.factorize(frame[name])[0] for name in names})
     rows, changed = [], []
-    for row, _, is_own in each_alternative(codes, names):
-        donor = np.full(len(frame), row)
-        other = frame.assign(**{name: frame[name].iloc[donor].set_axis(frame.index) for name in names})
-        rows.append(row)
-        changed.append(np.where(is_own, np.nan, (ask or trained.scores)(other) if sees else own))
+    for donor, is_own in each_alternative(codes):
+        rows.append(int(donor[0]))
+        says = (ask or trained.scores)(replace_protected(frame, names, donor)) if sees else own
+        changed.append(np.where(is_own, np.nan, says))
     return rows, np.array(changed).reshape(len(rows), len(people))
 
 

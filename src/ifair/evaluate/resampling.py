@@ -43,11 +43,6 @@ class Resamples:
     Everybody is drawn with replacement, and counts as often as drawn, times the weight, where people have weights; a
     pair counts the product of its two, and whose peer somebody is stays as found in the data. In rankings whole queries
     are drawn.
-
-    Parameters
-    ----------
-    n : int
-        Resamples.
     """
 
     def __init__(self, part: Part, n: int) -> None:

@@ -71,7 +71,7 @@ def search(
     seed: int = 0,
     observer: Callable[[Progress], None] | None = None,
 ) -> list[Trial]:
-    """Look for the settings that are best in several measures at once.
+    """Look for the settings that are best in several measures at once; all trials, in the order of being tried.
 
     Parameters
     ----------
@@ -82,20 +82,13 @@ def search(
     measures : sequence of str
         At least two keys of ``"validation"``.
     n_trials : int
-        Trials in all, those kept in the journal included.
-    start : sequence of settings
-        Tried first.
+        Trials in all, the ``start``, which is tried first, and those kept in the journal included.
     journal : path, optional
         A file that trials are kept in; the same search goes on from there.
     about : plain data, optional
         Whatever else the objective depends on (the data, a solver's parameters). Trials are only taken from the
         journal where this, the space, the measures, the start, the seed and the versions of ifair and Optuna are
         the same.
-
-    Returns
-    -------
-    list of Trial
-        In the order in which they were tried.
 
     Examples
     --------
@@ -129,10 +122,10 @@ def search(
             proposed = first[number] if number < len(first) else _propose(study, space, len(measures), number, seed)
             setting = to_setting(space, proposed)
             result = _to_plain(dict(objective(setting)))
-            finished = _make_trial(optuna, space, proposed, setting, result, measures)
+            trials.append(Trial(number, setting, result))
+            finished = _make_trial(optuna, space, proposed, trials[-1], measures)
             with _explain_journal_errors(path):
                 study.add_trial(finished)
-            trials.append(Trial(number, setting, result))
             if observer is not None:
                 observer(Progress(trials[-1], number + 1, n_trials, reused))
     return trials
@@ -159,17 +152,10 @@ def _propose(study: Any, space: Space, n_measures: int, number: int, seed: int) 
     return dict(proposed)
 
 
-def _make_trial(
-    optuna: Any,
-    space: Space,
-    proposed: Mapping[str, Any],
-    setting: dict[str, Any],
-    result: dict[str, Any],
-    measures: Sequence[str],
-) -> Any:
-    reached = result.get("validation")
+def _make_trial(optuna: Any, space: Space, proposed: Mapping[str, Any], trial: Trial, measures: Sequence[str]) -> Any:
+    reached = trial.result.get("validation")
     if not isinstance(reached, dict) or not set(measures) <= set(reached):
-        raise SearchError(f"the objective must return {', '.join(measures)} under 'validation', got {result}")
+        raise SearchError(f"the objective must return {', '.join(measures)} under 'validation', got {trial.result}")
     numbers = [float(reached[name]) for name in measures]
     known = not any(math.isnan(number) for number in numbers)
     return optuna.trial.create_trial(
@@ -177,7 +163,7 @@ def _make_trial(
         params=dict(proposed),
         distributions={name: dimension.distribution() for name, dimension in space.items()},
         values=numbers if known else None,
-        user_attrs={"setting": setting, "result": result},
+        user_attrs={"setting": trial.setting, "result": trial.result},
     )
 
 

@@ -14,13 +14,7 @@ from ifair.errors import IfairError
 
 @dataclass(frozen=True, slots=True)
 class Integer:
-    """A whole number between two bounds, both included.
-
-    Parameters
-    ----------
-    logarithmic : bool, default=True
-        As much is to be found between 5 and 10 as between 20 and 40.
-    """
+    """A whole number between two bounds, both included; logarithmic: as much lies from 5 to 10 as from 20 to 40."""
 
     low: int
     high: int
@@ -51,13 +45,6 @@ class Integer:
 class Share:
     """A number from 0 to 1 whose odds matter, such as mu / (lambda + mu), with 0 and 1 themselves.
 
-    Parameters
-    ----------
-    low, high : float, default=0.01, 0.99
-        Log-odds are uniform between those of these bounds, 0 < low < high < 1.
-    ends : float, default=0.5
-        Width in log-odds of the stretch beyond either bound that stands for exactly 0 or 1; 0 for none.
-
     Examples
     --------
     >>> weight = Share(0.1, 0.9, ends=0.5)
@@ -67,7 +54,9 @@ class Share:
 
     low: float = 0.01
     high: float = 0.99
+    """Log-odds are uniform between those of the bounds."""
     ends: float = 0.5
+    """Width in log-odds of the stretch beyond either bound that stands for exactly 0 or 1; 0 for none."""
 
     def __post_init__(self) -> None:
         if not 0.0 < self.low < self.high < 1.0:
@@ -102,11 +91,6 @@ class Share:
 class Real:
     """A positive number whose order of magnitude matters, such as a penalty.
 
-    Parameters
-    ----------
-    zero : bool, default=False
-        Whether exactly 0 belongs to it: the tenth of the range below ``low``, in orders of magnitude, stands for it.
-
     Examples
     --------
     >>> strength = Real(0.01, 1.0, zero=True)
@@ -117,6 +101,7 @@ class Real:
     low: float
     high: float
     zero: bool = False
+    """Whether exactly 0 belongs to it: the tenth of the range below ``low``, in orders of magnitude, stands for it."""
 
     def __post_init__(self) -> None:
         if not 0.0 < self.low < self.high:

@@ -1,7 +1,7 @@
 """Thirds of a dataset, encoded alike: one to learn on, one to choose on, one to judge on."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -32,23 +32,11 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Part:
-    """Records of one third.
+    """Records of one third, as they were given and encoded (``X``, of shape (M, N)), and their rows in the dataset.
 
-    Attributes
-    ----------
-    records : Dataset
-        As they were given.
-    X : DataFrame of shape (M, N)
-        Encoded.
-    hidden : list of int
-        The encoded columns that came from protected attributes.
-    rows : int array of shape (M,)
-        Where they stand in the dataset.
-    similarity : Similarity or None
-        Who is like whom, fitted on the training part. None: the paper's reading, Euclidean distances of the encoded
-        unprotected columns, ten neighbours, no caliper.
-    encoder : Encoder or None
-        What encoded them.
+    The ``hidden`` columns of X came from protected attributes. The similarity, who is like whom, was fitted on the
+    training part; None is the paper's reading: Euclidean distances of the encoded unprotected columns, ten neighbours,
+    no caliper.
     """
 
     records: Dataset
@@ -166,6 +154,9 @@ class Split:
     encoder: Encoder
     task: Task
 
+    def __iter__(self) -> Iterator[Part]:
+        return iter((self.train, self.validation, self.test))
+
     @property
     def similarity(self) -> dict[str, Any]:
         """Who counts as alike, as plain data."""
@@ -231,16 +222,12 @@ def split_dataset(
 
     Parameters
     ----------
-    encoder : Encoder
-        Unfitted.
     stratify : bool
         Keep the shares of group and outcome alike in all parts, unless there are queries.
     rows : int array, optional
         Positions of the records to use. Default: all.
-    most_training : int, optional
-        Learn on at most so many records of the training third.
-    most_judged : int, optional
-        Keep at most so many records of the validation third, and of the test third (whole queries).
+    most_training, most_judged : int, optional
+        Records to learn on, and to keep of the validation third, and of the test third (whole queries), at most.
     similarity : "paper", "attributes", Similarity, or mapping of its parameters
         Who is like whom; learned on the training part too. "paper": see :class:`Part`. Of a Similarity its parameters
         are taken, and the protected columns of the dataset never count.
@@ -305,16 +292,9 @@ def split_table(
 ) -> Split:
     """The split for tuning and auditing a table: stratified, without queries of one candidate.
 
-    Parameters
-    ----------
-    most_people : int
-        Of the validation and the test part at most so many are kept.
-    most_training : int, optional
-        Learn on at most so many records of the training third.
-    categorical : sequence of str
-        Columns of numbers that are codes of categories.
-    similarity : as in :func:`split_dataset`
-        Default: :class:`ifair.Similarity` of all unprotected attributes.
+    At most ``most_people`` of the validation part, and of the test part, are kept. Categorical columns are numbers that
+    are codes. Similarity as in :func:`split_dataset`, by default :class:`ifair.Similarity` of all unprotected
+    attributes.
     """
     task_of(dataset)
     if not is_numeric_dtype(dataset.outcome):
@@ -328,23 +308,16 @@ def split_table(
         raise IfairError(f"{dataset.name} is too small: three parts need at least 33 records, or three queries")
     encoder = make_encoder(categorical, similarity)
     try:
-        parts = split_dataset(
-            dataset,
-            seed,
-            encoder=encoder,
-            stratify=True,
-            rows=kept,
-            most_training=most_training,
-            most_judged=most_people,
-            similarity=similarity or "attributes",
-        )
-        _refuse_constant_outcomes(parts, dataset)
-        return parts
+        limits: Any = {"most_training": most_training, "most_judged": most_people}
+        alike = similarity or "attributes"
+        parts = split_dataset(dataset, seed, encoder=encoder, stratify=True, rows=kept, similarity=alike, **limits)
     except IfairError:
         raise
     except (ValueError, TypeError) as error:
         # The encoder refuses bad tables this way, in words.
         raise IfairError(str(error)) from error
+    _refuse_constant_outcomes(parts, dataset)
+    return parts
 
 
 def _refuse_constant_outcomes(parts: Split, dataset: Dataset) -> None:

@@ -130,12 +130,7 @@ def group_rates(
 ) -> NDArray[np.float64]:
     """The mean outcome of every group in every resample, shape (B, G); NaN where nobody of the group was drawn.
 
-    Parameters
-    ----------
-    outcome : array of shape (M,)
-    codes : int array of shape (M,)
-        Everybody's group; -1 for those to be left out.
-    counts : array of shape (B, M)
+    ``codes`` are everybody's group, -1 for those to be left out; ``counts``, shape (B, M), how often each was drawn.
     """
     member = (codes[:, None] == np.arange(n_groups)).astype(np.float64)
     with np.errstate(invalid="ignore"):

@@ -19,7 +19,7 @@ from sklearn.utils.validation import has_fit_parameter
 from ifair.datasets.dataset import Dataset
 from ifair.encode import Encoder
 from ifair.errors import IfairError, name_setting, unknown_name
-from ifair.evaluate.candidates import Candidate, make_model
+from ifair.evaluate.candidates import Candidate
 from ifair.evaluate.splits import Part, Split, fit_encoder, value_text
 from ifair.models.batch_decisions import PARITIES, find_group_thresholds
 from ifair.models.consistent import ConsistentClassifier, ConsistentRegressor
@@ -41,18 +41,11 @@ SIGNIFICANCE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What happens to the people of a part.
+    """What happens to the people of a part; arrays of shape (M,).
 
-    Attributes
-    ----------
-    scores : array of shape (M,)
-        Probabilities of the positive class, or predicted scores.
-    decisions : array of shape (M,)
-        0 or 1 for two classes; scores stand for themselves.
-    order : array of shape (M,), optional
-        What people are ranked by, larger first, where that is not the scores.
-    extra : dict
-        Measures that only this post-processing has.
+    Scores are probabilities of the positive class, or predicted numbers; decisions 0 or 1 for two classes, and else the
+    scores. People are ranked by ``order``, larger first, where that is not the scores. ``extra``: measures that only
+    this post-processing has.
     """
 
     scores: Floats
@@ -63,15 +56,9 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class GroupShift:
-    """What is added to the scores of every group, so that one threshold selects all groups alike.
+    """What is added to the scores of every group of a column, as text, so that one threshold selects all groups alike.
 
-    Attributes
-    ----------
-    parity : {"selection", "opportunity"}
-    column : str
-        Holds the group of every person.
-    added : mapping from str to float
-        By group, as text; nothing for a group that was not there.
+    Nothing is added for a group that was not there.
     """
 
     parity: str
@@ -102,18 +89,10 @@ def check_parity(people: Dataset, task: str, kind: str, column: str) -> None:
 class Trained:
     """A candidate that was fitted: one estimator over the table as it is.
 
-    Attributes
-    ----------
-    estimator : Pipeline, ConsistentClassifier or ConsistentRegressor
-        Encoder, representation and model in one, as it goes into a model file.
-    columns : list of str
-        The attributes that it looks at; without the protected ones where they cannot matter.
-    threshold : float
-        Of two classes: who has a higher score is decided about positively.
-    post : mapping, optional
-        What is done to the scores of a part afterwards.
-    shift : GroupShift, optional
-        Gives groups the same rate; the group is then used in deciding.
+    The estimator is encoder, representation and model in one, or consistent decisions around them, as it goes into a
+    model file. It looks at the ``columns``, not at protected ones where they cannot matter. Of two classes, who has a
+    score above the threshold is decided about positively. ``post`` is done to the scores of a part afterwards; a
+    ``shift`` gives groups the same rate, and the group is then used in deciding.
     """
 
     estimator: Any
@@ -221,16 +200,9 @@ class Trained:
 
 @dataclass(frozen=True)
 class Existing:
-    """A model that decides already: what it said about everybody is all that is known of it.
+    """A model that decides already: what it said about all records of the dataset is all that is known of it.
 
-    Attributes
-    ----------
-    name : str
-        Where its scores or decisions are, for people.
-    scores : array of shape (n_records,)
-        Of all records of the dataset.
-    decided : array of shape (n_records,), optional
-        0 or 1, where it does not simply decide by the threshold.
+    Its name says where that is, for people; it ``decided`` 0 or 1 where it does not simply go by the threshold.
     """
 
     name: str
@@ -264,24 +236,11 @@ def model_scores(model: Any, Z: Any, task: str) -> Floats:
 
 
 def train(
-    candidate: Candidate,
-    parts: Split,
-    seed: int,
-    solver: Mapping[str, Any],
-    *,
-    threshold: float = 0.5,
+    candidate: Candidate, parts: Split, seed: int, solver: Mapping[str, Any], *, threshold: float = 0.5
 ) -> Trained:
     """Fit a candidate on the training part; see :func:`fit_candidate`."""
-    return fit_candidate(
-        candidate,
-        parts.train.records,
-        parts.task,
-        seed,
-        solver,
-        encoder=parts.encoder,
-        similarity=parts.train.similarity or "paper",
-        threshold=threshold,
-    )
+    how: Any = {"encoder": parts.encoder, "similarity": parts.train.similarity or "paper", "threshold": threshold}
+    return fit_candidate(candidate, parts.train.records, parts.task, seed, solver, **how)
 
 
 def fit_candidate(
@@ -297,21 +256,9 @@ def fit_candidate(
 ) -> Trained:
     """Fit a candidate on a table of people: what is audited and what is shipped are made here.
 
-    Of people without an outcome the representation is all there is.
-
-    Parameters
-    ----------
-    task : {"classification", "regression", "ranking"}
-    seed : int
-        Of the representation's starts, of the model, and of the folds of consistent decisions.
-    solver : mapping
-        Parameters of iFair's and LFR's solver, such as ``n_restarts`` and ``max_iter``.
-    encoder : Encoder
-        Its options are taken; it is fitted anew.
-    similarity : Similarity, "paper" or None
-        Who is like whom, for consistent decisions.
-    threshold : float
-        Of two classes: who has a higher score is decided about positively.
+    Of people without an outcome the representation is all there is. The seed is of the representation's starts, of the
+    model, and of the folds of consistent decisions; the solver iFair's and LFR's. Of the encoder the options are taken,
+    and it is fitted anew. The similarity ("paper", or one to fit) says who is like whom, for consistent decisions.
     """
     model = candidate.build_model(task, seed)
     if people.weight is not None and not has_fit_parameter(model, "sample_weight"):
@@ -365,10 +312,7 @@ def train_many(candidates: Sequence[Candidate], parts: Split, seed: int, solver:
     part, columns = parts.train, list(parts.train.records.frame.columns)
     trained = []
     for candidate, steps in zip(candidates, fit_representations(candidates, part, seed, solver)):
-        model = candidate.build_model(parts.task, seed)
-        query = {"query": part.query} if isinstance(model, PairwiseRanker) else {}
-        with _expected_warnings():
-            model.fit(steps.transform(part.X), part.y, **query)
+        model = fit_model(candidate.build_model(parts.task, seed), steps.transform(part.X), part)
         pipeline = Pipeline([("encode", parts.encoder), *steps.steps, ("decide", model)])
         trained.append(Trained(pipeline, columns, parts.task, post=candidate.post))
     return trained
@@ -407,12 +351,11 @@ def _expected_warnings() -> Iterator[None]:
         yield
 
 
-def fit_model(name: str, Z: Any, train: Part, task: str, seed: int = 0) -> Any:
-    """Fit the model of this name on represented training records."""
-    query = {"query": train.query} if name == "pairwise" else {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return make_model(name, task, seed).fit(np.asarray(Z), train.y, **query)
+def fit_model(model: Any, Z: Any, train: Part) -> Any:
+    """Fit a model on represented training records."""
+    query = {"query": train.query} if isinstance(model, PairwiseRanker) else {}
+    with _expected_warnings():
+        return model.fit(Z, train.y, **query)
 
 
 def choose_engine(n_records: int, n_fits: int = 1) -> str:

@@ -136,6 +136,10 @@ def adversary(
         return_estimator=True,
         return_indices=True,
     )
+    # The chances that each fold's model gives to the people it has not seen.
+    chances = np.empty((len(truth), len(large)))
+    for fitted, rows in zip(scores["estimator"], scores["indices"]["test"]):
+        chances[rows] = fitted.predict_proba(records[kept][rows])
     return Adversary(
         model=model if isinstance(model, str) else type(model).__name__,
         accuracy=float(scores["test_accuracy"].mean()),
@@ -145,7 +149,7 @@ def adversary(
         auc_sd=float(scores["test_auc"].std()),
         folds=folds,
         truth=truth,
-        chances=_predict_unseen(scores, records[kept], len(large)),
+        chances=chances,
     )
 
 
@@ -158,14 +162,6 @@ def _score_guesses(model: Any, records: NDArray[Any], truth: Ints) -> dict[str, 
     else:
         area = auc(truth, model.predict_proba(records)[:, 1])
     return {"accuracy": float(np.mean(model.predict(records) == truth)), "auc": area}
-
-
-def _predict_unseen(scores: dict[str, Any], records: NDArray[Any], n_groups: int) -> Floats:
-    """The chances that each fold's model gives to the people it has not seen, shape (M', G)."""
-    chances = np.empty((len(records), n_groups))
-    for model, rows in zip(scores["estimator"], scores["indices"]["test"]):
-        chances[rows] = model.predict_proba(records[rows])
-    return chances
 
 
 def make_attacker(model: Any, random_state: int = 0) -> Any:

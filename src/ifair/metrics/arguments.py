@@ -1,6 +1,6 @@
 """What the measures accept: arrays, lists, Series and frames of any library, checked in one place."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -165,6 +165,12 @@ def warn_undefined(message: str) -> float:
     """NaN, and a warning that says why: a measure without an answer is not zero."""
     warn_user(message, UndefinedMetricWarning)
     return float("nan")
+
+
+def average_defined(values: Iterable[float]) -> float:
+    """The mean of what is not NaN, which people without any neighbour have."""
+    kept = [value for value in values if not np.isnan(value)]
+    return float(np.mean(kept)) if kept else warn_undefined("nobody has a neighbour within reach")
 
 
 def split_by_query(query: Any, length: int) -> list[tuple[Any, Ints]]:

@@ -183,14 +183,7 @@ def auc_interval(
 
 
 def weighted_auc(y: NDArray[Any], scores: Floats, weights: Floats) -> Floats:
-    """The AUC under each row of weights, shape (B,); ties count one half.
-
-    Parameters
-    ----------
-    y : array of shape (M,)
-        0 or 1.
-    weights : array of shape (B, M)
-    """
+    """The AUC of labels 0 and 1 under each row of weights (B, M), shape (B,); ties count one half."""
     order = np.argsort(scores, kind="stable")
     starts = np.flatnonzero(np.r_[True, np.diff(scores[order]) > 0])
     positive = np.add.reduceat(weights[:, order] * y[order], starts, axis=1)
@@ -250,15 +243,8 @@ def _make_interval(estimate: float, values: Floats, confidence: float, resampled
     defined = values[~np.isnan(values)]
     tail = (1 - confidence) / 2
     low, high = np.quantile(defined, [tail, 1 - tail]) if len(defined) else (np.nan, np.nan)
-    return Interval(
-        estimate=float(estimate),
-        low=float(low),
-        high=float(high),
-        confidence=confidence,
-        n_resamples=len(values),
-        n_undefined=len(values) - len(defined),
-        resampled=resampled,
-    )
+    n_undefined = len(values) - len(defined)
+    return Interval(float(estimate), float(low), float(high), confidence, len(values), n_undefined, resampled)
 
 
 def _check_confidence(confidence: float) -> None:

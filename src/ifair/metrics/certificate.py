@@ -19,7 +19,8 @@ The records must not be those on which phi was fitted when the statement is abou
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -103,16 +104,7 @@ class Certificate:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the gaps."""
-        return {
-            "epsilon": self.epsilon,
-            "share": self.share,
-            "confidence": self.confidence,
-            "about": self.about,
-            "n_pairs": self.n_pairs,
-            "mean": self.mean,
-            "largest": self.largest,
-            "quantiles": dict(self.quantiles),
-        }
+        return {field.name: copy(getattr(self, field.name)) for field in fields(self) if field.name != "gaps"}
 
 
 def certify(

@@ -1,25 +1,13 @@
 """Consistency that a constant decision cannot win: corrected for chance, at a matched rate, and of ranks."""
 
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.stats import rankdata
+from numpy.typing import ArrayLike
 
 from ifair.errors import IfairError
-from ifair.metrics.arguments import Floats, Ints, average, check_numbers, check_weights, split_by_query, warn_undefined
-from ifair.metrics.neighbours import average_neighbours, resolve_neighbours
-from ifair.similarity import Peers, Similarity
-
-
-class PeerOptions(TypedDict, total=False):
-    """Who is compared with whom; see :func:`ifair.metrics.consistency`."""
-
-    k: int | None
-    neighbours: ArrayLike | Peers | None
-    similarity: Similarity | None
-    query: Any
-    n_jobs: int | None
+from ifair.metrics.arguments import Floats, Ints, average, average_defined, check_numbers, check_weights, split_by_query
+from ifair.metrics.neighbours import PeerOptions, average_neighbours, resolve_neighbours
 
 
 def corrected_consistency(
@@ -102,12 +90,10 @@ def consistency_at_rate(
 
 def _correct_queries(unlike: Floats, chance: Floats, query: Any, weights: Floats | None) -> float:
     """What is left of the chance to be decided about unlike one's neighbours, averaged over queries."""
-    return _average_defined(
-        [
-            _correct(unlike[rows], average(chance[rows], some), some)
-            for _, rows in split_by_query(query, len(chance))
-            for some in [None if weights is None else weights[rows]]
-        ]
+    return average_defined(
+        _correct(unlike[rows], average(chance[rows], some), some)
+        for _, rows in split_by_query(query, len(chance))
+        for some in [None if weights is None else weights[rows]]
     )
 
 
@@ -117,10 +103,8 @@ def differ_at_rate(
     """How likely people and their neighbours are decided about unlike, (M, k), and everybody's chance, (M,)."""
     everybody, ties, together = np.zeros(len(scores)), np.zeros(len(scores), dtype=bool), np.zeros(len(scores))
     for _, rows in split_by_query(query, len(scores)):
-        if weights is None:
-            everybody[rows], ties[rows], together[rows] = _selection_chances(scores[rows], rate)
-        else:
-            everybody[rows], ties[rows], together[rows] = _weighted_chances(scores[rows], rate, weights[rows])
+        some = None if weights is None else weights[rows]
+        everybody[rows], ties[rows], together[rows] = _selection_chances(scores[rows], rate, some)
     own, others = everybody[:, None], everybody[near]
     # Two different people are decided about unlike with this chance; of two who are tied, not independently.
     unlike = own * (1 - others) + others * (1 - own)
@@ -162,11 +146,9 @@ def rank_consistency(
     weights = _check_people(sample_weight, len(values))
     near = resolve_neighbours(len(values), X, **options)
     apart = average_neighbours(differ_in_rank(values, near, options.get("query"), weights), near)
-    return _average_defined(
-        [
-            1 - 3 * _average_people(apart[rows], None if weights is None else weights[rows])
-            for _, rows in split_by_query(options.get("query"), len(values))
-        ]
+    return average_defined(
+        1 - 3 * _average_people(apart[rows], None if weights is None else weights[rows])
+        for _, rows in split_by_query(options.get("query"), len(values))
     )
 
 
@@ -185,16 +167,10 @@ def differ_in_rank(scores: Floats, near: Ints, query: Any = None, weights: Float
     """How far the ranks, between 0 and 1, of people and their neighbours are apart, shape (M, k)."""
     ranks, tied = np.zeros(len(scores)), np.zeros(len(scores))
     for _, rows in split_by_query(query, len(scores)):
-        if weights is None:
-            n: float = len(rows)
-            ranks[rows] = rankdata(scores[rows]) / (n + 1)
-            _, level, counts = np.unique(scores[rows], return_inverse=True, return_counts=True)
-        else:
-            _, level = np.unique(scores[rows], return_inverse=True)
-            counts = np.bincount(level, weights[rows])
-            n = float(counts.sum())
-            # The mean of the places that people with one score take together.
-            ranks[rows] = (np.cumsum(counts) - counts + (counts + 1) / 2)[level] / (n + 1)
+        level, counts = _count_levels(scores[rows], None if weights is None else weights[rows])
+        n = counts.sum()
+        # The mean of the places that people with one score take together.
+        ranks[rows] = (np.cumsum(counts) - counts + (counts + 1) / 2)[level] / (n + 1)
         # Two places drawn from t tied ones are (t + 1) / 3 apart on average.
         tied[rows] = (counts[level] + 1) / (3 * (n + 1))
     own, others = ranks[:, None], ranks[near]
@@ -209,14 +185,10 @@ def _average_people(values: Floats, weights: Floats | None = None) -> float:
 def _find_classes(y: ArrayLike) -> Ints | None:
     """Classes numbered from 0, shape (M,); None for numbers that are none: 0 and 1, and scores."""
     values = np.asarray(y)
-    if values.ndim != 1 or (values.dtype.kind in "biuf" and not _are_whole_classes(values)):
+    whole = values.dtype.kind in "iu" and not np.isin(values, (0, 1)).all()
+    if values.ndim != 1 or (values.dtype.kind in "biuf" and not whole):
         return None
     return np.unique(values.astype(str) if values.dtype.kind == "O" else values, return_inverse=True)[1]
-
-
-def _are_whole_classes(values: NDArray[Any]) -> bool:
-    """Whether numbers are names of classes other than 0 and 1."""
-    return bool(values.dtype.kind in "iu" and not np.isin(values, (0, 1)).all())
 
 
 def _correct_classes(classes: Ints, near: Ints, query: Any, weights: Floats | None) -> float:
@@ -231,7 +203,7 @@ def _correct_classes(classes: Ints, near: Ints, query: Any, weights: Floats | No
         shares = sizes / sizes.sum()
         chance = 1 - float(shares @ shares)
         found.append(1 - _average_people(unlike[rows], some) / chance if chance > 0 else 0.0)
-    return _average_defined(found)
+    return average_defined(found)
 
 
 def _correct(unlike: Floats, rate: float, weights: Floats | None = None) -> float:
@@ -241,36 +213,30 @@ def _correct(unlike: Floats, rate: float, weights: Floats | None = None) -> floa
     return 1 - _average_people(unlike, weights) / chance if chance > 0 else 0.0
 
 
-def _selection_chances(scores: Floats, rate: float) -> tuple[Floats, Any, float]:
-    """Everybody's chance to be among the highest, who is tied at the cut, and the chance of two of these together."""
-    n = len(scores)
-    wanted = min(max(round(rate * n), 1), n - 1) if n > 1 else 0
-    if wanted == 0:
-        return np.zeros(n), np.zeros(n, dtype=bool), 0.0
-    height = np.sort(scores)[-wanted]
-    tied = scores == height
-    places, t = wanted - int((scores > height).sum()), int(tied.sum())
-    together = places * (places - 1) / (t * (t - 1)) if t > 1 else 0.0
-    return np.where(scores > height, 1.0, np.where(tied, places / t, 0.0)), tied, together
-
-
-def _weighted_chances(scores: Floats, rate: float, weights: Floats) -> tuple[Floats, Any, float]:
-    """The same where people stand for several, who may be selected one by one."""
+def _count_levels(scores: Floats, weights: Floats | None) -> tuple[Ints, Floats]:
+    """Everybody's place among the different scores, the lowest first, and how many people have each of these."""
     _, level = np.unique(scores, return_inverse=True)
-    counts = np.bincount(level, weights)
-    if not counts.any():
-        return np.zeros(len(scores)), np.zeros(len(scores), dtype=bool), 0.0
+    counts: Any = np.bincount(level, np.ones(len(scores)) if weights is None else weights)
+    return level, counts
+
+
+def _selection_chances(scores: Floats, rate: float, weights: Floats | None) -> tuple[Floats, Any, float]:
+    """Everybody's chance to be among the highest, who is tied at the cut, and the chance of two of these together.
+
+    People who stand for several may be selected one by one; otherwise a whole number is, some but not all.
+    """
+    n = len(scores)
+    level, counts = _count_levels(scores, weights)
+    wanted = rate * float(counts.sum())
+    if weights is None:
+        wanted = min(max(round(wanted), 1), n - 1)
+    if wanted <= 0:
+        return np.zeros(n), np.zeros(n, dtype=bool), 0.0
     above = np.cumsum(counts[::-1])[::-1] - counts
     # The highest level at which the places are used up.
-    wanted = rate * float(counts.sum())
     cut = int(np.flatnonzero(above + counts >= wanted * (1 - 1e-12)).max())
     places, t = wanted - float(above[cut]), float(counts[cut])
     own = min(places / t, 1.0)
     # Of less than two people nobody is drawn without putting back.
     together = own**2 if t < 2 else max(places * (places - 1) / (t * (t - 1)), 0.0)
     return np.where(level > cut, 1.0, np.where(level == cut, own, 0.0)), level == cut, together
-
-
-def _average_defined(values: list[float]) -> float:
-    kept = [value for value in values if not np.isnan(value)]
-    return float(np.mean(kept)) if kept else warn_undefined("nobody has a neighbour within reach")

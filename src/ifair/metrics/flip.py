@@ -1,7 +1,7 @@
 """The flip test: change only a person's protected attributes, and see what moves."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -84,21 +84,8 @@ class FlipTest:
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        shifts = {
-            name: None if shift is None else shift.to_dict()
-            for name, shift in (
-                ("representation", self.representation),
-                ("probability", self.probability),
-                ("decision", self.decision),
-            )
-        }
-        return {
-            **shifts,
-            "share_flipped": self.share_flipped,
-            "n_people": self.n_people,
-            "n_alternatives": self.n_alternatives,
-            "n_without_peers": self.n_without_peers,
-        }
+        found = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value.to_dict() if isinstance(value, Shift) else value for name, value in found.items()}
 
 
 def flip_test(
@@ -150,7 +137,7 @@ def flip_test(
     if not any(functions.values()):
         raise IfairError("give at least one of transform, probability and decision")
     columns = list(protected)
-    own = find_groups(_take_columns(X, columns))
+    own = find_groups(X[columns] if hasattr(X, "columns") else np.asarray(X)[:, columns])
     if len(own) < 2:
         raise IfairError(f"the protected columns {columns} hold one combination only: nothing to change")
     if similarity is None:
@@ -165,7 +152,7 @@ def flip_test(
     before = {name: _to_rows(f(X)) for name, f in functions.items() if f}
     moved: dict[str, list[Floats]] = {name: [] for name in before}
     for donor in donors:
-        changed = _replace_protected(X, columns, donor)
+        changed = replace_protected(X, columns, donor)
         untouched = own.codes == own.codes[donor]
         for name, rows in before.items():
             function = functions[name]
@@ -185,27 +172,13 @@ def flip_test(
     )
 
 
-def each_alternative(X: Any, protected: Sequence[Any], max_alternatives: int = 50) -> Iterator[tuple[int, Any, Any]]:
-    """Every combination of protected values that :func:`flip_test` gives people; none where there is but one.
-
-    Yields
-    ------
-    row : int
-        A person who has the combination.
-    changed : as ``X``
-        Everybody with this combination, and else as they are.
-    is_own : array of bool, shape (M,)
-        Whose own combination it is.
-    """
-    columns = list(protected)
-    values = _take_columns(X, columns)
-    if isinstance(values, pd.DataFrame):
-        # A missing value is one that people have too.
-        values = values.astype(object).where(values.notna(), "(missing)")
-    own = find_groups(values)
+def each_alternative(protected: pd.DataFrame, most: int = 50) -> Iterator[tuple[Ints, NDArray[np.bool_]]]:
+    """For each of the combinations of protected values that :func:`flip_test` tries: whose row everybody gets it from,
+    and whose own it is. None where there is but one."""
+    own = find_groups(protected)
     if len(own) > 1:
-        for donor in _choose_donors(own, "each", max_alternatives, np.random.default_rng(0)):
-            yield int(donor[0]), _replace_protected(X, columns, donor), own.codes == own.codes[donor]
+        for donor in _choose_donors(own, "each", most, np.random.default_rng(0)):
+            yield donor, own.codes == own.codes[donor]
 
 
 def _choose_donors(own: Groups, alternatives: str, most: int, rng: np.random.Generator) -> list[Ints]:
@@ -255,11 +228,7 @@ def _to_rows(output: Any) -> NDArray[Any]:
     return array[:, None] if array.ndim == 1 else array
 
 
-def _take_columns(X: Any, columns: list[Any]) -> Any:
-    return X[columns] if hasattr(X, "columns") else np.asarray(X)[:, columns]
-
-
-def _replace_protected(X: Any, columns: list[Any], donor: Ints) -> Any:
+def replace_protected(X: Any, columns: list[Any], donor: Ints) -> Any:
     """A copy of ``X`` whose protected columns are those of the donor rows; types stay."""
     if hasattr(X, "with_columns"):  # polars
         return X.with_columns([X[name][donor] for name in columns])

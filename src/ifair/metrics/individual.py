@@ -2,28 +2,23 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ifair.errors import IfairError
-from ifair.metrics.arguments import Floats, Ints, average, check_weights, split_by_query, warn_undefined
+from ifair.metrics.arguments import Floats, Ints, average, average_defined, check_weights, split_by_query
 from ifair.metrics.dask_consistency import is_lazy, lazy_consistency_per_person
-from ifair.metrics.neighbours import average_neighbours, resolve_neighbours
-from ifair.similarity import Peers, Similarity
+from ifair.metrics.neighbours import PeerOptions, average_neighbours, resolve_neighbours
+from ifair.similarity import Similarity
 
 
-class ConsistencyOptions(TypedDict, total=False):
+class ConsistencyOptions(PeerOptions, total=False):
     """What all forms of yNN take; see :func:`consistency`."""
 
-    k: int | None
-    neighbours: ArrayLike | Peers | None
-    similarity: Similarity | None
     kind: str
     score_range: tuple[float, float] | None
-    query: Any
-    n_jobs: int | None
 
 
 def consistency(
@@ -107,27 +102,21 @@ def compare_with_neighbours(
     y: ArrayLike,
     X: ArrayLike | None = None,
     *,
-    k: int | None = None,
-    neighbours: ArrayLike | Peers | None = None,
-    similarity: Similarity | None = None,
     kind: str = "auto",
     score_range: tuple[float, float] | None = None,
-    query: Any = None,
-    n_jobs: int | None = None,
+    **peers: Unpack[PeerOptions],
 ) -> tuple[Ints, Floats]:
     """Everybody's neighbours and how far their outcomes are from one's own, both of shape (M, k)."""
-    near = resolve_neighbours(len(np.asarray(y)), X, k, neighbours, query, n_jobs, similarity)
+    near = resolve_neighbours(len(np.asarray(y)), X, **peers)
     return near, measure_outcome_distances(y, near, kind, score_range)
 
 
 def average_queries(values: Floats, *, query: Any, weights: Floats | None = None) -> float:
     """Mean over queries of the mean over their candidates, without NaN; without queries the mean."""
-    means = [
+    return average_defined(
         average(values[rows], None if weights is None else weights[rows], ~np.isnan(values[rows]))
         for _, rows in split_by_query(query, len(values))
-    ]
-    means = [mean for mean in means if not np.isnan(mean)]
-    return float(np.mean(means)) if means else warn_undefined("nobody has a neighbour within reach")
+    )
 
 
 def measure_outcome_distances(

@@ -1,6 +1,6 @@
 """Everybody's nearest neighbours: searched, or given with -1 where there is nobody within reach."""
 
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +11,16 @@ from ifair.metrics.arguments import Floats, Ints, check_matrix, split_by_query
 from ifair.similarity import Peers, Similarity
 
 NEIGHBOURS = 10
+
+
+class PeerOptions(TypedDict, total=False):
+    """Who is compared with whom; see :func:`ifair.metrics.consistency`."""
+
+    k: int | None
+    neighbours: ArrayLike | Peers | None
+    similarity: Similarity | None
+    query: Any
+    n_jobs: int | None
 
 
 def nearest_neighbours(X: ArrayLike, k: int = 10, *, query: Any = None, n_jobs: int | None = None) -> Ints:

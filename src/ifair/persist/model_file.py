@@ -13,7 +13,7 @@ from ifair.files import check_regular, write_whole
 from ifair.persist.archive import pack, unpack
 from ifair.persist.manifest import check_payload, find_version, read_manifest, write_manifest
 from ifair.persist.schema import PIPELINE, describe, list_types, read_schema
-from ifair.persist.trust import check_savable, find_unvetted
+from ifair.persist.trust import check_fitted, check_savable, find_unvetted
 
 # Most bytes a model may unpack to, unless the caller says otherwise.
 MAX_BYTES = 2**30
@@ -57,7 +57,8 @@ def save(model: Any, path: str | Path, *, about: Mapping[str, Any] | None = None
     path = Path(path)
     with _name_file(path):
         check_savable(model)
-        _check_fitted(model)
+        if hasattr(model, "fit"):
+            check_fitted(model, ModelFileError, "saving")
         payload = _dump_payload(model)
         untrusted = find_unvetted(_import_skops().get_untrusted_types(data=payload), ())
         types = list_types(read_schema(unpack(payload, 2**63)))
@@ -245,18 +246,6 @@ def _rebuild(payload: bytes, trusted: Iterable[str | type]) -> Any:
             f"its objects cannot be rebuilt ({type(error).__name__}: {error}); the file was altered, or written with "
             "versions that do not fit those installed: see ifair.inspect"
         ) from error
-
-
-def _check_fitted(model: Any) -> None:
-    from sklearn.exceptions import NotFittedError
-    from sklearn.utils.validation import check_is_fitted
-
-    if not hasattr(model, "fit"):
-        return
-    try:
-        check_is_fitted(model)
-    except NotFittedError as error:
-        raise ModelFileError(f"this {type(model).__name__} is not fitted: fit it before saving") from error
 
 
 def _warn_of_versions(path: Path, packages: Mapping[str, Any]) -> None:

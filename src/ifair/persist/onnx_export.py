@@ -9,6 +9,7 @@ from typing import Any
 
 import ifair
 from ifair.errors import ConversionError, IfairError, require_extra
+from ifair.persist.trust import check_fitted
 
 # Old enough for every runtime in use, new enough for all that is needed.
 OPSETS = {"": 17, "ai.onnx.ml": 3}
@@ -51,17 +52,12 @@ def to_onnx(model: Any, *, precision: str = "single") -> Any:
         raise IfairError(f"precision must be 'single' or 'double', got {precision!r}")
     skl2onnx = register_converters()
     from sklearn.base import is_classifier
-    from sklearn.exceptions import NotFittedError
-    from sklearn.utils.validation import check_is_fitted
 
     from ifair.persist.onnx_nodes import replace_inner_lfr
 
     if not hasattr(model, "fit"):
         raise ConversionError(f"a {type(model).__name__} learns nothing; convert a fitted estimator or Pipeline")
-    try:
-        check_is_fitted(model)
-    except NotFittedError as error:
-        raise ConversionError(f"this {type(model).__name__} is not fitted: fit it before converting") from error
+    check_fitted(model, ConversionError, "converting")
     _refuse_consistent(model)
     columns, inputs = _describe_inputs(model, precision)
     model = replace_inner_lfr(model)
@@ -143,38 +139,32 @@ def _describe_inputs(model: Any, precision: str) -> tuple[list[str], list[tuple[
 
 def _parse_transformer(scope: Any, model: Any, inputs: list[Any], custom_parsers: Any = None) -> list[Any]:  # noqa: ARG001
     """All inputs go to one operator, text and numbers alike."""
-    from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
+    from ifair.persist.onnx_nodes import find_number_type
 
     operator = scope.declare_local_operator("IfairEncoder", model)
     operator.inputs.extend(inputs)
-    double = any(isinstance(variable.type, DoubleTensorType) for variable in inputs)
-    output = scope.declare_local_variable("variable", DoubleTensorType() if double else FloatTensorType())
-    operator.outputs.append(output)
+    operator.outputs.append(scope.declare_local_variable("variable", find_number_type(operator)()))
     return operator.outputs
 
 
 def _set_transformer_shapes(operator: Any) -> None:
-    import numpy as np
-    from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
+    from ifair.persist.onnx_nodes import find_number_type
 
-    from ifair.persist.onnx_nodes import find_precision
-
-    kind = DoubleTensorType if find_precision(operator) == np.float64 else FloatTensorType
-    operator.outputs[0].type = kind([None, len(operator.raw_operator.get_feature_names_out())])
+    width = len(operator.raw_operator.get_feature_names_out())
+    operator.outputs[0].type = find_number_type(operator)([None, width])
 
 
 def _set_classifier_shapes(operator: Any) -> None:
     import numpy as np
-    from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, Int64TensorType, StringTensorType
+    from skl2onnx.common.data_types import Int64TensorType, StringTensorType
 
-    from ifair.persist.onnx_nodes import find_precision
+    from ifair.persist.onnx_nodes import find_number_type
 
     classes = operator.raw_operator.classes_
     if classes.dtype.kind == "f" and not np.array_equal(classes, classes.astype(np.int64)):
         raise ConversionError(f"LFR's classes {classes.tolist()} are fractions: use whole numbers or text")
-    kind = DoubleTensorType if find_precision(operator) == np.float64 else FloatTensorType
     operator.outputs[0].type = (StringTensorType if classes.dtype.kind in "OU" else Int64TensorType)([None])
-    operator.outputs[1].type = kind([None, 2])
+    operator.outputs[1].type = find_number_type(operator)([None, 2])
 
 
 def name_inputs(columns: Sequence[str]) -> list[str]:

@@ -28,15 +28,7 @@ _TINY = {np.dtype(np.float32): 1e-30, np.dtype(np.float64): 1e-290}
 
 
 class Graph:
-    """Adds nodes for one operator.
-
-    Parameters
-    ----------
-    scope, container
-        As skl2onnx hands them to a converter.
-    dtype : float32 or float64
-        Of all numbers that are computed with.
-    """
+    """Adds nodes for one operator, to what skl2onnx hands to a converter; all numbers are of one ``dtype``."""
 
     def __init__(self, scope: Any, container: Any, dtype: DTypeLike) -> None:
         self._scope = scope
@@ -59,15 +51,10 @@ class Graph:
 
         array = np.asarray(values)
         name: str = self._scope.get_unique_variable_name(f"constant_{next(self._numbers)}")
-        if array.dtype.kind in "OU":
-            self._container.add_initializer(
-                name, np_dtype_to_tensor_dtype(np.dtype(object)), array.shape, [str(v).encode() for v in array.ravel()]
-            )
-            return name
-        array = array.astype(dtype or self.dtype)
-        self._container.add_initializer(
-            name, np_dtype_to_tensor_dtype(array.dtype), list(array.shape), array.ravel().tolist()
-        )
+        is_text = array.dtype.kind in "OU"
+        array = array.astype(object if is_text else dtype or self.dtype)
+        content = [str(value).encode() for value in array.ravel()] if is_text else array.ravel().tolist()
+        self._container.add_initializer(name, np_dtype_to_tensor_dtype(array.dtype), list(array.shape), content)
         return name
 
     def numbers(self, name: str, output: str | None = None) -> str:
@@ -108,8 +95,15 @@ def find_precision(operator: Any) -> np.dtype[Any]:
     """Double as soon as one input is."""
     from skl2onnx.common.data_types import DoubleTensorType
 
+    return np.dtype(np.float64 if find_number_type(operator) is DoubleTensorType else np.float32)
+
+
+def find_number_type(operator: Any) -> Any:
+    """The type of an operator's numbers in ONNX."""
+    from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
+
     double = any(isinstance(variable.type, DoubleTensorType) for variable in operator.inputs)
-    return np.dtype(np.float64 if double else np.float32)
+    return DoubleTensorType if double else FloatTensorType
 
 
 def reads_text(encoder: Any, position: int) -> bool:

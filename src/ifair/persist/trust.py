@@ -54,6 +54,17 @@ def check_savable(model: Any) -> None:
             )
 
 
+def check_fitted(model: Any, refuse: type[Exception], what: str) -> None:
+    """Refuse a model that has learned nothing yet, in words about what was to be done with it."""
+    from sklearn.exceptions import NotFittedError
+    from sklearn.utils.validation import check_is_fitted
+
+    try:
+        check_is_fitted(model)
+    except NotFittedError as error:
+        raise refuse(f"this {type(model).__name__} is not fitted: fit it before {what}") from error
+
+
 def _find_functions(value: Any) -> Iterator[Any]:
     if isinstance(value, Mapping):
         value = list(value.values())

@@ -22,19 +22,9 @@ def fair_order(scores: Floats, codes: Ints, counts: Ints) -> Ints:
     at once, and looking ahead serves one of them early enough. Among the rankings that hold all minima,
     this one is the best at the first position, among those the best at the second, and so on.
 
-    Parameters
-    ----------
-    scores : array of shape (n,)
-    codes : int array of shape (n,)
-        Protected group of each candidate, 0..G-1, or -1.
-    counts : int array of shape (G, k)
-        Minimum of each group in each prefix, k at most n. A group that has fewer candidates than its
-        minimum is taken in completely, and no more is demanded of it.
-
-    Returns
-    -------
-    order : int array of shape (n,)
-        All candidates: k positions by the rule, the rest by score.
+    ``codes`` are the protected groups of the candidates, 0..G-1, or -1; ``counts``, of shape (G, k), the minimum of
+    each group in each prefix. A group that has fewer candidates than its minimum is taken in completely, and no more is
+    demanded of it. After k positions by the rule the rest follow by score.
     """
     best = order_by_score(scores)
     n_groups, k = counts.shape
@@ -90,10 +80,7 @@ def fair_scores(scores: Floats, order: Ints) -> Floats:
     where this candidate has the best score of all that remain. We keep that score: nobody was moved. The order is the
     same under both rules, and so are the scores of all rankings in which no forced choice is the best one anyway.
 
-    Returns
-    -------
-    fair : array of shape (n,)
-        In the order of the candidates, not of the ranking.
+    Fair scores are in the order of the candidates, not of the ranking.
     """
     filled = scores[order].astype(np.float64)
     gaps = find_placeholders(scores, order)

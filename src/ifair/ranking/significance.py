@@ -2,7 +2,7 @@
 p-value."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -46,15 +46,8 @@ class RankingTest:
         return f"{verdict} (p-value {self.p_value:.3g}, level {self.alpha:g}, {self.held.shape[1]} positions)"
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "fair": self.fair,
-            "p_value": self.p_value,
-            "first_violation": self.first_violation,
-            "held": self.held.tolist(),
-            "required": self.required.tolist(),
-            "p": list(self.p),
-            "alpha": self.alpha,
-        }
+        lists = {"held": self.held.tolist(), "required": self.required.tolist(), "p": list(self.p)}
+        return {**asdict(self), **lists}
 
 
 def ranking_test(

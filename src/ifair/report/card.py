@@ -11,6 +11,7 @@ from ifair.report.comparison import (
     measure_text,
     name_outcome,
     tabulate_comparison,
+    with_ends,
 )
 from ifair.report.terminal import list_caution_texts, parity_words
 from ifair.results import EVIDENCE, AuditedData, Evidence, Point, ResultsError, check_results
@@ -19,12 +20,7 @@ from ifair.results import EVIDENCE, AuditedData, Evidence, Point, ResultsError, 
 def card(evidence: Evidence, choice: str = "balanced") -> list[Block]:
     """The card, to be written as Markdown (``ifair.report.blocks.markdown``) or HTML (``ifair.report.html``).
 
-    Parameters
-    ----------
-    evidence : Evidence
-        What :func:`ifair.audit.evidence` gathered.
-    choice : str
-        One of its named choices, or the id of a point.
+    The choice is one of those that the evidence names, or the id of a point.
     """
     check_results(evidence, EVIDENCE)
     id_ = str(evidence["choices"].get(choice, choice))
@@ -181,18 +177,25 @@ def _measures(evidence: Evidence, point: Point) -> list[Block]:
             f"On {describe_judged(evidence)}. Brackets are 95 % intervals, those of differences over the same people."
         ),
         Table(tabulate_comparison(evidence, point)),
-        *_bound(point),
-        *_certificate(point),
     ]
+    if (bound := point.get("bound")) is not None:
+        blocks.append(
+            Text(f"Whatever model is trained on these prototypes, yNN of these people is at least {bound:.3f}.")
+        )
+    one = point["certificate"]
+    if one["epsilon"] is not None:
+        words = (
+            f"Certificate: with {one['confidence']:.0%} confidence at most {one['share']:.0%} of pairs of people "
+            f"exceed epsilon = {one['epsilon']:.3g}; two people are {one['typical_distance']:.3g} apart on average."
+        )
+        blocks.append(Text(words))
     references = find_references(evidence, point)
     named = [*((ROLES[role], one) for role, one in references.items() if role != "penalised"), ("this one", point)]
     for partition in point["groups"]:
         rows = [["group", "people", "true mean", *(name for name, _ in named)]]
         for i, group in enumerate(partition["groups"]):
             found = [_find_group(one, partition["partition"], i) for _, one in named]
-            rows.append(
-                [group["label"], str(group["n"]), measure_text({"estimate": group["base"], "low": None}), *found]
-            )
+            rows.append([group["label"], str(group["n"]), measure_text(with_ends(group["base"])), *found])
         blocks += [Heading(f"Mean outcomes by {partition['partition']}", 3), Table(rows)]
     return blocks
 
@@ -202,27 +205,7 @@ def _find_group(point: Point, partition: str, i: int) -> str:
     groups = next((one["groups"] for one in point["groups"] if one["partition"] == partition), [])
     if i >= len(groups):
         return "-"
-    low, high = groups[i].get("rate_interval") or (None, None)
-    return measure_text({"estimate": groups[i]["rate"], "low": low, "high": high})
-
-
-def _bound(point: Point) -> list[Block]:
-    bound = point.get("bound")
-    if bound is None:
-        return []
-    return [Text(f"Whatever model is trained on these prototypes, yNN of these people is at least {bound:.3f}.")]
-
-
-def _certificate(point: Point) -> list[Block]:
-    one = point["certificate"]
-    if one["epsilon"] is None:
-        return []
-    return [
-        Text(
-            f"Certificate: with {one['confidence']:.0%} confidence at most {one['share']:.0%} of pairs of people "
-            f"exceed epsilon = {one['epsilon']:.3g}; two people are {one['typical_distance']:.3g} apart on average."
-        )
-    ]
+    return measure_text(with_ends(groups[i]["rate"], groups[i].get("rate_interval")))
 
 
 def _limits(evidence: Evidence, point: Point) -> list[Block]:

@@ -66,23 +66,24 @@ def _find_measure(point: Point, measure: str) -> Mapping[str, Any] | None:
     """The estimate and its ends, wherever the evidence has them."""
     if measure.startswith("gap:"):
         one = next((g for g in point["groups"] if g["partition"] == measure.removeprefix("gap:")), None)
-        return one and _with_ends(one["parity"], one.get("parity_interval"))
+        return one and with_ends(one["parity"], one.get("parity_interval"))
     if measure == "flip":
         flip = point["flip"]
         if flip is None:
             return None
         value = flip["mean"] if flip["share_flipped"] is None else flip["share_flipped"]
         # What cannot happen needs no interval.
-        return _with_ends(value, None if point["blind"] else flip.get("interval"))
+        return with_ends(value, None if point["blind"] else flip.get("interval"))
     if measure == "leak":
         attack = next(iter(point["adversary"]), None)
         ends = [attack["low"], attack["high"]] if attack and attack["interval_of"] == "auc" else None
-        return attack and _with_ends(attack["auc"], ends)
+        return attack and with_ends(attack["auc"], ends)
     found: Any = point["test"].get(measure)
     return found
 
 
-def _with_ends(value: float | None, ends: Any) -> dict[str, Any]:
+def with_ends(value: float | None, ends: Any = None) -> dict[str, Any]:
+    """A number and the ends of its interval, if there is one."""
     low, high = ends or (None, None)
     return {"estimate": value, "low": low, "high": high}
 

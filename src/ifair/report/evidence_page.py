@@ -55,10 +55,11 @@ def page(evidence: Evidence) -> str:
     style, about = read_text("static/report.css"), embed_data(summary)
     template = read_text("templates/audit.html.jinja")
     packed, not_shown = fit_people(people, MOST_BYTES - len((template + style + about + program).encode()))
+    digest = base64.b64encode(hashlib.sha256(program.encode()).digest()).decode()
     content = make_environment().from_string(template)
     return content.render(
         name=str(evidence["data"]["name"]),
-        policy=f"default-src 'none'; script-src {_hash(program)}; style-src 'unsafe-inline'; "
+        policy=f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "
         "img-src data:; base-uri 'none'; form-action 'none'",
         style=markup(style),
         program=markup(program),
@@ -89,11 +90,6 @@ def page_script() -> str:
     return f'(() => {{\n"use strict";\n{parts}\n}})();'
 
 
-def _hash(program: str) -> str:
-    digest = hashlib.sha256(program.encode()).digest()
-    return f"'sha256-{base64.b64encode(digest).decode()}'"
-
-
 def pack(value: Any) -> str:
     """JSON, deflated and in base64: ten thousand people would be several MB otherwise."""
     text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
@@ -105,13 +101,6 @@ def fit_people(people: Mapping[str, Any], room: int) -> tuple[str, str]:
 
     Numbers keep four digits, as many as the page shows. Where that is not enough, texts are cut, and then columns
     are left out, those first that need most room.
-
-    Parameters
-    ----------
-    people : mapping
-        With ``attributes`` as :func:`ifair.audit.evidence` describes people.
-    room : int
-        Characters.
     """
     short = {**people, "attributes": [_round_column(column) for column in people["attributes"]]}
     result = pack(short)
@@ -153,13 +142,8 @@ def _select_columns(sizes: Sequence[int], room: int) -> list[int]:
 def _round_column(column: Mapping[str, Any]) -> dict[str, Any]:
     if "values" not in column:
         return dict(column)
-    return {**column, "values": [_round_value(value) for value in column["values"]]}
-
-
-def _round_value(value: Any) -> Any:
-    if not isinstance(value, float) or value.is_integer():
-        return value
-    return float(f"{value:.4g}")
+    short = [v if not isinstance(v, float) or v.is_integer() else float(f"{v:.4g}") for v in column["values"]]
+    return {**column, "values": short}
 
 
 def _cut_labels(column: Mapping[str, Any], length: int) -> dict[str, Any]:

@@ -11,15 +11,9 @@ from ifair.report.blocks import Block, Heading, Table, inlines, plain
 
 
 def html(blocks: Sequence[Block], pictures: Mapping[str, str]) -> str:
-    """The whole page.
+    """The whole page; the first block is its title.
 
-    Parameters
-    ----------
-    blocks : sequence of Block
-        The first is the title.
-    pictures : mapping of str
-        By stem the ``<svg>`` elements, as ``ifair.report.pictures.svg`` makes them; a picture that is not there is
-        replaced by its description.
+    Pictures are ``<svg>`` elements by their stem; one that is not there is replaced by its description.
     """
     environment = make_environment()
     environment.filters["inlines"] = inlines

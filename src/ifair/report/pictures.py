@@ -2,10 +2,15 @@
 
 import io
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+# Types that are known without importing matplotlib, which is optional.
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+else:
+    Axes = Figure = Any
 
 # Okabe and Ito's palette, made to be told apart by colour-blind readers.
 BLACK, GREY, ORANGE, SKY, GREEN, BLUE, RED, PURPLE = (
@@ -23,14 +28,14 @@ WIDTH = 7.2
 """Inches: a page shows a picture about 700 pixels wide."""
 
 
-def new_figure(height: float, width: float = WIDTH) -> "Figure":
+def new_figure(height: float, width: float = WIDTH) -> Figure:
     """An empty figure of a page, drawn without a screen and without any state that others share."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def svg(figure: "Figure", stem: str) -> str:
+def svg(figure: Figure, stem: str) -> str:
     """The drawing as one ``<svg>`` element.
 
     Coordinates keep two decimals (a hundredth of a point), and names of shared parts are counted through and start
@@ -68,7 +73,19 @@ def _round_number(number: re.Match[str]) -> str:
     return f"{round(float(number[0]), 2) + 0.0:g}" if abs(float(number[0])) < 1e4 else number[0]
 
 
-def light_grid(axes: Any) -> None:
+def add_legend(
+    figure: Figure, panels: Iterable[Axes], columns: int, *, side: str = "lower", fontsize: float = 9
+) -> None:
+    """One legend outside of the panels, in which every label of any of them stands once."""
+    found: dict[str, Any] = {}
+    for axes in panels:
+        for handle, label in zip(*axes.get_legend_handles_labels()):
+            found.setdefault(label, handle)
+    look: Any = {"loc": f"outside {side} center", "ncols": columns, "frameon": False, "fontsize": fontsize}
+    figure.legend(found.values(), found.keys(), **look)
+
+
+def light_grid(axes: Axes) -> None:
     """Thin lines behind the data, and no frame at the top and right."""
     axes.grid(alpha=0.25, linewidth=0.6)
     axes.set_axisbelow(True)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ifair.data import DataError, load
+from ifair.plain_data import map_leaves
 from ifair.reproduce.experiment import Records, find_experiments
 from ifair.reproduce.paper import CLASSIFICATION, RANKING, SENSITIVITY
 from ifair.reproduce.profiles import Profile
@@ -54,15 +55,8 @@ def assemble(
 ) -> Results:
     """Results of all experiments as plain data, small enough to keep.
 
-    Parameters
-    ----------
-    name : str
-        Of the profile.
-    missing : sequence of str
-        Datasets that were left out, and why.
-    before : Results, optional
-        Earlier results. Experiments (and datasets of experiments that keep them apart) that were not run now are
-        taken from there; ``runs`` tells which profile each comes from.
+    Experiments (and datasets of experiments that keep them apart) that were not run now are taken from the results
+    ``before``; ``runs`` tells which profile each comes from. ``missing``: datasets that were left out, and why.
     """
     results = empty_results()
     summaries, runs = dict(before["experiments"] if before else {}), dict(before["runs"] if before else {})
@@ -76,7 +70,11 @@ def assemble(
         now = {part: _describe_run(part, found, name, profile, missing) for part in parts}
         summaries[experiment] = {**summaries.get(experiment, {}), **summary} if kind.by_dataset else summary
         runs[experiment] = {**runs.get(experiment, {}), **now} if kind.by_dataset else now
-    rounded: Results = _round({**results, "runs": runs, "experiments": summaries})
+    # Six digits say all that a measure has to say, in a third of the file.
+    rounded: Results = map_leaves(
+        lambda leaf: float(f"{leaf:.6g}") if isinstance(leaf, float) else leaf,
+        {**results, "runs": runs, "experiments": summaries},
+    )
     return rounded
 
 
@@ -98,28 +96,16 @@ def _describe_run(part: str, records: Records, name: str, profile: Profile, miss
 
 def _list_sources(records: Records) -> list[Source]:
     """The datasets that units read, with the limits that they kept to, which may be tighter than the profile's."""
-    sources: list[Source] = [
-        {
-            "name": case.dataset,
-            "max_records": case.max_records,
-            "max_training": case.max_training,
-            "options": case.options,
-        }
-        for case in (record.case for record in records)
-    ]
-    return [source for i, source in enumerate(sources) if source not in sources[:i]]
+    sources: list[Source] = []
+    for case in (record.case for record in records):
+        limits: Any = {"max_records": case.max_records, "max_training": case.max_training}
+        source: Any = {"name": case.dataset, **limits, "options": case.options}
+        if source not in sources:
+            sources.append(source)
+    return sources
 
 
 def join_environments(environments: Sequence[Mapping[str, str]]) -> dict[str, str]:
     """One environment for units that ran in several: values that differ side by side."""
     names = dict.fromkeys(name for one in environments for name in one)
     return {name: " and ".join(sorted({one[name] for one in environments if name in one})) for name in names}
-
-
-def _round(data: Any) -> Any:
-    """Six digits say all that a measure has to say, in a third of the file."""
-    if isinstance(data, dict):
-        return {key: _round(value) for key, value in data.items()}
-    if isinstance(data, list | tuple):
-        return [_round(value) for value in data]
-    return float(f"{data:.6g}") if isinstance(data, float) else data

@@ -19,44 +19,31 @@ from ifair.evaluate.training import Trained, choose_engine, train_many
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A method on one split of a dataset. Plain data, so that it can be written to a file and hashed.
-
-    Attributes
-    ----------
-    dataset : str
-        A dataset of the registry, or ``"synthetic"``.
-    seed : int
-        Of the split (or of the points that are drawn), and of the method.
-    options : dict
-        Options of the dataset's loader.
-    max_records, max_training : int or None
-        Limits on the records of all (whole queries of a ranking), and of the training part.
-    method : str
-        What is tried: a name of ``ifair.models.representations``, or one that the experiment defines.
-    setting : dict or None
-        The setting of the method that an earlier experiment chose on validation data.
-    grid : dict
-        What is tried: ``K``, ``ratios`` of iFair's weights, ``lfr`` coefficients, ``p`` of FA*IR ...
-    solver : dict
-        Parameters of the solver, for methods that have one: ``n_restarts``, ``max_iter``, ``tol``.
-    known : list of dict
-        Rows that an earlier experiment measured on this split, where they are compared with.
-    held_out : str
-        What of a dataset a model does not learn from: ``"thirds"``, two thirds of the records (whole queries of a
-        ranking); ``"candidates"``, two thirds of the records whatever their query; ``"nothing"``.
-    """
+    """A method on one split of a dataset. Plain data, so that it can be written to a file and hashed."""
 
     dataset: str
+    """A dataset of the registry, or ``"synthetic"``."""
     seed: int
+    """Of the split (or of the points that are drawn), and of the method."""
     options: dict[str, Any] = field(default_factory=dict)
+    """Options of the dataset's loader."""
     max_records: int | None = None
+    """Of all, at most; whole queries of a ranking."""
     max_training: int | None = None
+    """Records of the training part, at most."""
     method: str = ""
+    """What is tried: a name of ``ifair.models.representations``, or one that the experiment defines."""
     setting: dict[str, Any] | None = None
+    """The setting of the method that an earlier experiment chose on validation data."""
     grid: dict[str, Any] = field(default_factory=dict)
+    """What is tried: ``K``, ``ratios`` of iFair's weights, ``lfr`` coefficients, ``p`` of FA*IR ..."""
     solver: dict[str, Any] = field(default_factory=dict)
+    """Parameters of the solver, for methods that have one: ``n_restarts``, ``max_iter``, ``tol``."""
     known: list[dict[str, Any]] = field(default_factory=list)
+    """Rows that an earlier experiment measured on this split, where they are compared with."""
     held_out: str = "thirds"
+    """What of a dataset a model does not learn from: ``"thirds"``, two thirds of the records (whole queries of a
+    ranking); ``"candidates"``, two thirds of the records whatever their query; ``"nothing"``."""
 
     def to_dict(self) -> dict[str, Any]:
         """The case as plain data; ``Case(**data)`` reads it."""
@@ -80,40 +67,36 @@ def prepare(case: Case) -> Split:
 
     The last few are kept: units are run dataset by dataset and split by split, and share neighbours.
     """
-    options = json.dumps(case.options, sort_keys=True)
-    return _prepare(case.dataset, options, case.max_records, case.max_training, case.seed, case.held_out)
+    names = ("dataset", "seed", "options", "max_records", "max_training", "held_out")
+    return _prepare(json.dumps({name: getattr(case, name) for name in names}, sort_keys=True))
 
 
 @lru_cache(maxsize=2)
-def _prepare(
-    dataset: str, options: str, max_records: int | None, max_training: int | None, seed: int, held_out: str
-) -> Split:
-    case = Case(dataset, seed, json.loads(options), max_records, max_training)
-    encoder = Encoder(missing="ignore")
+def _prepare(described: str) -> Split:
+    case, encoder = Case(**json.loads(described)), Encoder(missing="ignore")
     people = load_subset(case)
-    if held_out == "nothing":
+    if case.held_out == "nothing":
         return reuse_records(people, encoder=encoder)
-    if held_out == "candidates":
-        return split_candidates(people, seed, encoder=encoder)
-    known = load(dataset, **case.options).frame
-    return split_dataset(people, seed, encoder=encoder, most_training=max_training, known=known)
+    if case.held_out == "candidates":
+        return split_candidates(people, case.seed, encoder=encoder)
+    known = load(case.dataset, **case.options).frame
+    return split_dataset(people, case.seed, encoder=encoder, most_training=case.max_training, known=known)
 
 
-def train_setting(case: Case, parts: Split, setting: Mapping[str, Any]) -> Trained:
+def train_setting(case: Case, parts: Split, setting: Mapping[str, Any], n_fits: int = 1) -> Trained:
     """The method of a case at a setting, trained on the training part."""
-    return train_many([Candidate(case.method, setting)], parts, case.seed, case.engine_solver(parts.train))[0]
+    engine = case.engine_solver(parts.train, n_fits)
+    return train_many([Candidate(case.method, setting)], parts, case.seed, engine)[0]
 
 
 def train_chosen(case: Case, parts: Split) -> Trained:
     """The method of a case at the setting that was chosen, trained as in the grid."""
-    return train_many(
-        [Candidate(case.method, case.setting or {})], parts, case.seed, case.engine_solver(parts.train, 3)
-    )[0]
+    return train_setting(case, parts, case.setting or {}, 3)
 
 
 def represent(trained: Trained, parts: Split) -> list[NDArray[np.float64]]:
     """The train, validation and test records as a trained candidate represents them."""
-    return [trained.represent_part(part) for part in (parts.train, parts.validation, parts.test)]
+    return [trained.represent_part(part) for part in parts]
 
 
 def measure(trained: Trained, parts: Split) -> dict[str, dict[str, float]]:
@@ -123,14 +106,7 @@ def measure(trained: Trained, parts: Split) -> dict[str, dict[str, float]]:
 
 
 def measure_grid(case: Case) -> list[dict[str, Any]]:
-    """All settings of one method on one split, fitted at once.
-
-    Returns
-    -------
-    list of dict
-        For every ``setting`` of the grid: whether the fit ``converged``, the measures of the paper's classifier or
-        ranker on ``validation`` and on ``test``, and ``learned``: see :func:`describe_fit`.
-    """
+    """All settings of one method on one split, fitted at once; of each ``setting`` what :func:`measure_fit` says."""
     parts = prepare(case)
     return [{"setting": setting, **measure_fit(trained, parts)} for setting, trained in train_grid(case, parts)]
 
@@ -144,7 +120,10 @@ def train_grid(case: Case, parts: Split) -> list[tuple[dict[str, Any], Trained]]
 
 
 def measure_fit(trained: Trained, parts: Split) -> dict[str, Any]:
-    """Whether a fit ``converged``, the measures on ``validation`` and ``test``, and what was ``learned``."""
+    """Whether a fit ``converged``, the measures on ``validation`` and ``test``, and what it ``learned``.
+
+    The measures are those of the paper's classifier or ranker; for the last see :func:`describe_fit`.
+    """
     outcome = trained.outcome(parts.test)
     test = paper_measures(parts.test, outcome)
     same = parts.validation is parts.test

@@ -22,78 +22,62 @@ def describe_deviations(results: Results) -> list[Block]:
     ]
 
 
-def _find_classification(results: Results) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = results["experiments"].get("classification") or {}
-    return found
+Effect = Callable[[Results], str]
 
 
-def _measure_data(results: Results) -> str:
-    """The rows of the full data need no representation: what they differ by is the data's and the splits' doing."""
-    printed = results["paper"]["classification"]["baseline"]["full"]
-    parts = []
-    for dataset, summary in _find_classification(results).items():
-        test = summary["rules"]["balanced"]["full"]["test"]
-        apart = {name: test[name]["mean"] - value for name, value in printed[dataset].items()}
-        worst = max(apart, key=lambda name: abs(apart[name]))
-        parts.append(
-            f"{labels.dataset(dataset)} {fmean(map(abs, apart.values())):.3f} on average, most in {worst} "
-            f"({add_sign(apart[worst])})"
-        )
-    return f"on the row of the full data, which needs no representation: {'; '.join(parts)}" if parts else NOT_RUN
-
-
-def _measure_scores(results: Results) -> str:
-    parts = [
-        f"{labels.dataset(dataset)} {add_sign(test['AUC_of_scores']['mean'] - test['AUC']['mean'])}"
-        for dataset, summary in _find_classification(results).items()
-        for test in [summary["rules"]["balanced"]["full"]["test"]]
-    ]
-    return f"the AUC of scores of the full data is higher by {', '.join(parts)}" if parts else NOT_RUN
-
-
-def _measure_splits(results: Results) -> str:
-    parts = [
-        f"{labels.dataset(dataset)} AUC {test['AUC']['sd']:.3f}, yNN {test['yNN']['sd']:.3f}"
-        for dataset, summary in _find_classification(results).items()
-        for test in [summary["rules"]["balanced"]["ifair-b"]["test"]]
-    ]
-    return f"standard deviation of iFair-b between splits: {'; '.join(parts)}" if parts else NOT_RUN
-
-
-def _measure_convergence(results: Results) -> str:
-    parts = []
-    for dataset, summary in _find_classification(results).items():
-        shares = [
-            point["converged"]
-            for method in PAPERS_VARIANTS
-            for point in summary["points"].get(method, ())
-            if "converged" in point
-        ]
-        if shares:
-            parts.append(f"{labels.dataset(dataset)} {100 * fmean(shares):.0f} %")
-    return f"fits that converged: {', '.join(parts)}" if parts else NOT_RUN
-
-
-def _measure_kind(kind: str) -> Callable[[Results], str]:
-    """What another kind of fit changes on test, from the section about landmarks."""
+def _join(sentence: str, say: Callable[[Any, Mapping[str, float]], str], *, of: str, join: str = "; ") -> Effect:
+    """An effect that is told dataset by dataset of an experiment: ``say`` gets its summary, and the paper's row of the
+    full data; what it says nothing of is left out."""
 
     def measure(results: Results) -> str:
-        parts = []
-        for dataset, one in (results["experiments"].get("landmarks") or {}).items():
-            by = one["kinds"].get(kind)
-            if by is not None:
-                sizes = ", ".join(f"{labels.measure(name)} {by[name]['size']['mean']:.3f}" for name in ("AUC", "yNN"))
-                parts.append(f"{labels.dataset(dataset)} {sizes}")
-        return f"mean size of the change: {'; '.join(parts)}" if parts else NOT_RUN
+        printed = results["paper"]["classification"]["baseline"]["full"]
+        found = results["experiments"].get(of) or {}
+        said = {dataset: say(summary, printed.get(dataset, {})) for dataset, summary in found.items()}
+        parts = [f"{labels.dataset(dataset)} {words}" for dataset, words in said.items() if words]
+        return f"{sentence} {join.join(parts)}" if parts else NOT_RUN
 
     return measure
 
 
-DEVIATIONS: tuple[tuple[str, str | Callable[[Results], str]], ...] = (
+def _say_distance(summary: Any, printed: Mapping[str, float]) -> str:
+    """The rows of the full data need no representation: what they differ by is the data's and the splits' doing."""
+    test = summary["rules"]["balanced"]["full"]["test"]
+    apart = {name: test[name]["mean"] - value for name, value in printed.items()}
+    worst = max(apart, key=lambda name: abs(apart[name]))
+    return f"{fmean(map(abs, apart.values())):.3f} on average, most in {worst} ({add_sign(apart[worst])})"
+
+
+def _say_scores(summary: Any, _: Any) -> str:
+    test = summary["rules"]["balanced"]["full"]["test"]
+    return add_sign(test["AUC_of_scores"]["mean"] - test["AUC"]["mean"])
+
+
+def _say_splits(summary: Any, _: Any) -> str:
+    test = summary["rules"]["balanced"]["ifair-b"]["test"]
+    return f"AUC {test['AUC']['sd']:.3f}, yNN {test['yNN']['sd']:.3f}"
+
+
+def _say_convergence(summary: Any, _: Any) -> str:
+    points = [point for method in PAPERS_VARIANTS for point in summary["points"].get(method, ())]
+    shares = [point["converged"] for point in points if "converged" in point]
+    return f"{100 * fmean(shares):.0f} %" if shares else ""
+
+
+def _measure_kind(kind: str) -> Effect:
+    """What another kind of fit changes on test, from the section about landmarks."""
+
+    def say(one: Any, _: Any) -> str:
+        by = one["kinds"].get(kind)
+        return by and ", ".join(f"{name} {by[name]['size']['mean']:.3f}" for name in ("AUC", "yNN"))
+
+    return _join("mean size of the change:", say, of="landmarks")
+
+
+DEVIATIONS: tuple[tuple[str, str | Effect], ...] = (
     (
         "COMPAS has one record less than in the paper, Airbnb other cities and days, Xing 57 queries where the paper's "
         "numbers are those of 56; the page about datasets has the details.",
-        _measure_data,
+        _join("on the row of the full data, which needs no representation:", _say_distance, of="classification"),
     ),
     (
         "Categories are known from the whole table, so that there are as many columns as in the paper; scales are "
@@ -102,11 +86,11 @@ DEVIATIONS: tuple[tuple[str, str | Callable[[Results], str]], ...] = (
     ),
     (
         "Random splits in place of the paper's single one, and means over them in place of its numbers.",
-        _measure_splits,
+        _join("standard deviation of iFair-b between splits:", _say_splits, of="classification"),
     ),
     (
         "AUC is computed from labels, as the paper's numbers show; that of scores is in the file of results.",
-        _measure_scores,
+        _join("the AUC of scores of the full data is higher by", _say_scores, of="classification", join=", "),
     ),
     ("EqOpp and Parity are 1 minus the absolute difference, so that 1 is best.", "none: the paper prints them so"),
     (
@@ -118,7 +102,10 @@ DEVIATIONS: tuple[tuple[str, str | Callable[[Results], str]], ...] = (
         "best of three runs. Less than what another start changes:",
         _measure_kind("another_start"),
     ),
-    ("The paper does not say when its search ended; ours ends when the loss hardly falls.", _measure_convergence),
+    (
+        "The paper does not say when its search ended; ours ends when the loss hardly falls.",
+        _join("fits that converged:", _say_convergence, of="classification", join=", "),
+    ),
     (
         "On Census every record is compared with 1,000 others drawn at random, an unbiased estimate of the sum over "
         "all 265 million pairs; the change against all pairs was measured on 3,000 records.",

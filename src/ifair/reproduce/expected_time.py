@@ -15,11 +15,15 @@ from ifair.reproduce.profiles import COEFFICIENTS, ratios
 from ifair.reproduce.runner import Unit
 from ifair.results import Results
 
-WITHOUT_GPU = 8.0
-"""How many times as long a unit with iFair or LFR takes on a core as with a share of a GPU."""
+WITHOUT_GPU = {"compas": 23.0, "census": 12.0}
+"""How many times as long a unit with iFair or LFR takes on a core as with a share of a GPU, where tables are large."""
 
+SMALL_WITHOUT_GPU = 5.0
 
-GRIDS = ("classification", "ranking", "sensitivity")
+OTHERS_WITHOUT_GPU = 3.5
+"""The same of experiments that also do what needs no GPU."""
+
+GRIDS = ("classification", "ranking", "readings", "sensitivity")
 """Experiments whose units fit a profile's whole grid."""
 
 
@@ -62,7 +66,8 @@ def estimate_seconds(experiment: str, units: Sequence[Unit], n_jobs: int, *, has
         has_gpu = choose_engine(10**9) == "torch"
     total = 0.0
     for unit in units:
-        work = _compare_work(unit, has_gpu) if experiment in GRIDS else 1.0
+        others = 1.0 if has_gpu else OTHERS_WITHOUT_GPU
+        work = _compare_work(unit, has_gpu) if experiment in GRIDS else others
         total += work * known.get(unit.case.dataset, known.get("all", mean))
     return total / min(effective_n_jobs(n_jobs), len(units))
 
@@ -72,7 +77,7 @@ def _compare_work(unit: Unit, has_gpu: bool) -> float:
     case = unit.case
     if not case.method.startswith(("ifair", "lfr")):
         return 1.0
-    work = (1.0 if has_gpu else WITHOUT_GPU) * case.solver.get("n_restarts", 3) / 3
+    work = (1.0 if has_gpu else WITHOUT_GPU.get(case.dataset, SMALL_WITHOUT_GPU)) * case.solver.get("n_restarts", 3) / 3
     if case.method == "lfr" and "lfr" in case.grid:
         return work * (len(case.grid["lfr"]) / len(COEFFICIENTS)) ** 3
     return work * len(case.grid.get("ratios", ratios())) / len(ratios())
@@ -86,15 +91,11 @@ def describe_plan(plans: Mapping[str, Sequence[Unit]], profile: str, n_jobs: int
     for name, units in plans.items():
         seconds = estimate_seconds(name, units, n_jobs, has_gpu=has_gpu)
         total += seconds
-        splits = Counter(dict.fromkeys((unit.case.dataset, unit.case.seed) for unit in units))
-        by_dataset = Counter(dataset for dataset, _ in splits)
+        by_dataset = Counter(dataset for dataset, _ in dict.fromkeys((u.case.dataset, u.case.seed) for u in units))
         words = ", ".join(f"{dataset} {n}" for dataset, n in by_dataset.items())
         rows.append([name, words, str(len(units)), f"{seconds / 60:.1f}"])
     rows.append(["in all", "", str(sum(map(len, plans.values()))), f"{total / 60:.1f}"])
     place = "with a GPU" if has_gpu else "without a GPU"
-    head = f"Profile {profile}, {effective_n_jobs(n_jobs)} processes {place}: about {_format_time(total)}."
+    time = f"{total / 60:.0f} minutes" if total < 5400 else f"{total / 3600:.0f} hours"
+    head = f"Profile {profile}, {effective_n_jobs(n_jobs)} processes {place}: about {time}."
     return f"{align_rows(rows)}\n\n{head} The estimate is from what units took on {known_times()['machine']}."
-
-
-def _format_time(seconds: float) -> str:
-    return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.0f} hours"

@@ -6,21 +6,19 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 from ifair.evaluate.measures import UTILITY
 from ifair.evaluate.rules import choose_row
 from ifair.report.blocks import Block, Finding
+from ifair.report.pictures import Figure
 from ifair.reproduce import experiments
 from ifair.reproduce.case import Case
 from ifair.reproduce.profiles import Profile, Source
 from ifair.reproduce.runner import Record, Unit
 from ifair.results import Results
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-Figures: TypeAlias = "dict[str, Figure]"
+Figures = dict[str, Figure]
 """By the stem of their file; need matplotlib."""
 
 JUDGED = "full"
@@ -34,45 +32,30 @@ Earlier = Mapping[str, Records]
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """A table or figure, from the work that it takes to its place on the page.
-
-    Attributes
-    ----------
-    name : str
-        On the command line and in the file of results.
-    place : int
-        Experiments are run and shown in this order.
-    plan : callable
-        From the profile, and the records of the experiments that it needs, to its units.
-    summarise : callable
-        From the records of its units to what is kept of them: plain data.
-    section : callable
-        From its own results and those of all experiments to the blocks of the page.
-    draw : callable, optional
-        From the same to its figures by the stem of their file; needs matplotlib.
-    judge : callable, optional
-        From the same to the paper's claims that its numbers speak to.
-    needs : tuple of str
-        Experiments that it builds on.
-    packages : tuple of str
-        Optional packages without which it cannot be run, by import name.
-    by_dataset : bool
-        Whether results are kept by dataset, so that one dataset can be run anew without the others.
-    shows : tuple of str
-        Other experiments whose results its section has something to say about.
-    """
+    """A table or figure, from the work that it takes to its place on the page."""
 
     name: str
+    """On the command line and in the file of results."""
     place: int
+    """Experiments are run and shown in this order."""
     plan: Callable[[Profile, Earlier], list[Unit]]
+    """From the profile, and the records of the experiments that it needs, to its units."""
     summarise: Callable[[Records], Any]
+    """From the records of its units to what is kept of them: plain data."""
     section: Callable[[Any, Results], list[Block]]
+    """From its own results and those of all experiments to the blocks of the page."""
     draw: Callable[[Any, Results], Figures] = lambda *_: {}
+    """From the same to its figures by the stem of their file; needs matplotlib."""
     judge: Callable[[Any, Results], list[Finding]] = lambda *_: []
+    """From the same to the paper's claims that its numbers speak to."""
     needs: tuple[str, ...] = ()
+    """Experiments that it builds on."""
     packages: tuple[str, ...] = ()
+    """Optional packages without which it cannot be run, by import name."""
     by_dataset: bool = False
+    """Whether results are kept by dataset, so that one dataset can be run anew without the others."""
     shows: tuple[str, ...] = ()
+    """Other experiments whose results its section has something to say about."""
 
     def write_section(self, results: Results) -> list[Block]:
         """The blocks of the page; none where nothing was run."""
@@ -185,10 +168,10 @@ def find_rows(earlier: Earlier, experiment: str, dataset: str, method: str, seed
     return rows_by_split(earlier.get(experiment, ())).get(dataset, {}).get(method, {}).get(seed, [])
 
 
-def choose_settings(earlier: Earlier, rule: str = "balanced") -> dict[tuple[str, str, int], dict[str, Any]]:
-    """Dataset, method and seed: the setting that a rule chose on validation in the experiments that tried them all."""
+def choose_settings(earlier: Earlier) -> dict[tuple[str, str, int], dict[str, Any]]:
+    """Dataset, method and seed: the balanced setting on validation, in the experiments that tried them all."""
     return {
-        (dataset, method, seed): dict(choose_row(rows, rule, utility=utility)["setting"])
+        (dataset, method, seed): dict(choose_row(rows, "balanced", utility=utility)["setting"])
         for experiment, utility in UTILITY.items()  # the two that try every setting
         for dataset, by_method in rows_by_split(earlier.get(experiment, ())).items()
         for method, by_seed in by_method.items()

@@ -21,8 +21,8 @@ def summarise_page(results: Results, sections: Sequence[Block], findings: Sequen
         return []
     if list_small_profiles(results):
         return [_tell_profile(results)]
-    lines = (_tell_agreement(sections), _tell_claims(findings), _tell_failures(findings), *_tell_fits(results))
-    return [_tell_profile(results), Bullets([line for line in lines if line])]
+    lines = [*_tell_agreement(sections), *_tell_claims(findings), *_tell_fits(results)]
+    return [_tell_profile(results), Bullets(lines)]
 
 
 def _tell_profile(results: Results) -> Banner:
@@ -32,9 +32,8 @@ def _tell_profile(results: Results) -> Banner:
     splits = sorted({len(run["seeds"]) for run in runs})
     counted = f"{splits[0]} to {splits[-1]}" if len(splits) > 1 else str(splits[0])
     said = (
-        "This shows that everything runs, on few settings, records and splits. It says nothing for or "
-        "against the paper: "
-        "there are no verdicts here and no p-values."
+        "This shows that everything runs, on few settings, records and splits. It says nothing for or against the "
+        "paper: there are no verdicts here and no p-values."
         if small
         else "Its numbers speak for or against the paper."
     )
@@ -60,37 +59,29 @@ def collect_printed(everything: Iterable[Block]) -> dict[str, list[Number]]:
     return {title: cells for title, cells in by_section.items() if cells}
 
 
-def _tell_agreement(sections: Sequence[Block]) -> Line | None:
+def _tell_agreement(sections: Sequence[Block]) -> list[Line]:
     by_section = collect_printed(sections)
     cells = [cell for found in by_section.values() for cell in found]
     if not cells:
-        return None
+        return []
     parts = ", ".join(f"{title} {fmean(c.distance for c in found):.3f}" for title, found in by_section.items())
-    return (
-        Strong("The paper's numbers at its own settings"),
+    said = (
         f": in {sum(not cell.far for cell in cells)} of {len(cells)} comparisons ours is within {MARGIN} of what it "
-        "prints, and the "
-        f"mean absolute difference is {fmean(cell.distance for cell in cells):.3f} ({parts}).",
+        f"prints, and the mean absolute difference is {fmean(cell.distance for cell in cells):.3f} ({parts})."
     )
+    return [(Strong("The paper's numbers at its own settings"), said)]
 
 
-def _tell_claims(findings: Sequence[Finding]) -> Line | None:
+def _tell_claims(findings: Sequence[Finding]) -> list[Line]:
     if not findings:
-        return None
-    held, partly = _list_claims(findings, HOLDS), _list_claims(findings, IN_PART)
-    open_ = len(_list_claims(findings, OPEN))
-    return (
-        Strong("Of the paper's claims hold"),
-        f" {len(held)} of {len(findings)}{_quote(held)}; {len(partly)} hold in part{_quote(partly)}"
-        + (f"; {open_} could not be tested." if open_ else "."),
-    )
-
-
-def _tell_failures(findings: Sequence[Finding]) -> Line | None:
-    failed = _list_claims(findings, FAILS)
-    if not findings:
-        return None
-    return Strong("Not shown here"), f" are {len(failed)} of its claims{_quote(failed)}."
+        return []
+    held, partly, failed, untested = (_list_claims(findings, kind) for kind in (HOLDS, IN_PART, FAILS, OPEN))
+    said = f" {len(held)} of {len(findings)}{_quote(held)}; {len(partly)} hold in part{_quote(partly)}"
+    said += f"; {len(untested)} could not be tested." if untested else "."
+    return [
+        (Strong("Of the paper's claims hold"), said),
+        (Strong("Not shown here"), f" are {len(failed)} of its claims{_quote(failed)}."),
+    ]
 
 
 def _list_claims(findings: Sequence[Finding], verdict: str) -> list[str]:
@@ -104,36 +95,26 @@ def _quote(claims: Sequence[str]) -> str:
 def _tell_fits(results: Results) -> list[Line]:
     """Where the objective as the paper writes it collapses, and what our variant does."""
     found = results["experiments"].get("classification") or {}
-    collapsed = {dataset: _share_constant(summary, "ifair-b") for dataset, summary in found.items()}
     lines: list[Line] = []
-    if any(share is not None for share in collapsed.values()):
-        shares = ", ".join(
-            f"{labels.dataset(dataset)} {100 * share:.0f} %"
-            for dataset, share in collapsed.items()
-            if share is not None
+    collapsed = {dataset: _share_constant(summary, "ifair-b") for dataset, summary in found.items()}
+    shares = [f"{labels.dataset(dataset)} {100 * s:.0f} %" for dataset, s in collapsed.items() if s is not None]
+    if shares:
+        said = ": so many fits of iFair-b over its grid give all people but one in a hundred the same answer: "
+        lines.append((Strong("The objective as written often degenerates"), f"{said}{', '.join(shares)}."))
+    parts = []
+    for dataset, summary in found.items():
+        if by := summary.get("comparisons_of_ours"):
+            compared = {name: format_difference(by[name]["full"]) for name in (FAIRNESS, "AUC")}
+            constant = _share_constant(summary, OURS)
+            told = [f"{name} {difference}" for name, difference in compared.items()]
+            told += [] if constant is None else [f"{100 * constant:.0f} % degenerate"]
+            parts.append(f"{labels.dataset(dataset)} {', '.join(told)}")
+    if parts:
+        said = (
+            " (means, protected weights held at 0, Euclidean distances between pairs, a start along principal "
+            f"components), tuned for the best harmonic mean, less the full data: {'; '.join(parts)}."
         )
-        lines.append(
-            (
-                Strong("The objective as written often degenerates"),
-                f": so many fits of iFair-b over its grid give all people but one in a hundred the same answer: "
-                f"{shares}.",
-            )
-        )
-    compared = {d: s["comparisons_of_ours"] for d, s in found.items() if "comparisons_of_ours" in s}
-    if compared:
-        parts = "; ".join(
-            f"{labels.dataset(dataset)} {FAIRNESS} {format_difference(by[FAIRNESS]['full'])}, AUC "
-            f"{format_difference(by['AUC']['full'])}"
-            + ("" if (share := _share_constant(found[dataset], OURS)) is None else f", {100 * share:.0f} % degenerate")
-            for dataset, by in compared.items()
-        )
-        lines.append(
-            (
-                Strong("What we would rather use"),
-                " (means, protected weights held at 0, Euclidean distances between pairs, a start along principal "
-                f"components), tuned for the best harmonic mean, less the full data: {parts}.",
-            )
-        )
+        lines.append((Strong("What we would rather use"), said))
     return lines
 
 

@@ -1,5 +1,6 @@
 """How methods, datasets, measures and rules are called on the page, and how they are drawn."""
 
+from ifair.report.blocks import Line, Strong
 from ifair.report.pictures import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY
 
 METHODS = {
@@ -58,6 +59,11 @@ def method(name: str) -> str:
 def dataset(name: str) -> str:
     """A dataset's name as its publishers write it."""
     return DATASETS.get(name, name)
+
+
+def line(name: str, text: str) -> Line:
+    """What is said of a dataset: its name, which stands out, and the rest of the sentence."""
+    return Strong(dataset(name)), text
 
 
 def model(name: str, task: str) -> str:

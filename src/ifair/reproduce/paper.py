@@ -5,10 +5,7 @@ Names are those of this package: rules and measures of ``ifair.evaluate``, repre
 top of iFair) are drawings whose numbers are not printed anywhere.
 """
 
-from dataclasses import asdict
 from typing import Any
-
-from ifair.datasets.registry import find_about
 
 
 def _classification_line(*figures: float) -> dict[str, dict[str, float]]:
@@ -21,11 +18,6 @@ def _classification_line(*figures: float) -> dict[str, dict[str, float]]:
 def _ranking_line(*figures: float) -> dict[str, float]:
     return dict(zip(("MAP", "KT", "yNN", "percent_protected"), figures, strict=True))
 
-
-DATASETS: dict[str, dict[str, Any]] = {
-    name: asdict(find_about(name).paper) for name in ("compas", "census", "credit", "airbnb", "xing")
-}
-"""Experimental settings and statistics of the datasets: by dataset the records, columns and base rates."""
 
 # fmt: off
 CLASSIFICATION: dict[str, dict[str, dict[str, dict[str, float]]]] = {

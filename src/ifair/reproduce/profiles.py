@@ -51,31 +51,20 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Settings of all experiments.
-
-    Attributes
-    ----------
-    n_splits : int
-        Random splits into thirds for the paper's tables, where methods are compared by tests.
-    n_splits_untested : int
-        Splits for everything that is printed without tests.
-    n_splits_decided : int
-        Splits for consistent decisions, of every dataset.
-    most_beyond : tuple of int
-        Records of all, and to learn from, at most, where what the paper does not have would take too long with all.
-    grid : dict
-        ``K``, ``ratios`` of iFair's weights, ``lfr`` coefficients, ``p`` of FA*IR.
-    solver : dict
-        Parameters of the solver.
-    """
+    """Settings of all experiments."""
 
     n_splits: int
+    """Random splits into thirds for the paper's tables, where methods are compared by tests."""
     n_splits_untested: int
+    """Splits for everything that is printed without tests."""
     n_splits_decided: int
+    """Splits for consistent decisions, of every dataset."""
     most_beyond: tuple[int, int]
+    """Records of all, and to learn from, at most, where what the paper does not have would take too long with all."""
     classification: tuple[Source, ...]
     ranking: tuple[Source, ...]
     grid: dict[str, Any]
+    """``K``, ``ratios`` of iFair's weights, ``lfr`` coefficients, ``p`` of FA*IR."""
     solver: dict[str, Any]
     decides_whole: bool = False
     """Whether consistent decisions are measured on whole datasets, else on a part of each."""

@@ -58,12 +58,7 @@ REASONS = (
 def write_page(folder: Path, results: Results, stem: str = "results", *, alone: bool = True) -> list[str]:
     """Write ``stem.md``, ``figures/*.svg`` and, to be read alone, ``stem.html`` into a folder that exists.
 
-    Without the extra ``report`` only the first of them.
-
-    Returns
-    -------
-    list of str
-        What there is now, a line each, for whoever waits; without the extra, how to get the rest.
+    Without the extra ``report`` only the first. Returns lines on what there is now, and how to get the rest.
     """
     write_text(folder / f"{stem}.md", format_markdown(results))
     written = [f"Page: {(folder / f'{stem}.md').resolve()}"]
@@ -145,6 +140,8 @@ def mark_table(table: Table, results: Results) -> Table:
 
 
 def _introduce(results: Results) -> list[Block]:
+    runs = [run for parts in results["runs"].values() for run in parts.values()]
+    left_out = sorted({line for run in runs for line in run["left_out"]})
     return [
         Text(
             (
@@ -154,7 +151,7 @@ def _introduce(results: Results) -> list[Block]:
                 "The table at the end tells the profile, the time and the machine of every experiment."
                 if results["runs"]
                 else "The results do not tell with which profile and on what machine they were found.",
-                *(f" Left out: {line}." for line in _list_left_out(results)),
+                *(f" Left out: {line}." for line in left_out),
             )
         ),
         Text(
@@ -248,11 +245,6 @@ def _list_not_run(results: Results) -> list[str]:
         if source.name not in results["runs"].get(task, {})
     ]
     return ["; ".join(missing)] if missing else []
-
-
-def _list_left_out(results: Results) -> list[str]:
-    """Datasets that could not be read, and why."""
-    return sorted({line for parts in results["runs"].values() for run in parts.values() for line in run["left_out"]})
 
 
 def _describe_source(part: str, sources: list[Source]) -> str:

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
+from itertools import chain, count, islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -44,17 +45,7 @@ def find_sensitive_directions(X: Floats, protected: Sequence[int], seed: int) ->
     These are each protected column, and the coefficients by which the other columns tell it (a logistic regression
     with an L1 penalty). inFairness's own function for it draws from a global source of random numbers, wants columns
     of 0 and 1, and inverts a singular matrix where two columns say the same, as "female" and "male" do. This gives
-    the same space, hence the same metric.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_records, n_columns)
-    protected : sequence of int
-        Columns; one counts as present in a record where it is above its mean.
-
-    Returns
-    -------
-    ndarray of shape (n_directions, n_columns)
+    the same space, hence the same metric. A protected column counts as present in a record where it is above its mean.
     """
     # scikit-learn 1.8 gave this penalty another name.
     lasso = {"penalty": "l1"} if LogisticRegression().get_params().get("penalty") == "l2" else {"l1_ratio": 1.0}
@@ -86,21 +77,14 @@ def train_sensei(
 ) -> Callable[[Floats], Floats]:
     """Train SenSeI, and return the function from records to scores of the class 1, shape (n_records,).
 
-    The classifier is one layer (``hidden`` 0, a logistic regression trained in another way) or has one hidden layer.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_records, n_columns)
-    y : ndarray of shape (n_records,)
-        0 or 1.
-    setting : mapping
-        ``rho``, the weight of fairness; ``eps``, how far (squared distance) a record may move to be compared with
-        itself; ``hidden``, the units of the hidden layer.
-    solver : mapping
-        ``updates`` of the classifier, records in a ``batch``, learning rate ``lr``; ``steps`` and their size ``step``
-        of the search for the worst place to move to.
+    The classifier is one layer (``hidden`` 0, a logistic regression trained in another way) or has one hidden layer. A
+    setting has ``rho``, the weight of fairness, and ``eps``, how far (squared distance) a record may move to be
+    compared with itself; the solver ``updates`` of the classifier, records in a ``batch``, learning rate ``lr``,
+    and ``steps`` and their size ``step`` of the search for the worst place to move to.
     """
-    with _quiet_import():
+    with warnings.catch_warnings():
+        # inFairness 0.2.3 asks current torch for a function at an old address, which still works and warns.
+        warnings.filterwarnings("ignore", category=FutureWarning, message=".*functorch")
         try:
             import torch
             from inFairness.distances import SensitiveSubspaceDistance, SquaredEuclideanDistance
@@ -113,7 +97,9 @@ def train_sensei(
         inputs, outputs = SensitiveSubspaceDistance(), SquaredEuclideanDistance()
         inputs.fit(torch.tensor(find_sensitive_directions(X, protected, seed).T, dtype=torch.float32))
         outputs.fit(num_dims=2)
-        network = _network(torch, X.shape[1], setting["hidden"])
+        widths = pairwise([X.shape[1], *([setting["hidden"]] if setting["hidden"] else []), 2])
+        layers = [torch.nn.Linear(*ends) for ends in widths]
+        network = torch.nn.Sequential(layers[0], *(step for layer in layers[1:] for step in (torch.nn.ReLU(), layer)))
         model = SenSeI(
             network,
             inputs,
@@ -126,9 +112,9 @@ def train_sensei(
         )
         optimiser = torch.optim.Adam(network.parameters(), lr=solver["lr"])
         model.train()
-        batches = _batches(torch, len(records), solver["batch"])
-        for _ in range(solver["updates"]):
-            rows = next(batches)
+        # Rows in random order, again and again; what is left at the end of a round is less than a batch.
+        rounds = (torch.randperm(len(records)).split(solver["batch"]) for _ in count())
+        for rows in islice(chain.from_iterable(rounds), solver["updates"]):
             optimiser.zero_grad()
             model(records[rows], labels[rows]).loss.backward()
             optimiser.step()
@@ -139,26 +125,6 @@ def train_sensei(
             return np.asarray(torch.softmax(logits, dim=1)[:, 1].double().numpy())
 
     return scores
-
-
-def _batches(torch: Any, n: int, size: int) -> Iterator[Any]:
-    """Rows in random order, again and again; what is left at the end of a round is less than a batch."""
-    while True:
-        yield from torch.randperm(n).split(size)
-
-
-def _network(torch: Any, width: int, hidden: int) -> Any:
-    if not hidden:
-        return torch.nn.Linear(width, 2)
-    return torch.nn.Sequential(torch.nn.Linear(width, hidden), torch.nn.ReLU(), torch.nn.Linear(hidden, 2))
-
-
-@contextmanager
-def _quiet_import() -> Iterator[None]:
-    """inFairness 0.2.3 asks current torch for a function at an old address, which still works and warns."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", category=FutureWarning, message=".*functorch")
-        yield
 
 
 @contextmanager

@@ -40,14 +40,9 @@ class RunError(IfairError):
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A piece of work.
+    """A piece of work, with what a person is told of it (``label``).
 
-    Attributes
-    ----------
-    label : str
-        What a person is told of it.
-    function : str
-        ``"module:name"``; called with the case, returns plain data (numbers, strings, lists, dicts).
+    The function, as ``"module:name"``, is called with the case and returns plain data.
     """
 
     label: str
@@ -100,12 +95,7 @@ def run_units(
 ) -> list[Record]:
     """Run what is not yet in the folder, and return all results in the order of the units.
 
-    Parameters
-    ----------
-    folder : Path
-        Made if need be. Only one run at a time may use it.
-    n_jobs : int, default=1
-        Processes; -1 for one per core.
+    The folder is made if need be; only one run at a time may use it.
     """
     with hold_folder(folder):
         kept = folder / "units"

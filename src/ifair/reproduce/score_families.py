@@ -60,10 +60,7 @@ Score = Callable[[Part], Floats]
 class ScoreFamilies:
     """Every family of methods on one split: what is searched or fitted once serves all of them.
 
-    Attributes
-    ----------
-    utility : callable
-        From a part and its scores to a number; the linear model that is smoothed has the penalty that is best by it.
+    The linear model that is smoothed has the penalty that is best by the ``utility`` of a part and its scores.
     """
 
     parts: Split

@@ -1,7 +1,8 @@
 """Utility against individual fairness: what rules choose, how methods compare, their fronts, and all settings drawn."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
+from itertools import product
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,14 +10,11 @@ from numpy.typing import NDArray
 from ifair.evaluate.fronts import hypervolumes, pareto_front
 from ifair.evaluate.rules import RULES, choose_row
 from ifair.evaluate.statistics import Comparison, Spread, compare, spread, spreads
-from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Strong, Table, Text
-from ifair.report.pictures import light_grid, new_figure
+from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Table, Text
+from ifair.report.pictures import Figure, light_grid, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.verdicts import format_difference, format_spread, is_clear, is_clearly_above
 from ifair.results import Results
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 FAIRNESS = "yNN"
 OURS = "ifair-plus"
@@ -61,38 +59,30 @@ class TradeOff(TypedDict):
 def summarise_splits(by_split: Mapping[str, Sequence[Rows]], *, utility: str, ours: str = "ifair-b") -> TradeOff:
     """Choose a setting on the validation part of every split, and report what it reached on the test part.
 
-    Parameters
-    ----------
-    by_split : mapping from methods to sequences of rows
-        For every method and split the rows of all settings, each with ``setting``, ``validation`` and ``test``.
-    utility : str
-        The measure that the rules weigh against yNN.
-    ours : str
-        The method that is compared with all others.
+    Of every method and split there are the rows of all settings, each with ``setting``, ``validation`` and ``test``.
+    Rules weigh ``utility`` against yNN, and ``ours`` is compared with all other methods.
     """
-    rules: dict[str, dict[str, Choice]] = {}
-    comparisons: dict[str, Any] = {}
-    own: dict[str, Any] = {}
-    for rule in RULES:
-        chosen = {
+    chosen = {
+        rule: {
             method: [choose_row(rows, rule, utility=utility, fairness=FAIRNESS) for rows in splits]
             for method, splits in by_split.items()
         }
-        rules[rule] = {
-            method: {"settings": [row["setting"] for row in rows], "test": spreads([row["test"] for row in rows])}
-            for method, rows in chosen.items()
-        }
-        comparisons[rule] = _compare_chosen(chosen, ours)
-        if rule == "balanced" and OURS in chosen:
-            own = _compare_chosen(chosen, OURS)
+        for rule in RULES
+    }
     summary: TradeOff = {
-        "rules": rules,
-        "comparisons": comparisons,
+        "rules": {
+            rule: {
+                method: {"settings": [row["setting"] for row in rows], "test": spreads([row["test"] for row in rows])}
+                for method, rows in by_method.items()
+            }
+            for rule, by_method in chosen.items()
+        },
+        "comparisons": {rule: _compare_chosen(by_method, ours) for rule, by_method in chosen.items()},
         "points": {method: _average_points(splits) for method, splits in by_split.items()},
         "hypervolume": hypervolumes(by_split, utility=utility, fairness=FAIRNESS, ours=ours),
     }
-    if own:
-        summary["comparisons_of_ours"] = own
+    if OURS in by_split:
+        summary["comparisons_of_ours"] = _compare_chosen(chosen["balanced"], OURS)
     return summary
 
 
@@ -123,19 +113,29 @@ def _average_points(splits: Sequence[Rows]) -> list[Point]:
     return points
 
 
-def compare_table(
-    summary: TradeOff, measures: Iterable[str], rivals: Collection[str] | None = None, *, ours: str = "ifair-b"
-) -> Table:
-    """Differences between a method, iFair-b or our variant, and every rival, or only some of them: with 95 % intervals,
-    and p-values where there were splits enough."""
-    balanced = summary["comparisons"]["balanced"] if ours == "ifair-b" else summary["comparisons_of_ours"]
-    compared = {measure: balanced[measure] for measure in measures if measure in balanced}
-    rows = [[f"{labels.method(ours)} less", *map(labels.measure, compared)]]
-    rows += [
-        [labels.method(rival), *(format_difference(by[rival]) for by in compared.values())]
-        for rival in rivals or next(iter(compared.values()))
+def compare_methods(
+    summary: TradeOff, measures: Iterable[str], methods: Collection[str] = (), more: str = ""
+) -> list[Block]:
+    """Differences between iFair-b and every rival, or only some of them, and between our variant and them."""
+    found = {"ifair-b": summary["comparisons"]["balanced"], OURS: summary.get("comparisons_of_ours")}
+    blocks: list[Block] = [
+        Text(
+            "iFair-b less each rival, and below it ours less each rival, all tuned for the best harmonic mean: mean "
+            "difference, 95 % interval and, with splits enough, the p-value of the corrected resampled t-test after "
+            f"Holm{more}."
+        )
     ]
-    return Table(rows)
+    for ours, by_measure in found.items():
+        if by_measure is not None:
+            compared = {measure: by_measure[measure] for measure in measures if measure in by_measure}
+            rows = [[f"{labels.method(ours)} less", *map(labels.measure, compared)]]
+            rows += [
+                [labels.method(rival), *(format_difference(by[rival]) for by in compared.values())]
+                for rival in methods or next(iter(compared.values()))
+                if rival != ours
+            ]
+            blocks.append(Table(rows))
+    return blocks
 
 
 def compare_with(
@@ -158,11 +158,9 @@ def compare_with(
 
 
 def list_points(summary: TradeOff, utility: str) -> dict[str, NDArray[np.float64]]:
-    """For every method its settings as points (utility, yNN), means over the test parts; all p of FA*IR are one method.
+    """By method its settings as points (utility, yNN), means over the test parts, shape (n_settings, 2).
 
-    Returns
-    -------
-    dict of ndarray of shape (n_settings, 2)
+    All p of FA*IR are one method.
     """
     found: dict[str, list[list[float]]] = {}
     for method, points in summary["points"].items():
@@ -187,16 +185,8 @@ def describe_picture(dataset: str, utility: str) -> Picture:
     )
 
 
-def draw_tradeoff(summary: TradeOff, utility: str, printed: Sequence[tuple[str, float, float]]) -> "Figure":
-    """The picture of one dataset.
-
-    Parameters
-    ----------
-    utility : str
-        The measure of the horizontal axis.
-    printed : sequence of (method, utility, yNN)
-        The paper's own numbers, drawn hollow.
-    """
+def draw_tradeoff(summary: TradeOff, utility: str, printed: Sequence[tuple[str, float, float]]) -> Figure:
+    """The picture of one dataset; the paper's own numbers (method, utility, yNN) are ``printed``, and drawn hollow."""
     figure = new_figure(5.0)
     axes = figure.add_subplot()
     light_grid(axes)
@@ -235,7 +225,7 @@ def describe_volumes(results: Results) -> list[Block]:
     volumes = {dataset: found["hypervolume"] for dataset, found in summaries.items() if "hypervolume" in found}
     if not volumes:
         return []
-    return [
+    blocks: list[Block] = [
         Heading("Hypervolume of every method's front", 3),
         Text(
             "The area of the plane of utility and yNN that the settings of a method cover: those on the front on "
@@ -246,18 +236,12 @@ def describe_volumes(results: Results) -> list[Block]:
             "number of settings that both have. * differs from iFair-b at that number (corrected resampled t-test, "
             "Holm, 5 %)."
         ),
-        *(
-            block
-            for reference in REFERENCES
-            for dataset, by in volumes.items()
-            if reference in by
-            for block in (
-                Text(f"{labels.dataset(dataset)}, {REFERENCES[reference]}:"),
-                Table(_tabulate_volumes(by[reference])),
-            )
-        ),
-        Bullets([line for dataset, summary in volumes.items() for line in _compare_with_best(dataset, summary)]),
     ]
+    for (reference, words), (dataset, by) in product(REFERENCES.items(), volumes.items()):
+        if reference in by:
+            blocks += [Text(f"{labels.dataset(dataset)}, {words}:"), Table(_tabulate_volumes(by[reference]))]
+    lines = [line for dataset, summary in volumes.items() for line in _compare_with_best(dataset, summary)]
+    return [*blocks, Bullets(lines)]
 
 
 def _tabulate_volumes(found: Mapping[str, Any]) -> list[list[str]]:
@@ -287,7 +271,7 @@ def _compare_with_best(dataset: str, by_reference: dict[str, Any]) -> list[Line]
             f"{REFERENCES[reference]} iFair-b is {word} the rival that does best against it, {labels.method(rival)}, "
             f"with {n} settings each: {format_difference(hundredths)}"
         )
-    return [(Strong(labels.dataset(dataset)), f": {'; '.join(lines)}.")] if lines else []
+    return [labels.line(dataset, f": {'; '.join(lines)}.")] if lines else []
 
 
 def describe_collapse(summary: TradeOff) -> list[Block]:
@@ -313,7 +297,7 @@ def describe_collapse(summary: TradeOff) -> list[Block]:
     ]
 
 
-def draw_collapse(summaries: Mapping[str, TradeOff]) -> "Figure":
+def draw_collapse(summaries: Mapping[str, TradeOff]) -> Figure:
     """Where in the grid fits end at a constant: a panel for every dataset and variant of iFair, K down, lambda : mu
     across."""
     shown = {

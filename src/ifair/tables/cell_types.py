@@ -25,14 +25,7 @@ MissingCounts = dict[str, dict[str, int]]
 
 
 def mark_missing(frame: pd.DataFrame, spellings: Collection[str]) -> tuple[pd.DataFrame, MissingCounts]:
-    """The table without the cells that spell a missing value, and how many there were.
-
-    Parameters
-    ----------
-    frame : DataFrame of shape (n_records, n_columns)
-    spellings : collection of str
-        Texts, and numbers such as ``"-999"``, that stand for no value.
-    """
+    """The table without the cells that spell a missing value (texts, and numbers such as ``"-999"``), and how many."""
     counts: MissingCounts = {}
     if not spellings:
         return frame, counts
@@ -62,7 +55,7 @@ def show_cell(cell: Any) -> str:
     return f"{cell[:LONG_CELL]!r}..." if isinstance(cell, str) and len(cell) > LONG_CELL else repr(cell)
 
 
-def describe_missing(counts: MissingCounts) -> list[str]:
+def describe_missing(counts: Mapping[str, Mapping[str, int]]) -> list[str]:
     """What was taken as missing besides empty cells, in a sentence per column."""
     return [
         f"column {name!r}: taken as missing, as asked: "
@@ -89,17 +82,10 @@ def warn_of_words(frame: pd.DataFrame, columns: Iterable[str]) -> list[str]:
 
 
 def infer_types(frame: pd.DataFrame, *, text: Collection[str] = (), strict: bool = True) -> pd.DataFrame:
-    """Columns of text become numbers or booleans where all cells are.
+    """Columns of text become numbers or booleans where all cells are, but for those that are to stay ``text``.
 
-    Parameters
-    ----------
-    frame : DataFrame of shape (n_records, n_columns)
-        NaN where a cell is missing; the index counts rows from 0.
-    text : collection of str
-        Columns that stay as they are.
-    strict : bool, default=True
-        Refuse columns that are nearly all numbers, or are all numbers or booleans but for words that often stand for
-        a missing value; otherwise such columns stay text.
+    NaN is a missing cell; the index counts rows from 0. With ``strict``, columns are refused that are nearly all
+    numbers, or all numbers or booleans but for words that often stand for a missing value; otherwise they stay text.
     """
     typed = {}
     for name, column in frame.items():
@@ -119,13 +105,8 @@ def infer_types(frame: pd.DataFrame, *, text: Collection[str] = (), strict: bool
 def apply_types(frame: pd.DataFrame, contents: Mapping[str, str]) -> pd.DataFrame:
     """Columns of text as what a model learned from: the result for a row depends on that row alone.
 
-    Parameters
-    ----------
-    frame : DataFrame of shape (n_records, n_columns)
-        NaN where a cell is missing.
-    contents : mapping of str to str
-        "numbers", "codes" (numbers that name categories) or "booleans", by column; all others are left as they are.
-        Cells that cannot be read so stay text, in a column of objects.
+    That is "numbers", "codes" (numbers that name categories) or "booleans", by column; all others are left as they are.
+    Cells that cannot be read so stay text, in a column of objects.
     """
     typed = {}
     for name, column in frame.items():

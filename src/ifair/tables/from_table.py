@@ -95,15 +95,11 @@ def from_table(
             "weight": weight,
         }
     )
-    in_memory = not isinstance(table, str | os.PathLike)
+    if isinstance(table, str | os.PathLike):
+        name, source = name or Path(table).name, source or str(table)
     # What stands for a missing value was asked for here, and is no news.
     frame = read_table(table, missing=roles.missing, categorical=roles.list_texts())
-    checked = check_table(
-        frame,
-        roles,
-        name=name or ("table" if in_memory else Path(table).name),
-        source=source or ("a table in memory" if in_memory else str(table)),
-    )
+    checked = check_table(frame, roles, name=name, source=source)
     dataset = checked.to_dataset(group=None if is_text else conditions)
     for line in checked.warnings:
         warn_user(line)

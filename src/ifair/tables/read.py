@@ -58,10 +58,9 @@ def read_counted_table(
     table: Any, *, missing: Collection[str] = (), text: Collection[str] = ()
 ) -> tuple[pd.DataFrame, MissingCounts]:
     """A table as of :func:`read_table`, and how many cells were taken as missing because of ``missing``."""
-    is_csv = False
-    if isinstance(table, (str, os.PathLike)):
+    is_file = isinstance(table, str | os.PathLike)
+    if is_file:
         frame = _read_file(Path(table), text)
-        is_csv = not is_parquet(Path(table))
     elif isinstance(table, pd.DataFrame):
         frame = table.reset_index(drop=True)
     elif (polars := sys.modules.get("polars")) and isinstance(table, (polars.DataFrame, polars.LazyFrame)):
@@ -73,21 +72,18 @@ def read_counted_table(
             "a table must be a pandas or polars table, or the path of a CSV or Parquet file; "
             f"got {type(table).__name__}"
         )
-    where = str(table) if isinstance(table, (str, os.PathLike)) else "the table"
+    where = str(table) if is_file else "the table"
     frame = _normalise(frame, where)
     if frame.empty:
         raise IfairError(f"{where} has no records")
     frame, counts = mark_missing(frame, missing)
-    return (infer_types(frame, text=text) if is_csv else frame), counts
+    return (infer_types(frame, text=text) if is_file and not is_parquet(Path(table)) else frame), counts
 
 
 def read_blocks(path: Path, rows: int = BLOCK_ROWS) -> Iterator[pd.DataFrame]:
     """Read a CSV or Parquet file some rows at a time, its cells as they stand.
 
-    Yields
-    ------
-    DataFrame
-        The blocks; the index counts the rows of the file from 0. Of a CSV, all cells are text, empty ones NaN.
+    The index counts the rows of the file from 0. Of a CSV, all cells are text, empty ones NaN.
     """
     check_readable(path)
     blocks = _read_parquet_blocks(path, rows) if is_parquet(path) else _read_csv_blocks(path, rows)

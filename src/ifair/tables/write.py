@@ -3,7 +3,6 @@
 import gzip
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self, TextIO
 
 import pandas as pd
@@ -15,14 +14,9 @@ from ifair.tables.read import CSV, PARQUET, is_parquet
 
 
 class BlockWriter:
-    """Write a CSV or Parquet file block by block; it appears when all of it is there.
+    """Write a CSV or Parquet file, as its ending tells, block by block; it appears when all of it is there.
 
-    Parameters
-    ----------
-    path : Path
-        The file to write, of a kind that its ending tells.
-    stream : text stream, optional
-        Write CSV there instead.
+    With a ``stream``, write CSV there instead.
 
     Examples
     --------
@@ -75,10 +69,8 @@ class BlockWriter:
             table = pyarrow.Table.from_pandas(block, schema=self._parquet.schema, preserve_index=False)
         self._parquet.write_table(table)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._open.__exit__(kind, error, trace)
+    def __exit__(self, *error: Any) -> None:
+        self._open.__exit__(*error)
 
 
 def check_table_name(path: Path) -> None:

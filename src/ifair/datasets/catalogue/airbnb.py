@@ -116,9 +116,12 @@ def _list_published(key: str) -> tuple[DataFile, ...]:
 
 def make_listings(published: Sequence[bytes], where: str) -> bytes:
     """Cut a published listings file down to the columns kept; cells and rows stay as they are."""
-    header, *rows = _read_rows(published[0], where)
+    from ifair.datasets.strict_text import read_rows
+
+    tables = [filter(None, read_rows(content, where, strict=False)) for content in published]
+    header, *rows = tables[0]
     if len(published) > 1:
-        summary_header, *summary = _read_rows(published[1], where)
+        summary_header, *summary = tables[1]
         try:
             id_there, id_here = summary_header.index("id"), header.index("id")
             wanted = [summary_header.index(name) for name in FROM_SUMMARY]
@@ -135,15 +138,6 @@ def make_listings(published: Sequence[bytes], where: str) -> bytes:
             raise IfairError(f"{where}, record {number}: {len(row)} fields instead of {len(header)}")
         writer.writerow([row[place] for place in kept])
     return out.getvalue().encode("utf-8")
-
-
-def _read_rows(content: bytes, where: str) -> list[list[str]]:
-    from ifair.datasets.strict_text import decode
-
-    try:
-        return [row for row in csv.reader(io.StringIO(decode(content, where), newline="")) if row]
-    except csv.Error as error:
-        raise IfairError(f"{where}: not a CSV table ({error})") from error
 
 
 LISTINGS = {

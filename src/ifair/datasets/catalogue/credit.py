@@ -39,71 +39,31 @@ EMBEDDED = Path(__file__).parent / "german" / "german.data"
 
 
 # What the codes of the file stand for, from the attribute documentation of the UCI repository.
+_MEANINGS = {
+    "checking_account": "A11 below 0 DM; A12 0 to 200 DM; A13 200 DM or more; A14 no checking account",
+    "credit_history": "A30 no credits taken, or all paid back duly; A31 all credits at this bank paid back duly; "
+    "A32 existing credits paid back duly till now; A33 delay in paying off in the past; "
+    "A34 critical account, or credits at other banks",
+    "purpose": "A40 new car; A41 used car; A42 furniture or equipment; A43 radio or television; "
+    "A44 domestic appliances; A45 repairs; A46 education; A47 vacation; A48 retraining; A49 business; A410 other",
+    "savings": "A61 below 100 DM; A62 100 to 500 DM; A63 500 to 1000 DM; A64 1000 DM or more; "
+    "A65 unknown or no savings account",
+    "employed_since": "A71 unemployed; A72 less than 1 year; A73 1 to 4 years; A74 4 to 7 years; A75 7 years or more",
+    "sex_and_status": "A91 male, divorced or separated; A92 female, divorced, separated or married; "
+    "A93 male, single; A94 male, married or widowed; A95 female, single",
+    "other_debtors": "A101 none; A102 co-applicant; A103 guarantor",
+    "property": "A121 real estate; A122 building society savings or life insurance; A123 car or other; "
+    "A124 unknown or none",
+    "other_installment_plans": "A141 bank; A142 stores; A143 none",
+    "housing": "A151 rent; A152 own; A153 for free",
+    "job": "A171 unemployed or unskilled, non-resident; A172 unskilled, resident; "
+    "A173 skilled employee or official; A174 management, self-employed or highly qualified",
+    "telephone": "A191 none; A192 registered",
+    "foreign_worker": "A201 yes; A202 no",
+}
 CODES: dict[str, dict[str, str]] = {
-    "checking_account": {
-        "A11": "below 0 DM",
-        "A12": "0 to 200 DM",
-        "A13": "200 DM or more",
-        "A14": "no checking account",
-    },
-    "credit_history": {
-        "A30": "no credits taken, or all paid back duly",
-        "A31": "all credits at this bank paid back duly",
-        "A32": "existing credits paid back duly till now",
-        "A33": "delay in paying off in the past",
-        "A34": "critical account, or credits at other banks",
-    },
-    "purpose": {
-        "A40": "new car",
-        "A41": "used car",
-        "A42": "furniture or equipment",
-        "A43": "radio or television",
-        "A44": "domestic appliances",
-        "A45": "repairs",
-        "A46": "education",
-        "A47": "vacation",
-        "A48": "retraining",
-        "A49": "business",
-        "A410": "other",
-    },
-    "savings": {
-        "A61": "below 100 DM",
-        "A62": "100 to 500 DM",
-        "A63": "500 to 1000 DM",
-        "A64": "1000 DM or more",
-        "A65": "unknown or no savings account",
-    },
-    "employed_since": {
-        "A71": "unemployed",
-        "A72": "less than 1 year",
-        "A73": "1 to 4 years",
-        "A74": "4 to 7 years",
-        "A75": "7 years or more",
-    },
-    "sex_and_status": {
-        "A91": "male, divorced or separated",
-        "A92": "female, divorced, separated or married",
-        "A93": "male, single",
-        "A94": "male, married or widowed",
-        "A95": "female, single",
-    },
-    "other_debtors": {"A101": "none", "A102": "co-applicant", "A103": "guarantor"},
-    "property": {
-        "A121": "real estate",
-        "A122": "building society savings or life insurance",
-        "A123": "car or other",
-        "A124": "unknown or none",
-    },
-    "other_installment_plans": {"A141": "bank", "A142": "stores", "A143": "none"},
-    "housing": {"A151": "rent", "A152": "own", "A153": "for free"},
-    "job": {
-        "A171": "unemployed or unskilled, non-resident",
-        "A172": "unskilled, resident",
-        "A173": "skilled employee or official",
-        "A174": "management, self-employed or highly qualified",
-    },
-    "telephone": {"A191": "none", "A192": "registered"},
-    "foreign_worker": {"A201": "yes", "A202": "no"},
+    name: {code: meaning for code, _, meaning in (one.partition(" ") for one in meanings.split("; "))}
+    for name, meanings in _MEANINGS.items()
 }
 # The numeric attributes and the range that any sensible value lies in.
 RANGES = {

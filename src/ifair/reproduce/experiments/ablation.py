@@ -7,7 +7,7 @@ consistency of labels rewards: what a representation reaches beyond that is its 
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypedDict
 
@@ -21,11 +21,11 @@ from ifair.evaluate.measures import UTILITY, guess_group, measure_mapped
 from ifair.evaluate.rules import choose_row, harmonic_mean
 from ifair.evaluate.splits import Split
 from ifair.evaluate.statistics import LEAST_SPLITS, Comparison, Spread, compare, spreads
-from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Strong, Table, Text
-from ifair.report.pictures import BLUE, GREEN, ORANGE, RED, new_figure
+from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Table, Text
+from ifair.report.pictures import BLUE, GREEN, ORANGE, RED, add_legend, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, prepare, represent, train_grid
-from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Unit, make_unit
+from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Unit, group_results, make_unit
 from ifair.reproduce.verdicts import LEVEL, is_clear
 from ifair.results import Results
 
@@ -81,6 +81,9 @@ MAX_RECORDS, MAX_TRAINING, MAX_ITERATIONS = 2400, 300, 60
 
 MAX_CELLS = 10_000
 """Records x columns up to which an order p other than 2 is tried: it costs some fifty times more per pair."""
+
+SHOWN = {"hypervolume": 3, "harmonic_mean": 2}
+"""The measures of the table, and their decimals."""
 
 DARK = "#555555"
 _LINES = {"masked": (ORANGE, "--"), "svd-masked": (GREEN, "-."), "masked+scaled": (RED, ":")}
@@ -143,16 +146,10 @@ def label_variant(name: str) -> str:
 
 
 def measure_variant(case: Case) -> dict[str, Any]:
-    """All settings of one variant on one split, and how well an adversary does on the best of them.
+    """All settings of one variant or mark on one split (``rows``), and how well an ``adversary`` does on the best.
 
-    The method of the case is one of ``VARIANTS`` or ``MARKS``.
-
-    Returns
-    -------
-    dict
-        ``rows``, for each setting the measures on validation and test; ``adversary``, the AUC on test of gradient
-        boosting that tells the group from the setting with the best harmonic mean on validation. Or ``skipped``, the
-        reason why nothing was tried.
+    That is the AUC on test of gradient boosting that tells the group from the setting with the best harmonic mean on
+    validation. Or ``skipped``, the reason why nothing was tried.
     """
     parts = prepare(case)
     cells = parts.train.X.size
@@ -172,7 +169,7 @@ def map_settings(case: Case, parts: Split) -> Iterator[tuple[dict[str, Any], lis
     """Every setting of a variant, with the train, validation and test parts as it represents them."""
     if case.method == "masked+scaled":
         for factor in SCALES:
-            yield {"scale": factor}, [factor * part.may_count for part in (parts.train, parts.validation, parts.test)]
+            yield {"scale": factor}, [factor * part.may_count for part in parts]
         return
     changes = dict(VARIANTS.get(case.method, {}))
     dimensions = changes.pop("K", case.grid["K"])[: len(case.grid["K"])]
@@ -189,31 +186,23 @@ def map_settings(case: Case, parts: Split) -> Iterator[tuple[dict[str, Any], lis
 
 def summarise(records: Records) -> Found:
     """By dataset: what every variant reached over the splits, and how it compares with the paper's iFair-b."""
-    found: dict[str, dict[str, dict[int, Any]]] = {}
-    for record in records:
-        by_variant = found.setdefault(record.case.dataset, {})
-        by_variant.setdefault(record.case.method, {})[record.case.seed] = record.result
+    found = group_results(records, "dataset", "method")
     return {dataset: _summarise_dataset(by_variant) for dataset, by_variant in found.items()}
 
 
-def _summarise_dataset(by_variant: Mapping[str, Mapping[int, Any]]) -> Summary:
-    skipped = {
-        variant: result["skipped"]
-        for variant, by_seed in by_variant.items()
-        for result in by_seed.values()
-        if "skipped" in result
-    }
+def _summarise_dataset(by_variant: Mapping[str, Sequence[Any]]) -> Summary:
+    skipped = {name: one["skipped"] for name, results in by_variant.items() for one in results if "skipped" in one}
     reached = {
-        variant: [summarise_split(by_seed[seed]) for seed in sorted(by_seed)]
-        for variant, by_seed in by_variant.items()
-        if variant not in skipped
+        name: [summarise_split(result) for result in results]
+        for name, results in by_variant.items()
+        if name not in skipped
     }
     against = {
         measure: compare(
             [row[measure] for row in reached[BASE]],
             {name: [row[measure] for row in rows] for name, rows in reached.items() if name != BASE},
         )
-        for measure in ("hypervolume", "harmonic_mean")
+        for measure in SHOWN
     }
     paper = [row["hypervolume"] for row in reached[BASE]]
     return {
@@ -286,29 +275,23 @@ def _list_variants(found: Found) -> list[str]:
 
 def tabulate(found: Found) -> list[list[str]]:
     """Variants down, datasets across; each cell hypervolume / harmonic mean."""
-    rows = [["variant", *map(labels.dataset, found)]]
     best = {
-        dataset: {
-            measure: max(round(values[measure]["mean"], digits) for values in one["variants"].values())
-            for measure, digits in (("hypervolume", 3), ("harmonic_mean", 2))
-        }
+        (dataset, measure): max(round(values[measure]["mean"], digits) for values in one["variants"].values())
         for dataset, one in found.items()
+        for measure, digits in SHOWN.items()
     }
-    for name in _list_variants(found):
-        cells = []
-        for dataset, one in found.items():
-            if name not in one["variants"]:
-                cells.append("")
-                continue
-            parts = []
-            for measure, digits in (("hypervolume", 3), ("harmonic_mean", 2)):
-                value = one["variants"][name][measure]["mean"]
-                text = f"{value:.{digits}f}"
-                text = f"{text}*" if round(value, digits) == best[dataset][measure] else text
-                parts.append(text + {1: " ▲", -1: " ▼", 0: ""}[compare_clearly(one, measure, name)])
-            cells.append(" / ".join(parts))
-        rows.append([label_variant(name), *cells])
-    return rows
+
+    def describe(dataset: str, name: str) -> str:
+        one, parts = found[dataset], []
+        for measure, digits in SHOWN.items() if name in one["variants"] else ():
+            value = one["variants"][name][measure]["mean"]
+            star = "*" if round(value, digits) == best[dataset, measure] else ""
+            sign = {1: " ▲", -1: " ▼", 0: ""}[compare_clearly(one, measure, name)]
+            parts.append(f"{value:.{digits}f}{star}{sign}")
+        return " / ".join(parts)
+
+    rows = [[label_variant(name), *(describe(dataset, name) for dataset in found)] for name in _list_variants(found)]
+    return [["variant", *map(labels.dataset, found)], *rows]
 
 
 def compare_clearly(one: Summary, measure: str, name: str) -> int:
@@ -343,13 +326,8 @@ def _describe_gaps(found: Found) -> list[Line]:
         top, rival = max(ours, key=ours.__getitem__), max(rivals, key=rivals.__getitem__)
         verdict = "which no mark beats" if ours[top] >= rivals[rival] else "still below the best mark"
         marks = ", ".join(f"{label_variant(name)} {value:.3f}" for name, value in rivals.items())
-        lines.append(
-            (
-                Strong(labels.dataset(dataset)),
-                f": hypervolume {mean[BASE]:.3f} with the paper's options against {marks}. The best variant is "
-                f"“{label_variant(top)}” with {ours[top]:.3f}, {verdict}.",
-            )
-        )
+        said = f": hypervolume {mean[BASE]:.3f} with the paper's options against {marks}. The best variant is "
+        lines.append(labels.line(dataset, f"{said}“{label_variant(top)}” with {ours[top]:.3f}, {verdict}."))
     return lines
 
 
@@ -374,38 +352,34 @@ def _describe_variants(found: Found) -> list[Line]:
 
 
 def _describe_scaling(found: Found) -> list[Line]:
-    lines: list[Line] = []
-    for dataset, one in found.items():
-        masked, scaled = one["variants"].get("masked"), one["variants"].get("masked+scaled")
-        if masked is None or scaled is None:
-            continue
-        lines.append(
-            (
-                Strong(labels.dataset(dataset)),
-                ": multiplying masked data by a factor changes hypervolume from "
-                f"{masked['hypervolume']['mean']:.3f} to {scaled['hypervolume']['mean']:.3f}, and at the best harmonic "
-                f"mean yNN from {masked['yNN']['mean']:.2f} to {scaled['yNN']['mean']:.2f}, AUC from "
-                f"{masked['AUC']['mean']:.2f} to {scaled['AUC']['mean']:.2f} and AUC of scores from "
-                f"{masked['AUC_of_scores']['mean']:.2f} to {scaled['AUC_of_scores']['mean']:.2f}. This much a penalty "
-                "of the classifier does without any representation.",
-            )
+    return [
+        labels.line(
+            dataset,
+            f": multiplying masked data by a factor changes hypervolume {_change(one, 'hypervolume', 3)}, and at the "
+            f"best harmonic mean yNN {_change(one, 'yNN')}, AUC {_change(one, 'AUC')} and AUC of scores "
+            f"{_change(one, 'AUC_of_scores')}. This much a penalty of the classifier does without any representation.",
         )
-    return lines
+        for dataset, one in found.items()
+        if {"masked", "masked+scaled"} <= set(one["variants"])
+    ]
+
+
+def _change(one: Summary, measure: str, digits: int = 2) -> str:
+    masked, scaled = (one["variants"][name][measure]["mean"] for name in ("masked", "masked+scaled"))
+    return f"from {masked:.{digits}f} to {scaled:.{digits}f}"
 
 
 def _describe_leaks(found: Found) -> list[Line]:
     lines: list[Line] = []
     for dataset, one in found.items():
-        leak = {name: values["adversary"]["mean"] for name, values in one["variants"].items() if name not in MARKS}
-        least = min(leak, key=leak.__getitem__)
-        lines.append(
-            (
-                Strong(labels.dataset(dataset)),
-                f": an adversary tells the group with an AUC of {leak[BASE]:.2f} from the paper's iFair-b, "
-                f"{one['variants']['masked']['adversary']['mean']:.2f} from masked data, and {leak[least]:.2f} from "
-                f"the variant that shows least, “{label_variant(least)}”.",
-            )
+        leak = {name: values["adversary"]["mean"] for name, values in one["variants"].items()}
+        least = min((name for name in leak if name not in MARKS), key=leak.__getitem__)
+        said = (
+            f": an adversary tells the group with an AUC of {leak[BASE]:.2f} from the paper's iFair-b, "
+            f"{leak['masked']:.2f} from masked data, and {leak[least]:.2f} from the variant that shows least, "
+            f"“{label_variant(least)}”."
         )
+        lines.append(labels.line(dataset, said))
     return lines
 
 
@@ -440,13 +414,7 @@ def draw(found: Any, results: Results) -> Figures:
         panel.locator_params(axis="x", nbins=3, prune="both")
         panel.xaxis.set_major_formatter("{x:g}")
     panels[0].set_yticks(range(len(shown)), [label_variant(name) for name in shown])
-    handles, names = panels[0].get_legend_handles_labels()
-    for panel in panels[1:]:
-        for handle, label in zip(*panel.get_legend_handles_labels()):
-            if label not in names:
-                handles.append(handle)
-                names.append(label)
-    figure.legend(handles, names, loc="outside upper center", ncols=len(names), fontsize=8, frameon=False)
+    add_legend(figure, panels, len(_LINES), side="upper", fontsize=8)
     figure.supxlabel("hypervolume on test (mean and standard deviation over splits)", fontsize=9)
     return {"ablation": figure}
 

@@ -16,7 +16,7 @@ from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Re
 from ifair.reproduce.tradeoff import (
     OURS,
     TradeOff,
-    compare_table,
+    compare_methods,
     compare_with,
     describe_collapse,
     describe_picture,
@@ -76,13 +76,7 @@ def section(found: Any, results: Results) -> list[Block]:
             Heading(labels.dataset(dataset), 3),
             describe_picture(dataset, "AUC"),
             tabulate(results, dataset),
-            Text(
-                "iFair-b less each rival, and below it ours less each rival, all tuned for the best harmonic mean: "
-                "mean difference, 95 % interval and, with splits enough, the p-value of the corrected resampled "
-                "t-test after Holm."
-            ),
-            compare_table(summary, ("AUC", "yNN")),
-            *([compare_table(summary, ("AUC", "yNN"), ours=OURS)] if "comparisons_of_ours" in summary else []),
+            *compare_methods(summary, ("AUC", "yNN")),
             *describe_collapse(summary),
         ]
     return blocks

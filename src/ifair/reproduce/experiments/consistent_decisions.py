@@ -6,12 +6,12 @@ thresholds (the same, the threshold being tuned too), and ranks (AUC of scores a
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ifair.evaluate.fronts import front_volume, pareto_front
+from ifair.evaluate.fronts import front_volume
 from ifair.evaluate.judgement import find_graders
 from ifair.evaluate.measures import scale_to_unit
 from ifair.evaluate.splits import Part, Split
@@ -27,17 +27,15 @@ from ifair.metrics import (
     rank_consistency,
     statistical_parity,
 )
-from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Strong, Table, Text
-from ifair.report.pictures import light_grid, new_figure
+from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Table, Text
+from ifair.report.pictures import Axes, add_legend, light_grid, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, prepare
-from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Unit, make_unit
+from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Unit, group_results, make_unit
 from ifair.reproduce.score_families import NAMES, POST, STRENGTHS, ScoreFamilies
+from ifair.reproduce.tradeoff import find_front
 from ifair.reproduce.verdicts import NO, YES, format_difference
 from ifair.results import Results
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
 Rows = Sequence[Mapping[str, Any]]
@@ -182,10 +180,7 @@ def calibration_error(y: Floats, chances: Floats, bins: int = 10) -> float:
 
 def summarise(records: Records) -> dict[str, Volumes]:
     """Hypervolumes by dataset, plane and family; ours against the best that is no post-processing."""
-    by_dataset: dict[str, list[Any]] = {}
-    for record in records:
-        by_dataset.setdefault(record.case.dataset, []).append(record.result)
-    return {dataset: _summarise_dataset(found) for dataset, found in by_dataset.items()}
+    return {dataset: _summarise_dataset(found) for dataset, found in group_results(records, "dataset").items()}
 
 
 def _summarise_dataset(found: list[Any]) -> Volumes:
@@ -203,17 +198,15 @@ def _summarise_dataset(found: list[Any]) -> Volumes:
                 measured.setdefault(family, []).append(100 * volume)
         volumes[plane] = {family: spread(values) for family, values in measured.items()}
         ahead[plane] = _compare_families(measured)
-        points[plane] = {
-            family: _average_points([_rows_of_plane(one["rows"][family], plane) for one in found], PLANES[plane])
-            for family in measured
-        }
+        points[plane] = {}
+        for family in measured:
+            splits = [_rows_of_plane(one["rows"][family], plane) for one in found]
+            points[plane][family] = [
+                [float(np.mean([row["test"][name] for row in rows])) for name in PLANES[plane]] for rows in zip(*splits)
+            ]
     effects = [one["effects"] for one in found if one["effects"]]
-    return {
-        "volumes": volumes,
-        "ahead": ahead,
-        "effects": _summarise_effects(effects) if effects else {},
-        "points": points,
-    }
+    of_people = _summarise_effects(effects) if effects else {}
+    return {"volumes": volumes, "ahead": ahead, "effects": of_people, "points": points}
 
 
 def _rows_of_plane(rows: Rows, plane: str) -> Rows:
@@ -225,10 +218,6 @@ def _rows_of_plane(rows: Rows, plane: str) -> Rows:
         for row in rows
         for on_validation, on_test in zip(row["validation"]["thresholds"], row["test"]["thresholds"])
     ]
-
-
-def _average_points(splits: Sequence[Rows], measures: Sequence[str]) -> list[list[float]]:
-    return [[float(np.mean([row["test"][name] for row in rows])) for name in measures] for rows in zip(*splits)]
 
 
 def _summarise_effects(effects: Sequence[Mapping[str, Mapping[str, float]]]) -> dict[str, dict[str, Any]]:
@@ -322,8 +311,8 @@ def _describe(dataset: str, ahead: Mapping[str, Any]) -> Line:
 
     by = {name: format_difference(one) for name, one in ahead["comparisons"].items()}
     alone = ahead.get("newcomers_above_enough")
-    return (
-        Strong(labels.dataset(dataset)),
+    return labels.line(
+        dataset,
         f": {times(ahead['ratio'])} times the best rival that is no post-processing, {_name_family(ahead['rival'])} "
         f"({by[ahead['rival']]}), {times(ahead['ratio_to_glif'])} times GLIF ({by[ahead['glif']]}); one by one "
         f"{times(ahead['newcomers_to_batch'])} times a batch"
@@ -378,23 +367,18 @@ def draw(found: dict[str, Volumes], results: Results) -> Figures:
         panels = figure.subplots(1, len(planes), squeeze=False)[0]
         for axes, (plane, points) in zip(panels, planes.items()):
             _draw_fronts(axes, plane, points, one["volumes"][plane])
-        figure.legend(
-            *panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False, fontsize=8
-        )
+        add_legend(figure, panels, 4, fontsize=8)
         figures[f"decisions-{dataset}"] = figure
     return figures
 
 
 def _draw_fronts(
-    axes: "Axes", plane: str, points: Mapping[str, list[list[float]]], volumes: Mapping[str, Spread]
+    axes: Axes, plane: str, points: Mapping[str, list[list[float]]], volumes: Mapping[str, Spread]
 ) -> None:
     light_grid(axes)
     for number, kind in enumerate(NAMES):
         family = max((f for f in points if f.partition(",")[0] == kind), key=lambda f: volumes[f]["mean"])
-        values = np.asarray(points[family])
-        front = values[pareto_front(values)]
-        front = front[np.argsort(front[:, 0], kind="stable")]
-        ours = kind in POST
+        front, ours = find_front(np.asarray(points[family])), kind in POST
         axes.plot(*front.T, "o-" if ours else "s--", color=f"C{number}", markersize=4, linewidth=1.2, label=NAMES[kind])
     axes.set_title(plane, fontsize=9)
     axes.set_xlabel(PLANES[plane][0].replace("_", " "))

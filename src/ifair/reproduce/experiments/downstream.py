@@ -11,7 +11,7 @@ from typing import Any
 from ifair.evaluate.candidates import CLASSIFIERS, REGRESSORS
 from ifair.evaluate.measures import UTILITY, measure_mapped
 from ifair.evaluate.statistics import Spread, spreads
-from ifair.report.blocks import Block, Bullets, Heading, Line, Number, Strong, Table, Text, add_sign
+from ifair.report.blocks import Block, Bullets, Heading, Line, Number, Table, Text, add_sign
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, prepare, represent, train_chosen
 from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, plan_chosen
@@ -66,12 +66,9 @@ def section(found: Any, results: Results) -> list[Block]:
                 Heading(f"{task.capitalize()}: {utility} / yNN", 3),
                 Table(_tabulate_overview(found[task], task)),
                 Bullets(_describe_changes(found[task], task)),
-                *(
-                    block
-                    for dataset, models in found[task].items()
-                    for block in _tabulate_details(dataset, models, task)
-                ),
             ]
+            for dataset, models in found[task].items():
+                blocks += _tabulate_details(dataset, models, task)
     return [Heading("Other models on the same representations"), Text(ABOUT), *blocks] if blocks else []
 
 
@@ -98,21 +95,13 @@ def _describe_changes(datasets: Mapping[str, Any], task: str) -> list[Line]:
                 before, after = by_method["full"], by_method["ifair-b"]
                 fairer = after["yNN"]["mean"] - before["yNN"]["mean"]
                 dearer = after[utility]["mean"] - before[utility]["mean"]
-                changes.append(
-                    (
-                        fairer,
-                        f"{labels.model(model, task)} {add_sign(fairer)} (at {add_sign(dearer)} {utility})",
-                    )
-                )
+                words = f"{labels.model(model, task)} {add_sign(fairer)} (at {add_sign(dearer)} {utility})"
+                changes.append((fairer, words))
         if changes:
             better = sum(fairer > 0 for fairer, _ in changes)
             told = ", ".join(words for _, words in changes)
-            lines.append(
-                (
-                    Strong(labels.dataset(dataset)),
-                    f": iFair-b raises yNN above that of the full data for {better} of {len(changes)} models: {told}.",
-                )
-            )
+            said = f": iFair-b raises yNN above that of the full data for {better} of {len(changes)} models: {told}."
+            lines.append(labels.line(dataset, said))
     return lines
 
 

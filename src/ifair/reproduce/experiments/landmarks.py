@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 
 from ifair.evaluate.candidates import list_settings
 from ifair.evaluate.statistics import Spread, spread
-from ifair.report.blocks import Block, Bullets, Heading, Line, Strong, Table, Text, add_sign
+from ifair.report.blocks import Block, Bullets, Heading, Line, Table, Text, add_sign
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, measure, prepare, train_setting
 from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, group_results, make_unit
@@ -55,12 +55,8 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
 def compare_pairs(case: Case) -> dict[str, Any]:
     """Test measures with all pairs, with so many ``landmarks`` (of the grid), and with all pairs from another start.
 
-    Numbers of landmarks that are not below the number of records are left out.
-
-    Returns
-    -------
-    dict
-        ``records`` learned from, and ``rows``: every ``setting`` with its measures on ``test`` by kind of fit.
+    Numbers of landmarks that are not below the number of records are left out. Every row has a ``setting`` with its
+    measures on ``test`` by kind of fit.
     """
     parts = prepare(case)
     n_records = len(parts.train.y)
@@ -136,7 +132,7 @@ def _describe_change(dataset: str, one: Change) -> list[Line]:
     larger = [name for name in by if by[name]["size"]["mean"] > start[name]["size"]["mean"]]
     more = ", ".join(map(labels.measure, larger))
     words = f"more than another start does in {more}" if larger else "no measure more than another start does"
-    return [(Strong(labels.dataset(dataset)), f": {_name_kind(kind)} change {words}.")]
+    return [labels.line(dataset, f": {_name_kind(kind)} change {words}.")]
 
 
 def _name_kind(kind: str) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 from ifair.evaluate.measures import guess_group
 from ifair.evaluate.statistics import spread, spreads
 from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table, Text, add_sign
-from ifair.report.pictures import BLACK, GREY, light_grid, new_figure
+from ifair.report.pictures import BLACK, GREY, add_legend, light_grid, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, prepare, represent, train_chosen
 from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Unit, group_results, plan_chosen
@@ -34,11 +34,8 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
 def attack(case: Case, adversaries: Sequence[str] = tuple(ADVERSARIES)) -> dict[str, Any]:
     """Train adversaries on the training third, as one method represents it, and try them on the test third.
 
-    Returns
-    -------
-    dict
-        ``majority``, the share of the larger group on test, which an accuracy is to be compared with;
-        ``adversaries``, by name the ``accuracy`` and the ``AUC`` (1/2: nothing is given away) on test.
+    Returns ``majority``, the share of the larger group on test, which an accuracy is to be compared with, and
+    ``adversaries``, by name the ``accuracy`` and the ``AUC`` (1/2: nothing is given away) on test.
     """
     parts = prepare(case)
     seen, _, unseen = represent(train_chosen(case, parts), parts)
@@ -126,9 +123,7 @@ def draw(found: Any, results: Results) -> Figures:
         # Bars that start at a half exaggerate, bars that start at zero hide: half of all is what guessing gets.
         axes.set_ylim(min(0.5, lowest), 1.0)
     panels[-1].set_xticks(range(len(found)), [labels.dataset(name) for name in found])
-    figure.legend(
-        *panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=5, frameon=False, fontsize=9
-    )
+    add_legend(figure, panels, 5)
     return {"adversary": figure}
 
 
@@ -145,14 +140,11 @@ def judge(found: Any, results: Results) -> list[Finding]:
                 if method in by
             )
             majority = f"; majority {by['ifair-b']['majority']['mean']:.2f}" if measure == "accuracy" else ""
-            parts.append(
-                (
-                    saved >= SUBSTANTIAL,
-                    f"{labels.dataset(dataset)}, {ADVERSARIES[adversary]}, {measure}: iFair-b "
-                    f"{format_spread(ours)} against {format_spread(masked)} for masked data "
-                    f"({add_sign(-saved)}){others}{majority}",
-                )
+            line = (
+                f"{labels.dataset(dataset)}, {ADVERSARIES[adversary]}, {measure}: iFair-b {format_spread(ours)} "
+                f"against {format_spread(masked)} for masked data ({add_sign(-saved)}){others}{majority}"
             )
+            parts.append((saved >= SUBSTANTIAL, line))
     return judge_claim(
         "iFair hides the protected group from an adversary on all datasets, where masked data give it away.",
         "The mean accuracy of the paper's adversary, logistic regression, and the mean AUC of a stronger one, gradient "

@@ -12,7 +12,7 @@ from ifair.evaluate.measures import paper_measures
 from ifair.evaluate.statistics import Spread, spreads
 from ifair.evaluate.training import Trained
 from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table, Text, add_sign
-from ifair.report.pictures import BLUE, GREY, RED, light_grid, new_figure
+from ifair.report.pictures import BLUE, GREY, RED, add_legend, light_grid, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, prepare, train_chosen
 from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Unit, group_results, plan_chosen
@@ -37,13 +37,7 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
 
 
 def enforce_parity(case: Case) -> dict[str, Any]:
-    """A curve of the figure on one split: FA*IR on the scores of a representation, for every p.
-
-    Returns
-    -------
-    dict
-        ``without`` FA*IR the measures on test; ``rows``, for every ``p`` the measures on ``test``.
-    """
+    """A curve of the figure on one split: measures on test ``without`` FA*IR, and as ``rows`` those for every ``p``."""
     parts = prepare(case)
     trained = train_chosen(case, parts)
 
@@ -114,8 +108,7 @@ def draw(found: Any, results: Results) -> Figures:
         axes.set_xticks([0, 0.5, 1])
         if measure != "percent_protected":
             axes.set_ylim(*((0.4, 1.0) if axes.get_ylim()[0] > 0.4 else (0.0, 1.0)))
-    handles, names = figure.axes[MEASURES.index("percent_protected")].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=3, frameon=False, fontsize=9)
+    add_legend(figure, [figure.axes[MEASURES.index("percent_protected")]], 3)
     return {"parity": figure}
 
 

@@ -141,7 +141,7 @@ def summarise(records: Records) -> dict[str, list[Reading]]:
 def _choose_settings(
     held_out: str, variant: str, neighbours: str, by_method: Mapping[str, Mapping[int, Sequence[Any]]]
 ) -> Reading:
-    named = name_methods({method: list(by_seed.values()) for method, by_seed in by_method.items()})
+    named = name_methods(by_method)
     chance = spreads([rows[0]["test"] for rows in named.pop("chance")])
     methods = {}
     for method, splits in named.items():
@@ -212,36 +212,25 @@ def _explain_numbers(readings: Sequence[Reading], printed: Mapping[str, Any]) ->
     for measure, close in CLOSE.items():
         missed, explained = [], 0
         for method, row in printed.items():
-            nearest = min(readings, key=lambda reading: _measure_gap(reading, method, measure, row))
-            if _measure_gap(nearest, method, measure, row) <= close:
+            found = [(*_find_nearest(reading, method, measure, row[measure]), reading) for reading in readings]
+            gap, value, nearest = min(found, key=lambda one: one[0])
+            if gap <= close:
                 explained += 1
                 continue
-            value, digits = _nearest_value(nearest, method, measure, row), labels.digits(measure)
-            missed.append(f"{labels.method(method)} {row[measure]:.2f} (nearest {value:.{digits}f}: {_name(nearest)})")
+            text = f"{value:.{labels.digits(measure)}f}"
+            missed.append(f"{labels.method(method)} {row[measure]:.2f} (nearest {text}: {_name(nearest)})")
         rest = f"; by none: {'; '.join(missed)}" if missed else ""
         within = f"{close:g} points" if measure == "percent_protected" else f"{close:g}"
-        lines.append(
-            (
-                Strong(labels.measure(measure)),
-                f": {explained} of {len(printed)} numbers are explained by some reading, to within {within}{rest}.",
-            )
-        )
+        said = f": {explained} of {len(printed)} numbers are explained by some reading, to within {within}{rest}."
+        lines.append((Strong(labels.measure(measure)), said))
     return Bullets(lines)
 
 
-def _values(reading: Reading, method: str, measure: str) -> list[float]:
-    """What a reading has for a number of the paper; for FA*IR with corrected and with uncorrected significance."""
+def _find_nearest(reading: Reading, method: str, measure: str, printed: float) -> tuple[float, float]:
+    """How far a reading is from a number of the paper, and its own; FA*IR has one with and one without correction."""
     names = (method, f"{method}, unadjusted")
-    return [reading["methods"][name][measure]["mean"] for name in names if name in reading["methods"]]
-
-
-def _nearest_value(reading: Reading, method: str, measure: str, row: Mapping[str, float]) -> float:
-    values = _values(reading, method, measure)
-    return min(values, key=lambda value: abs(value - row[measure])) if values else float("inf")
-
-
-def _measure_gap(reading: Reading, method: str, measure: str, row: Mapping[str, float]) -> float:
-    return abs(_nearest_value(reading, method, measure, row) - row[measure])
+    values = [reading["methods"][name][measure]["mean"] for name in names if name in reading["methods"]]
+    return min(((abs(value - printed), value) for value in values), default=(float("inf"), float("inf")))
 
 
 def find_closest(readings: Sequence[Reading], printed: Mapping[str, Any]) -> Reading:

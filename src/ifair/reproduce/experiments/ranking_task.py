@@ -23,7 +23,7 @@ from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Re
 from ifair.reproduce.tradeoff import (
     OURS,
     TradeOff,
-    compare_table,
+    compare_methods,
     compare_with,
     describe_collapse,
     describe_picture,
@@ -69,21 +69,15 @@ def prepare_variants(case: Case, variants: Sequence[Mapping[str, Any]]) -> list[
 
 def _share_encoding(first: Split, other: Split) -> Split:
     """A split of the same encoded records, so that they need not be encoded again."""
-    pairs = ((getattr(first, name), getattr(other, name)) for name in ("train", "validation", "test"))
-    parts = {id(theirs): replace(ours, records=theirs.records) for ours, theirs in pairs}
-    train, validation, test = (parts[id(part)] for part in (other.train, other.validation, other.test))
+    parts = {id(theirs): replace(ours, records=theirs.records) for ours, theirs in zip(first, other)}
+    train, validation, test = (parts[id(part)] for part in other)
     return replace(first, train=train, validation=validation, test=test)
 
 
 def measure_variants(case: Case, variants: Sequence[Split]) -> list[list[dict[str, Any]]]:
-    """All settings of a method on one split of the same records with other scores or queries.
+    """For every variant of a split, the same records with other scores or queries, the rows of a method's settings.
 
-    Representations are learned without either, hence once; the ranker is trained for every variant.
-
-    Returns
-    -------
-    list of lists of dict
-        For every variant the rows: ``setting``, ``converged``, and the measures on ``validation`` and ``test``.
+    Representations are learned without scores and queries, hence once; the ranker is trained for every variant.
     """
     if case.method == "chance":
         return [[_measure_chance(parts)] for parts in variants]
@@ -123,20 +117,20 @@ def summarise(records: Records) -> dict[str, Rankings]:
     """By dataset: the choices of the three rules, comparisons, all points of the plot, and chance."""
     found = {}
     for dataset, by_method in rows_by_split(records).items():
-        by_split = name_methods({method: list(by_seed.values()) for method, by_seed in by_method.items()})
+        by_split = name_methods(by_method)
         chance = spreads([rows[0]["test"] for rows in by_split.pop("chance")])
         found[dataset] = Rankings(**summarise_splits(by_split, utility="MAP"), chance=chance)
     return found
 
 
-def name_methods(by_method: Mapping[str, Sequence[Sequence[Any]]]) -> dict[str, list[Any]]:
+def name_methods(by_method: Mapping[str, Mapping[int, Sequence[Any]]]) -> dict[str, list[Any]]:
     """Method and split: the rows of all settings; every p of FA*IR is a method of its own, as in the paper."""
     named: dict[str, list[Any]] = {}
-    for method, splits in by_method.items():
+    for method, by_seed in by_method.items():
         if method != "fair":
-            named[method] = list(splits)
+            named[method] = list(by_seed.values())
             continue
-        for rows in zip(*splits):
+        for rows in zip(*by_seed.values()):
             setting = rows[0]["setting"]
             named[f"fair, p = {setting['p']}" + ", unadjusted" * ("adjust" in setting)] = [[row] for row in rows]
     return named
@@ -164,22 +158,10 @@ def section(found: Any, results: Results) -> list[Block]:
             tabulate(results, dataset, [m for m in methods if m != OURS]),
             Text("What is not in the paper:"),
             tabulate(results, dataset, [m for m in methods if m == OURS]),
-            Text(
-                "iFair-b less each rival, and below it ours less each rival, all tuned for the best harmonic mean: "
-                "mean difference, 95 % interval and, with splits enough, the p-value of the corrected resampled t-test "
-                "after Holm for all rivals, FA*IR at every p among them."
-            ),
-            compare_table(summary, COLUMNS, [m for m in methods if m != "ifair-b"]),
-            *_compare_ours(summary, methods),
+            *compare_methods(summary, COLUMNS, methods, more=" for all rivals, FA*IR at every p among them"),
             *describe_collapse(summary),
         ]
     return blocks
-
-
-def _compare_ours(summary: TradeOff, methods: Sequence[str]) -> list[Block]:
-    if "comparisons_of_ours" not in summary:
-        return []
-    return [compare_table(summary, COLUMNS, [m for m in methods if m != OURS], ours=OURS)]
 
 
 def _describe_chance(chance: Mapping[str, Spread] | None) -> list[Block]:
@@ -230,7 +212,9 @@ def list_methods(results: Results, dataset: str) -> list[str]:
 
 def judge(found: Any, results: Results) -> list[Finding]:
     """What the paper concludes from its rankings."""
-    slack = _find_slack(results["paper"]["ranking"])
+    printed = results["paper"]["ranking"].values()
+    # How far below SVD the paper's iFair-b stands where the paper calls their utility comparable.
+    slack = max(by[svd]["MAP"] - by["ifair-b"]["MAP"] for by in printed for svd in ("svd", "svd-masked"))
     return [
         *judge_claim(
             "Of all rankings iFair's are the fairest to individuals, those of full and masked data the most useful.",
@@ -257,11 +241,6 @@ def judge(found: Any, results: Results) -> list[Finding]:
             [_judge_reranking(dataset, summary) for dataset, summary in found.items()],
         ),
     ]
-
-
-def _find_slack(printed: Mapping[str, Any]) -> float:
-    """How far below SVD the paper's iFair-b stands where the paper calls their utility comparable."""
-    return max(by[svd]["MAP"] - by["ifair-b"]["MAP"] for by in printed.values() for svd in ("svd", "svd-masked"))
 
 
 def _judge_extremes(dataset: str, summary: TradeOff) -> list[Part]:

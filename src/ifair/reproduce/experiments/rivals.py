@@ -5,7 +5,6 @@ rankings a linear regression) is trained. Splits, encoding, measures and rules o
 methods. A rival whose package is not installed is left out, and the summary says so.
 """
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, TypedDict
@@ -18,10 +17,10 @@ from ifair.evaluate.rules import RULES, choose_row
 from ifair.evaluate.splits import Split
 from ifair.evaluate.statistics import spread
 from ifair.evaluate.training import Outcome, decide
-from ifair.report.blocks import Block, Bullets, Code, Heading, Line, Number, Strong, Table, Text, add_sign
+from ifair.report.blocks import Block, Bullets, Code, Heading, Line, Number, Table, Text, add_sign
 from ifair.reproduce import labels, rival_models
 from ifair.reproduce.case import Case, prepare
-from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, make_unit
+from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, group_results, make_unit
 from ifair.reproduce.rival_models import HINT, PACKAGES, is_installed
 from ifair.reproduce.tradeoff import summarise_splits
 from ifair.results import Results
@@ -94,16 +93,10 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
 
 
 def measure_rival(case: Case) -> list[dict[str, Any]]:
-    """All settings of one rival on one split: every combination of the values in the grid.
+    """All settings of one rival on one split, every combination of the values in the grid: rows as of other methods.
 
-    The grid has ``rho``, ``eps`` and ``hidden`` of SenSeI, or ``alpha`` of the CorrelationRemover; the solver is that
-    of :func:`ifair.reproduce.rival_models.train_sensei`.
-
-    Returns
-    -------
-    list of dict
-        Rows as of the other methods; those of the CorrelationRemover have ``adversaries`` too, by name the AUC on test
-        with which the group is told from its output.
+    Those of the CorrelationRemover have ``adversaries`` too, by name the AUC on test with which the group is told from
+    its output.
     """
     parts = prepare(case)
     if case.method == "sensei":
@@ -128,7 +121,7 @@ def _measure_sensei(case: Case, parts: Split, setting: dict[str, Any]) -> dict[s
 
 
 def _measure_remover(case: Case, parts: Split, setting: dict[str, Any]) -> dict[str, Any]:
-    matrices = [part.X.to_numpy() for part in (parts.train, parts.validation, parts.test)]
+    matrices = [part.X.to_numpy() for part in parts]
     remover = rival_models.make_correlation_remover(setting["alpha"], parts.train.hidden).fit(matrices[0])
     mapped = [np.asarray(remover.transform(matrix)) for matrix in matrices]
     validation, test = measure_mapped(parts, mapped)
@@ -139,12 +132,9 @@ def _measure_remover(case: Case, parts: Split, setting: dict[str, Any]) -> dict[
 def summarise(records: Records) -> Summary:
     """What the three rules choose of every rival, on test, and how well the group is told."""
     found: Summary = {"classification": {}, "ranking": {}, "left_out": {}}
-    by_dataset: dict[tuple[str, str], dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
-    for record in records:
+    for dataset, by_rival in group_results(records, "dataset", "method").items():
         # Only rankings have a MAP.
-        task = "ranking" if "MAP" in record.result[0]["test"] else "classification"
-        by_dataset[task, record.case.dataset][record.case.method].append(record.result)
-    for (task, dataset), by_rival in by_dataset.items():
+        task = "ranking" if "MAP" in next(iter(by_rival.values()))[0][0]["test"] else "classification"
         utility = UTILITY[task]
         whole: Any = summarise_splits(by_rival, utility=utility, ours=next(iter(by_rival)))
         for rule in RULES:
@@ -210,13 +200,9 @@ def _compare_with_ours(results: Results) -> list[Block]:
             continue
         for rival, theirs in one["rules"]["balanced"].items():
             gap = {m: ours["test"][m]["mean"] - theirs["test"][m]["mean"] for m in ("AUC", "yNN")}
-            lines.append(
-                (
-                    Strong(labels.dataset(dataset)),
-                    f", best harmonic mean: iFair-b less {NAMES[rival]} is {add_sign(gap['AUC'])} in AUC and "
-                    f"{add_sign(gap['yNN'])} in yNN; {_name_winner(gap['AUC'], gap['yNN'])}.",
-                )
-            )
+            said = f", best harmonic mean: iFair-b less {NAMES[rival]} is {add_sign(gap['AUC'])} in AUC and "
+            said += f"{add_sign(gap['yNN'])} in yNN; {_name_winner(gap['AUC'], gap['yNN'])}."
+            lines.append(labels.line(dataset, said))
     return [Bullets(lines)] if lines else []
 
 

@@ -18,8 +18,8 @@ from ifair.evaluate.measures import UTILITY
 from ifair.evaluate.search import search
 from ifair.evaluate.space import Integer, Share, Space
 from ifair.evaluate.statistics import spread
-from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Strong, Table, Text
-from ifair.report.pictures import BLACK, BLUE, GREY, RED, new_figure
+from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Table, Text
+from ifair.report.pictures import BLACK, BLUE, GREY, RED, add_legend, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, measure, prepare, train_setting
 from ifair.reproduce.experiment import (
@@ -101,14 +101,7 @@ def _shorten(row: Mapping[str, Any], utility: str) -> dict[str, Any]:
 
 
 def explore(case: Case) -> dict[str, Any]:
-    """Search ``n_trials`` (of the grid) settings of iFair-b on one split.
-
-    Returns
-    -------
-    dict
-        ``search`` and ``grid``: rows with ``setting``, and ``validation`` and ``test`` with the two measures, in the
-        order in which they were tried.
-    """
+    """Rows of the ``search``, of ``n_trials`` settings of iFair-b on one split, and of the ``grid``, in their order."""
     parts = prepare(case)
     utility = UTILITY[parts.task]
 
@@ -116,14 +109,8 @@ def explore(case: Case) -> dict[str, Any]:
         letters = {"K": setting["K"], "lambda": 1.0 - setting["share"], "mu": setting["share"]}
         return _shorten({"setting": letters, **measure(train_setting(case, parts, letters), parts)}, utility)
 
-    trials = search(
-        objective,
-        SPACE,
-        measures=(utility, FAIRNESS),
-        n_trials=case.grid["n_trials"],
-        start=START,
-        seed=case.seed,
-    )
+    how: Any = {"measures": (utility, FAIRNESS), "start": START, "seed": case.seed}
+    trials = search(objective, SPACE, n_trials=case.grid["n_trials"], **how)
     return {"search": [trial.result for trial in trials], "grid": case.known}
 
 
@@ -223,7 +210,7 @@ def _describe_cost(dataset: str, found: dict[str, Any]) -> Line:
         search = f"{needed['search']} fits" if needed["search"] else f"more than its {found['fits']['search']} fits"
         grid = f"{needed['grid_at_random']}" if needed["grid_at_random"] else f"more than {found['fits']['grid']}"
         words.append(f"on {part} data the search needs {search}, the grid in random order {grid}")
-    return (Strong(labels.dataset(dataset)), f", to 95 % of the grid's hypervolume: {'; '.join(words)}.")
+    return labels.line(dataset, f", to 95 % of the grid's hypervolume: {'; '.join(words)}.")
 
 
 def draw(found: Any, results: Results) -> Figures:
@@ -237,8 +224,7 @@ def draw(found: Any, results: Results) -> Figures:
         row[0].set_ylabel("hypervolume")
     for axes in panels[-1]:
         axes.set_xlabel("fits")
-    handles, names = panels[0, 0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside upper center", ncols=3, frameon=False, fontsize=9)
+    add_legend(figure, panels[0], 3, side="upper")
     return {"search": figure}
 
 

@@ -15,7 +15,7 @@ from ifair.metrics import share_at_k
 from ifair.report.blocks import Block, Finding, Heading, Number, Table, Text
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case
-from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, make_unit
+from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, group_results, make_unit
 from ifair.reproduce.experiments.ranking_readings import HELD_OUT, NOTHING, QUERIES, make_case
 from ifair.reproduce.experiments.ranking_task import MEASURES, measure_variants, prepare_variants
 from ifair.reproduce.paper import SENSITIVITY
@@ -55,13 +55,9 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
 
 
 def measure_weights(case: Case) -> list[dict[str, Any]]:
-    """For every row of the table what the settings reach on one split.
+    """For every row of the table what the settings reach on one split (``rows``), and the ``base_rate``.
 
-    Returns
-    -------
-    list of dict
-        ``weights``; ``rows`` with the measures of all settings; and ``base_rate``: % protected among the truly ten best
-        of the test queries.
+    That is the percentage of protected people among the truly ten best of the test queries.
     """
     variants = [{"weights": weights} for weights in WEIGHTS]
     splits = prepare_variants(case, variants)
@@ -81,9 +77,7 @@ def _percent_at_top(scores: Any, group: Any, query: Any) -> float:
 def summarise(records: Records) -> list[Row]:
     """The rows of the table, at the setting of each split with the best harmonic mean of MAP and yNN on validation."""
     found: list[Row] = []
-    by_kind: dict[str, dict[int, list[Any]]] = {}
-    for record in records:
-        by_kind.setdefault(record.case.held_out, {}).setdefault(record.case.seed, []).append(record.result)
+    by_kind = group_results(records, "held_out", "seed")
     for (held_out, by_seed), (number, weights) in product(by_kind.items(), enumerate(WEIGHTS)):
         parts = [[result[number] for result in results] for results in by_seed.values()]
         rows = [[row for part in of_split for row in part["rows"]] for of_split in parts]

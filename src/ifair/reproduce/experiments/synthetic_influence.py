@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.pipeline import Pipeline
 
-from ifair.evaluate.splits import Part
 from ifair.evaluate.statistics import Spread, spreads
 from ifair.metrics import flip_test
 from ifair.report.blocks import Block, Finding, Heading, Number, Table, Text
@@ -55,16 +54,11 @@ def measure_influence(case: Case) -> list[dict[str, Any]]:
 
     The same setting, points and starts on each of the three variants, so that nothing but the group differs; nothing is
     aligned, for all representations live in the plane of the data. Distances are in units of the representation's own
-    spread (root mean squared distance from its centre, mean of the variants).
-
-    Returns
-    -------
-    list of dict
-        For every ``setting``: ``between_variants``, the distance between a record's two representations, mean over
-        records and pairs of variants; ``between_starts``, the same between two random starts on the random variant:
-        what would differ anyway; ``flip``, the mean distance that a record moves when only its A is changed and the
-        model stays, over all variants; ``worst_flip``; ``spread``, in the encoded units of the data. All but the last
-        are None where the representation has collapsed to a point.
+    spread (root mean squared distance from its centre, mean of the variants): ``between_variants``, that between a
+    record's two representations, mean over records and pairs of variants; ``between_starts``, the same between two
+    random starts on the random variant, what would differ anyway; ``flip`` (mean) and ``worst_flip``, those that a
+    record moves when only its A is changed and the model stays, over all variants. All are None where the
+    representation has collapsed to a point. ``spread`` is in the encoded units of the data.
     """
     parts = {variant: draw_points(variant, case)[0] for variant in VARIANTS}
     another = replace(case, seed=case.seed + 1_000_003)
@@ -74,7 +68,10 @@ def measure_influence(case: Case) -> list[dict[str, Any]]:
         models = {variant: fits[i][1] for variant, fits in fitted.items()}
         planes = {variant: map_to_plane(models[variant], part.X) for variant, part in parts.items()}
         spread = float(np.mean([np.sqrt(np.var(Z, axis=0).sum()) for Z in planes.values()]))
-        flips = [_flip_group(models[variant], part) for variant, part in parts.items()]
+        flips: list[Any] = [
+            flip_test(part.X, protected=["A"], transform=partial(map_to_plane, models[variant])).representation
+            for variant, part in parts.items()
+        ]
         moved = {
             "between_variants": float(
                 np.mean([_mean_distance(planes[a], planes[b]) for a, b in combinations(VARIANTS, 2)])
@@ -92,10 +89,6 @@ def measure_influence(case: Case) -> list[dict[str, Any]]:
 
 def _mean_distance(Z: NDArray[np.float64], other: NDArray[np.float64]) -> float:
     return float(np.linalg.norm(Z - other, axis=1).mean())
-
-
-def _flip_group(steps: Pipeline, part: Part) -> Any:
-    return flip_test(part.X, protected=["A"], transform=lambda X: map_to_plane(steps, X)).representation
 
 
 def summarise(records: Records) -> dict[str, dict[str, Spread]]:

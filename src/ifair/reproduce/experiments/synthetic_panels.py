@@ -6,7 +6,7 @@ representation, which has learned from all three.
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,15 +22,12 @@ from ifair.evaluate.splits import Part, encode_part
 from ifair.evaluate.statistics import spreads
 from ifair.evaluate.training import fit_representations
 from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table, Text
-from ifair.report.pictures import BLUE, ORANGE, new_figure
+from ifair.report.pictures import BLUE, ORANGE, Figure, add_legend, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case
 from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Source, Unit, make_unit
 from ifair.reproduce.verdicts import format_spread, judge_claim
 from ifair.results import Results
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 METHODS = {"original": "full", "ifair": "ifair-b", "lfr": "lfr"}
 """Columns of the figure, and the representations that they show."""
@@ -66,15 +63,10 @@ def measure_panel(case: Case) -> dict[str, Any]:
     """One panel of the figure, at the fairest setting of the grid and at the best compromise.
 
     The option ``variant`` of the case says who is in the protected group, ``max_records`` how many points are drawn.
-
-    Returns
-    -------
-    dict
-        ``settings``: every setting with its measures. ``labels`` and ``groups`` of the records. ``chosen``: under
-        ``fairest``, the paper's rule (of settings equally fair the most accurate), and ``balanced``, the best harmonic
-        mean of accuracy and yNN, which does not reward one label for everybody: the ``setting``, its ``measures`` (Acc,
-        yNN, Parity, EqOpp ...), the ``positions`` of the records (X1, X2, in the units of the data), and the
-        ``boundary`` (a, b, c): the line a X1 + b X2 + c = 0, Y = 1 where it is positive.
+    Under ``fairest``, the paper's rule, the most accurate of settings equally fair is chosen; ``balanced``, the best
+    harmonic mean of accuracy and yNN, does not reward one label for everybody. Of a choice there are the ``positions``
+    of the records (X1, X2, in the units of the data), and the ``boundary`` (a, b, c): the line a X1 + b X2 + c = 0,
+    Y = 1 where it is positive.
     """
     part, encoder = draw_points(case.options["variant"], case)
     tried = []
@@ -185,7 +177,7 @@ def draw(found: Any, results: Results) -> Figures:
     return {_name_figure(rule): _draw_panels(found, rule) for rule in RULES}
 
 
-def _draw_panels(found: Mapping[str, Any], rule: str) -> "Figure":
+def _draw_panels(found: Mapping[str, Any], rule: str) -> Figure:
     methods = list(next(iter(found.values())))
     figure = new_figure(7.6)
     grid = figure.subplots(len(found), len(methods), sharex=True, sharey=True, squeeze=False)
@@ -203,8 +195,7 @@ def _draw_panels(found: Mapping[str, Any], rule: str) -> "Figure":
         row[0].set_ylabel(f"{VARIANTS.get(variant, variant)}\n\nX2", fontsize=9)
     for axes in grid[-1]:
         axes.set_xlabel("X1", fontsize=9)
-    handles, names = grid[0][0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside lower center", ncols=5, frameon=False, fontsize=9)
+    add_legend(figure, grid[0], 5)
     return figure
 
 
@@ -228,12 +219,7 @@ def _draw_panel(axes: Any, panel: Mapping[str, Any], rule: str, low: Any, high: 
 
 
 def _clip_line(a: float, b: float, c: float, low: Any, high: Any) -> Any:
-    """Where the line a x + b y + c = 0 enters and leaves the box; nothing where it misses it.
-
-    Returns
-    -------
-    ndarray of shape (2, 2) or (0, 2)
-    """
+    """Where the line a x + b y + c = 0 enters and leaves the box, shape (2, 2); (0, 2) where it misses it."""
     at_x = [(x, -(a * x + c) / b) for x in (low[0], high[0]) if b != 0]
     at_y = [(-(b * y + c) / a, y) for y in (low[1], high[1]) if a != 0]
     found = [(x, y) for x, y in at_x if low[1] <= y <= high[1]] + [(x, y) for x, y in at_y if low[0] <= x <= high[0]]
