@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from ifair.core.nearest import GROUP, nearest, smallest, to_ten_digits
+from ifair.core.nearest import nearest, to_ten_digits
 from ifair.metrics import nearest_neighbours
 
 from devices import import_torch
@@ -88,12 +86,3 @@ def test_a_query_beyond_all_measure_finds_its_neighbours(rng):
     X = rng.normal(size=(5000, 3))
     far = np.array([[1e20, 0.0, 0.0], [0.0, 0.0, 0.0]])
     np.testing.assert_array_equal(nearest(X, 3, far)[0][1], by_all_distances(X, 3, far)[0][1])
-
-
-@given(st.integers(1, 60), st.integers(61, 4000), st.integers(0, 99))
-def test_about_the_smallest_are_the_smallest_of_all_but_the_last_few(n, size, seed):
-    values = np.random.default_rng(seed).permutation(size).astype(np.float32)
-    found = smallest(values, n)
-    assert len(np.unique(found)) == n
-    looked_at = values if size // GROUP <= n else values[: size // GROUP * GROUP]
-    np.testing.assert_array_equal(np.sort(values[found]), np.sort(looked_at)[:n])
