@@ -63,7 +63,8 @@ def test_missing_data_are_left_out_of_a_taste_and_refused_otherwise(tmp_path, mo
     assert "compas" in refuse(*REPRODUCE, tmp_path / "run", "--dry-run", "--profile", "quick")
 
 
-def test_without_optuna_its_experiment_is_left_out_and_said_so(monkeypatch):
+def test_without_optuna_its_experiment_is_left_out_and_said_so(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(import_module("ifair.cli.reproduce"), "find_spec", lambda name: None)
     monkeypatch.setattr("ifair.errors.find_spec", lambda name: None)
     done = do("reproduce", "--dry-run")
