@@ -1,12 +1,18 @@
 """Fixtures shared by all tests."""
 
 import os
+import re
 import signal
 import tempfile
 from pathlib import Path
 
+import hypothesis
 import numpy as np
 import pytest
+
+# Enough examples to find what is wrong everywhere; time is no test on machines that others use too.
+hypothesis.settings.register_profile("tests", max_examples=25, deadline=None)
+hypothesis.settings.load_profile("tests")
 
 # Test processes share the cores already: one BLAS thread each, set before the first numerical call, and no processes of
 # their own where a test does not ask for them; each of those would import everything anew.
@@ -31,18 +37,13 @@ def pytest_configure(config):
         config.add_cleanup(lambda: (os.environ.pop("IFAIR_TEST_SHARED"), folder.cleanup()))
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_make_collect_report(collector):
-    """Count tests that cannot be imported as an error.
-
-    Whoever looks for examples leaves out modules that need a package which is not there, and with a module of tests,
-    which is then known half-imported, all of its tests would be left out too.
-    """
-    report = yield
-    here = Path(__file__).parent
-    if report.skipped and here in collector.path.parents and "unable to import" in str(report.longrepr):
-        report.outcome, report.longrepr = "failed", f"{collector.path.relative_to(here)} cannot be imported"
-    return report
+def pytest_ignore_collect(collection_path, config):
+    """Leave out modules of a mark that is not asked for: importing what they need, such as Dask, takes seconds."""
+    unwanted = re.findall(r"\bnot (\w+)", config.option.markexpr)
+    if unwanted and collection_path.suffix == ".py":
+        marks = re.search(r"^pytestmark = .*?(?=\n\n)", collection_path.read_text(encoding="utf-8"), re.M | re.S)
+        return True if marks and {*re.findall(r"pytest\.mark\.(\w+)", marks[0])} & {*unwanted} else None
+    return None
 
 
 def pytest_generate_tests(metafunc):
@@ -69,6 +70,33 @@ def real_data():
     if not folder or not Path(folder).is_dir():
         pytest.skip("IFAIR_DATA does not name a folder with the real datasets")
     return Path(folder)
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """An empty cache folder of this test's own, and no IFAIR_DATA."""
+    monkeypatch.delenv("IFAIR_DATA", raising=False)
+    monkeypatch.setenv("IFAIR_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def few_folds():
+    """Let the adversary of an audit guess in two folds, not five; what it finds is the business of tests/metrics."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("ifair.evaluate.judgement.ADVERSARY_FOLDS", 2)
+        yield
+
+
+@pytest.fixture(scope="module")
+def few_trees():
+    """Boosting of five trees in a whole module of tests, where it is not asked how good its models are."""
+    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+    with pytest.MonkeyPatch.context() as patched:
+        for boosting in (HistGradientBoostingClassifier, HistGradientBoostingRegressor):
+            patched.setitem(boosting.__init__.__kwdefaults__, "max_iter", 5)
+        yield
 
 
 @pytest.fixture

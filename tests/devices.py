@@ -1,9 +1,22 @@
-"""What tests of kernels need where there is no device to run them."""
+"""PyTorch where it is installed, and what tests of its kernels need where there is no device to run them."""
 
 import os
 from functools import cache
 
 import pytest
+
+
+def import_torch():
+    """PyTorch; skips where it is not installed."""
+    return pytest.importorskip("torch", reason="torch is not installed: pip install 'ifair[torch]'")
+
+
+def open_torch(X, block_rows, tile_rows, **options):
+    """An engine of PyTorch, on the processor if nothing else is said."""
+    import_torch()
+    from ifair.engines.torch import TorchEngine
+
+    return TorchEngine(X, **{"device": "cpu", "block_rows": block_rows, "tile_rows": tile_rows, **options})
 
 
 def interpret_triton():

@@ -6,11 +6,13 @@ import os
 import warnings
 from contextlib import contextmanager
 from functools import cache, wraps
+from importlib import import_module
 from inspect import signature
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from ifair.audit import evidence
 from ifair.audit.cautions import list_cautions
@@ -113,6 +115,19 @@ def dataset(task="classification", protected=("sex", "origin"), frame=None):
         protected=protected,
         name="applicants",
     )
+
+
+@contextmanager
+def few_candidates():
+    """One candidate of each kind, learned by a short search, where a tuning or an audit chooses them itself."""
+    with pytest.MonkeyPatch.context() as patched:
+        # By import_module, since packages hold functions of the same names.
+        for module in ("evidence", "tuning"):
+            patched.setattr(import_module(f"ifair.audit.{module}"), "SOLVER", FAST)
+        few = {"MODELS": ("linear",), "STRENGTHS": (0.2,), "SETTINGS": ({"K": 3, "share": 0.5},), "PENALTIES": (0.1,)}
+        for name, value in few.items():
+            patched.setattr(f"ifair.evaluate.arms.{name}", value)
+        yield
 
 
 @shared

@@ -21,6 +21,20 @@ def run(*arguments):
     return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
+def do(*arguments):
+    """Run a command that must succeed."""
+    done = run(*arguments)
+    assert done.exit_code == 0, done.output
+    return done
+
+
+def refuse(*arguments, code=1):
+    """Run a command that must end with this exit code; what it says on standard error, without the ends of lines."""
+    done = run(*arguments)
+    assert done.exit_code == code, done.output
+    return " ".join(done.stderr.split())
+
+
 def load_script(path):
     spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)

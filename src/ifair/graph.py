@@ -421,7 +421,8 @@ def newcomer_scores(
         raise IfairError(
             f"one row of neighbour_scores per score is expected, got the shapes {near.shape} and {p.shape}"
         )
-    weight = np.ones(near.shape) if weights is None else np.broadcast_to(_floats(weights, "weights"), near.shape)
+    weight = np.ones(near.shape) if weights is None else _floats(weights, "weights")
+    weight = weight if weight.shape == near.shape else np.broadcast_to(weight, near.shape)
     if weight.min(initial=0.0) < 0:
         raise IfairError("weights must not be negative")
     near = np.where(weight > 0, near, p[:, None])

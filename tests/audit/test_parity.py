@@ -14,7 +14,7 @@ from ifair.models.batch_decisions import find_group_thresholds
 from ifair.report.card import card
 from ifair.report.terminal import audit_text
 
-from samples import FAST, dataset
+from samples import FAST, dataset, few_candidates
 
 
 @pytest.fixture(scope="module")
@@ -68,11 +68,8 @@ def test_who_is_swapped_to_another_group_is_decided_about_by_its_threshold(parts
 
 @pytest.fixture(scope="module")
 def found(people):
-    with pytest.MonkeyPatch.context() as patch:
-        for name, few in (("STRENGTHS", (0.2,)), ("SETTINGS", ({"K": 3, "share": 0.5},)), ("PENALTIES", (0.1,))):
-            patch.setattr(f"ifair.evaluate.arms.{name}", few)
-        options = {"models": ("linear",), "solver": FAST, "resamples": 10, "rate": 0.4}
-        return evidence(people, parity=("selection", "sex"), **options)
+    with few_candidates():
+        return evidence(people, parity=("selection", "sex"), models=("linear",), resamples=10, rate=0.4)
 
 
 def test_the_evidence_tells_of_it_and_no_point_is_blind_any_more(found):

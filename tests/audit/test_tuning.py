@@ -4,11 +4,9 @@ import json
 from collections import Counter
 
 import pytest
-from sklearn.ensemble import HistGradientBoostingClassifier
 
 from ifair.audit import evidence, tune
 from ifair.audit.tuning import fingerprint_dataset, name_choices
-from ifair.evaluate.candidates import CLASSIFIERS
 from ifair.evaluate.fronts import pareto_front
 from ifair.results import TUNING, ResultsError, check_results
 
@@ -17,16 +15,8 @@ from samples import FAST, applicants, dataset
 pytest.importorskip("optuna")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def few_trees():
-    """Boosting of a few trees: how good its models are is not asked here."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setitem(CLASSIFIERS, "boosting", lambda seed: HistGradientBoostingClassifier(max_iter=5))
-        yield
-
-
 @pytest.fixture(scope="module")
-def found():
+def found(few_trees):
     return tune(dataset(), n_trials=14, solver=FAST)
 
 
@@ -73,13 +63,13 @@ def test_a_tuning_that_asks_for_endless_work_is_refused(found):
         check_results(forged, TUNING)
 
 
-def test_a_stopped_search_goes_on_from_its_journal(tmp_path, found):
-    told = []
+def test_a_stopped_search_goes_on_from_its_journal(tmp_path):
+    told, options = [], {"models": ("linear",), "solver": FAST}
     journal = tmp_path / "journal"
-    tune(dataset(), n_trials=7, solver=FAST, journal=journal)
-    whole = tune(dataset(), n_trials=14, solver=FAST, journal=journal, observer=told.append)
-    assert whole == found
-    assert told[-1].reused == 7
+    tune(dataset(), n_trials=2, **options, journal=journal)
+    whole = tune(dataset(), n_trials=4, **options, journal=journal, observer=told.append)
+    assert whole == tune(dataset(), n_trials=4, **options)
+    assert told[-1].reused == 2
     assert told[-1].seconds_left == 0
     assert told[0].dearest > 0
 

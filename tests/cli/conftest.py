@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from scripts import run
+from scripts import do
 
 
 @pytest.fixture(scope="session")
@@ -44,8 +44,7 @@ ROLES = ["--protected", "sex", "--protected", "age", "--id", "person", "--ignore
 
 def fit_model(folder, name, *arguments):
     pytest.importorskip("skops")
-    done = run("fit", folder / "people.csv", *ROLES, *arguments, *FAST, "-o", folder / name)
-    assert done.exit_code == 0, done.output
+    do("fit", folder / "people.csv", *ROLES, *arguments, *FAST, "-o", folder / name)
     return folder / name
 
 

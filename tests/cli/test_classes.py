@@ -8,7 +8,7 @@ import pytest
 
 import ifair
 
-from scripts import run
+from scripts import do, refuse, run
 
 pytest.importorskip("skops")
 
@@ -28,8 +28,7 @@ def graded(applicants, tmp_path_factory):
 
 
 def fit(graded, name, *arguments):
-    done = run("fit", graded, *ROLES, *arguments, "-o", graded.parent / name)
-    assert done.exit_code == 0, done.output
+    done = do("fit", graded, *ROLES, *arguments, "-o", graded.parent / name)
     assert "of 3 classes (high, low, middle)" in done.stdout
     return graded.parent / name, done
 
@@ -45,8 +44,7 @@ def representation(graded):
 
 
 def test_consistent_decisions_of_several_classes_are_those_of_the_library(graded, consistent, tmp_path):
-    done = run("decide", graded, "--model", consistent, "-o", tmp_path / "out.csv", "--json")
-    assert done.exit_code == 0, done.output
+    done = do("decide", graded, "--model", consistent, "-o", tmp_path / "out.csv", "--json")
     found, people = pd.read_csv(tmp_path / "out.csv", dtype={"person": str}), pd.read_csv(graded)
     model = ifair.load(consistent)
     scores = model.scores(people[list(model.feature_names_in_)])
@@ -64,8 +62,7 @@ def test_consistent_decisions_of_several_classes_are_those_of_the_library(graded
 @pytest.mark.parametrize("which", ["consistent", "representation"])
 def test_newcomers_get_the_class_of_the_model_and_its_probability(graded, which, request, tmp_path):
     model = request.getfixturevalue(which)
-    done = run("transform", model, graded, "--decide", "-o", tmp_path / "out.csv")
-    assert done.exit_code == 0, done.output
+    do("transform", model, graded, "--decide", "-o", tmp_path / "out.csv")
     found, people, loaded = pd.read_csv(tmp_path / "out.csv"), pd.read_csv(graded), ifair.load(model)
     frame = people[list(loaded.feature_names_in_)]
     assert found["decision"].tolist() == loaded.predict(frame).tolist()
@@ -73,8 +70,7 @@ def test_newcomers_get_the_class_of_the_model_and_its_probability(graded, which,
 
 
 def test_a_model_on_a_representation_decides_without_asking_peers(graded, representation, tmp_path):
-    done = run("decide", graded, "--model", representation, "-o", tmp_path / "out.csv")
-    assert done.exit_code == 0, done.output
+    done = do("decide", graded, "--model", representation, "-o", tmp_path / "out.csv")
     assert "0 decided about otherwise than by the model alone" in done.stdout
 
 
@@ -85,8 +81,7 @@ def test_inspect_names_the_classes(consistent):
 def test_the_share_of_classes_that_flip_is_counted_when_only_sex_is_swapped(graded):
     roles = ["--protected", "sex", "--ignore", "age", *ROLES[4:]]
     path = graded.parent / "seeing.ifair"
-    done = run("fit", graded, *roles, *FAST, "-k", 10, "--no-freeze", "--mu", 0, "-o", path)
-    assert done.exit_code == 0, done.output
+    done = do("fit", graded, *roles, *FAST, "-k", 10, "--no-freeze", "--mu", 0, "-o", path)
     model, people = ifair.load(path), pd.read_csv(graded)
     swapped = people.assign(sex=people["sex"].map({"f": "m", "m": "f"}))
     columns = list(model.feature_names_in_)
@@ -98,19 +93,16 @@ def test_the_share_of_classes_that_flip_is_counted_when_only_sex_is_swapped(grad
 
 @pytest.mark.parametrize("wanted", [("--rate", 0.2), ("--n", 3), ("--threshold", 0.5)])
 def test_nobody_is_selected_among_several_classes(graded, consistent, tmp_path, wanted):
-    done = run("decide", graded, "--model", consistent, *wanted, "-o", tmp_path / "out.csv")
-    assert done.exit_code == 2
-    assert f"{wanted[0]} selects people, and this model names one of 3 classes for each" in done.stderr
+    said = refuse("decide", graded, "--model", consistent, *wanted, "-o", tmp_path / "out.csv", code=2)
+    assert f"{wanted[0]} selects people, and this model names one of 3 classes for each" in said
 
 
 def test_a_threshold_says_nothing_about_several_classes(graded, tmp_path):
-    done = run("fit", graded, *ROLES, "--consistent", 0.1, "--rate", 0.2, "-o", tmp_path / "m.ifair")
-    assert done.exit_code == 2
-    assert "'grade' has 3 classes: leave it out, or judge one class against all others" in done.stderr
+    said = refuse("fit", graded, *ROLES, "--consistent", 0.1, "--rate", 0.2, "-o", tmp_path / "m.ifair", code=2)
+    assert "'grade' has 3 classes: leave it out, or judge one class against all others" in said
 
 
 @pytest.mark.parametrize("verb", ["tune", "audit", "report"])
 def test_verbs_that_judge_name_the_way_to_judge_one_class(graded, verb, tmp_path):
-    done = run(verb, graded, *ROLES, "-o", tmp_path / "out.json")
-    assert done.exit_code == 1
-    assert "say which one is positive, against all others, such as --positive" in done.stderr
+    said = refuse(verb, graded, *ROLES, "-o", tmp_path / "out.json")
+    assert "say which one is positive, against all others, such as --positive" in said

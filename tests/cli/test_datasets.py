@@ -12,16 +12,10 @@ from ifair.datasets.about import DataFile, Origin
 from ifair.datasets.registry import dataset_names, find_about
 
 import scripts
+from scripts import do, refuse
 
 # The module; the package holds the command of the same name.
 VERB = import_module("ifair.cli.datasets")
-
-
-@pytest.fixture
-def cache(tmp_path, monkeypatch):
-    monkeypatch.delenv("IFAIR_DATA", raising=False)
-    monkeypatch.setenv("IFAIR_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
 
 
 @pytest.fixture
@@ -40,8 +34,7 @@ def run(*arguments):
 
 
 def test_list_shows_every_dataset_next_to_the_paper(cache):
-    done = run("list")
-    assert done.exit_code == 0
+    done = do("datasets", "list")
     assert all(name in done.stdout for name in dataset_names())
     assert "6,900 (6,901)" in done.stdout
     assert "part of the package" in done.stdout
@@ -67,8 +60,7 @@ def test_list_as_json_can_be_read(cache):
 
 
 def test_info_names_figures_deviations_and_licence(cache):
-    done = run("info", "credit", "--check")
-    assert done.exit_code == 0
+    done = do("datasets", "info", "credit", "--check")
     for text in ("0.672 (0.67)", "CC BY 4.0", "age from 25 to 34", "Hofmann", "fitted rule", "Checked"):
         assert text in done.stdout
 
@@ -81,9 +73,7 @@ def test_info_as_json_holds_what_was_measured(cache):
 def test_a_failed_check_exits_with_one(cache, monkeypatch):
     wrong = replace(find_about("credit").reached, rows=999)
     monkeypatch.setattr(VERB, "_measure", lambda name: wrong)
-    done = run("info", "credit", "--check")
-    assert done.exit_code == 1
-    assert "other figures" in done.stderr
+    assert "other figures" in refuse("datasets", "info", "credit", "--check")
 
 
 @pytest.mark.parametrize("command", ["info", "fetch", "path"])
@@ -95,8 +85,7 @@ def test_a_mistyped_name_suggests_the_right_one(cache, command):
 
 
 def test_fetch_prints_paths_on_stdout_and_progress_on_stderr(cache, published):
-    done = run("fetch", "census")
-    assert done.exit_code == 0
+    done = do("datasets", "fetch", "census")
     assert done.stdout == f"{cache / 'census' / 'adult.data'}\n"
     assert "fetching file://" in done.stderr
     again = json.loads(run("fetch", "census", "credit", "--json").stdout)
@@ -105,18 +94,15 @@ def test_fetch_prints_paths_on_stdout_and_progress_on_stderr(cache, published):
 
 def test_a_failed_fetch_says_where_to_get_the_file_and_goes_on_with_the_others(cache, published):
     published.write_bytes(b"altered")
-    done = run("fetch", "census", "synthetic")
-    assert done.exit_code == 1
-    assert "wrong checksum" in done.stderr
-    assert f"put it at {cache / 'census' / 'adult.data'}" in done.stderr
-    assert "synthetic: generated, nothing to fetch" in done.stderr
-    assert "not fetched: census" in done.stderr
+    said = refuse("datasets", "fetch", "census", "synthetic")
+    assert "wrong checksum" in said
+    assert f"put it at {cache / 'census' / 'adult.data'}" in said
+    assert "synthetic: generated, nothing to fetch" in said
+    assert "not fetched: census" in said
 
 
 def test_fetch_without_a_name_is_a_usage_error(cache):
-    done = run("fetch")
-    assert done.exit_code == 2
-    assert "--all" in done.stderr
+    assert "--all" in refuse("datasets", "fetch", code=2)
 
 
 def test_path_shows_the_folders_and_the_files(cache, published):

@@ -10,7 +10,7 @@ import pytest
 from ifair.results import EVIDENCE, check_results
 
 from samples import small_evidence
-from scripts import run
+from scripts import do, refuse, run
 
 demo = import_module("ifair.cli.demo")
 """The module: the package holds the command of this name."""
@@ -33,8 +33,7 @@ def asked(monkeypatch):
 
 def test_the_command_prints_a_short_table_a_verdict_and_where_the_report_is(tmp_path, asked):
     folder = tmp_path / "new" / "folder"
-    outcome = run("demo", "--output", folder)
-    assert outcome.exit_code == 0, outcome.output
+    outcome = do("demo", "--output", folder)
     assert asked["dataset"].name == "credit"
     found = small_evidence()
     for point in found["points"]:
@@ -79,7 +78,7 @@ def test_the_report_is_opened_only_where_it_is_seen(tmp_path, asked, monkeypatch
     if display:
         monkeypatch.setenv("WAYLAND_DISPLAY", "wayland-0")
     monkeypatch.setattr(demo, "is_terminal", lambda: terminal)
-    assert run("demo", "--output", tmp_path, *arguments).exit_code == 0
+    do("demo", "--output", tmp_path, *arguments)
     assert pages == ([str(tmp_path / "report.html")] if opened else [])
 
 
@@ -87,6 +86,4 @@ def test_a_folder_that_cannot_be_made_is_named_before_any_work(tmp_path, monkeyp
     monkeypatch.setattr("ifair.audit.evidence", lambda *_, **__: pytest.fail("work was done"))
     blocked = tmp_path / "file"
     blocked.write_text("")
-    outcome = run("demo", "--output", blocked / "inside")
-    assert outcome.exit_code == 1
-    assert f"cannot make the folder {blocked / 'inside'}" in outcome.stderr
+    assert f"cannot make the folder {blocked / 'inside'}" in refuse("demo", "--output", blocked / "inside")

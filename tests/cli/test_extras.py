@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from scripts import ENVIRONMENT, run
+from scripts import ENVIRONMENT, refuse
 
 CASES = {
     "persist": [
@@ -32,10 +32,9 @@ def test_what_is_missing_is_named_before_any_file_is_looked_at(extra, arguments,
     absent = {name for name, brings in EXTRAS.items() if brings == extra}
     monkeypatch.setattr("ifair.errors.find_spec", lambda name: None if name in absent else object())
     monkeypatch.chdir(tmp_path)
-    done = run(*arguments)
-    assert done.exit_code == 1, done.output
+    said = refuse(*arguments)
     # No such file exists: had any been looked at, that would be the error.
-    assert f"pip install 'ifair[{extra}]', or in a clone pip install -e '.[{extra}]'" in done.stderr
+    assert f"pip install 'ifair[{extra}]', or in a clone pip install -e '.[{extra}]'" in said
     assert list(tmp_path.iterdir()) == []
 
 

@@ -13,15 +13,11 @@ from sklearn.pipeline import make_pipeline
 import ifair
 from ifair import Encoder, IFair
 
-from scripts import ENVIRONMENT, run
+from scripts import ENVIRONMENT, do, refuse, run
 
 pytest.importorskip("skops")
 
 FAST = ["-k", "3", "--restarts", "1", "--max-iter", "300", "--jobs", "1"]
-
-
-def fit(table, *arguments):
-    return run("fit", table, *FAST, *arguments)
 
 
 def test_the_file_holds_what_the_library_learns(folder, applicants, classifier):
@@ -56,14 +52,13 @@ def test_a_file_of_roles_does_what_the_flags_do(folder, classifier, tmp_path):
     )
     out = tmp_path / "model.ifair"
     # The flag comes before the file.
-    done = fit(folder / "people.csv", "--columns", roles, "--positive", "yes", "-o", out)
-    assert done.exit_code == 0, done.output
+    do("fit", *FAST, folder / "people.csv", "--columns", roles, "--positive", "yes", "-o", out)
     assert ifair.inspect(out)["about"] == ifair.inspect(classifier)["about"]
 
 
 def test_json_is_all_that_standard_output_holds(folder, tmp_path):
     out = tmp_path / "model.ifair"
-    done = fit(folder / "people.csv", "-p", "sex", "-o", out, "--json")
+    done = do("fit", *FAST, folder / "people.csv", "-p", "sex", "-o", out, "--json")
     facts = json.loads(done.stdout)
     assert facts["model"] == str(out)
     assert not any(name.startswith("sex") for name in facts["training"]["weights"])
@@ -77,8 +72,7 @@ def test_json_is_all_that_standard_output_holds(folder, tmp_path):
 
 
 def test_words_tell_losses_convergence_weights_and_what_was_left_out(folder, tmp_path):
-    done = fit(folder / "people.csv", "-p", "sex", "--max-iter", "2", "-o", tmp_path / "model.ifair")
-    assert done.exit_code == 0, done.output
+    done = do("fit", *FAST, folder / "people.csv", "-p", "sex", "--max-iter", "2", "-o", tmp_path / "model.ifair")
     for part in (
         "utility",
         "fairness",
@@ -95,8 +89,7 @@ def test_words_tell_losses_convergence_weights_and_what_was_left_out(folder, tmp
 def test_the_papers_way_says_how_many_decisions_flip(folder, applicants, tmp_path):
     out = tmp_path / "model.ifair"
     roles = ["-p", "sex", "--ignore", "person", "--ignore", "rating", "--target", "hired", "--positive", "yes"]
-    done = fit(folder / "people.csv", *roles, "--no-freeze", "-o", out)
-    assert done.exit_code == 0, done.output
+    done = do("fit", *FAST, folder / "people.csv", *roles, "--no-freeze", "-o", out)
     model = ifair.load(out)
     swapped = applicants.assign(sex=applicants["sex"].map({"f": "m", "m": "f"}))
     now, then = (model.predict(table[list(model.feature_names_in_)]) for table in (applicants, swapped))
@@ -116,7 +109,7 @@ def test_the_papers_way_says_how_many_decisions_flip(folder, applicants, tmp_pat
     ],
 )
 def test_what_cannot_work_exits_with_1_and_says_why(folder, tmp_path, arguments, message):
-    done = fit(folder / "people.csv", *arguments, "-o", tmp_path / "model.ifair")
+    done = run("fit", *FAST, folder / "people.csv", *arguments, "-o", tmp_path / "model.ifair")
     assert done.exit_code == 1
     assert message in done.stderr
     assert done.stdout == ""
@@ -124,18 +117,14 @@ def test_what_cannot_work_exits_with_1_and_says_why(folder, tmp_path, arguments,
 
 
 def test_files_that_are_not_there_are_named(folder, tmp_path):
-    done = fit(folder / "peple.csv", "-p", "sex", "-o", tmp_path / "model.ifair")
-    assert done.exit_code == 1
-    assert "did you mean 'people.csv'?" in done.stderr
-    done = fit(folder / "people.csv", "-p", "sex", "-o", tmp_path / "no" / "model.ifair")
-    assert done.exit_code == 1
-    assert "there is no folder" in done.stderr
+    said = refuse("fit", *FAST, folder / "peple.csv", "-p", "sex", "-o", tmp_path / "model.ifair")
+    assert "did you mean 'people.csv'?" in said
+    said = refuse("fit", *FAST, folder / "people.csv", "-p", "sex", "-o", tmp_path / "no" / "model.ifair")
+    assert "there is no folder" in said
 
 
 def test_without_protected_columns_the_usage_is_wrong(folder, tmp_path):
-    done = fit(folder / "people.csv", "-o", tmp_path / "model.ifair")
-    assert done.exit_code == 2
-    assert "--protected" in done.stderr
+    assert "--protected" in refuse("fit", *FAST, folder / "people.csv", "-o", tmp_path / "model.ifair", code=2)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
@@ -168,7 +157,6 @@ def test_ctrl_c_ends_it_and_leaves_no_file(folder, applicants, tmp_path):
 )
 def test_of_a_number_scores_move_and_no_decision_changes(folder, tmp_path, freeze, said):
     roles = ["-p", "sex", "--ignore", "person", "--ignore", "hired", "--ignore", "team", "--target", "rating"]
-    done = fit(folder / "people.csv", *roles, freeze, "--max-iter", 5, "-o", tmp_path / "m.ifair")
-    assert done.exit_code == 0, done.output
+    done = do("fit", *FAST, folder / "people.csv", *roles, freeze, "--max-iter", 5, "-o", tmp_path / "m.ifair")
     assert said in done.stdout
     assert "decisions" not in done.stdout

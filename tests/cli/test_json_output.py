@@ -5,10 +5,11 @@ from importlib import import_module
 
 import pandas as pd
 import pytest
+from quiet import quietly
 
 from ifair.cli import main
 
-from scripts import run
+from scripts import do
 
 UNDEFINED = {"loss": float("nan"), "bounds": [float("-inf"), 1.5, {"most": float("inf")}]}
 
@@ -73,15 +74,14 @@ def test_every_verb_with_the_option_is_tried_here():
 
 
 @pytest.mark.usefixtures("undefined")
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@quietly
 @pytest.mark.parametrize("verb", COMMANDS)
 def test_the_json_of_every_verb_is_read_by_a_strict_parser(verb, classifier, applicants, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     # Queries are numbers.
     applicants.assign(team=pd.factorize(applicants["team"])[0]).to_csv("people.csv", index=False)
     (tmp_path / classifier.name).write_bytes(classifier.read_bytes())
-    done = run(*verb.split(), *COMMANDS[verb], "--json")
-    assert done.exit_code == 0, done.output
+    done = do(*verb.split(), *COMMANDS[verb], "--json")
     found = parse_strictly(done.stdout)
     if verb in ("tune", "audit", "demo", "reproduce"):
         assert found == {"loss": None, "bounds": [None, 1.5, {"most": None}]}

@@ -7,7 +7,7 @@ import pytest
 
 import ifair
 
-from scripts import list_imports, run
+from scripts import do, list_imports, run
 
 pytest.importorskip("skops")
 
@@ -47,8 +47,7 @@ def test_a_file_that_is_no_model_exits_with_1(folder, tmp_path, monkeypatch, ver
 def test_json_of_an_export_says_which_column_each_input_stands_for(classifier, tmp_path):
     onnx = pytest.importorskip("onnx")
     pytest.importorskip("skl2onnx")
-    done = run("export", classifier, "--onnx", tmp_path / "model.onnx", "--json")
-    assert done.exit_code == 0, done.output
+    done = do("export", classifier, "--onnx", tmp_path / "model.onnx", "--json")
     facts = json.loads(done.stdout)
     graph = onnx.load(tmp_path / "model.onnx").graph
     assert facts["bytes"] == (tmp_path / "model.onnx").stat().st_size
@@ -61,8 +60,7 @@ def test_json_of_an_export_says_which_column_each_input_stands_for(classifier, t
 def test_the_exported_model_runs_in_onnxruntime(classifier, applicants, tmp_path):
     pytest.importorskip("skl2onnx")
     runtime = pytest.importorskip("onnxruntime")
-    done = run("export", classifier, "--onnx", tmp_path / "model.onnx", "--precision", "double")
-    assert done.exit_code == 0, done.output
+    do("export", classifier, "--onnx", tmp_path / "model.onnx", "--precision", "double")
     session = runtime.InferenceSession(str(tmp_path / "model.onnx"), providers=["CPUExecutionProvider"])
     model = ifair.load(classifier)
     people = applicants[model["encode"].attributes_]

@@ -11,20 +11,14 @@ from sklearn.metrics import accuracy_score, recall_score, roc_auc_score
 import ifair
 from ifair.audit.people_view import round_scores
 
-from samples import applicants
-from scripts import run
+from samples import applicants, few_candidates
+from scripts import do, refuse
 
 pytest.importorskip("optuna")
 pytest.importorskip("skops")
 pytest.importorskip("jinja2")
 
 ROLES = ["--protected", "sex", "--target", "hired", "--ignore", "rating", "--ignore", "team", "--id", "person"]
-
-
-def do(*arguments):
-    done = run(*arguments)
-    assert done.exit_code == 0, done.output
-    return done
 
 
 @pytest.fixture(scope="module")
@@ -35,9 +29,9 @@ def place(tmp_path_factory):
     frame.insert(0, "person", [f"p{i:03d}" for i in range(len(frame))])
     frame.to_csv(folder / "people.csv", index=False)
     frame.drop(columns=["sex", "hired", "rating"]).to_csv(folder / "newcomers.csv", index=False)
-    tuned = do(
-        "tune", folder / "people.csv", *ROLES, "--trials", 4, "--estimator", "linear", "-o", folder / "tuning.json"
-    )
+    searched = ["--trials", 4, "--estimator", "linear", "-o", folder / "tuning.json"]
+    with few_candidates():
+        tuned = do("tune", folder / "people.csv", *ROLES, *searched)
     assert "4 settings: at most" in tuned.stderr
     assert "0 s left" in tuned.stderr
     assert "protected columns deleted" in tuned.stdout
@@ -129,9 +123,8 @@ def test_a_tuning_of_another_table_or_of_other_roles_is_refused(place, tmp_path)
     other.to_csv(tmp_path / "other.csv", index=False)
     for table, roles in ((tmp_path / "other.csv", ROLES), (place / "people.csv", [*ROLES, "--protected", "origin"])):
         for verb in ("fit", "audit"):
-            done = run(verb, table, *roles, "--tuning", place / "tuning.json", "-o", tmp_path / "out")
-            assert done.exit_code == 1
-            assert "was tuned on other records or roles (people.csv, 240 people)" in done.stderr
+            said = refuse(verb, table, *roles, "--tuning", place / "tuning.json", "-o", tmp_path / "out")
+            assert "was tuned on other records or roles (people.csv, 240 people)" in said
             assert not (tmp_path / "out").exists()
 
 
@@ -146,15 +139,12 @@ def test_a_tuning_of_another_table_or_of_other_roles_is_refused(place, tmp_path)
 )
 def test_what_contradicts_a_tuning_is_refused(place, tmp_path, arguments, code, message):
     tuning = ["--tuning", place / "tuning.json", "-o", tmp_path / "model.ifair"]
-    done = run("fit", place / "people.csv", *ROLES, *tuning, *arguments)
-    assert done.exit_code == code
-    assert message in " ".join(done.stderr.split())
+    assert message in refuse("fit", place / "people.csv", *ROLES, *tuning, *arguments, code=code)
 
 
 def test_a_choice_without_a_tuning_is_refused(place, tmp_path):
-    done = run("fit", place / "people.csv", *ROLES, "--choice", "balanced", "-o", tmp_path / "model.ifair")
-    assert done.exit_code == 2
-    assert "--tuning FILE" in done.stderr
+    said = refuse("fit", place / "people.csv", *ROLES, "--choice", "balanced", "-o", tmp_path / "model.ifair", code=2)
+    assert "--tuning FILE" in said
 
 
 def test_a_model_of_ones_own_is_tuned_and_shipped(place, tmp_path, monkeypatch):
@@ -163,20 +153,13 @@ def test_a_model_of_ones_own_is_tuned_and_shipped(place, tmp_path, monkeypatch):
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
-    do("tune", place / "people.csv", *ROLES, "--trials", 4, "--estimator", "our_models:make_bayes", "-o", "tuning.json")
+    searched = ["--trials", 4, "--estimator", "our_models:make_bayes", "-o", "tuning.json"]
+    with few_candidates():
+        do("tune", place / "people.csv", *ROLES, *searched)
     tuning = json.loads((tmp_path / "tuning.json").read_text())
     assert "our_models:make_bayes" in {p["candidate"]["model"] for p in tuning["trials"] if p["role"] == "ours"}
-    do(
-        "fit",
-        place / "people.csv",
-        *ROLES,
-        "--consistent",
-        0.1,
-        "--estimator",
-        "our_models:make_bayes",
-        "-o",
-        "m.ifair",
-    )
+    learned = ["--consistent", 0.1, "--estimator", "our_models:make_bayes", "-o", "m.ifair"]
+    do("fit", place / "people.csv", *ROLES, *learned)
     assert type(ifair.load("m.ifair").estimator_[-1]).__name__ == "GaussianNB"
 
 
@@ -191,9 +174,8 @@ def test_a_type_of_ones_own_is_told_of_in_fit_and_vouched_for_in_decide_and_tran
     vouch = ["--trusted", "our_types.Scorer"]
     assert f"must vouch for them with {' '.join(vouch)}" in " ".join(told.split())
     assert "ModelFileWarning" not in told
-    refused = run("decide", place / "newcomers.csv", "--model", "m.ifair", "-o", "decided.csv")
-    assert refused.exit_code == 1
-    assert f"load it with {' '.join(vouch)}" in " ".join(refused.stderr.split())
+    said = refuse("decide", place / "newcomers.csv", "--model", "m.ifair", "-o", "decided.csv")
+    assert f"load it with {' '.join(vouch)}" in said
     do("decide", place / "newcomers.csv", "--model", "m.ifair", *vouch, "-o", "decided.csv")
     do("transform", "m.ifair", place / "newcomers.csv", "--decide", *vouch, "-o", "scored.csv")
     assert len(pd.read_csv("scored.csv")) == len(pd.read_csv("decided.csv"))
@@ -201,16 +183,14 @@ def test_a_type_of_ones_own_is_told_of_in_fit_and_vouched_for_in_decide_and_tran
 
 def test_options_of_an_audit_are_refused_where_it_is_over(place, tmp_path):
     for flag in (["-p", "sex"], ["--tuning", place / "tuning.json"], ["--evidence", tmp_path / "e.json"]):
-        done = run("report", place / "evidence.json", *flag, "-o", tmp_path / "report.html")
-        assert done.exit_code == 2
-        assert "says how to audit a table, and evidence is given: leave it out" in " ".join(done.stderr.split())
+        said = refuse("report", place / "evidence.json", *flag, "-o", tmp_path / "report.html", code=2)
+        assert "says how to audit a table, and evidence is given: leave it out" in said
     assert not (tmp_path / "report.html").exists()
 
 
 def test_an_outcome_of_several_classes_needs_the_one_that_is_positive(place, tmp_path):
     roles = ["-p", "sex", "--target", "team", "--ignore", "person"]
-    done = run("audit", place / "people.csv", *roles, "-o", tmp_path / "evidence.json")
-    assert done.exit_code == 1
+    said = refuse("audit", place / "people.csv", *roles, "-o", tmp_path / "evidence.json")
     classes = pd.read_csv(place / "people.csv")["team"].unique().tolist()
-    assert ", ".join(map(repr, sorted(classes)[:5])) in " ".join(done.stderr.split())
-    assert f"say which one is positive, against all others, such as --positive '{classes[0]}'" in done.stderr
+    assert ", ".join(map(repr, sorted(classes)[:5])) in said
+    assert f"say which one is positive, against all others, such as --positive '{classes[0]}'" in said

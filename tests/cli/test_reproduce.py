@@ -9,7 +9,7 @@ import pytest
 from ifair.reproduce.assemble import empty_results
 from ifair.reproduce.profiles import PROFILES, Profile, Source
 
-from scripts import run
+from scripts import do, refuse
 
 TINY = Profile(
     n_splits=2,
@@ -25,6 +25,7 @@ TINY = Profile(
 
 RUN = {"seeds": [0], "units": 1, "seconds": 1.0, "sources": [], "grid": {}, "solver": {}, "left_out": []}
 RUN["environment"] = {"machine": "x86_64"}
+REPRODUCE = ["reproduce", "--jobs", 1, "--output"]
 
 
 @pytest.fixture
@@ -32,32 +33,25 @@ def tiny(monkeypatch):
     monkeypatch.setitem(PROFILES, "smoke", TINY)
 
 
-def invoke(folder, *arguments):
-    return run("reproduce", "--jobs", 1, "--output", folder, *arguments)
-
-
 def test_the_plan_can_be_seen_without_running_it(tiny, tmp_path):
-    outcome = invoke(tmp_path / "run", "--dry-run")
-    assert outcome.exit_code == 0
+    outcome = do(*REPRODUCE, tmp_path / "run", "--dry-run")
     assert re.search(r"classification  credit 2 +16 ", outcome.stdout)
     assert "Profile smoke, 1 processes" in outcome.stdout
     assert not (tmp_path / "run").exists()
-    fewer = invoke(tmp_path / "run", "--dry-run", "--splits", "1")
+    fewer = do(*REPRODUCE, tmp_path / "run", "--dry-run", "--splits", "1")
     assert re.search(r"classification  credit 1 +8 ", fewer.stdout)
 
 
 def test_a_folder_holds_one_profile(tiny, tmp_path):
     runs = {"classification": {"credit": {**RUN, "profile": "quick"}}}
     (tmp_path / "results.json").write_text(json.dumps({**empty_results(), "runs": runs}), encoding="utf-8")
-    outcome = invoke(tmp_path, "--dry-run")
-    assert outcome.exit_code == 1
-    assert "holds results of the profile quick, and a page has one profile" in outcome.stderr
+    said = refuse(*REPRODUCE, tmp_path, "--dry-run")
+    assert "holds results of the profile quick, and a page has one profile" in said
 
 
 def test_an_unknown_experiment_is_named(tiny, tmp_path):
-    outcome = invoke(tmp_path / "run", "--only", "clasification")
-    assert outcome.exit_code == 2
-    assert "no experiment 'clasification'" in outcome.stderr
+    said = refuse(*REPRODUCE, tmp_path / "run", "--only", "clasification", code=2)
+    assert "no experiment 'clasification'" in said
 
 
 def test_missing_data_are_left_out_of_a_taste_and_refused_otherwise(tmp_path, monkeypatch):
@@ -65,21 +59,15 @@ def test_missing_data_are_left_out_of_a_taste_and_refused_otherwise(tmp_path, mo
     monkeypatch.delenv("IFAIR_DATA", raising=False)
     fetch = import_module("ifair.datasets.download")
     monkeypatch.setattr(fetch.urllib.request, "urlopen", lambda *a, **k: (_ for _ in ()).throw(OSError("no network")))
-    taste = invoke(tmp_path / "run", "--dry-run")
-    assert taste.exit_code == 0
-    assert "left out: xing" in taste.stderr
-    whole = invoke(tmp_path / "run", "--dry-run", "--profile", "quick")
-    assert whole.exit_code == 1
-    assert "compas" in whole.stderr
+    assert "left out: xing" in do(*REPRODUCE, tmp_path / "run", "--dry-run").stderr
+    assert "compas" in refuse(*REPRODUCE, tmp_path / "run", "--dry-run", "--profile", "quick")
 
 
-def test_without_optuna_its_experiment_is_left_out_and_said_so(monkeypatch):
+def test_without_optuna_its_experiment_is_left_out_and_said_so(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(import_module("ifair.cli.reproduce"), "find_spec", lambda name: None)
     monkeypatch.setattr("ifair.errors.find_spec", lambda name: None)
-    done = run("reproduce", "--dry-run")
-    assert done.exit_code == 0, done.output
+    done = do("reproduce", "--dry-run")
     assert "search" not in done.stdout
     assert "left out: the experiment search, which needs optuna: pip install 'ifair[tune]'" in done.stderr
-    done = run("reproduce", "--dry-run", "--only", "search")
-    assert done.exit_code == 1
-    assert "pip install 'ifair[tune]'" in done.stderr
+    assert "pip install 'ifair[tune]'" in refuse("reproduce", "--dry-run", "--only", "search")

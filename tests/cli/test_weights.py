@@ -1,7 +1,6 @@
 """``--weight``: a column that says how many people a row stands for, in models and in measures."""
 
 import json
-from importlib import import_module
 
 import numpy as np
 import pandas as pd
@@ -17,8 +16,8 @@ from ifair.errors import IfairError
 from ifair.report.card import card
 from ifair.report.terminal import audit_text, tuning_text
 
-from samples import FAST, applicants
-from scripts import run
+from samples import applicants, few_candidates
+from scripts import do, refuse, run
 
 ROLES = ["--protected", "sex", "--target", "hired", "--ignore", "rating", "--ignore", "team", "--id", "person"]
 
@@ -37,19 +36,9 @@ def table(people, tmp_path_factory):
     return path
 
 
-def few_candidates(patch):
-    patch.setattr(import_module("ifair.audit.evidence"), "SOLVER", FAST)
-    arms = import_module("ifair.evaluate.arms")
-    patch.setattr(arms, "MODELS", ("linear",))
-    for name, few in (("STRENGTHS", (0.2,)), ("SETTINGS", ({"K": 3, "share": 0.5},)), ("PENALTIES", (0.1,))):
-        patch.setattr(arms, name, few)
-
-
 def audit(table, *arguments):
-    with pytest.MonkeyPatch.context() as patch:
-        few_candidates(patch)
-        done = run("audit", table, *ROLES, *arguments, "--resamples", 20, "--jobs", 1, "--json")
-    assert done.exit_code == 0, done.output
+    with few_candidates():
+        done = do("audit", table, *ROLES, *arguments, "--resamples", 20, "--jobs", 1, "--json")
     return json.loads(done.stdout)
 
 
@@ -111,10 +100,8 @@ def test_a_tuning_learns_and_judges_by_the_weights(table, tmp_path):
     pytest.importorskip("optuna")
     out = tmp_path / "tuning.json"
     options = ["--trials", 2, "--estimator", "linear", "-o", out]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(import_module("ifair.audit.tuning"), "SOLVER", FAST)
-        done = run("tune", table, *ROLES, "--weight", "stands_for", "--ignore", "twice", *options)
-    assert done.exit_code == 0, done.output
+    with few_candidates():
+        done = do("tune", table, *ROLES, "--weight", "stands_for", "--ignore", "twice", *options)
     found = json.loads(out.read_text())
     assert found["data"]["weighted_by"] == "stands_for"
     assert "people are weighted by 'stands_for'" in tuning_text(found)
@@ -131,8 +118,7 @@ def test_a_model_is_learned_with_the_weights_by_option_or_by_file(table, people,
         'weight = "stands_for"\n'
     )
     options = ["-k", 3, "--restarts", 1, "--max-iter", 300, "--jobs", 1, "-o", out]
-    done = run("fit", table, "--columns", roles, *options)
-    assert done.exit_code == 0, done.output
+    done = do("fit", table, "--columns", roles, *options)
     assert "people are weighted by 'stands_for'" in done.output
     about = ifair.inspect(out)["about"]
     assert about["roles"]["weight"] == about["data"]["weighted_by"] == "stands_for"
@@ -147,8 +133,7 @@ def test_a_model_is_learned_with_the_weights_by_option_or_by_file(table, people,
 def test_consistent_decisions_are_learned_with_the_weights(table, people, tmp_path):
     pytest.importorskip("skops")
     more = ["--weight", "stands_for", "--ignore", "twice", "--consistent", 0.1, "-o", tmp_path / "model.ifair"]
-    done = run("fit", table, *ROLES, *more)
-    assert done.exit_code == 0, done.output
+    do("fit", table, *ROLES, *more)
     model = ifair.load(tmp_path / "model.ifair")
     X = people[list(model.feature_names_in_)]
     weights = people["stands_for"] / people["stands_for"].mean()
@@ -164,9 +149,8 @@ def test_weights_that_are_not_positive_numbers_are_named_by_their_rows(people, v
     bad = people["stands_for"].copy()
     bad.iloc[[2, 4, 6, 8]] = [0, np.nan, -1, np.inf]
     people.assign(stands_for=bad).to_csv(tmp_path / "people.csv", index=False)
-    done = run(verb, tmp_path / "people.csv", *ROLES, "--weight", "stands_for", "-o", tmp_path / "out.ifair")
-    assert done.exit_code == 1
-    assert "must hold positive numbers: row 3 holds 0.0; row 5 is empty; row 7 holds -1.0; and 1 more" in done.output
+    said = refuse(verb, tmp_path / "people.csv", *ROLES, "--weight", "stands_for", "-o", tmp_path / "out.ifair")
+    assert "must hold positive numbers: row 3 holds 0.0; row 5 is empty; row 7 holds -1.0; and 1 more" in said
 
 
 def test_a_table_in_python_has_weights_too_and_rankings_have_none(people):
@@ -184,9 +168,7 @@ def test_a_table_in_python_has_weights_too_and_rankings_have_none(people):
 def test_a_model_that_cannot_weigh_people_says_so(table, tmp_path):
     pytest.importorskip("skops")
     more = ["--weight", "stands_for", "--ignore", "twice", "--estimator", "neighbours", "-o", tmp_path / "m.ifair"]
-    done = run("fit", table, *ROLES, *more)
-    assert done.exit_code == 1
-    assert "the model neighbours cannot weigh people" in done.output
+    assert "the model neighbours cannot weigh people" in refuse("fit", table, *ROLES, *more)
 
 
 def test_weights_in_parquet_and_pandas_are_read_alike(people, tmp_path):

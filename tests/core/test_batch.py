@@ -14,21 +14,16 @@ from ifair.core.pairs import AllPairs, EuclideanPairs, Landmarks
 from ifair.core.solve import Problem, minimise_many
 from ifair.engines.engine import LocalEngine
 
+from devices import open_torch
+
 M, N, K = 41, 6, 4
 UNPROTECTED = np.array([0, 1, 2, 4])
 WEIGHTS = [(1.3, 0.7), (1.0, 0.0), (0.0, 2.0), (0.1, 0.9), (50.0, 1.0)]
 
 
-def on_torch(X):
-    pytest.importorskip("torch", reason="torch is not installed: pip install 'ifair[torch]'")
-    from ifair.engines.torch import TorchEngine
-
-    return TorchEngine(X, device="cpu", block_rows=20, tile_rows=15)
-
-
 ENGINES = {
     "local": lambda X: LocalEngine(X, block_rows=20, tile_rows=15),
-    "torch": on_torch,
+    "torch": lambda X: open_torch(X, 20, 15),
 }
 
 

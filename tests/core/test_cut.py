@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.sparse import csgraph
@@ -36,7 +36,6 @@ def problems(draw, most):
 
 
 @given(problem=problems(most=15))
-@settings(max_examples=25, deadline=None)
 def test_the_decision_is_the_smallest_best_of_all(problem):
     gains, edges, strength = problem
     expected = smallest_best_of_all(gains, edges, strength)
@@ -44,7 +43,6 @@ def test_the_decision_is_the_smallest_best_of_all(problem):
 
 
 @given(problem=problems(most=9))
-@settings(max_examples=20, deadline=None)
 def test_a_flow_alone_decides_alike_also_in_small_numbers(problem):
     gains, edges, strength = problem
     expected = smallest_best_of_all(gains, edges, strength)

@@ -6,6 +6,8 @@ from scipy.optimize import minimize
 
 from ifair.core.lbfgs import CURVATURE, DECREASE, MEMORY, LineSearch, Minimiser
 
+from devices import import_torch
+
 
 def quadratic(n, condition):
     scales = np.geomspace(1.0, condition, n)
@@ -107,7 +109,7 @@ def test_a_search_does_not_depend_on_the_others(rng):
 
 
 def test_searches_on_torch_take_the_same_steps(rng):
-    torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'ifair[torch]'")
+    torch = import_torch()
     functions, starts = PROBLEMS["rosenbrock"], rng.normal(size=(3, 6))
     for there, here in zip(search(functions, starts, torch=torch)[0], search(functions, starts)[0]):
         np.testing.assert_allclose(there[:20], here[:20], rtol=1e-8)

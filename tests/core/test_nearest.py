@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from ifair.core.nearest import GROUP, nearest, smallest, to_ten_digits
+from ifair.core.nearest import nearest, to_ten_digits
 from ifair.metrics import nearest_neighbours
+
+from devices import import_torch
 
 
 def by_all_distances(reference, k, queries=None):
@@ -19,22 +19,19 @@ def by_all_distances(reference, k, queries=None):
     return order, np.take_along_axis(squared, order, axis=1)
 
 
-def import_torch():
-    torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'ifair[torch]'")
+def on_tensors(reference, k, queries=None):
+    torch = import_torch()
     from ifair.core import nearest_torch
 
-    return torch, nearest_torch
-
-
-def on_tensors(reference, k, queries=None):
-    torch, nearest_torch = import_torch()
     asked = None if queries is None else torch.from_numpy(queries)
     index, squared = nearest_torch.nearest(torch.from_numpy(reference), k, asked)
     return index.numpy(), squared.numpy()
 
 
 def as_on_tensor_cores(reference, k, queries=None):
-    _, nearest_torch = import_torch()
+    import_torch()
+    from ifair.core import nearest_torch
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(nearest_torch, "SPLIT", frozenset({"cpu"}))
         patch.setattr(nearest_torch, "TILE", 2**14)
@@ -89,12 +86,3 @@ def test_a_query_beyond_all_measure_finds_its_neighbours(rng):
     X = rng.normal(size=(5000, 3))
     far = np.array([[1e20, 0.0, 0.0], [0.0, 0.0, 0.0]])
     np.testing.assert_array_equal(nearest(X, 3, far)[0][1], by_all_distances(X, 3, far)[0][1])
-
-
-@given(st.integers(1, 60), st.integers(61, 4000), st.integers(0, 99))
-def test_about_the_smallest_are_the_smallest_of_all_but_the_last_few(n, size, seed):
-    values = np.random.default_rng(seed).permutation(size).astype(np.float32)
-    found = smallest(values, n)
-    assert len(np.unique(found)) == n
-    looked_at = values if size // GROUP <= n else values[: size // GROUP * GROUP]
-    np.testing.assert_array_equal(np.sort(values[found]), np.sort(looked_at)[:n])

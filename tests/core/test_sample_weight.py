@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ifair.core.lfr_terms import GroupParity, LabelCrossEntropy, first_log_odds
@@ -18,6 +18,7 @@ from ifair.core.objective import Objective, Reconstruction
 from ifair.core.pairs import AllPairs, EuclideanPairs, Landmarks
 from ifair.engines.engine import LocalEngine
 
+from devices import open_torch
 from oracles import assert_gradient_is_right
 
 M, N, K = 13, 4, 3
@@ -93,14 +94,7 @@ TERMS = {
 every_term = pytest.mark.parametrize("name", TERMS)
 
 
-def on_torch(X):
-    pytest.importorskip("torch", reason="torch is not installed: pip install 'ifair[torch]'")
-    from ifair.engines.torch import TorchEngine
-
-    return TorchEngine(X, device="cpu", block_rows=6, tile_rows=5)
-
-
-ENGINES = {"local": lambda X: LocalEngine(X, block_rows=6, tile_rows=5), "torch": on_torch}
+ENGINES = {"local": lambda X: LocalEngine(X, block_rows=6, tile_rows=5), "torch": lambda X: open_torch(X, 6, 5)}
 every_engine = pytest.mark.parametrize("engine", ENGINES)
 
 
@@ -143,7 +137,6 @@ def test_whole_weights_are_copies_of_the_records_and_0_is_none(rng, name, engine
     assert_same(weighted.value_and_grad(at), objective_of_copies([name], X, counts, reduction).value_and_grad(at))
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(0, 3), min_size=M, max_size=M), st.integers(0, 2**16))
 def test_any_whole_weights_are_copies_in_all_terms_together(counts, seed):
     names = [name for name in TERMS if "p = 1.5" not in name]

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ifair.core.cut import best_decision
@@ -92,7 +92,6 @@ numbers = st.integers(-16, 16).map(lambda i: i / 16)
 
 
 @given(p=numbers, near=st.lists(numbers, min_size=1, max_size=6), data=st.data())
-@settings(max_examples=25, deadline=None)
 def test_a_newcomer_gets_the_minimiser(p, near, data):
     pull = data.draw(st.lists(st.sampled_from([0.0, 0.0625, 0.125, 0.5]), min_size=len(near), max_size=len(near)))
     near, pull = np.array([near]), np.array([pull])

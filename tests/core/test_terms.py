@@ -6,6 +6,7 @@ A new term joins by one line in ``TERMS``.
 import inspect
 import pickle
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from ifair.core.objective import Objective, Reconstruction, Term
 from ifair.core.pairs import AllPairs, EuclideanPairs, Landmarks
 from ifair.engines.engine import LocalEngine
 
+from devices import open_torch
 from oracles import assert_gradient_is_right
 
 M, N, K, B = 17, 4, 3, 5
@@ -76,14 +78,7 @@ def local(X, block_rows):
     return LocalEngine(X, block_rows=block_rows, tile_rows=5)
 
 
-def on_torch(X, block_rows):
-    pytest.importorskip("torch", reason="torch is not installed: pip install 'ifair[torch]'")
-    from ifair.engines.torch import TorchEngine
-
-    return TorchEngine(X, device="cpu", block_rows=block_rows, tile_rows=5)
-
-
-ENGINES = {"local": local, "torch": on_torch}
+ENGINES = {"local": local, "torch": partial(open_torch, tile_rows=5)}
 
 every_term = pytest.mark.parametrize("name", TERMS)
 every_engine = pytest.mark.parametrize("engine", ENGINES)

@@ -74,11 +74,3 @@ def samples():
 def parsers():
     """Every parser as a function of the content of its file, by name."""
     return {name: parse for name, (parse, _) in PARSERS.items()}
-
-
-@pytest.fixture
-def cache(tmp_path, monkeypatch):
-    """An empty cache folder of this test's own, and no IFAIR_DATA."""
-    monkeypatch.delenv("IFAIR_DATA", raising=False)
-    monkeypatch.setenv("IFAIR_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ifair.data import DataError, Dataset, load_credit, make_synthetic, thirds
@@ -24,7 +24,6 @@ def ranking(sizes, unranked=0):
 
 
 @given(n=st.integers(2, 200), seed=st.integers(0, 10_000), stratify=st.booleans())
-@settings(max_examples=25, deadline=None)
 def test_the_parts_are_equal_disjoint_and_complete(n, seed, stratify):
     parts = thirds(make_synthetic(n_records=n), seed, stratify=stratify)
     assert sorted(np.concatenate(parts)) == list(range(n))

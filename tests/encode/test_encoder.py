@@ -8,7 +8,7 @@ import string
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from pandas.testing import assert_frame_equal, assert_series_equal
@@ -332,7 +332,6 @@ def complete_tables(draw):
     return frame.astype({name: levels for name in frame if name.startswith("category")})
 
 
-@settings(deadline=None, max_examples=25)
 @given(
     frame=complete_tables(),
     missing=st.sampled_from(["flag", "impute", "ignore"]),

@@ -23,7 +23,7 @@ from ifair.inputs.disk import MappedRecords
 from ifair.inputs.parquet import ParquetRecords
 
 from clusters import spark, two_workers
-from devices import interpret_triton
+from devices import interpret_triton, open_torch
 
 M, N, K = 47, 6, 4
 UNPROTECTED = np.array([0, 1, 2, 4])
@@ -61,12 +61,8 @@ class FromParquet(StreamedEngine):
         self.folder.cleanup()
 
 
-def on_torch(X, rows, device, recorded=None, fused=None, tile_rows=None):
-    pytest.importorskip("torch", reason="torch is not installed: pip install 'ifair[torch]'")
-    from ifair.engines.torch import TorchEngine
-
-    tile_rows = tile_rows or max(1, rows // 2)
-    return TorchEngine(X, device=device, block_rows=rows, tile_rows=tile_rows, recorded=recorded, fused=fused)
+def on_torch(X, rows, device, tile_rows=None, **options):
+    return open_torch(X, rows, tile_rows or max(1, rows // 2), device=device, **options)
 
 
 def in_steps(X, rows, device):

@@ -6,10 +6,10 @@ import subprocess
 import sys
 import threading
 import time
-import warnings
 
 import numpy as np
 import pytest
+from quiet import fit_quietly
 from sklearn.exceptions import ConvergenceWarning
 
 from ifair import IFair
@@ -43,9 +43,8 @@ def model(**changes):
 
 def fitted(client, X, **changes):
     """Prototypes and weights of a short fit on a client."""
-    with client.as_current(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        learned = model(**changes).fit(X)
+    with client.as_current():
+        learned = fit_quietly(model(**changes), X)
     return learned.prototypes_, learned.alpha_, np.array([learned.loss_, learned.n_iter_])
 
 

@@ -7,6 +7,8 @@ from ifair import LFR, IFair
 from ifair.engines.engine import LocalEngine, check_engine, open_engine
 from ifair.inputs.table import is_tensor, to_host
 
+from devices import import_torch
+
 X = np.zeros((4, 2))
 
 
@@ -51,7 +53,7 @@ def test_what_is_no_tensor_stays_as_it_is():
 
 
 def test_torch_opens_a_torch_engine_on_the_device_named():
-    torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'ifair[torch]'")
+    torch = import_torch()
     from ifair.engines.torch import TorchEngine
 
     named, first = open_engine("torch:cpu", X), open_engine("torch", X)
@@ -62,7 +64,7 @@ def test_torch_opens_a_torch_engine_on_the_device_named():
 
 
 def test_what_cannot_be_recorded_is_computed_all_the_same(monkeypatch):
-    pytest.importorskip("torch", reason="torch is not installed: pip install 'ifair[torch]'")
+    import_torch()
     from ifair.engines import torch as module
 
     class Failing:
@@ -81,6 +83,6 @@ def test_what_cannot_be_recorded_is_computed_all_the_same(monkeypatch):
 
 @pytest.mark.parametrize("device", ["nonsense", "cuda:99", "meta:x"])
 def test_a_device_that_is_not_there_is_refused(device):
-    pytest.importorskip("torch", reason="torch is not installed: pip install 'ifair[torch]'")
+    import_torch()
     with pytest.raises(ValueError, match=f"engine='torch:{device}': torch cannot compute in double precision on"):
         check_engine(f"torch:{device}")

@@ -7,10 +7,10 @@ import subprocess
 import sys
 import threading
 import time
-import warnings
 
 import numpy as np
 import pytest
+from quiet import fit_quietly
 from sklearn.exceptions import ConvergenceWarning
 
 from ifair import IFair
@@ -48,9 +48,7 @@ def model(**changes):
 
 def fitted(X, **changes):
     """Prototypes and weights of a short fit."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        learned = model(**changes).fit(X)
+    learned = fit_quietly(model(**changes), X)
     return learned.prototypes_, learned.alpha_, np.array([learned.loss_, learned.n_iter_])
 
 

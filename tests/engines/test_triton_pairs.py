@@ -6,9 +6,9 @@ import pytest
 from ifair.core.mapping import Mapping, Parameters
 from ifair.core.pairs import EuclideanPairs, pair_kernel
 
-from devices import interpret_triton
+from devices import import_torch, interpret_triton
 
-torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'ifair[torch]'")
+torch = import_torch()
 
 
 @pytest.fixture(autouse=True)

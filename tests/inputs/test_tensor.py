@@ -5,17 +5,18 @@ import pickle
 
 import numpy as np
 import pytest
+from quiet import quietly
 
 from ifair import LFR, IFair
 from ifair.engines.engine import LocalEngine
 from ifair.inputs.table import open_table
 
-torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'ifair[torch]'")
+from devices import import_torch
+
+torch = import_torch()
 
 FEW = {"n_restarts": 1, "max_iter": 6, "tol": 0.0, "random_state": 0}
 DEVICES = ["cpu", *filter(None, os.environ.get("IFAIR_TEST_DEVICES", "").split(","))]
-
-quietly = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
 @pytest.fixture(params=DEVICES)

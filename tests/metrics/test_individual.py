@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
@@ -53,7 +53,6 @@ def test_equal_outcomes_are_consistent_and_the_mean_of_persons_is_the_measure(X,
     assert consistency_per_person(y, X).mean() == pytest.approx(consistency(y, X))
 
 
-@settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 999))
 def test_the_order_of_people_and_the_names_of_labels_change_nothing(seed):
     rng = np.random.default_rng(seed)

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.neighbors import NearestNeighbors
@@ -62,14 +62,12 @@ def test_threads_change_nothing(rng):
 small = arrays(np.float64, st.tuples(st.integers(3, 25), st.integers(1, 4)), elements=st.integers(-3, 3).map(float))
 
 
-@settings(max_examples=25, deadline=None)
 @given(X=small, k=st.integers(1, 5))
 def test_ties_go_to_the_lowest_row(X, k):
     k = min(k, len(X) - 1)
     np.testing.assert_array_equal(nearest_neighbours(X, k), brute_force(X, k))
 
 
-@settings(max_examples=30, deadline=None)
 @given(X=small, seed=st.integers(0, 99))
 def test_the_order_of_columns_changes_nothing(X, seed):
     columns = np.random.default_rng(seed).permutation(X.shape[1])

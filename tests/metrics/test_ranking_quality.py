@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 from sklearn.exceptions import UndefinedMetricWarning
@@ -37,7 +37,6 @@ def precision_by_enumeration(y_true, y_score, k):
 scored = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=6)
 
 
-@settings(max_examples=25, deadline=None)
 @given(rows=scored, k=st.integers(1, 7))
 def test_average_precision_is_the_mean_over_orders_of_tied_candidates(rows, k):
     y, s = np.array(rows, dtype=float).T
@@ -68,7 +67,6 @@ def test_a_model_that_scores_everybody_alike_gets_what_chance_gets(rng):
     assert average_precision_at_k(y, np.zeros(40)) == pytest.approx(np.mean(random), abs=0.01)
 
 
-@settings(max_examples=20, deadline=None)
 @given(rows=scored, seed=st.integers(0, 99))
 def test_the_order_of_rows_changes_no_measure(rows, seed):
     y, s = np.array(rows, dtype=float).T

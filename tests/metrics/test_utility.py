@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, roc_auc_score
@@ -12,7 +12,6 @@ from ifair.metrics import accuracy, auc, hard_auc
 people = st.lists(st.tuples(st.booleans(), st.integers(-3, 3)), min_size=2, max_size=30)
 
 
-@settings(max_examples=25, deadline=None)
 @given(people=people)
 def test_auc_is_the_share_of_pairs_in_order(people):
     y, s = np.array([y for y, _ in people]), np.array([s for _, s in people], dtype=float)

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from quiet import quietly
 
 from ifair import IFair
 from ifair.models import prototypes
@@ -125,7 +126,7 @@ def test_a_warm_start_of_another_shape_is_refused(frame):
         model.fit(frame)
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@quietly
 @pytest.mark.parametrize(
     ("change", "message"),
     [

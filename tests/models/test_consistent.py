@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from quiet import quietly
 from scipy.optimize import minimize_scalar
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, maximum_flow
@@ -342,7 +343,7 @@ def test_a_fitted_estimator_that_saw_protected_columns_gets_them_with_a_warning(
         ConsistentClassifier(numbers, cv="prefit", protected=[0]).fit(np.eye(4), [0, 1, 1, 0])
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@quietly
 def test_an_estimator_is_given_protected_columns_only_if_asked_for(people, hired):
     fair = make_pipeline(Encoder(), ifair.IFair(3, protected=ROLES, n_restarts=1, max_iter=5, random_state=0))
     inner = make_pipeline(*[step for _, step in fair.steps], LogisticRegression())

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from quiet import quietly
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -22,8 +23,6 @@ from ifair.models import prototypes
 import oracles
 
 FAST = {"n_restarts": 1, "max_iter": 40, "tol": 0.01, "random_state": 0}
-
-quietly = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
 @pytest.fixture
@@ -115,7 +114,7 @@ def test_memberships_differ_less_between_groups_the_more_fairness_weighs(rng, gr
     y = (X[:, 0] + X[:, 1] > 0).astype(int)
     for seed in range(3):
         losses = [
-            LFR(5, fairness_weight=weight, max_iter=150, n_restarts=1, random_state=seed)
+            LFR(5, fairness_weight=weight, max_iter=50, n_restarts=1, random_state=seed)
             .fit(X, y, sensitive_features=group)
             .fairness_loss_
             for weight in (0.0, 0.3, 10.0)
@@ -144,7 +143,7 @@ def test_both_labels_are_given_on_german_credit_with_default_weights(credit):
 def test_heavy_weights_of_fairness_do_not_take_a_label_away_on_german_credit(credit):
     (X, y, group), _ = credit
     for seed in range(2):
-        model = LFR(10, fairness_weight=20.0, random_state=seed, n_restarts=1, max_iter=300)
+        model = LFR(10, fairness_weight=20.0, random_state=seed, n_restarts=1, max_iter=150)
         assert 0.05 < model.fit(X, y, sensitive_features=group).predict(X).mean() < 0.95
 
 
@@ -155,7 +154,7 @@ def test_rounding_the_kink_of_parity_lets_the_search_get_further(credit, monkeyp
 
     def exact_losses():
         models = [
-            LFR(10, random_state=seed, n_restarts=1, max_iter=200).fit(X, y, sensitive_features=group)
+            LFR(10, random_state=seed, n_restarts=1, max_iter=100).fit(X, y, sensitive_features=group)
             for seed in range(2)
         ]
         return np.array([m.reconstruct_loss_ + m.target_loss_ + m.fairness_loss_ for m in models])

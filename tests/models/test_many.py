@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from quiet import quietly
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -15,7 +16,9 @@ from ifair.engines.engine import LocalEngine
 from ifair.models.masking import Masked
 from ifair.models.starts import first_parameters
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+from devices import import_torch
+
+pytestmark = quietly
 
 WEIGHTS = [(1.0, 0.0), (1.0, 0.1), (1.0, 1.0), (0.1, 1.0)]
 LEARNED = ("prototypes_", "alpha_", "shares_", "loss_", "utility_loss_", "fairness_loss_", "restarts_", "n_iter_")
@@ -131,13 +134,13 @@ def test_models_may_differ_in_everything(X, batched):
 
 
 def test_on_torch_models_take_the_same_steps(X):
-    pytest.importorskip("torch", reason="torch is not installed: pip install 'ifair[torch]'")
+    import_torch()
     models = fit_many(grid(max_iter=4, engine="torch:cpu"), X)
     assert_alike(models, [clone(model).set_params(engine="local").fit(X) for model in models], 1e-8)
 
 
 def test_batches_on_torch_take_the_same_steps(X, monkeypatch):
-    pytest.importorskip("torch", reason="torch is not installed: pip install 'ifair[torch]'")
+    import_torch()
     from ifair.engines.torch import TorchEngine
 
     class Roomy(TorchEngine):
@@ -186,7 +189,7 @@ def lfr_grid(**options):
 @pytest.mark.parametrize("options", [{}, {"p": 1.5}, {"engine": "torch:cpu"}], ids=["p = 2", "p = 1.5", "torch"])
 def test_a_grid_of_lfr_takes_the_steps_of_single_fits(X, batched, options):
     if "engine" in options:
-        pytest.importorskip("torch", reason="torch is not installed: pip install 'ifair[torch]'")
+        import_torch()
     y, groups = X[:, 0] + X[:, 1] > 0, X[:, 4]
     models = fit_many([*lfr_grid(**options), *grid((3,), max_iter=4)], X, y, sensitive_features=groups)
     assert max(batched) > 1

@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from quiet import quietly
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -18,7 +19,7 @@ from ifair.models.starts import first_parameters
 
 FAST = {"n_prototypes": 6, "n_restarts": 1, "max_iter": 15, "random_state": 0, "output": "nearest"}
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = quietly
 
 
 @pytest.fixture
@@ -214,7 +215,6 @@ def test_other_outputs_have_no_bound(X, output):
 K = 6
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     cells=arrays(np.intp, 40, elements=st.integers(0, K - 1)),
     near=arrays(np.intp, (40, 3), elements=st.integers(-1, 39)),

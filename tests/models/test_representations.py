@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from quiet import quietly
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -18,7 +19,7 @@ def table(rng):
     return frame, (frame["a"] + 0.5 * frame["sex=f"] > 0).astype(int)
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@quietly
 @pytest.mark.parametrize("name", REPRESENTATIONS)
 def test_every_representation_feeds_a_classifier_and_can_be_cloned(table, name):
     X, y = table
@@ -32,7 +33,7 @@ def test_every_representation_feeds_a_classifier_and_can_be_cloned(table, name):
     assert pipeline[0].transform(X).shape == (60, width)
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@quietly
 @pytest.mark.parametrize("name", ["masked", "svd-masked", "ifair-frozen", "ifair-plus"])
 def test_what_is_blind_to_protected_columns_does_not_move_with_them(table, name):
     X, y = table

@@ -1,11 +1,9 @@
 """A small pipeline from a raw table to a decision, and its file."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.exceptions import ConvergenceWarning
+from quiet import fit_quietly
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
@@ -40,9 +38,7 @@ def pipeline(people):
         ("fair", ifair.IFair(3, protected=["gender"], n_restarts=1, max_iter=10, random_state=0)),
         ("decide", LogisticRegression()),
     ]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return Pipeline(steps).fit(people, target)
+    return fit_quietly(Pipeline(steps), people, target)
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import warnings
 from importlib import import_module
 from pathlib import Path
 
@@ -16,11 +15,11 @@ import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given, settings
+from quiet import fit_quietly
 from sklearn import __version__ as sklearn_version
 from sklearn import config_context
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -35,12 +34,6 @@ from ifair.persist.trust import VETTED
 pytest.importorskip("skops.io")
 
 FILES = Path(__file__).parent / "files"
-
-
-def quietly(model, *arguments, **more):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return model.fit(*arguments, **more)
 
 
 def again(model, tmp_path, **options):
@@ -80,7 +73,7 @@ def test_random_pipelines_transform_bit_by_bit_as_before(people, tmp_path_factor
         ifair.Encoder(**encoder), ifair.IFair(protected="gender", pairs=20, n_restarts=1, max_iter=2, **fair)
     )
     table = people if kind == "pandas" else pl.from_dict(people.replace({np.nan: None}).to_dict("list"))
-    quietly(model, table)
+    fit_quietly(model, table)
     loaded = again(model, tmp_path_factory.mktemp("files"))
     before, after = np.asarray(model.transform(table)), np.asarray(loaded.transform(table))
     assert before.dtype == after.dtype
@@ -93,7 +86,7 @@ def test_lfr_comes_back_as_transformer_and_classifier(tmp_path, people):
     model = ifair.LFR(3, max_iter=5, n_restarts=1, random_state=0)
     with config_context(enable_metadata_routing=True):
         model.set_fit_request(sensitive_features=True)
-    quietly(model, X, y, sensitive_features=people["gender"])
+    fit_quietly(model, X, y, sensitive_features=people["gender"])
     loaded = again(model, tmp_path)
     assert np.array_equal(loaded.predict(X), model.predict(X))
     assert np.array_equal(loaded.transform(X), model.transform(X))
@@ -251,7 +244,7 @@ def test_inspect_tells_versions_steps_and_parameters(pipeline, model_file):
 def test_inspect_describes_arrays_numbers_and_estimators_within(tmp_path):
     X = np.random.default_rng(0).normal(size=(30, 2))
     model = ifair.IFair(2, init=X[:2], p=np.float64(2.0), tol=np.float32(0.5), random_state=np.random.RandomState(0))
-    ifair.save(quietly(model, X), tmp_path / "m.ifair")
+    ifair.save(fit_quietly(model, X), tmp_path / "m.ifair")
     (step,) = ifair.inspect(tmp_path / "m.ifair")["steps"]
     assert step["name"] == "IFair"
     assert step["parameters"]["p"] == 2.0

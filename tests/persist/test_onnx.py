@@ -1,13 +1,12 @@
 """ONNX graphs compute what the estimators do."""
 
 import sys
-import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
+from quiet import fit_quietly, quietly
 from sklearn.compose import ColumnTransformer
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -37,7 +36,7 @@ OPTIONS = [
     {"freeze_protected": True},
 ]
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = quietly
 
 
 def evaluate(model, table, precision):
@@ -333,8 +332,6 @@ def test_skl2onnx_can_be_called_directly_after_registering():
 
 def test_without_skl2onnx_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "skl2onnx", None)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model = learned().fit(records()[:50])
+    model = fit_quietly(learned(), records()[:50])
     with pytest.raises(ImportError, match=r"pip install 'ifair\[onnx\]'"):
         to_onnx(model)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
@@ -55,7 +55,6 @@ def test_two_groups_due_at_the_same_position_are_both_served():
 rankings = st.lists(st.tuples(st.integers(-3, 3), st.booleans()), min_size=1, max_size=40)
 
 
-@settings(max_examples=25, deadline=None)
 @given(rows=rankings, p=st.floats(0, 1), alpha=st.floats(0.02, 0.5))
 def test_the_result_is_a_fair_permutation_with_falling_scores(rows, p, alpha):
     scores = np.array([score for score, _ in rows], dtype=float)
@@ -73,7 +72,6 @@ def test_the_result_is_a_fair_permutation_with_falling_scores(rows, p, alpha):
         assert members == sorted(members, key=lambda c: (-scores[c], c))
 
 
-@settings(max_examples=20, deadline=None)
 @given(rows=rankings)
 def test_without_a_demand_the_order_is_a_stable_sort_and_scores_stay(rows):
     scores = np.array([score for score, _ in rows], dtype=float)

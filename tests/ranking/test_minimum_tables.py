@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
@@ -96,7 +96,6 @@ def test_failure_probability_agrees_with_simulation(rng):
 levels = st.floats(0.01, 0.6)
 
 
-@settings(max_examples=25, deadline=None)
 @given(k=st.integers(1, 12), p=st.floats(0.02, 0.98), alpha=levels)
 def test_no_larger_table_of_the_family_keeps_the_level(k, p, alpha):
     table = minimum_counts(k, p, alpha)
@@ -108,7 +107,6 @@ def test_no_larger_table_of_the_family_keeps_the_level(k, p, alpha):
             assert failure_probability(candidate, p) > alpha * (1 - 1e-8)
 
 
-@settings(max_examples=20, deadline=None)
 @given(k=st.integers(1, 60), p=st.floats(0, 1), alpha=levels)
 def test_tables_grow_by_at_most_one_a_position(k, p, alpha):
     for adjust in (True, False):
@@ -116,7 +114,6 @@ def test_tables_grow_by_at_most_one_a_position(k, p, alpha):
         assert ((steps == 0) | (steps == 1)).all()
 
 
-@settings(max_examples=20, deadline=None)
 @given(k=st.integers(1, 80), p=st.floats(0, 1), alpha=levels)
 def test_adjusted_alpha_gives_the_adjusted_table(k, p, alpha):
     a = adjusted_alpha(k, p, alpha)
@@ -128,7 +125,6 @@ def test_one_group_given_as_a_list_has_the_table_of_one_group():
     np.testing.assert_array_equal(minimum_counts(40, [0.4], 0.1), minimum_counts(40, 0.4, 0.1)[None])
 
 
-@settings(max_examples=15, deadline=None)
 @given(k=st.integers(1, 20), a=st.floats(0.01, 0.45), b=st.floats(0.01, 0.45), alpha=levels)
 def test_several_groups_keep_the_level_together_and_each_group_its_order(k, a, b, alpha):
     joint, swapped = minimum_counts(k, [a, b], alpha), minimum_counts(k, [b, a], alpha)
@@ -136,7 +132,6 @@ def test_several_groups_keep_the_level_together_and_each_group_its_order(k, a, b
     np.testing.assert_array_equal(joint, swapped[::-1])
 
 
-@settings(max_examples=15, deadline=None)
 @given(k=st.integers(1, 20), a=st.floats(0.01, 0.45), b=st.floats(0.01, 0.45), alpha=levels)
 def test_bonferroni_keeps_the_joint_level(k, a, b, alpha):
     table = minimum_counts(k, [a, b], alpha, adjust="bonferroni")

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
@@ -28,7 +28,6 @@ def test_the_p_value_is_the_chance_of_a_ranking_as_surprising(seed):
         assert ranking_test(ranking, p).p_value == pytest.approx(expected, abs=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
 @given(ranking=st.lists(st.booleans(), min_size=1, max_size=40), p=st.floats(0.05, 0.95), alpha=st.floats(0.02, 0.5))
 def test_a_ranking_is_fair_exactly_when_its_p_value_exceeds_the_level(ranking, p, alpha):
     result = ranking_test(ranking, p, alpha)

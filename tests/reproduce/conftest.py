@@ -2,6 +2,7 @@
 
 import copy
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,12 +18,6 @@ from ifair.reproduce.paper import SENSITIVITY
 from samples import load_job_searches
 
 
-@pytest.fixture(autouse=True)
-def nothing_prepared():
-    """No test sees the splits of another one, whose data may be made up."""
-    case._prepare.cache_clear()
-
-
 @pytest.fixture
 def grid():
     return {"K": [4], "ratios": [[0.5, 0.5], [0.9, 0.1]], "lfr": [0.1, 1.0], "p": [0.3, 0.6]}
@@ -33,11 +28,25 @@ def solver():
     return {"n_restarts": 1, "max_iter": 20, "tol": 1e-2}
 
 
+@pytest.fixture(scope="session")
+def made_up_data():
+    """A context in which a made-up ranking is loaded whatever a dataset is called."""
+
+    @contextmanager
+    def patch_load():
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(case, "load", load_job_searches)
+            case._prepare.cache_clear()  # of splits of other data
+            yield patched
+        case._prepare.cache_clear()
+
+    return patch_load
+
+
 @pytest.fixture
-def job_searches(monkeypatch):
-    """A made-up ranking wherever a dataset is loaded by name."""
-    monkeypatch.setattr("ifair.reproduce.case.load", load_job_searches)
-    return load_job_searches("xing")
+def job_searches(made_up_data):
+    with made_up_data():
+        yield load_job_searches("xing")
 
 
 @dataclass(frozen=True)

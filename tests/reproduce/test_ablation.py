@@ -30,6 +30,8 @@ from ifair.reproduce.experiments.ablation import (
 from ifair.reproduce.profiles import PROFILES
 from ifair.reproduce.runner import Record
 
+pytestmark = pytest.mark.usefixtures("few_trees")
+
 
 @pytest.fixture
 def parts():

@@ -14,6 +14,8 @@ from ifair.reproduce.experiments.downstream import EXPERIMENT
 from ifair.reproduce.profiles import PROFILES, Source
 from ifair.reproduce.runner import Record
 
+pytestmark = pytest.mark.usefixtures("few_trees")
+
 CREDIT = Case("credit", 0, max_records=240)
 XING = Case("xing", 0)
 

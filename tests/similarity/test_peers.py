@@ -1,8 +1,12 @@
 """Peers are searched for once where several models compare the same people."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from ifair import Similarity
 from ifair.similarity import peers as searching
 from ifair.similarity.peers import Points, find_peers, share_searches
 
@@ -39,3 +43,32 @@ def test_without_sharing_every_search_is_made(rng, monkeypatch):
     for _ in range(2):
         find_peers(one, None, 2)
     assert len(asked) == 3
+
+
+def make_table(rng, n, gap):
+    """Rounded numbers and few categories, so that many are equally far; newcomers may have a category of their own."""
+    table = pd.DataFrame(
+        {
+            "age": rng.integers(20, 60, n).astype(float),
+            "pay": rng.lognormal(size=n).round(1),
+            "trade": rng.choice(list("abcde"), n).astype(object),
+            "region": rng.choice(["n", "s"], n).astype(object),
+        }
+    )
+    return table.mask(rng.random(table.shape) < gap)
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), gap=st.sampled_from([0.0, 0.02, 0.3]), whole=st.booleans(), k=st.integers(1, 12))
+def test_newcomers_one_at_a_time_find_those_that_they_find_together(seed, gap, whole, k):
+    rng = np.random.default_rng(seed)
+    reference, newcomers = make_table(rng, 200, gap), make_table(rng, 9, 0.0 if whole else 0.2)
+    alike = Similarity(n_neighbors=k, caliper=None).fit(reference)
+    there = alike.embed(reference)
+    distances = alike.distances(newcomers, reference)
+    together = alike.neighbours(newcomers, there)
+    for i in range(len(newcomers)):
+        alone = alike.neighbours(newcomers.iloc[[i]], there)
+        np.testing.assert_array_equal(alone.indices[0], together.indices[i])
+        np.testing.assert_array_equal(alone.distances[0], together.distances[i])
+        np.testing.assert_allclose(alone.distances[0], np.sort(distances[i])[:k], rtol=1e-6, atol=1e-6)

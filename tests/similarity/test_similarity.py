@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
@@ -250,7 +250,6 @@ def test_a_table_without_a_needed_column_is_refused(people):
         alike.neighbours(people.drop(columns="region"))
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.data())
 def test_distance_is_symmetric_and_moving_numbers_changes_nothing(data):
     n = data.draw(st.integers(4, 12))

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ifair.core.arrays import Array, Indices
+from ifair.core.copies import Copies, first_of_each
+from ifair.core.scan import FAR, Scan
 
 ROWS = 256  # people searched for at a time
 COLUMNS = 2048  # others they are compared with at a time: such a tile stays in the cache
@@ -21,9 +23,8 @@ SAMPLE_SHARE = 16  # one in so many of the others gives that bound
 SAMPLE = 4096  # but at least so many
 PAIRS = 32_768  # true distances at a time
 SPARE_BITS = 17  # of a mantissa of 52: distances are compared to ten significant digits
-FEW = 8  # queries at a time for which shadows of the records on a few axes are looked at first
-AXES = 32
-FAR = 2.0**40  # queries so far from the reference, relative to its width, are searched for in double precision
+FEW = 8  # queries that are searched for one by one
+MANY = 40  # so many candidates per neighbour are too many: single precision tells too few people apart
 EVEN = (1 << (SPARE_BITS - 1)) - 1
 
 
@@ -83,19 +84,6 @@ def _blas() -> Any:
     return ThreadpoolController().select(user_api="blas")
 
 
-def smallest(values: Array, n: int) -> Indices:
-    """Positions of about the ``n`` smallest of many values: of all but the last few they are among the n groups with
-    the smallest minima, and nothing else is looked at twice."""
-    n_groups = len(values) // GROUP
-    if n_groups <= n:
-        return np.argpartition(values, n)[:n]
-    grouped = values[: n_groups * GROUP].reshape(GROUP, n_groups)
-    groups = np.argpartition(grouped.min(axis=0), n)[:n]
-    best = np.argpartition(grouped[:, groups], n, axis=None)[:n]
-    row, column = np.divmod(best, n)
-    return row * n_groups + groups[column]
-
-
 def without_self(index: Indices, squared: Array, k: int) -> tuple[Indices, Array]:
     """Drop each row's own number, or the last entry where it is not among them: (M, k + 1) to (M, k)."""
     own = index == np.arange(len(index))[:, None]
@@ -113,61 +101,6 @@ def to_ten_digits(squared: Array) -> Array:
 
 
 @dataclass(frozen=True, slots=True)
-class Copies:
-    """The different records of a table, in the order of their first rows, and the rows where each stands."""
-
-    firsts: Indices  # (U,) the first row of each different record
-    of_record: Indices  # (M,) the different record that a row holds
-    rows: Indices  # the rows of the first different record, of the second, ...
-    start: Indices  # (U,) where they start in ``rows``
-    size: Indices  # (U,) how many of them there are
-
-    @classmethod
-    def of(cls, records: Array) -> "Copies":
-        """Rows are told apart by a hash of their bits, and compared: a collision only costs the time that it saves."""
-        bits = np.ascontiguousarray(records + 0.0).view(np.uint64)  # -0.0 is 0.0
-        factors = np.random.default_rng(0).integers(2**63, size=bits.shape[1], dtype=np.uint64) * 2 + 1
-        _, firsts, of_record = np.unique((bits ^ (bits >> 32)) @ factors, return_index=True, return_inverse=True)
-        if not np.array_equal(records[firsts][of_record], records):
-            firsts = of_record = np.arange(len(records))
-        order = np.argsort(firsts)
-        position = np.empty_like(order)
-        position[order] = np.arange(len(order))
-        firsts, of_record = firsts[order], position[of_record]
-        size = np.bincount(of_record, minlength=len(firsts))
-        rows = np.argsort(of_record, kind="stable")
-        return cls(firsts, of_record, rows, np.cumsum(size) - size, size)
-
-    def expand(self, index: Indices, squared: Array, n: int) -> tuple[Indices, Array]:
-        """From the nearest different records, by distance and first row, to the ``n`` nearest rows.
-
-        A row among the n nearest holds one of the n nearest different records: each of these has a first row that
-        comes before the row of any other.
-        """
-        if len(self.firsts) == len(self.rows):
-            return index, squared
-        parts = [self._expand(index[i : i + 8192], squared[i : i + 8192], n) for i in range(0, len(index), 8192)]
-        return np.concatenate([a for a, _ in parts]), np.concatenate([b for _, b in parts])
-
-    def _expand(self, index: Indices, squared: Array, n: int) -> tuple[Indices, Array]:
-        width = index.shape[1]
-        repeat = np.minimum(self.size[index], n).ravel()
-        nth = np.arange(repeat.sum()) - np.repeat(np.cumsum(repeat) - repeat, repeat)
-        member = self.rows[np.repeat(self.start[index.ravel()], repeat) + nth]
-        key, row = np.repeat(squared.ravel(), repeat), np.repeat(np.repeat(np.arange(len(index)), width), repeat)
-        return first_of_each(row, member, key, n)
-
-
-def first_of_each(row: Indices, member: Indices, key: Array, n: int) -> tuple[Indices, Array]:
-    """The ``n`` members with the smallest keys of every row, equal ones by their number; every row has so many."""
-    order = np.lexsort((member, key, row))
-    row, member, key = row[order], member[order], key[order]
-    begin = np.searchsorted(row, np.arange(row[-1] + 1))
-    chosen = begin[:, None] + np.arange(n)
-    return member[chosen], key[chosen]
-
-
-@dataclass(frozen=True, slots=True)
 class _Side:
     """Records as products need them: one product with (-2 x, 1) gives a bound of |y|^2 - 2 x.y."""
 
@@ -175,24 +108,6 @@ class _Side:
     sample: Array  # (S, N + 1): the same of some records, with the error added
     slack: float
     tiny: float
-
-
-@dataclass(frozen=True, slots=True)
-class _Shadows:
-    """Records projected on their first principal axes, in single precision."""
-
-    axes: Array  # (N, AXES)
-    records: Array  # (U, AXES)
-    lower: Array  # (U,) squared norms less their share of the rounding error
-    slack: float
-
-    @classmethod
-    def of(cls, centred: Array) -> "_Shadows":
-        axes = np.linalg.eigh(centred.T @ centred)[1][:, -AXES:]
-        projected = centred @ axes
-        slack = (AXES + 16) * float(np.finfo(np.float32).eps)
-        lower = (1 - slack) * np.einsum("ij,ij->i", projected, projected)
-        return cls(axes, projected.astype(np.float32), lower.astype(np.float32), slack)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,10 +120,11 @@ class Reference:
     scale: float
     squares: Array  # (U,) their squared distances from the mean, whose columns differ by at most one from it
     sides: dict[Any, _Side] = field(default_factory=dict)  # by precision
-    shadows: list[_Shadows] = field(default_factory=list)  # none before the first search for few
+    columns: Indices | None = None  # (N,) the attribute of a column; by default one for each
+    scans: list[Scan] = field(default_factory=list)  # none before the first search for few
 
     @classmethod
-    def of(cls, reference: Array) -> "Reference":
+    def of(cls, reference: Array, columns: Indices | None = None) -> "Reference":
         copies = Copies.of(reference)
         distinct = reference[copies.firsts]
         mean = distinct.mean(axis=0)
@@ -216,7 +132,8 @@ class Reference:
         largest = float(np.abs(centred).max(initial=0.0))
         scale = 2.0 ** -int(np.frexp(largest)[1]) if largest > 0 else 1.0
         centred *= scale
-        return cls(copies, distinct * scale, mean * scale, scale, np.einsum("ij,ij->i", centred, centred))
+        squares = np.einsum("ij,ij->i", centred, centred)
+        return cls(copies, distinct * scale, mean * scale, scale, squares, columns=columns)
 
     def nearest(self, queries: Array, k: int, n_jobs: int | None = None) -> tuple[Indices, Array]:
         """The ``k`` nearest rows of the reference for each query, and their squared distances."""
@@ -263,15 +180,14 @@ class Reference:
         if n_records <= n:
             row, other = np.divmod(np.arange(n_queries * n_records), n_records)
         else:
-            centred = queries - self.mean
-            enough = 40 * n * n_queries
-            coarse = float(np.abs(centred).max(initial=0.0)) < FAR
-            row, other = np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
-            if coarse and n_queries <= FEW and n_records >= max(SAMPLE, 8 * n) and queries.shape[1] > 2 * AXES:
-                row, other = self._candidates_by_shadows(centred, queries, n)
-            if coarse and not 0 < len(row) <= enough:
+            enough = MANY * n * n_queries
+            row = other = np.empty(0, dtype=np.intp)
+            if n_queries <= FEW:
+                row, other = self._candidates_one_by_one(queries, n)
+            centred = None if 0 < len(row) <= enough else queries - self.mean
+            if centred is not None and np.abs(centred).max(initial=0.0) < FAR:
                 row, other = self._candidates(centred, n, self._side(np.float32))
-            if not 0 < len(row) <= enough:
+            if centred is not None and not 0 < len(row) <= enough:
                 row, other = self._candidates(centred, n, self._side(np.float64))
         squared = np.empty(len(row))
         for first in range(0, len(row), PAIRS):
@@ -280,26 +196,15 @@ class Reference:
             squared[part] = np.einsum("ij,ij->i", difference, difference)
         return first_of_each(row, other, to_ten_digits(squared), n)
 
-    def _candidates_by_shadows(self, centred: Array, queries: Array, n: int) -> tuple[Indices, Indices]:
-        """Pairs that the queries' shadows cannot rule out: projected on orthogonal axes nothing is further than it is.
-
-        Fewer numbers are read than there are in the records, which is what takes the time of a search for few. The true
-        distances of those with the nearest shadows bound the n-th distance.
-        """
-        if not self.shadows:
-            self.shadows.append(_Shadows.of(self.records - self.mean))
-        shadows, rows, others = self.shadows[0], [], []
-        rounding = float(np.abs(self.mean).max() + 1) * 1e-12
-        for i, (query, raw) in enumerate(zip(centred, queries)):
-            there = query @ shadows.axes
-            own = float(there @ there) * (1 - shadows.slack) - rounding * (1 + float(np.abs(query).max()))
-            bounds = shadows.lower - shadows.records @ (2 * there).astype(np.float32)
-            near = smallest(bounds, 4 * n)
-            difference = self.records[near] - raw
-            reach = np.partition(np.einsum("ij,ij->i", difference, difference), n - 1)[n - 1] * (1 + 1e-9)
-            others.append(np.flatnonzero(bounds <= np.nextafter(np.float32(reach - own), np.float32(np.inf))))
-            rows.append(np.full(len(others[-1]), i))
-        return np.concatenate(rows), np.concatenate(others)
+    def _candidates_one_by_one(self, queries: Array, n: int) -> tuple[Indices, Indices]:
+        if not self.scans:
+            columns = np.arange(queries.shape[1]) if self.columns is None else self.columns
+            self.scans.append(Scan.of(self.records, columns))
+        found = [self.scans[0].candidates(query, n) for query in queries]
+        if not all(map(len, found)):
+            return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
+        row = np.repeat(np.arange(len(found)), [len(others) for others in found])
+        return row, np.concatenate(found)
 
     def _candidates(self, queries: Array, n: int, side: _Side) -> tuple[Indices, Indices]:
         """Pairs (query, record) that the rounding of the products cannot rule out."""

@@ -166,9 +166,10 @@ def newcomer_absolute(p: Array, near: Array, pull: Array) -> Array:
     The derivative grows by 2 pull_j at near_j, so that the minimiser is the median of the 2 k + 1 numbers
     near_1 <= ... <= near_k and ``p + sum_{j > i} pull_j - sum_{j <= i} pull_j`` for i = 0 ... k.
     """
-    order = np.argsort(near, axis=1, kind="stable")
-    near, pull = np.take_along_axis(near, order, axis=1), np.take_along_axis(pull, order, axis=1)
-    below = np.concatenate([np.zeros((len(p), 1)), np.cumsum(pull, axis=1)], axis=1)
+    row, order = np.arange(len(p))[:, None], np.argsort(near, axis=1, kind="stable")
+    near, pull = near[row, order], pull[row, order]
+    below = np.zeros((len(p), near.shape[1] + 1))
+    np.cumsum(pull, axis=1, out=below[:, 1:])
     pulled = p[:, None] + (below[:, -1:] - 2.0 * below)
     return np.asarray(np.partition(np.concatenate([near, pulled], axis=1), near.shape[1], axis=1)[:, near.shape[1]])
 

@@ -22,7 +22,7 @@ _HOLDS = {
 }
 _TIMES = {"datetime", "datetime64", "date", "time", "timedelta", "timedelta64", "period"}
 # Everything downstream squares these numbers and adds the squares up.
-_LARGEST = 1e150
+LARGEST = 1e150
 # Below this, rounding may have made what was 0 before scaling.
 _NOTHING = 1e-6
 
@@ -61,11 +61,11 @@ class Attribute:
             values = column.to_numpy(dtype=np.float64, na_value=np.nan)
         except OverflowError:
             raise IfairError(f"column {self.name!r} holds a number too large for float64") from None
-        if (wrong := np.abs(values) > _LARGEST).any():
+        if (wrong := np.abs(values) > LARGEST).any():
             row = int(wrong.argmax())
             raise IfairError(
                 f"column {self.name!r} holds {values[row]} in row {row + 1}: numbers must be finite, and at most "
-                f"{_LARGEST:g} in size because their squares are added up"
+                f"{LARGEST:g} in size because their squares are added up"
             )
         if self.kind == "boolean" and (wrong := ~np.isnan(values) & (values != 0) & (values != 1)).any():
             raise IfairError(f"column {self.name!r} held booleans in fit and now holds {values[wrong][0]}")

@@ -1,6 +1,6 @@
 """The transformer that puts attributes side by side as scaled columns, and finds the way back."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -13,10 +13,11 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.validation import _check_feature_names_in, check_array, check_is_fitted
 
 from ifair.encode.attribute import Attribute
+from ifair.encode.cell_by_cell import Cells, encode_cells
 from ifair.encode.column_names import INFREQUENT, MISSING, check_unambiguous, find_positions, format_suffix
 from ifair.encode.doubtful_attributes import check_attributes
 from ifair.encode.robust_units import robust_size
-from ifair.encode.table_forms import detect_form, shape_matrix, to_pandas, to_polars
+from ifair.encode.table_forms import FEW, detect_form, read_cells, shape_matrix, to_pandas, to_polars
 from ifair.errors import IfairError
 
 FLAG = 10.0
@@ -155,7 +156,7 @@ class Encoder(TransformerMixin, BaseEstimator):
                 max_categories=self.max_categories,
             ).fit(_transform_array(self._most_frequent, choices) if self.missing == "impute" else choices)
         self._arrange_columns(flagged=np.flatnonzero(is_missing.any(axis=0) & (self.missing == "flag")).tolist())
-
+        self._find_places()
         return self._fit_scale(numbers, choices, is_missing)
 
     def rescale(self, X: Any) -> Self:
@@ -217,7 +218,11 @@ class Encoder(TransformerMixin, BaseEstimator):
             The encoded records, as float64.
         """
         check_is_fitted(self)
-        Z = self._assemble(*self._split_columns(to_pandas(self, X, reset=False)))
+        frame = to_pandas(self, X, reset=False)
+        cells = read_cells(frame, range(frame.shape[1])) if len(frame) <= FEW else None
+        Z = None if cells is None else encode_cells(cells, self._find_places(), len(self._source))
+        if Z is None:
+            Z = self._assemble(*self._split_columns(frame))
         Z -= self.mean_
         Z /= self.scale_
         output = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
@@ -348,6 +353,34 @@ class Encoder(TransformerMixin, BaseEstimator):
         self.origin_ = np.array([self.attributes_[i] for i in self._source], dtype=object)
         check_unambiguous(self.get_feature_names_out().tolist(), self.origin_.tolist())
 
+    def _find_places(self) -> list[Cells]:
+        """Where the cells of every attribute go; made once, and not part of files."""
+        known: tuple[Any, list[Cells]] | None = self.__dict__.get("_made_places")
+        if known is not None and known[0] is self._order:
+            return known[1]
+        column = iter(np.argsort(self._order).tolist())
+        is_choice = [attribute.kind == "categorical" for attribute in self._plan]
+        numbers = {i: next(column) for i, choice in enumerate(is_choice) if not choice}
+        choices = _list_one_hot_places(self._one_hot, column) if any(is_choice) else iter(())
+        places = {i: next(choices) for i, choice in enumerate(is_choice) if choice}
+        flags = dict(zip(self._flagged, column))
+        fills: dict[int, Any] = {}
+        if numbers:
+            empty = np.full((1, len(numbers)), np.nan)
+            fills |= dict(zip(numbers, _transform_array(self._median, empty)[0].tolist()))
+        if places and self.missing == "impute":
+            nobody = np.full((1, len(places)), None, dtype=object)
+            fills |= dict(zip(places, _transform_array(self._most_frequent, nobody)[0]))
+        found = [
+            Cells(attribute, numbers.get(i, -1), fills.get(i), places.get(i, {}), flags.get(i))
+            for i, attribute in enumerate(self._plan)
+        ]
+        self._made_places = self._order, found
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in super().__getstate__().items() if name != "_made_places"}
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
@@ -372,3 +405,12 @@ def _list_one_hot_categories(one_hot: OneHotEncoder) -> list[list[Any]]:
         list(categories) if rare is None else [*(c for c in categories if c not in set(rare)), INFREQUENT]
         for categories, rare in zip(one_hot.categories_, lumped)
     ]
+
+
+def _list_one_hot_places(one_hot: OneHotEncoder, column: Iterator[int]) -> Iterator[dict[Any, int]]:
+    """The column of every category, attribute by attribute; lumped categories share one."""
+    lumped = getattr(one_hot, "infrequent_categories_", [None] * len(one_hot.categories_))
+    for categories, rare in zip(one_hot.categories_, lumped):
+        shared = set() if rare is None else set(rare)
+        places = {category: next(column) for category in categories if category not in shared}
+        yield places | dict.fromkeys(shared, next(column) if shared else -1)

@@ -2,6 +2,7 @@
 
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from ifair.errors import IfairError
+
+FEW = 32
+"""People at a time whose cells are read one by one: for one person pandas takes longer than to decide."""
 
 
 def detect_form(X: Any) -> str:
@@ -27,6 +31,8 @@ def detect_form(X: Any) -> str:
 def to_pandas(estimator: BaseEstimator, X: Any, *, reset: bool) -> pd.DataFrame:
     """Check names and shape the way scikit-learn does, and give any table, its cells as they were, as a pandas one."""
     form = detect_form(X)
+    if form == "array" and not reset and _is_known_shape(estimator, X):
+        return pd.DataFrame(X)
     if form == "array":
         # A list of lists may mix text and numbers: in one array numpy would turn the numbers into text.
         dtype = None if hasattr(X, "dtype") else object
@@ -44,6 +50,21 @@ def to_pandas(estimator: BaseEstimator, X: Any, *, reset: bool) -> pd.DataFrame:
             for column in X
         }
     )
+
+
+def _is_known_shape(estimator: BaseEstimator, X: Any) -> bool:
+    """Whether scikit-learn would find nothing to say about an array; asking takes longer than to decide about one."""
+    plain = type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "fiub" and len(X) > 0
+    return plain and X.shape[1] == estimator.n_features_in_ and not hasattr(estimator, "feature_names_in_")
+
+
+def read_cells(frame: pd.DataFrame, positions: Sequence[int]) -> list[list[Any]]:
+    """The cells of some columns, row by row; of one row without a pass over whole columns."""
+    if len(frame) != 1:
+        cells: list[list[Any]] = frame.to_numpy(dtype=object)[:, positions].tolist()
+        return cells
+    cell = frame.iat
+    return [[cell[0, position] for position in positions]]
 
 
 def _check_names(estimator: BaseEstimator, X: Any, reset: bool) -> None:

@@ -15,14 +15,13 @@ from sklearn.utils import _safe_indexing, check_random_state, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from ifair.encode.table_forms import detect_form, to_pandas
+from ifair.encode.table_forms import FEW, detect_form, to_pandas
 from ifair.errors import IfairError, warn_user
 from ifair.graph import Smoothing, minimum_cut, neighbour_graph, newcomer_scores, select, smooth_with_certificate
 from ifair.inputs.partitions import is_on_cluster
 from ifair.models.batch_decisions import BatchDecisions, check_groups, select_by_group
 from ifair.models.validation import check_choice, check_positive_integer, protected_columns
 from ifair.similarity import Similarity
-from ifair.similarity.layout import FEW
 from ifair.similarity.peers import Peers, Points
 
 Floats = NDArray[np.float64]
@@ -228,7 +227,8 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
 
     def _score_newcomers(self, X: Any) -> Floats:
         """Scores of people one at a time, each compared with the reference."""
-        check_is_fitted(self)
+        if not hasattr(self, "reference_"):  # asking scikit-learn takes a while, which counts for one person
+            check_is_fitted(self)
         frame = to_pandas(self, X, reset=False)
         model_scores = self._call_inner(self._take_seen(X, frame))
         if self.strength == 0:
@@ -236,10 +236,10 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
         # For a few people selecting columns would take longer than the search.
         people = frame if len(frame) <= FEW else self._take_comparable(frame)
         peers = self.similarity_.neighbours(people, self.reference_)
-        nearest = np.where(peers.indices < 0, 0, peers.indices)
+        within = peers.indices >= 0
 
         def score(plain: Floats, reference: Floats) -> Floats:
-            within, near = peers.indices >= 0, reference[nearest]
+            near = reference[peers.indices]  # the last person's where there is nobody, whose weight is 0
             found = newcomer_scores(plain, near, self.strength, weights=within, penalty=self.penalty)
             return found.astype(np.float64, copy=False)
 

@@ -1,5 +1,6 @@
 """People as points: every attribute's columns side by side, weighted."""
 
+import math
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -8,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from ifair.encode.cell_by_cell import BOOLEANS, NUMBERS, TEXT, is_gap
 from ifair.similarity.peers import Points
 from ifair.similarity.units import Unit
 
@@ -15,8 +17,7 @@ GAP = 0.5
 """What a missing value counts, of the mean squared difference of its attribute. With this share people with and without
 gaps find each other as if there were none."""
 
-FEW = 32
-"""People at a time whose cells are read one by one: for a newcomer pandas takes longer than the search."""
+_CATEGORIES = NUMBERS | BOOLEANS | TEXT
 
 
 class Layout:
@@ -49,17 +50,31 @@ class Layout:
                 coordinates[:, self.columns == i], present[:, i] = unit.embed(people.iloc[:, i])
         return Points.of(coordinates * self._roots, present, self.gaps, self.columns)
 
-    def embed_cells(self, cells: NDArray[Any]) -> Points:
-        """A few people by their cells, shape (n_people, n_attributes); the same points as by columns."""
-        present = ~pd.isna(cells)
-        coordinates = np.zeros((len(cells), len(self.columns)))
-        if self._numbers.any():
-            self._place_numbers(cells[:, self._numbers].astype(np.float64), coordinates, present)
-        for i, first, height, places in self._categories:
-            for row, cell in enumerate(cells[:, i].tolist()):
-                if present[row, i]:
-                    coordinates[row, first + places.get(cell, len(places))] = height
-        return Points.of(coordinates * self._roots, present, self.gaps, self.columns)
+    def embed_cells(self, cells: list[list[Any]]) -> Points | None:
+        """A few people by their cells, one for every attribute; the same points as by columns.
+
+        None where a cell is not a usual one: it is read, or named, by columns.
+        """
+        people = [self._place_cells(person) for person in cells]
+        if None in people:
+            return None
+        coordinates, present = (np.array(part) for part in zip(*people))
+        coordinates *= self._roots
+        return Points(coordinates, coordinates**2 @ self._members, present, self.gaps, self.columns)
+
+    def _place_cells(self, cells: list[Any]) -> tuple[list[float], list[float]] | None:
+        """One person's coordinates before weights, and 1.0 where there is a value."""
+        coordinates, present = [0.0] * len(self.columns), [1.0] * len(cells)
+        for i, (cell, first, size, places) in enumerate(zip(cells, *self._cells)):
+            if is_gap(cell):
+                present[i] = 0.0
+            elif places is not None and type(cell) in _CATEGORIES:
+                coordinates[first + places.get(cell, len(places))] = size
+            elif places is None and type(cell) in NUMBERS and math.isfinite(cell):
+                coordinates[first] = float(cell) / size
+            else:
+                return None
+        return coordinates, present
 
     @property
     def takes_cells(self) -> bool:
@@ -73,11 +88,18 @@ class Layout:
         coordinates[:, self._numbers[self.columns]] = np.nan_to_num(values) / self._sizes
 
     @cached_property
-    def _categories(self) -> list[tuple[int, int, float, dict[Any, int]]]:
-        """Of every attribute of categories its position, first column, height, and the places of the values."""
-        first = np.searchsorted(self.columns, np.arange(len(self.units)))
-        return [
-            (i, int(first[i]), float(np.sqrt(0.5)), {value: place for place, value in enumerate(unit.values)})
-            for i, unit in enumerate(self.units)
-            if unit.kind == "category"
-        ]
+    def _cells(self) -> tuple[list[int], list[float], list[dict[Any, int] | None]]:
+        """Of every attribute the first column, a number's unit or a category's height, and the places of categories."""
+        numbers = [unit.kind == "number" for unit in self.units]
+        return (
+            np.searchsorted(self.columns, np.arange(len(self.units))).tolist(),
+            [unit.size if number else float(np.sqrt(0.5)) for unit, number in zip(self.units, numbers)],
+            [
+                None if number else dict(zip(unit.values, range(len(unit.values))))
+                for unit, number in zip(self.units, numbers)
+            ],
+        )
+
+    @cached_property
+    def _members(self) -> NDArray[np.float64]:
+        return np.eye(len(self.units))[self.columns]

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from ifair.core.approximate import nearest_approximately
 from ifair.core.arrays import Array, Indices
-from ifair.core.nearest import Reference, first_of_each, nearest, to_ten_digits
+from ifair.core.copies import Copies, first_of_each
+from ifair.core.nearest import FEW, MANY, Reference, nearest, to_ten_digits
+from ifair.core.scan import Scan
 
 ROWS = 256
 """People searched for at a time."""
@@ -84,7 +86,7 @@ class Points:
     present: NDArray[np.float64]
     gaps: NDArray[np.float64]
     columns: NDArray[np.intp]
-    _search: list[Reference | None] = field(default_factory=list, repr=False, compare=False)
+    _made: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(
@@ -107,13 +109,23 @@ class Points:
     @property
     def complete(self) -> bool:
         """Whether nobody has a gap."""
-        return bool(self.present.all())
+        if "complete" not in self._made:
+            self._made["complete"] = bool(self.present.all())
+        return self._made["complete"]
 
-    def prepare_search(self) -> Reference | None:
-        """What a search for the nearest of these needs, made once; None if somebody has a gap."""
-        if not self._search:
-            self._search.append(Reference.of(self.coordinates) if self.complete else None)
-        return self._search[0]
+    @property
+    def search(self) -> Reference:
+        """What a search of people without gaps among these, without gaps, needs; made once."""
+        if "search" not in self._made:
+            self._made["search"] = Reference.of(self.coordinates, self.columns)
+        return self._made["search"]
+
+    @property
+    def search_with_gaps(self) -> "SearchWithGaps":
+        """What a search of anybody among these needs; made once."""
+        if "search with gaps" not in self._made:
+            self._made["search with gaps"] = SearchWithGaps.of(self)
+        return self._made["search with gaps"]
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays that the points are made of."""
@@ -144,14 +156,14 @@ class Points:
         """Of pairs of a person here and one there, shape (n_pairs,), without the rounding of a product."""
         squared = np.empty(len(row))
         for start in range(0, len(row), PAIRS):
-            a, b = self[row[start : start + PAIRS]], others[other[start : start + PAIRS]]
-            difference = a.coordinates - b.coordinates
-            gaps = np.zeros(len(difference))
-            if not (a.complete and b.complete):
-                both = a.present * b.present
+            here, there = row[start : start + PAIRS], other[start : start + PAIRS]
+            difference = self.coordinates[here] - others.coordinates[there]
+            both = self.present[here] * others.present[there]
+            known = bool(both.all())
+            if not known:
                 difference *= both[:, self.columns]
-                gaps = (1.0 - both) @ self.gaps
-            squared[start : start + PAIRS] = np.einsum("ij,ij->i", difference, difference) + gaps
+            found = np.einsum("ij,ij->i", difference, difference)
+            squared[start : start + PAIRS] = found if known else found + (1.0 - both) @ self.gaps
         return squared
 
 
@@ -217,19 +229,58 @@ def _find_peers(
         k = min(n_neighbors, len(among) - (reference is None))
         if k < 1 or len(asked) == 0:
             continue
-        search = among.prepare_search() if asked.complete and reference is not None else None
-        if reference is None and asked.complete:
+        complete = asked.complete and among.complete
+        if reference is None and complete:
             search_own = nearest_approximately if approximate else nearest
             found, squared = search_own(asked.coordinates, k)
-        elif search is not None:
-            found, squared = search.nearest(asked.coordinates, k)
+        elif reference is None:
+            found, squared = _nearest_of_all(asked, among, k, among_themselves=True)
+        elif complete:
+            found, squared = among.search.nearest(asked.coordinates, k)
         else:
-            starts = range(0, len(asked), ROWS)
-            parts = [_nearest(asked[i : i + ROWS], among, k, i if reference is None else None) for i in starts]
-            found, squared = (np.concatenate(part) for part in zip(*parts))
+            found, squared = among.search_with_gaps.nearest(asked, k)
         rows = slice(None) if members is None else members
         indices[rows, :k], distances[rows, :k] = found if members is None else members[found], np.sqrt(squared)
     return Peers(indices, distances)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchWithGaps:
+    """People among whom the nearest are searched where somebody has a gap, prepared for many searches."""
+
+    copies: Copies
+    distinct: Points
+    scans: list[Scan] = field(default_factory=list)  # none before the first search for few
+
+    @classmethod
+    def of(cls, points: Points) -> "SearchWithGaps":
+        copies = Copies.of(np.hstack([points.coordinates, points.present]))
+        return cls(copies, points[copies.firsts])
+
+    def nearest(self, people: Points, k: int) -> tuple[Indices, Array]:
+        """The k nearest of each, and their squared distances."""
+        n = min(k, len(self.distinct))
+        if len(people) <= FEW and n < len(self.distinct):
+            found = self._find_candidates(people, n)
+            if all(0 < len(others) <= MANY * n for others in found):
+                row, other = np.repeat(np.arange(len(found)), [len(others) for others in found]), np.concatenate(found)
+                squared = people.squared_differences(self.distinct, row, other)
+                return self.copies.expand_pairs(row, other, to_ten_digits(squared), k)
+        return self.copies.expand(*_nearest_of_all(people, self.distinct, n), k)
+
+    def _find_candidates(self, people: Points, n: int) -> list[Indices]:
+        """Whom single precision cannot rule out; too many, or nobody, where it is not enough."""
+        if not self.scans:
+            there = self.distinct
+            self.scans.append(Scan.of(there.coordinates, there.columns, there.present, there.gaps))
+        return [self.scans[0].candidates(x, n, has > 0) for x, has in zip(people.coordinates, people.present)]
+
+
+def _nearest_of_all(people: Points, others: Points, k: int, *, among_themselves: bool = False) -> tuple[Indices, Array]:
+    starts = range(0, len(people), ROWS)
+    parts = [_nearest(people[i : i + ROWS], others, k, i if among_themselves else None) for i in starts]
+    index, squared = (np.concatenate(part) for part in zip(*parts))
+    return index, squared
 
 
 def _nearest(people: Points, others: Points, k: int, first: int | None) -> tuple[Indices, Array]:

@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from ifair.core.neighbour_graph import graph_of
 from ifair.encode import Encoder, columns_of
 from ifair.encode.column_names import find_positions
-from ifair.encode.table_forms import to_pandas
+from ifair.encode.table_forms import FEW, read_cells, to_pandas
 from ifair.errors import IfairError, unknown_name
-from ifair.similarity.layout import FEW, Layout
+from ifair.similarity.layout import Layout
 from ifair.similarity.pair_words import Comparison, compare_pairs
 from ifair.similarity.parameters import check_parameters
 from ifair.similarity.peers import Peers, Points, find_peers
@@ -182,11 +182,11 @@ class Similarity(BaseEstimator):
         check_is_fitted(self)
         if self.reading == "attributes" and isinstance(X, pd.DataFrame) and len(X) <= FEW:
             layout = self._layout()
+            points = None
             if layout.takes_cells:
-                try:
-                    return layout.embed_cells(X.to_numpy(dtype=object)[:, self._find_counted(X.columns)])
-                except (TypeError, ValueError):
-                    pass  # an unusual cell, which is named, or read, by columns
+                points = layout.embed_cells(read_cells(X, self._find_counted(X.columns)))
+            if points is not None:
+                return points
         return self._points(self._select_counted(X))
 
     def graph(self, X: Any, *, query: Any = None) -> csr_array:
@@ -273,7 +273,7 @@ class Similarity(BaseEstimator):
 
     def _find_counted(self, columns: Any) -> list[int]:
         """Where the columns that count stand."""
-        place = {str(name): i for i, name in enumerate(columns)}
+        place = {str(name): i for i, name in enumerate(np.asarray(columns, dtype=object).tolist())}
         for name in self.attributes_:
             if name not in place:
                 raise IfairError(f"the table lacks the column {name!r}, by which people are compared")
