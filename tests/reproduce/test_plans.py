@@ -174,6 +174,9 @@ def test_the_time_is_estimated_from_what_units_took(monkeypatch):
     slower = 3.0 * expected_time.SMALL_WITHOUT_GPU + 5.0 * expected_time.WITHOUT_GPU["compas"]
     assert without == pytest.approx((slower * learned + 8.0 * others) / 2)
     assert expected_time.estimate_seconds("unknown", units, 1, has_gpu=True) == 0.0
+    # A third of the starts, each of which ends ten times as soon.
+    sooner = plan("classification", replace(PROFILE, grid=PROFILES["full"].grid, solver=PROFILES["smoke"].solver), {})
+    assert expected_time.estimate_seconds("classification", sooner, 2, has_gpu=True) == pytest.approx(estimate / 30)
     smaller = plan("classification", PROFILE, {})
     assert expected_time.estimate_seconds("classification", smaller, 2, has_gpu=True) < estimate / 3
     told = expected_time.describe_plan({"classification": units}, "quick", 1)

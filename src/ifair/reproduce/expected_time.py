@@ -11,7 +11,7 @@ from joblib import effective_n_jobs
 
 from ifair.evaluate.training import choose_engine
 from ifair.report.blocks import align_rows
-from ifair.reproduce.profiles import COEFFICIENTS, ratios
+from ifair.reproduce.profiles import COEFFICIENTS, PROFILES, ratios
 from ifair.reproduce.runner import Unit
 from ifair.results import Results
 
@@ -68,7 +68,7 @@ def estimate_seconds(experiment: str, units: Sequence[Unit], n_jobs: int, *, has
     for unit in units:
         others = 1.0 if has_gpu else OTHERS_WITHOUT_GPU
         work = _compare_work(unit, has_gpu) if experiment in GRIDS else others
-        total += work * known.get(unit.case.dataset, known.get("all", mean))
+        total += work * _compare_solver(unit) * known.get(unit.case.dataset, known.get("all", mean))
     return total / min(effective_n_jobs(n_jobs), len(units))
 
 
@@ -77,10 +77,18 @@ def _compare_work(unit: Unit, has_gpu: bool) -> float:
     case = unit.case
     if not case.method.startswith(("ifair", "lfr")):
         return 1.0
-    work = (1.0 if has_gpu else WITHOUT_GPU.get(case.dataset, SMALL_WITHOUT_GPU)) * case.solver.get("n_restarts", 3) / 3
+    work = 1.0 if has_gpu else WITHOUT_GPU.get(case.dataset, SMALL_WITHOUT_GPU)
     if case.method == "lfr" and "lfr" in case.grid:
         return work * (len(case.grid["lfr"]) / len(COEFFICIENTS)) ** 3
     return work * len(case.grid.get("ratios", ratios())) / len(ratios())
+
+
+def _compare_solver(unit: Unit) -> float:
+    """How much of what the full profile's solver does that of a unit does: small profiles have fewer starts, which end
+    sooner. Roughly, for how soon depends on the data."""
+    full, own = PROFILES["full"].solver, unit.case.solver
+    starts, tol = own.get("n_restarts", full["n_restarts"]), own.get("tol", full["tol"])
+    return min(starts / full["n_restarts"], 1.0) * min(full["tol"] / tol, 1.0)
 
 
 def describe_plan(plans: Mapping[str, Sequence[Unit]], profile: str, n_jobs: int) -> str:
@@ -96,6 +104,6 @@ def describe_plan(plans: Mapping[str, Sequence[Unit]], profile: str, n_jobs: int
         rows.append([name, words, str(len(units)), f"{seconds / 60:.1f}"])
     rows.append(["in all", "", str(sum(map(len, plans.values()))), f"{total / 60:.1f}"])
     place = "with a GPU" if has_gpu else "without a GPU"
-    time = f"{total / 60:.0f} minutes" if total < 5400 else f"{total / 3600:.0f} hours"
-    head = f"Profile {profile}, {effective_n_jobs(n_jobs)} processes {place}: about {time}."
+    size, unit = (1, "seconds") if total < 90 else (60, "minutes") if total < 5400 else (3600, "hours")
+    head = f"Profile {profile}, {effective_n_jobs(n_jobs)} processes {place}: about {total / size:.0f} {unit}."
     return f"{align_rows(rows)}\n\n{head} The estimate is from what units took on {known_times()['machine']}."
