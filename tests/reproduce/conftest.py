@@ -202,8 +202,11 @@ def results():
             for variant in ("random", "x1", "x2")
         },
         "influence": {
-            "ifair": {name: spread(value) for name, value in still.items()},
-            "lfr": {name: spread(10 * value) for name, value in still.items()},
+            method: {
+                name: {"low": 0.5 * times * value, "median": times * value, "high": 2 * times * value, "n": 5}
+                for name, value in still.items()
+            }
+            for method, times in (("ifair", 1), ("lfr", 10))
         },
         "classification": {name: classified(name) for name in ("compas", "credit")},
         "ranking": {"xing": ranked()},

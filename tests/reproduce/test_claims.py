@@ -139,9 +139,9 @@ def test_enforcing_parity_can_fail_in_three_ways(results, place, measure, value)
 
 
 def test_a_representation_that_follows_the_group_is_noticed(results):
-    results["experiments"]["influence"]["ifair"]["between_variants"]["mean"] = 0.05  # more than between starts
+    results["experiments"]["influence"]["ifair"]["between_variants"]["median"] = 0.05  # more than between starts
     assert verdict(results, "hardly moves") == "holds in part"
-    results["experiments"]["influence"]["ifair"]["flip"]["mean"] = 0.6
+    results["experiments"]["influence"]["ifair"]["flip"]["median"] = 0.6
     assert verdict(results, "hardly moves") == "does not hold"
 
 

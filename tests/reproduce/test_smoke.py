@@ -62,9 +62,9 @@ def select_comparable(experiments, results):
 
 
 def measure_distances(expected, found):
-    """How far the means of measures are apart."""
+    """How far the means or medians of measures are apart."""
     for path in expected:
-        if path[-1] == "mean" and path in found:
+        if path[-1] in ("mean", "median") and path in found:
             scale = 100 if "percent" in str(path) or "base_rate" in path else 1
             yield abs(found[path] - expected[path]) / scale
 

@@ -1,17 +1,16 @@
 """The synthetic study's claim: group membership hardly moves the iFair representation of the points."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ifair.evaluate.statistics import Spread, spreads
 from ifair.metrics import flip_test
-from ifair.report.blocks import Block, Finding, Heading, Number, Table, Text
+from ifair.report.blocks import Block, Finding, Heading, Table, Text
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case
 from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Source, Unit, group_results, make_unit
@@ -24,7 +23,7 @@ from ifair.reproduce.experiments.synthetic_panels import (
     fit_points,
     map_to_plane,
 )
-from ifair.reproduce.verdicts import format_spread, judge_claim
+from ifair.reproduce.verdicts import judge_claim
 from ifair.results import Results
 
 COLLAPSED = 1e-3
@@ -91,20 +90,37 @@ def _mean_distance(Z: NDArray[np.float64], other: NDArray[np.float64]) -> float:
     return float(np.linalg.norm(Z - other, axis=1).mean())
 
 
-def summarise(records: Records) -> dict[str, dict[str, Spread]]:
-    """By method: means and spreads over settings and draws, without settings in which all has become one point."""
-    return {
-        method: spreads(
-            [{name: row[name] for name in MEASURES} for rows in results for row in rows if row["flip"] is not None]
-        )
-        for method, results in group_results(records, "method").items()
-    }
+class Quartiles(TypedDict):
+    """A measure over settings and draws: single settings that have shrunk nearly to a point do not move these."""
+
+    low: float
+    median: float
+    high: float
+    n: int
+
+
+def summarise(records: Records) -> dict[str, dict[str, Quartiles]]:
+    """By method: medians and quartiles over settings and draws, without those in which all has become one point."""
+    found: dict[str, dict[str, Quartiles]] = {}
+    for method, results in group_results(records, "method").items():
+        rows = [row for some in results for row in some if row["flip"] is not None]
+        found[method] = {name: _find_quartiles([row[name] for row in rows]) for name in MEASURES}
+    return found
+
+
+def _find_quartiles(values: Sequence[float]) -> Quartiles:
+    low, median, high = np.quantile(values, (0.25, 0.5, 0.75)).tolist()
+    return {"low": low, "median": median, "high": high, "n": len(values)}
+
+
+def _format_quartiles(found: Quartiles) -> str:
+    return f"{found['median']:.3f} ({found['low']:.3f} to {found['high']:.3f})"
 
 
 def section(found: Any, results: Results) -> list[Block]:
     """How far the group moves a record, beside what a random start does."""
     rows: list[list[Any]] = [["method", *(name.replace("_", " ") for name in MEASURES)]]
-    rows += [[labels.method(m), *(Number.of(by[name], digits=3) for name in MEASURES)] for m, by in found.items()]
+    rows += [[labels.method(m), *(_format_quartiles(by[name]) for name in MEASURES)] for m, by in found.items()]
     title: list[Block] = [] if results["experiments"].get("synthetic") else [Heading("Synthetic data")]
     return [
         *title,
@@ -112,9 +128,9 @@ def section(found: Any, results: Results) -> list[Block]:
         Text(
             "How far a record's representation moves, in units of the representation's own spread, over all settings: "
             "between the three variants; between two random starts, which would differ anyway; and when nothing but "
-            "its own membership is changed (flip: mean record, worst flip: the one that moves most). ± is over "
-            "settings and draws. Of a representation that has shrunk nearly to a point the unit is small: where ± is "
-            "large, few such settings make the mean."
+            "its own membership is changed (flip: mean record, worst flip: the one that moves most). Medians over "
+            "settings and draws, and quartiles: of a representation that has shrunk nearly to a point the unit is so "
+            "small that a single one would decide a mean."
         ),
         Table(rows),
     ]
@@ -125,23 +141,20 @@ def judge(found: Any, results: Results) -> list[Finding]:
     if not {"ifair", "lfr"} <= set(found):
         return []
     ours, theirs = found["ifair"], found["lfr"]
-    told = {name: format_spread(by, 3) for name, by in ours.items()}
-    variants, starts, flip = (ours[name]["mean"] for name in ("between_variants", "between_starts", "flip"))
+    variants, starts, flip = (ours[name]["median"] for name in ("between_variants", "between_starts", "flip"))
+    rival = theirs["between_variants"]["median"], theirs["flip"]["median"]
     return judge_claim(
         "Group membership hardly moves the representation that iFair learns (synthetic data), and moves LFR's much.",
-        "In units of the representation's spread, on average over settings, a record moves no more between the "
-        f"variants of group membership than between two random starts; less than {HARDLY} when only its own membership "
-        "changes; and less than with LFR.",
+        "In units of the representation's spread, in the median of settings and draws, a record moves no more between "
+        f"the variants of group membership than between two random starts; less than {HARDLY} when only its own "
+        "membership changes; and less than with LFR.",
         [
+            (variants <= starts, f"between variants {variants:.3f}, between starts {starts:.3f}"),
+            (flip < HARDLY, f"flip of a record's own membership: {flip:.3f}, worst {ours['worst_flip']['median']:.3f}"),
             (
-                variants <= starts,
-                f"between variants {told['between_variants']}, between starts {told['between_starts']}",
-            ),
-            (flip < HARDLY, f"flip of a record's own membership: {flip:.3f} (worst {ours['worst_flip']['mean']:.3f})"),
-            (
-                variants < theirs["between_variants"]["mean"] and flip < theirs["flip"]["mean"],
-                f"LFR: between variants {theirs['between_variants']['mean']:.3f}, between starts "
-                f"{theirs['between_starts']['mean']:.3f}, flip {theirs['flip']['mean']:.3f}",
+                variants < rival[0] and flip < rival[1],
+                f"LFR: between variants {rival[0]:.3f}, between starts {theirs['between_starts']['median']:.3f}, "
+                f"flip {rival[1]:.3f}",
             ),
         ],
     )
