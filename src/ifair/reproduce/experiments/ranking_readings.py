@@ -217,7 +217,7 @@ def _explain_numbers(readings: Sequence[Reading], printed: Mapping[str, Any]) ->
             if gap <= close:
                 explained += 1
                 continue
-            text = f"{value:.{labels.digits(measure)}f}"
+            text = f"{value:.{labels.digits(measure) + 1}f}"  # a digit more: what is just beyond shows it
             missed.append(f"{labels.method(method)} {row[measure]:.2f} (nearest {text}: {_name(nearest)})")
         rest = f"; by none: {'; '.join(missed)}" if missed else ""
         within = f"{close:g} points" if measure == "percent_protected" else f"{close:g}"
