@@ -84,6 +84,13 @@ def assert_gradient_is_right(objective, parameters, rtol=1e-5, whole=None):
     packing = Packing(K, N, np.zeros(N, dtype=bool), lengths)
     theta = packing.pack(parameters)
     whole = whole or replace(objective, engine=LocalEngine(objective.engine.X))
-    expected = central_difference(lambda t: whole.value_and_grad(packing.unpack(t))[0].total, theta, step=1e-5)
+
+    def loss(t):
+        return whole.value_and_grad(packing.unpack(t))[0].total
+
+    expected = central_difference(loss, theta, step=1e-5)
     actual = packing.pack_gradient(objective.value_and_grad(parameters)[1], theta)
+    if not np.allclose(actual, expected, rtol=rtol, atol=rtol * np.abs(expected).max()):
+        # Of p = 1 a kink may lie within the step; it will not lie within a hundredth of it.
+        expected = central_difference(loss, theta, step=1e-7)
     np.testing.assert_allclose(actual, expected, rtol=rtol, atol=rtol * np.abs(expected).max())
