@@ -297,7 +297,7 @@ class IFair(PrototypeModel):
         sent = None if weights is None else engine.send(weights)[0]
         return Task(objective, starts, packing, protected, reported, rehearsed, sent)
 
-    def _keep_losses(self, task: Task, solution: Solution[Parameters]) -> None:
+    def _keep_losses(self, task: Task, solution: Solution) -> None:
         losses = solution.losses
         if task.reported is not None:
             losses = task.reported.value_and_grad(solution.parameters)[0]
