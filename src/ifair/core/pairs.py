@@ -18,6 +18,7 @@ from ifair.core.arrays import (
     Mask,
     at_least,
     column_sums,
+    find_origin,
     namespace,
     precision,
     row_sums,
@@ -309,7 +310,7 @@ def _find_origin(engine: Engine, counts: Mask) -> Array | None:
     """The value that most records have in every column; None where tiles would still need most of the columns."""
     some = np.unique(np.linspace(0, engine.n_records - 1, LOOKED_AT).astype(np.intp))
     records: Array = engine.fetch(engine.take(some))[0][:, counts]
-    origin = np.sort(records, axis=0)[len(records) // 2]  # the median as one of them has it
+    origin = find_origin(records)
     in_tile = 1.0 - np.mean(records == origin, axis=0) ** engine.tile_rows
     if np.sum(in_tile**2) > WORTH_PICKING * len(origin):
         return None
