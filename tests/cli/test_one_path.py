@@ -163,6 +163,14 @@ def test_a_model_of_ones_own_is_tuned_and_shipped(place, tmp_path, monkeypatch):
     assert type(ifair.load("m.ifair").estimator_[-1]).__name__ == "GaussianNB"
 
 
+def test_boosted_trees_need_nobodys_word(place, tmp_path, few_trees):
+    model = tmp_path / "m.ifair"
+    told = do("fit", place / "people.csv", *ROLES, "--consistent", 0.1, "--estimator", "boosting", "-o", model).stderr
+    assert "vouch" not in told
+    do("decide", place / "newcomers.csv", "--model", model, "-o", tmp_path / "decided.csv")
+    do("transform", model, place / "newcomers.csv", "--decide", "-o", tmp_path / "scored.csv")
+
+
 def test_a_type_of_ones_own_is_told_of_in_fit_and_vouched_for_in_decide_and_transform(place, tmp_path, monkeypatch):
     (tmp_path / "our_types.py").write_text(
         "from sklearn.linear_model import LogisticRegression\nclass Scorer(LogisticRegression): pass\n"
