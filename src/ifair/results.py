@@ -32,13 +32,17 @@ class Choices(TypedDict, total=False):
 
 
 class Validation(TypedDict):
-    """What settings are chosen by; ``corrected`` for chance, and ``ranks``, are consistencies that no constant wins."""
+    """What settings are chosen by; ``corrected`` for chance, and ``ranks``, are consistencies that no constant wins.
+
+    ``positive`` is the share of people who are decided about positively.
+    """
 
     utility: Number
     yNN: Number
     accuracy: NotRequired[Number]
     corrected: NotRequired[Number]
     ranks: NotRequired[Number]
+    positive: NotRequired[Number]
 
 
 class CandidateData(TypedDict):

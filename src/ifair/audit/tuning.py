@@ -17,7 +17,7 @@ from ifair.evaluate.arms import MODELS, Arm, is_penalised, list_arms
 from ifair.evaluate.candidates import EXISTING, VARIANTS, Candidate
 from ifair.evaluate.fronts import pareto_front
 from ifair.evaluate.measures import USEFULNESS, brief_measures, plain_number
-from ifair.evaluate.rules import RULES, choose, find_worthwhile
+from ifair.evaluate.rules import RULES, choose, find_worthwhile, is_nearly_one_decision
 from ifair.evaluate.search import Progress, search
 from ifair.evaluate.splits import split_table
 from ifair.evaluate.training import train
@@ -264,11 +264,15 @@ def find_front(points: Sequence[Any]) -> list[Any]:
 
 
 def name_choices(points: Sequence[Mapping[str, Any]], task: str) -> Choices:
-    """The id of the point that each rule would choose by its measures on validation data."""
+    """The id of the point that each rule would choose by its measures on validation data.
+
+    Nobody should use what decides nearly the same about everybody: it is chosen only where all worthwhile ones do.
+    """
     rows = [point["validation"] for point in points]
     utility, fairness = MEASURES
     chance = CHANCE.get(task, 0.0)
     kept = find_worthwhile(rows, utility=utility, fairness=fairness, chance=chance)
+    kept = [i for i in kept if not is_nearly_one_decision(rows[i].get("positive"))] or kept
     if not kept:
         return {}
     # Both from 0, for what knows nothing, to 1: half of an AUC comes for free.
@@ -278,8 +282,13 @@ def name_choices(points: Sequence[Mapping[str, Any]], task: str) -> Choices:
 
 
 def choose_penalised(points: Sequence[Mapping[str, Any]], task: str) -> str | None:
-    """The id of the balanced one of those that only delete the protected columns and have a penalty."""
-    return name_choices([p for p in points if is_penalised(Candidate.from_data(p["candidate"]))], task).get("balanced")
+    """The id of the balanced one of those that only delete the protected columns and have a penalty.
+
+    By its scores alone, whatever is decided by them: it is what others are measured by, and no choice for use.
+    """
+    penalised = [p for p in points if is_penalised(Candidate.from_data(p["candidate"]))]
+    scored = [{**p, "validation": {**p["validation"], "positive": None}} for p in penalised]
+    return name_choices(scored, task).get("balanced")
 
 
 def list_tuned(tuning: Mapping[str, Any]) -> list[Candidate]:
