@@ -365,10 +365,13 @@ def _describe_model(about: dict[str, Any]) -> list[str]:
         lines.append(f"people are weighted by {data['weighted_by']!r}")
     if "weights" in learned:
         weights = learned["weights"]
-        end = "converged" if learned["converged"] else "NOT converged; raise --max-iter"
+        # What a tuning says is learned as it was judged.
+        hint = "; that is how it was tuned" if "tuning" in about["settings"] else "; raise --max-iter"
+        end = f"{'converged' if learned['converged'] else 'NOT converged'} after {learned['iterations']} iterations"
+        end += "" if learned["converged"] else hint
         lines += [
             f"loss {learned['loss']:.4g}: utility {learned['utility_loss']:.4g}, fairness "
-            f"{learned['fairness_loss']:.4g}; {end} after {learned['iterations']} iterations",
+            f"{learned['fairness_loss']:.4g}; {end}",
             "columns that count most in distances:",
             *(f"  {weight:8.3f}  {make_printable(name)}" for name, weight in list(weights.items())[:TOP_WEIGHTS]),
         ]
