@@ -105,6 +105,17 @@ def test_what_a_tuned_penalty_reaches_as_well_is_not_worth_it():
     assert found["sentence"] == "Deleting the columns, with a tuned penalty, does as well here; use that."
 
 
+def test_a_reference_that_decides_nearly_the_same_needs_another_threshold():
+    caution = {"tag": "nearly one decision", "text": "97.0 % of people get a positive decision."}
+    given = [judged(0.8, 0.5, role="deleted", seed=2), judged(0.8, 0.7, role="penalised", seed=3, cautions=[caution])]
+    given[1][0]["test"]["positive"] = {"estimate": 0.97, "low": 0.95, "high": 0.99}
+    points, measured = zip(*given, judged(0.8, 0.6, role="ours", seed=4))
+    compare_points(points, measured)
+    said = give_verdicts(points, {"balanced": "ours"}, AUC, ["sex"])["sentence"]
+    threshold = "with another threshold or a rate: 97.0 % of people get a positive decision by it."
+    assert said == f"Deleting the columns, with a tuned penalty, does better here; use that, {threshold}"
+
+
 def test_a_difference_that_is_clear_but_tiny_decides_nothing():
     found = verdict_on(0.8, 0.5 + 0.5 * MATTERS, noise=1e-6, deleted=(0.8, 0.5))
     assert not found["worth"]

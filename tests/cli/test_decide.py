@@ -141,6 +141,16 @@ def test_the_parity_that_a_model_was_fitted_for_is_used_and_told(folder, applica
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "out.csv"), pd.read_csv(tmp_path / "asked.csv"))
 
 
+def test_people_without_a_group_are_one_as_in_an_audit(applicants, equal, tmp_path):
+    unknown = applicants.assign(sex=applicants["sex"].astype(object).where(applicants.index >= 30, None))
+    unknown.to_csv(tmp_path / "unknown.csv", index=False)
+    done = do("decide", tmp_path / "unknown.csv", "--model", equal, "-o", tmp_path / "out.csv", "--json")
+    assert "--groups sex: 30 people have no value, and are a group of their own" in done.stderr
+    assert set(json.loads(done.stdout)["group_thresholds"]) == {"(missing)", "f", "m"}
+    decided = pd.read_csv(tmp_path / "out.csv")["decision"]
+    assert decided[:30].mean() == pytest.approx(decided.mean(), abs=0.04)
+
+
 def test_a_parity_that_was_fitted_can_be_switched_off_and_needs_its_column(folder, applicants, equal, tmp_path):
     plain = do(
         "decide", folder / "people.csv", "--model", equal, "--parity", "none", "-o", tmp_path / "out.csv", "--json"
@@ -154,7 +164,8 @@ def test_a_parity_that_was_fitted_can_be_switched_off_and_needs_its_column(folde
     )
     assert "or --parity none" in said
     applicants.drop(columns="sex").to_csv(tmp_path / "few.csv", index=False)
-    assert "no column 'sex'" in refuse("decide", tmp_path / "few.csv", "--model", equal, "-o", tmp_path / "no.csv")
+    said = refuse("decide", tmp_path / "few.csv", "--model", equal, "-o", tmp_path / "no.csv")
+    assert f"no column 'sex' (groups that {equal.name} selects at the same rate; --parity none switches" in said
     done = run("transform", equal, folder / "people.csv", "--decide", "-o", tmp_path / "one_by_one.csv")
     assert "without equal rates of 'sex'" in done.stderr
 

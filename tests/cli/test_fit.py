@@ -76,7 +76,7 @@ def test_words_tell_losses_convergence_weights_and_what_was_left_out(folder, tmp
     for part in (
         "utility",
         "fairness",
-        "NOT converged",
+        "NOT converged after 2 iterations; raise --max-iter",
         "count most",
         "left out: 'person'",
         "protected columns (sex): not looked at",

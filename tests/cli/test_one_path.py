@@ -163,6 +163,31 @@ def test_a_model_of_ones_own_is_tuned_and_shipped(place, tmp_path, monkeypatch):
     assert type(ifair.load("m.ifair").estimator_[-1]).__name__ == "GaussianNB"
 
 
+def test_a_parity_is_tuned_and_kept_up_to_the_decisions(place, tmp_path):
+    tuning, model, table = tmp_path / "tuning.json", tmp_path / "m.ifair", place / "people.csv"
+    searched = ["--trials", 2, "--estimator", "linear", "--parity", "selection", "-o", tuning]
+    with few_candidates():
+        tuned = do("tune", table, *ROLES, *searched)
+    assert "give every group of 'sex' the same rate" in " ".join(tuned.stdout.split())
+    told = do("fit", table, *ROLES, "--tuning", tuning, "-o", model).stderr
+    assert "tuned with --parity selection --groups sex, and this model decides by one threshold" in told
+    told = do("fit", table, *ROLES, "--tuning", tuning, "--rate", 0.3, "-o", model).stderr
+    assert "tuned with" not in told
+    do("decide", table, "--model", model, "-o", tmp_path / "decided.csv")
+    decided = (
+        pd.read_csv(tmp_path / "decided.csv").set_index("person").join(pd.read_csv(table).set_index("person")["sex"])
+    )
+    assert np.ptp(decided.groupby("sex")["decision"].mean()) < 0.02
+
+
+def test_boosted_trees_need_nobodys_word(place, tmp_path, few_trees):
+    model = tmp_path / "m.ifair"
+    told = do("fit", place / "people.csv", *ROLES, "--consistent", 0.1, "--estimator", "boosting", "-o", model).stderr
+    assert "vouch" not in told
+    do("decide", place / "newcomers.csv", "--model", model, "-o", tmp_path / "decided.csv")
+    do("transform", model, place / "newcomers.csv", "--decide", "-o", tmp_path / "scored.csv")
+
+
 def test_a_type_of_ones_own_is_told_of_in_fit_and_vouched_for_in_decide_and_transform(place, tmp_path, monkeypatch):
     (tmp_path / "our_types.py").write_text(
         "from sklearn.linear_model import LogisticRegression\nclass Scorer(LogisticRegression): pass\n"

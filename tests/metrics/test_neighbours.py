@@ -8,7 +8,18 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.neighbors import NearestNeighbors
 
-from ifair.metrics import nearest_neighbours
+from ifair.errors import IfairError
+from ifair.graph import neighbour_graph
+from ifair.metrics import (
+    consistency,
+    consistency_at_rate,
+    consistency_interval,
+    consistency_per_person,
+    corrected_consistency,
+    nearest_neighbours,
+    rank_consistency,
+    treatment,
+)
 
 
 def brute_force(X, k):
@@ -94,3 +105,25 @@ def test_frames_and_single_precision_are_welcome(rng):
 def test_wrong_input_is_refused(X, k):
     with pytest.raises(ValueError):
         nearest_neighbours(X, k)
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [
+        consistency,
+        consistency_per_person,
+        consistency_interval,
+        corrected_consistency,
+        rank_consistency,
+        treatment,
+        lambda y, neighbours: consistency_at_rate(y, rate=0.5, neighbours=neighbours),
+        lambda y, neighbours: neighbour_graph(neighbours=neighbours),
+    ],
+    ids=["consistency", "per person", "interval", "corrected", "ranks", "treatment", "at a rate", "graph"],
+)
+def test_nobody_is_their_own_neighbour_in_any_measure(measure):
+    y, near = np.array([1, 0, 1, 0]), np.array([[1, 2], [2, -1], [3, 2], [0, 1]])
+    with pytest.raises(IfairError, match=r"of row 2 name that row itself \(1 of 4 rows do\).*kneighbors\(\)"):
+        measure(y, neighbours=near)
+    near[2, 1] = 0
+    measure(y, neighbours=near)

@@ -107,16 +107,16 @@ def decide(
         threshold = fitted.decision.get("threshold") if rate is None and parity is None else None
         if rate is threshold is None:
             raise click.UsageError("say how many to select: one of --rate, --n and --threshold")
-    rows, id_ = _read_rows(fitted, table, id_, groups)
-    if groups is not None:
-        _warn_small_groups(rows[groups])
+    why = f" (groups that {model.name} selects at the same rate; --parity none switches that off)" if recorded else ""
+    rows, id_ = _read_rows(fitted, table, id_, groups, why)
+    named = None if groups is None else _name_groups(mark_missing(rows[[groups]], fitted.missing)[0], groups)
     batch = fitted.decide_batch(
         fitted.check_records(rows),
         rate=rate,
         n=n,
         threshold=threshold,
         parity=parity,
-        groups=None if groups is None else mark_missing(rows[[groups]], fitted.missing)[0][groups].to_numpy(),
+        groups=named,
         labels=list(range(1, len(rows) + 1)) if id_ is None else rows[id_].tolist(),
     )
     fitted.warn_of_cells()
@@ -142,7 +142,9 @@ def _decide_classes(fitted: Any, table: Path, id_: str | None, output: Path, pri
     tell_written("Decisions", output, facts, text, as_json=as_json, prints=prints)
 
 
-def _read_rows(fitted: Any, table: Path, id_: str | None, groups: str | None = None) -> tuple[Any, str | None]:
+def _read_rows(
+    fitted: Any, table: Path, id_: str | None, groups: str | None = None, why: str = ""
+) -> tuple[Any, str | None]:
     """The whole table as it stands, in which columns that were asked for must be; and the column that names a row."""
     import pandas as pd
 
@@ -151,7 +153,7 @@ def _read_rows(fitted: Any, table: Path, id_: str | None, groups: str | None = N
     rows = pd.concat(list(read_blocks(table)), ignore_index=True)
     for name in (id_, groups):
         if name is not None and name not in rows.columns:
-            raise unknown_name("column", name, rows.columns)
+            raise unknown_name("column", name, rows.columns, why if name == groups else "")
     # The id that was recorded need not be in every later table.
     return rows, id_ or (fitted.roles.id if fitted.roles.id in rows.columns else None)
 
@@ -162,6 +164,20 @@ def _add_id(decided: Any, rows: Any, id_: str | None) -> Any:
     if id_ is not None:
         written.insert(0, id_, rows[id_].to_numpy())
     return written
+
+
+def _name_groups(frame: Any, column: str) -> Any:
+    """Everybody's group, shape (M,). As in an audit, people without one are a group; that is told."""
+    import pandas as pd
+
+    from ifair.evaluate.training import name_groups
+
+    groups, empty = frame[column], int(frame[column].isna().sum())
+    if empty:
+        warn([f"--groups {column}: {empty} people have no value, and are a group of their own"])
+        groups = pd.Series(name_groups(frame, column), name=column)
+    _warn_small_groups(groups)
+    return groups.to_numpy()
 
 
 def _warn_small_groups(groups: Any) -> None:

@@ -123,6 +123,7 @@ def fit(
     people = checked.to_dataset(needs_group=tuning is not None)
     if tuning is not None:
         recipe = _read_recipe(tuning, (choice or "balanced").replace(" ", "_"), people, seed, as_audited)
+        equal = equal or _take_parity(recipe.pop("parity"), rate)
     else:
         recipe = _write_recipe(roles, consistent, estimator or "linear", seed or 0, representing)
     learned_from = recipe.pop("learned_from", people)
@@ -230,12 +231,28 @@ def _read_recipe(path: Path, choice: str, people: Any, seed: int | None, as_audi
         "similarity": find_similarity(tuning),
         "categorical": tuning["categorical"],
         "threshold": tuning["threshold"],
+        "parity": tuning.get("parity"),
         "about": {"tuning": path.name, "choice": choice, "as_audited": as_audited},
     }
     if as_audited:
         alike = {"categorical": tuning["categorical"], "similarity": recipe["similarity"]}
         recipe["learned_from"] = split_for_audit(people, recipe["seed"], **alike).train.records
     return recipe
+
+
+def _take_parity(tuned: Any, rate: float | None) -> tuple[str, str] | None:
+    """The parity that a tuning was judged by, where a rate is given; where none is, that it does without is told."""
+    if tuned is None:
+        return None
+    if rate is None:
+        warn(
+            [
+                f"tuned with --parity {tuned['kind']} --groups {tuned['groups']}, and this model decides by one "
+                "threshold for all: say how many with --rate, and it keeps the parity"
+            ]
+        )
+        return None
+    return tuned["kind"], tuned["groups"]
 
 
 def _fit_in_words(people: Any, task: str, recipe: dict[str, Any], jobs: int) -> Any:
@@ -348,10 +365,13 @@ def _describe_model(about: dict[str, Any]) -> list[str]:
         lines.append(f"people are weighted by {data['weighted_by']!r}")
     if "weights" in learned:
         weights = learned["weights"]
-        end = "converged" if learned["converged"] else "NOT converged; raise --max-iter"
+        # What a tuning says is learned as it was judged.
+        hint = "; that is how it was tuned" if "tuning" in about["settings"] else "; raise --max-iter"
+        end = f"{'converged' if learned['converged'] else 'NOT converged'} after {learned['iterations']} iterations"
+        end += "" if learned["converged"] else hint
         lines += [
             f"loss {learned['loss']:.4g}: utility {learned['utility_loss']:.4g}, fairness "
-            f"{learned['fairness_loss']:.4g}; {end} after {learned['iterations']} iterations",
+            f"{learned['fairness_loss']:.4g}; {end}",
             "columns that count most in distances:",
             *(f"  {weight:8.3f}  {make_printable(name)}" for name, weight in list(weights.items())[:TOP_WEIGHTS]),
         ]

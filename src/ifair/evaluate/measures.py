@@ -29,6 +29,7 @@ from ifair.metrics import (
     statistical_parity,
 )
 from ifair.metrics.adversary import make_attacker
+from ifair.metrics.arguments import average
 from ifair.metrics.flip import each_alternative, replace_protected
 from ifair.metrics.individual import average_queries
 
@@ -179,6 +180,7 @@ def brief_measures(part: Part, outcome: Outcome, parts: Split) -> Any:
         if parts.task == "classification":
             found["accuracy"] = accuracy(part.y, outcome.decisions, sample_weight=part.weight)
             found["corrected"] = corrected_consistency(outcome.decisions, **alike)
+            found["positive"] = average(np.asarray(outcome.decisions, dtype=np.float64), part.weight)
     return {name: plain_number(value) for name, value in found.items()}
 
 

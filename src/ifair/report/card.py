@@ -147,7 +147,7 @@ def _data(evidence: Evidence) -> list[Block]:
             f"settings on, {parts['test']:,} to judge on.",
             f"Protected attributes: {', '.join(about['protected'])}.",
             _weight_words(about),
-            parity_words(evidence).removeprefix("; ").capitalize(),
+            parity_words(evidence["settings"].get("parity")).removeprefix("; ").capitalize(),
             "" if share is None else f"{share:.1%} of people are in the protected group{whose}.",
         )
         if line

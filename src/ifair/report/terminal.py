@@ -4,7 +4,7 @@ from typing import Any
 
 from ifair.report.blocks import align_rows
 from ifair.report.comparison import describe_judged, measure_text, tabulate_comparison
-from ifair.results import Choices, Evidence, Point, Tuning
+from ifair.results import Choices, Evidence, Parity, Point, Tuning
 
 
 def audit_text(evidence: Evidence) -> str:
@@ -47,6 +47,7 @@ def tuning_text(tuning: Tuning) -> str:
         rows.append([point["name"], *numbers, names.get(point["id"], "to compare" if point["id"] in known else "")])
     by = tuning["data"].get("weighted_by")
     weighted = "" if by is None else f"; people are weighted by {by!r}"
+    weighted += parity_words(tuning.get("parity"))
     return (
         f"The front of {len(tuning['trials'])} settings, on validation people (ranks: how alike the scores of like "
         f"people are{weighted}):\n\n{align_rows(rows)}"
@@ -82,13 +83,12 @@ def _describe_people(evidence: Evidence) -> str:
         weighted = f"; people are weighted by {about['weighted_by']!r}, but count once in: {once}"
     return (
         f"{about['name']}: {about['records']:,} people, protected: {', '.join(about['protected'])}; measured on "
-        f"{describe_judged(evidence)}{weighted}{parity_words(evidence)}"
+        f"{describe_judged(evidence)}{weighted}{parity_words(evidence['settings'].get('parity'))}"
     )
 
 
-def parity_words(evidence: Evidence) -> str:
+def parity_words(parity: Parity | None) -> str:
     """That groups were given the same rate, where they were; else nothing."""
-    parity = evidence["settings"].get("parity")
     if parity is None:
         return ""
     whom = "" if parity["kind"] == "selection" else " of those whom the model expects to be positive"
