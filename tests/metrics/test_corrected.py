@@ -94,7 +94,7 @@ def test_queries_count_alike(rng):
 
 
 def test_scores_are_no_decisions(table):
-    with pytest.raises(ValueError, match="y must hold decisions"):
+    with pytest.raises(ValueError, match="y must hold decisions, 0 or 1, or classes; rank_consistency is for scores"):
         corrected_consistency(np.linspace(0, 1, 400), neighbours=table[1])
     with pytest.raises(ValueError, match="rate must lie between 0 and 1"):
         consistency_at_rate(np.linspace(0, 1, 400), neighbours=table[1], rate=1.0)
@@ -117,11 +117,6 @@ def test_two_classes_by_name_are_decisions(table, rng):
     near = nearest_neighbours(table[0], 5, query=query)
     options = {"neighbours": near, "query": query}
     assert corrected_consistency(named, **options) == pytest.approx(corrected_consistency(y, **options))
-
-
-def test_scores_are_no_classes(table, rng):
-    with pytest.raises(ValueError, match="rank_consistency is for scores"):
-        corrected_consistency(rng.random(400), neighbours=table[1])
 
 
 def test_a_weight_of_classes_says_how_many_people_one_stands_for(table, rng):
