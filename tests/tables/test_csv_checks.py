@@ -1,6 +1,7 @@
 """CSV files that cannot be read as they are: the message says what is wrong and how to mend it."""
 
 import gzip
+import re
 import shlex
 import subprocess
 import sys
@@ -20,6 +21,27 @@ def refusal(path):
         list(read_blocks(path))
     assert str(in_blocks.value) == str(whole.value)
     return str(whole.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("people.xlsx", b"PK", "neither CSV"),
+        ("people.csv", b"", r"people\.csv is empty"),
+        ("people.csv", b"\xef\xbb\xbf \n\n", r"people\.csv is empty"),
+        ("people.csv.gz", gzip.compress(b"", mtime=0), r"people\.csv\.gz is empty"),
+        ("people.csv", b"sex,age\n", "no records"),
+        ("people.csv", b"sex,age\nf,1,2\n", "more fields than its header|not a CSV table"),
+        ("people.csv", b"sex,age\nf,1\nm,1,2\n", "not a CSV table"),
+        ("people.csv", "sex,ag\xe9\nf,1\n".encode("latin-1"), "is not UTF-8"),
+        ("people.csv.gz", b"no gzip", "not a CSV table"),
+        ("people.csv.gz", gzip.compress(b"sex,age\n" + b"f,1\n" * 99, mtime=0)[:20] + b"?" * 20, "not a CSV table"),
+    ],
+)
+def test_a_file_that_is_no_table_is_refused(tmp_path, name, content, reason):
+    (tmp_path / name).write_bytes(content)
+    assert re.search(reason, refusal(tmp_path / name))
+    assert re.search(rf"did you mean '{name}'", refusal(tmp_path / name.replace("people", "poeple")))
 
 
 def test_columns_of_the_same_name_are_named(tmp_path):
