@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 from click.testing import CliRunner
 
 import ifair
@@ -33,6 +34,15 @@ def refuse(*arguments, code=1):
     done = run(*arguments)
     assert done.exit_code == code, done.output
     return " ".join(done.stderr.split())
+
+
+def list_commands(group=main, words=""):
+    """All commands, by the words that call them."""
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from list_commands(command, f"{words}{name} ")
+        else:
+            yield f"{words}{name}", command
 
 
 def load_script(path):

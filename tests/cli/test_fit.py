@@ -116,13 +116,6 @@ def test_what_cannot_work_exits_with_1_and_says_why(folder, tmp_path, arguments,
     assert list(tmp_path.iterdir()) == []
 
 
-def test_files_that_are_not_there_are_named(folder, tmp_path):
-    said = refuse("fit", *FAST, folder / "peple.csv", "-p", "sex", "-o", tmp_path / "model.ifair")
-    assert "did you mean 'people.csv'?" in said
-    said = refuse("fit", *FAST, folder / "people.csv", "-p", "sex", "-o", tmp_path / "no" / "model.ifair")
-    assert "there is no folder" in said
-
-
 def test_without_protected_columns_the_usage_is_wrong(folder, tmp_path):
     assert "--protected" in refuse("fit", *FAST, folder / "people.csv", "-o", tmp_path / "model.ifair", code=2)
 

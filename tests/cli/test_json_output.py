@@ -7,20 +7,9 @@ import pandas as pd
 import pytest
 from quiet import quietly
 
-from ifair.cli import main
-
-from scripts import do
+from scripts import do, list_commands
 
 UNDEFINED = {"loss": float("nan"), "bounds": [float("-inf"), 1.5, {"most": float("inf")}]}
-
-
-def verbs_with_json(group=main, names=()):
-    """Names of all commands that have the option."""
-    for name, command in group.commands.items():
-        if hasattr(command, "commands"):
-            yield from verbs_with_json(command, (*names, name))
-        elif any(parameter.name == "as_json" for parameter in command.params):
-            yield " ".join((*names, name))
 
 
 def parse_strictly(text):
@@ -70,7 +59,9 @@ COMMANDS = {
 
 
 def test_every_verb_with_the_option_is_tried_here():
-    assert set(verbs_with_json()) == set(COMMANDS)
+    assert {verb for verb, command in list_commands() if any(p.name == "as_json" for p in command.params)} == set(
+        COMMANDS
+    )
 
 
 @pytest.mark.usefixtures("undefined")

@@ -11,7 +11,7 @@ from sklearn.metrics import accuracy_score, recall_score, roc_auc_score
 import ifair
 from ifair.audit.people_view import round_scores
 
-from samples import applicants, few_candidates
+from samples import few_candidates, named_applicants
 from scripts import do, refuse
 
 pytest.importorskip("optuna")
@@ -25,8 +25,7 @@ ROLES = ["--protected", "sex", "--target", "hired", "--ignore", "rating", "--ign
 def place(tmp_path_factory):
     """A folder with a table, its tuning, its report and its evidence."""
     folder = tmp_path_factory.mktemp("path")
-    frame = applicants()
-    frame.insert(0, "person", [f"p{i:03d}" for i in range(len(frame))])
+    frame = named_applicants()
     frame.to_csv(folder / "people.csv", index=False)
     frame.drop(columns=["sex", "hired", "rating"]).to_csv(folder / "newcomers.csv", index=False)
     searched = ["--trials", 4, "--estimator", "linear", "-o", folder / "tuning.json"]

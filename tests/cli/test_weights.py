@@ -16,7 +16,7 @@ from ifair.errors import IfairError
 from ifair.report.card import card
 from ifair.report.terminal import audit_text, tuning_text
 
-from samples import applicants, few_candidates
+from samples import few_candidates, named_applicants
 from scripts import do, refuse, run
 
 ROLES = ["--protected", "sex", "--target", "hired", "--ignore", "rating", "--ignore", "team", "--id", "person"]
@@ -24,8 +24,7 @@ ROLES = ["--protected", "sex", "--target", "hired", "--ignore", "rating", "--ign
 
 @pytest.fixture(scope="module")
 def people():
-    frame = applicants()
-    frame.insert(0, "person", [f"p{i:03d}" for i in range(len(frame))])
+    frame = named_applicants()
     return frame.assign(stands_for=np.random.default_rng(3).integers(1, 9, len(frame)) * 250.0, twice=2.0)
 
 
