@@ -61,11 +61,6 @@ def test_a_file_that_is_no_evidence_is_refused(tmp_path):
         assert not (tmp_path / "report.html").exists()
 
 
-def test_without_the_extra_the_report_says_what_to_install(evidence, monkeypatch):
-    monkeypatch.setattr("ifair.errors.find_spec", lambda _: None)
-    assert "pip install 'ifair[report]'" in refuse("report", evidence)
-
-
 def test_json_of_a_report_names_files_sizes_and_the_chosen_point(evidence, tmp_path):
     html = tmp_path / "report.html"
     done = do("report", evidence, "-o", html, "--card", "--choice", "fairest", "--json")

@@ -170,10 +170,13 @@ def test_a_parity_that_was_fitted_can_be_switched_off_and_needs_its_column(folde
             ["--ignore", "hired", "--target", "rating", "--rate", 0.3, "--parity", "selection", "--groups", "sex"],
             "nothing is decided here",
         ),
+        ([], "name the outcome with --target"),
+        ([*OUTCOME, "-k", 3], "leave -k out"),
+        ([*OUTCOME, "--consistent", -1], "Invalid value for '--consistent'"),
     ],
 )
-def test_a_parity_that_cannot_be_is_refused_before_learning(folder, tmp_path, arguments, message):
-    done = run("fit", folder / "people.csv", *ROLES, *arguments, "--consistent", 0.1, "-o", tmp_path / "m.ifair")
+def test_what_cannot_be_decided_by_is_refused_before_learning(folder, tmp_path, arguments, message):
+    done = run("fit", folder / "people.csv", *ROLES, "--consistent", 0.1, *arguments, "-o", tmp_path / "m.ifair")
     assert done.exit_code in (1, 2)
     assert message in " ".join(done.stderr.split())
     assert not (tmp_path / "m.ifair").exists()
@@ -197,16 +200,3 @@ def test_wrong_wishes_are_named(folder, consistent, tmp_path, arguments, code, m
     )
     assert message in said
     assert not (tmp_path / "out.csv").exists()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--consistent", 0.1], "name the outcome with --target"),
-        ([*OUTCOME, "--consistent", 0.1, "-k", 3], "leave -k out"),
-        ([*OUTCOME, "--consistent", -1], "Invalid value for '--consistent'"),
-    ],
-)
-def test_a_fit_of_decisions_takes_no_options_of_a_representation(folder, tmp_path, arguments, message):
-    said = refuse("fit", folder / "people.csv", *ROLES, *arguments, "-o", tmp_path / "m.ifair", code=2)
-    assert message in said

@@ -136,14 +136,11 @@ def test_a_tuning_of_another_table_or_of_other_roles_is_refused(place, tmp_path)
         (["--threshold", 0.5, "--rate", 0.1], 2, "give one of them"),
     ],
 )
-def test_what_contradicts_a_tuning_is_refused(place, tmp_path, arguments, code, message):
+def test_what_contradicts_a_tuning_or_needs_one_is_refused(place, tmp_path, arguments, code, message):
     tuning = ["--tuning", place / "tuning.json", "-o", tmp_path / "model.ifair"]
     assert message in refuse("fit", place / "people.csv", *ROLES, *tuning, *arguments, code=code)
-
-
-def test_a_choice_without_a_tuning_is_refused(place, tmp_path):
-    said = refuse("fit", place / "people.csv", *ROLES, "--choice", "balanced", "-o", tmp_path / "model.ifair", code=2)
-    assert "--tuning FILE" in said
+    said = refuse("fit", place / "people.csv", *ROLES, "--choice", "balanced", *tuning[2:], code=2)
+    assert "--choice and --as-audited are about a point of a tuning: name it with --tuning FILE" in said
 
 
 def test_a_model_of_ones_own_is_tuned_and_shipped(place, tmp_path, monkeypatch):
@@ -185,11 +182,3 @@ def test_options_of_an_audit_are_refused_where_it_is_over(place, tmp_path):
         said = refuse("report", place / "evidence.json", *flag, "-o", tmp_path / "report.html", code=2)
         assert "says how to audit a table, and evidence is given: leave it out" in said
     assert not (tmp_path / "report.html").exists()
-
-
-def test_an_outcome_of_several_classes_needs_the_one_that_is_positive(place, tmp_path):
-    roles = ["-p", "sex", "--target", "team", "--ignore", "person"]
-    said = refuse("audit", place / "people.csv", *roles, "-o", tmp_path / "evidence.json")
-    classes = pd.read_csv(place / "people.csv")["team"].unique().tolist()
-    assert ", ".join(map(repr, sorted(classes)[:5])) in said
-    assert f"say which one is positive, against all others, such as --positive '{classes[0]}'" in said

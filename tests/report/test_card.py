@@ -23,6 +23,7 @@ def test_a_card_tells_use_data_measures_and_limits(task):
     one = point["test"]["utility"]
     assert f"{one['estimate']:.3f} \\[{one['low']:.3f}, {one['high']:.3f}\\]" in text
     assert "Protected attributes: sex, origin" in text
+    assert "protected group, everybody whose sex is female or origin is south" in text
     assert "by construction" in text
     assert "80 to judge on" in text or task != "classification"
 
@@ -104,10 +105,6 @@ def test_the_verdict_and_the_cautions_stand_before_the_measures():
     places = [text.index(said) for said in (chosen["verdict"]["sentence"], "### Caution", "Worth nothing.", "| AUC | ")]
     assert places == sorted(places)
     assert "Caution" not in markdown(card(small_evidence(), "full"))
-
-
-def test_the_protected_group_is_defined():
-    assert "protected group, everybody whose sex is female or origin is south" in markdown(card(small_evidence()))
 
 
 def test_a_card_of_nearest_prototypes_says_what_holds_for_every_model():
