@@ -9,6 +9,7 @@ from ifair.audit.roles_in_words import describe_group
 from ifair.data import from_table
 from ifair.evaluate.resampling import Measured
 from ifair.evaluate.splits import split_table
+from ifair.report.comparison import find_point
 
 from samples import applicants, dataset, small_evidence
 
@@ -129,8 +130,7 @@ def test_every_point_of_an_audit_is_compared_and_all_but_references_have_a_verdi
                 expected = point["test"][name]["estimate"] - reference["test"][name]["estimate"]
                 assert one["estimate"] == pytest.approx(expected, abs=2e-6)
     assert len({point["label"] for point in found["points"]}) == len(found["points"])
-    chosen = next(p for p in found["points"] if p["id"] == found["choices"]["balanced"])
-    assert found["verdict"] == chosen["verdict"]
+    assert found["verdict"] == find_point(found, "balanced")["verdict"]
 
 
 def test_the_front_is_the_best_at_each_utility_and_never_rises():

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ifair.report import page
+from ifair.report.comparison import find_point
 
 from samples import AWKWARD, HOSTILE, awkward_evidence, hostile_evidence, lonely_evidence, small_evidence
 
@@ -27,7 +28,7 @@ def choose(browser, id_):
 
 
 def point(id_):
-    return next(p for p in small_evidence()["points"] if p["id"] == id_)
+    return find_point(small_evidence(), id_)
 
 
 @pytest.mark.parametrize("name", ["classification", "regression", "ranking", "hostile", "lonely", "cautious"])

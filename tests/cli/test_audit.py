@@ -7,6 +7,7 @@ import pytest
 from sklearn.metrics import accuracy_score, roc_auc_score
 
 from ifair.cli.audit_options import read_people
+from ifair.report.comparison import find_point
 from ifair.tables.roles import Roles
 
 from samples import applicants, few_candidates, named_applicants, small_evidence
@@ -126,7 +127,7 @@ def test_a_protected_group_of_most_people_that_nobody_named_is_doubted(tmp_path,
 
 def test_a_card_is_written_beside_the_report(evidence, tmp_path):
     do("report", evidence, "-o", tmp_path / "report.html", "--card", "--choice", "fairest")
-    fairest = next(p for p in small_evidence()["points"] if p["id"] == small_evidence()["choices"]["fairest"])
+    fairest = find_point(small_evidence(), "fairest")
     assert fairest["name"] in (tmp_path / "report.card.md").read_text(encoding="utf-8").splitlines()[0]
     assert fairest["name"] in (tmp_path / "report.card.html").read_text(encoding="utf-8")
 

@@ -10,6 +10,7 @@ from sklearn.metrics import accuracy_score, recall_score, roc_auc_score
 
 import ifair
 from ifair.audit.people_view import round_scores
+from ifair.report.comparison import find_point
 
 from samples import few_candidates, named_applicants
 from scripts import do, refuse
@@ -52,8 +53,7 @@ def fit(place, output, *arguments):
 @pytest.mark.parametrize("choice", ["fairest", "C", "D"])
 def test_the_shipped_scores_are_those_of_the_evidence_to_the_last_digit(place, evidence, tmp_path, choice):
     model, about = fit(place, tmp_path / "model.ifair", "--choice", choice, "--as-audited")
-    labels = {point["label"]: point["id"] for point in evidence["points"]}
-    [point] = [p for p in evidence["points"] if p["id"] == evidence["choices"].get(choice, labels.get(choice))]
+    point = find_point(evidence, choice)
     assert {key: about["candidate"][key] for key in point["candidate"]} == point["candidate"]
     assert about["candidate"]["name"] == point["name"]
     assert about["decision"]["threshold"] == point["threshold"]
@@ -66,8 +66,7 @@ def test_the_shipped_scores_are_those_of_the_evidence_to_the_last_digit(place, e
 @pytest.mark.parametrize("choice", ["A", "fairest"])
 def test_numbers_of_the_report_follow_from_the_decisions_file_by_scikit_learn(place, evidence, tmp_path, choice):
     fit(place, tmp_path / "model.ifair", "--choice", choice, "--as-audited")
-    ids = {point["label"]: point["id"] for point in evidence["points"]} | evidence["choices"]
-    [point] = [p for p in evidence["points"] if p["id"] == ids[choice]]
+    point = find_point(evidence, choice)
     people = pd.read_csv(place / "people.csv").set_index("person").loc[evidence["people"]["ids"]].reset_index()
     other_sex = people["sex"].map({"female": "male", "male": "female"})
     decided = {}
@@ -96,8 +95,7 @@ def test_numbers_of_the_report_follow_from_the_decisions_file_by_scikit_learn(pl
 
 def test_all_people_are_learned_from_and_newcomers_need_no_protected_column(place, evidence, tmp_path):
     _, about = fit(place, tmp_path / "model.ifair")
-    chosen = next(p for p in evidence["points"] if p["id"] == evidence["choices"]["balanced"])
-    assert about["candidate"]["name"] == chosen["name"]
+    assert about["candidate"]["name"] == find_point(evidence, "balanced")["name"]
     assert about["data"]["records"] == 240
     assert about["flips"]["share"] == 0
     assert about["settings"]["choice"] == "balanced"
@@ -112,8 +110,7 @@ def test_all_people_are_learned_from_and_newcomers_need_no_protected_column(plac
 
 def test_a_card_and_another_choice_need_no_second_audit(place, evidence, tmp_path):
     do("report", place / "evidence.json", "--card", "--choice", "D", "-o", tmp_path / "page.html")
-    [point] = [p for p in evidence["points"] if p["label"] == "D"]
-    assert point["name"] in (tmp_path / "page.card.md").read_text()
+    assert find_point(evidence, "D")["name"] in (tmp_path / "page.card.md").read_text()
 
 
 def test_a_tuning_of_another_table_or_of_other_roles_is_refused(place, tmp_path):
