@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -50,6 +51,21 @@ def load_script(path):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def stop_when(said, code, *arguments, folder, number=signal.SIGINT):
+    """Run code until it says so on standard error, and send a signal: the exit code, and what it says then."""
+    running = subprocess.Popen(
+        [sys.executable, "-c", code, *arguments], cwd=folder, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        next(line for line in running.stderr if said in line)
+        running.send_signal(number)
+        rest = running.communicate(timeout=60)[1]
+    finally:
+        running.kill()
+        running.communicate()
+    return running.returncode, rest
 
 
 def list_imports(*commands):

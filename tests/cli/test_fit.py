@@ -1,11 +1,10 @@
 """``ifair fit``: from a table to a model file."""
 
 import json
-import signal
-import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -13,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 import ifair
 from ifair import Encoder, IFair
 
-from scripts import ENVIRONMENT, do, refuse, run
+from scripts import do, refuse, run, stop_when
 
 pytest.importorskip("skops")
 
@@ -122,25 +121,13 @@ def test_without_protected_columns_the_usage_is_wrong(folder, tmp_path):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
 def test_ctrl_c_ends_it_and_leaves_no_file(folder, applicants, tmp_path):
-    import pandas as pd
-
     # Enough people that it takes until it is stopped.
     pd.concat([applicants.drop(columns="person")] * 4).to_csv(tmp_path / "many.csv", index=False)
     code = "from ifair.cli import main; main(prog_name='ifair')"
     arguments = ["fit", "many.csv", "-p", "sex", "-k", "10", "--restarts", "60", "-o", "out/model.ifair"]
     (tmp_path / "out").mkdir()
-    running = subprocess.Popen(
-        [sys.executable, "-c", code, *arguments], cwd=tmp_path, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True
-    )
-    try:
-        for line in running.stderr:
-            if "iteration" in line:
-                running.send_signal(signal.SIGINT)
-                break
-        said = running.communicate(timeout=60)[1]
-    finally:
-        running.kill()
-    assert running.returncode == 130
+    stopped, said = stop_when("iteration", code, *arguments, folder=tmp_path)
+    assert stopped == 130
     assert "nothing half-written is left" in said
     assert list((tmp_path / "out").iterdir()) == []
 
