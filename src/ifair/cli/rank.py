@@ -8,16 +8,7 @@ import click
 from click.core import ParameterSource
 
 from ifair.cli.extras import needs
-from ifair.cli.output import (
-    INPUT,
-    find_free_names,
-    json_option,
-    output_option,
-    prepare_table_output,
-    tell_written,
-    trusted_option,
-    write_rows,
-)
+from ifair.cli.output import INPUT, TableOutput, find_free_names, json_option, output_option, trusted_option
 from ifair.cli.roles_options import needs_protected, roles_options
 from ifair.cli.terminal_text import make_printable, warn
 from ifair.errors import IfairError, unknown_name
@@ -82,7 +73,7 @@ def rank(
         if click.get_current_context().get_parameter_source("alpha") is ParameterSource.COMMANDLINE:
             raise click.UsageError("--plain-share makes no allowance for chance: leave --alpha out")
         alpha = None
-    prints = prepare_table_output(table, output, as_json)
+    ranking = TableOutput(table, output, as_json)
     if model is not None:
         needs("a model file", "skops")
 
@@ -111,11 +102,10 @@ def rank(
     by_score = FAStarIR(p=0).rank(scores, sensitive_features=group, query=query).rank
     moved = by_score - found.rank
     added = dict(zip(find_free_names(NEW, rows.columns), (found.rank, found.scores, moved)))
-    write_rows(rows.assign(**added).iloc[found.order], output, prints)
     changes = _compare_rankings(found, moved, group, query, top, (min_share, alpha))
     facts = {"min_share": min_share, "alpha": alpha, "top": top, "queries": changes}
     text = _describe_changes(changes, int(group.sum()), min_share, alpha)
-    tell_written("Ranking", output, facts, text, as_json=as_json, prints=prints)
+    ranking.write(rows.assign(**added).iloc[found.order], "Ranking", facts, text)
 
 
 def _find_group(frame: Any, roles: Any) -> Any:
