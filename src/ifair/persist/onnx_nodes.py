@@ -57,11 +57,11 @@ class Graph:
         self._container.add_initializer(name, np_dtype_to_tensor_dtype(array.dtype), list(array.shape), content)
         return name
 
-    def numbers(self, name: str, output: str | None = None) -> str:
+    def numbers(self, name: str) -> str:
         """Cast to the graph's precision."""
         from onnx.helper import np_dtype_to_tensor_dtype
 
-        return self.node("Cast", name, output=output, to=np_dtype_to_tensor_dtype(self.dtype))
+        return self.node("Cast", name, to=np_dtype_to_tensor_dtype(self.dtype))
 
     def read_numbers(self, variable: Any) -> str:
         """An input in the graph's precision."""
