@@ -294,15 +294,11 @@ def people_of_jobs(n_jobs, n=300):
     """People with one protected attribute of so many values, each of which occurs."""
     frame = applicants(n)[["experience", "height", "hired"]]
     frame["job"] = [f"job {i % n_jobs:03d}" for i in range(n)]
-    return split_table(dataset_of(frame), 0)
+    return split_table(from_table(frame, target="hired", protected=["job"], name="jobs"), 0)
 
 
 def job_numbers(frame):
     return frame["job"].astype(str).str[-3:].astype(int).to_numpy()
-
-
-def dataset_of(frame):
-    return from_table(frame, target="hired", protected=["job"], name="jobs")
 
 
 def test_the_flip_shown_changes_the_decision_even_if_another_moves_the_score_more():

@@ -107,15 +107,12 @@ def crowded(attributes, n=10_000):
     people["distances"] = np.sort(rng.gamma(9, 0.5, (n, 10)).round(2)).tolist()
     first = found["points"][0]
     flip = {"score": rng.random(n).round(3).tolist(), "to": rng.integers(0, 4, n).tolist()}
-    found["points"] = [{**first, "id": f"{first['id']}{i or ''}", "people": people_of(rng, n)} for i in range(12)]
+    plain = [{"score": rng.random(n).round(3).tolist(), "flip": None, "alternatives": []} for _ in range(12)]
+    found["points"] = [{**first, "id": f"{first['id']}{i or ''}", "people": one} for i, one in enumerate(plain)]
     found["choices"] = {}
     for point in found["points"][:4]:
         point["people"] |= {"flip": flip, "alternatives": [{"sex": str(i)} for i in range(4)]}
     return found
-
-
-def people_of(rng, n):
-    return {"score": rng.random(n).round(3).tolist(), "flip": None, "alternatives": []}
 
 
 def short_attributes(rng, n):
