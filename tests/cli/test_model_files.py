@@ -33,17 +33,6 @@ def test_inspecting_imports_no_estimator(classifier):
     assert not heavy & list_imports(["inspect", classifier])[0]
 
 
-@pytest.mark.parametrize("verb", [["inspect"], ["export", "--onnx", "out.onnx"]])
-def test_a_file_that_is_no_model_exits_with_1(folder, tmp_path, monkeypatch, verb):
-    monkeypatch.chdir(tmp_path)
-    for path in (folder / "people.csv", tmp_path / "missing.ifair"):
-        done = run(*verb, path)
-        assert done.exit_code == 1
-        assert path.name in done.stderr
-        assert isinstance(done.exception, SystemExit)
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_json_of_an_export_says_which_column_each_input_stands_for(classifier, tmp_path):
     onnx = pytest.importorskip("onnx")
     pytest.importorskip("skl2onnx")
