@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 import ifair
 from ifair.cli import main
+from ifair.plain_data import parse_json
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(ifair.__file__).parents[1])}
 """Of a process that imports this very package."""
@@ -28,6 +29,11 @@ def do(*arguments):
     done = run(*arguments)
     assert done.exit_code == 0, done.output
     return done
+
+
+def ask(*arguments):
+    """What a command that must succeed prints for scripts, read strictly."""
+    return parse_json(do(*arguments, "--json").stdout.encode())
 
 
 def refuse(*arguments, code=1):

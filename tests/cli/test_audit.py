@@ -11,7 +11,7 @@ from ifair.report.comparison import find_point
 from ifair.tables.roles import Roles
 
 from samples import applicants, few_candidates, named_applicants, small_evidence
-from scripts import do, refuse, run
+from scripts import ask, do, refuse, run
 
 ROLES = ["--protected", "sex", "--target", "hired", "--ignore", "rating", "--ignore", "team"]
 
@@ -64,8 +64,7 @@ def test_a_file_that_is_no_evidence_is_refused(tmp_path):
 
 def test_json_of_a_report_names_files_sizes_and_the_chosen_point(evidence, tmp_path):
     html = tmp_path / "report.html"
-    done = do("report", evidence, "-o", html, "--card", "--choice", "fairest", "--json")
-    facts = json.loads(done.stdout)
+    facts = ask("report", evidence, "-o", html, "--card", "--choice", "fairest")
     assert facts["report"] == {"path": str(html), "bytes": html.stat().st_size}
     assert [entry["path"] for entry in facts["cards"]] == [
         str(tmp_path / "report.card.md"),
@@ -92,8 +91,8 @@ def test_a_report_of_what_is_no_table_says_so_first(tmp_path):
 
 
 def test_a_choice_may_be_written_as_tables_and_pages_write_it(evidence, tmp_path):
-    done = do("report", evidence, "--card", "--choice", "most useful", "-o", tmp_path / "report.html", "--json")
-    assert json.loads(done.stdout)["choice"]["id"] == small_evidence()["choices"]["most_useful"]
+    facts = ask("report", evidence, "--card", "--choice", "most useful", "-o", tmp_path / "report.html")
+    assert facts["choice"]["id"] == small_evidence()["choices"]["most_useful"]
 
 
 def test_the_verbs_are_thin(monkeypatch, people):
@@ -177,10 +176,9 @@ def test_decisions_in_use_are_read_by_the_value_that_is_positive(in_use, tmp_pat
     frame.assign(hired=frame["hired"].map({1: "yes", 0: "no"})).to_csv(tmp_path / "words.csv", index=False)
     roles = ["-p", "sex", "--target", "hired", "--positive", "yes", "--ignore", "person", "--ignore", "ours"]
     # That a column is no attribute may be said twice.
-    arguments = [*roles, "--ignore", "invited", "--decisions", "invited", "--resamples", 10, "--jobs", 1, "--json"]
+    arguments = [*roles, "--ignore", "invited", "--decisions", "invited", "--resamples", 10, "--jobs", 1]
     with few_candidates():
-        done = do("audit", tmp_path / "words.csv", *arguments)
-    found = json.loads(done.stdout)
+        found = ask("audit", tmp_path / "words.csv", *arguments)
     [point] = [p for p in found["points"] if p["family"] == "existing"]
     truth, decided = found["people"]["truth"], point["people"]["score"]
     assert set(decided) == {0.0, 1.0}

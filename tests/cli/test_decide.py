@@ -1,6 +1,5 @@
 """``ifair fit --consistent`` and ``ifair decide``: what the library decides, from files to files."""
 
-import json
 import re
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 
 import ifair
 
-from scripts import do, refuse, run
+from scripts import ask, do, refuse, run
 
 pytest.importorskip("skops")
 
@@ -42,8 +41,7 @@ def test_the_file_of_decisions_is_what_the_library_decides(folder, applicants, c
 
 
 def test_json_names_every_change_with_the_people_that_explain_it(folder, consistent, tmp_path):
-    done = do("decide", folder / "people.csv", "--model", consistent, "--n", 30, "-o", tmp_path / "out.csv", "--json")
-    facts = json.loads(done.stdout)
+    facts = ask("decide", folder / "people.csv", "--model", consistent, "--n", 30, "-o", tmp_path / "out.csv")
     assert facts["selected"] == 30
     assert facts["gap"] <= 1e-12
     for change in facts["changes"]:
@@ -88,8 +86,8 @@ def test_a_ranking_takes_the_scores_of_newcomers(folder, applicants, consistent,
 
 def test_a_regression_is_decided_by_too(folder, tmp_path):
     arguments = [*ROLES, "--ignore", "hired", "--target", "rating", "--consistent", 1, "-o", tmp_path / "m.ifair"]
-    done = do("fit", folder / "people.csv", *arguments, "--json")
-    assert json.loads(done.stdout)["candidate"]["post"] == {"name": "consistent", "strength": 1.0}
+    learned = ask("fit", folder / "people.csv", *arguments)
+    assert learned["candidate"]["post"] == {"name": "consistent", "strength": 1.0}
     do("decide", folder / "people.csv", "--model", tmp_path / "m.ifair", "--n", 12, "-o", tmp_path / "out.csv")
     assert pd.read_csv(tmp_path / "out.csv")["decision"].sum() == 12
 
@@ -142,10 +140,7 @@ def test_the_parity_that_a_model_was_fitted_for_is_used_and_told(folder, applica
 
 
 def test_a_parity_that_was_fitted_can_be_switched_off_and_needs_its_column(folder, applicants, equal, tmp_path):
-    plain = do(
-        "decide", folder / "people.csv", "--model", equal, "--parity", "none", "-o", tmp_path / "out.csv", "--json"
-    )
-    facts = json.loads(plain.stdout)
+    facts = ask("decide", folder / "people.csv", "--model", equal, "--parity", "none", "-o", tmp_path / "out.csv")
     assert facts["selected"] == 36
     assert not facts["group_thresholds"]
     assert "parity" not in facts

@@ -1,6 +1,5 @@
 """``ifair fit``: from a table to a model file."""
 
-import json
 import sys
 
 import numpy as np
@@ -12,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 import ifair
 from ifair import Encoder, IFair
 
-from scripts import do, refuse, run, stop_when
+from scripts import ask, do, refuse, run, stop_when
 
 pytest.importorskip("skops")
 
@@ -57,8 +56,7 @@ def test_a_file_of_roles_does_what_the_flags_do(folder, classifier, tmp_path):
 
 def test_json_is_all_that_standard_output_holds(folder, tmp_path):
     out = tmp_path / "model.ifair"
-    done = do("fit", *FAST, folder / "people.csv", "-p", "sex", "-o", out, "--json")
-    facts = json.loads(done.stdout)
+    facts = ask("fit", *FAST, folder / "people.csv", "-p", "sex", "-o", out)
     assert facts["model"] == str(out)
     assert not any(name.startswith("sex") for name in facts["training"]["weights"])
     weights = list(facts["training"]["weights"].values())

@@ -6,9 +6,7 @@ import pandas as pd
 import pytest
 from quiet import quietly
 
-from ifair.plain_data import parse_json
-
-from scripts import do, list_commands
+from scripts import ask, list_commands
 
 UNDEFINED = {"loss": float("nan"), "bounds": [float("-inf"), 1.5, {"most": float("inf")}]}
 
@@ -66,7 +64,6 @@ def test_the_json_of_every_verb_is_read_by_a_strict_parser(verb, classifier, app
     # Queries are numbers.
     applicants.assign(team=pd.factorize(applicants["team"])[0]).to_csv("people.csv", index=False)
     (tmp_path / classifier.name).write_bytes(classifier.read_bytes())
-    done = do(*verb.split(), *COMMANDS[verb], "--json")
-    found = parse_json(done.stdout.encode())
+    found = ask(*verb.split(), *COMMANDS[verb])
     if verb in ("tune", "audit", "demo", "reproduce"):
         assert found == {"loss": None, "bounds": [None, 1.5, {"most": None}]}

@@ -1,7 +1,6 @@
 """``ifair transform``: the same numbers as the library's, whatever the format and the size of blocks."""
 
 import io
-import json
 import warnings
 
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 import ifair
 from ifair.tables.write import BlockWriter
 
-from scripts import do, refuse, run
+from scripts import ask, do, refuse, run
 
 pytest.importorskip("skops")
 
@@ -83,8 +82,7 @@ def test_what_loading_warns_of_is_told_in_a_line(folder, classifier, tmp_path, m
 
 
 def test_json_tells_what_was_written(folder, classifier, tmp_path):
-    done = do("transform", classifier, folder / "people.csv", "-o", tmp_path / "out.csv", "--json")
-    facts = json.loads(done.stdout)
+    facts = ask("transform", classifier, folder / "people.csv", "-o", tmp_path / "out.csv")
     assert facts["rows"] == 120
     assert facts["columns"][0] == "person"
 

@@ -17,7 +17,7 @@ from ifair.report.card import card
 from ifair.report.terminal import audit_text, tuning_text
 
 from samples import few_candidates, named_applicants
-from scripts import do, refuse, run
+from scripts import ask, do, refuse, run
 
 ROLES = ["--protected", "sex", "--target", "hired", "--ignore", "rating", "--ignore", "team", "--id", "person"]
 
@@ -37,8 +37,7 @@ def table(people, tmp_path_factory):
 
 def audit(table, *arguments):
     with few_candidates():
-        done = do("audit", table, *ROLES, *arguments, "--resamples", 20, "--jobs", 1, "--json")
-    return json.loads(done.stdout)
+        return ask("audit", table, *ROLES, *arguments, "--resamples", 20, "--jobs", 1)
 
 
 @pytest.fixture(scope="module")
