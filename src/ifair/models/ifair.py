@@ -32,7 +32,8 @@ from ifair.models.validation import check_pairs, check_parameters, check_table, 
 ALL_PAIRS_UP_TO = {True: 3000, False: 400}
 AUTO_LANDMARKS = {True: 1000, False: 100}
 
-# precision="auto": single precision inside tiles from this many records on; below, speed is no concern.
+# precision="auto": single precision inside tiles from this many records on, or people that
+# they stand for; below, speed is no concern.
 SINGLE_PRECISION_FROM = 2000
 
 TRIVIAL_OPTIMUM = (
@@ -334,7 +335,8 @@ class IFair(PrototypeModel):
         if self.pairs == "moments":
             (unprotected,) = engine.send(np.flatnonzero(~protected))
             return Moments(unprotected, input_products(engine, unprotected, sent), weighted, sent)
-        single = self.precision == "single" or (self.precision == "auto" and engine.n_records >= SINGLE_PRECISION_FROM)
+        n_people = engine.n_records if weights is None else weights.sum()
+        single = self.precision == "single" or (self.precision == "auto" and n_people >= SINGLE_PRECISION_FROM)
         pairs = self.pairs
         if pairs == "auto":
             pairs = AUTO_LANDMARKS[euclidean] if engine.n_records > ALL_PAIRS_UP_TO[euclidean] else "all"
