@@ -1,6 +1,5 @@
 """``ifair rank``: rankings in which protected candidates get their share."""
 
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ from click.core import ParameterSource
 from ifair.cli.extras import needs
 from ifair.cli.output import INPUT, TableOutput, find_free_names, json_option, output_option, trusted_option
 from ifair.cli.roles_options import needs_protected, roles_options
-from ifair.cli.terminal_text import make_printable, warn
+from ifair.cli.terminal_text import make_printable, tell_warnings, warn
 from ifair.errors import IfairError, unknown_name
 
 NEW = ("rank", "fair_score", "moved")
@@ -79,7 +78,7 @@ def rank(
 
     import pandas as pd
 
-    from ifair.ranking import FAStarIR, ShortageWarning
+    from ifair.ranking import FAStarIR
     from ifair.tables.cell_types import describe_missing, infer_types, mark_missing
     from ifair.tables.read import read_blocks
 
@@ -95,10 +94,8 @@ def rank(
     if query is not None and frame[roles.query].nunique() < rows[roles.query].nunique():
         query = rows[roles.query].to_numpy()  # 1 and 01 are two rankings
     scores = _read_scores(frame, roles.score) if model is None else _predict_scores(model, rows, roles.missing, trusted)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", ShortageWarning)
+    with tell_warnings("; all there are stand as high as demanded, the places after them go by score"):
         found = FAStarIR(k=top, p=min_share, alpha=alpha).rank(scores, sensitive_features=group, query=query)
-    warn(f"{w.message}; all there are stand as high as demanded, the places after them go by score" for w in caught)
     by_score = FAStarIR(p=0).rank(scores, sensitive_features=group, query=query).rank
     moved = by_score - found.rank
     added = dict(zip(find_free_names(NEW, rows.columns), (found.rank, found.scores, moved)))
