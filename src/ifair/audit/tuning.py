@@ -197,7 +197,7 @@ def _search_arm(
 
     about = {**how.pop("about"), "arm": arm.name, "variant": arm.variant}
     found = search(
-        objective, arm.space, measures=MEASURES, n_trials=n_trials, start=arm.start[:n_trials], about=about,
+        objective, arm.space, measures=MEASURES, n_trials=n_trials, start=[arm.start], about=about,
         observer=tell, **how,
     )  # fmt: skip
     return [_describe(arm.candidate(trial.setting), trial.result["validation"]) for trial in found]
