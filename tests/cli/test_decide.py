@@ -1,6 +1,5 @@
 """``ifair fit --consistent`` and ``ifair decide``: what the library decides, from files to files."""
 
-import json
 import re
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 
 import ifair
 
-from scripts import do, refuse, run
+from scripts import ask, do, refuse, run
 
 pytest.importorskip("skops")
 
@@ -42,8 +41,7 @@ def test_the_file_of_decisions_is_what_the_library_decides(folder, applicants, c
 
 
 def test_json_names_every_change_with_the_people_that_explain_it(folder, consistent, tmp_path):
-    done = do("decide", folder / "people.csv", "--model", consistent, "--n", 30, "-o", tmp_path / "out.csv", "--json")
-    facts = json.loads(done.stdout)
+    facts = ask("decide", folder / "people.csv", "--model", consistent, "--n", 30, "-o", tmp_path / "out.csv")
     assert facts["selected"] == 30
     assert facts["gap"] <= 1e-12
     for change in facts["changes"]:
@@ -88,8 +86,8 @@ def test_a_ranking_takes_the_scores_of_newcomers(folder, applicants, consistent,
 
 def test_a_regression_is_decided_by_too(folder, tmp_path):
     arguments = [*ROLES, "--ignore", "hired", "--target", "rating", "--consistent", 1, "-o", tmp_path / "m.ifair"]
-    done = do("fit", folder / "people.csv", *arguments, "--json")
-    assert json.loads(done.stdout)["candidate"]["post"] == {"name": "consistent", "strength": 1.0}
+    learned = ask("fit", folder / "people.csv", *arguments)
+    assert learned["candidate"]["post"] == {"name": "consistent", "strength": 1.0}
     do("decide", folder / "people.csv", "--model", tmp_path / "m.ifair", "--n", 12, "-o", tmp_path / "out.csv")
     assert pd.read_csv(tmp_path / "out.csv")["decision"].sum() == 12
 
@@ -152,10 +150,7 @@ def test_people_without_a_group_are_one_as_in_an_audit(applicants, equal, tmp_pa
 
 
 def test_a_parity_that_was_fitted_can_be_switched_off_and_needs_its_column(folder, applicants, equal, tmp_path):
-    plain = do(
-        "decide", folder / "people.csv", "--model", equal, "--parity", "none", "-o", tmp_path / "out.csv", "--json"
-    )
-    facts = json.loads(plain.stdout)
+    facts = ask("decide", folder / "people.csv", "--model", equal, "--parity", "none", "-o", tmp_path / "out.csv")
     assert facts["selected"] == 36
     assert not facts["group_thresholds"]
     assert "parity" not in facts
@@ -181,10 +176,13 @@ def test_a_parity_that_was_fitted_can_be_switched_off_and_needs_its_column(folde
             ["--ignore", "hired", "--target", "rating", "--rate", 0.3, "--parity", "selection", "--groups", "sex"],
             "nothing is decided here",
         ),
+        ([], "name the outcome with --target"),
+        ([*OUTCOME, "-k", 3], "leave -k out"),
+        ([*OUTCOME, "--consistent", -1], "Invalid value for '--consistent'"),
     ],
 )
-def test_a_parity_that_cannot_be_is_refused_before_learning(folder, tmp_path, arguments, message):
-    done = run("fit", folder / "people.csv", *ROLES, *arguments, "--consistent", 0.1, "-o", tmp_path / "m.ifair")
+def test_what_cannot_be_decided_by_is_refused_before_learning(folder, tmp_path, arguments, message):
+    done = run("fit", folder / "people.csv", *ROLES, "--consistent", 0.1, *arguments, "-o", tmp_path / "m.ifair")
     assert done.exit_code in (1, 2)
     assert message in " ".join(done.stderr.split())
     assert not (tmp_path / "m.ifair").exists()
@@ -208,16 +206,3 @@ def test_wrong_wishes_are_named(folder, consistent, tmp_path, arguments, code, m
     )
     assert message in said
     assert not (tmp_path / "out.csv").exists()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--consistent", 0.1], "name the outcome with --target"),
-        ([*OUTCOME, "--consistent", 0.1, "-k", 3], "leave -k out"),
-        ([*OUTCOME, "--consistent", -1], "Invalid value for '--consistent'"),
-    ],
-)
-def test_a_fit_of_decisions_takes_no_options_of_a_representation(folder, tmp_path, arguments, message):
-    said = refuse("fit", folder / "people.csv", *ROLES, *arguments, "-o", tmp_path / "m.ifair", code=2)
-    assert message in said

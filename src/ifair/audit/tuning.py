@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from ifair.audit.cautions import CHANCE
 from ifair.datasets.dataset import Dataset
-from ifair.errors import IfairError, nearest_name
+from ifair.errors import IfairError, suggest_name
 from ifair.evaluate.arms import MODELS, Arm, is_penalised, list_arms
 from ifair.evaluate.candidates import EXISTING, VARIANTS, Candidate
 from ifair.evaluate.fronts import pareto_front
@@ -147,11 +147,11 @@ def tune(
         if share:
             trials += _search_arm(arm, share, reach, clock, journal=journal, about=about, seed=seed)
     # What two searches found is one candidate.
-    trials = list({point["id"]: point for point in trials}.values())
-    penalised = choose_penalised(trials, parts.task)
-    for point in [point for point in trials if point["id"] == penalised][:1]:
-        point["role"] = "penalised"
-        baselines.append(point)
+    by_id = {point["id"]: point for point in trials}
+    trials = list(by_id.values())
+    if penalised := by_id.get(choose_penalised(trials, parts.task) or ""):
+        penalised["role"] = "penalised"
+        baselines.append(penalised)
     front = find_front(trials)
     if not front:
         raise IfairError(f"{dataset.name}: none of {len(trials)} settings could be judged by {' and '.join(MEASURES)}")
@@ -207,7 +207,7 @@ def _search_arm(
 
     about = {**how.pop("about"), "arm": arm.name, "variant": arm.variant}
     found = search(
-        objective, arm.space, measures=MEASURES, n_trials=n_trials, start=arm.start[:n_trials], about=about,
+        objective, arm.space, measures=MEASURES, n_trials=n_trials, start=[arm.start], about=about,
         observer=tell, **how,
     )  # fmt: skip
     return [_describe(arm.candidate(trial.setting), trial.result["validation"]) for trial in found]
@@ -325,9 +325,7 @@ def find_tuned(tuning: Mapping[str, Any], choice: str) -> Candidate:
     named |= {letter(i): candidate.id for i, candidate in enumerate([*plain, *list_tuned(tuning)])}
     found = by_id.get(named.get(choice, choice))
     if found is None:
-        known = [*named, *by_id]
-        near = nearest_name(choice, known)
-        hint = f", did you mean {near!r}?" if near else f"; there are {', '.join(named)}, and points by their id"
+        hint = suggest_name(choice, [*named, *by_id]) or f"; there are {', '.join(named)}, and points by their id"
         raise IfairError(f"the tuning has no point {choice!r}{hint}")
     return found
 

@@ -8,14 +8,12 @@ import click
 from ifair.cli.extras import needs
 from ifair.cli.output import (
     INPUT,
+    TableOutput,
     find_free_names,
     json_option,
     missing_option,
     output_option,
-    prepare_table_output,
-    tell_written,
     trusted_option,
-    write_rows,
 )
 from ifair.cli.terminal_text import make_printable, warn
 from ifair.errors import unknown_name
@@ -77,7 +75,7 @@ def decide(
         raise click.UsageError("--parity and --groups COLUMN belong together")
     if parity not in (None, "none") and threshold is not None:
         raise click.UsageError("--parity finds the thresholds itself: give --rate or --n, not --threshold")
-    prints = prepare_table_output(table, output, as_json)
+    decisions = TableOutput(table, output, as_json)
     needs("a model file", "skops")
 
     from ifair.cli.saved_model import Model
@@ -91,7 +89,7 @@ def decide(
                 f"{flag} selects people, and this model names one of {len(fitted.classes)} classes for each: leave it "
                 "out, or fit a model of one class against all others with --positive"
             )
-        _decide_classes(fitted, table, id_, output, prints, as_json)
+        _decide_classes(fitted, table, id_, decisions)
         return
     recorded = parity is None and "parity" in fitted.decision
     if recorded:
@@ -121,25 +119,23 @@ def decide(
     )
     fitted.warn_of_cells()
     decided = _make_table(batch)
-    write_rows(_add_id(decided, rows, id_), output, prints)
     facts = _describe_batch(batch, decided, None if id_ is None else rows[id_].to_numpy())
     if parity is not None:
         facts["parity"] = {"kind": parity, "groups": groups, "as_fitted": recorded}
-    tell_written("Decisions", output, facts, _format_batch(facts), as_json=as_json, prints=prints)
+    decisions.write(_add_id(decided, rows, id_), "Decisions", facts, _format_batch(facts))
 
 
-def _decide_classes(fitted: Any, table: Path, id_: str | None, output: Path, prints: bool, as_json: bool) -> None:
+def _decide_classes(fitted: Any, table: Path, id_: str | None, decisions: TableOutput) -> None:
     """Write the class of everybody, where there are more than two."""
     rows, id_ = _read_rows(fitted, table, id_)
     decided = fitted.decide_classes(fitted.check_records(rows))
     fitted.warn_of_cells()
-    write_rows(_add_id(decided, rows, id_), output, prints)
     counts = {name: int((decided["decision"] == name).sum()) for name in fitted.classes}
     changed = int(decided["changed"].sum())
     facts = {"people": len(decided), "classes": counts, "changed": changed}
     told = ", ".join(f"{make_printable(name)} {count}" for name, count in counts.items())
     text = f"{len(decided)} people: {told}; {changed} decided about otherwise than by the model alone"
-    tell_written("Decisions", output, facts, text, as_json=as_json, prints=prints)
+    decisions.write(_add_id(decided, rows, id_), "Decisions", facts, text)
 
 
 def _read_rows(

@@ -1,6 +1,5 @@
 """``ifair fit``: from a table to a model in a file: a fair representation, decisions on it, or what a tuning chose."""
 
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from ifair.cli.audit_options import estimator_option, find_parity, parity_option
 from ifair.cli.extras import needs, needs_for_tables
 from ifair.cli.output import INPUT, echo_json, explain_write_errors, json_option, output_option, prepare_output
 from ifair.cli.roles_options import needs_protected, roles_options
-from ifair.cli.terminal_text import make_printable, warn
+from ifair.cli.terminal_text import make_printable, tell_warnings, warn
 from ifair.errors import IfairError
 
 TOP_WEIGHTS = 5
@@ -157,10 +156,8 @@ def fit(
         "training": _describe_training(trained),
         **({} if people.target is None else {"decision": limit, "flips": _count_flips(trained, learned_from, limit)}),
     }
-    with explain_write_errors(output), warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with explain_write_errors(output), tell_warnings():
         ifair.save(trained.estimator, output, about=about)
-    warn(str(w.message) for w in caught)
     if as_json:
         echo_json({"model": str(output), **about, "warnings": checked.warnings})
     else:
@@ -264,8 +261,8 @@ def _fit_in_words(people: Any, task: str, recipe: dict[str, Any], jobs: int) -> 
     from ifair.similarity.similarity import make_similarity
 
     categorical = list(recipe["categorical"]) or "auto"
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    # What happened to convergence is part of what is printed about the model.
+    with tell_warnings(without=ConvergenceWarning):
         try:
             alike = make_similarity(
                 recipe["similarity"] or "attributes",
@@ -285,8 +282,6 @@ def _fit_in_words(people: Any, task: str, recipe: dict[str, Any], jobs: int) -> 
         except (ValueError, TypeError) as error:
             # The estimators refuse bad tables and settings this way, in words.
             raise IfairError(str(error)) from error
-    # What happened to convergence is part of what is printed about the model.
-    warn(str(w.message) for w in caught if not issubclass(w.category, ConvergenceWarning))
     for pipeline in [trained.pipeline, trained.estimator.estimator] if trained.consistent else [trained.estimator]:
         if "n_jobs" in pipeline.get_params() or "fair__n_jobs" in pipeline.get_params():
             # How many threads learned it and how it was shown are no properties of the model.

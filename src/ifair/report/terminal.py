@@ -1,9 +1,7 @@
 """An audit and a tuning for a terminal."""
 
-from typing import Any
-
 from ifair.report.blocks import align_rows
-from ifair.report.comparison import describe_judged, measure_text, tabulate_comparison
+from ifair.report.comparison import describe_judged, find_measure, measure_text, tabulate_comparison
 from ifair.results import Choices, Evidence, Parity, Point, Tuning
 
 
@@ -61,10 +59,8 @@ def summary_text(evidence: Evidence) -> str:
     rows = [["", "", evidence["utility"]["name"], "consistency of ranks", flips, "choice"]]
     for point in evidence["points"]:
         if point["role"] != "rival":
-            test: Any = point["test"]
-            numbers = [_number(test[name]["estimate"] if name in test else None) for name in ("utility", "ranks")]
-            names = [point.get("label", ""), point["name"]]
-            rows.append([*names, *numbers, _number(_find_flips(point)), chosen.get(point["id"], "")])
+            numbers = [_estimate(point, measure) for measure in ("utility", "ranks", "flip")]
+            rows.append([point.get("label", ""), point["name"], *numbers, chosen.get(point["id"], "")])
     changed = " and ".join(evidence["data"]["protected"])
     explained = "Flips: decisions that change" if flips == "flips" else "Moves: how far scores move"
     parts = [
@@ -95,12 +91,6 @@ def parity_words(parity: Parity | None) -> str:
     return f"; decisions give every group of {parity['groups']!r} the same rate{whom}, by a threshold per group"
 
 
-def _find_flips(point: Point) -> float | None:
-    """The share of decisions that flip, or how far scores move where nothing is decided."""
-    flip = point["flip"]
-    return None if flip is None else flip["mean"] if flip["share_flipped"] is None else flip["share_flipped"]
-
-
 def _by_point(choices: Choices) -> dict[str, str]:
     """What each chosen point is called: one may be chosen by several rules."""
     chosen = [(rule.replace("_", " "), str(id_)) for rule, id_ in choices.items()]
@@ -108,18 +98,19 @@ def _by_point(choices: Choices) -> dict[str, str]:
 
 
 def _row(point: Point, choice: str) -> list[str]:
-    test = point["test"]
+    largest = next((one["partition"] for one in point["groups"]), "")
     return [
         point.get("label", ""),
         point["name"],
-        measure_text(test["utility"]),
-        measure_text(test.get("ranks")),
-        measure_text(test["yNN"]),
-        _number(_find_flips(point)),
-        _number(point["adversary"][0]["auc"] if point["adversary"] else None),
-        _number(point["groups"][0]["parity"] if point["groups"] else None),
+        *(measure_text(find_measure(point, measure)) for measure in ("utility", "ranks", "yNN")),
+        *(_estimate(point, measure) for measure in ("flip", "leak", f"gap:{largest}")),
         ", ".join([*filter(None, [choice]), *(one["tag"] for one in point.get("cautions", []))]),
     ]
+
+
+def _estimate(point: Point, measure: str) -> str:
+    """A measure without its interval."""
+    return _number((find_measure(point, measure) or {}).get("estimate"))
 
 
 def _number(value: float | None) -> str:
