@@ -1,5 +1,6 @@
 """``ifair fit --consistent`` and ``ifair decide``: what the library decides, from files to files."""
 
+import json
 import re
 
 import numpy as np
