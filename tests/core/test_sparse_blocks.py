@@ -18,6 +18,7 @@ M, N, K = 60, 25, 3
 def people(rng, monkeypatch):
     """Two numbers and 23 categories, in no unit and less their mean, of a table that counts as large."""
     monkeypatch.setattr(arrays, "WORTH_IT_FROM", 1)
+    monkeypatch.setattr(arrays, "LEAST_COLUMNS", 1)
     X = np.hstack([rng.normal(size=(M, 2)), 3.0 * np.eye(N - 2)[rng.integers(0, N - 2, M)]])
     return X - X.mean(axis=0)
 
@@ -53,10 +54,12 @@ def test_everything_else_is_that_of_an_array(people, block):
     np.testing.assert_array_equal(people.T @ block[:, :4], people.T @ people[:, :4])
 
 
-def test_tables_in_which_much_departs_or_that_are_small_stay_as_they_are(rng, people, monkeypatch):
+def test_tables_in_which_much_departs_or_that_are_small_or_narrow_stay_as_they_are(rng, people, monkeypatch):
     assert split_departures(rng.normal(size=(M, N)), [slice(0, M)]) is None
-    monkeypatch.setattr(arrays, "WORTH_IT_FROM", M * N + 1)
-    assert split_departures(people, [slice(0, M)]) is None
+    for name, least in (("WORTH_IT_FROM", M * N + 1), ("LEAST_COLUMNS", N + 1)):
+        with monkeypatch.context() as here:
+            here.setattr(arrays, name, least)
+            assert split_departures(people, [slice(0, M)]) is None
 
 
 TERMS = {
@@ -86,3 +89,21 @@ def test_losses_and_gradients_are_those_of_arrays(rng, people, term, p):
 def test_fits_on_this_machine_look_for_what_departs(people):
     with open_engine("local", people) as engine:
         assert all(type(X) is SparseBlock for X in engine.map(lambda X, _: X))
+
+
+@pytest.mark.usefixtures("people")
+@pytest.mark.parametrize("off", [0.0, 1e-9, 1e-4, 1e-2])
+@pytest.mark.parametrize("reduction", ["mean", "norm"])
+def test_the_loss_of_records_that_are_prototypes_keeps_its_digits(rng, off, reduction):
+    """It is a small difference of large squares; below zero it would have no root."""
+    V = np.tile(rng.normal(size=N), (2, 1))
+    V[1, :2] += 5.0
+    X, at = V[np.arange(M) % 2], Parameters(V + off * rng.normal(size=V.shape), np.full(N, 1e4))
+    answers = []
+    for sparse in (True, False):
+        engine = LocalEngine(X, sparse=sparse)
+        assert all(is_sparse(X) == sparse for X in engine.map(lambda X, _: X))
+        answers.append(Objective(engine, Mapping(), ((1.0, Reconstruction(np.ones(N))),), reduction).value_and_grad(at))
+    (losses, gradient), (expected_losses, expected) = answers
+    assert losses.total == pytest.approx(expected_losses.total, rel=1e-7, abs=0.0)
+    np.testing.assert_allclose(gradient.prototypes, expected.prototypes, rtol=1e-6, atol=1e-12)

@@ -111,6 +111,9 @@ MOST_DEPARTING = 0.12
 WORTH_IT_FROM = 200_000
 """Numbers in a table from which on time matters."""
 
+LEAST_COLUMNS = 80
+"""Of 30 columns sparse products take 1.2 to 1.4 times as long as plain ones, of 60 as long, of 120 0.6 to 0.8 times."""
+
 
 @dataclass(frozen=True, slots=True)
 class Departures:
@@ -174,8 +177,8 @@ def find_origin(records: Array) -> Array:
 
 
 def split_departures(X: Array, blocks: Sequence[slice]) -> list[SparseBlock] | None:
-    """The blocks of a table by what departs; None where that is too much, or the table small."""
-    if X.size < WORTH_IT_FROM:
+    """The blocks of a table by what departs; None where that is too much, or the table small or narrow."""
+    if X.size < WORTH_IT_FROM or X.shape[1] < LEAST_COLUMNS:
         return None
     origin = find_origin(np.asarray(X[np.linspace(0, len(X) - 1, 1001).astype(np.intp)], dtype=np.float64))
     parts = []

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from ifair.core.arrays import Array, each, is_sparse, namespace, square, weigh, weigh_rows
+from ifair.core.arrays import Array, at_least, each, is_sparse, namespace, square, weigh, weigh_rows
 from ifair.core.mapping import Mapping, Parameters
 from ifair.engines.engine import Engine
 
@@ -68,30 +68,36 @@ class Reconstruction(Term):
     def block(self, known: None, X: Array, U: Array, rows: slice, parameters: Parameters) -> Part:
         V = parameters.prototypes
         if parameters.batch or is_sparse(X):
-            return self._block_by_products(X, U, V, rows)
+            part, size = self._block_by_products(X, U, V, rows)
+            if parameters.batch or part[1][0] > CANCELLED * size:
+                return part
         residual = (U @ V - X) * self.columns
         weighed = weigh_rows(residual, self.sample_weight, rows)
         loss = namespace(X).sum(residual * weighed, axis=(-2, -1))
         weighed *= 2.0
         return weighed @ V.mT, (loss, U.mT @ weighed)
 
-    def _block_by_products(self, X: Array, U: Array, V: Array, rows: slice) -> Part:
-        # The square is expanded: errors of hundreds of fits, each as large as the records, would only be written to
-        # memory to be read again, and products with sparse records take no time. What that loses of small differences
-        # is far below where a search ends.
+    def _block_by_products(self, X: Array, U: Array, V: Array, rows: slice) -> tuple[Part, Array]:
+        """The same with the square expanded, and the sum of the squared records, which says how far that rounds."""
+        # Errors of hundreds of fits, each as large as the records, would only be written to memory to be read again,
+        # and products with sparse records take no time.
         xp, counted = namespace(X), V * self.columns
         from_records, from_prototypes = X @ counted.mT, U @ (counted @ V.mT)
         weighed = weigh_rows(U, self.sample_weight, rows)
         loss = xp.sum(weighed * (from_prototypes - 2.0 * from_records), axis=(-2, -1))
-        loss = loss + xp.sum(weigh(square(X) @ self.columns, self.sample_weight, rows))
+        size = xp.sum(weigh(square(X) @ self.columns, self.sample_weight, rows))
         d_prototypes = 2.0 * ((weighed.mT @ U) @ counted - (weighed.mT @ X) * self.columns)
         d_memberships = weigh_rows(2.0 * (from_prototypes - from_records), self.sample_weight, rows)
-        return d_memberships, (loss, d_prototypes)
+        return (d_memberships, (loss + size, d_prototypes)), size
 
     def finish(self, known: None, sums: tuple[Any, ...], parameters: Parameters) -> tuple[Array, Parameters]:
         loss, d_prototypes = sums
+        loss = at_least(loss, 0.0)  # rounding may leave an expanded square a hair below
         return loss, Parameters(d_prototypes, namespace(d_prototypes).zeros_like(parameters.alpha))
 
+
+CANCELLED = 1e-3
+"""Share of the squared records below which a loss is summed from errors: expanded, it would have lost digits."""
 
 Reduction = Literal["mean", "sum", "norm"]
 
