@@ -43,7 +43,7 @@ class ChunkReader(Protocol):
 
 
 class StreamedEngine(LocalEngine):
-    """The local engine for records that are not in memory: same blocks, same sums, bit by bit.
+    """The local engine for records that are not in memory: same blocks, same sums, bit by bit where it is not sparse.
 
     A thread reads the next chunk while the blocks of this one are worked on. What is held at any time is three chunks.
 
