@@ -59,6 +59,14 @@ def test_people_who_are_alike_in_everything_are_fitted_once_and_count_each(monke
     np.testing.assert_allclose(*losses, rtol=1e-6)
 
 
+def test_people_of_fewer_kinds_than_prototypes_are_fitted_as_they_are():
+    solver = {"n_restarts": 1, "max_iter": 2, "engine": "local"}
+    parts = split_dataset(load_credit().take(np.repeat(np.arange(9), 30)), 0, encoder=Encoder(missing="ignore"))
+    assert len(np.unique(parts.train.X, axis=0)) < 10
+    (trained,) = train_many([Candidate("ifair-b", {**SETTINGS[1], "K": 10})], parts, 0, solver)
+    assert trained.representation.prototypes_.shape[0] == 10
+
+
 def test_many_fits_of_a_small_table_are_worth_a_device_too(monkeypatch):
     torch = pytest.importorskip("torch")
     pytest.importorskip("array_api_compat")

@@ -61,6 +61,18 @@ def test_whole_weights_fit_as_copies_of_the_records(data, options):
 
 
 @quietly
+@pytest.mark.parametrize("each, precision", [(1e-3, "single"), (0.9, "single"), (0.2, "double")])
+def test_the_precision_is_that_of_so_many_records_or_people(data, monkeypatch, each, precision):
+    """Weights that sum to 1 make no table small."""
+    X, _, counts = data
+    monkeypatch.setattr("ifair.models.ifair.SINGLE_PRECISION_FROM", M if precision == "single" else M + 1)
+    auto, given = (IFair(K, **given_starts(X, precision=how)) for how in ("auto", precision))
+    for model in (auto, given):
+        model.fit(X, sample_weight=each * (1 + counts))
+    np.testing.assert_array_equal(auto.prototypes_, given.prototypes_)
+
+
+@quietly
 def test_a_fit_with_landmarks_is_one_of_all_pairs_where_every_record_that_counts_is_a_landmark(data):
     X, _, counts = data
     n_counted = np.count_nonzero(counts)

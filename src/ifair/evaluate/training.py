@@ -338,8 +338,10 @@ def fit_representations(
 
 def _fit_different(models: Sequence[IFair], X: pd.DataFrame) -> None:
     """Fit models to the different records of a table, each with the weight of its copies: the losses are the same."""
+    if not models:
+        return
     _, first, size = np.unique(X, axis=0, return_index=True, return_counts=True)
-    if len(first) <= WORTH_MERGING * len(X):
+    if max(model.n_prototypes for model in models) <= len(first) <= WORTH_MERGING * len(X):
         fit_many(models, X.iloc[first], sample_weight=size)
     else:
         fit_many(models, X)

@@ -108,8 +108,8 @@ class IFair(PrototypeModel):
     warm_start : bool, default=False
         Start from the previous solution (one start) instead of anew.
     precision : {"auto", "single", "double"}, default="auto"
-        Arithmetic inside tiles of pairs; sums are always kept in double precision. "auto": single from 2,000 records
-        on, which is twice as fast and changes the loss in the eighth digit.
+        Arithmetic inside tiles of pairs; sums are always kept in double precision. "auto": single from 2,000 records,
+        or people that they stand for, on, which is twice as fast and changes the loss in the eighth digit.
     engine : {"auto", "local", "torch", "dask", "spark"} or str, default="auto"
         Where the fit is computed. "local": this machine's processors. "torch": the first CUDA device, or the processor
         without one; "torch:cuda:1" and the like name a device (needs the extra ``ifair[torch]``). "dask": the Dask
@@ -337,7 +337,7 @@ class IFair(PrototypeModel):
         if self.pairs == "moments":
             (unprotected,) = engine.send(np.flatnonzero(~protected))
             return Moments(unprotected, input_products(engine, unprotected, sent), weighted, sent)
-        n_people = engine.n_records if weights is None else weights.sum()
+        n_people = max(engine.n_records, 0.0 if weights is None else weights.sum())  # weights may sum to 1
         single = self.precision == "single" or (self.precision == "auto" and n_people >= SINGLE_PRECISION_FROM)
         pairs = self.pairs
         if pairs == "auto":
