@@ -138,7 +138,15 @@ def test_an_estimator_that_would_not_check_its_columns_needs_the_readers_word(tm
     ifair.load(path, trusted=[TREE])
 
 
-@pytest.mark.parametrize("wrap", [lambda x: x, lambda x: {"a": [x]}, lambda x: np.array([x, 1], dtype=object)])
+WRAPPED = {
+    "plain": lambda x: x,
+    "dict": lambda x: {"a": [x]},
+    "array": lambda x: np.array([x, 1], dtype=object),
+    "masked": lambda x: np.ma.MaskedArray(np.array([x, 1], dtype=object), True),
+}
+
+
+@pytest.mark.parametrize("wrap", WRAPPED.values(), ids=WRAPPED)
 def test_a_tree_without_its_estimator_is_found_wherever_it_is(tmp_path, wrap):
     model = boosted()
     scaler = StandardScaler().fit(X)

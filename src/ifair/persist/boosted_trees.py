@@ -106,4 +106,4 @@ def _walk_parts(model: Any) -> Iterator[Any]:
             continue
         waiting += gc.get_referents(part)
         if isinstance(part, np.ndarray) and part.dtype.hasobject:  # which the collector does not look into
-            waiting += part.ravel().tolist()
+            waiting += np.asarray(part).ravel().tolist()  # what a mask covers, too
