@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from ifair.core import arrays
 from ifair.core.arrays import SparseBlock, is_sparse, split_departures, square
@@ -37,6 +38,10 @@ def test_products_are_those_of_the_array(rng, people, block):
         np.testing.assert_allclose(left @ block, left @ people, atol=1e-12)
         np.testing.assert_allclose(square(block) @ right, people**2 @ right, atol=1e-12)
         np.testing.assert_allclose(left @ square(block), left @ people**2, atol=1e-12)
+        np.testing.assert_array_equal(block @ right.tolist(), people @ right.tolist())
+        np.testing.assert_array_equal(left.tolist() @ block, left.tolist() @ people)
+    np.testing.assert_allclose(block @ csr_array(np.eye(N)), people)
+    np.testing.assert_allclose(csr_array(np.eye(M)) @ block, people)
     several = rng.normal(size=(2, N, 4))
     np.testing.assert_allclose(block @ several, people @ several)
     np.testing.assert_allclose(several.mT @ block.T, several.mT @ people.T)

@@ -61,7 +61,7 @@ def test_whole_weights_fit_as_copies_of_the_records(data, options):
 
 
 @quietly
-@pytest.mark.parametrize("each, precision", [(1e-3, "single"), (0.9, "single"), (0.2, "double")])
+@pytest.mark.parametrize(("each", "precision"), [(1e-3, "single"), (0.9, "single"), (0.2, "double")])
 def test_the_precision_is_that_of_so_many_records_or_people(data, monkeypatch, each, precision):
     """Weights that sum to 1 make no table small."""
     X, _, counts = data

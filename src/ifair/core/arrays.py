@@ -154,10 +154,14 @@ class SparseBlock(NDArray[np.float64]):
         return array[()] if return_scalar else np.asarray(array)
 
     def __matmul__(self, other: Any) -> Any:
-        return np.asarray(self) @ other if self.departures is None or other.ndim > 2 else self.departures @ other
+        return self._to_multiply(other) @ other
 
     def __rmatmul__(self, other: Any) -> Any:
-        return other @ np.asarray(self) if self.departures is None or other.ndim > 2 else other @ self.departures
+        return other @ self._to_multiply(other)
+
+    def _to_multiply(self, other: Any) -> Any:
+        few = self.departures is not None and isinstance(other, np.ndarray) and other.ndim <= 2
+        return self.departures if few else np.asarray(self)
 
 
 def is_sparse(X: Any) -> bool:
