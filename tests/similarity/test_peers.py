@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ifair import Similarity
 from ifair.similarity import peers as searching
-from ifair.similarity.peers import Points, find_peers, share_searches
+from ifair.similarity.peers import Peers, Points, find_peers, share_searches
 
 
 def people(rng, n, *, gaps=False):
@@ -72,3 +72,10 @@ def test_newcomers_one_at_a_time_find_those_that_they_find_together(seed, gap, w
         np.testing.assert_array_equal(alone.indices[0], together.indices[i])
         np.testing.assert_array_equal(alone.distances[0], together.distances[i])
         np.testing.assert_allclose(alone.distances[0], np.sort(distances[i])[:k], rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("reach", "within"), [(0.5, [True, True, False]), (1e300, [True, True, True])])
+def test_a_reach_of_any_size_is_compared_with_distances_in_any_precision(dtype, reach, within):
+    found = Peers(np.array([[1, 2, 3]]), np.array([[0.25, 0.5, 3.0]], dtype=dtype)).within(reach)
+    assert (found.indices[0] >= 0).tolist() == within

@@ -83,7 +83,8 @@ def check_others(index: NDArray[Any]) -> None:
 def squared_reach(reach: float) -> float:
     if not reach >= 0:
         raise IfairError(f"reach must not be negative, got {reach}")
-    return float(to_ten_digits(np.array([float(reach) ** 2]))[0])
+    with np.errstate(over="ignore"):  # whose square is infinite has everybody within reach
+        return float(to_ten_digits(np.square([float(reach)]))[0])
 
 
 def graph_of(index: NDArray[Any], k: int) -> sparse.csr_array:

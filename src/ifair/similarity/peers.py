@@ -66,7 +66,7 @@ def is_within(distances: NDArray[np.float64], reach: float) -> NDArray[np.bool_]
 
     A reach that was learned is often the distance of many pairs, and rounding must not say which of them it includes.
     """
-    return np.asarray(to_ten_digits(np.square(distances)) <= squared_reach(reach))
+    return np.asarray(to_ten_digits(np.square(distances, dtype=np.float64)) <= squared_reach(reach))
 
 
 @dataclass(frozen=True, slots=True)
