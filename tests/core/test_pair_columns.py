@@ -89,6 +89,16 @@ def test_tiles_use_few_of_many_rare_categories(rng):
     assert len(columns) == (needed & counts_of(X)).sum() + 2 < 20
 
 
+def test_a_part_of_a_part_of_a_side_leaves_out_nothing_that_it_needs(rng):
+    X = draw_people(rng)
+    kernel = pair_kernel(LocalEngine(X, tile_rows=12), counts_of(X), K, weighted=True, single=False)
+    at = draw_parameters(rng, X)
+    side = kernel.side(X, Mapping(2.0).memberships(X, at), at)
+    found, expected = kernel.tile(side[12:36][4:16], side[40:60]), kernel.tile(side[16:28], side[40:60])
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+
+
 def test_where_records_differ_in_every_column_all_take_part(rng):
     X = rng.normal(size=(40, 5))
     kernel = pair_kernel(LocalEngine(X), np.ones(5, bool), K, weighted=True, single=False)

@@ -98,8 +98,14 @@ class EuclideanSide:
             self.input_right[..., rows, :],
             self.floor[..., rows],
             self.input_floor[..., rows],
-            None if self.departs is None else namespace(self.departs).any(self.departs[rows], axis=0, keepdims=True),
+            self._departs_in(rows),
         )
+
+    def _departs_in(self, rows: slice) -> Array | None:
+        if self.departs is None or self.departs.shape[0] < len(self):  # of a part of a part: what holds for the whole
+            return self.departs
+        departs: Array = namespace(self.departs).any(self.departs[rows], axis=0, keepdims=True)
+        return departs
 
     def columns_with(self, other: "EuclideanSide") -> Any:
         """Columns of the inputs that products with another side need; the norms, in the last two, always."""
