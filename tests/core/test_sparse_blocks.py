@@ -38,6 +38,8 @@ def test_products_are_those_of_the_array(rng, people, block):
         np.testing.assert_allclose(left @ block, left @ people, atol=1e-12)
         np.testing.assert_allclose(square(block) @ right, people**2 @ right, atol=1e-12)
         np.testing.assert_allclose(left @ square(block), left @ people**2, atol=1e-12)
+        single = left.astype(np.float32)
+        np.testing.assert_allclose(single @ square(block), single @ people**2, atol=1e-12)
         np.testing.assert_array_equal(block @ right.tolist(), people @ right.tolist())
         np.testing.assert_array_equal(left.tolist() @ block, left.tolist() @ people)
     np.testing.assert_allclose(block @ csr_array(np.eye(N)), people)

@@ -131,7 +131,7 @@ class Departures:
 
     def __rmatmul__(self, other: Array) -> Array:
         product: Array = (self.more.T @ other.T).T
-        product += np.multiply.outer(other.sum(axis=-1), self.origin)
+        product += np.multiply.outer(other.sum(axis=-1, dtype=np.float64), self.origin)
         return product
 
     def square(self) -> "Departures":
