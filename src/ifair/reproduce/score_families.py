@@ -83,7 +83,7 @@ class ScoreFamilies:
         for (k, share), steps in zip(PROTOTYPES, self._fit_prototypes()):
             score = self._fit_on(steps.transform, encoded=True)
             yield "prototypes", {"K": k, "share": share}, self._held_out(score)
-        yield from self._smoothed()
+        yield from self._smooth_scores()
 
     @cached_property
     def inner_models(self) -> dict[str, tuple[list[Floats], Floats]]:
@@ -106,7 +106,7 @@ class ScoreFamilies:
         scored["mean"] = means, np.mean([held for _, held in scored.values()], axis=0)
         return {name: scored[name] for name in INNER}
 
-    def _smoothed(self) -> Iterator[Scored]:
+    def _smooth_scores(self) -> Iterator[Scored]:
         """Every post-processing of every inner model at every strength."""
         parts = self.parts
         graphs = [neighbour_graph(neighbours=part.neighbours) for part in (parts.validation, parts.test)]
