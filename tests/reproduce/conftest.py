@@ -212,6 +212,7 @@ def results():
         "ranking": {"xing": ranked()},
         "sensitivity": [
             {
+                "held_out": "thirds",
                 "weights": row["weights"],
                 "base_rate": spread(32.0, 1.0),
                 "test": {

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ifair.report.blocks import Bullets, Heading, Picture, markdown
+from ifair.report.blocks import Heading, Picture, markdown
 from ifair.reproduce.assemble import empty_results
 from ifair.reproduce.case import Case, measure_grid, prepare
 from ifair.reproduce.experiments import ablation
@@ -18,7 +18,6 @@ from ifair.reproduce.experiments.ablation import (
     VARIANTS,
     compare_clearly,
     label_variant,
-    list_findings,
     map_settings,
     measure_variant,
     plan,
@@ -246,7 +245,7 @@ def test_datasets_of_other_numbers_of_splits_are_said(results):
 
 
 def test_findings_name_winners_gaps_and_leaks(results):
-    text = markdown([Bullets(list_findings(results["experiments"]["ablation"]))])
+    text = markdown(EXPERIMENT.write_section(results))
     assert "**Credit**: hypervolume 0.030 with the paper's options against masked 0.050" in text
     assert "The best variant is “frozen” with 0.045, still below the best mark" in text
     assert "The best variant is “frozen” with 0.400, which no mark beats" in text

@@ -9,18 +9,18 @@ consistency of labels rewards: what a representation reaches beyond that is its 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypedDict
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.preprocessing import StandardScaler
 
 from ifair.datasets.registry import find_about
-from ifair.evaluate.fronts import hypervolume, pareto_front
+from ifair.evaluate.fronts import COIN, front_volume
 from ifair.evaluate.measures import UTILITY, guess_group, measure_mapped
 from ifair.evaluate.rules import choose_row, harmonic_mean
 from ifair.evaluate.splits import Split
-from ifair.evaluate.statistics import LEAST_SPLITS, Comparison, Spread, compare, spreads
+from ifair.evaluate.statistics import LEAST_SPLITS, compare, spreads
 from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Table, Text
 from ifair.report.pictures import BLUE, GREEN, ORANGE, RED, add_legend, new_figure
 from ifair.reproduce import labels
@@ -87,25 +87,6 @@ SHOWN = {"hypervolume": 3, "harmonic_mean": 2}
 
 DARK = "#555555"
 _LINES = {"masked": (ORANGE, "--"), "svd-masked": (GREEN, "-."), "masked+scaled": (RED, ":")}
-
-
-class Summary(TypedDict):
-    """One dataset.
-
-    ``utility``, the name of the measure; ``variants``, by name mean and spread of ``hypervolume``, ``harmonic_mean``,
-    utility, yNN, score AUC or tau, and ``adversary``; ``against_paper``, for hypervolume and harmonic mean the
-    difference of the paper's less each other's; ``ahead``, by variant the number of splits with more hypervolume than
-    the paper's; ``skipped``, by variant the reason.
-    """
-
-    utility: str
-    variants: dict[str, dict[str, Spread]]
-    against_paper: dict[str, dict[str, Comparison]]
-    ahead: dict[str, int]
-    skipped: dict[str, str]
-
-
-Found = dict[str, Summary]
 
 
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
@@ -184,13 +165,18 @@ def map_settings(case: Case, parts: Split) -> Iterator[tuple[dict[str, Any], lis
         yield setting, mapped
 
 
-def summarise(records: Records) -> Found:
-    """By dataset: what every variant reached over the splits, and how it compares with the paper's iFair-b."""
+def summarise(records: Records) -> dict[str, Any]:
+    """By dataset: what every variant reached over the splits, and how it compares with the paper's iFair-b.
+
+    ``utility``, the name of the measure; ``variants``, by name mean and spread of what :func:`summarise_split` gives;
+    ``against_paper``, for hypervolume and harmonic mean the difference of the paper's less each other's; ``ahead``, by
+    variant the number of splits with more hypervolume than the paper's; ``skipped``, by variant the reason.
+    """
     found = group_results(records, "dataset", "method")
     return {dataset: _summarise_dataset(by_variant) for dataset, by_variant in found.items()}
 
 
-def _summarise_dataset(by_variant: Mapping[str, Sequence[Any]]) -> Summary:
+def _summarise_dataset(by_variant: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
     skipped = {name: one["skipped"] for name, results in by_variant.items() for one in results if "skipped" in one}
     reached = {
         name: [summarise_split(result) for result in results]
@@ -219,16 +205,13 @@ def _summarise_dataset(by_variant: Mapping[str, Sequence[Any]]) -> Summary:
 def summarise_split(result: Mapping[str, Any]) -> dict[str, float]:
     """One split of one variant in a few numbers, all on test, with the settings chosen on validation.
 
-    Hypervolume is that of the settings on the validation front, above yNN 0.5 and AUC 0.5 (MAP 0), what guessing gets.
+    Hypervolume is that of the settings on the validation front, above what tossing a coin reaches.
     """
     rows = result["rows"]
     utility, further = ("MAP", "KT") if "MAP" in rows[0]["test"] else ("AUC", "AUC_of_scores")
-    validation, test = (
-        np.array([[row[part][utility], row[part]["yNN"]] for row in rows]) for part in ("validation", "test")
-    )
     chosen = choose_row(rows, "balanced", utility=utility)["test"]
     return {
-        "hypervolume": hypervolume(test[pareto_front(validation)], [0.0 if utility == "MAP" else 0.5, 0.5]),
+        "hypervolume": front_volume(rows, (utility, "yNN"), (COIN[utility], COIN["yNN"])),
         "harmonic_mean": harmonic_mean(chosen[utility], chosen["yNN"]),
         utility: chosen[utility],
         "yNN": chosen["yNN"],
@@ -256,7 +239,9 @@ def section(found: Any, results: Results) -> list[Block]:
             "Hypervolume of every variant of iFair on every dataset, next to masked data and their principal "
             "components",
         ),
-        Bullets(list_findings(found)),
+        Bullets(
+            [*_describe_gaps(found), *_describe_variants(found), *_describe_scaling(found), *_describe_leaks(found)]
+        ),
     ]
 
 
@@ -269,13 +254,13 @@ def _describe_signs(n_splits: int) -> str:
     )
 
 
-def _list_variants(found: Found) -> list[str]:
+def _list_variants(found: Mapping[str, Any]) -> list[str]:
     """All variants that were tried on some dataset, the marks last."""
     every = list(dict.fromkeys(name for one in found.values() for name in one["variants"]))
     return [name for name in every if name not in MARKS] + [name for name in MARKS if name in every]
 
 
-def tabulate(found: Found) -> list[list[str]]:
+def tabulate(found: Mapping[str, Any]) -> list[list[str]]:
     """Variants down, datasets across; each cell hypervolume / harmonic mean."""
     best = {
         (dataset, measure): max(round(values[measure]["mean"], digits) for values in one["variants"].values())
@@ -296,7 +281,7 @@ def tabulate(found: Found) -> list[list[str]]:
     return [["variant", *map(labels.dataset, found)], *rows]
 
 
-def compare_clearly(one: Summary, measure: str, name: str) -> int:
+def compare_clearly(one: Mapping[str, Any], measure: str, name: str) -> int:
     """1 where a variant is clearly above the paper's iFair-b, -1 where clearly below, else 0."""
     compared = one["against_paper"][measure].get(name)
     if compared is None or not is_clear(compared):
@@ -305,7 +290,7 @@ def compare_clearly(one: Summary, measure: str, name: str) -> int:
     return 1 if compared["difference"] < 0 else -1
 
 
-def _list_skipped(found: Found) -> list[Block]:
+def _list_skipped(found: Mapping[str, Any]) -> list[Block]:
     reasons: dict[str, list[str]] = {}
     for dataset, one in found.items():
         for name, why in one["skipped"].items():
@@ -314,12 +299,7 @@ def _list_skipped(found: Found) -> list[Block]:
     return [Text(f"Left out, for an order p other than 2 is slow: {'; '.join(lines)}.")] if lines else []
 
 
-def list_findings(found: Found) -> list[Line]:
-    """What the numbers say, a sentence each."""
-    return [*_describe_gaps(found), *_describe_variants(found), *_describe_scaling(found), *_describe_leaks(found)]
-
-
-def _describe_gaps(found: Found) -> list[Line]:
+def _describe_gaps(found: Mapping[str, Any]) -> list[Line]:
     lines: list[Line] = []
     for dataset, one in found.items():
         mean = {name: values["hypervolume"]["mean"] for name, values in one["variants"].items()}
@@ -333,7 +313,7 @@ def _describe_gaps(found: Found) -> list[Line]:
     return lines
 
 
-def _describe_variants(found: Found) -> list[Line]:
+def _describe_variants(found: Mapping[str, Any]) -> list[Line]:
     rated = []
     for name in _list_variants(found):
         tried = {dataset: one for dataset, one in found.items() if name in one["variants"]}
@@ -353,7 +333,7 @@ def _describe_variants(found: Found) -> list[Line]:
     return [line for _, line in sorted(rated, key=lambda pair: -pair[0])]
 
 
-def _describe_scaling(found: Found) -> list[Line]:
+def _describe_scaling(found: Mapping[str, Any]) -> list[Line]:
     return [
         labels.line(
             dataset,
@@ -366,12 +346,12 @@ def _describe_scaling(found: Found) -> list[Line]:
     ]
 
 
-def _change(one: Summary, measure: str, digits: int = 2) -> str:
+def _change(one: Mapping[str, Any], measure: str, digits: int = 2) -> str:
     masked, scaled = (one["variants"][name][measure]["mean"] for name in ("masked", "masked+scaled"))
     return f"from {masked:.{digits}f} to {scaled:.{digits}f}"
 
 
-def _describe_leaks(found: Found) -> list[Line]:
+def _describe_leaks(found: Mapping[str, Any]) -> list[Line]:
     lines: list[Line] = []
     for dataset, one in found.items():
         leak = {name: values["adversary"]["mean"] for name, values in one["variants"].items()}
@@ -385,7 +365,7 @@ def _describe_leaks(found: Found) -> list[Line]:
     return lines
 
 
-def _mean_volume(one: Summary, name: str) -> float:
+def _mean_volume(one: Mapping[str, Any], name: str) -> float:
     return float(one["variants"][name]["hypervolume"]["mean"])
 
 

@@ -50,12 +50,6 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     return plan_grid(measure_rankings, profile, profile.ranking, METHODS)
 
 
-class Rankings(TradeOff):
-    """One dataset, and what chance reaches on it: a score that is the same for everybody."""
-
-    chance: dict[str, Spread]
-
-
 def measure_rankings(case: Case) -> list[dict[str, Any]]:
     """All settings of a method on one split."""
     return measure_variants(case, [prepare(case)])[0]
@@ -113,13 +107,14 @@ def _measure_chance(parts: Split) -> dict[str, Any]:
     return row
 
 
-def summarise(records: Records) -> dict[str, Rankings]:
-    """By dataset: the choices of the three rules, comparisons, all points of the plot, and chance."""
+def summarise(records: Records) -> dict[str, Any]:
+    """By dataset: the choices of the three rules, comparisons, all points of the plot, and what chance reaches: a
+    score that is the same for everybody."""
     found = {}
     for dataset, by_method in rows_by_split(records).items():
         by_split = name_methods(by_method)
         chance = spreads([rows[0]["test"] for rows in by_split.pop("chance")])
-        found[dataset] = Rankings(**summarise_splits(by_split, utility="MAP"), chance=chance)
+        found[dataset] = {**summarise_splits(by_split, utility="MAP"), "chance": chance}
     return found
 
 
@@ -154,7 +149,7 @@ def section(found: Any, results: Results) -> list[Block]:
         blocks += [
             Heading(labels.dataset(dataset), 3),
             describe_picture(dataset, "MAP"),
-            *_describe_chance(summary.get("chance")),
+            _describe_chance(summary["chance"]),
             tabulate(results, dataset, [m for m in methods if m != OURS]),
             Text("What is not in the paper:"),
             tabulate(results, dataset, [m for m in methods if m == OURS]),
@@ -164,17 +159,12 @@ def section(found: Any, results: Results) -> list[Block]:
     return blocks
 
 
-def _describe_chance(chance: Mapping[str, Spread] | None) -> list[Block]:
-    """One sentence; none for results from before chance was measured."""
-    if chance is None:
-        return []
+def _describe_chance(chance: Mapping[str, Spread]) -> Block:
     queries, share = f"{chance['queries']['mean']:.0f}", format_spread(chance["percent_protected"], 1)
-    return [
-        Text(
-            f"{queries} queries are judged. Chance reaches a MAP of {format_spread(chance['MAP'])}, and has {share} % "
-            "protected people among the first ten."
-        )
-    ]
+    return Text(
+        f"{queries} queries are judged. Chance reaches a MAP of {format_spread(chance['MAP'])}, and has {share} % "
+        "protected people among the first ten."
+    )
 
 
 def draw(found: Any, results: Results) -> Figures:

@@ -7,7 +7,7 @@ methods. A rival whose package is not installed is left out, and the summary say
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from typing import Any, TypedDict
+from typing import Any
 
 import numpy as np
 
@@ -49,15 +49,6 @@ gradient-boosted trees, tell the group from a representation: 0.5 is chance, and
 only the other way round; SenSeI has no representation to attack. What the CorrelationRemover leaves of a column of two
 values is another pair of values in each group: nothing to a linear model, but trees can read the group off it.
 """.strip()
-
-
-class Summary(TypedDict):
-    """By dataset ``rules`` and ``points`` as in :class:`ifair.reproduce.tradeoff.TradeOff`; a rival with adversaries
-    has under each rule their AUC, too. ``left_out``: by rival what to do to have it."""
-
-    classification: dict[str, Any]
-    ranking: dict[str, Any]
-    left_out: dict[str, str]
 
 
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
@@ -129,9 +120,13 @@ def _measure_remover(case: Case, parts: Split, setting: dict[str, Any]) -> dict[
     return {"setting": setting, "validation": validation, "test": test, "adversaries": adversaries}
 
 
-def summarise(records: Records) -> Summary:
-    """What the three rules choose of every rival, on test, and how well the group is told."""
-    found: Summary = {"classification": {}, "ranking": {}, "left_out": {}}
+def summarise(records: Records) -> dict[str, Any]:
+    """What the three rules choose of every rival, on test, and how well the group is told.
+
+    By task and dataset ``rules`` and ``points`` as in :class:`ifair.reproduce.tradeoff.TradeOff`; a rival with
+    adversaries has under each rule their AUC, too. ``left_out``: by rival what to do to have it.
+    """
+    found: dict[str, Any] = {"classification": {}, "ranking": {}, "left_out": {}}
     for dataset, by_rival in group_results(records, "dataset", "method").items():
         # Only rankings have a MAP.
         task = "ranking" if "MAP" in next(iter(by_rival.values()))[0][0]["test"] else "classification"
@@ -144,7 +139,7 @@ def summarise(records: Records) -> Summary:
                     whole["rules"][rule][rival]["adversaries"] = {
                         name: spread([row["adversaries"][name] for row in chosen]) for name in chosen[0]["adversaries"]
                     }
-        found[task][dataset] = {"rules": whole["rules"], "points": whole["points"]}  # type: ignore[literal-required]
+        found[task][dataset] = {"rules": whole["rules"], "points": whole["points"]}
     ran = {record.case.method for record in records}
     found["left_out"] = {rival: HINT for rival in PACKAGES if rival not in ran and not is_installed(rival)}
     return found

@@ -8,7 +8,7 @@ order, on average: what one gets by stopping a grid early, and by trying setting
 
 from collections.abc import Mapping, Sequence
 from math import ceil
-from typing import Any, TypedDict
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,20 +58,6 @@ STYLES = {
 """Colour, dashes (for those who print in grey) and name of a curve."""
 
 
-class Cost(TypedDict):
-    """One dataset: ``fits`` (of the grid, of a tenth of it, of the search), and for ``validation`` and ``test`` each:
-    ``curves`` of ``search``, ``grid_at_random`` and ``grid_in_order``, a mean and spread for every number of fits;
-    ``whole_grid``, its hypervolume; ``at_a_tenth``, for each curve the share of that which a tenth of the fits reaches;
-    and ``fits_to_95_percent`` of it, on average over splits, or None.
-    """
-
-    utility: str
-    reference: dict[str, float]
-    fits: dict[str, int]
-    validation: dict[str, Any]
-    test: dict[str, Any]
-
-
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     """One search for every dataset and split, beside what the grid has found there."""
     n_grid = len(profile.grid["K"]) * len(profile.grid["ratios"])
@@ -114,12 +100,18 @@ def explore(case: Case) -> dict[str, Any]:
     return {"search": [trial.result for trial in trials], "grid": case.known}
 
 
-def summarise(records: Records) -> dict[str, Cost]:
-    """Hypervolumes against the number of fits, over the splits of every dataset."""
+def summarise(records: Records) -> dict[str, Any]:
+    """Hypervolumes against the number of fits, over the splits of every dataset.
+
+    ``fits`` (of the grid, of a tenth of it, of the search), and for ``validation`` and ``test`` each: ``curves`` of
+    ``search``, ``grid_at_random`` and ``grid_in_order``, a mean and spread for every number of fits; ``whole_grid``,
+    its hypervolume; ``at_a_tenth``, for each curve the share of that which a tenth of the fits reaches; and
+    ``fits_to_95_percent`` of it, on average over splits, or None.
+    """
     return {dataset: _summarise_dataset(found) for dataset, found in group_results(records, "dataset").items()}
 
 
-def _summarise_dataset(found: Sequence[Mapping[str, Any]]) -> Cost:
+def _summarise_dataset(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     utility = next(name for name in found[0]["search"][0]["test"] if name != FAIRNESS)
     reference = {utility: COIN[utility], FAIRNESS: COIN[FAIRNESS]}
     curves = [_trace_curves(result, reference) for result in found]

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
-from typing import Any, TypedDict
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,30 +90,24 @@ def _mean_distance(Z: NDArray[np.float64], other: NDArray[np.float64]) -> float:
     return float(np.linalg.norm(Z - other, axis=1).mean())
 
 
-class Quartiles(TypedDict):
-    """A measure over settings and draws: single settings that have shrunk nearly to a point do not move these."""
+def summarise(records: Records) -> dict[str, dict[str, dict[str, float]]]:
+    """By method: medians and quartiles over settings and draws, without those in which all has become one point.
 
-    low: float
-    median: float
-    high: float
-    n: int
-
-
-def summarise(records: Records) -> dict[str, dict[str, Quartiles]]:
-    """By method: medians and quartiles over settings and draws, without those in which all has become one point."""
-    found: dict[str, dict[str, Quartiles]] = {}
+    Single settings that have shrunk nearly to a point do not move these.
+    """
+    found = {}
     for method, results in group_results(records, "method").items():
         rows = [row for some in results for row in some if row["flip"] is not None]
         found[method] = {name: _find_quartiles([row[name] for row in rows]) for name in MEASURES}
     return found
 
 
-def _find_quartiles(values: Sequence[float]) -> Quartiles:
+def _find_quartiles(values: Sequence[float]) -> dict[str, float]:
     low, median, high = np.quantile(values, (0.25, 0.5, 0.75)).tolist()
     return {"low": low, "median": median, "high": high, "n": len(values)}
 
 
-def _format_quartiles(found: Quartiles) -> str:
+def _format_quartiles(found: Mapping[str, float]) -> str:
     return f"{found['median']:.3f} ({found['low']:.3f} to {found['high']:.3f})"
 
 
