@@ -158,7 +158,7 @@ def test_the_full_profile_is_the_papers_and_tests_what_it_has_splits_for():
     assert full.limit_splits(2).seeds(by_name["credit"]) == range(2)
     assert full.case(by_name["census"], 0, method="ifair-b").solver["pairs"] == 1000
     assert "pairs" not in full.case(by_name["census"], 0, method="lfr").solver
-    small = full.small_case(by_name["census"], 0)
+    small = full.case(by_name["census"], 0, full.most_beyond)
     assert (small.max_records, small.max_training) == full.most_beyond
 
 

@@ -242,11 +242,10 @@ def _list_not_run(results: Results) -> list[str]:
     profile = next(run["profile"] for parts in results["runs"].values() for run in parts.values())
     if profile != "full":
         return []
-    sources = {"classification": PROFILES[profile].classification, "ranking": PROFILES[profile].ranking}
     missing = [f"the experiment {name}" for name in find_experiments() if name not in results["runs"]]
     missing += [
         f"{task} on {labels.dataset(source.name)}"
-        for task, planned in sources.items()
+        for task, planned in PROFILES[profile].tasks.items()
         for source in planned
         if source.name not in results["runs"].get(task, {})
     ]

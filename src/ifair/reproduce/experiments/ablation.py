@@ -76,7 +76,7 @@ RATIOS = [[0.9995, 0.0005], [0.99, 0.01], [0.9, 0.1], [0.1, 0.9]]
 """Weights of utility and fairness, fairness weighing ever more: with sums over 300 records a fairness weight counts as
 300 times as much with means."""
 
-MAX_RECORDS, MAX_TRAINING, MAX_ITERATIONS = 2400, 300, 60
+MOST, MAX_ITERATIONS = (2400, 300), 60
 """Limits on records, records to learn from and iterations that let many variants be tried, the same for all."""
 
 MAX_CELLS = 10_000
@@ -92,7 +92,7 @@ _LINES = {"masked": (ORANGE, "--"), "svd-masked": (GREEN, "-."), "masked+scaled"
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     """Every dataset, split, variant and mark; those of one split in a row, for they share its preparation."""
     taste = len(profile.grid["K"]) == 1
-    sources = profile.classification if taste else (*profile.classification, *profile.ranking)
+    sources = profile.classification if taste else profile.sources
     return [
         make_unit(
             f"{source.name}, {label_variant(variant)}, split {seed + 1}",
@@ -100,8 +100,7 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
             profile.case(
                 source,
                 seed,
-                max_records=min(source.max_records or MAX_RECORDS, MAX_RECORDS),
-                max_training=min(source.max_training or MAX_TRAINING, MAX_TRAINING),
+                MOST,
                 method=variant,
                 grid={"K": profile.grid["K"][:2], "ratios": RATIOS},
                 solver={**profile.solver, "max_iter": min(profile.solver["max_iter"], MAX_ITERATIONS)},

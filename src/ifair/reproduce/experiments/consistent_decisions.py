@@ -68,7 +68,7 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     """Every dataset and split."""
     return [
         make_unit(f"{source.name}, split {seed + 1}", measure_decisions, profile.decided_case(source, seed))
-        for source in (*profile.classification, *profile.ranking)
+        for source in profile.sources
         for seed in range(profile.n_splits_decided)
     ]
 

@@ -31,7 +31,7 @@ Reached = dict[str, dict[str, dict[str, dict[str, Measures]]]]
 
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     """Every dataset, split and representation, at the settings chosen earlier."""
-    return plan_chosen(measure_models, profile, (*profile.classification, *profile.ranking), METHODS, earlier)
+    return plan_chosen(measure_models, profile, profile.sources, METHODS, earlier)
 
 
 def measure_models(case: Case) -> dict[str, dict[str, float]]:

@@ -34,7 +34,7 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
             profile.case(
                 source,
                 seed,
-                max_training=min(source.max_training or MAX_TRAINING, MAX_TRAINING),
+                (None, MAX_TRAINING),
                 method="ifair-b",
                 grid={"K": profile.grid["K"][:1], "ratios": RATIOS, "landmarks": SIZES},
                 solver={**profile.solver, "n_restarts": 1},

@@ -69,13 +69,13 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     remover: dict[str, Any] = {"method": "correlation-remover", "grid": {"alpha": list(ALPHA)}, "solver": {}}
     planned = [
         *((source, sensei) for source in profile.classification),
-        *((source, remover) for source in (*profile.classification, *profile.ranking)),
+        *((source, remover) for source in profile.sources),
     ]
     return [
         make_unit(
             f"{source.name}, {changes['method']}, split {seed + 1}",
             measure_rival,
-            profile.small_case(source, seed, **changes),
+            profile.case(source, seed, profile.most_beyond, **changes),
         )
         for source, changes in planned
         if is_installed(changes["method"])

@@ -74,7 +74,7 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
                 known=[_shorten(row, UTILITY[task]) for row in find_rows(earlier, task, source.name, METHOD, seed)],
             ),
         )
-        for task, sources in (("classification", profile.classification), ("ranking", profile.ranking))
+        for task, sources in profile.tasks.items()
         for source in sources
         for seed in profile.seeds(source, tested=False)
     ]
