@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+from reproduce.made_up import compared, results_of, spread, spreads
 
 from ifair.cli import main
 from ifair.reproduce import case
-from ifair.reproduce.assemble import empty_results
 from ifair.reproduce.paper import SENSITIVITY
 
 from samples import load_job_searches
@@ -75,19 +75,6 @@ def smoke_run(tmp_path_factory, request):
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if hasattr(request.config, "workerinput") else base) / "smoke"
     return SmokeRun(folder, reproduce(folder))
-
-
-def spread(mean, sd=0.01):
-    return {"mean": mean, "sd": sd, "n": 5}
-
-
-def spreads(**means):
-    return {name: spread(mean) for name, mean in means.items()}
-
-
-def compared(difference):
-    """Ours less a rival's, clearly."""
-    return {"difference": difference, "low": 0.05, "high": 0.15, "p": 0.001, "adjusted": 0.01}
 
 
 def summary(values, points, rivals_of="ifair-b"):
@@ -221,4 +208,4 @@ def results():
     }
     runs = {"classification": {name: run(name) for name in ("compas", "credit")}, "synthetic": {"all": run("all")}}
     # By way of text, so that nothing is in two places at once.
-    return json.loads(json.dumps({**empty_results(), "runs": runs, "experiments": experiments}))
+    return json.loads(json.dumps({**results_of(**experiments), "runs": runs}))
