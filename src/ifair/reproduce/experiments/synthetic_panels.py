@@ -210,21 +210,13 @@ def _draw_panel(axes: Any, panel: Mapping[str, Any], rule: str, low: Any, high: 
                 label=f"Y = {label}, A = {group}",
             )  # fmt: skip
     a, b, c = panel["chosen"][rule]["boundary"]
-    ends = _clip_line(a, b, c, low, high)
-    axes.plot(*ends.T, color="black", linewidth=1.3, label="boundary")
+    if a or b:  # else there is one label for everybody, wherever they are
+        foot = -c / (a * a + b * b) * np.array([a, b])
+        axes.axline(foot, foot + np.array([-b, a]), color="black", linewidth=1.3, label="boundary")
     axes.set_xlim(low[0], high[0])
     axes.set_ylim(low[1], high[1])
     axes.tick_params(labelsize=8)
     axes.spines[["top", "right"]].set_visible(False)
-
-
-def _clip_line(a: float, b: float, c: float, low: Any, high: Any) -> Any:
-    """Where the line a x + b y + c = 0 enters and leaves the box, shape (2, 2); (0, 2) where it misses it."""
-    at_x = [(x, -(a * x + c) / b) for x in (low[0], high[0]) if b != 0]
-    at_y = [(-(b * y + c) / a, y) for y in (low[1], high[1]) if a != 0]
-    found = [(x, y) for x, y in at_x if low[1] <= y <= high[1]] + [(x, y) for x, y in at_y if low[0] <= x <= high[0]]
-    found.sort()
-    return np.asarray([found[0], found[-1]]) if len(found) > 1 else np.empty((0, 2))
 
 
 def judge(found: Any, results: Results) -> list[Finding]:
