@@ -239,7 +239,12 @@ def section(found: Any, results: Results) -> list[Block]:
             "components",
         ),
         Bullets(
-            [*_describe_gaps(found), *_describe_variants(found), *_describe_scaling(found), *_describe_leaks(found)]
+            [
+                *(_describe_gap(dataset, one) for dataset, one in found.items()),
+                *_describe_variants(found),
+                *(_describe_scaling(name, one) for name, one in found.items() if "masked+scaled" in one["variants"]),
+                *(_describe_leak(dataset, one) for dataset, one in found.items()),
+            ]
         ),
     ]
 
@@ -298,78 +303,64 @@ def _list_skipped(found: Mapping[str, Any]) -> list[Block]:
     return [Text(f"Left out, for an order p other than 2 is slow: {'; '.join(lines)}.")] if lines else []
 
 
-def _describe_gaps(found: Mapping[str, Any]) -> list[Line]:
-    lines: list[Line] = []
-    for dataset, one in found.items():
-        mean = {name: values["hypervolume"]["mean"] for name, values in one["variants"].items()}
-        ours = {name: value for name, value in mean.items() if name not in MARKS}
-        rivals = {name: value for name, value in mean.items() if name in MARKS}
-        top, rival = max(ours, key=ours.__getitem__), max(rivals, key=rivals.__getitem__)
-        verdict = "which no mark beats" if ours[top] >= rivals[rival] else "still below the best mark"
-        marks = ", ".join(f"{label_variant(name)} {value:.3f}" for name, value in rivals.items())
-        said = f": hypervolume {mean[BASE]:.3f} with the paper's options against {marks}. The best variant is "
-        lines.append(labels.line(dataset, f"{said}“{label_variant(top)}” with {ours[top]:.3f}, {verdict}."))
-    return lines
+def _list_means(one: Mapping[str, Any], measure: str) -> dict[str, float]:
+    """By variant the mean over splits."""
+    return {name: values[measure]["mean"] for name, values in one["variants"].items() if measure in values}
+
+
+def _describe_gap(dataset: str, one: Mapping[str, Any]) -> Line:
+    volume = _list_means(one, "hypervolume")
+    rivals = {name: volume[name] for name in volume if name in MARKS}
+    top = max((name for name in volume if name not in MARKS), key=volume.__getitem__)
+    verdict = "which no mark beats" if volume[top] >= max(rivals.values()) else "still below the best mark"
+    marks = ", ".join(f"{label_variant(name)} {value:.3f}" for name, value in rivals.items())
+    said = f": hypervolume {volume[BASE]:.3f} with the paper's options against {marks}. The best variant is "
+    return labels.line(dataset, f"{said}“{label_variant(top)}” with {volume[top]:.3f}, {verdict}.")
 
 
 def _describe_variants(found: Mapping[str, Any]) -> list[Line]:
     rated = []
     for name in _list_variants(found):
-        tried = {dataset: one for dataset, one in found.items() if name in one["variants"]}
         if name == BASE or name in MARKS:
             continue
-        above = [dataset for dataset, one in tried.items() if _mean_volume(one, name) > _mean_volume(one, BASE)]
-        better = [dataset for dataset, one in tried.items() if compare_clearly(one, "hypervolume", name) > 0]
-        worse = [dataset for dataset, one in tried.items() if compare_clearly(one, "hypervolume", name) < 0]
+        tried = {labels.dataset(dataset): one for dataset, one in found.items() if name in one["variants"]}
+        volumes = [_list_means(one, "hypervolume") for one in tried.values()]
+        above = sum(volume[name] > volume[BASE] for volume in volumes)
+        signs = {dataset: compare_clearly(one, "hypervolume", name) for dataset, one in tried.items()}
+        better, worse = (", ".join(d for d in signs if signs[d] == sign) or "none" for sign in (1, -1))
         ahead = sum(one["ahead"][name] for one in tried.values())
         splits = sum(one["variants"][name]["hypervolume"]["n"] for one in tried.values())
         line = (
             f"“{label_variant(name)}”: more hypervolume than the paper's options on {ahead} of {splits} splits, in the "
-            f"mean on {len(above)} of {labels.count(len(tried), 'dataset')}; clearly more on {_join_datasets(better)}, "
-            f"clearly less on {_join_datasets(worse)}."
+            f"mean on {above} of {labels.count(len(tried), 'dataset')}; clearly more on {better}, clearly less on "
+            f"{worse}."
         )
         rated.append((ahead / splits, line))
     return [line for _, line in sorted(rated, key=lambda pair: -pair[0])]
 
 
-def _describe_scaling(found: Mapping[str, Any]) -> list[Line]:
-    return [
-        labels.line(
-            dataset,
-            f": multiplying masked data by a factor changes hypervolume {_change(one, 'hypervolume', 3)}, and at the "
-            f"best harmonic mean yNN {_change(one, 'yNN')}, AUC {_change(one, 'AUC')} and AUC of scores "
-            f"{_change(one, 'AUC_of_scores')}. This much a penalty of the classifier does without any representation.",
-        )
-        for dataset, one in found.items()
-        if {"masked", "masked+scaled"} <= set(one["variants"])
-    ]
+def _describe_scaling(dataset: str, one: Mapping[str, Any]) -> Line:
+    def change(measure: str, digits: int = 2) -> str:
+        mean = _list_means(one, measure)
+        return f"from {mean['masked']:.{digits}f} to {mean['masked+scaled']:.{digits}f}"
+
+    return labels.line(
+        dataset,
+        f": multiplying masked data by a factor changes hypervolume {change('hypervolume', 3)}, and at the best "
+        f"harmonic mean yNN {change('yNN')}, AUC {change('AUC')} and AUC of scores {change('AUC_of_scores')}. This "
+        "much a penalty of the classifier does without any representation.",
+    )
 
 
-def _change(one: Mapping[str, Any], measure: str, digits: int = 2) -> str:
-    masked, scaled = (one["variants"][name][measure]["mean"] for name in ("masked", "masked+scaled"))
-    return f"from {masked:.{digits}f} to {scaled:.{digits}f}"
-
-
-def _describe_leaks(found: Mapping[str, Any]) -> list[Line]:
-    lines: list[Line] = []
-    for dataset, one in found.items():
-        leak = {name: values["adversary"]["mean"] for name, values in one["variants"].items()}
-        least = min((name for name in leak if name not in MARKS), key=leak.__getitem__)
-        said = (
-            f": an adversary tells the group with an AUC of {leak[BASE]:.2f} from the paper's iFair-b, "
-            f"{leak['masked']:.2f} from masked data, and {leak[least]:.2f} from the variant that shows least, "
-            f"“{label_variant(least)}”."
-        )
-        lines.append(labels.line(dataset, said))
-    return lines
-
-
-def _mean_volume(one: Mapping[str, Any], name: str) -> float:
-    return float(one["variants"][name]["hypervolume"]["mean"])
-
-
-def _join_datasets(datasets: list[str]) -> str:
-    return ", ".join(map(labels.dataset, datasets)) or "none"
+def _describe_leak(dataset: str, one: Mapping[str, Any]) -> Line:
+    leak = _list_means(one, "adversary")
+    least = min((name for name in leak if name not in MARKS), key=leak.__getitem__)
+    return labels.line(
+        dataset,
+        f": an adversary tells the group with an AUC of {leak[BASE]:.2f} from the paper's iFair-b, "
+        f"{leak['masked']:.2f} from masked data, and {leak[least]:.2f} from the variant that shows least, "
+        f"“{label_variant(least)}”.",
+    )
 
 
 def draw(found: Any, results: Results) -> Figures:
@@ -378,16 +369,14 @@ def draw(found: Any, results: Results) -> Figures:
     figure = new_figure(1.2 + 0.27 * len(shown), 9.0)
     panels = figure.subplots(1, len(found), sharey=True, squeeze=False)[0]
     for panel, (dataset, one) in zip(panels, found.items()):
+        volume = {name: values["hypervolume"] for name, values in one["variants"].items()}
         for height, name in enumerate(shown):
-            if name in one["variants"]:
-                value = one["variants"][name]["hypervolume"]
-                colour = BLUE if name != BASE else DARK
-                panel.errorbar(value["mean"], height, xerr=value["sd"], fmt="o", ms=4, lw=1, color=colour)
+            if name in volume:
+                mean, sd, colour = volume[name]["mean"], volume[name]["sd"], BLUE if name != BASE else DARK
+                panel.errorbar(mean, height, xerr=sd, fmt="o", ms=4, lw=1, color=colour)
         for name, (colour, style) in _LINES.items():
-            if name in one["variants"]:
-                panel.axvline(
-                    _mean_volume(one, name), color=colour, linestyle=style, linewidth=1.3, label=label_variant(name)
-                )
+            if name in volume:
+                panel.axvline(volume[name]["mean"], color=colour, ls=style, lw=1.3, label=label_variant(name))
         panel.set_title(labels.dataset(dataset), fontsize=10)
         panel.tick_params(labelsize=8)
         panel.grid(axis="y", alpha=0.3)
