@@ -88,6 +88,11 @@ def test_every_unit_of_a_plan_has_a_name_and_a_key_of_its_own(profile):
         assert len({unit.key for unit in units}) == len(units)
 
 
+def test_no_records_give_a_summary_of_nothing():
+    for name, experiment in find_experiments().items():
+        assert not experiment.summarise([]) or name == "rivals"  # which says what is not installed
+
+
 def test_learned_methods_have_a_unit_for_each_size_and_rows_are_joined_again(records):
     labels = [record.label for record in records["classification"]]
     assert "credit, ifair-b, K = 4, split 1" in labels

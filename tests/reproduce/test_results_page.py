@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from ifair.report.blocks import Bullets, Number, Picture, Table, plain
+from ifair.report.blocks import Bullets, Picture, Table, plain
 from ifair.reproduce.assemble import check_one_profile, empty_results
 from ifair.reproduce.experiment import find_experiments
 from ifair.reproduce.experiments import classification_task
+from ifair.reproduce.first_screen import collect_printed
 from ifair.reproduce.results_page import draw_figures, format_markdown, format_text, list_blocks, write_page
 from ifair.reproduce.runner import RunError
 
@@ -28,14 +29,7 @@ def test_sections_of_what_was_not_run_are_empty(results):
 
 
 def test_every_printed_number_stands_beside_ours_once(results):
-    cells = [
-        cell
-        for block in list_blocks(results)
-        if isinstance(block, Table)
-        for row in block.rows
-        for cell in row
-        if isinstance(cell, Number) and cell.paper is not None
-    ]
+    cells = [cell for found in collect_printed(list_blocks(results)).values() for cell in found]
     # Two datasets: full data, and three methods under three rules, five measures each. Xing: seven methods, four
     # measures, under two protocols. Seven rows of weights, base rate and four measures.
     assert len(cells) == 2 * (1 + 9) * 5 + 2 * 7 * 4 + 7 * 5
@@ -113,9 +107,8 @@ def test_the_page_tells_where_its_numbers_come_from(results):
 
 
 def test_versions_that_differ_stand_side_by_side(results):
-    runs = [run for parts in results["runs"].values() for run in parts.values()]
-    runs[0]["environment"] = {**runs[0]["environment"], "python": "3.11 and 3.12"}
-    runs[1]["environment"] = {**runs[1]["environment"], "python": "3.12"}
+    for run, version in zip(results["runs"]["classification"].values(), ("3.11 and 3.12", "3.12")):
+        run["environment"]["python"] = version
     assert "Versions: ifair 1.2, python 3.11 and 3.12, numpy 2.0," in format_markdown(results)
 
 

@@ -131,10 +131,6 @@ def test_the_average_over_orders_ends_at_the_whole_grid_and_never_falls(rng):
     assert means[0] == pytest.approx(singles, rel=0.5, abs=0.01)
 
 
-def test_no_records_give_no_summary():
-    assert search_cost.summarise([]) == {}
-
-
 @pytest.fixture
 def results():
     def volumes(ours, rival, adjusted):
