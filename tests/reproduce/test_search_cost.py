@@ -10,7 +10,7 @@ from reproduce.made_up import compared, record, results_of, spread, write_page
 from ifair.evaluate.fronts import hypervolume
 from ifair.report.blocks import Picture
 from ifair.report.pictures import svg
-from ifair.reproduce.case import Case, measure, measure_grid, prepare, train_setting
+from ifair.reproduce.case import Case, measure_fit, measure_grid, prepare, train_setting
 from ifair.reproduce.experiments import search_cost
 from ifair.reproduce.experiments.search_cost import EXPERIMENT, explore
 from ifair.reproduce.profiles import PROFILES
@@ -32,12 +32,12 @@ def fits(monkeypatch):
         made.append(setting)
         return setting
 
-    def measure(setting, parts):
+    def measure_fit(setting, parts):
         point = {"AUC": 0.5 + setting["K"] / 100, "yNN": 0.6 + setting["mu"] / 4}
         return {"validation": point, "test": point}
 
     monkeypatch.setattr(search_cost, "train_setting", train_setting)
-    monkeypatch.setattr(search_cost, "measure", measure)
+    monkeypatch.setattr(search_cost, "measure_fit", measure_fit)
     return made
 
 
@@ -74,8 +74,8 @@ def test_the_grid_is_taken_from_earlier_results(profile, grid, solver, fits):
 def test_a_trial_measures_what_the_grid_measures_at_the_same_setting(grid, solver):
     case = Case("credit", 0, method="ifair-b", grid=grid, solver=solver)
     rows, parts = measure_grid(case), prepare(case)
-    measured = measure(train_setting(case, parts, rows[1]["setting"]), parts)
-    assert measured == {part: rows[1][part] for part in ("validation", "test")}
+    setting = rows[1]["setting"]
+    assert {"setting": setting, **measure_fit(train_setting(case, parts, setting), parts)} == rows[1]
 
 
 def test_a_search_of_a_ranking_gives_plain_data(job_searches, solver):

@@ -99,12 +99,6 @@ def represent(trained: Trained, parts: Split) -> list[NDArray[np.float64]]:
     return [trained.represent_part(part) for part in parts]
 
 
-def measure(trained: Trained, parts: Split) -> dict[str, dict[str, float]]:
-    """What a trained candidate reaches on validation and on test, in the paper's measures."""
-    held_out = {"validation": parts.validation, "test": parts.test}
-    return {name: paper_measures(part, trained.outcome(part)) for name, part in held_out.items()}
-
-
 def measure_grid(case: Case) -> list[dict[str, Any]]:
     """All settings of one method on one split, fitted at once; of each ``setting`` what :func:`measure_fit` says."""
     parts = prepare(case)

@@ -156,16 +156,11 @@ def plan_chosen(
 
 
 def rows_by_split(records: Records) -> dict[str, dict[str, dict[int, list[Any]]]]:
-    """Dataset, method, seed: the rows of all settings, whichever units they were in."""
+    """Dataset, method, seed: the rows of all settings, whichever units they were in; none where there was no unit."""
     rows: dict[str, dict[str, dict[int, list[Any]]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     for record in records:
         rows[record.case.dataset][record.case.method][record.case.seed] += record.result
     return rows
-
-
-def find_rows(earlier: Earlier, experiment: str, dataset: str, method: str, seed: int) -> list[Any]:
-    """The rows that an earlier experiment measured of a method on a split; none where it was not run."""
-    return rows_by_split(earlier.get(experiment, ())).get(dataset, {}).get(method, {}).get(seed, [])
 
 
 def choose_settings(earlier: Earlier) -> dict[tuple[str, str, int], dict[str, Any]]:

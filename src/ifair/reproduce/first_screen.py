@@ -75,21 +75,18 @@ def _tell_agreement(sections: Sequence[Block]) -> list[Line]:
 def _tell_claims(findings: Sequence[Finding]) -> list[Line]:
     if not findings:
         return []
-    held, partly, failed, untested = (_list_claims(findings, kind) for kind in (HOLDS, IN_PART, FAILS, OPEN))
-    said = f" {len(held)} of {len(findings)}{_quote(held)}; {len(partly)} hold in part{_quote(partly)}"
-    said += f"; {len(untested)} could not be tested." if untested else "."
+    claims = {
+        verdict: [f"“{finding.claim.rstrip('.')}”" for finding in findings if finding.verdict == verdict]
+        for verdict in (HOLDS, IN_PART, FAILS, OPEN)
+    }
+    count = {verdict: len(found) for verdict, found in claims.items()}
+    quoted = {verdict: f" ({'; '.join(found)})" if found else "" for verdict, found in claims.items()}
+    said = f" {count[HOLDS]} of {len(findings)}{quoted[HOLDS]}; {count[IN_PART]} hold in part{quoted[IN_PART]}"
+    said += f"; {count[OPEN]} could not be tested." if count[OPEN] else "."
     return [
         (Strong("Of the paper's claims hold"), said),
-        (Strong("Not shown here"), f" are {len(failed)} of its claims{_quote(failed)}."),
+        (Strong("Not shown here"), f" are {count[FAILS]} of its claims{quoted[FAILS]}."),
     ]
-
-
-def _list_claims(findings: Sequence[Finding], verdict: str) -> list[str]:
-    return [finding.claim.rstrip(".") for finding in findings if finding.verdict == verdict]
-
-
-def _quote(claims: Sequence[str]) -> str:
-    return f" ({'; '.join(f'“{claim}”' for claim in claims)})" if claims else ""
 
 
 def _tell_fits(results: Results) -> list[Line]:

@@ -7,7 +7,6 @@ from statistics import fmean
 
 from ifair.errors import install_hint
 from ifair.evaluate.statistics import LEAST_SPLITS
-from ifair.report import blocks
 from ifair.report.blocks import (
     MARGIN,
     Block,
@@ -20,6 +19,7 @@ from ifair.report.blocks import (
     Table,
     Text,
     inlines,
+    markdown,
     plain,
     plain_table,
 )
@@ -85,12 +85,13 @@ def write_page(folder: Path, results: Results, stem: str = "results", *, alone: 
 def list_blocks(results: Results) -> list[Block]:
     """Every block of the page; tables of a small profile say so."""
     sections = [block for experiment in find_experiments().values() for block in experiment.write_section(results)]
+    findings = judge_claims(results)
     page = [
         Heading("The paper's evaluation, redone", 1),
-        *summarise_page(results, sections, judge_claims(results)),
+        *summarise_page(results, sections, findings),
         *_introduce(results),
         Heading("What holds and what does not"),
-        *_describe_findings(results, sections),
+        *_describe_findings(findings, sections),
         Heading("Why"),
         Bullets(REASONS),
         *sections,
@@ -100,9 +101,9 @@ def list_blocks(results: Results) -> list[Block]:
     return [mark_table(block, results) if isinstance(block, Table) else block for block in page]
 
 
-def format_markdown(results: Results, pictures: str = "figures") -> str:
-    """The page as Markdown; pictures are files in a folder of this name beside it."""
-    return blocks.markdown(list_blocks(results), pictures)
+def format_markdown(results: Results) -> str:
+    """The page as Markdown; pictures are files in the folder ``figures`` beside it."""
+    return markdown(list_blocks(results))
 
 
 def draw_figures(results: Results) -> Figures:
@@ -173,8 +174,7 @@ def _introduce(results: Results) -> list[Block]:
     ]
 
 
-def _describe_findings(results: Results, everything: list[Block]) -> list[Block]:
-    found = judge_claims(results)
+def _describe_findings(found: list[Finding], everything: list[Block]) -> list[Block]:
     counts = Counter(finding.verdict for finding in found)
     if not found:
         return [Text("Nothing was run, or not enough, that a claim of the paper could be judged by.")]

@@ -13,7 +13,7 @@ from ifair.evaluate.candidates import list_settings
 from ifair.evaluate.statistics import spread
 from ifair.report.blocks import Block, Bullets, Heading, Line, Table, Text, add_sign
 from ifair.reproduce import labels
-from ifair.reproduce.case import Case, measure, prepare, train_setting
+from ifair.reproduce.case import Case, measure_fit, prepare, train_setting
 from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, group_results, make_unit
 from ifair.results import Results
 
@@ -57,7 +57,7 @@ def compare_pairs(case: Case) -> dict[str, Any]:
     fits |= {f"landmarks_{size}": _with_pairs(case, size) for size in case.grid["landmarks"] if size < n_records}
     rows = []
     for setting in list_settings("ifair-b", case.grid):
-        test = {kind: measure(train_setting(one, parts, setting), parts)["test"] for kind, one in fits.items()}
+        test = {kind: measure_fit(train_setting(one, parts, setting), parts)["test"] for kind, one in fits.items()}
         rows.append({"setting": setting, "test": test})
     return {"records": n_records, "rows": rows}
 

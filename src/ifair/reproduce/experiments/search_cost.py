@@ -21,7 +21,7 @@ from ifair.evaluate.statistics import spread
 from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Table, Text
 from ifair.report.pictures import BLACK, BLUE, GREY, RED, add_legend, new_figure
 from ifair.reproduce import labels
-from ifair.reproduce.case import Case, measure, prepare, train_setting
+from ifair.reproduce.case import Case, measure_fit, prepare, train_setting
 from ifair.reproduce.experiment import (
     Earlier,
     Experiment,
@@ -29,9 +29,9 @@ from ifair.reproduce.experiment import (
     Profile,
     Records,
     Unit,
-    find_rows,
     group_results,
     make_unit,
+    rows_by_split,
 )
 from ifair.reproduce.tradeoff import FAIRNESS, describe_volumes
 from ifair.results import Results
@@ -62,6 +62,7 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     """One search for every dataset and split, beside what the grid has found there."""
     n_grid = len(profile.grid["K"]) * len(profile.grid["ratios"])
     n_trials = max(min(8, n_grid), ceil(n_grid / 4))
+    measured = {task: rows_by_split(earlier.get(task, ())) for task in profile.tasks}
     return [
         make_unit(
             f"{source.name}, split {seed + 1}",
@@ -71,7 +72,7 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
                 seed,
                 method=METHOD,
                 grid={"n_trials": n_trials},
-                known=[_shorten(row, UTILITY[task]) for row in find_rows(earlier, task, source.name, METHOD, seed)],
+                known=[_shorten(row, UTILITY[task]) for row in measured[task][source.name][METHOD][seed]],
             ),
         )
         for task, sources in profile.tasks.items()
@@ -93,7 +94,7 @@ def explore(case: Case) -> dict[str, Any]:
 
     def objective(setting: dict[str, Any]) -> dict[str, Any]:
         letters = {"K": setting["K"], "lambda": 1.0 - setting["share"], "mu": setting["share"]}
-        return _shorten({"setting": letters, **measure(train_setting(case, parts, letters), parts)}, utility)
+        return _shorten({"setting": letters, **measure_fit(train_setting(case, parts, letters), parts)}, utility)
 
     how: Any = {"measures": (utility, FAIRNESS), "start": START, "seed": case.seed}
     trials = search(objective, SPACE, n_trials=case.grid["n_trials"], **how)
