@@ -100,12 +100,10 @@ def _tell_fits(results: Results) -> list[Line]:
         lines.append((Strong("The objective as written often degenerates"), f"{said}{', '.join(shares)}."))
     parts = []
     for dataset, summary in found.items():
-        if by := summary.get("comparisons_of_ours"):
-            compared = {name: format_difference(by[name]["full"]) for name in (FAIRNESS, "AUC")}
-            constant = _share_constant(summary, OURS)
-            told = [f"{name} {difference}" for name, difference in compared.items()]
-            told += [] if constant is None else [f"{100 * constant:.0f} % degenerate"]
-            parts.append(f"{labels.dataset(dataset)} {', '.join(told)}")
+        by, constant = summary["comparisons_of_ours"], _share_constant(summary, OURS)
+        told = [f"{name} {format_difference(by[name]['full'])}" for name in (FAIRNESS, "AUC")]
+        told += [] if constant is None else [f"{100 * constant:.0f} % degenerate"]
+        parts.append(f"{labels.dataset(dataset)} {', '.join(told)}")
     if parts:
         said = (
             " (means, protected weights held at 0, Euclidean distances between pairs, a start along principal "
