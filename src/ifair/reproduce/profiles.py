@@ -118,7 +118,7 @@ class Profile:
 
     def only(self, names: Collection[str]) -> "Profile":
         """The profile with no datasets but those of these names."""
-        kept = {task: tuple(one for one in sources if one.name in names) for task, sources in self.tasks.items()}
+        kept: Any = {task: tuple(s for s in sources if s.name in names) for task, sources in self.tasks.items()}
         return replace(self, **kept)
 
 
