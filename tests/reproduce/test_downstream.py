@@ -63,19 +63,16 @@ def test_every_dataset_and_representation_is_planned(profile):
 def test_a_summary_has_means_and_spreads_of_every_model_and_representation():
     found = downstream.summarise(
         [
-            record("some", 0, {"boosting": {"AUC": 0.6, "yNN": 0.5}}, method="full"),
-            record("some", 0, {"boosting": {"AUC": 0.8, "yNN": 0.5}}, method="full"),
-            record("some", 0, {"boosting": {"AUC": 0.7, "yNN": 0.9}}, method="masked"),
-            record("some", 0, {"pairwise": {"MAP": 0.3, "yNN": 0.5}}, method="full"),
+            record("some", 0, {"linear": {"AUC": 0.6, "yNN": 0.5}}, method="full"),
+            record("some", 1, {"linear": {"AUC": 0.8, "yNN": 0.5}}, method="full"),
+            record("some", 0, {"linear": {"AUC": 0.7, "yNN": 0.9}}, method="masked"),
+            record("other", 0, {"linear": {"MAP": 0.3}, "pairwise": {"MAP": 0.4}}, method="full"),
         ]
     )
-    assert found["classification"]["some"]["boosting"]["full"]["AUC"] == {
-        "mean": pytest.approx(0.7),
-        "sd": pytest.approx(0.02**0.5),
-        "n": 2,
-    }
-    assert set(found["classification"]["some"]["boosting"]) == {"full", "masked"}
-    assert found["ranking"]["some"]["pairwise"]["full"]["MAP"]["mean"] == pytest.approx(0.3)
+    by_method = found["classification"]["some"]["linear"]
+    assert set(by_method) == {"full", "masked"}
+    assert by_method["full"]["AUC"] == {"mean": pytest.approx(0.7), "sd": pytest.approx(0.02**0.5), "n": 2}
+    assert found["ranking"]["other"]["pairwise"]["full"]["MAP"]["mean"] == pytest.approx(0.4)
 
 
 def reached(**values):
