@@ -179,20 +179,18 @@ def _summarise_dataset(found: list[Any]) -> dict[str, Any]:
     planes = ("ranking",) if "MAP" in sample else ("labels", "thresholds", "ranks")
     volumes, ahead, points = {}, {}, {}
     for plane in planes:
-        measured: dict[str, list[float]] = {}
-        for one in found:
-            least = REFERENCES.get(plane) or (0.0, one["rows"]["penalty"][-1]["test"]["yNN"])
-            for family, rows in one["rows"].items():
-                volume = front_volume(_rows_of_plane(rows, plane), PLANES[plane], least)
-                measured.setdefault(family, []).append(100 * volume)
+        measures = PLANES[plane]
+        least = [REFERENCES.get(plane) or (0.0, one["rows"]["penalty"][-1]["test"]["yNN"]) for one in found]
+        by_family = {f: [_rows_of_plane(one["rows"][f], plane) for one in found] for f in found[0]["rows"]}
+        measured = {
+            family: [100 * front_volume(rows, measures, corner) for rows, corner in zip(splits, least)]
+            for family, splits in by_family.items()
+        }
         volumes[plane] = {family: spread(values) for family, values in measured.items()}
         ahead[plane] = _compare_families(measured)
         points[plane] = {
-            family: np.mean(
-                [collect_points(_rows_of_plane(one["rows"][family], plane), "test", PLANES[plane]) for one in found],
-                axis=0,
-            ).tolist()
-            for family in measured
+            family: np.mean([collect_points(rows, "test", measures) for rows in splits], axis=0).tolist()
+            for family, splits in by_family.items()
         }
     effects = [one["effects"] for one in found if one["effects"]]
     of_people = _summarise_effects(effects) if effects else {}
@@ -281,10 +279,9 @@ def section(found: Any, results: Results) -> list[Block]:
 
 
 def _tabulate(chosen: Mapping[str, Mapping[str, Spread]]) -> list[list[str]]:
-    families = list(dict.fromkeys(family for by in chosen.values() for family in by))
     rows = [["", *map(labels.dataset, chosen)]]
-    for family in families:
-        cells = [f"{by[family]['mean']:.1f} ± {by[family]['sd']:.1f}" for by in chosen.values() if family in by]
+    for family in next(iter(chosen.values())):
+        cells = [f"{by[family]['mean']:.1f} ± {by[family]['sd']:.1f}" for by in chosen.values()]
         rows.append([_name_family(family), *cells])
     return rows
 
