@@ -11,25 +11,12 @@ from ifair.report.blocks import Heading, Table
 from ifair.reproduce.case import Case, measure_grid
 from ifair.reproduce.experiments import downstream
 from ifair.reproduce.experiments.downstream import EXPERIMENT
-from ifair.reproduce.profiles import PROFILES, Source
+from ifair.reproduce.profiles import PROFILES
 
 pytestmark = pytest.mark.usefixtures("few_trees")
 
 CREDIT = Case("credit", 0, max_records=240)
 XING = Case("xing", 0)
-
-
-@pytest.fixture
-def profile(grid, solver):
-    return replace(
-        PROFILES["smoke"],
-        n_splits_untested=1,
-        n_splits_decided=1,
-        classification=(Source("credit", max_records=240),),
-        ranking=(Source("xing"),),
-        grid=grid,
-        solver=solver,
-    )
 
 
 @pytest.mark.parametrize("method", downstream.METHODS)
@@ -55,8 +42,9 @@ def test_the_pairwise_model_finds_a_score_that_is_linear_in_masked_data(job_sear
     assert found["pairwise"]["KT"] > 0.9
 
 
-def test_every_dataset_and_representation_is_planned(profile):
-    planned = [(unit.case.dataset, unit.case.method) for unit in downstream.plan(profile, {})]
+def test_every_dataset_and_representation_is_planned():
+    units = downstream.plan(PROFILES["smoke"].limit_splits(1), {})
+    planned = [(unit.case.dataset, unit.case.method) for unit in units]
     assert sorted(planned) == sorted((name, method) for name in ("credit", "xing") for method in downstream.METHODS)
 
 

@@ -19,15 +19,12 @@ from ifair.reproduce.experiment import (
     list_waves,
     rows_by_split,
 )
-from ifair.reproduce.profiles import COEFFICIENTS, PROFILES, Profile, Source, ratios
+from ifair.reproduce.profiles import COEFFICIENTS, PROFILES, Source, ratios
 from ifair.reproduce.results_page import format_markdown
 from ifair.reproduce.runner import Record
 
-PROFILE = Profile(
-    n_splits=2,
-    n_splits_untested=2,
-    n_splits_decided=2,
-    most_beyond=(900, 300),
+PROFILE = replace(
+    PROFILES["smoke"],
     classification=(Source("credit", max_records=150), Source("compas")),
     ranking=(Source("xing"),),
     grid={"K": [4, 6], "ratios": [[0.5, 0.5]], "lfr": [1.0], "p": [0.5]},
@@ -40,12 +37,7 @@ ENVIRONMENT = {"machine": "x86_64, 2 cores", "python": "3.12"}
 def measured(unit, auc):
     """A record of a unit that tried one setting, as the runner would keep it."""
     measures = dict.fromkeys(("Acc", "AUC", "AUC_of_scores", "EqOpp", "Parity", "yNN"), auc)
-    row = {
-        "setting": {"K": unit.case.grid["K"][0]},
-        "converged": True,
-        "validation": measures,
-        "test": measures,
-    }
+    row = {"setting": {"K": unit.case.grid["K"][0]}, "converged": True, "validation": measures, "test": measures}
     return Record(unit.label, unit.case, [row], 1.5, ENVIRONMENT)
 
 

@@ -1,7 +1,6 @@
 """The search against the grid: same measures, same splits, fits counted."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,29 +17,6 @@ from ifair.reproduce.profiles import PROFILES
 pytest.importorskip("optuna")
 
 
-@pytest.fixture
-def profile(grid, solver):
-    return replace(PROFILES["smoke"], grid=grid, solver=solver, ranking=())
-
-
-@pytest.fixture
-def fits(monkeypatch):
-    """Settings that were fitted, in place of fitting them: measures that only depend on the setting."""
-    made = []
-
-    def train_setting(case, parts, setting):
-        made.append(setting)
-        return setting
-
-    def measure_fit(setting, parts):
-        point = {"AUC": 0.5 + setting["K"] / 100, "yNN": 0.6 + setting["mu"] / 4}
-        return {"validation": point, "test": point}
-
-    monkeypatch.setattr(search_cost, "train_setting", train_setting)
-    monkeypatch.setattr(search_cost, "measure_fit", measure_fit)
-    return made
-
-
 def test_there_is_a_search_for_every_dataset_and_split():
     units = search_cost.plan(PROFILES["quick"], {})
     assert len({unit.key for unit in units}) == len(units) == 15
@@ -50,25 +26,17 @@ def test_there_is_a_search_for_every_dataset_and_split():
     assert fits == 13  # a quarter of 51
 
 
-def test_the_grid_is_taken_from_earlier_results(profile, grid, solver, fits):
-    case = Case("credit", 1, method="ifair-b", grid=grid, solver=solver)
-    rows = measure_grid(case)
+def test_the_grid_is_taken_from_earlier_results():
+    point = {"AUC": 0.7, "yNN": 0.8}
+    rows = [{"setting": {"K": k}, "validation": {**point, "Acc": 0.6}, "test": {**point, "Acc": 0.5}} for k in (4, 6)]
     earlier = [
         record("credit", 0, [], method="lfr"),
         record("credit", 1, [], method="svd"),
         *(record("credit", 1, [row], method="ifair-b") for row in rows),  # a unit for every K
     ]
-    first, second = search_cost.plan(profile, {"classification": earlier})
+    first, second = search_cost.plan(PROFILES["smoke"].only(["credit"]), {"classification": earlier})
     assert first.case.known == []
-    found = second.run()
-    assert found["grid"] == [
-        {
-            "setting": row["setting"],
-            **{part: {name: row[part][name] for name in ("AUC", "yNN")} for part in ("validation", "test")},
-        }
-        for row in rows
-    ]
-    assert len(fits) == 2
+    assert second.case.known == [{"setting": {"K": k}, "validation": point, "test": point} for k in (4, 6)]
 
 
 def test_a_trial_measures_what_the_grid_measures_at_the_same_setting(grid, solver):
@@ -79,10 +47,10 @@ def test_a_trial_measures_what_the_grid_measures_at_the_same_setting(grid, solve
 
 
 def test_a_search_of_a_ranking_gives_plain_data(job_searches, solver):
-    case = Case("xing", 0, method="ifair-b", grid={"n_trials": 3}, solver=solver)
+    case = Case("xing", 0, method="ifair-b", grid={"n_trials": 3}, solver=solver, known=[{"setting": {"K": 4}}])
     found = explore(case)
     assert json.loads(json.dumps(found)) == found
-    assert len(found["search"]) == 3
+    assert (len(found["search"]), found["grid"]) == (3, case.known)
     assert set(found["search"][0]["test"]) == {"MAP", "yNN"}
     assert found == explore(case)
 
