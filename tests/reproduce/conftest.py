@@ -49,6 +49,14 @@ def job_searches(made_up_data):
         yield load_job_searches("xing")
 
 
+@pytest.fixture(params=["credit", "xing"])
+def small_case(request, grid, solver):
+    """A split of a part of Credit, and one of the made-up ranking."""
+    if request.param == "xing":
+        request.getfixturevalue("job_searches")
+    return case.Case(request.param, 0, max_records=240, grid=grid, solver=solver)
+
+
 @dataclass(frozen=True)
 class SmokeRun:
     """A run of the smoke profile: its folder, and what the command said."""

@@ -15,30 +15,21 @@ from ifair.reproduce.profiles import PROFILES
 
 pytestmark = pytest.mark.usefixtures("few_trees")
 
-CREDIT = Case("credit", 0, max_records=240)
-XING = Case("xing", 0)
-
 
 @pytest.mark.parametrize("method", downstream.METHODS)
-@pytest.mark.parametrize(
-    ("case", "utility", "models"),
-    [(CREDIT, "AUC", {"linear", "boosting", "neighbours"}), (XING, "MAP", {"linear", "boosting", "pairwise"})],
-    ids=["credit", "xing"],
-)
-def test_every_model_is_measured_and_the_first_is_the_papers(case, utility, models, method, request, grid, solver):
-    if case is XING:
-        request.getfixturevalue("job_searches")
-    case = replace(case, method=method, grid=grid, solver=solver)
+def test_every_model_is_measured_and_the_first_is_the_papers(small_case, method):
+    utility, third = ("AUC", "neighbours") if small_case.dataset == "credit" else ("MAP", "pairwise")
+    case = replace(small_case, method=method)
     chosen = choose_row(measure_grid(case), "balanced", utility=utility)
     found = downstream.measure_models(replace(case, setting=chosen["setting"]))
     assert json.loads(json.dumps(found)) == found
     assert found["linear"] == chosen["test"]
-    assert set(found) == models
+    assert set(found) == {"linear", "boosting", third}
     assert len({str(measures) for measures in found.values()}) == 3 or case.dataset == "xing"
 
 
-def test_the_pairwise_model_finds_a_score_that_is_linear_in_masked_data(job_searches, grid, solver):
-    found = downstream.measure_models(replace(XING, method="masked", setting={}, grid=grid, solver=solver))
+def test_the_pairwise_model_finds_a_score_that_is_linear_in_masked_data(job_searches):
+    found = downstream.measure_models(Case("xing", 0, method="masked", setting={}))
     assert found["pairwise"]["KT"] > 0.9
 
 
