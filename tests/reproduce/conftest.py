@@ -117,14 +117,11 @@ def classified(name):
         for i, point in enumerate(points[method]):
             point["setting"] = {"K": 10 + 10 * (i % 2), "lambda": 1.0 - 0.2 * i, "mu": 0.2 * i}
             point |= {"constant": 0.25 if method == "ifair-b" else 0.0, "converged": 0.9, "protected_weight": 2.0}
-    volumes = {m: spread(0.02 if m == "ifair-b" else 0.01) for m in methods}
     rivals = [m for m in methods if m != "ifair-b"]
     above = {
-        "methods": volumes,
         "comparisons": {m: compared(0.01) for m in rivals},
-        "settings": dict.fromkeys(methods, 6),
         "compared_at": dict.fromkeys(rivals, 6),
-        "by_settings": {m: {"1": spread(0.005), "6": volumes[m]} for m in methods},
+        "by_settings": {m: {"1": spread(0.005), "6": spread(0.02 if m == "ifair-b" else 0.01)} for m in methods},
         "best_rival": "svd-masked",
     }
     return {**summary(values, points), "hypervolume": {"coin": above, "full_data": above}}

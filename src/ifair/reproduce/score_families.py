@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 
 from ifair.evaluate.candidates import EUCLIDEAN, Candidate
 from ifair.evaluate.splits import Part, Split
-from ifair.evaluate.training import fit_representations
+from ifair.evaluate.training import fit_representations, model_scores
 from ifair.graph import NeighbourIndex, neighbour_graph, newcomer_scores, smooth
 from ifair.reproduce.case import Case
 
@@ -161,11 +161,9 @@ class ScoreFamilies:
             X = part.X if encoded else part.may_count
             return X if transform is None else np.asarray(transform(X))
 
-        train = self.parts.train
-        fitted = (_make_linear(self.parts.task, 1.0) if model is None else model).fit(represent(train), train.y)
-        if self.parts.task == "classification":
-            return lambda part: np.asarray(fitted.predict_proba(represent(part))[:, 1])
-        return lambda part: np.asarray(fitted.predict(represent(part)), dtype=np.float64)
+        train, task = self.parts.train, self.parts.task
+        fitted = (_make_linear(task, 1.0) if model is None else model).fit(represent(train), train.y)
+        return lambda part: model_scores(fitted, represent(part), task)
 
     def _held_out(self, score: Score) -> list[Floats]:
         return [score(self.parts.validation), score(self.parts.test)]
