@@ -195,7 +195,7 @@ def run(case):
     return {"yNN": 0.9}
 
 def plan(profile, earlier):
-    return [make_unit(f"{s.name}, split 1", run, profile.case(s, 0)) for s in profile.classification]
+    return [make_unit(run, profile.case(s, 0)) for s in profile.classification]
 
 def summarise(records):
     return {record.case.dataset: record.result for record in records}

@@ -95,7 +95,6 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     sources = profile.classification if taste else profile.sources
     return [
         make_unit(
-            f"{source.name}, {label_variant(variant)}, split {seed + 1}",
             measure_variant,
             profile.case(
                 source,
@@ -105,6 +104,7 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
                 grid={"K": profile.grid["K"][:2], "ratios": RATIOS},
                 solver={**profile.solver, "max_iter": min(profile.solver["max_iter"], MAX_ITERATIONS)},
             ),
+            label_variant(variant),
         )
         for source in sources
         for seed in profile.seeds(source, tested=False)

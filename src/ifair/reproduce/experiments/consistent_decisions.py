@@ -67,7 +67,7 @@ for splits of one table overlapping. Of a large table iFair's prototypes are lea
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     """Every dataset and split."""
     return [
-        make_unit(f"{source.name}, split {seed + 1}", measure_decisions, profile.decided_case(source, seed))
+        make_unit(measure_decisions, profile.decided_case(source, seed))
         for source in profile.sources
         for seed in range(profile.n_splits_decided)
     ]

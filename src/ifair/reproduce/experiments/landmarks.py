@@ -29,7 +29,6 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     """Every dataset with a label and split, iFair-b at the smallest K of the grid."""
     return [
         make_unit(
-            f"{source.name}, split {seed + 1}",
             compare_pairs,
             profile.case(
                 source,

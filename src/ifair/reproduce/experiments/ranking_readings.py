@@ -77,10 +77,7 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
             work = {"baselines": replace(case, method="baselines", solver=profile.solver)}
             for k in case.grid["K"]:
                 work[f"ifair-b, K = {k}"] = replace(case, method="ifair-b", grid={**case.grid, "K": [k]})
-            units += [
-                make_unit(f"{source.name}, {HELD_OUT[held_out]}, {name}, split {seed + 1}", measure_readings, one)
-                for name, one in work.items()
-            ]
+            units += [make_unit(measure_readings, one, HELD_OUT[held_out], name) for name, one in work.items()]
     return units
 
 

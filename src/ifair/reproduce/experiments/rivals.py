@@ -72,11 +72,7 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
         *((source, remover) for source in profile.sources),
     ]
     return [
-        make_unit(
-            f"{source.name}, {changes['method']}, split {seed + 1}",
-            measure_rival,
-            profile.case(source, seed, profile.most_beyond, **changes),
-        )
+        make_unit(measure_rival, profile.case(source, seed, profile.most_beyond, **changes), changes["method"])
         for source, changes in planned
         if is_installed(changes["method"])
         for seed in profile.seeds(source, tested=False)

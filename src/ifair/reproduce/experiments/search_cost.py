@@ -65,7 +65,6 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     measured = {task: rows_by_split(earlier.get(task, ())) for task in profile.tasks}
     return [
         make_unit(
-            f"{source.name}, split {seed + 1}",
             explore,
             profile.case(
                 source,

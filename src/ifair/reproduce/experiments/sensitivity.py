@@ -35,14 +35,9 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
             continue
         for seed in profile.seeds(source, tested=False)[: 1 if held_out == NOTHING else None]:
             case = make_case(profile, source, seed, held_out)
-            units += [
-                make_unit(
-                    f"weights, {HELD_OUT[held_out]}, K = {k}, split {seed + 1}",
-                    measure_weights,
-                    replace(case, method="ifair-b", grid={**case.grid, "K": [k]}),
-                )
-                for k in case.grid["K"]
-            ]
+            for k in case.grid["K"]:
+                one = replace(case, method="ifair-b", grid={**case.grid, "K": [k]})
+                units.append(make_unit(measure_weights, one, "weights", HELD_OUT[held_out], f"K = {k}"))
     return units
 
 

@@ -13,11 +13,10 @@ from ifair.metrics import flip_test
 from ifair.report.blocks import Block, Finding, Heading, Table, Text
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case
-from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Source, Unit, group_results, make_unit
+from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, group_results, make_unit
 from ifair.reproduce.experiments.synthetic_panels import (
-    FEW,
     METHODS,
-    N_POINTS,
+    SYNTHETIC,
     VARIANTS,
     draw_points,
     fit_points,
@@ -37,11 +36,7 @@ HARDLY = 0.1
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     """Both methods, for several draws of points."""
     return [
-        make_unit(
-            f"{method}, draw {seed + 1}",
-            measure_influence,
-            profile.case(Source("synthetic", N_POINTS, grid=FEW), seed, method=method),
-        )
+        make_unit(measure_influence, profile.case(SYNTHETIC, seed, method=method), method)
         for method in METHODS
         if method != "original"
         for seed in range(profile.n_splits_untested)

@@ -34,8 +34,8 @@ METHODS = {"original": "full", "ifair": "ifair-b", "lfr": "lfr"}
 
 PLANE = ["X1", "X2"]
 N_POINTS = 100
-FEW = {"K": [2, 3]}
-"""Prototypes: with more than there are columns, three, every point could stay where it is, and nothing would show."""
+SYNTHETIC = Source("synthetic", N_POINTS, grid={"K": [2, 3]})
+"""With more prototypes than there are columns, three, every point could stay where it is, and nothing would show."""
 
 MEASURES = ("Acc", "yNN", "Parity", "EqOpp")
 VARIANTS = {"random": "A at random", "x1": "A = 1 where X1 ≤ 3", "x2": "A = 1 where X2 ≤ 3"}
@@ -49,9 +49,7 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     """Every panel of the figure, for several draws of points."""
     return [
         make_unit(
-            f"{variant}, {method}, draw {seed + 1}",
-            measure_panel,
-            profile.case(Source("synthetic", N_POINTS, options={"variant": variant}, grid=FEW), seed, method=method),
+            measure_panel, profile.case(SYNTHETIC, seed, method=method, options={"variant": variant}), variant, method
         )
         for variant in VARIANTS
         for method in METHODS
