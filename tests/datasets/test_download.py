@@ -16,12 +16,14 @@ from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import ifair
 from ifair.data import DataError, load_census
 from ifair.datasets import first_names
 from ifair.datasets.about import DataFile, Origin
+from ifair.datasets.catalogue.airbnb import FROM_SUMMARY
 from ifair.datasets.download import fetch_file
 from ifair.datasets.local_files import cache_folder, locate, read_file
 from ifair.datasets.registry import find_files
@@ -331,24 +333,12 @@ def test_listings_are_made_from_what_was_published(real_data, cache, server, mon
 
 
 def stand_ins(kept, n_files):
-    import csv
-
-    from ifair.datasets.catalogue.airbnb import FROM_SUMMARY
-
-    header, *rows = csv.reader(io.StringIO(kept.decode(), newline=""))
-    from_summary = [header.index(name) for name in FROM_SUMMARY] if n_files == 2 else []
-    details = [i for i in range(len(header)) if i not in from_summary]
-    tables = [[[row[i] for i in details[:1]] + ["long, text"] + [row[i] for i in details[1:]] for row in rows]]
-    tables[0].insert(0, [header[details[0]], "description", *(header[i] for i in details[1:])])
-    if n_files == 2:
-        order = [header.index("id"), *from_summary]
-        tables.append([[header[i] for i in order], *([row[i] for i in order] for row in reversed(rows))])
-    out = []
-    for table in tables:
-        text = io.StringIO(newline="")
-        csv.writer(text).writerows(table)
-        out.append(text.getvalue().encode())
-    return out
+    """Files from which the kept one is made: with a column more; what is from the summary apart, in another order."""
+    table = pd.read_csv(io.BytesIO(kept), dtype=str, keep_default_na=False)
+    details = table.drop(columns=FROM_SUMMARY) if n_files == 2 else table.copy()
+    details.insert(1, "description", "long, text")
+    published = [details, table[["id", *FROM_SUMMARY]].iloc[::-1]][:n_files]
+    return [one.to_csv(index=False).encode() for one in published]
 
 
 def test_every_file_has_a_checksum_and_a_public_address():

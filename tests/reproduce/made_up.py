@@ -20,6 +20,12 @@ def compared(difference, adjusted=0.01):
     return {"difference": difference, **ends, "p": adjusted, "adjusted": adjusted}
 
 
+def row(validation, test, **more):
+    """What a setting reached: AUC and yNN, and the AUC of scores where it is told."""
+    names = ("AUC", "yNN", "AUC_of_scores")
+    return {"setting": {}, "validation": dict(zip(names, validation)), "test": dict(zip(names, test)), **more}
+
+
 def record(dataset, seed, result, **fields):
     """A finished unit; ``fields`` are further ones of its case."""
     return Record("", Case(dataset, seed, **fields), result, 0.1, {})

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from reproduce.made_up import record, results_of, spreads, write_page
+from reproduce.made_up import record, results_of, row, spreads, write_page
 
 from ifair.report.blocks import Heading
 from ifair.reproduce.case import Case, measure_grid
@@ -16,12 +16,6 @@ from ifair.reproduce.rival_models import HINT
 
 SOLVER = {"updates": 10, "batch": 50, "lr": 0.02, "steps": 3, "step": 0.05}
 ALPHA = {"alpha": [0.0, 1.0]}
-
-
-def row(name, validation, test, told=None):
-    keys = ("AUC", "yNN")
-    found = {"setting": {"name": name}, "validation": dict(zip(keys, validation)), "test": dict(zip(keys, test))}
-    return found if told is None else {**found, "adversaries": {"logistic": told}}
 
 
 def test_the_remover_hides_the_group_from_a_linear_adversary_and_shows_it_to_trees():
@@ -99,9 +93,7 @@ def test_planned_units_can_be_run(monkeypatch):
 def test_what_is_not_installed_is_not_planned_and_said_to_be_left_out(monkeypatch):
     monkeypatch.setattr(rivals, "is_installed", lambda rival: rival != "sensei")
     assert {unit.case.method for unit in rivals.plan(PROFILES["quick"], {})} == {"correlation-remover"}
-    found = rivals.summarise(
-        [record("credit", 0, [row("a", (0.5, 0.5), (0.5, 0.5), 0.5)], method="correlation-remover")]
-    )
+    found = rivals.summarise([record("credit", 0, [row((0.5, 0.5), (0.5, 0.5))], method="correlation-remover")])
     assert found["left_out"] == {"sensei": HINT}
     monkeypatch.setattr(rivals, "is_installed", lambda _: True)
     assert rivals.summarise([]) == {"classification": {}, "ranking": {}, "left_out": {}}
@@ -109,13 +101,16 @@ def test_what_is_not_installed_is_not_planned_and_said_to_be_left_out(monkeypatc
 
 def test_a_rival_with_results_is_not_left_out_wherever_they_are_summarised(monkeypatch):
     monkeypatch.setattr(rivals, "is_installed", lambda _: False)
-    found = rivals.summarise([record("credit", 0, [row("a", (0.5, 0.5), (0.5, 0.5))], method="sensei")])
+    found = rivals.summarise([record("credit", 0, [row((0.5, 0.5), (0.5, 0.5))], method="sensei")])
     assert set(found["left_out"]) == {"correlation-remover"}
 
 
 def test_settings_are_chosen_on_validation_and_adversaries_are_those_of_the_setting_chosen():
-    useful, fair = ("useful", (0.9, 0.5), (0.6, 0.7)), ("fair", (0.6, 0.9), (0.5, 0.8))
-    splits = [[row(*useful, 0.8), row(*fair, 0.4)], [row(*useful, 0.9), row(*fair, 0.6)]]
+    useful, fair = ((0.9, 0.5), (0.6, 0.7)), ((0.6, 0.9), (0.5, 0.8))
+    splits = [
+        [row(*useful, adversaries={"logistic": told}), row(*fair, adversaries={"logistic": hidden})]
+        for told, hidden in ((0.8, 0.4), (0.9, 0.6))
+    ]
     records = [record("credit", seed, rows, method="correlation-remover") for seed, rows in enumerate(splits)]
     records += [record("credit", seed, [row(*useful)], method="sensei") for seed in (0, 1)]
     rules = rivals.summarise(records)["classification"]["credit"]["rules"]
