@@ -239,8 +239,7 @@ def describe_volumes(results: Results) -> list[Block]:
     for (reference, words), (dataset, by) in product(REFERENCES.items(), volumes.items()):
         if reference in by:
             blocks += [Text(f"{labels.dataset(dataset)}, {words}:"), Table(_tabulate_volumes(by[reference]))]
-    lines = [line for dataset, summary in volumes.items() for line in _compare_with_best(dataset, summary)]
-    return [*blocks, Bullets(lines)]
+    return [*blocks, Bullets([_compare_with_best(dataset, by) for dataset, by in volumes.items()])]
 
 
 def _tabulate_volumes(found: Mapping[str, Any]) -> list[list[str]]:
@@ -254,13 +253,11 @@ def _tabulate_volumes(found: Mapping[str, Any]) -> list[list[str]]:
     return rows
 
 
-def _compare_with_best(dataset: str, by_reference: dict[str, Any]) -> list[Line]:
+def _compare_with_best(dataset: str, by_reference: Mapping[str, Any]) -> Line:
     lines = []
-    for reference, summary in by_reference.items():
-        rival = summary["best_rival"]
-        if rival is None:
-            continue
-        compared, n = summary["comparisons"][rival], summary["compared_at"][rival]
+    for reference, found in by_reference.items():
+        rival = found["best_rival"]
+        compared, n = found["comparisons"][rival], found["compared_at"][rival]
         word = "ahead of" if compared["difference"] > 0 else "behind"
         hundredths: Any = {
             name: value if value is None or name in ("p", "adjusted") else 100 * value
@@ -270,7 +267,7 @@ def _compare_with_best(dataset: str, by_reference: dict[str, Any]) -> list[Line]
             f"{REFERENCES[reference]} iFair-b is {word} the rival that does best against it, {labels.method(rival)}, "
             f"with {labels.count(n, 'setting')} each: {format_difference(hundredths)}"
         )
-    return [labels.line(dataset, f": {'; '.join(lines)}.")] if lines else []
+    return labels.line(dataset, f": {'; '.join(lines)}.")
 
 
 def describe_collapse(summary: TradeOff) -> list[Block]:
