@@ -15,13 +15,13 @@ from ifair.reproduce.verdicts import FAILS, HOLDS, IN_PART, OPEN, format_differe
 from ifair.results import Results
 
 
-def summarise_page(results: Results, sections: Sequence[Block], findings: Sequence[Finding]) -> list[Block]:
-    """The first screen; of a small profile what it is good for."""
+def summarise_page(results: Results, printed: Mapping[str, list[Number]], findings: Sequence[Finding]) -> list[Block]:
+    """The first screen; of a small profile what it is good for. For the numbers see :func:`collect_printed`."""
     if not results["runs"]:
         return []
     if list_small_profiles(results):
         return [_tell_profile(results)]
-    lines = [*_tell_agreement(sections), *_tell_claims(findings), *_tell_fits(results)]
+    lines = [*_tell_agreement(printed), *_tell_claims(findings), *_tell_fits(results)]
     return [_tell_profile(results), Bullets(lines)]
 
 
@@ -59,12 +59,11 @@ def collect_printed(everything: Iterable[Block]) -> dict[str, list[Number]]:
     return {title: cells for title, cells in by_section.items() if cells}
 
 
-def _tell_agreement(sections: Sequence[Block]) -> list[Line]:
-    by_section = collect_printed(sections)
-    cells = [cell for found in by_section.values() for cell in found]
+def _tell_agreement(printed: Mapping[str, list[Number]]) -> list[Line]:
+    cells = [cell for found in printed.values() for cell in found]
     if not cells:
         return []
-    parts = ", ".join(f"{title} {fmean(c.distance for c in found):.3f}" for title, found in by_section.items())
+    parts = ", ".join(f"{title} {fmean(c.distance for c in found):.3f}" for title, found in printed.items())
     said = (
         f": in {sum(not cell.far for cell in cells)} of {len(cells)} comparisons ours is within {MARGIN} of what it "
         f"prints, and the mean absolute difference is {fmean(cell.distance for cell in cells):.3f} ({parts})."

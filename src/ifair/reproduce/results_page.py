@@ -1,6 +1,7 @@
 """The whole page: what was run, what holds and what does not, every section, and the deviations."""
 
 from collections import Counter
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import fmean
@@ -85,13 +86,13 @@ def write_page(folder: Path, results: Results, stem: str = "results", *, alone: 
 def list_blocks(results: Results) -> list[Block]:
     """Every block of the page; tables of a small profile say so."""
     sections = [block for experiment in find_experiments().values() for block in experiment.write_section(results)]
-    findings = judge_claims(results)
+    findings, printed = judge_claims(results), collect_printed(sections)
     page = [
         Heading("The paper's evaluation, redone", 1),
-        *summarise_page(results, sections, findings),
+        *summarise_page(results, printed, findings),
         *_introduce(results),
         Heading("What holds and what does not"),
-        *_describe_findings(findings, sections),
+        *_describe_findings(findings, printed),
         Heading("Why"),
         Bullets(REASONS),
         *sections,
@@ -174,7 +175,7 @@ def _introduce(results: Results) -> list[Block]:
     ]
 
 
-def _describe_findings(found: list[Finding], everything: list[Block]) -> list[Block]:
+def _describe_findings(found: list[Finding], printed: Mapping[str, list[Number]]) -> list[Block]:
     counts = Counter(finding.verdict for finding in found)
     if not found:
         return [Text("Nothing was run, or not enough, that a claim of the paper could be judged by.")]
@@ -192,17 +193,17 @@ def _describe_findings(found: list[Finding], everything: list[Block]) -> list[Bl
             "shown by these runs, which is less than being shown to be false."
         ),
         Table([["claim", "verdict", "parts that hold"], *rows]),
-        *_tabulate_agreement(everything),
+        *_tabulate_agreement(printed),
         Heading("The numbers behind each verdict", 3),
         *found,
     ]
 
 
-def _tabulate_agreement(everything: list[Block]) -> list[Block]:
+def _tabulate_agreement(printed: Mapping[str, list[Number]]) -> list[Block]:
     """How near the paper's numbers are to ours, section by section."""
     rows = [
         [title, str(len(cells)), f"{fmean(c.distance for c in cells):.3f}", str(sum(not c.far for c in cells))]
-        for title, cells in collect_printed(everything).items()
+        for title, cells in printed.items()
     ]
     if not rows:
         return []
