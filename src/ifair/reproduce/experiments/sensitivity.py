@@ -6,13 +6,9 @@ from itertools import groupby, product
 from operator import itemgetter
 from typing import Any
 
-import numpy as np
-import pandas as pd
-
-from ifair.evaluate.measures import TOP
+from ifair.evaluate.measures import ranking_measures
 from ifair.evaluate.rules import choose_row
 from ifair.evaluate.statistics import spread, spreads
-from ifair.metrics import share_at_k
 from ifair.report.blocks import Block, Finding, Heading, Number, Table, Text
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case
@@ -49,16 +45,9 @@ def measure_weights(case: Case) -> list[dict[str, Any]]:
     variants = [{"weights": weights} for weights in WEIGHTS]
     splits = prepare_variants(case, variants)
     return [
-        {**variant, "rows": rows, "base_rate": _percent_at_top(parts.test.y, parts.test.group, parts.test.query)}
+        {**variant, "rows": rows, "base_rate": ranking_measures(parts.test, parts.test.y)["percent_protected"]}
         for variant, parts, rows in zip(variants, splits, measure_variants(case, splits))
     ]
-
-
-def _percent_at_top(scores: Any, group: Any, query: Any) -> float:
-    ranked = np.asarray(pd.notna(query))
-    return 100.0 * share_at_k(
-        None, np.asarray(scores)[ranked], sensitive_features=group[ranked], query=np.asarray(query)[ranked], k=TOP
-    )
 
 
 def summarise(records: Records) -> list[dict[str, Any]]:
