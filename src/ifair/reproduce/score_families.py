@@ -32,7 +32,6 @@ COMPONENTS = (2, 3, 5, 8, 12, 20, 30, 50)
 VOTERS = (5, 10, 20, 40, 60, 90, 130, 200)
 LEAVES = (2, 3, 4, 6, 8, 12, 16, 31)
 PROTOTYPES = tuple((k, share) for k in (5, 10, 20, 30) for share in (0.1, 0.9))
-INNER = ("linear", "boosting", "mean")
 POST = ("consistent", "glif", "newcomers")
 """Post-processing: total variation of a batch, its squared sibling (Petersen et al. 2021), and people one at a time."""
 NAMES = {
@@ -104,7 +103,7 @@ class ScoreFamilies:
             scored[name] = [scores / width for scores in self._held_out(score)], out_of_fold / width
         means = [np.mean(both, axis=0) for both in zip(*(plain for plain, _ in scored.values()))]
         scored["mean"] = means, np.mean([held for _, held in scored.values()], axis=0)
-        return {name: scored[name] for name in INNER}
+        return scored
 
     def _smooth_scores(self) -> Iterator[Scored]:
         """Every post-processing of every inner model at every strength."""
