@@ -1,6 +1,6 @@
 """The synthetic study's claim: group membership hardly moves the iFair representation of the points."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
@@ -90,16 +90,14 @@ def summarise(records: Records) -> dict[str, dict[str, dict[str, float]]]:
 
     Single settings that have shrunk nearly to a point do not move these.
     """
-    found = {}
+    found: dict[str, dict[str, dict[str, float]]] = {}
     for method, results in group_results(records, "method").items():
         rows = [row for some in results for row in some if row["flip"] is not None]
-        found[method] = {name: _find_quartiles([row[name] for row in rows]) for name in MEASURES}
+        found[method] = {}
+        for name in MEASURES:
+            low, median, high = np.quantile([row[name] for row in rows], (0.25, 0.5, 0.75)).tolist()
+            found[method][name] = {"low": low, "median": median, "high": high, "n": len(rows)}
     return found
-
-
-def _find_quartiles(values: Sequence[float]) -> dict[str, float]:
-    low, median, high = np.quantile(values, (0.25, 0.5, 0.75)).tolist()
-    return {"low": low, "median": median, "high": high, "n": len(values)}
 
 
 def _format_quartiles(found: Mapping[str, float]) -> str:

@@ -152,11 +152,11 @@ def section(found: Any, results: Results) -> list[Block]:
         for variant, methods in found.items():
             for method, by in methods.items():
                 cells = [Number.of(by["measures"][rule][name]) for name in MEASURES]
-                rows.append([VARIANTS.get(variant, variant), labels.method(method), *cells])
+                rows.append([VARIANTS[variant], labels.method(method), *cells])
         blocks += [
             Heading(words[0].upper() + words[1:], 3),
             Picture(
-                _name_figure(rule),
+                f"synthetic-{rule}",
                 "Nine panels: each variant of group membership in a row, original data, iFair and LFR in the "
                 "columns. As in the paper, blue is A = 0 and orange A = 1, circles are Y = 0 and plus signs Y = 1; the "
                 "line is the classifier's boundary.",
@@ -166,13 +166,9 @@ def section(found: Any, results: Results) -> list[Block]:
     return blocks
 
 
-def _name_figure(rule: str) -> str:
-    return f"synthetic-{rule}"
-
-
 def draw(found: Any, results: Results) -> Figures:
     """Nine panels per rule."""
-    return {_name_figure(rule): _draw_panels(found, rule) for rule in RULES}
+    return {f"synthetic-{rule}": _draw_panels(found, rule) for rule in RULES}
 
 
 def _draw_panels(found: Mapping[str, Any], rule: str) -> Figure:
@@ -190,7 +186,7 @@ def _draw_panels(found: Mapping[str, Any], rule: str) -> Figure:
             reached = by["panel"]["chosen"][rule]["measures"]
             lines = [" ".join(f"{name} {reached[name]:.2f}" for name in two) for two in (MEASURES[:2], MEASURES[2:])]
             axes.set_title("\n".join([labels.method(method), *lines]), fontsize=8.5)
-        row[0].set_ylabel(f"{VARIANTS.get(variant, variant)}\n\nX2", fontsize=9)
+        row[0].set_ylabel(f"{VARIANTS[variant]}\n\nX2", fontsize=9)
     for axes in grid[-1]:
         axes.set_xlabel("X1", fontsize=9)
     add_legend(figure, grid[0], 5)
@@ -224,7 +220,7 @@ def judge(found: Any, results: Results) -> list[Finding]:
         pairs = [[by[m]["measures"]["fairest"][measure] for m in ("ifair", "lfr")] for by in found.values()]
         held = all((ours["mean"] > theirs["mean"]) is (measure != "Parity") for ours, theirs in pairs)
         compared = "; ".join(
-            f"{format_spread(ours)} against {format_spread(theirs)} ({VARIANTS.get(variant, variant)})"
+            f"{format_spread(ours)} against {format_spread(theirs)} ({VARIANTS[variant]})"
             for variant, (ours, theirs) in zip(found, pairs)
         )
         parts.append((held, f"{measure}, iFair against LFR: {compared}"))
