@@ -223,12 +223,18 @@ def section(found: Any, results: Results) -> list[Block]:
     """The table, the picture and the findings; nothing where the experiment was not run."""
     counts = sorted({one["variants"][BASE]["hypervolume"]["n"] for one in found.values()})
     counted = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else str(counts[0])
+    tested = (
+        f", too few for tests, which begin at {LEAST_SPLITS}"
+        if counts[-1] < LEAST_SPLITS
+        else "; ▲ and ▼: clearly above or below the paper's iFair-b (corrected resampled t-test, after Holm, "
+        f"at {LEVEL:.0%})"
+    )
     return [
         Heading("Options beyond the paper"),
         Text(
             "Hypervolume / harmonic mean on test, for settings chosen on validation: iFair-b as in the paper, with one "
             "or more options changed, and below it the marks to beat, among them masked data multiplied by a factor of "
-            f"at most 1. {counted} splits{_describe_signs(counts[-1])}. The best of each column has a star. Rankings "
+            f"at most 1. {counted} splits{tested}. The best of each column has a star. Rankings "
             "are without what differs in scale alone, which linear regression does not notice."
         ),
         Table(tabulate(found)),
@@ -247,15 +253,6 @@ def section(found: Any, results: Results) -> list[Block]:
             ]
         ),
     ]
-
-
-def _describe_signs(n_splits: int) -> str:
-    if n_splits < LEAST_SPLITS:
-        return f", too few for tests, which begin at {LEAST_SPLITS}"
-    return (
-        "; ▲ and ▼: clearly above or below the paper's iFair-b (corrected resampled t-test, after Holm, "
-        f"at {LEVEL:.0%})"
-    )
 
 
 def _list_variants(found: Mapping[str, Any]) -> list[str]:

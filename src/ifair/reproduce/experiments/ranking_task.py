@@ -14,7 +14,7 @@ import numpy as np
 from ifair.evaluate.candidates import Candidate, make_model
 from ifair.evaluate.measures import paper_measures
 from ifair.evaluate.splits import Split
-from ifair.evaluate.statistics import Spread, spreads
+from ifair.evaluate.statistics import spreads
 from ifair.evaluate.training import Outcome, Trained, train_many
 from ifair.report.blocks import Block, Finding, Heading, Number, Table, Text, add_sign
 from ifair.reproduce import labels
@@ -145,11 +145,15 @@ def section(found: Any, results: Results) -> list[Block]:
         ),
     ]
     for dataset, summary in found.items():
-        methods = list_methods(results, dataset)
+        methods, chance = list_methods(results, dataset), summary["chance"]
         blocks += [
             Heading(labels.dataset(dataset), 3),
             describe_picture(dataset, "MAP"),
-            _describe_chance(summary["chance"]),
+            Text(
+                f"{chance['queries']['mean']:.0f} queries are judged. Chance reaches a MAP of "
+                f"{format_spread(chance['MAP'])}, and has {format_spread(chance['percent_protected'], 1)} % protected "
+                "people among the first ten."
+            ),
             tabulate(results, dataset, [m for m in methods if m != OURS]),
             Text("What is not in the paper:"),
             tabulate(results, dataset, [OURS]),
@@ -157,14 +161,6 @@ def section(found: Any, results: Results) -> list[Block]:
             *describe_collapse(summary),
         ]
     return blocks
-
-
-def _describe_chance(chance: Mapping[str, Spread]) -> Block:
-    queries, share = f"{chance['queries']['mean']:.0f}", format_spread(chance["percent_protected"], 1)
-    return Text(
-        f"{queries} queries are judged. Chance reaches a MAP of {format_spread(chance['MAP'])}, and has {share} % "
-        "protected people among the first ten."
-    )
 
 
 def draw(found: Any, results: Results) -> Figures:
