@@ -19,7 +19,7 @@ def summarise_page(results: Results, printed: Mapping[str, list[Number]], findin
     """The first screen; of a small profile what it is good for. For the numbers see :func:`collect_printed`."""
     if not results["runs"]:
         return []
-    if list_small_profiles(results):
+    if find_small_profile(results):
         return [_tell_profile(results)]
     lines = [*_tell_agreement(printed), *_tell_claims(findings), *_tell_fits(results)]
     return [_tell_profile(results), Bullets(lines)]
@@ -27,9 +27,8 @@ def summarise_page(results: Results, printed: Mapping[str, list[Number]], findin
 
 def _tell_profile(results: Results) -> Banner:
     """With which profile the page was made, on how many splits, and what that is good for."""
-    runs = [run for parts in results["runs"].values() for run in parts.values()]
-    profiles, small = sorted({run["profile"] for run in runs}), list_small_profiles(results)
-    splits = sorted({len(run["seeds"]) for run in runs})
+    small = find_small_profile(results)
+    splits = sorted({len(run["seeds"]) for parts in results["runs"].values() for run in parts.values()})
     counted = f"{splits[0]} to {splits[-1]}" if len(splits) > 1 else str(splits[0])
     said = (
         "This shows that everything runs, on few settings, records and splits. It says nothing for or against the "
@@ -37,14 +36,13 @@ def _tell_profile(results: Results) -> Banner:
         if small
         else "Its numbers speak for or against the paper."
     )
-    title = f"{'Profiles' if len(profiles) > 1 else 'Profile'}: {' and '.join(profiles)}"
-    return Banner(title, f"{counted} random splits of each dataset. {said}")
+    return Banner(f"Profile: {small or JUDGED}", f"{counted} random splits of each dataset. {said}")
 
 
-def list_small_profiles(results: Results) -> list[str]:
-    """The profiles of the results that are too small for conclusions."""
+def find_small_profile(results: Results) -> str:
+    """The profile of the page, which has one, if it is too small for conclusions; else nothing."""
     profiles = {run["profile"] for parts in results["runs"].values() for run in parts.values()}
-    return sorted(profiles - {JUDGED})
+    return next(iter(profiles - {JUDGED}), "")
 
 
 def collect_printed(everything: Iterable[Block]) -> dict[str, list[Number]]:

@@ -28,7 +28,7 @@ from ifair.reproduce import labels
 from ifair.reproduce.deviations import describe_deviations
 from ifair.reproduce.experiment import Figures, find_experiments
 from ifair.reproduce.experiments import classification_task, ranking_task
-from ifair.reproduce.first_screen import collect_printed, list_small_profiles, summarise_page
+from ifair.reproduce.first_screen import collect_printed, find_small_profile, summarise_page
 from ifair.reproduce.profiles import PROFILES
 from ifair.reproduce.runner import RunError, write_text
 from ifair.reproduce.verdicts import FAILS, HOLDS, IN_PART, OPEN, YES
@@ -133,11 +133,11 @@ def format_text(results: Results) -> str:
 
 def mark_table(table: Table, results: Results) -> Table:
     """A table with the name of a profile too small for conclusions in its first cell."""
-    small = list_small_profiles(results)
+    small = find_small_profile(results)
     if not small:
         return table
     first, *others = table.rows[0]
-    named = (*inlines(first), f"{' ' if plain(first) else ''}[{' and '.join(small)} profile]")
+    named = (*inlines(first), f"{' ' if plain(first) else ''}[{small} profile]")
     return Table([[named, *others], *table.rows[1:]])
 
 

@@ -91,11 +91,9 @@ def _train_all(case: Case, parts: Split) -> Iterator[tuple[dict[str, Any], Train
         yield from train_grid(case, parts)
         return
     masked = train_many([Candidate("masked")], parts, case.seed, case.solver)[0]
-    for p in case.grid["p"]:
-        yield {"p": p}, masked.with_post(name="fa-star-ir", p=p)
-    for p in case.grid["p"]:
-        if p in UNADJUSTED:
-            yield {"p": p, "adjust": False}, masked.with_post(name="fa-star-ir", p=p, adjust=False)
+    adjusted: list[dict[str, Any]] = [{"p": p} for p in case.grid["p"]]
+    for setting in (*adjusted, *({**one, "adjust": False} for one in adjusted if one["p"] in UNADJUSTED)):
+        yield setting, masked.with_post(name="fa-star-ir", **setting)
 
 
 def _measure_chance(parts: Split) -> dict[str, Any]:
