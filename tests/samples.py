@@ -104,6 +104,13 @@ def applicants(n=240, seed=0):
     return frame
 
 
+def named_applicants():
+    """The same people with the column that names them."""
+    frame = applicants()
+    frame.insert(0, "person", IDS)
+    return frame
+
+
 def dataset(task="classification", protected=("sex", "origin"), frame=None):
     """The applicants with the roles of a task."""
     people = applicants() if frame is None else frame

@@ -3,14 +3,17 @@
 import importlib.util
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 from click.testing import CliRunner
 
 import ifair
 from ifair.cli import main
+from ifair.plain_data import parse_json
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(ifair.__file__).parents[1])}
 """Of a process that imports this very package."""
@@ -28,6 +31,11 @@ def do(*arguments):
     return done
 
 
+def ask(*arguments):
+    """What a command that must succeed prints for scripts, read strictly."""
+    return parse_json(do(*arguments, "--json").stdout.encode())
+
+
 def refuse(*arguments, code=1):
     """Run a command that must end with this exit code; what it says on standard error, without the ends of lines."""
     done = run(*arguments)
@@ -35,11 +43,35 @@ def refuse(*arguments, code=1):
     return " ".join(done.stderr.split())
 
 
+def list_commands(group=main, words=""):
+    """All commands, by the words that call them."""
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from list_commands(command, f"{words}{name} ")
+        else:
+            yield f"{words}{name}", command
+
+
 def load_script(path):
     spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def stop_when(said, code, *arguments, folder, number=signal.SIGINT):
+    """Run code until it says so on standard error, and send a signal: the exit code, and what it says then."""
+    running = subprocess.Popen(
+        [sys.executable, "-c", code, *arguments], cwd=folder, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        next(line for line in running.stderr if said in line)
+        running.send_signal(number)
+        rest = running.communicate(timeout=60)[1]
+    finally:
+        running.kill()
+        running.communicate()
+    return running.returncode, rest
 
 
 def list_imports(*commands):

@@ -16,7 +16,7 @@ from ifair.core import cut
 from ifair.core import smooth as core
 from ifair.core.edges import components, edges_of, is_tensor, on_host, to_kind_of, to_numpy
 from ifair.core.nearest import Reference
-from ifair.core.neighbour_graph import graph_of, search_neighbours, squared_reach, tensor_graph_of
+from ifair.core.neighbour_graph import check_others, graph_of, search_neighbours, squared_reach, tensor_graph_of
 from ifair.errors import IfairError, warn_user
 
 Floats = NDArray[np.float64]
@@ -66,8 +66,8 @@ def neighbour_graph(
     query : labels of shape (M,), optional
         For rankings: edges only between candidates of the same query.
     neighbours : int array of shape (M, k), optional
-        Instead of ``X``: neighbours that were searched elsewhere; a negative number stands for nobody.
-        ``n_neighbors`` is then their number.
+        Instead of ``X``: neighbours that were searched elsewhere; a negative number stands for nobody, and nobody is
+        their own. ``n_neighbors`` is then their number.
     device : str or torch.device, optional
         Search on this device of PyTorch. By default where ``X`` is.
     n_jobs : int or None
@@ -102,6 +102,7 @@ def neighbour_graph(
             raise IfairError(
                 f"neighbours must be row numbers of shape (M, k), less than M; got shape {index.shape}, {index.dtype}"
             )
+        check_others(index)
         return graph_of(index, index.shape[1])
     as_tensor = is_tensor(X)
     records = _scale_columns(X.double() if as_tensor else _matrix(X), weights)

@@ -32,13 +32,17 @@ class Choices(TypedDict, total=False):
 
 
 class Validation(TypedDict):
-    """What settings are chosen by; ``corrected`` for chance, and ``ranks``, are consistencies that no constant wins."""
+    """What settings are chosen by; ``corrected`` for chance, and ``ranks``, are consistencies that no constant wins.
+
+    ``positive`` is the share of people who are decided about positively.
+    """
 
     utility: Number
     yNN: Number
     accuracy: NotRequired[Number]
     corrected: NotRequired[Number]
     ranks: NotRequired[Number]
+    positive: NotRequired[Number]
 
 
 class CandidateData(TypedDict):
@@ -69,6 +73,13 @@ class TunedData(TypedDict):
     weighted_by: NotRequired[str]
 
 
+class Parity(TypedDict):
+    """Groups of a column were given the same rate of positive decisions, of all or of those expected to be positive."""
+
+    kind: Literal["selection", "opportunity"]
+    groups: str
+
+
 class Tuning(TypedDict):
     """What ``ifair tune`` writes."""
 
@@ -87,6 +98,7 @@ class Tuning(TypedDict):
     categorical: list[str]
     learned_from: int
     threshold: Number
+    parity: NotRequired[Parity]
 
 
 class Estimate(TypedDict):
@@ -342,13 +354,6 @@ class AuditedData(TypedDict):
     base_others: Number
     parts: dict[str, int]
     columns: list[Column]
-
-
-class Parity(TypedDict):
-    """Groups of a column were given the same rate of positive decisions, of all or of those expected to be positive."""
-
-    kind: Literal["selection", "opportunity"]
-    groups: str
 
 
 class AuditSettings(TypedDict):

@@ -19,6 +19,7 @@ from ifair.evaluate.candidates import Candidate
 from ifair.evaluate.splits import find_all_peers, split_table
 from ifair.evaluate.training import decide, train
 from ifair.metrics import rank_consistency
+from ifair.report.comparison import find_point
 from ifair.similarity import peers as searching
 from ifair.similarity.peers import share_searches
 
@@ -28,10 +29,6 @@ from samples import FAST, IDS, applicants, dataset, small_evidence, tuned
 @pytest.fixture(scope="module")
 def found():
     return small_evidence()
-
-
-def point(found, id_):
-    return next(one for one in found["points"] if one["id"] == id_)
 
 
 def table_of(found):
@@ -124,14 +121,14 @@ def test_measures_of_groups_and_flips_lie_in_their_intervals(found):
         low, high = one["flip"]["interval"]
         assert low <= one["flip"]["share_flipped"] <= high
         assert high > 0
-    full = point(found, "full")
+    full = find_point(found, "full")
     assert any(
         group["rate_interval"][0] < group["rate"] < group["rate_interval"][1] for group in full["groups"][0]["groups"]
     )
 
 
 def test_moves_of_scores_have_an_interval_around_their_mean():
-    one = point(small_evidence("regression"), "full")["flip"]
+    one = find_point(small_evidence("regression"), "full")["flip"]
     assert one["interval"][0] < one["mean"] < one["interval"][1]
 
 
@@ -199,7 +196,7 @@ def test_choices_are_points_of_ours(found):
 
 def test_consistent_decisions_are_listed_one_at_a_time_and_as_a_batch(found):
     """What a batch decides, found again by hand: smoothed scores of the inner model on the graph of the peers."""
-    one = point(found, "masked-consistent-0.2")
+    one = find_point(found, "masked-consistent-0.2")
     parts = split_table(dataset(), 0)
     trained = train(Candidate.from_data(one["candidate"]), parts, 0, FAST)
     frame = parts.test.records.frame
@@ -209,16 +206,16 @@ def test_consistent_decisions_are_listed_one_at_a_time_and_as_a_batch(found):
     for who in one["changed"]:
         assert (who["before"] > 0.5) != batch.selected[who["person"]]
         assert all(batch.selected[peer] == batch.selected[who["person"]] for peer in who["peers"])
-    assert "batch" not in point(found, "masked")
+    assert "batch" not in find_point(found, "masked")
 
 
 def test_archetypes_and_weights_are_readable(found):
-    one = point(found, "ifair-3-0.1")
+    one = find_point(found, "ifair-3-0.1")
     assert one["archetypes"]["columns"][:3] == ["share", "followers", "experience"]
     assert sum(row[0] for row in one["archetypes"]["rows"]) == pytest.approx(1, abs=1e-3)
     weights = {w["name"]: w["weight"] for w in one["weights"]}
     assert set(weights) == set(table_of(found).columns) - {"sex", "origin"}
-    assert point(found, "full")["archetypes"] is None
+    assert find_point(found, "full")["archetypes"] is None
 
 
 def test_a_score_is_judged_by_its_order():
@@ -255,8 +252,6 @@ def test_a_missing_protected_value_is_a_group_of_its_own():
 
 
 def test_a_table_without_outcome_or_with_too_few_people_is_refused():
-    from ifair.data import from_table
-
     with pytest.raises(DataError, match="name the target column"):
         evidence(from_table(applicants().drop(columns=["hired", "rating"]), protected=["sex"]))
     with pytest.raises(DataError, match="target 'hired' is 1 for everybody: there is nothing to predict"):
@@ -299,15 +294,11 @@ def people_of_jobs(n_jobs, n=300):
     """People with one protected attribute of so many values, each of which occurs."""
     frame = applicants(n)[["experience", "height", "hired"]]
     frame["job"] = [f"job {i % n_jobs:03d}" for i in range(n)]
-    return split_table(dataset_of(frame), 0)
+    return split_table(from_table(frame, target="hired", protected=["job"], name="jobs"), 0)
 
 
 def job_numbers(frame):
     return frame["job"].astype(str).str[-3:].astype(int).to_numpy()
-
-
-def dataset_of(frame):
-    return from_table(frame, target="hired", protected=["job"], name="jobs")
 
 
 def test_the_flip_shown_changes_the_decision_even_if_another_moves_the_score_more():

@@ -4,15 +4,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ifair.audit import evidence
+from ifair.audit import evidence, tune
 from ifair.audit.people_view import round_scores
 from ifair.errors import IfairError
 from ifair.evaluate.candidates import CONSISTENT, Candidate
+from ifair.evaluate.measures import brief_measures
 from ifair.evaluate.splits import split_table
 from ifair.evaluate.training import train
 from ifair.models.batch_decisions import find_group_thresholds
 from ifair.report.card import card
-from ifair.report.terminal import audit_text
+from ifair.report.terminal import audit_text, tuning_text
+from ifair.results import TUNING, check_results
 
 from samples import FAST, dataset, few_candidates
 
@@ -94,6 +96,31 @@ def test_what_the_page_shows_decides_as_the_measures_say(found):
             assert point["batch"]["positive"]["estimate"] == pytest.approx(decided.mean(), abs=1e-5)
 
 
+@pytest.fixture(scope="module")
+def tuned(people):
+    pytest.importorskip("optuna")
+    with few_candidates():
+        return tune(people, parity=("selection", "sex"), models=("linear",), n_trials=3, solver=FAST, threshold=0.4)
+
+
+def test_settings_are_tuned_by_what_groups_get(people, parts, tuned):
+    check_results(tuned, TUNING)
+    assert tuned["parity"] == {"kind": "selection", "groups": "sex"}
+    assert "give every group of 'sex' the same rate" in tuning_text(tuned)
+    for point in [*tuned["baselines"], *tuned["trials"]]:
+        plain = train(Candidate.from_data(point["candidate"]), parts, 0, FAST, threshold=0.4)
+        equal = plain.at_parity(parts.validation, "selection", "sex")
+        expected = brief_measures(parts.validation, equal.outcome(parts.validation), parts)
+        assert point["validation"] == pytest.approx(expected)
+
+
+def test_an_audit_of_a_tuning_gives_groups_what_was_tuned(people, tuned):
+    found = evidence(people, tuning=tuned, resamples=10)
+    assert found["settings"]["parity"] == {"kind": "selection", "groups": "sex"}
+    other = evidence(people, tuning=tuned, resamples=10, parity=("opportunity", "sex"))
+    assert other["settings"]["parity"]["kind"] == "opportunity"
+
+
 def test_a_parity_that_cannot_be_is_refused(people):
     for parity, message in (
         (("equal", "sex"), "parity must be one of"),
@@ -101,6 +128,8 @@ def test_a_parity_that_cannot_be_is_refused(people):
     ):
         with pytest.raises(IfairError, match=message):
             evidence(people, parity=parity)
+        with pytest.raises(IfairError, match=message):
+            tune(people, parity=parity)
 
 
 def test_shown_scores_stay_on_their_side_of_any_threshold():

@@ -6,7 +6,8 @@ from collections import Counter
 import pytest
 
 from ifair.audit import evidence, tune
-from ifair.audit.tuning import fingerprint_dataset, name_choices
+from ifair.audit.tuning import choose_penalised, fingerprint_dataset, name_choices
+from ifair.evaluate.candidates import Candidate
 from ifair.evaluate.fronts import pareto_front
 from ifair.results import TUNING, ResultsError, check_results
 
@@ -30,6 +31,7 @@ def test_the_front_is_what_no_trial_beats(found):
 
 def test_the_three_choices_are_the_ends_and_a_middle_of_the_front(found):
     ours = {p["id"]: p["validation"] for p in found["trials"] if p["role"] == "ours"}
+    assert all(0 <= reached["positive"] <= 1 for reached in ours.values())
     assert ours[found["choices"]["most_useful"]]["utility"] == max(v["utility"] for v in ours.values())
     assert ours[found["choices"]["fairest"]]["ranks"] == max(v["ranks"] for v in ours.values())
     assert found["choices"]["balanced"] in ours
@@ -105,6 +107,32 @@ def test_no_rule_chooses_what_distinguishes_nobody():
     vague = {"id": "d", "validation": {"utility": 0.55, "ranks": 0.99, "corrected": 0.9}}
     assert set(name_choices([constant, one_score, vague, useful], "classification").values()) == {"a"}
     assert name_choices([constant, one_score], "classification") == {}
+
+
+@pytest.mark.parametrize("share", [0.96, 0.04])
+def test_no_rule_chooses_what_decides_nearly_the_same_where_there_is_another(share):
+    """Its verdict would be not to use it; if all are such, the best of them is chosen all the same."""
+    better = {"id": "a", "validation": {"utility": 0.85, "ranks": 0.7, "corrected": 0.5, "positive": share}}
+    usable = {"id": "b", "validation": {"utility": 0.8, "ranks": 0.6, "corrected": 0.5, "positive": 0.9}}
+    hardly = {"id": "c", "validation": {"utility": 0.55, "ranks": 0.6, "corrected": 0.5, "positive": 0.9}}
+    assert set(name_choices([better, usable], "classification").values()) == {"b"}
+    assert set(name_choices([better, hardly], "classification").values()) == {"a"}
+    unknown = {"id": "d", "validation": {key: better["validation"][key] for key in ("utility", "ranks", "corrected")}}
+    assert set(name_choices([unknown, usable], "classification").values()) == {"d"}
+
+
+def test_the_tuned_penalty_is_chosen_by_its_scores_alone():
+    """It is what choices are measured by: leaving out the strongest would praise them."""
+    shares = {0.01: 0.97, 0.1: 0.8}
+    points = [
+        {
+            "id": Candidate("masked", {"C": C}).id,
+            "candidate": Candidate("masked", {"C": C}).to_data(),
+            "validation": {"utility": 0.8 - C, "ranks": 0.6 - C, "corrected": 0.5, "positive": share},
+        }
+        for C, share in shares.items()
+    ]
+    assert choose_penalised(points, "classification") == points[0]["id"]
 
 
 def test_an_unknown_variant_is_refused():

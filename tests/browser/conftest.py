@@ -61,6 +61,13 @@ class Browser:
     def text(self, selector):
         return self.js("return document.querySelector(arguments[0]).textContent", selector)
 
+    def texts(self, selector):
+        """The text of every element that is chosen."""
+        return self.js("return [...document.querySelectorAll(arguments[0])].map(e => e.textContent)", selector)
+
+    def count(self, selector):
+        return len(self.texts(selector))
+
     def colour_scheme(self, scheme):
         self.command("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
@@ -73,7 +80,7 @@ class Browser:
         )
 
     def plain(self):
-        """As a window on a desk, light."""
+        """As a window on a desk, light; what every test begins with."""
         self.command("Emulation.setEmulatedMedia", media="", features=[])
         self.width(1200)
         return self

@@ -1,14 +1,12 @@
 """More than two classes: learned, represented and decided; judged one against the others."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
 
 import ifair
 
-from scripts import do, refuse, run
+from scripts import ask, do, refuse, run
 
 pytest.importorskip("skops")
 
@@ -44,7 +42,7 @@ def representation(graded):
 
 
 def test_consistent_decisions_of_several_classes_are_those_of_the_library(graded, consistent, tmp_path):
-    done = do("decide", graded, "--model", consistent, "-o", tmp_path / "out.csv", "--json")
+    facts = ask("decide", graded, "--model", consistent, "-o", tmp_path / "out.csv")
     found, people = pd.read_csv(tmp_path / "out.csv", dtype={"person": str}), pd.read_csv(graded)
     model = ifair.load(consistent)
     scores = model.scores(people[list(model.feature_names_in_)])
@@ -54,7 +52,6 @@ def test_consistent_decisions_of_several_classes_are_those_of_the_library(graded
     np.testing.assert_allclose(found["score"], scores.max(axis=1))
     assert found["model_decision"].tolist() == alone.tolist()
     np.testing.assert_array_equal(found["changed"], found["decision"] != alone)
-    facts = json.loads(done.stdout)
     assert facts["classes"] == found["decision"].value_counts().to_dict()
     assert facts["changed"] == found["changed"].sum() > 0
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from ifair.tables.roles import Roles, read_roles
+from ifair.tables.roles import Roles
 
 from samples import few_candidates
 from scripts import run
@@ -81,12 +81,3 @@ def test_the_page_names_every_role():
     named = set(re.findall(r"^\| (.*?) \|", table, flags=re.MULTILINE))
     roles = {name.strip("` ") for cell in named for name in cell.split(",") if "`" in name}
     assert roles == set(Roles.__slots__)
-
-
-@pytest.mark.parametrize(
-    ("page", "protected"), [("command_line.md", ("age",)), ("walkthrough.md", ("gender", "origin"))]
-)
-def test_the_roles_of_the_page_are_read(page, protected, tmp_path):
-    content = next(content for kind, content in read_blocks(page) if kind == "toml")
-    (tmp_path / "roles.toml").write_text(content)
-    assert read_roles(tmp_path / "roles.toml").protected == protected

@@ -1,7 +1,6 @@
 """``ifair datasets``: what a user sees, and what a script can read."""
 
 import hashlib
-import json
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -12,7 +11,7 @@ from ifair.datasets.about import DataFile, Origin
 from ifair.datasets.registry import dataset_names, find_about
 
 import scripts
-from scripts import do, refuse
+from scripts import ask, do, refuse
 
 # The module; the package holds the command of the same name.
 VERB = import_module("ifair.cli.datasets")
@@ -45,7 +44,7 @@ def test_a_damaged_file_does_not_hide_the_other_datasets(cache, published, tmp_p
     (tmp_path / "own" / "census").mkdir(parents=True)
     (tmp_path / "own" / "census" / "adult.data").write_bytes(b"39, Sta")
     monkeypatch.setenv("IFAIR_DATA", str(tmp_path / "own"))
-    facts = {fact["name"]: fact["files"] for fact in json.loads(run("list", "--json").stdout)}
+    facts = {fact["name"]: fact["files"] for fact in ask("datasets", "list")}
     assert facts["census"] == "damaged"
     assert facts["credit"] == "part of the package"
     named = run("path", "census")
@@ -54,7 +53,7 @@ def test_a_damaged_file_does_not_hide_the_other_datasets(cache, published, tmp_p
 
 
 def test_list_as_json_can_be_read(cache):
-    facts = {fact["name"]: fact for fact in json.loads(run("list", "--json").stdout)}
+    facts = {fact["name"]: fact for fact in ask("datasets", "list")}
     assert facts["census"]["reached"]["rows"] == 48842
     assert facts["census"]["paper"]["rate_protected"] == 0.12
 
@@ -66,7 +65,7 @@ def test_info_names_figures_deviations_and_licence(cache):
 
 
 def test_info_as_json_holds_what_was_measured(cache):
-    facts = json.loads(run("info", "synthetic", "--json", "--check").stdout)
+    facts = ask("datasets", "info", "synthetic", "--check")
     assert facts["measured"] == facts["reached"]
 
 
@@ -88,7 +87,7 @@ def test_fetch_prints_paths_on_stdout_and_progress_on_stderr(cache, published):
     done = do("datasets", "fetch", "census")
     assert done.stdout == f"{cache / 'census' / 'adult.data'}\n"
     assert "fetching file://" in done.stderr
-    again = json.loads(run("fetch", "census", "credit", "--json").stdout)
+    again = ask("datasets", "fetch", "census", "credit")
     assert again == {"census": [str(cache / "census" / "adult.data")], "credit": []}
 
 
@@ -107,7 +106,7 @@ def test_fetch_without_a_name_is_a_usage_error(cache):
 
 def test_path_shows_the_folders_and_the_files(cache, published):
     assert str(cache) in run("path").stdout
-    assert json.loads(run("path", "--json").stdout) == {"IFAIR_DATA": None, "cache": str(cache)}
+    assert ask("datasets", "path") == {"IFAIR_DATA": None, "cache": str(cache)}
     assert Path(run("path", "credit").stdout.strip()).is_file()
     generated = run("path", "synthetic")
     assert (generated.exit_code, generated.stdout) == (0, "")
@@ -116,7 +115,7 @@ def test_path_shows_the_folders_and_the_files(cache, published):
     assert missing.exit_code == 1
     assert "ifair datasets fetch census" in missing.stderr
     run("fetch", "census")
-    assert json.loads(run("path", "census", "--json").stdout) == [str(cache / "census" / "adult.data")]
+    assert ask("datasets", "path", "census") == [str(cache / "census" / "adult.data")]
 
 
 @pytest.mark.data

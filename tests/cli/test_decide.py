@@ -9,7 +9,7 @@ import pytest
 
 import ifair
 
-from scripts import do, refuse, run
+from scripts import ask, do, refuse, run
 
 pytest.importorskip("skops")
 
@@ -42,8 +42,7 @@ def test_the_file_of_decisions_is_what_the_library_decides(folder, applicants, c
 
 
 def test_json_names_every_change_with_the_people_that_explain_it(folder, consistent, tmp_path):
-    done = do("decide", folder / "people.csv", "--model", consistent, "--n", 30, "-o", tmp_path / "out.csv", "--json")
-    facts = json.loads(done.stdout)
+    facts = ask("decide", folder / "people.csv", "--model", consistent, "--n", 30, "-o", tmp_path / "out.csv")
     assert facts["selected"] == 30
     assert facts["gap"] <= 1e-12
     for change in facts["changes"]:
@@ -88,8 +87,8 @@ def test_a_ranking_takes_the_scores_of_newcomers(folder, applicants, consistent,
 
 def test_a_regression_is_decided_by_too(folder, tmp_path):
     arguments = [*ROLES, "--ignore", "hired", "--target", "rating", "--consistent", 1, "-o", tmp_path / "m.ifair"]
-    done = do("fit", folder / "people.csv", *arguments, "--json")
-    assert json.loads(done.stdout)["candidate"]["post"] == {"name": "consistent", "strength": 1.0}
+    learned = ask("fit", folder / "people.csv", *arguments)
+    assert learned["candidate"]["post"] == {"name": "consistent", "strength": 1.0}
     do("decide", folder / "people.csv", "--model", tmp_path / "m.ifair", "--n", 12, "-o", tmp_path / "out.csv")
     assert pd.read_csv(tmp_path / "out.csv")["decision"].sum() == 12
 
@@ -141,11 +140,18 @@ def test_the_parity_that_a_model_was_fitted_for_is_used_and_told(folder, applica
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "out.csv"), pd.read_csv(tmp_path / "asked.csv"))
 
 
+def test_people_without_a_group_are_one_as_in_an_audit(applicants, equal, tmp_path):
+    unknown = applicants.assign(sex=applicants["sex"].astype(object).where(applicants.index >= 30, None))
+    unknown.to_csv(tmp_path / "unknown.csv", index=False)
+    done = do("decide", tmp_path / "unknown.csv", "--model", equal, "-o", tmp_path / "out.csv", "--json")
+    assert "--groups sex: 30 people have no value, and are a group of their own" in done.stderr
+    assert set(json.loads(done.stdout)["group_thresholds"]) == {"(missing)", "f", "m"}
+    decided = pd.read_csv(tmp_path / "out.csv")["decision"]
+    assert decided[:30].mean() == pytest.approx(decided.mean(), abs=0.04)
+
+
 def test_a_parity_that_was_fitted_can_be_switched_off_and_needs_its_column(folder, applicants, equal, tmp_path):
-    plain = do(
-        "decide", folder / "people.csv", "--model", equal, "--parity", "none", "-o", tmp_path / "out.csv", "--json"
-    )
-    facts = json.loads(plain.stdout)
+    facts = ask("decide", folder / "people.csv", "--model", equal, "--parity", "none", "-o", tmp_path / "out.csv")
     assert facts["selected"] == 36
     assert not facts["group_thresholds"]
     assert "parity" not in facts
@@ -154,7 +160,8 @@ def test_a_parity_that_was_fitted_can_be_switched_off_and_needs_its_column(folde
     )
     assert "or --parity none" in said
     applicants.drop(columns="sex").to_csv(tmp_path / "few.csv", index=False)
-    assert "no column 'sex'" in refuse("decide", tmp_path / "few.csv", "--model", equal, "-o", tmp_path / "no.csv")
+    said = refuse("decide", tmp_path / "few.csv", "--model", equal, "-o", tmp_path / "no.csv")
+    assert f"no column 'sex' (groups that {equal.name} selects at the same rate; --parity none switches" in said
     done = run("transform", equal, folder / "people.csv", "--decide", "-o", tmp_path / "one_by_one.csv")
     assert "without equal rates of 'sex'" in done.stderr
 
@@ -170,10 +177,13 @@ def test_a_parity_that_was_fitted_can_be_switched_off_and_needs_its_column(folde
             ["--ignore", "hired", "--target", "rating", "--rate", 0.3, "--parity", "selection", "--groups", "sex"],
             "nothing is decided here",
         ),
+        ([], "name the outcome with --target"),
+        ([*OUTCOME, "-k", 3], "leave -k out"),
+        ([*OUTCOME, "--consistent", -1], "Invalid value for '--consistent'"),
     ],
 )
-def test_a_parity_that_cannot_be_is_refused_before_learning(folder, tmp_path, arguments, message):
-    done = run("fit", folder / "people.csv", *ROLES, *arguments, "--consistent", 0.1, "-o", tmp_path / "m.ifair")
+def test_what_cannot_be_decided_by_is_refused_before_learning(folder, tmp_path, arguments, message):
+    done = run("fit", folder / "people.csv", *ROLES, "--consistent", 0.1, *arguments, "-o", tmp_path / "m.ifair")
     assert done.exit_code in (1, 2)
     assert message in " ".join(done.stderr.split())
     assert not (tmp_path / "m.ifair").exists()
@@ -197,16 +207,3 @@ def test_wrong_wishes_are_named(folder, consistent, tmp_path, arguments, code, m
     )
     assert message in said
     assert not (tmp_path / "out.csv").exists()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--consistent", 0.1], "name the outcome with --target"),
-        ([*OUTCOME, "--consistent", 0.1, "-k", 3], "leave -k out"),
-        ([*OUTCOME, "--consistent", -1], "Invalid value for '--consistent'"),
-    ],
-)
-def test_a_fit_of_decisions_takes_no_options_of_a_representation(folder, tmp_path, arguments, message):
-    said = refuse("fit", folder / "people.csv", *ROLES, *arguments, "-o", tmp_path / "m.ifair", code=2)
-    assert message in said

@@ -1,11 +1,9 @@
 """``ifair fit``: from a table to a model file."""
 
-import json
-import signal
-import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -13,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 import ifair
 from ifair import Encoder, IFair
 
-from scripts import ENVIRONMENT, do, refuse, run
+from scripts import ask, do, refuse, run, stop_when
 
 pytest.importorskip("skops")
 
@@ -58,8 +56,7 @@ def test_a_file_of_roles_does_what_the_flags_do(folder, classifier, tmp_path):
 
 def test_json_is_all_that_standard_output_holds(folder, tmp_path):
     out = tmp_path / "model.ifair"
-    done = do("fit", *FAST, folder / "people.csv", "-p", "sex", "-o", out, "--json")
-    facts = json.loads(done.stdout)
+    facts = ask("fit", *FAST, folder / "people.csv", "-p", "sex", "-o", out)
     assert facts["model"] == str(out)
     assert not any(name.startswith("sex") for name in facts["training"]["weights"])
     weights = list(facts["training"]["weights"].values())
@@ -76,7 +73,7 @@ def test_words_tell_losses_convergence_weights_and_what_was_left_out(folder, tmp
     for part in (
         "utility",
         "fairness",
-        "NOT converged",
+        "NOT converged after 2 iterations; raise --max-iter",
         "count most",
         "left out: 'person'",
         "protected columns (sex): not looked at",
@@ -116,38 +113,19 @@ def test_what_cannot_work_exits_with_1_and_says_why(folder, tmp_path, arguments,
     assert list(tmp_path.iterdir()) == []
 
 
-def test_files_that_are_not_there_are_named(folder, tmp_path):
-    said = refuse("fit", *FAST, folder / "peple.csv", "-p", "sex", "-o", tmp_path / "model.ifair")
-    assert "did you mean 'people.csv'?" in said
-    said = refuse("fit", *FAST, folder / "people.csv", "-p", "sex", "-o", tmp_path / "no" / "model.ifair")
-    assert "there is no folder" in said
-
-
 def test_without_protected_columns_the_usage_is_wrong(folder, tmp_path):
     assert "--protected" in refuse("fit", *FAST, folder / "people.csv", "-o", tmp_path / "model.ifair", code=2)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
 def test_ctrl_c_ends_it_and_leaves_no_file(folder, applicants, tmp_path):
-    import pandas as pd
-
     # Enough people that it takes until it is stopped.
     pd.concat([applicants.drop(columns="person")] * 4).to_csv(tmp_path / "many.csv", index=False)
     code = "from ifair.cli import main; main(prog_name='ifair')"
     arguments = ["fit", "many.csv", "-p", "sex", "-k", "10", "--restarts", "60", "-o", "out/model.ifair"]
     (tmp_path / "out").mkdir()
-    running = subprocess.Popen(
-        [sys.executable, "-c", code, *arguments], cwd=tmp_path, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True
-    )
-    try:
-        for line in running.stderr:
-            if "iteration" in line:
-                running.send_signal(signal.SIGINT)
-                break
-        said = running.communicate(timeout=60)[1]
-    finally:
-        running.kill()
-    assert running.returncode == 130
+    stopped, said = stop_when("iteration", code, *arguments, folder=tmp_path)
+    assert stopped == 130
     assert "nothing half-written is left" in said
     assert list((tmp_path / "out").iterdir()) == []
 

@@ -1,33 +1,14 @@
 """What ``--json`` prints is JSON of the standard, for every verb, also where a number is undefined or infinite."""
 
-import json
 from importlib import import_module
 
 import pandas as pd
 import pytest
 from quiet import quietly
 
-from ifair.cli import main
-
-from scripts import do
+from scripts import ask, list_commands
 
 UNDEFINED = {"loss": float("nan"), "bounds": [float("-inf"), 1.5, {"most": float("inf")}]}
-
-
-def verbs_with_json(group=main, names=()):
-    """Names of all commands that have the option."""
-    for name, command in group.commands.items():
-        if hasattr(command, "commands"):
-            yield from verbs_with_json(command, (*names, name))
-        elif any(parameter.name == "as_json" for parameter in command.params):
-            yield " ".join((*names, name))
-
-
-def parse_strictly(text):
-    def refuse(constant):
-        raise AssertionError(f"{constant} is no JSON")
-
-    return json.loads(text, parse_constant=refuse)
 
 
 @pytest.fixture
@@ -70,7 +51,9 @@ COMMANDS = {
 
 
 def test_every_verb_with_the_option_is_tried_here():
-    assert set(verbs_with_json()) == set(COMMANDS)
+    assert {verb for verb, command in list_commands() if any(p.name == "as_json" for p in command.params)} == set(
+        COMMANDS
+    )
 
 
 @pytest.mark.usefixtures("undefined")
@@ -81,7 +64,6 @@ def test_the_json_of_every_verb_is_read_by_a_strict_parser(verb, classifier, app
     # Queries are numbers.
     applicants.assign(team=pd.factorize(applicants["team"])[0]).to_csv("people.csv", index=False)
     (tmp_path / classifier.name).write_bytes(classifier.read_bytes())
-    done = do(*verb.split(), *COMMANDS[verb], "--json")
-    found = parse_strictly(done.stdout)
+    found = ask(*verb.split(), *COMMANDS[verb])
     if verb in ("tune", "audit", "demo", "reproduce"):
         assert found == {"loss": None, "bounds": [None, 1.5, {"most": None}]}

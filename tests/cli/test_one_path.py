@@ -10,8 +10,9 @@ from sklearn.metrics import accuracy_score, recall_score, roc_auc_score
 
 import ifair
 from ifair.audit.people_view import round_scores
+from ifair.report.comparison import find_point
 
-from samples import applicants, few_candidates
+from samples import few_candidates, named_applicants
 from scripts import do, refuse
 
 pytest.importorskip("optuna")
@@ -25,8 +26,7 @@ ROLES = ["--protected", "sex", "--target", "hired", "--ignore", "rating", "--ign
 def place(tmp_path_factory):
     """A folder with a table, its tuning, its report and its evidence."""
     folder = tmp_path_factory.mktemp("path")
-    frame = applicants()
-    frame.insert(0, "person", [f"p{i:03d}" for i in range(len(frame))])
+    frame = named_applicants()
     frame.to_csv(folder / "people.csv", index=False)
     frame.drop(columns=["sex", "hired", "rating"]).to_csv(folder / "newcomers.csv", index=False)
     searched = ["--trials", 4, "--estimator", "linear", "-o", folder / "tuning.json"]
@@ -53,8 +53,7 @@ def fit(place, output, *arguments):
 @pytest.mark.parametrize("choice", ["fairest", "C", "D"])
 def test_the_shipped_scores_are_those_of_the_evidence_to_the_last_digit(place, evidence, tmp_path, choice):
     model, about = fit(place, tmp_path / "model.ifair", "--choice", choice, "--as-audited")
-    labels = {point["label"]: point["id"] for point in evidence["points"]}
-    [point] = [p for p in evidence["points"] if p["id"] == evidence["choices"].get(choice, labels.get(choice))]
+    point = find_point(evidence, choice)
     assert {key: about["candidate"][key] for key in point["candidate"]} == point["candidate"]
     assert about["candidate"]["name"] == point["name"]
     assert about["decision"]["threshold"] == point["threshold"]
@@ -67,8 +66,7 @@ def test_the_shipped_scores_are_those_of_the_evidence_to_the_last_digit(place, e
 @pytest.mark.parametrize("choice", ["A", "fairest"])
 def test_numbers_of_the_report_follow_from_the_decisions_file_by_scikit_learn(place, evidence, tmp_path, choice):
     fit(place, tmp_path / "model.ifair", "--choice", choice, "--as-audited")
-    ids = {point["label"]: point["id"] for point in evidence["points"]} | evidence["choices"]
-    [point] = [p for p in evidence["points"] if p["id"] == ids[choice]]
+    point = find_point(evidence, choice)
     people = pd.read_csv(place / "people.csv").set_index("person").loc[evidence["people"]["ids"]].reset_index()
     other_sex = people["sex"].map({"female": "male", "male": "female"})
     decided = {}
@@ -97,8 +95,7 @@ def test_numbers_of_the_report_follow_from_the_decisions_file_by_scikit_learn(pl
 
 def test_all_people_are_learned_from_and_newcomers_need_no_protected_column(place, evidence, tmp_path):
     _, about = fit(place, tmp_path / "model.ifair")
-    chosen = next(p for p in evidence["points"] if p["id"] == evidence["choices"]["balanced"])
-    assert about["candidate"]["name"] == chosen["name"]
+    assert about["candidate"]["name"] == find_point(evidence, "balanced")["name"]
     assert about["data"]["records"] == 240
     assert about["flips"]["share"] == 0
     assert about["settings"]["choice"] == "balanced"
@@ -113,8 +110,7 @@ def test_all_people_are_learned_from_and_newcomers_need_no_protected_column(plac
 
 def test_a_card_and_another_choice_need_no_second_audit(place, evidence, tmp_path):
     do("report", place / "evidence.json", "--card", "--choice", "D", "-o", tmp_path / "page.html")
-    [point] = [p for p in evidence["points"] if p["label"] == "D"]
-    assert point["name"] in (tmp_path / "page.card.md").read_text()
+    assert find_point(evidence, "D")["name"] in (tmp_path / "page.card.md").read_text()
 
 
 def test_a_tuning_of_another_table_or_of_other_roles_is_refused(place, tmp_path):
@@ -137,14 +133,11 @@ def test_a_tuning_of_another_table_or_of_other_roles_is_refused(place, tmp_path)
         (["--threshold", 0.5, "--rate", 0.1], 2, "give one of them"),
     ],
 )
-def test_what_contradicts_a_tuning_is_refused(place, tmp_path, arguments, code, message):
+def test_what_contradicts_a_tuning_or_needs_one_is_refused(place, tmp_path, arguments, code, message):
     tuning = ["--tuning", place / "tuning.json", "-o", tmp_path / "model.ifair"]
     assert message in refuse("fit", place / "people.csv", *ROLES, *tuning, *arguments, code=code)
-
-
-def test_a_choice_without_a_tuning_is_refused(place, tmp_path):
-    said = refuse("fit", place / "people.csv", *ROLES, "--choice", "balanced", "-o", tmp_path / "model.ifair", code=2)
-    assert "--tuning FILE" in said
+    said = refuse("fit", place / "people.csv", *ROLES, "--choice", "balanced", *tuning[2:], code=2)
+    assert "--choice and --as-audited are about a point of a tuning: name it with --tuning FILE" in said
 
 
 def test_a_model_of_ones_own_is_tuned_and_shipped(place, tmp_path, monkeypatch):
@@ -161,6 +154,31 @@ def test_a_model_of_ones_own_is_tuned_and_shipped(place, tmp_path, monkeypatch):
     learned = ["--consistent", 0.1, "--estimator", "our_models:make_bayes", "-o", "m.ifair"]
     do("fit", place / "people.csv", *ROLES, *learned)
     assert type(ifair.load("m.ifair").estimator_[-1]).__name__ == "GaussianNB"
+
+
+def test_a_parity_is_tuned_and_kept_up_to_the_decisions(place, tmp_path):
+    tuning, model, table = tmp_path / "tuning.json", tmp_path / "m.ifair", place / "people.csv"
+    searched = ["--trials", 2, "--estimator", "linear", "--parity", "selection", "-o", tuning]
+    with few_candidates():
+        tuned = do("tune", table, *ROLES, *searched)
+    assert "give every group of 'sex' the same rate" in " ".join(tuned.stdout.split())
+    told = do("fit", table, *ROLES, "--tuning", tuning, "-o", model).stderr
+    assert "tuned with --parity selection --groups sex, and this model decides by one threshold" in told
+    told = do("fit", table, *ROLES, "--tuning", tuning, "--rate", 0.3, "-o", model).stderr
+    assert "tuned with" not in told
+    do("decide", table, "--model", model, "-o", tmp_path / "decided.csv")
+    decided = (
+        pd.read_csv(tmp_path / "decided.csv").set_index("person").join(pd.read_csv(table).set_index("person")["sex"])
+    )
+    assert np.ptp(decided.groupby("sex")["decision"].mean()) < 0.02
+
+
+def test_boosted_trees_need_nobodys_word(place, tmp_path, few_trees):
+    model = tmp_path / "m.ifair"
+    told = do("fit", place / "people.csv", *ROLES, "--consistent", 0.1, "--estimator", "boosting", "-o", model).stderr
+    assert "vouch" not in told
+    do("decide", place / "newcomers.csv", "--model", model, "-o", tmp_path / "decided.csv")
+    do("transform", model, place / "newcomers.csv", "--decide", "-o", tmp_path / "scored.csv")
 
 
 def test_a_type_of_ones_own_is_told_of_in_fit_and_vouched_for_in_decide_and_transform(place, tmp_path, monkeypatch):
@@ -186,11 +204,3 @@ def test_options_of_an_audit_are_refused_where_it_is_over(place, tmp_path):
         said = refuse("report", place / "evidence.json", *flag, "-o", tmp_path / "report.html", code=2)
         assert "says how to audit a table, and evidence is given: leave it out" in said
     assert not (tmp_path / "report.html").exists()
-
-
-def test_an_outcome_of_several_classes_needs_the_one_that_is_positive(place, tmp_path):
-    roles = ["-p", "sex", "--target", "team", "--ignore", "person"]
-    said = refuse("audit", place / "people.csv", *roles, "-o", tmp_path / "evidence.json")
-    classes = pd.read_csv(place / "people.csv")["team"].unique().tolist()
-    assert ", ".join(map(repr, sorted(classes)[:5])) in said
-    assert f"say which one is positive, against all others, such as --positive '{classes[0]}'" in said

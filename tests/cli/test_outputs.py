@@ -10,9 +10,7 @@ import click
 import pandas as pd
 import pytest
 
-from ifair.cli import main
-
-from scripts import do, refuse, run
+from scripts import do, list_commands, refuse, run
 
 FAST = ["-k", "2", "--restarts", "1", "--max-iter", "20", "--jobs", "1"]
 PEOPLE = ["-p", "sex", "--target", "hired", "--positive", "yes"]
@@ -33,15 +31,6 @@ DEMANDED = {"min_share": ["--min-share", "0.4"]}
 """What some verbs want to know besides."""
 
 
-def list_commands(group=main, names=()):
-    """All commands, by the words that call them."""
-    for name, command in group.commands.items():
-        if isinstance(command, click.Group):
-            yield from list_commands(command, (*names, name))
-        else:
-            yield (*names, name), command
-
-
 def list_paths(command):
     return {parameter.name: parameter for parameter in command.params if isinstance(parameter.type, click.Path)}
 
@@ -50,10 +39,10 @@ def is_folder(parameter):
     return parameter.type.dir_okay and not parameter.type.file_okay
 
 
-COMMANDS = {" ".join(words): (words, command) for words, command in list_commands()}
+COMMANDS = dict(list_commands())
 OUTPUTS = [
     (verb, name)
-    for verb, (_, command) in COMMANDS.items()
+    for verb, command in COMMANDS.items()
     for name, parameter in list_paths(command).items()
     if name in WRITTEN and not is_folder(parameter)
 ]
@@ -74,7 +63,7 @@ def place(folder, classifier, tmp_path):
 
 def run_verb(place, verb, *more, **outputs):
     """Run a verb that is given all files that it can read, and these outputs by their parameters."""
-    words, command = COMMANDS[verb]
+    command = COMMANDS[verb]
     given = []
     for parameter in command.params:
         value = outputs.get(parameter.name)
@@ -86,7 +75,7 @@ def run_verb(place, verb, *more, **outputs):
         if value is not None:
             given += [value] if isinstance(parameter, click.Argument) else [max(parameter.opts, key=len), value]
         given += DEMANDED.get(parameter.name, [])
-    return run(*words, *given, *more)
+    return run(*verb.split(), *given, *more)
 
 
 def needs_ending(command):
@@ -95,16 +84,16 @@ def needs_ending(command):
 
 
 def test_every_file_that_a_verb_names_is_known_here_as_read_or_written():
-    named = {name for _, command in COMMANDS.values() for name in list_paths(command)}
+    named = {name for command in COMMANDS.values() for name in list_paths(command)}
     assert named == {*READ, *WRITTEN}
-    folders = [verb for verb, (_, command) in COMMANDS.items() if any(map(is_folder, list_paths(command).values()))]
+    folders = [verb for verb, command in COMMANDS.items() if any(map(is_folder, list_paths(command).values()))]
     assert set(folders) == set(FOLDERS)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need privileges there")
 @pytest.mark.parametrize(("verb", "output"), OUTPUTS)
 def test_a_verb_refuses_to_replace_what_it_reads_or_writes_besides_through_links_too(place, verb, output):
-    command = COMMANDS[verb][1]
+    command = COMMANDS[verb]
     inputs = [place / READ[name] for name in list_paths(command) if name in READ]
     assert inputs
     before = {path: path.read_bytes() for path in place.iterdir()}

@@ -42,14 +42,3 @@ def test_no_line_of_the_overview_is_cut_off(verb):
 def test_wrong_usage_exits_with_2(verb):
     assert run(verb).exit_code == 2
     assert run(verb, "--no-such-option").exit_code == 2
-
-
-def test_roles_have_the_same_options_in_every_verb():
-    from ifair.cli.roles_options import _OPTIONS
-
-    for verb in VERBS:
-        for option in main.commands[verb].params:
-            role = (option.name or "").removeprefix("role_")
-            if role != option.name:
-                assert f"--{role}" in option.opts
-                assert option.help == _OPTIONS[role]["help"]

@@ -1,7 +1,6 @@
 """``ifair rank``: FA*IR on a table's scores or on a model's."""
 
 import csv
-import json
 
 import numpy as np
 import pandas as pd
@@ -10,7 +9,7 @@ import pytest
 import ifair
 from ifair.ranking import FAStarIR, minimum_counts
 
-from scripts import do, refuse
+from scripts import ask, do, refuse
 
 
 @pytest.fixture
@@ -59,8 +58,7 @@ def test_a_models_prediction_can_be_the_score(folder, applicants, regression, tm
 
 
 def test_json_tells_what_changed_in_every_query(applicants, given, tmp_path):
-    done = do("rank", *given, "--top", 5, "-o", tmp_path / "ranked.csv", "--json")
-    facts = json.loads(done.stdout)
+    facts = ask("rank", *given, "--top", 5, "-o", tmp_path / "ranked.csv")
     assert {q["query"] for q in facts["queries"]} == {"north", "south", "west"}
     for query in facts["queries"]:
         team = applicants[applicants["team"] == query["query"]]
@@ -111,8 +109,7 @@ def test_a_share_below_the_one_asked_for_is_explained(folder, tmp_path):
     least = minimum_counts(10, 0.4, 0.1)[-1]
     assert f"Of the first 10 it demands {least} ({least / 10:.1%}); --plain-share demands 4." in strict.stdout
     assert said not in do("rank", *arguments, "--group", "sex=f", "--min-share", 0).stdout
-    plain = do("rank", *arguments, "--group", "sex=f", "--min-share", 0.4, "--plain-share", "--json")
-    changed = json.loads(plain.stdout)["queries"][0]
+    [changed] = ask("rank", *arguments, "--group", "sex=f", "--min-share", 0.4, "--plain-share")["queries"]
     assert changed["minimum"] == 4
     assert changed["share_after"] >= 0.4
     refuse("rank", *arguments, "--min-share", 0.4, "--plain-share", "--alpha", 0.2, code=2)
@@ -129,9 +126,8 @@ def test_something_must_be_ranked_by(folder, tmp_path):
 def test_a_query_of_numbers_has_its_candidates(applicants, given, tmp_path, query):
     numbers = {team: query(i) for i, team in enumerate(sorted(applicants["team"].unique()), start=1)}
     applicants.assign(team=applicants["team"].map(numbers)).to_csv(tmp_path / "people.csv", index=False)
-    by_name = json.loads(do("rank", *given, "-o", tmp_path / "a.csv", "--json").stdout)["queries"]
-    done = do("rank", tmp_path / "people.csv", *given[1:], "-o", tmp_path / "b.csv", "--json")
-    by_number = json.loads(done.stdout, parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))["queries"]
+    by_name = ask("rank", *given, "-o", tmp_path / "a.csv")["queries"]
+    by_number = ask("rank", tmp_path / "people.csv", *given[1:], "-o", tmp_path / "b.csv")["queries"]
     assert [{**found, "query": None} for found in by_number] == [{**found, "query": None} for found in by_name]
     assert sum(found["candidates"] for found in by_number) == len(applicants)
     assert any(found["moved_up"] for found in by_number)

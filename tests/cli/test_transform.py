@@ -1,7 +1,6 @@
 """``ifair transform``: the same numbers as the library's, whatever the format and the size of blocks."""
 
 import io
-import json
 import warnings
 
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 import ifair
 from ifair.tables.write import BlockWriter
 
-from scripts import do, refuse, run
+from scripts import ask, do, refuse
 
 pytest.importorskip("skops")
 
@@ -83,10 +82,13 @@ def test_what_loading_warns_of_is_told_in_a_line(folder, classifier, tmp_path, m
 
 
 def test_json_tells_what_was_written(folder, classifier, tmp_path):
-    done = do("transform", classifier, folder / "people.csv", "-o", tmp_path / "out.csv", "--json")
-    facts = json.loads(done.stdout)
+    facts = ask("transform", classifier, folder / "people.csv", "-o", tmp_path / "out.csv")
     assert facts["rows"] == 120
     assert facts["columns"][0] == "person"
+
+
+def with_cell(table, column, row, cell):
+    return table.assign(**{column: table[column].astype(object).where(table.index != row, cell)})
 
 
 @pytest.mark.parametrize(
@@ -94,18 +96,8 @@ def test_json_tells_what_was_written(folder, classifier, tmp_path):
     [
         (lambda t: t.drop(columns="job"), "no column 'job', which hired.ifair needs"),
         (lambda t: t.rename(columns={"job": "jobb"}), "did you mean 'jobb'?"),
-        (
-            lambda t: t.astype({"experience": object}).assign(
-                experience=lambda f: f["experience"].where(f.index != 57, "old")
-            ),
-            "column 'experience', row 58: 'old'",
-        ),
-        (
-            lambda t: t.astype({"owns_home": object}).assign(
-                owns_home=lambda f: f["owns_home"].where(f.index != 3, "so")
-            ),
-            "column 'owns_home', row 4: 'so'",
-        ),
+        (lambda t: with_cell(t, "experience", 57, "old"), "column 'experience', row 58: 'old'"),
+        (lambda t: with_cell(t, "owns_home", 3, "so"), "column 'owns_home', row 4: 'so'"),
     ],
 )
 def test_a_table_that_does_not_fit_is_refused_with_column_and_row(applicants, classifier, tmp_path, change, message):
@@ -189,7 +181,6 @@ def test_another_size_of_blocks_rounds_otherwise_and_changes_nothing_else(applic
 
 
 def test_codes_above_two_to_the_53_stay_apart_whatever_the_block(tmp_path):
-    pytest.importorskip("skops")
     code = np.where(np.arange(60) % 2, 2**53 + 1, 2**53).astype(str).astype(object)
     code[::7] = ""
     people = pd.DataFrame({"code": code, "sex": list("fm") * 30, "age": np.arange(60) % 17})
@@ -209,6 +200,6 @@ def test_codes_above_two_to_the_53_stay_apart_whatever_the_block(tmp_path):
 
 def test_a_table_of_a_header_alone_is_refused_in_a_line(applicants, classifier, tmp_path):
     applicants.iloc[:0].to_csv(tmp_path / "new.csv", index=False)
-    done = run("transform", classifier, tmp_path / "new.csv", "-o", tmp_path / "out.csv")
-    assert (done.exit_code, list(tmp_path.iterdir())) == (1, [tmp_path / "new.csv"])
-    assert "new.csv has no records" in done.stderr
+    said = refuse("transform", classifier, tmp_path / "new.csv", "-o", tmp_path / "out.csv")
+    assert "new.csv has no records" in said
+    assert list(tmp_path.iterdir()) == [tmp_path / "new.csv"]

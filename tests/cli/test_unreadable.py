@@ -57,6 +57,11 @@ def test_a_file_that_is_not_there_has_the_same_exit_code_everywhere(verb, folder
     assert "there is no file" in refused(verb, tmp_path / "missing.csv", folder, tmp_path, monkeypatch)
 
 
+@pytest.mark.parametrize("verb", ["inspect", "export", "transform, the model", "rank, the model"])
+def test_a_table_is_no_model(verb, folder, tmp_path, monkeypatch):
+    assert "not a model file" in refused(verb, folder / "people.csv", folder, tmp_path, monkeypatch)
+
+
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="permissions are set otherwise there")
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_file_that_may_not_be_read_says_so(verb, folder, tmp_path, monkeypatch):

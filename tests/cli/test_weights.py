@@ -16,16 +16,15 @@ from ifair.errors import IfairError
 from ifair.report.card import card
 from ifair.report.terminal import audit_text, tuning_text
 
-from samples import applicants, few_candidates
-from scripts import do, refuse, run
+from samples import few_candidates, named_applicants
+from scripts import ask, do, refuse, run
 
 ROLES = ["--protected", "sex", "--target", "hired", "--ignore", "rating", "--ignore", "team", "--id", "person"]
 
 
 @pytest.fixture(scope="module")
 def people():
-    frame = applicants()
-    frame.insert(0, "person", [f"p{i:03d}" for i in range(len(frame))])
+    frame = named_applicants()
     return frame.assign(stands_for=np.random.default_rng(3).integers(1, 9, len(frame)) * 250.0, twice=2.0)
 
 
@@ -38,8 +37,7 @@ def table(people, tmp_path_factory):
 
 def audit(table, *arguments):
     with few_candidates():
-        done = do("audit", table, *ROLES, *arguments, "--resamples", 20, "--jobs", 1, "--json")
-    return json.loads(done.stdout)
+        return ask("audit", table, *ROLES, *arguments, "--resamples", 20, "--jobs", 1)
 
 
 @pytest.fixture(scope="module")

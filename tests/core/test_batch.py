@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from ifair.core.batch import COPIES, Batch, Fit, most_at_once
+from ifair.core.batch import COPIES, Batch, most_at_once
 from ifair.core.mapping import Mapping, Packing, Parameters
 from ifair.core.minkowski_pairs import MinkowskiPairs
 from ifair.core.moments import Moments, input_products
@@ -149,7 +149,7 @@ def test_searches_take_the_same_steps_at_once_and_alone(rng, engine):
 
 
 def most(objective):
-    return most_at_once(Fit(objective, [], PACKING, 1, 0.0))
+    return most_at_once(objective, PACKING)
 
 
 def test_only_euclidean_formulas_take_many_fits(rng):

@@ -216,7 +216,7 @@ def test_landmarks_go_to_the_workers_once(rng):
         sizes.append(len(message))
         there = load_message(message, {0: drawn})(None)[1]
         assert np.array_equal(there.U, known.U)
-        assert np.array_equal(there.side.left, known.side.left)
+        assert np.array_equal(there.tiles[0][1].left, known.tiles[0][1].left)
     assert sizes[0] == sizes[1] < 4000
 
 

@@ -33,7 +33,7 @@ def both_kernels(fused, X, K, weighted):
     unprotected = torch.arange(X.shape[1] - 2)
     largest = torch.from_numpy(np.abs(X).max(axis=0))[unprotected]
     exact = EuclideanPairs(unprotected, K, weighted)
-    return exact, fused.FusedPairs(unprotected, K, weighted, np.float32, None, largest)
+    return exact, fused.FusedPairs(unprotected, K, weighted, np.float32, largest=largest)
 
 
 def gradients(kernel, X, other, V, alpha):

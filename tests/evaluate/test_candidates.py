@@ -28,7 +28,7 @@ def test_svd_has_no_more_components_than_columns():
 
 def test_every_candidate_has_an_id_and_a_file_of_its_own():
     everything = list_candidates()
-    everything += [arm.candidate(setting) for arm in list_arms("classification") for setting in arm.start]
+    everything += [arm.candidate(arm.start) for arm in list_arms("classification")]
     assert len({one.id for one in everything}) == len({str(one.to_data()) for one in everything})
     assert [Candidate.from_data(one.to_data()) for one in everything] == everything
 

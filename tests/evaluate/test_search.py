@@ -17,6 +17,7 @@ from ifair.evaluate.space import Integer, Share
 pytest.importorskip("optuna")
 
 MEASURES = ("AUC", "yNN")
+SPACE = {"K": Integer(5, 40), "share": Share()}
 
 
 class Interrupted(Exception):
@@ -73,7 +74,7 @@ def test_a_finished_search_is_read_and_can_be_extended(objective, space, whole, 
     assert search(objective, space, measures=MEASURES, n_trials=14, journal=journal, seed=3) == whole
 
 
-def test_killed_at_any_moment_it_goes_on(space, objective, tmp_path):
+def test_killed_at_any_moment_it_goes_on(tmp_path):
     program = textwrap.dedent("""
         import os, signal, sys
         from ifair.evaluate.search import search
@@ -95,16 +96,13 @@ def test_killed_at_any_moment_it_goes_on(space, objective, tmp_path):
         file.write(b'{"op_code": 4, "wor')
     (tmp_path / "journal.log.lock").symlink_to(journal)
 
-    def measured(setting):
-        calls.append(setting)
+    def objective(setting):
         return {"validation": {"AUC": setting["share"], "yNN": 1 - setting["share"] ** 2 - setting["K"] / 100}}
 
-    calls = []
-    arguments = {"measures": MEASURES, "n_trials": 9}
-    space = {"K": Integer(5, 40), "share": Share()}
-    resumed = search(measured, space, journal=journal, **arguments)
-    assert len(calls) == 2
-    assert resumed == search(measured, space, **arguments)
+    measured, arguments = interrupting(objective, 2), {"measures": MEASURES, "n_trials": 9}
+    resumed = search(measured, SPACE, journal=journal, **arguments)
+    assert len(measured.calls) == 2
+    assert resumed == search(objective, SPACE, **arguments)
 
 
 CHANGES = {
@@ -118,32 +116,22 @@ CHANGES = {
 
 @pytest.mark.parametrize("changed", list(CHANGES))
 def test_a_changed_search_begins_anew_and_leaves_the_old_one_as_it_was(objective, tmp_path, changed):
-    def measured(setting):
-        calls.append(setting)
-        return objective({**setting, "frozen": True})
-
-    calls = []
-    arguments = {
-        "space": {"K": Integer(5, 40), "share": Share()},
-        "measures": MEASURES,
-        "n_trials": 3,
-        "journal": tmp_path / "journal.log",
-        "about": {"data": "one"},
-    }
+    measured = interrupting(lambda setting: objective({**setting, "frozen": True}), 6)
+    arguments = {"space": SPACE, "measures": MEASURES, "n_trials": 3, "about": {"data": "one"}}
+    arguments["journal"] = tmp_path / "journal.log"
     first = search(measured, **arguments)
     search(measured, **{**arguments, **CHANGES[changed]})
-    assert len(calls) == 6
+    assert len(measured.calls) == 6
     assert search(measured, **arguments) == first
-    assert len(calls) == 6
 
 
 def test_another_version_begins_anew(objective, space, tmp_path, monkeypatch):
-    again = interrupting(objective, 99)
+    measured = interrupting(objective, 99)
     arguments = {"measures": MEASURES, "n_trials": 2, "journal": tmp_path / "journal.log"}
-    search(again, space, **arguments)
+    search(measured, space, **arguments)
     monkeypatch.setattr("ifair.evaluate.search.__version__", "0.0.0")
-    search(again, space, **arguments)
-    assert len(again.calls) == 4
+    search(measured, space, **arguments)
+    assert len(measured.calls) == 4
 
 
 def test_two_searches_at_once_in_one_journal_are_refused(objective, space, tmp_path):
@@ -200,7 +188,7 @@ def test_what_was_tried_is_drawn_anew_twenty_times(objective, monkeypatch, draws
 
 def test_a_space_smaller_than_the_search_is_searched_again(objective):
     def measured(setting):
-        return objective({"K": setting["K"], "share": 0.5, "frozen": True})
+        return objective({**setting, "share": 0.5, "frozen": True})
 
     trials = search(measured, {"K": Integer(5, 7)}, measures=MEASURES, n_trials=6)
     assert {trial.setting["K"] for trial in trials} == {5, 6, 7}
@@ -217,19 +205,17 @@ def test_it_learns_from_what_it_found(objective, space):
 
 
 def test_a_setting_that_measured_nothing_is_kept(objective, space, tmp_path):
-    def measured(setting):
+    def undefined_above(setting):
         result = objective(setting)
         if setting["K"] > 12:
             result["validation"]["yNN"] = float("nan")
-        calls.append(setting)
         return result
 
-    calls = []
+    measured = interrupting(undefined_above, 12)
     arguments = {"measures": MEASURES, "n_trials": 12, "journal": tmp_path / "journal.log"}
     trials = search(measured, space, **arguments)
     assert 0 < sum(trial.setting["K"] > 12 for trial in trials) < 12
     assert [t.setting for t in search(measured, space, **arguments)] == [t.setting for t in trials]
-    assert len(calls) == 12
 
 
 def test_an_observer_hears_of_every_trial(objective, space, tmp_path):

@@ -99,23 +99,6 @@ def test_rates_follow_how_often_people_are_drawn():
         np.testing.assert_allclose(found[b], expected)
 
 
-def test_whole_queries_are_drawn():
-    query = np.array(["a", "b", "a", "c", "b"])
-    counts = count_draws(5, query, 20)
-    assert (counts[:, 0] == counts[:, 2]).all()
-    assert (counts[:, 1] == counts[:, 4]).all()
-    assert ((counts[:, 0] + counts[:, 1] + counts[:, 3]) == 3).all()
-
-
-def test_an_interval_of_a_rate_is_near_that_of_the_normal_distribution():
-    outcome = np.repeat([1, 0], [300, 700])
-    low, high = quantile_interval(
-        group_rates(outcome, np.zeros(1000, dtype=int), 1, count_draws(1000, None, 4000))[:, 0]
-    )
-    half = 1.96 * np.sqrt(0.3 * 0.7 / 1000)
-    assert (low, high) == pytest.approx((0.3 - half, 0.3 + half), abs=0.003)
-
-
 def test_a_gap_whose_sign_is_open_may_be_nothing():
     draws = np.random.default_rng(0).normal([0.5, 0.52], 0.1, (2000, 2))
     low, high = gap_interval(draws)

@@ -5,10 +5,12 @@ import pytest
 
 from ifair.data import load_credit
 from ifair.encode import Encoder
+from ifair.evaluate import training
 from ifair.evaluate.candidates import CLASSIFIERS, Candidate, list_settings
 from ifair.evaluate.measures import measure_mapped, paper_measures
 from ifair.evaluate.splits import split_dataset, split_table
 from ifair.evaluate.training import choose_engine, train, train_many
+from ifair.models.many import fit_many
 
 from samples import FAST, dataset
 
@@ -34,6 +36,27 @@ def test_candidates_trained_together_are_those_trained_alone(credit):
     np.testing.assert_allclose(
         again.outcome(credit.test).scores, train(candidates[0], credit, 0, {}).outcome(credit.test).scores, rtol=1e-12
     )
+
+
+@pytest.mark.parametrize("method", ["ifair-a", "ifair-b", "ifair-plus"])
+def test_people_who_are_alike_in_everything_are_fitted_once_and_count_each(monkeypatch, method):
+    solver = {"n_restarts": 2, "max_iter": 8, "engine": "local"}
+    rows = np.concatenate([np.arange(100)] * 3)
+    parts = split_dataset(load_credit().take(rows), 0, encoder=Encoder(missing="ignore"))
+    seen, losses = [], []
+
+    def watch(models, X, *others, **beside):
+        seen.extend(len(X) for _ in models)
+        return fit_many(models, X, *others, **beside)
+
+    monkeypatch.setattr(training, "fit_many", watch)
+    for share in (training.WORTH_MERGING, 0.0):
+        monkeypatch.setattr(training, "WORTH_MERGING", share)
+        (trained,) = train_many([Candidate(method, SETTINGS[1])], parts, 0, solver)
+        losses.append((trained.representation.loss_, *trained.representation.shares_))
+    assert seen == [len(np.unique(parts.train.X, axis=0)), len(parts.train.X)]
+    assert seen[0] < seen[1]
+    np.testing.assert_allclose(*losses, rtol=1e-6)
 
 
 def test_many_fits_of_a_small_table_are_worth_a_device_too(monkeypatch):

@@ -6,7 +6,6 @@ import pytest
 from sklearn.pipeline import make_pipeline
 
 from ifair import Encoder, IFair
-from ifair.data import from_table
 
 polars = pytest.importorskip("polars")
 
@@ -36,8 +35,3 @@ def test_a_pipeline_gives_polars_when_asked_whatever_it_learned_from(people, mak
     assert isinstance(table, polars.DataFrame)
     assert table.columns == list(fair.get_feature_names_out())
     np.testing.assert_allclose(table.to_numpy(), pipeline().fit_transform(make(people)))
-
-
-def test_lazy_tables_are_datasets_too(people):
-    data = from_table(polars.LazyFrame(people), protected="sex", group={"sex": "f"})
-    assert data.group.tolist() == [sex == "f" for sex in people["sex"]]

@@ -109,12 +109,6 @@ def test_the_interval_of_consistency_over_queries_resamples_queries(rng):
     assert result.low < result.estimate < result.high
 
 
-def test_the_same_seed_gives_the_same_interval(rng):
-    y = noisy_people(rng)[1]
-    once, again = (bootstrap(accuracy, y, 1 - y[::-1], n_resamples=50, random_state=3) for _ in range(2))
-    assert once == again
-
-
 def test_wrong_arguments_are_refused():
     with pytest.raises(ValueError, match="one length"):
         bootstrap(accuracy, [1, 0], [1])

@@ -94,19 +94,24 @@ def test_queries_count_alike(rng):
 
 
 def test_scores_are_no_decisions(table):
-    with pytest.raises(ValueError, match="y must hold decisions"):
+    with pytest.raises(ValueError, match="y must hold decisions, 0 or 1, or classes; rank_consistency is for scores"):
         corrected_consistency(np.linspace(0, 1, 400), neighbours=table[1])
     with pytest.raises(ValueError, match="rate must lie between 0 and 1"):
         consistency_at_rate(np.linspace(0, 1, 400), neighbours=table[1], rate=1.0)
 
 
-def test_several_classes_are_corrected_for_the_chance_that_two_of_them_differ(table, rng):
+@pytest.mark.parametrize("most", [1, 3])
+def test_several_classes_are_corrected_for_the_chance_that_two_of_them_differ(table, rng, most):
+    """Of people who stand for at most so many."""
     near, classes = table[1], rng.choice(["A", "B", "C"], 400, p=[0.6, 0.3, 0.1])
-    differ = np.mean([[classes[i] != classes[j] for j in near[i]] for i in range(400)])
-    by_chance = np.mean([[a != b for b in classes] for a in classes])
-    found = corrected_consistency(classes, neighbours=near)
+    weights = rng.integers(1, most + 1, 400)
+    differ = np.average([np.mean(classes[near[i]] != classes[i]) for i in range(400)], weights=weights)
+    everybody = np.repeat(classes, weights)
+    by_chance = np.mean([[a != b for b in everybody] for a in everybody])
+    options = {"neighbours": near, "sample_weight": None if most == 1 else weights}
+    found = corrected_consistency(classes, **options)
     assert found == pytest.approx(1 - differ / by_chance)
-    assert corrected_consistency(np.unique(classes, return_inverse=True)[1], neighbours=near) == pytest.approx(found)
+    assert corrected_consistency(np.unique(classes, return_inverse=True)[1], **options) == pytest.approx(found)
     assert abs(found) < 0.2
 
 
@@ -117,17 +122,3 @@ def test_two_classes_by_name_are_decisions(table, rng):
     near = nearest_neighbours(table[0], 5, query=query)
     options = {"neighbours": near, "query": query}
     assert corrected_consistency(named, **options) == pytest.approx(corrected_consistency(y, **options))
-
-
-def test_scores_are_no_classes(table, rng):
-    with pytest.raises(ValueError, match="rank_consistency is for scores"):
-        corrected_consistency(rng.random(400), neighbours=table[1])
-
-
-def test_a_weight_of_classes_says_how_many_people_one_stands_for(table, rng):
-    near, classes, weights = table[1], rng.choice(["A", "B", "C"], 400), rng.integers(1, 4, 400)
-    differ = np.average([np.mean(classes[near[i]] != classes[i]) for i in range(400)], weights=weights)
-    copies = np.repeat(classes, weights)
-    by_chance = np.mean([[a != b for b in copies] for a in copies])
-    found = corrected_consistency(classes, neighbours=near, sample_weight=weights)
-    assert found == pytest.approx(1 - differ / by_chance)

@@ -47,26 +47,22 @@ def test_records_that_meet_in_blocks_are_found(rng, monkeypatch):
     assert float(lazy.compute()) == pytest.approx(consistency(y, X, k=3))
 
 
-def test_what_cannot_be_is_refused_in_words(people):
+@pytest.mark.parametrize(
+    ("message", "ask"),
+    [
+        ("both as collections of Dask, or neither", lambda y, X: consistency(y.compute(), X)),
+        ("neighbours, similarity and query are not for collections", lambda y, X: consistency(y, X, query=y)),
+        ("3 partitions and X 2: they must be cut alike", lambda y, X: consistency(y, X.rechunk((60, 3)))),
+        ("y and X are not cut alike", lambda y, X: consistency(y.rechunk(((30, 50, 40),)), X).compute()),
+        (r'whole numbers.* say kind="label"', lambda y, X: consistency(y.astype(int), X)),
+        ("k must be less than the number of records, 120; got 120", lambda y, X: consistency(y, X, k=120).compute()),
+        ("must be one column, got 2 dimensions", lambda y, X: consistency(X, X)),
+        ("k must be at least 1", lambda y, X: consistency(y, X, k=0)),
+        ("score_range must rise", lambda y, X: consistency(y, X, score_range=(1, 0))),
+        ("missing or infinite", lambda y, X: consistency(y, da.where(X > 2, np.nan, X)).compute()),
+    ],
+)
+def test_what_cannot_be_is_refused_in_words(people, message, ask):
     X, y = people
-    lazy_X, lazy_y = da.from_array(X, (40, 3)), da.from_array(y, 40)
-    with pytest.raises(ValueError, match="both as collections of Dask, or neither"):
-        consistency(y, lazy_X)
-    with pytest.raises(ValueError, match="neighbours, similarity and query are not for collections"):
-        consistency(lazy_y, lazy_X, query=y)
-    with pytest.raises(ValueError, match="3 partitions and X 2: they must be cut alike"):
-        consistency(lazy_y, da.from_array(X, (60, 3)))
-    with pytest.raises(ValueError, match="y and X are not cut alike"):
-        consistency(da.from_array(y, ((30, 50, 40),)), lazy_X).compute()
-    with pytest.raises(ValueError, match=r'whole numbers.* say kind="label"'):
-        consistency(da.zeros(120, chunks=40, dtype=int), lazy_X)
-    with pytest.raises(ValueError, match="k must be less than the number of records, 120; got 120"):
-        consistency(lazy_y, lazy_X, k=120).compute()
-    with pytest.raises(ValueError, match="must be one column, got 2 dimensions"):
-        consistency(lazy_X, lazy_X)
-    with pytest.raises(ValueError, match="k must be at least 1"):
-        consistency(lazy_y, lazy_X, k=0)
-    with pytest.raises(ValueError, match="score_range must rise"):
-        consistency(lazy_y, lazy_X, score_range=(1, 0))
-    with pytest.raises(ValueError, match="missing or infinite"):
-        consistency(lazy_y, da.where(lazy_X > 2, np.nan, lazy_X)).compute()
+    with pytest.raises(ValueError, match=message):
+        ask(da.from_array(y, 40), da.from_array(X, (40, 3)))

@@ -8,7 +8,18 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.neighbors import NearestNeighbors
 
-from ifair.metrics import nearest_neighbours
+from ifair.errors import IfairError
+from ifair.graph import neighbour_graph
+from ifair.metrics import (
+    consistency,
+    consistency_at_rate,
+    consistency_interval,
+    consistency_per_person,
+    corrected_consistency,
+    nearest_neighbours,
+    rank_consistency,
+    treatment,
+)
 
 
 def brute_force(X, k):
@@ -25,15 +36,13 @@ def brute_force(X, k):
 
 
 def tables(rng):
+    """Beside those of tests/core/test_nearest.py."""
     centres = rng.normal(size=(3, 4)) * 1e5
     return {
-        "normal": rng.normal(size=(700, 7)),
-        "few different values": rng.integers(0, 3, (900, 4)).astype(float),
         "one-hot": np.eye(9)[rng.integers(0, 9, 300)],
         "far from zero": 1e7 + rng.normal(size=(400, 5)),
         "tight clusters far apart": np.repeat(centres, 150, axis=0) + 1e-3 * rng.normal(size=(450, 4)),
         "columns of different scale": rng.normal(size=(300, 3)) * [1e-6, 1, 1e6],
-        "all alike": np.zeros((300, 3)),
         "huge": rng.normal(size=(300, 3)) * 1e180,
         "minute": rng.normal(size=(300, 3)) * 1e-150,
         "sorted": np.sort(rng.normal(size=(500, 1)), axis=0),
@@ -54,11 +63,6 @@ def test_neighbours_agree_with_scikit_learn(rng):
     np.testing.assert_array_equal(nearest_neighbours(X), expected)
 
 
-def test_threads_change_nothing(rng):
-    X = rng.integers(0, 4, (1500, 5)).astype(float)
-    np.testing.assert_array_equal(nearest_neighbours(X, n_jobs=2), nearest_neighbours(X))
-
-
 small = arrays(np.float64, st.tuples(st.integers(3, 25), st.integers(1, 4)), elements=st.integers(-3, 3).map(float))
 
 
@@ -72,11 +76,6 @@ def test_ties_go_to_the_lowest_row(X, k):
 def test_the_order_of_columns_changes_nothing(X, seed):
     columns = np.random.default_rng(seed).permutation(X.shape[1])
     np.testing.assert_array_equal(nearest_neighbours(X[:, columns] / 3, 2), nearest_neighbours(X / 3, 2))
-
-
-def test_nobody_is_their_own_neighbour_but_copies_are_neighbours():
-    found = nearest_neighbours([[1.0], [1.0], [1.0], [9.0]], k=2)
-    assert found.tolist() == [[1, 2], [0, 2], [0, 1], [0, 1]]
 
 
 def test_negative_zero_is_zero():
@@ -94,3 +93,25 @@ def test_frames_and_single_precision_are_welcome(rng):
 def test_wrong_input_is_refused(X, k):
     with pytest.raises(ValueError):
         nearest_neighbours(X, k)
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [
+        consistency,
+        consistency_per_person,
+        consistency_interval,
+        corrected_consistency,
+        rank_consistency,
+        treatment,
+        lambda y, neighbours: consistency_at_rate(y, rate=0.5, neighbours=neighbours),
+        lambda y, neighbours: neighbour_graph(neighbours=neighbours),
+    ],
+    ids=["consistency", "per person", "interval", "corrected", "ranks", "treatment", "at a rate", "graph"],
+)
+def test_nobody_is_their_own_neighbour_in_any_measure(measure):
+    y, near = np.array([1, 0, 1, 0]), np.array([[1, 2], [2, -1], [3, 2], [0, 1]])
+    with pytest.raises(IfairError, match=r"of row 2 name that row itself \(1 of 4 rows do\).*kneighbors\(\)"):
+        measure(y, neighbours=near)
+    near[2, 1] = 0
+    measure(y, neighbours=near)

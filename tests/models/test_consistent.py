@@ -213,6 +213,11 @@ def test_people_without_close_peers_keep_the_models_score(model, people):
     assert batch.scores[7] == batch.model_scores[7]
     assert "no close peers, so the model's score stands" in batch.explain(7)
     assert model.predict_proba(strange)[7, 1] == batch.model_scores[7]
+    groups = strange["sex"].to_numpy()
+    equal = with_strength(model, 5.0).decide(strange, n=60, groups=groups, parity="selection")
+    far = equal.model_scores[7] - equal.group_thresholds[groups[7]]
+    side = f"{abs(far):.3f} {'below' if far < 0 else 'above'} their group's threshold"
+    assert f"model score {equal.model_scores[7]:.3f}, {side}; no close peers" in equal.explain(7)
 
 
 def test_copies_of_a_person_get_one_score(model, people):

@@ -12,6 +12,7 @@ from sklearn.utils.estimator_checks import check_sample_weight_equivalence_on_de
 from sklearn.utils.fixes import parse_version
 
 from ifair import LFR, IFair, fit_many
+from ifair.engines.engine import Engine
 from ifair.errors import IfairError
 
 K, M, N = 3, 40, 4
@@ -173,3 +174,18 @@ def test_lfr_refuses_classes_and_groups_that_count_nothing(data):
         LFR(K, protected=[3]).fit(X, y, sample_weight=1 - y)
     with pytest.raises(IfairError, match=r"0 for all records of the group 1\.0"):
         LFR(K, protected=[3]).fit(X, y, sample_weight=1 - X[:, 3])
+
+
+@quietly
+@pytest.mark.parametrize("options", [{}, {"pairs": "moments"}, {"pairs": 5}, {"fairness_weight": 0}], ids=str)
+def test_weights_go_to_the_engine_once(monkeypatch, data, options):
+    X, _, counts = data
+    sent, send = [], Engine.send
+
+    def watch(engine, *arrays):
+        sent.extend(array for array in arrays if np.shape(array) == (len(X),))
+        return send(engine, *arrays)
+
+    monkeypatch.setattr(Engine, "send", watch)
+    IFair(K, **given_starts(X, **options)).fit(X, sample_weight=counts)
+    assert len(sent) == 1

@@ -61,6 +61,13 @@ def assert_close(result, expected, precision):
     np.testing.assert_allclose(result, expected, rtol=CLOSE[precision], atol=CLOSE[precision])
 
 
+def assert_decides_alike(model, table, precision):
+    result, chances = evaluate(model, table, precision), model.predict_proba(table)
+    assert_close(result["probabilities"], chances, precision)
+    clear = np.abs(chances[:, 1] - 0.5) > 1e-5
+    assert np.array_equal(result["label"][clear], model.predict(table)[clear])
+
+
 def records(seed=0, columns=8):
     """Numbers that single precision holds exactly: rounding the input is not the graph's error."""
     X = np.random.default_rng(seed).normal(size=(N, columns)) * np.linspace(0.5, 2, columns)
@@ -114,10 +121,7 @@ def test_the_graph_of_lfr_classifies_as_it_does(classes, precision):
     y = np.array(classes)[(X[:, 0] > 0).astype(int)]
     model = ifair.LFR(4, n_restarts=1, max_iter=8, random_state=0)
     model.fit(X[:300], y[:300], sensitive_features=X[:300, 1] > 0)
-    result = evaluate(model, X, precision)
-    assert_close(result["probabilities"], model.predict_proba(X), precision)
-    clear = np.abs(model.predict_proba(X)[:, 1] - 0.5) > 1e-5
-    assert np.array_equal(result["label"][clear], model.predict(X)[clear])
+    assert_decides_alike(model, X, precision)
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])
@@ -190,10 +194,7 @@ def test_the_whole_way_from_a_table_to_a_decision_agrees(precision):
     target = (people["year"] > 2005).astype(int)
     model = make_pipeline(ifair.Encoder(), learned(protected=["gender"]), LogisticRegression())
     model.fit(people[:400], target[:400])
-    result = evaluate(model, people, precision)
-    assert_close(result["probabilities"], model.predict_proba(people), precision)
-    clear = np.abs(model.predict_proba(people)[:, 1] - 0.5) > 1e-5
-    assert np.array_equal(result["label"][clear], model.predict(people)[clear])
+    assert_decides_alike(model, people, precision)
 
 
 def test_an_encoder_of_numbers_without_names_takes_one_matrix():

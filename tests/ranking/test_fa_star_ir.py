@@ -120,11 +120,6 @@ def test_scores_are_those_of_the_papers_text_unless_a_forced_choice_was_the_best
     assert 0 < differ < 100
 
 
-def test_placeholders_at_the_front_get_the_best_score():
-    fair = fair_scores(np.array([3.0, 2.0, 1.0, 0.0]), np.array([3, 2, 0, 1]))
-    np.testing.assert_array_equal(fair, [3.0, 2.0, 3.0, 3.0])
-
-
 def test_with_p_1_protected_candidates_come_first():
     result = FAStarIR(k=2, p=1.0).rank([4, 3, 2, 1], sensitive_features=[0, 0, 1, 1])
     assert result.order.tolist() == [2, 3, 0, 1]

@@ -6,6 +6,7 @@ import pytest
 
 from ifair.report.blocks import Heading, markdown
 from ifair.report.card import card
+from ifair.report.comparison import find_point
 from ifair.report.html import html
 from ifair.results import ResultsError
 
@@ -19,10 +20,11 @@ def test_a_card_tells_use_data_measures_and_limits(task):
     headings = [block.text for block in blocks if isinstance(block, Heading) and block.level == 2]
     assert headings == ["Model", "Intended use", "Data", "Measures", "Limits"]
     text = markdown(blocks)
-    point = next(p for p in found["points"] if p["id"] == found["choices"]["balanced"])
+    point = find_point(found, "balanced")
     one = point["test"]["utility"]
     assert f"{one['estimate']:.3f} \\[{one['low']:.3f}, {one['high']:.3f}\\]" in text
     assert "Protected attributes: sex, origin" in text
+    assert "protected group, everybody whose sex is female or origin is south" in text
     assert "by construction" in text
     assert "80 to judge on" in text or task != "classification"
 
@@ -76,7 +78,7 @@ def test_a_card_names_the_source_or_at_least_the_table():
 
 def test_measures_stand_with_their_intervals_beside_deleting_the_columns():
     found = small_evidence()
-    chosen = next(p for p in found["points"] if p["id"] == found["choices"]["balanced"])
+    chosen = find_point(found, "balanced")
     text = markdown(card(found)).replace("\\", "")
 
     def said(one, low, high):
@@ -98,7 +100,7 @@ def test_measures_stand_with_their_intervals_beside_deleting_the_columns():
 
 def test_the_verdict_and_the_cautions_stand_before_the_measures():
     found = copy.deepcopy(small_evidence())
-    chosen = next(p for p in found["points"] if p["id"] == found["choices"]["balanced"])
+    chosen = find_point(found, "balanced")
     chosen["cautions"] = [{"tag": "at chance", "text": "Worth nothing."}]
     text = markdown(card(found))
     places = [text.index(said) for said in (chosen["verdict"]["sentence"], "### Caution", "Worth nothing.", "| AUC | ")]
@@ -106,13 +108,9 @@ def test_the_verdict_and_the_cautions_stand_before_the_measures():
     assert "Caution" not in markdown(card(small_evidence(), "full"))
 
 
-def test_the_protected_group_is_defined():
-    assert "protected group, everybody whose sex is female or origin is south" in markdown(card(small_evidence()))
-
-
 def test_a_card_of_nearest_prototypes_says_what_holds_for_every_model():
     found = copy.deepcopy(small_evidence())
-    point = next(p for p in found["points"] if p["id"] == found["choices"]["balanced"])
+    point = find_point(found, "balanced")
     assert "Whatever model" not in markdown(card(found))
     point.pop("batch", None)
     point["bound"] = 0.8125

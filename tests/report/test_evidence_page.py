@@ -7,10 +7,10 @@ import json
 import re
 import zlib
 from html import unescape
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from parsed_page import ParsedPage
 
 from ifair.report.evidence_page import embed_data, fit_people, pack, page, separate_people
 from ifair.report.terminal import audit_text
@@ -19,36 +19,13 @@ from ifair.results import ResultsError
 from samples import HOSTILE, hostile_evidence, small_evidence
 
 
-class Page(HTMLParser):
-    """Tags, attributes and scripts of a page, as a browser's parser would find them."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.tags, self.scripts, self._script = [], [], None
-        self.feed(text)
-
-    def handle_starttag(self, tag, attributes):
-        self.tags.append((tag, dict(attributes)))
-        if tag == "script":
-            self._script = dict(attributes)
-            self.scripts.append([self._script, ""])
-
-    def handle_endtag(self, tag):
-        if tag == "script":
-            self._script = None
-
-    def handle_data(self, data):
-        if self._script is not None:
-            self.scripts[-1][1] += data
-
-
 @pytest.fixture(scope="module")
 def html():
     return page(small_evidence())
 
 
 def test_the_policy_allows_the_pages_own_scripts_and_nothing_else(html):
-    found = Page(html)
+    found = ParsedPage(html)
     policy = next(a["content"] for tag, a in found.tags if a.get("http-equiv") == "Content-Security-Policy")
     run = [text for attributes, text in found.scripts if "type" not in attributes]
     hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in run]
@@ -60,14 +37,14 @@ def test_the_policy_allows_the_pages_own_scripts_and_nothing_else(html):
 
 
 def test_nothing_is_loaded(html):
-    for tag, attributes in Page(html).tags:
+    for tag, attributes in ParsedPage(html).tags:
         assert "src" not in attributes
         assert tag not in ("iframe", "object", "embed", "img")
         assert attributes.get("href", "#").startswith(("#", "data:"))
 
 
 def test_the_data_come_back_from_the_page_as_they_were(html):
-    blocks = {a["id"]: text for a, text in Page(html).scripts if "id" in a}
+    blocks = {a["id"]: text for a, text in ParsedPage(html).scripts if "id" in a}
     summary, people = separate_people(small_evidence())
     assert json.loads(blocks["evidence"]) == summary
     assert json.loads(zlib.decompress(base64.b64decode(blocks["people-data"]))) == people
@@ -79,7 +56,7 @@ def test_the_data_come_back_from_the_page_as_they_were(html):
 
 def test_hostile_strings_change_nothing_but_text(html):
     hostile = page(hostile_evidence())
-    quiet, loud = Page(html), Page(hostile)
+    quiet, loud = ParsedPage(html), ParsedPage(hostile)
     assert [tag for tag, _ in loud.tags] == [tag for tag, _ in quiet.tags]
     assert len(loud.scripts) == len(quiet.scripts) == 3
     title = re.search(r"<title>(.*?)</title>", hostile, re.S)[1]
@@ -107,15 +84,12 @@ def crowded(attributes, n=10_000):
     people["distances"] = np.sort(rng.gamma(9, 0.5, (n, 10)).round(2)).tolist()
     first = found["points"][0]
     flip = {"score": rng.random(n).round(3).tolist(), "to": rng.integers(0, 4, n).tolist()}
-    found["points"] = [{**first, "id": f"{first['id']}{i or ''}", "people": people_of(rng, n)} for i in range(12)]
+    plain = [{"score": rng.random(n).round(3).tolist(), "flip": None, "alternatives": []} for _ in range(12)]
+    found["points"] = [{**first, "id": f"{first['id']}{i or ''}", "people": one} for i, one in enumerate(plain)]
     found["choices"] = {}
     for point in found["points"][:4]:
         point["people"] |= {"flip": flip, "alternatives": [{"sex": str(i)} for i in range(4)]}
     return found
-
-
-def people_of(rng, n):
-    return {"score": rng.random(n).round(3).tolist(), "flip": None, "alternatives": []}
 
 
 def short_attributes(rng, n):
@@ -150,7 +124,7 @@ def test_long_texts_are_cut_and_what_is_left_out_is_said(monkeypatch):
     assert len(html.encode()) < 460_000
     said = unescape(re.search(r'id="not-shown">(.*?)</p>', html, re.S)[1])
     assert "Texts are cut to 12 characters" in said
-    blocks = {a["id"]: text for a, text in Page(html).scripts if "id" in a}
+    blocks = {a["id"]: text for a, text in ParsedPage(html).scripts if "id" in a}
     people = json.loads(zlib.decompress(base64.b64decode(blocks["people-data"])))
     shown = {a["name"]: a for a in people["attributes"]}
     missing = {f"text <{i}>" for i in range(6)} - set(shown)

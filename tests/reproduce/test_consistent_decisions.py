@@ -77,7 +77,8 @@ def test_a_tuned_threshold_adds_points_and_takes_none_away(summary):
 
 def test_thresholds_are_judged_as_one_by_one():
     rng = np.random.default_rng(1)
-    y, scores, near = rng.integers(0, 2, 60), rng.random(60).round(1), rng.integers(0, 60, (60, 4))
+    y, scores, steps = rng.integers(0, 2, 60), rng.random(60).round(1), rng.integers(1, 60, (60, 4))
+    near = (np.arange(60)[:, None] + steps) % 60  # others, never oneself
     cuts = np.array([0.2, 0.5, 0.7])
     for cut, found in zip(cuts, judge_thresholds(y, scores, cuts, near)):
         decisions = (scores > cut).astype(int)

@@ -303,6 +303,35 @@ def test_plain_data_rebuild_a_similarity(people):
     assert next(unit["size"] for unit in again.units_ if unit["name"] == "income") == 1000.0
 
 
+@pytest.mark.parametrize("caliper", ["auto", 0.7, 1.4])
+def test_pairs_at_the_very_caliper_are_within_reach_however_it_is_asked(caliper):
+    # Whole numbers: many pairs are equally far apart, and the caliper is the distance of some.
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame({"age": rng.integers(18, 70, 90), "skill": rng.integers(1, 9, 90), "job": list("abc") * 30})
+    units = {"age": 10.0, "skill": 1 / 0.7} if caliper != "auto" else None
+    alike = Similarity(n_neighbors=89, caliper=caliper, units=units).fit(frame)
+    again = Similarity.from_dict(json.loads(json.dumps(alike.to_dict())))
+    apart = again.distances(frame)
+    np.fill_diagonal(apart, np.inf)
+    edge = np.isclose(apart, again.caliper_, rtol=1e-9)
+    assert edge.any()
+    expected = (apart < again.caliper_) | edge
+    a, b = np.nonzero(~np.eye(90, dtype=bool))
+    explained = [one.within_reach for one in again.explain_pairs(frame, a, b)]
+    np.testing.assert_array_equal(explained, expected[a, b])
+    for one in (alike, again):
+        near = one.neighbours(frame).indices
+        assert [set(row[row >= 0]) for row in near] == [set(np.flatnonzero(row)) for row in expected]
+
+
+def test_a_learned_caliper_compares_with_distances_as_a_search_does(people):
+    whole = people.assign(income=people["income"].round(-3))
+    alike = Similarity(protected=["sex"], n_neighbors=299).fit(whole)
+    apart = alike.distances(whole)
+    np.fill_diagonal(apart, np.inf)
+    assert (apart <= alike.caliper_).sum() == alike.neighbours(whole).count.sum()
+
+
 def test_many_pairs_are_explained_as_each_alone(people):
     alike = Similarity(protected=["sex"]).fit(people)
     found = alike.explain_pairs(people, [0, 5, 9], [1, 2, 3])

@@ -1,7 +1,6 @@
 """Only an empty cell is missing, columns of numbers are columns of numbers, and all other cells stay as they are."""
 
 import os
-from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -11,16 +10,6 @@ from ifair.errors import IfairError
 from ifair.tables import Roles, check_table
 from ifair.tables.cell_types import OFTEN_MISSING, apply_types, infer_types, mark_missing
 from ifair.tables.read import read_blocks, read_table
-
-
-@pytest.fixture
-def csv(tmp_path) -> Callable:
-    def write(text):
-        path = tmp_path / "people.csv"
-        path.write_bytes(text.encode())
-        return path
-
-    return write
 
 
 @pytest.mark.parametrize("word", sorted({*OFTEN_MISSING, "none", "NaT", "unknown"}))

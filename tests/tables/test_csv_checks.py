@@ -1,6 +1,7 @@
 """CSV files that cannot be read as they are: the message says what is wrong and how to mend it."""
 
 import gzip
+import re
 import shlex
 import subprocess
 import sys
@@ -22,16 +23,34 @@ def refusal(path):
     return str(whole.value)
 
 
-def test_columns_of_the_same_name_are_named(tmp_path):
-    path = tmp_path / "people.csv"
-    path.write_text('\ufeff\nincome,age,sex,"income",sex,,\n1,2,f,3,m,,\n')
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("people.xlsx", b"PK", "neither CSV"),
+        ("people.csv", b"", r"people\.csv is empty"),
+        ("people.csv", b"\xef\xbb\xbf \n\n", r"people\.csv is empty"),
+        ("people.csv.gz", gzip.compress(b"", mtime=0), r"people\.csv\.gz is empty"),
+        ("people.csv", b"sex,age\n", "no records"),
+        ("people.csv", b"sex,age\nf,1,2\n", "more fields than its header|not a CSV table"),
+        ("people.csv", b"sex,age\nf,1\nm,1,2\n", "not a CSV table"),
+        ("people.csv", "sex,ag\xe9\nf,1\n".encode("latin-1"), "is not UTF-8"),
+        ("people.csv.gz", b"no gzip", "not a CSV table"),
+        ("people.csv.gz", gzip.compress(b"sex,age\n" + b"f,1\n" * 99, mtime=0)[:20] + b"?" * 20, "not a CSV table"),
+    ],
+)
+def test_a_file_that_is_no_table_is_refused(tmp_path, name, content, reason):
+    (tmp_path / name).write_bytes(content)
+    assert re.search(reason, refusal(tmp_path / name))
+    assert re.search(rf"did you mean '{name}'", refusal(tmp_path / name.replace("people", "poeple")))
+
+
+def test_columns_of_the_same_name_are_named(csv):
+    path = csv('\ufeff\nincome,age,sex,"income",sex,,\n1,2,f,3,m,,\n')
     assert "columns 'income', 'sex' occur more than once" in refusal(path)
 
 
-def test_columns_without_a_name_or_with_a_dot_and_a_number_are_not_of_the_same_name(tmp_path):
-    path = tmp_path / "people.csv"
-    path.write_text("income,income.1,,\n1,2,3,4\n")
-    assert read_table(path).shape == (1, 4)
+def test_columns_without_a_name_or_with_a_dot_and_a_number_are_not_of_the_same_name(csv):
+    assert read_table(csv("income,income.1,,\n1,2,3,4\n")).shape == (1, 4)
 
 
 @pytest.mark.parametrize(
@@ -51,10 +70,8 @@ def test_the_command_that_a_wrong_separator_comes_with_mends_it(tmp_path, monkey
     assert pd.api.types.is_numeric_dtype(mended["income"])
 
 
-def test_a_table_of_tabs_needs_another_name_only(tmp_path):
-    path = tmp_path / "people.csv"
-    path.write_text("sex\tage\nf\t3\n")
-    message = refusal(path)
+def test_a_table_of_tabs_needs_another_name_only(csv, tmp_path):
+    message = refusal(csv("sex\tage\nf\t3\n"))
     assert "separated by tabs" in message
     subprocess.run(shlex.split(message.split("end with .tsv: ")[1]), check=True)
     assert list(read_table(tmp_path / "people.tsv").columns) == ["sex", "age"]
@@ -68,10 +85,8 @@ def test_a_table_of_tabs_needs_another_name_only(tmp_path):
         "a,b\n1,x;y;z\n",
     ],
 )
-def test_other_separators_within_a_table_of_commas_are_text(tmp_path, text):
-    path = tmp_path / "people.csv"
-    path.write_text(text)
-    assert read_table(path).shape[1] == text.split("\n")[0].count(",") + 1
+def test_other_separators_within_a_table_of_commas_are_text(csv, text):
+    assert read_table(csv(text)).shape[1] == text.split("\n")[0].count(",") + 1
 
 
 @pytest.mark.parametrize("ending", ["csv", "csv.gz"])
@@ -92,7 +107,5 @@ def test_the_first_line_that_is_not_utf8_is_named_and_the_command_mends_it(tmp_p
     assert mended.columns[0] == lines[0].split(",")[0]
 
 
-def test_a_file_of_utf_16_is_told_apart(tmp_path):
-    path = tmp_path / "people.csv"
-    path.write_text("sex,age\nf,1\n", encoding="utf-16")
-    assert "iconv -f utf16 -t utf8" in refusal(path)
+def test_a_file_of_utf_16_is_told_apart(csv):
+    assert "iconv -f utf16 -t utf8" in refusal(csv("sex,age\nf,1\n", "utf-16"))

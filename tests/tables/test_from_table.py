@@ -1,7 +1,5 @@
 """The user's own table: from pandas, polars, CSV and Parquet, with roles by name."""
 
-import gzip
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -80,26 +78,11 @@ def test_a_wrong_name_suggests_the_right_one(roles, suggestion):
         from_table(PEOPLE, **roles)
 
 
-def test_a_column_has_one_role_only():
-    with pytest.raises(DataError, match="'sex' is both the target and protected"):
-        from_table(PEOPLE, protected="sex", target="sex")
-
-
-def test_a_target_of_two_words_needs_the_positive_one():
-    with pytest.raises(DataError, match="say which one is positive, such as positive='no'"):
-        from_table(PEOPLE, protected="sex", target="hired")
-
-
 def test_a_target_of_many_numbers_is_a_score_and_one_of_zeros_and_ones_a_class():
     assert from_table(PEOPLE, protected="sex", target="score").target.dtype == float
     binary = PEOPLE.assign(hired=[0, 1, 0, 1, 1])
     assert from_table(binary, protected="sex", target="hired").target.tolist() == [0, 1, 0, 1, 1]
     assert from_table(binary.astype({"hired": bool}), protected="sex", target="hired").target.sum() == 3
-
-
-def test_a_target_with_holes_is_refused():
-    with pytest.raises(DataError, match="1 missing values"):
-        from_table(PEOPLE.assign(hired=[1, 0, None, 1, 0]), protected="sex", target="hired")
 
 
 def test_a_table_without_target_is_enough_for_a_representation():
@@ -133,34 +116,6 @@ def test_a_mask_must_fit():
         from_table(PEOPLE, protected="sex", group=[True, False])
     with pytest.raises(DataError, match="one bool"):
         from_table(PEOPLE, protected="sex", group=np.arange(5))
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "reason"),
-    [
-        ("people.xlsx", b"PK", "neither CSV"),
-        ("people.csv", b"", r"people\.csv is empty"),
-        ("people.csv", b"\xef\xbb\xbf \n\n", r"people\.csv is empty"),
-        ("people.csv.gz", gzip.compress(b"", mtime=0), r"people\.csv\.gz is empty"),
-        ("people.csv", b"sex,age\n", "no records"),
-        ("people.csv", b"sex,age\nf,1,2\n", "more fields than its header|not a CSV table"),
-        ("people.csv", b"sex,age\nf,1\nm,1,2\n", "not a CSV table"),
-        ("people.csv", "sex,ag\xe9\nf,1\n".encode("latin-1"), "is not UTF-8"),
-        ("people.csv.gz", b"no gzip", "not a CSV table"),
-        ("people.csv.gz", gzip.compress(b"sex,age\n" + b"f,1\n" * 99, mtime=0)[:20] + b"?" * 20, "not a CSV table"),
-        ("people.parquet", b"PAR1 nonsense", "not a Parquet table|needs pyarrow"),
-    ],
-)
-def test_a_file_that_is_no_table_is_refused(tmp_path, name, content, reason):
-    (tmp_path / name).write_bytes(content)
-    with pytest.raises(DataError, match=reason):
-        from_table(tmp_path / name, protected="sex")
-
-
-def test_a_mistyped_file_name_suggests_the_right_one(tmp_path):
-    (tmp_path / "people.csv").write_text("sex\nf\n")
-    with pytest.raises(DataError, match=r"did you mean 'people\.csv'"):
-        from_table(tmp_path / "poeple.csv", protected="sex")
 
 
 def test_other_objects_and_repeated_columns_are_refused():

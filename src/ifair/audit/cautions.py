@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
+from ifair.evaluate.rules import is_nearly_one_decision
 from ifair.results import Caution
 
 CHANCE = {"classification": 0.5, "regression": 0.0}
 """The utility of a model that knows nothing; there is no one number for rankings."""
 
-NEARLY_ALL = 0.95
-"""Of people with the same decision."""
+ONE_DECISION = "nearly one decision"
+"""The tag of that caution."""
 
 NARROW = 0.1
 """Of the spread of the scores on the full data."""
@@ -33,12 +34,12 @@ def _at_chance(task: str, utility: str, point: Mapping[str, Any]) -> tuple[str, 
 
 def _one_decision(point: Mapping[str, Any], before: Mapping[str, Any]) -> tuple[str, str] | None:
     one = point["test"].get("positive")
-    if one is None or max(one["estimate"], 1 - one["estimate"]) < NEARLY_ALL:
+    if one is None or not is_nearly_one_decision(one["estimate"]):
         return None
     share, was = one["estimate"], before["test"]["positive"]["estimate"]
     lot = share**2 + (1 - share) ** 2
-    return "nearly one decision", (
-        f"{_percent(share)} of people get a positive decision (full data: {_percent(was)}): consistency is easy when "
+    return ONE_DECISION, (
+        f"{percent(share)} of people get a positive decision (full data: {percent(was)}): consistency is easy when "
         f"nearly all get the same decision. Drawing lots at this rate would give a yNN of {lot:.3f}."
     )
 
@@ -53,6 +54,6 @@ def _one_score(point: Mapping[str, Any], before: Mapping[str, Any]) -> tuple[str
     )
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
     # Halves upwards, as the page's own script rounds.
     return f"{100 * share + 1e-9:.1f} %"

@@ -102,7 +102,7 @@ def evidence(
     parity : tuple of str, optional
         ``("selection", COLUMN)``: every group of a column is selected at the same rate, as many people in all;
         ``("opportunity", COLUMN)``: at the same rate among those whom the model expects to be positive. By a threshold
-        per group, found on the validation people. The group is then used in deciding.
+        per group, found on the validation people. The group is then used in deciding. By default that of the tuning.
     existing : Existing, optional
         A model that decides already: it is judged by what it said, beside models that delete columns.
     n_jobs : int, optional
@@ -123,6 +123,8 @@ def evidence(
     if tuning is not None:
         categorical = categorical or tuning.get("categorical", ())
         similarity = find_similarity(tuning) if similarity is None else similarity
+        if parity is None and existing is None and "parity" in tuning:
+            parity = tuning["parity"]["kind"], tuning["parity"]["groups"]
     parts = split_for_audit(dataset, seed, most_people=most_people, categorical=categorical, similarity=similarity)
     if parity is not None:
         check_parity(dataset, parts.task, *parity)

@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ifair.audit.cautions import ONE_DECISION, percent
 from ifair.evaluate.measures import plain_number
 from ifair.evaluate.resampling import Measured
 from ifair.evaluate.statistics import quantile_interval
@@ -152,8 +153,17 @@ def _sentence(point: Point, references: Mapping[str, Point], utility: Utility, d
     for role in references:
         won = net_gain(point["differences"][role], utility["chance"])
         if won <= 0:
-            return f"{ways[role]} does {'as well' if won == 0 else 'better'} here; use that.", False
+            how = f"{ways[role]} does {'as well' if won == 0 else 'better'} here; use that"
+            return f"{how}{_need_of_threshold(references[role])}.", False
     return _praise(point, references["deleted"], utility["name"], deleted), True
+
+
+def _need_of_threshold(point: Point) -> str:
+    """What to change about the decisions of a point whose scores are good, if nearly all of them are the same."""
+    if not any(caution["tag"] == ONE_DECISION for caution in point.get("cautions", [])):
+        return ""
+    share = point["test"]["positive"]["estimate"] or 0.0
+    return f", with another threshold or a rate: {percent(share)} of people get a positive decision by it"
 
 
 def net_gain(differences: Mapping[str, Difference], chance: float | None) -> float:

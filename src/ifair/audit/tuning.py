@@ -5,23 +5,23 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from ifair.audit.cautions import CHANCE
 from ifair.datasets.dataset import Dataset
-from ifair.errors import IfairError, nearest_name
+from ifair.errors import IfairError, suggest_name
 from ifair.evaluate.arms import MODELS, Arm, is_penalised, list_arms
 from ifair.evaluate.candidates import EXISTING, VARIANTS, Candidate
 from ifair.evaluate.fronts import pareto_front
 from ifair.evaluate.measures import USEFULNESS, brief_measures, plain_number
-from ifair.evaluate.rules import RULES, choose, find_worthwhile
+from ifair.evaluate.rules import RULES, choose, find_worthwhile, is_nearly_one_decision
 from ifair.evaluate.search import Progress, search
 from ifair.evaluate.splits import split_table
-from ifair.evaluate.training import train
-from ifair.results import Choices, Role, TunedData, TunedPoint, Tuning
+from ifair.evaluate.training import check_parity, train
+from ifair.results import Choices, Parity, Role, TunedData, TunedPoint, Tuning
 
 MEASURES = ("utility", "ranks")
 """Both of scores, so that neither a threshold nor a constant wins."""
@@ -64,6 +64,7 @@ def tune(
     categorical: Sequence[str] = (),
     similarity: Any = None,
     threshold: float = 0.5,
+    parity: tuple[str, str] | None = None,
     observer: Callable[[TuningStep], None] | None = None,
 ) -> Tuning:
     """Search model, representation and strength of consistent decisions, best in utility and consistency at once.
@@ -97,6 +98,8 @@ def tune(
         Who is like whom. Default: :class:`ifair.Similarity` of all unprotected attributes.
     threshold : float
         Of two classes: who has a higher score is decided about positively.
+    parity : tuple of str, optional
+        Judge every setting by decisions that give groups the same rate; see :func:`ifair.audit.evidence`.
     observer : callable, optional
         Told a :class:`TuningStep` after every candidate.
 
@@ -112,6 +115,8 @@ def tune(
     parts = split_table(
         dataset, seed, most_people=most_people, most_training=learn_from, categorical=categorical, similarity=similarity
     )
+    if parity is not None:
+        check_parity(dataset, parts.task, *parity)
     low, high = parts.score_range
     arms = list_arms(parts.task, models, variant=variant, width=high - low)
     shares = [n_trials // len(arms) + (i < n_trials % len(arms)) for i in range(len(arms))]
@@ -121,6 +126,7 @@ def tune(
         # Of so few people a model is learned faster by one thread than by several that wait for each other.
         with threadpool_limits(1):
             trained = train(candidate, parts, seed, {"n_jobs": -1, **options}, threshold=threshold)
+            trained = trained if parity is None else trained.at_parity(parts.validation, *parity)
             return dict(brief_measures(parts.validation, trained.outcome(parts.validation), parts))
 
     about = {
@@ -130,6 +136,7 @@ def tune(
         "most": [most_people, learn_from],
         "similarity": parts.similarity,
         "threshold": threshold,
+        **({} if parity is None else {"parity": list(parity)}),
     }
     try:
         baselines = [_describe(one, reach(one)) for one in (Candidate(m, {}, models[0]) for m in ("full", "masked"))]
@@ -140,15 +147,15 @@ def tune(
         if share:
             trials += _search_arm(arm, share, reach, clock, journal=journal, about=about, seed=seed)
     # What two searches found is one candidate.
-    trials = list({point["id"]: point for point in trials}.values())
-    penalised = choose_penalised(trials, parts.task)
-    for point in [point for point in trials if point["id"] == penalised][:1]:
-        point["role"] = "penalised"
-        baselines.append(point)
+    by_id = {point["id"]: point for point in trials}
+    trials = list(by_id.values())
+    if penalised := by_id.get(choose_penalised(trials, parts.task) or ""):
+        penalised["role"] = "penalised"
+        baselines.append(penalised)
     front = find_front(trials)
     if not front:
         raise IfairError(f"{dataset.name}: none of {len(trials)} settings could be judged by {' and '.join(MEASURES)}")
-    return {
+    found: Tuning = {
         "format": "ifair-tuning",
         "version": 3,
         "data": _describe_data(dataset),
@@ -165,6 +172,9 @@ def tune(
         "learned_from": len(parts.train),
         "threshold": threshold if parts.task == "classification" else None,
     }
+    if parity is not None:
+        found["parity"] = cast(Parity, {"kind": parity[0], "groups": parity[1]})
+    return found
 
 
 def _describe_data(dataset: Dataset) -> TunedData:
@@ -197,7 +207,7 @@ def _search_arm(
 
     about = {**how.pop("about"), "arm": arm.name, "variant": arm.variant}
     found = search(
-        objective, arm.space, measures=MEASURES, n_trials=n_trials, start=arm.start[:n_trials], about=about,
+        objective, arm.space, measures=MEASURES, n_trials=n_trials, start=[arm.start], about=about,
         observer=tell, **how,
     )  # fmt: skip
     return [_describe(arm.candidate(trial.setting), trial.result["validation"]) for trial in found]
@@ -264,11 +274,15 @@ def find_front(points: Sequence[Any]) -> list[Any]:
 
 
 def name_choices(points: Sequence[Mapping[str, Any]], task: str) -> Choices:
-    """The id of the point that each rule would choose by its measures on validation data."""
+    """The id of the point that each rule would choose by its measures on validation data.
+
+    Nobody should use what decides nearly the same about everybody: it is chosen only where all worthwhile ones do.
+    """
     rows = [point["validation"] for point in points]
     utility, fairness = MEASURES
     chance = CHANCE.get(task, 0.0)
     kept = find_worthwhile(rows, utility=utility, fairness=fairness, chance=chance)
+    kept = [i for i in kept if not is_nearly_one_decision(rows[i].get("positive"))] or kept
     if not kept:
         return {}
     # Both from 0, for what knows nothing, to 1: half of an AUC comes for free.
@@ -278,8 +292,13 @@ def name_choices(points: Sequence[Mapping[str, Any]], task: str) -> Choices:
 
 
 def choose_penalised(points: Sequence[Mapping[str, Any]], task: str) -> str | None:
-    """The id of the balanced one of those that only delete the protected columns and have a penalty."""
-    return name_choices([p for p in points if is_penalised(Candidate.from_data(p["candidate"]))], task).get("balanced")
+    """The id of the balanced one of those that only delete the protected columns and have a penalty.
+
+    By its scores alone, whatever is decided by them: it is what others are measured by, and no choice for use.
+    """
+    penalised = [p for p in points if is_penalised(Candidate.from_data(p["candidate"]))]
+    scored = [{**p, "validation": {**p["validation"], "positive": None}} for p in penalised]
+    return name_choices(scored, task).get("balanced")
 
 
 def list_tuned(tuning: Mapping[str, Any]) -> list[Candidate]:
@@ -306,9 +325,7 @@ def find_tuned(tuning: Mapping[str, Any], choice: str) -> Candidate:
     named |= {letter(i): candidate.id for i, candidate in enumerate([*plain, *list_tuned(tuning)])}
     found = by_id.get(named.get(choice, choice))
     if found is None:
-        known = [*named, *by_id]
-        near = nearest_name(choice, known)
-        hint = f", did you mean {near!r}?" if near else f"; there are {', '.join(named)}, and points by their id"
+        hint = suggest_name(choice, [*named, *by_id]) or f"; there are {', '.join(named)}, and points by their id"
         raise IfairError(f"the tuning has no point {choice!r}{hint}")
     return found
 

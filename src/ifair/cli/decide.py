@@ -8,14 +8,12 @@ import click
 from ifair.cli.extras import needs
 from ifair.cli.output import (
     INPUT,
+    TableOutput,
     find_free_names,
     json_option,
     missing_option,
     output_option,
-    prepare_table_output,
-    tell_written,
     trusted_option,
-    write_rows,
 )
 from ifair.cli.terminal_text import make_printable, warn
 from ifair.errors import unknown_name
@@ -77,7 +75,7 @@ def decide(
         raise click.UsageError("--parity and --groups COLUMN belong together")
     if parity not in (None, "none") and threshold is not None:
         raise click.UsageError("--parity finds the thresholds itself: give --rate or --n, not --threshold")
-    prints = prepare_table_output(table, output, as_json)
+    decisions = TableOutput(table, output, as_json)
     needs("a model file", "skops")
 
     from ifair.cli.saved_model import Model
@@ -91,7 +89,7 @@ def decide(
                 f"{flag} selects people, and this model names one of {len(fitted.classes)} classes for each: leave it "
                 "out, or fit a model of one class against all others with --positive"
             )
-        _decide_classes(fitted, table, id_, output, prints, as_json)
+        _decide_classes(fitted, table, id_, decisions)
         return
     recorded = parity is None and "parity" in fitted.decision
     if recorded:
@@ -107,42 +105,42 @@ def decide(
         threshold = fitted.decision.get("threshold") if rate is None and parity is None else None
         if rate is threshold is None:
             raise click.UsageError("say how many to select: one of --rate, --n and --threshold")
-    rows, id_ = _read_rows(fitted, table, id_, groups)
-    if groups is not None:
-        _warn_small_groups(rows[groups])
+    why = f" (groups that {model.name} selects at the same rate; --parity none switches that off)" if recorded else ""
+    rows, id_ = _read_rows(fitted, table, id_, groups, why)
+    named = None if groups is None else _name_groups(mark_missing(rows[[groups]], fitted.missing)[0], groups)
     batch = fitted.decide_batch(
         fitted.check_records(rows),
         rate=rate,
         n=n,
         threshold=threshold,
         parity=parity,
-        groups=None if groups is None else mark_missing(rows[[groups]], fitted.missing)[0][groups].to_numpy(),
+        groups=named,
         labels=list(range(1, len(rows) + 1)) if id_ is None else rows[id_].tolist(),
     )
     fitted.warn_of_cells()
     decided = _make_table(batch)
-    write_rows(_add_id(decided, rows, id_), output, prints)
     facts = _describe_batch(batch, decided, None if id_ is None else rows[id_].to_numpy())
     if parity is not None:
         facts["parity"] = {"kind": parity, "groups": groups, "as_fitted": recorded}
-    tell_written("Decisions", output, facts, _format_batch(facts), as_json=as_json, prints=prints)
+    decisions.write(_add_id(decided, rows, id_), "Decisions", facts, _format_batch(facts))
 
 
-def _decide_classes(fitted: Any, table: Path, id_: str | None, output: Path, prints: bool, as_json: bool) -> None:
+def _decide_classes(fitted: Any, table: Path, id_: str | None, decisions: TableOutput) -> None:
     """Write the class of everybody, where there are more than two."""
     rows, id_ = _read_rows(fitted, table, id_)
     decided = fitted.decide_classes(fitted.check_records(rows))
     fitted.warn_of_cells()
-    write_rows(_add_id(decided, rows, id_), output, prints)
     counts = {name: int((decided["decision"] == name).sum()) for name in fitted.classes}
     changed = int(decided["changed"].sum())
     facts = {"people": len(decided), "classes": counts, "changed": changed}
     told = ", ".join(f"{make_printable(name)} {count}" for name, count in counts.items())
     text = f"{len(decided)} people: {told}; {changed} decided about otherwise than by the model alone"
-    tell_written("Decisions", output, facts, text, as_json=as_json, prints=prints)
+    decisions.write(_add_id(decided, rows, id_), "Decisions", facts, text)
 
 
-def _read_rows(fitted: Any, table: Path, id_: str | None, groups: str | None = None) -> tuple[Any, str | None]:
+def _read_rows(
+    fitted: Any, table: Path, id_: str | None, groups: str | None = None, why: str = ""
+) -> tuple[Any, str | None]:
     """The whole table as it stands, in which columns that were asked for must be; and the column that names a row."""
     import pandas as pd
 
@@ -151,7 +149,7 @@ def _read_rows(fitted: Any, table: Path, id_: str | None, groups: str | None = N
     rows = pd.concat(list(read_blocks(table)), ignore_index=True)
     for name in (id_, groups):
         if name is not None and name not in rows.columns:
-            raise unknown_name("column", name, rows.columns)
+            raise unknown_name("column", name, rows.columns, why if name == groups else "")
     # The id that was recorded need not be in every later table.
     return rows, id_ or (fitted.roles.id if fitted.roles.id in rows.columns else None)
 
@@ -162,6 +160,20 @@ def _add_id(decided: Any, rows: Any, id_: str | None) -> Any:
     if id_ is not None:
         written.insert(0, id_, rows[id_].to_numpy())
     return written
+
+
+def _name_groups(frame: Any, column: str) -> Any:
+    """Everybody's group, shape (M,). As in an audit, people without one are a group; that is told."""
+    import pandas as pd
+
+    from ifair.evaluate.training import name_groups
+
+    groups, empty = frame[column], int(frame[column].isna().sum())
+    if empty:
+        warn([f"--groups {column}: {empty} people have no value, and are a group of their own"])
+        groups = pd.Series(name_groups(frame, column), name=column)
+    _warn_small_groups(groups)
+    return groups.to_numpy()
 
 
 def _warn_small_groups(groups: Any) -> None:

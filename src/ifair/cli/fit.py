@@ -1,6 +1,5 @@
 """``ifair fit``: from a table to a model in a file: a fair representation, decisions on it, or what a tuning chose."""
 
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from ifair.cli.audit_options import estimator_option, find_parity, parity_option
 from ifair.cli.extras import needs, needs_for_tables
 from ifair.cli.output import INPUT, echo_json, explain_write_errors, json_option, output_option, prepare_output
 from ifair.cli.roles_options import needs_protected, roles_options
-from ifair.cli.terminal_text import make_printable, warn
+from ifair.cli.terminal_text import make_printable, tell_warnings, warn
 from ifair.errors import IfairError
 
 TOP_WEIGHTS = 5
@@ -123,6 +122,7 @@ def fit(
     people = checked.to_dataset(needs_group=tuning is not None)
     if tuning is not None:
         recipe = _read_recipe(tuning, (choice or "balanced").replace(" ", "_"), people, seed, as_audited)
+        equal = equal or _take_parity(recipe.pop("parity"), rate)
     else:
         recipe = _write_recipe(roles, consistent, estimator or "linear", seed or 0, representing)
     learned_from = recipe.pop("learned_from", people)
@@ -156,10 +156,8 @@ def fit(
         "training": _describe_training(trained),
         **({} if people.target is None else {"decision": limit, "flips": _count_flips(trained, learned_from, limit)}),
     }
-    with explain_write_errors(output), warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with explain_write_errors(output), tell_warnings():
         ifair.save(trained.estimator, output, about=about)
-    warn(str(w.message) for w in caught)
     if as_json:
         echo_json({"model": str(output), **about, "warnings": checked.warnings})
     else:
@@ -230,12 +228,28 @@ def _read_recipe(path: Path, choice: str, people: Any, seed: int | None, as_audi
         "similarity": find_similarity(tuning),
         "categorical": tuning["categorical"],
         "threshold": tuning["threshold"],
+        "parity": tuning.get("parity"),
         "about": {"tuning": path.name, "choice": choice, "as_audited": as_audited},
     }
     if as_audited:
         alike = {"categorical": tuning["categorical"], "similarity": recipe["similarity"]}
         recipe["learned_from"] = split_for_audit(people, recipe["seed"], **alike).train.records
     return recipe
+
+
+def _take_parity(tuned: Any, rate: float | None) -> tuple[str, str] | None:
+    """The parity that a tuning was judged by, where a rate is given; where none is, that it does without is told."""
+    if tuned is None:
+        return None
+    if rate is None:
+        warn(
+            [
+                f"tuned with --parity {tuned['kind']} --groups {tuned['groups']}, and this model decides by one "
+                "threshold for all: say how many with --rate, and it keeps the parity"
+            ]
+        )
+        return None
+    return tuned["kind"], tuned["groups"]
 
 
 def _fit_in_words(people: Any, task: str, recipe: dict[str, Any], jobs: int) -> Any:
@@ -247,8 +261,8 @@ def _fit_in_words(people: Any, task: str, recipe: dict[str, Any], jobs: int) -> 
     from ifair.similarity.similarity import make_similarity
 
     categorical = list(recipe["categorical"]) or "auto"
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    # What happened to convergence is part of what is printed about the model.
+    with tell_warnings(without=ConvergenceWarning):
         try:
             alike = make_similarity(
                 recipe["similarity"] or "attributes",
@@ -268,8 +282,6 @@ def _fit_in_words(people: Any, task: str, recipe: dict[str, Any], jobs: int) -> 
         except (ValueError, TypeError) as error:
             # The estimators refuse bad tables and settings this way, in words.
             raise IfairError(str(error)) from error
-    # What happened to convergence is part of what is printed about the model.
-    warn(str(w.message) for w in caught if not issubclass(w.category, ConvergenceWarning))
     for pipeline in [trained.pipeline, trained.estimator.estimator] if trained.consistent else [trained.estimator]:
         if "n_jobs" in pipeline.get_params() or "fair__n_jobs" in pipeline.get_params():
             # How many threads learned it and how it was shown are no properties of the model.
@@ -348,10 +360,13 @@ def _describe_model(about: dict[str, Any]) -> list[str]:
         lines.append(f"people are weighted by {data['weighted_by']!r}")
     if "weights" in learned:
         weights = learned["weights"]
-        end = "converged" if learned["converged"] else "NOT converged; raise --max-iter"
+        # What a tuning says is learned as it was judged.
+        hint = "; that is how it was tuned" if "tuning" in about["settings"] else "; raise --max-iter"
+        end = f"{'converged' if learned['converged'] else 'NOT converged'} after {learned['iterations']} iterations"
+        end += "" if learned["converged"] else hint
         lines += [
             f"loss {learned['loss']:.4g}: utility {learned['utility_loss']:.4g}, fairness "
-            f"{learned['fairness_loss']:.4g}; {end} after {learned['iterations']} iterations",
+            f"{learned['fairness_loss']:.4g}; {end}",
             "columns that count most in distances:",
             *(f"  {weight:8.3f}  {make_printable(name)}" for name, weight in list(weights.items())[:TOP_WEIGHTS]),
         ]

@@ -82,22 +82,6 @@ def echo_json(data: Any) -> None:
     click.echo(format_json(data, indent=2))
 
 
-def prepare_table_output(table: Path, output: Path, as_json: bool) -> bool:
-    """Refuse, before any work, a table that could not be written; whether it goes to standard output."""
-    prints = str(output) == "-"
-    if prints and as_json:
-        raise click.UsageError("standard output cannot hold the table and JSON; give --output a file")
-    if prints:
-        write_utf8()
-    needs_for_tables(table, None if prints else output)
-    if not prints:
-        from ifair.tables.write import check_table_name
-
-        check_table_name(output)
-        prepare_output(output, "table")
-    return prints
-
-
 missing_option = click.option(
     "--missing",
     multiple=True,
@@ -145,22 +129,43 @@ def explain_write_errors(path: Path) -> Iterator[None]:
         raise click.ClickException(f"cannot write {path}: {error.strerror}") from error
 
 
-def write_rows(rows: Any, output: Path, prints: bool) -> None:
-    """Write a table whole, or print it as CSV."""
-    from ifair.tables.write import BlockWriter
+class TableOutput:
+    """Where a table goes that a command makes of another: to a file, or as CSV to standard output.
 
-    with explain_write_errors(output), BlockWriter(output, sys.stdout if prints else None) as writer:
-        writer.write(rows)
+    One that could not be written is refused here, before any work.
+    """
 
+    def __init__(self, table: Path, path: Path, as_json: bool) -> None:
+        self.path, self.prints, self._as_json = path, str(path) == "-", as_json
+        if self.prints and as_json:
+            raise click.UsageError("standard output cannot hold the table and JSON; give --output a file")
+        if self.prints:
+            write_utf8()
+        needs_for_tables(table, None if self.prints else path)
+        if not self.prints:
+            from ifair.tables.write import check_table_name
 
-def tell_written(what: str, output: Path, facts: dict[str, Any], text: str, *, as_json: bool, prints: bool) -> None:
-    """Say what became of a table: as JSON, or in words, beside the table where that goes to standard output."""
-    if as_json:
-        echo_json({"output": str(output), **facts})
-        return
-    click.echo(text, err=prints)
-    if not prints:
-        click.echo(f"\n{what}: {output}")
+            check_table_name(path)
+            prepare_output(path, "table")
+
+    @contextmanager
+    def open(self) -> Iterator[Any]:
+        """A writer of blocks; the table is there when all of it is."""
+        from ifair.tables.write import BlockWriter
+
+        with explain_write_errors(self.path), BlockWriter(self.path, sys.stdout if self.prints else None) as writer:
+            yield writer
+
+    def write(self, rows: Any, what: str, facts: dict[str, Any], text: str) -> None:
+        """Write all rows, and say so: as JSON, or in words, beside the table where that goes to standard output."""
+        with self.open() as writer:
+            writer.write(rows)
+        if self._as_json:
+            echo_json({"output": str(self.path), **facts})
+            return
+        click.echo(text, err=self.prints)
+        if not self.prints:
+            click.echo(f"\n{what}: {self.path}")
 
 
 def write_text(path: Path, text: str, kind: str) -> None:

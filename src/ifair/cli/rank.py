@@ -1,6 +1,5 @@
 """``ifair rank``: rankings in which protected candidates get their share."""
 
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -8,18 +7,9 @@ import click
 from click.core import ParameterSource
 
 from ifair.cli.extras import needs
-from ifair.cli.output import (
-    INPUT,
-    find_free_names,
-    json_option,
-    output_option,
-    prepare_table_output,
-    tell_written,
-    trusted_option,
-    write_rows,
-)
+from ifair.cli.output import INPUT, TableOutput, find_free_names, json_option, output_option, trusted_option
 from ifair.cli.roles_options import needs_protected, roles_options
-from ifair.cli.terminal_text import make_printable, warn
+from ifair.cli.terminal_text import make_printable, tell_warnings, warn
 from ifair.errors import IfairError, unknown_name
 
 NEW = ("rank", "fair_score", "moved")
@@ -82,13 +72,13 @@ def rank(
         if click.get_current_context().get_parameter_source("alpha") is ParameterSource.COMMANDLINE:
             raise click.UsageError("--plain-share makes no allowance for chance: leave --alpha out")
         alpha = None
-    prints = prepare_table_output(table, output, as_json)
+    ranking = TableOutput(table, output, as_json)
     if model is not None:
         needs("a model file", "skops")
 
     import pandas as pd
 
-    from ifair.ranking import FAStarIR, ShortageWarning
+    from ifair.ranking import FAStarIR
     from ifair.tables.cell_types import describe_missing, infer_types, mark_missing
     from ifair.tables.read import read_blocks
 
@@ -104,18 +94,15 @@ def rank(
     if query is not None and frame[roles.query].nunique() < rows[roles.query].nunique():
         query = rows[roles.query].to_numpy()  # 1 and 01 are two rankings
     scores = _read_scores(frame, roles.score) if model is None else _predict_scores(model, rows, roles.missing, trusted)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", ShortageWarning)
+    with tell_warnings("; all there are stand as high as demanded, the places after them go by score"):
         found = FAStarIR(k=top, p=min_share, alpha=alpha).rank(scores, sensitive_features=group, query=query)
-    warn(f"{w.message}; all there are stand as high as demanded, the places after them go by score" for w in caught)
     by_score = FAStarIR(p=0).rank(scores, sensitive_features=group, query=query).rank
     moved = by_score - found.rank
     added = dict(zip(find_free_names(NEW, rows.columns), (found.rank, found.scores, moved)))
-    write_rows(rows.assign(**added).iloc[found.order], output, prints)
     changes = _compare_rankings(found, moved, group, query, top, (min_share, alpha))
     facts = {"min_share": min_share, "alpha": alpha, "top": top, "queries": changes}
     text = _describe_changes(changes, int(group.sum()), min_share, alpha)
-    tell_written("Ranking", output, facts, text, as_json=as_json, prints=prints)
+    ranking.write(rows.assign(**added).iloc[found.order], "Ranking", facts, text)
 
 
 def _find_group(frame: Any, roles: Any) -> Any:

@@ -12,7 +12,7 @@ from ifair.cli.output import INPUT, OUTPUT, echo_json, json_option, output_optio
 from ifair.cli.roles_options import roles_options
 from ifair.errors import nearest_name
 from ifair.plain_data import format_json
-from ifair.results import EVIDENCE, Choices, Evidence, read_results
+from ifair.results import EVIDENCE, Choices, Evidence, ResultsError, read_results
 
 CHOICES = tuple(Choices.__annotations__)
 OF_PAGE = ("source", "output", "force", "card", "choice", "as_json")
@@ -80,14 +80,13 @@ def report(
         prepare_output(kept, "ifair-evidence", *pages)
         evidence = gather_evidence(source, roles, **options)
         write_text(kept, format_json(evidence), "ifair-evidence")
-    point = _find_point(evidence, choice, needed=card)
-    cards = _make_cards(evidence, point["id"], output) if card and point else {}
+    cards = _make_cards(evidence, choice, output) if card else {}
     write_text(output, page(evidence), "page")
     for path, text in cards.items():
         write_text(path, text, "text" if path.suffix == ".md" else "page")
     if as_json:
-        facts = {"report": _describe_file(output), "cards": [_describe_file(path) for path in cards], "choice": point}
-        echo_json(facts)
+        facts = {"report": _describe_file(output), "cards": [_describe_file(path) for path in cards]}
+        echo_json({**facts, "choice": _describe_choice(evidence, choice)})
         return
     click.echo(f"Report: {output.resolve()}")
     if kept is not None:
@@ -117,19 +116,15 @@ def _refuse_misspelt(choice: str) -> None:
         raise click.ClickException(f"there is no choice {choice!r}, did you mean {near!r}?")
 
 
-def _find_point(evidence: Evidence, choice: str, *, needed: bool) -> dict[str, str] | None:
-    """The point that a choice means, by what was asked, its id and its name; None where there is none or need be."""
-    labels = {point["label"]: point["id"] for point in evidence["points"] if "label" in point}
-    id_ = str(evidence["choices"].get(choice, labels.get(choice, choice)))
-    names = {point["id"]: point["name"] for point in evidence["points"]}
-    if id_ in names:
-        return {"asked": choice, "id": id_, "name": names[id_]}
-    if not needed:
+def _describe_choice(evidence: Evidence, choice: str) -> dict[str, str] | None:
+    """The point that a choice means, by what was asked, its id and its name; None where there is none."""
+    from ifair.report.comparison import find_point
+
+    try:
+        point = find_point(evidence, choice)
+    except ResultsError:
         return None
-    known = [*evidence["choices"], *names]
-    near = nearest_name(choice, known)
-    hint = f", did you mean {near!r}?" if near else "."
-    raise click.ClickException(f"there is no point {choice!r} in the evidence{hint} There are {', '.join(known)}")
+    return {"asked": choice, "id": point["id"], "name": point["name"]}
 
 
 def _make_cards(evidence: Evidence, choice: str, output: Path) -> dict[Path, str]:

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
-from ifair.cli.terminal_text import warn
+from ifair.cli.terminal_text import tell_warnings, warn
 from ifair.errors import IfairError, name_setting, unknown_name
 
 
@@ -17,11 +17,8 @@ def load_model(path: Path, trusted: tuple[str, ...] = ()) -> Any:
 
     if trusted and os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        model = ifair.load(path, trusted=trusted)
-    warn(str(w.message) for w in caught)
-    return model
+    with tell_warnings():
+        return ifair.load(path, trusted=trusted)
 
 
 class Model:

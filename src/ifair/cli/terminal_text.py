@@ -3,6 +3,7 @@
 import io
 import os
 import sys
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -89,6 +90,15 @@ def warn(lines: Iterable[object]) -> None:
     """Say on standard error what the user should know."""
     for line in lines:
         click.echo(f"Warning: {make_printable(line)}", err=True)
+
+
+@contextmanager
+def tell_warnings(besides: str = "", *, without: type[Warning] | tuple[()] = ()) -> Iterator[None]:
+    """Say on standard error what the library warns of within it, and ``besides``; but for one category."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    warn(f"{one.message}{besides}" for one in caught if not issubclass(one.category, without))
 
 
 def make_printable(text: object, *, lines: bool = False) -> str:

@@ -8,13 +8,12 @@ import click
 from ifair.cli.extras import needs
 from ifair.cli.output import (
     INPUT,
+    TableOutput,
     echo_json,
-    explain_write_errors,
     find_free_names,
     json_option,
     missing_option,
     output_option,
-    prepare_table_output,
     trusted_option,
 )
 from ifair.cli.terminal_text import warn
@@ -58,14 +57,13 @@ def transform(
     ifair transform model.ifair new.parquet -o decisions.csv --decide --carry name
     ifair transform model.ifair people.csv -o - | head
     """
-    prints = prepare_table_output(table, output, as_json)
+    written = TableOutput(table, output, as_json)
     needs("a model file", "skops")
 
     import pandas as pd
 
     from ifair.cli.saved_model import Model
     from ifair.tables.read import read_blocks
-    from ifair.tables.write import BlockWriter
 
     fitted = Model(model, missing, trusted)
     if decide:
@@ -81,7 +79,7 @@ def transform(
     # On a terminal one line that is kept up to date, elsewhere one line per block.
     terminal = sys.stderr is not None and sys.stderr.isatty()
     start = "\r" if terminal else ""
-    with explain_write_errors(output), BlockWriter(output, sys.stdout if prints else None) as writer:
+    with written.open() as writer:
         for block in read_blocks(table, block_rows):
             for name in asked:
                 if name not in block.columns:
@@ -107,5 +105,5 @@ def transform(
     fitted.warn_of_cells()
     if as_json:
         echo_json({"output": str(output), "rows": done, "columns": columns})
-    elif not prints:
+    elif not written.prints:
         click.echo(f"{done:,} rows, {len(columns)} columns: {output}")

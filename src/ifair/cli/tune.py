@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from ifair.cli.audit_options import ROLES, estimator_option, read_people
+from ifair.cli.audit_options import ROLES, estimator_option, find_parity, parity_options, read_people
 from ifair.cli.extras import needs, needs_for_tables
 from ifair.cli.live_progress import format_duration
 from ifair.cli.output import INPUT, OUTPUT, json_option, output_option, prepare_output, write_text
@@ -26,6 +26,7 @@ from ifair.plain_data import format_json
     help="Of iFair: protected columns have no influence at all, or as the paper does it.",
 )
 @click.option("--threshold", type=float, default=0.5, help="Decide positively above this score.")
+@parity_options
 @click.option("--seed", type=int, default=0, help="Of the split, the starts and the search.")
 @click.option("--people", type=click.IntRange(33), default=5_000, help="Most to judge on.")
 @click.option("--learn-from", type=click.IntRange(33), default=2_000, help="Most to learn from.")
@@ -47,6 +48,8 @@ def tune(
     journal: Path | None,
     output: Path,
     as_json: bool,
+    parity: str | None,
+    groups: str | None,
     **options: Any,
 ) -> None:
     """Search how to decide about the people in TABLE: the model, the representation, and how alike like people are.
@@ -56,12 +59,14 @@ def tune(
     penalty. All get the same number of trials. Learns on a third of the people and judges on another, by utility and
     consistency of scores at once; the last third is left for the audit. Of large tables a sample is taken: `ifair fit
     --tuning` then learns from everybody. Ends with the front and three choices: most useful, fairest, balanced. Stopped
-    at any moment, the same command goes on.
+    at any moment, the same command goes on. With --parity all settings are judged by scores that give every group the
+    same rate, as `ifair report --tuning` then does.
 
     \b
     ifair tune people.csv --protected sex --target hired --positive yes
     ifair tune people.csv --columns roles.toml --trials 60 -o tuning.json
     ifair tune people.csv --columns roles.toml --estimator boosting --estimator mymodels:make_model
+    ifair tune people.csv -p sex --target hired --parity selection
     ifair tune people.csv --columns roles.toml --json | jq .choices
     """
     needs("the search", "optuna")
@@ -92,6 +97,7 @@ def tune(
         most_people=people,
         categorical=roles.categorical,
         similarity=roles.similarity,
+        parity=find_parity(parity, groups, roles),
         observer=_show_step,
         **options,
     )

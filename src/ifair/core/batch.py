@@ -1,7 +1,7 @@
-"""Solve fits of one engine: those of one form are evaluated in one call."""
+"""Fits of one form, evaluated in one call."""
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,6 @@ from ifair.core.lbfgs import Floats
 from ifair.core.mapping import WEIGHT_SCALE, Mapping, Packing, Parameters
 from ifair.core.objective import Losses, Objective
 from ifair.core.pairs import AllPairs, EuclideanPairs, Landmarks
-from ifair.core.solve import ENDED_EARLY, Problem, Result, Solution, minimise_many
 from ifair.engines.engine import Engine
 
 
@@ -98,64 +97,12 @@ class Batch:
         return xp.concat([total, terms], axis=1), flat
 
 
-@dataclass(frozen=True, slots=True)
-class Fit(Problem[Parameters]):
-    """A problem on the records of an engine; perhaps with the same one on few records, whose solution is its start."""
-
-    objective: Objective
-    packing: Packing
-    rehearsal: "Fit | None" = None
-
-
-def solve(fits: Sequence[Fit]) -> list[Result[Parameters] | None]:
-    """Solve problems on the records of one engine; on an accelerator those of one form are evaluated together.
-
-    See :func:`ifair.core.solve.minimise_many`.
-    """
-    if any(fit.rehearsal is not None for fit in fits):
-        return _solve_after_rehearsal(fits)
-    forms = [_form(fit) for fit in fits]
-    # Batches have a place for frozen weights too.
-    given = [
-        fit if form is None else replace(fit, packing=replace(fit.packing, frozen=np.zeros_like(fit.packing.frozen)))
-        for fit, form in zip(fits, forms)
-    ]
-
-    def batch(numbers: list[int]) -> Batch:
-        first = fits[numbers[0]]
-        shape = first.packing.n_prototypes, first.packing.n_attributes
-        return Batch([fits[number].objective for number in numbers], shape, most_at_once(first))
-
-    return minimise_many(given, forms, batch)
-
-
-def _solve_after_rehearsal(fits: Sequence[Fit]) -> list[Result[Parameters] | None]:
-    """Solve the rehearsals, then the fits from their solutions; one that was called off is not begun."""
-    rehearsed = iter(solve([fit.rehearsal for fit in fits if fit.rehearsal is not None]))
-    results: dict[int, Result[Parameters] | None] = {}
-    given: dict[int, Fit] = {}
-    for number, fit in enumerate(fits):
-        found = (Solution(fit.starts[0], None, 0, ""), []) if fit.rehearsal is None else next(rehearsed)
-        if found is None or found[0].stopped in ENDED_EARLY:
-            results[number] = found and _judge_by(fit.objective, found[0])
-        else:
-            starts = fit.starts if fit.rehearsal is None else [found[0].parameters]
-            given[number] = replace(fit, starts=starts, rehearsal=None)
-    results |= zip(given, solve(list(given.values())))
-    return [results[number] for number in range(len(fits))]
-
-
-def _judge_by(objective: Objective, solution: Solution[Parameters]) -> Result[Parameters]:
-    losses = objective.value_and_grad(solution.parameters)[0]
-    return replace(solution, losses=losses), [losses.total]
-
-
-def most_at_once(fit: Fit) -> int:
+def most_at_once(objective: Objective, packing: Packing) -> int:
     """How many such fits may be evaluated at once in the memory that the engine gives to it; 1 where it gains nothing.
 
     The formulas of Minkowski distances other than p = 2 loop over attributes.
     """
-    objective, engine = fit.objective, fit.objective.engine
+    engine = objective.engine
     pairs = [term.kernel for _, term in objective.terms if isinstance(term, AllPairs | Landmarks)]
     in_steps = [kernel for kernel in pairs if type(kernel) is EuclideanPairs]
     plain = type(objective.mapping) is Mapping and objective.mapping.p == 2.0
@@ -163,7 +110,7 @@ def most_at_once(fit: Fit) -> int:
         return 1
     rows = min(engine.n_records, engine.block_rows)
     # Of every fit some copies of a block's memberships are alive at the same time; of its records where weights count.
-    width = fit.packing.n_prototypes + any(kernel.weighted for kernel in in_steps) * fit.packing.n_attributes
+    width = packing.n_prototypes + any(kernel.weighted for kernel in in_steps) * packing.n_attributes
     bytes_each = 8 * rows * COPIES * width
     return max(1, engine.batch_bytes // bytes_each)
 
@@ -172,13 +119,12 @@ COPIES = 16
 """LFR on a third of Census, where memberships are all there is, took 11 of them; recordings keep some more."""
 
 
-def _form(fit: Fit) -> Hashable | None:
+def describe_form(objective: Objective, packing: Packing) -> Hashable | None:
     """What two fits must share for their formulas to be the same: all but the weights. None for one by itself."""
-    if most_at_once(fit) == 1:
+    if most_at_once(objective, packing) == 1:
         return None
-    objective = fit.objective
     terms = tuple(_describe(objective.engine, term) for _, term in objective.terms)
-    return fit.packing.n_prototypes, objective.mapping, objective.reduction, terms
+    return packing.n_prototypes, objective.mapping, objective.reduction, terms
 
 
 def _describe(engine: Engine, part: Any) -> Hashable:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ifair.core.arrays import Array, Mask, each, namespace, row_sums, times_vector, weigh_rows
+from ifair.core.arrays import Array, Mask, each, namespace, row_sums, square, times_vector, weigh_rows
 from ifair.engines.engine import Engine
 
 
@@ -154,7 +154,7 @@ def _squared_euclidean(X: Array, parameters: Parameters) -> tuple[Array, Pullbac
     weighted = V * alpha[..., None, :]
     D = X @ weighted.mT
     D *= -2.0
-    squares = X * X
+    squares = square(X)
     D += times_vector(squares, alpha)[..., :, None]
     D += row_sums(weighted, V)[..., None, :]
     D = xp.maximum(D, xp.zeros_like(D))

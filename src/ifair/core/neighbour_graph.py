@@ -69,6 +69,17 @@ def _rows_by_query(query: Any, n: int) -> list[NDArray[np.intp]]:
     return np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
 
 
+def check_others(index: NDArray[Any]) -> None:
+    """Refuse neighbours, of shape (M, k), among whom somebody finds themselves: every measure is about two people."""
+    own = (index == np.arange(len(index))[:, None]).any(axis=1)
+    if own.any():
+        first, count = int(own.argmax()), int(own.sum())
+        raise IfairError(
+            f"neighbours of row {first} name that row itself ({count:,} of {len(index):,} rows do), and nobody is "
+            "their own neighbour: leave them out, as kneighbors() of scikit-learn does without X"
+        )
+
+
 def squared_reach(reach: float) -> float:
     if not reach >= 0:
         raise IfairError(f"reach must not be negative, got {reach}")

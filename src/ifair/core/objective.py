@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from ifair.core.arrays import Array, each, namespace, weigh_rows
+from ifair.core.arrays import Array, each, is_sparse, namespace, square, weigh, weigh_rows
 from ifair.core.mapping import Mapping, Parameters
 from ifair.engines.engine import Engine
 
@@ -67,22 +67,23 @@ class Reconstruction(Term):
 
     def block(self, known: None, X: Array, U: Array, rows: slice, parameters: Parameters) -> Part:
         V = parameters.prototypes
-        if parameters.batch:
-            return self._block_of_many(X, U, V, rows)
+        if parameters.batch or is_sparse(X):
+            return self._block_by_products(X, U, V, rows)
         residual = (U @ V - X) * self.columns
         weighed = weigh_rows(residual, self.sample_weight, rows)
         loss = namespace(X).sum(residual * weighed, axis=(-2, -1))
         weighed *= 2.0
         return weighed @ V.mT, (loss, U.mT @ weighed)
 
-    def _block_of_many(self, X: Array, U: Array, V: Array, rows: slice) -> Part:
+    def _block_by_products(self, X: Array, U: Array, V: Array, rows: slice) -> Part:
         # The square is expanded: errors of hundreds of fits, each as large as the records, would only be written to
-        # memory to be read again. What that loses of small differences is far below where a search ends.
+        # memory to be read again, and products with sparse records take no time. What that loses of small differences
+        # is far below where a search ends.
         xp, counted = namespace(X), V * self.columns
         from_records, from_prototypes = X @ counted.mT, U @ (counted @ V.mT)
-        weighed, inputs = weigh_rows(U, self.sample_weight, rows), weigh_rows(X, self.sample_weight, rows)
+        weighed = weigh_rows(U, self.sample_weight, rows)
         loss = xp.sum(weighed * (from_prototypes - 2.0 * from_records), axis=(-2, -1))
-        loss = loss + xp.sum(inputs * X * self.columns)
+        loss = loss + xp.sum(weigh(square(X) @ self.columns, self.sample_weight, rows))
         d_prototypes = 2.0 * ((weighed.mT @ U) @ counted - (weighed.mT @ X) * self.columns)
         d_memberships = weigh_rows(2.0 * (from_prototypes - from_records), self.sample_weight, rows)
         return d_memberships, (loss, d_prototypes)

@@ -18,6 +18,7 @@ from ifair.core.arrays import (
     Mask,
     at_least,
     column_sums,
+    find_origin,
     namespace,
     precision,
     row_sums,
@@ -83,6 +84,8 @@ class EuclideanSide:
     input_right: Array
     floor: Array
     input_floor: Array
+    # Where records have another value than most; of a part of a side, where some record has. None: not looked at.
+    departs: Array | None = None
 
     def __len__(self) -> int:
         return self.left.shape[-2]
@@ -95,7 +98,16 @@ class EuclideanSide:
             self.input_right[..., rows, :],
             self.floor[..., rows],
             self.input_floor[..., rows],
+            None if self.departs is None else namespace(self.departs).any(self.departs[rows], axis=0, keepdims=True),
         )
+
+    def columns_with(self, other: "EuclideanSide") -> Any:
+        """Columns of the inputs that products with another side need; the norms, in the last two, always."""
+        if self.departs is None or other.departs is None:
+            return slice(None)
+        xp = namespace(self.departs)
+        both = xp.any(self.departs, axis=0) & xp.any(other.departs, axis=0)
+        return xp.nonzero(xp.concat([both, xp.ones(2, dtype=xp.bool, device=both.device)]))[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +128,10 @@ class EuclideanPairs:
         Precision inside a tile; sums over tiles are kept in double precision.
     tile_rows : int, optional
         Most records on each side of a tile, if not what suits the engine.
+    origin : ndarray of shape (len(unprotected),), optional
+        What inputs are measured from, best the value that most records have. Then columns in which all records of
+        either side have that value are left out of a tile's products: distances do not change, and where categories
+        are many that is most of the work.
     """
 
     unprotected: Indices
@@ -123,6 +139,7 @@ class EuclideanPairs:
     weighted: bool = True
     dtype: Any = np.float64
     tile_rows: int | None = None
+    origin: Array | None = None
 
     @property
     def width(self) -> int:
@@ -133,7 +150,7 @@ class EuclideanPairs:
         return len(self.unprotected) if self.weighted else 0
 
     def side(self, X: Array, U: Array, parameters: Parameters) -> EuclideanSide:
-        inputs = X[:, self.unprotected]
+        inputs = self._inputs(X)
         weighted_inputs = inputs * parameters.alpha[..., None, self.unprotected] if self.weighted else inputs
         U = self._centre_rows(U)
         weighted = U @ self._gram(parameters)
@@ -141,7 +158,12 @@ class EuclideanPairs:
         left, right = self._factors(weighted, U, norms)
         input_left, input_right = self._factors(weighted_inputs, inputs, input_norms)
         floor, input_floor = self._floor(norms, input_norms), self._floor(input_norms, norms)
-        return EuclideanSide(left, right, input_left, input_right, floor, input_floor)
+        departs = None if self.origin is None else inputs != 0.0
+        return EuclideanSide(left, right, input_left, input_right, floor, input_floor, departs)
+
+    def _inputs(self, X: Array) -> Array:
+        inputs = X[:, self.unprotected]
+        return inputs if self.origin is None else inputs - self.origin
 
     def _centre_rows(self, U: Array) -> Array:
         # Only differences of memberships count. They are small where memberships are nearly even: keep their digits.
@@ -179,8 +201,10 @@ class EuclideanPairs:
     ) -> TileSums:
         # Tiles are worked on in place: the processor's cache holds two or three of them, not more.
         xp = namespace(a.left)
+        columns = a.columns_with(b)
+        b_inputs = b.input_right[..., columns]
         squared = xp.maximum(a.left @ b.right.mT, b.floor[..., None, :])
-        ratio = xp.maximum(a.input_left @ b.input_right.mT, b.input_floor[..., None, :])
+        ratio = xp.maximum(a.input_left[..., columns] @ b_inputs.mT, b.input_floor[..., None, :])
         ratio /= squared
         ratio **= 0.5
         if same:
@@ -200,8 +224,12 @@ class EuclideanPairs:
         if not self.weighted:
             return TileSums(loss, rows_a, rows_b, W[..., 0, :0])
         W /= ratio  # e / d*
-        product = W @ b.input_right[..., :-1]
-        cross = column_sums(a.input_right[..., :-2], product[..., :-1])
+        product = W @ b_inputs[..., :-1]
+        cross = column_sums(a.input_right[..., columns][..., :-2], product[..., :-1])
+        if not isinstance(columns, slice):
+            full = xp.zeros((*cross.shape[:-1], self.n_shared), dtype=cross.dtype, device=cross.device)
+            full[..., columns[:-2]] = cross
+            cross = full
         rows_a = xp.concat([rows_a, product[..., -1:]], axis=-1)
         rows_b = xp.concat([rows_b, xp.sum(W, axis=-2)[..., None]], axis=-1)
         return TileSums(loss, rows_a, rows_b, cross)
@@ -219,7 +247,7 @@ class EuclideanPairs:
         if not self.weighted:
             return dU, Parameters(both, xp.zeros_like(parameters.alpha))
         d_alpha = 0.5 * column_sums(V, both)
-        inputs = X[:, self.unprotected]
+        inputs = self._inputs(X)
         d_alpha[..., self.unprotected] -= rows[..., K + 1] @ (inputs * inputs)
         return dU, Parameters(both * parameters.alpha[..., None, :], d_alpha)
 
@@ -258,17 +286,43 @@ def pair_kernel(
     counted : bool, default=False
         Whether records have weights; a fused kernel takes none.
     """
-    (unprotected,) = engine.send(np.flatnonzero(counts))
     dtype = np.float32 if single else np.float64
     if p != 2:
         from ifair.core.minkowski_pairs import MinkowskiPairs
 
+        (unprotected,) = engine.send(np.flatnonzero(counts))
         return MinkowskiPairs(unprotected, len(counts), p, weighted, dtype)
-    kernel = EuclideanPairs(unprotected, n_prototypes, weighted, dtype)
+    origin = None
+    if engine.recorded:
+        # Tiles all have the same columns. Where every record has the mean there is no distance.
+        (squares,) = engine.fetch(*engine.sum(lambda X, _: (column_sums(X, X),)))
+        counts = counts & (squares > 0.0)
+    else:
+        origin = _find_origin(engine, counts)
+    (unprotected,) = engine.send(np.flatnonzero(counts))
+    kernel = EuclideanPairs(unprotected, n_prototypes, weighted, dtype, origin=origin)
     if not single or counted:
         return kernel
     return engine.fastest_kernel(kernel, engine.n_records * (n_landmarks or engine.n_records))
 
+
+def _find_origin(engine: Engine, counts: Mask) -> Array | None:
+    """The value that most records have in every column; None where tiles would still need most of the columns."""
+    some = np.unique(np.linspace(0, engine.n_records - 1, LOOKED_AT).astype(np.intp))
+    records: Array = engine.fetch(engine.take(some))[0][:, counts]
+    origin = find_origin(records)
+    in_tile = 1.0 - np.mean(records == origin, axis=0) ** engine.tile_rows
+    if np.sum(in_tile**2) > WORTH_PICKING * len(origin):
+        return None
+    sent: Array = engine.send(origin)[0]
+    return sent
+
+
+LOOKED_AT = 1001
+"""Records that tell how often columns have their most frequent value."""
+
+WORTH_PICKING = 0.5
+"""Share of the columns above which all take part in the products of a tile: to pick some takes time too."""
 
 STRIPE_BYTES = 128 * 2**20
 """What the stripes' own sums may take together."""
@@ -371,8 +425,7 @@ class LandmarkSide:
     tile_rows: int
     U: Array
     pullback: Pullback
-    side: Any
-    tiles: list[slice]
+    tiles: list[tuple[slice, Any]]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self.term.describe, (self.mapping, self.parameters, self.tile_rows)
@@ -418,23 +471,24 @@ class Landmarks(Term):
     def describe(self, mapping: Mapping, parameters: Parameters, tile_rows: int) -> LandmarkSide:
         """What is known of the landmarks at ``parameters``."""
         U, pullback = mapping.with_pullback(self.X, parameters)
-        side, cut = self.kernel.side(self.X, U, parameters), tiles(self.X.shape[0], tile_rows)
-        return LandmarkSide(self, mapping, parameters, tile_rows, U, pullback, side, cut)
+        side = self.kernel.side(self.X, U, parameters)
+        cut = [(at, side[at]) for at in tiles(self.X.shape[0], tile_rows)]
+        return LandmarkSide(self, mapping, parameters, tile_rows, U, pullback, cut)
 
     def block(self, known: LandmarkSide, X: Array, U: Array, rows: slice, parameters: Parameters) -> Part:
         kernel = self.kernel
-        records, landmarks = kernel.side(X, U, parameters), known.side
+        records = kernel.side(X, U, parameters)
         batch = parameters.batch
         loss, by_record = zeros(batch, U), zeros((*batch, X.shape[0], kernel.width), U)
         by_landmark = zeros((*batch, self.X.shape[0], kernel.width), U)
         shared = zeros((*batch, kernel.n_shared), U)
         for at_i in tiles(X.shape[0], known.tile_rows):
             a = records[at_i]
-            for at_j in known.tiles:
+            for at_j, b in known.tiles:
                 weights = None
                 if self.sample_weight is not None and self.landmark_weight is not None:
                     weights = self.sample_weight[rows][at_i], self.landmark_weight[at_j]
-                part = kernel.tile(a, landmarks[at_j], weights=weights)
+                part = kernel.tile(a, b, weights=weights)
                 loss = loss + part.loss
                 by_record[..., at_i, :] += part.rows_a
                 by_landmark[..., at_j, :] += part.rows_b

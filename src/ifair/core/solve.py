@@ -4,13 +4,16 @@ The searches themselves are those of :mod:`ifair.core.lbfgs`.
 """
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, Protocol, Self, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, Self
 
 import numpy as np
 
 from ifair.core.arrays import Array
+from ifair.core.batch import Batch, describe_form, most_at_once
 from ifair.core.lbfgs import Floats, Functions, Minimiser
+from ifair.core.mapping import Packing, Parameters
+from ifair.core.objective import Objective
 
 PATIENCE = 10
 """Iterations over which the loss must fall by a relative ``tol``; single steps of L-BFGS are too uneven to judge."""
@@ -26,24 +29,6 @@ ENDED_EARLY = ("interrupted", "callback")
 
 MOST_SEARCHES = 1024
 """Searches under way at the same time; every one has the memory of its past steps."""
-
-
-P = TypeVar("P")
-"""What is learned: :class:`ifair.core.mapping.Parameters`, or something that holds them."""
-
-
-class Differentiable(Protocol[P]):
-    """Anything with a gradient at given parameters, and losses, of which the ``total`` is minimised."""
-
-    def value_and_grad(self, parameters: P) -> tuple[Any, P]: ...
-
-
-class Vectorised(Protocol[P]):
-    """How parameters and gradients lie in a flat vector."""
-
-    def pack(self, parameters: P) -> Array: ...
-    def unpack(self, theta: Array) -> P: ...
-    def pack_gradient(self, gradient: P, theta: Array) -> Array: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,45 +48,48 @@ Observer = Callable[[Progress], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Solution(Generic[P]):
+class Solution:
     """Where a minimisation ended.
 
     ``stopped`` says why: "converged", "max_iter", "stalled" (no step along the search direction lowers the loss any
     more, though the gradient is not zero), "callback" or "interrupted".
     """
 
-    parameters: P
+    parameters: Parameters
     losses: Any
     n_iter: int
     stopped: str
 
 
 @dataclass(frozen=True, slots=True)
-class Problem(Generic[P]):
+class Problem:
     """A fit: every start is tried for a while, then the best one goes on.
 
     Parameters
     ----------
-    objective : Differentiable
-    starts : sequence of P
-    packing : Vectorised
+    objective : Objective
+    starts : sequence of Parameters
+    packing : Packing
     max_iter : int
         Most iterations of the best start; others have at most ``TRIAL_ITERATIONS``.
     tol : float
         Converged when the loss fell by less than this share of itself (or of a hundredth of the first loss, if that
         is more) over the last ten iterations.
     observer : callable, optional
+    rehearsal : Problem, optional
+        The same on few records; its solution is the start.
     """
 
-    objective: Differentiable[P]
-    starts: Sequence[P]
-    packing: Vectorised[P]
+    objective: Objective
+    starts: Sequence[Parameters]
+    packing: Packing
     max_iter: int
     tol: float
     observer: Observer | None = None
+    rehearsal: "Problem | None" = None
 
 
-Result = tuple[Solution[P], list[float]]
+Result = tuple[Solution, list[float]]
 """The best solution found, and the loss that each start reached; starts that were never begun are NaN."""
 
 
@@ -112,13 +100,61 @@ class LossFunctions(Functions, Protocol):
         """What ``value_and_grad`` of an objective says of its losses, from a row of them."""
 
 
+def solve(problems: Sequence[Problem]) -> list[Result | None]:
+    """Solve problems on the records of one engine, rehearsals first; see :func:`minimise_many`.
+
+    On an accelerator those of one form are evaluated together.
+    """
+    if any(problem.rehearsal is not None for problem in problems):
+        return _solve_after_rehearsal(problems)
+    # Engines without memory for batches evaluate every problem by itself.
+    forms = [
+        describe_form(one.objective, one.packing) if one.objective.engine.batch_bytes else None for one in problems
+    ]
+    # Batches have a place for frozen weights too.
+    given = [
+        one if form is None else replace(one, packing=replace(one.packing, frozen=np.zeros_like(one.packing.frozen)))
+        for one, form in zip(problems, forms)
+    ]
+
+    def batch(numbers: list[int]) -> Batch:
+        first = problems[numbers[0]]
+        shape = first.packing.n_prototypes, first.packing.n_attributes
+        most = most_at_once(first.objective, first.packing)
+        return Batch([problems[number].objective for number in numbers], shape, most)
+
+    return minimise_many(given, forms, batch)
+
+
+def _solve_after_rehearsal(problems: Sequence[Problem]) -> list[Result | None]:
+    """Solve the rehearsals, then the problems from their solutions; one that was called off is not begun."""
+    rehearsed = iter(solve([problem.rehearsal for problem in problems if problem.rehearsal is not None]))
+    results: dict[int, Result | None] = {}
+    given: dict[int, Problem] = {}
+    for number, problem in enumerate(problems):
+        found = None if problem.rehearsal is None else next(rehearsed)
+        if problem.rehearsal is None:
+            given[number] = problem
+        elif found is None or found[0].stopped in ENDED_EARLY:
+            results[number] = found and _judge_by(problem.objective, found[0])
+        else:
+            given[number] = replace(problem, starts=[found[0].parameters], rehearsal=None)
+    results |= zip(given, solve(list(given.values())))
+    return [results[number] for number in range(len(problems))]
+
+
+def _judge_by(objective: Objective, solution: Solution) -> Result:
+    losses = objective.value_and_grad(solution.parameters)[0]
+    return replace(solution, losses=losses), [losses.total]
+
+
 def minimise_many(
-    problems: Sequence[Problem[P]],
+    problems: Sequence[Problem],
     forms: Sequence[Hashable] | None = None,
     batch: Callable[[list[int]], LossFunctions] | None = None,
     *,
     most: int = MOST_SEARCHES,
-) -> list[Result[P] | None]:
+) -> list[Result | None]:
     """Solve many problems at the same time.
 
     Every start of every problem is a search of its own, with its own steps and its own end: which others are under way
@@ -144,7 +180,7 @@ def minimise_many(
     """
     fits = [_Fit(problem) for problem in problems]
     by_form: dict[Hashable, list[int]] = {}
-    lines: list[_Line[P]] = []
+    lines: list[_Line] = []
     for number, (fit, form) in enumerate(zip(fits, forms or [None] * len(fits), strict=True)):
         if form is None:
             one = fit.problem
@@ -169,12 +205,12 @@ def minimise_many(
     return [fit.result(interrupted) for fit in fits]
 
 
-class _Search(Generic[P]):
+class _Search:
     """One start of a fit: knows its best loss, judges convergence, and says when to stop and why."""
 
-    def __init__(self, fit: "_Fit[P]", start: int) -> None:
+    def __init__(self, fit: "_Fit", start: int) -> None:
         self.fit, self.start = fit, start
-        self.group: _Group[P] | None = None
+        self.group: _Group | None = None
         self.found: tuple[Floats, Any] | None = None
         self.best, self.iteration = np.inf, 0
         n_starts, max_iter = len(fit.problem.starts), fit.problem.max_iter
@@ -223,10 +259,10 @@ class _Search(Generic[P]):
         return "" if gained and self.iteration < self.limit else "stalled"
 
 
-class _Fit(Generic[P]):
+class _Fit:
     """The searches of a problem: tried for a while, then the best one goes on."""
 
-    def __init__(self, problem: Problem[P]) -> None:
+    def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.searches = [_Search(self, start) for start in range(len(problem.starts))]
         self.done = False
@@ -253,7 +289,7 @@ class _Fit(Generic[P]):
                 best.begin(self.problem.max_iter)
                 best.group.begin(best)
 
-    def result(self, interrupted: bool) -> Result[P] | None:
+    def result(self, interrupted: bool) -> Result | None:
         restarts = self.restarts
         if np.isnan(restarts).all() and interrupted:
             return None
@@ -264,10 +300,10 @@ class _Fit(Generic[P]):
         return Solution(self.problem.packing.unpack(theta), losses, best.iteration, stopped), restarts
 
 
-class _Group(Generic[P]):
+class _Group:
     """Searches that are evaluated together."""
 
-    def __init__(self, searches: Sequence[_Search[P]], functions: LossFunctions) -> None:
+    def __init__(self, searches: Sequence[_Search], functions: LossFunctions) -> None:
         self.searches, self.functions = list(searches), functions
         problems = [search.fit.problem for search in searches]
         thetas = [one.packing.pack(one.starts[search.start]) for one, search in zip(problems, searches)]
@@ -286,10 +322,10 @@ class _Group(Generic[P]):
         rows = enumerate(self.searches)
         return [row for row, search in rows if not search.stopped or not all(s.stopped for s in search.fit.searches)]
 
-    def begin(self, search: _Search[P]) -> None:
+    def begin(self, search: _Search) -> None:
         self.minimiser.begin(self.searches.index(search))
 
-    def stop(self, search: _Search[P], why: str) -> None:
+    def stop(self, search: _Search, why: str) -> None:
         search.stopped = search.stopped or why
         self.minimiser.end(self.searches.index(search))
 
@@ -337,11 +373,11 @@ class _Group(Generic[P]):
                 search.found = theta.copy(), self.functions.name_losses(values)
 
 
-class _Line(Generic[P]):
+class _Line:
     """Groups that take turns: one begins when all searches of those before have stopped."""
 
-    def __init__(self, to_come: Sequence[tuple[Sequence[_Search[P]], LossFunctions]]) -> None:
-        self.to_come, self.groups = list(to_come), list[_Group[P]]()
+    def __init__(self, to_come: Sequence[tuple[Sequence[_Search], LossFunctions]]) -> None:
+        self.to_come, self.groups = list(to_come), list[_Group]()
 
     def advance(self) -> bool:
         """One evaluation; False if nothing is left to be done."""
@@ -365,13 +401,13 @@ class _Line(Generic[P]):
 
 
 def _together(
-    fits: Sequence[_Fit[P]], numbers: list[int], batch: Callable[[list[int]], LossFunctions]
-) -> tuple[list[_Search[P]], LossFunctions]:
+    fits: Sequence[_Fit], numbers: list[int], batch: Callable[[list[int]], LossFunctions]
+) -> tuple[list[_Search], LossFunctions]:
     rows = [(number, search) for number in numbers for search in fits[number].searches]
     return [search for _, search in rows], batch([number for number, _ in rows])
 
 
-def _portions(fits: Sequence[_Fit[P]], numbers: list[int], most: int) -> list[list[int]]:
+def _portions(fits: Sequence[_Fit], numbers: list[int], most: int) -> list[list[int]]:
     """Numbers of fits, divided so that no portion has more searches than may be, or else one fit."""
     portions: list[list[int]] = [[]]
     n_searches = 0
@@ -389,7 +425,7 @@ class OneObjective:
 
     n_losses, recorded = 1, False
 
-    def __init__(self, objective: Differentiable[Any], packing: Vectorised[Any]) -> None:
+    def __init__(self, objective: Objective, packing: Packing) -> None:
         self.objective, self.packing = objective, packing
         self._best: list[Any] = []
 

@@ -200,9 +200,8 @@ def fuse_kernel(engine: Any, plain: EuclideanPairs) -> EuclideanPairs:
     """The same kernel in one piece, if the device of a TorchEngine can do it; else the kernel itself."""
     in_blocks = engine.map(lambda X, _: abs(X[:, plain.unprotected]).amax(0))
     largest = reduce(lambda a, b: a.maximum(b), in_blocks)
-    fused = FusedPairs(
-        plain.unprotected, plain.n_prototypes, plain.weighted, plain.dtype, engine.fused_tile_rows, largest
-    )
+    parts = plain.unprotected, plain.n_prototypes, plain.weighted, plain.dtype
+    fused = FusedPairs(*parts, engine.fused_tile_rows, largest=largest)
     try:
         off = _largest_difference(engine, replace(plain, dtype=np.float64), fused)
     except Exception as error:  # Whatever a compiler, a driver or an older device objects to.

@@ -29,7 +29,7 @@ class Arm:
     method: str
     model: str
     space: Space
-    start: tuple[dict[str, Any], ...]
+    start: dict[str, Any]
     variant: str = "frozen"
     width: float = 1.0
 
@@ -56,17 +56,13 @@ def list_arms(task: str, models: Sequence[str] = MODELS, *, variant: str = "froz
     The dearest come first, so that what a search will cost is known at once and is no more than that.
     """
     arms = []
-    for method, space, starts in (
-        ("ifair", PROTOTYPES, [{"K": 20, "share": 0.1, "output": "representation"}]),
-        ("masked", {}, [{}]),
-        ("full", {}, [{}]),
-    ):
+    prototypes = {"K": 20, "share": 0.1, "output": "representation"}
+    for method, space, start in (("ifair", PROTOTYPES, prototypes), ("masked", {}, {}), ("full", {}, {})):
         for model in reversed(models):
-            of_model: Space = {"C": PENALTY} if model == "linear" else {}
-            whole = {**space, **of_model, "strength": STRENGTH}
-            first = [{**s, **({"C": 1.0} if of_model else {}), "strength": 0.1} for s in starts]
-            arms.append(Arm(method, model, whole, tuple(first), variant, width))
-    arms.append(Arm("masked", "linear", {"C": PENALTY}, ({"C": 0.01},), variant, width))
+            penalty, first = ({"C": PENALTY}, {"C": 1.0}) if model == "linear" else ({}, {})
+            whole: Space = {**space, **penalty, "strength": STRENGTH}
+            arms.append(Arm(method, model, whole, {**start, **first, "strength": 0.1}, variant, width))
+    arms.append(Arm("masked", "linear", {"C": PENALTY}, {"C": 0.01}, variant, width))
     return [arm for arm in arms if not (task == "ranking" and arm.method == "full")]
 
 

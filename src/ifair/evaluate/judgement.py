@@ -85,16 +85,13 @@ class Judgement:
         return found | {f"gap:{name}": gap for name, gap in self._gaps.items()}
 
     def describe(self, measures: Mapping[str, Measured]) -> dict[str, Any]:
-        """Measures with their intervals as plain data; those of groups are in :meth:`groups`."""
+        """Measures with their intervals as plain data, and the spread of scores; groups are in :meth:`groups`."""
         described: dict[str, Any] = {
             name: one.describe() for name, one in measures.items() if not name.startswith("gap:")
         }
-        return described if self.task == "classification" else {**described, "spread": plain_number(self.spread)}
-
-    @property
-    def spread(self) -> float:
-        """The standard deviation of the scores."""
-        return float(np.std(self.outcome.scores))
+        if self.task != "classification":
+            described["spread"] = plain_number(np.std(self.outcome.scores))
+        return described
 
     @cached_property
     def _draws(self) -> Resamples:

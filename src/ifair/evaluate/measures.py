@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from ifair.metrics import (
     statistical_parity,
 )
 from ifair.metrics.adversary import make_attacker
+from ifair.metrics.arguments import average
 from ifair.metrics.flip import each_alternative, replace_protected
 from ifair.metrics.individual import average_queries
 
@@ -126,13 +128,6 @@ def guess_group(parts: Split, seen: Any, unseen: Any, adversary: str, seed: int)
     }
 
 
-def utility_measure(part: Part, task: str) -> tuple[Any, dict[str, Any]]:
-    """The measure of usefulness of a task, which takes outcomes and scores, and its options."""
-    if task == "ranking":
-        return mean_average_precision, {"query": part.query}
-    return (auc, {"sample_weight": part.weight}) if task == "classification" else (kendall_tau, {})
-
-
 def consistency_options(part: Part, parts: Split) -> dict[str, Any]:
     """What :func:`ifair.metrics.consistency` needs beside the decisions."""
     by_score = {"kind": "score", "score_range": parts.score_range}
@@ -167,11 +162,15 @@ def brief_measures(part: Part, outcome: Outcome, parts: Split) -> Any:
 
     A :class:`ifair.results.Validation`: None for what is undefined.
     """
-    measure, options = utility_measure(part, parts.task)
+    usefulness: Any = {
+        "classification": partial(auc, sample_weight=part.weight),
+        "regression": kendall_tau,
+        "ranking": partial(mean_average_precision, query=part.query),
+    }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         found = {
-            "utility": measure(part.y, outcome.scores, **options),
+            "utility": usefulness[parts.task](part.y, outcome.scores),
             "yNN": consistency(outcome.decisions, sample_weight=part.weight, **consistency_options(part, parts)),
         }
         alike: Any = {"neighbours": part.neighbours, "query": part.query, "sample_weight": part.weight}
@@ -179,6 +178,7 @@ def brief_measures(part: Part, outcome: Outcome, parts: Split) -> Any:
         if parts.task == "classification":
             found["accuracy"] = accuracy(part.y, outcome.decisions, sample_weight=part.weight)
             found["corrected"] = corrected_consistency(outcome.decisions, **alike)
+            found["positive"] = average(np.asarray(outcome.decisions, dtype=np.float64), part.weight)
     return {name: plain_number(value) for name, value in found.items()}
 
 

@@ -64,7 +64,10 @@ class Resamples:
         """The mean over people, and over their peers, of values (M, k); over queries, where there are any."""
         near = self.part.neighbours
         if self.part.query is not None:
-            return self._average_queries(average_neighbours(apart, near))
+            # Over queries of the mean over their people; those with NaN take no part.
+            values = average_neighbours(apart, near)
+            means = [np.nanmean(values[rows]) if not np.isnan(values[rows]).all() else np.nan for rows in self._queries]
+            return self._of_queries(np.array(means))
         known = near >= 0
         shares = known / np.maximum(known.sum(axis=1, keepdims=True), 1)
         rows = np.repeat(np.arange(len(near)), near.shape[1])[known.ravel()]
@@ -81,11 +84,6 @@ class Resamples:
         size = len(self.part)
         matrix = sparse.csr_array((values, (rows, columns)), shape=(size, size))
         return np.asarray(np.einsum("bm,mb->b", self.counts, matrix @ self.counts.T))
-
-    def _average_queries(self, values: Floats) -> Measured:
-        """Mean over queries of the mean over their people; those with NaN take no part."""
-        means = [np.nanmean(values[rows]) if not np.isnan(values[rows]).all() else np.nan for rows in self._queries]
-        return self._of_queries(np.array(means))
 
     def _of_queries(self, values: Floats) -> Measured:
         counts = self.counts[:, [rows[0] for rows in self._queries]]

@@ -16,6 +16,9 @@ def harmonic_mean(a: float, b: float) -> float:
 KEPT = 0.5
 """Of the best utility above chance, in order to be chosen at all."""
 
+NEARLY_ALL = 0.95
+"""Of people with the same decision."""
+
 RULES: dict[str, Callable[[float, float], float]] = {
     "most_useful": lambda utility, _: utility,
     "fairest": lambda _, fairness: fairness,
@@ -49,6 +52,11 @@ def choose(rows: Sequence[Mapping[str, Any]], rule: str, *, utility: str, fairne
         raise IfairError("there are no settings to choose from")
     rated = [RULES[rule](float(row[utility]), float(row[fairness])) for row in rows]
     return int(np.argmax(np.nan_to_num(rated, nan=-np.inf)))
+
+
+def is_nearly_one_decision(positive: float | None) -> bool:
+    """Whether nearly all people get the same decision, by the share who get the positive one; not if unknown."""
+    return positive is not None and max(positive, 1 - positive) >= NEARLY_ALL
 
 
 def find_worthwhile(

@@ -22,7 +22,7 @@ import numpy as np
 
 from ifair import __version__
 from ifair.errors import IfairError, install_hint
-from ifair.evaluate.space import Space, describe_space, to_positions, to_setting
+from ifair.evaluate.space import Space, describe_space, to_distributions, to_positions, to_setting
 from ifair.files import create_file, hold
 
 RANDOM_TRIALS = 2
@@ -136,7 +136,7 @@ def _propose(study: Any, space: Space, n_measures: int, number: int, seed: int) 
     import optuna
 
     finished = study.get_trials(deepcopy=False)
-    distributions = {name: dimension.distribution() for name, dimension in space.items()}
+    distributions = to_distributions(space)
     tried = [trial.user_attrs["setting"] for trial in finished]
     stream = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
     sampler = optuna.samplers.TPESampler(
@@ -161,7 +161,7 @@ def _make_trial(optuna: Any, space: Space, proposed: Mapping[str, Any], trial: T
     return optuna.trial.create_trial(
         state=optuna.trial.TrialState.COMPLETE if known else optuna.trial.TrialState.FAIL,
         params=dict(proposed),
-        distributions={name: dimension.distribution() for name, dimension in space.items()},
+        distributions=to_distributions(space),
         values=numbers if known else None,
         user_attrs={"setting": trial.setting, "result": trial.result},
     )

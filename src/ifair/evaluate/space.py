@@ -11,26 +11,20 @@ from typing import Any
 
 from ifair.errors import IfairError
 
+ENDS = 0.5
+"""Width in log-odds of the stretch beyond either bound of a share that stands for exactly 0 or 1."""
+
 
 @dataclass(frozen=True, slots=True)
 class Integer:
-    """A whole number between two bounds, both included; logarithmic: as much lies from 5 to 10 as from 20 to 40."""
+    """A whole number between two bounds, both included; as much lies from 5 to 10 as from 20 to 40."""
 
     low: int
     high: int
-    logarithmic: bool = True
 
     def __post_init__(self) -> None:
-        if not self.low < self.high:
-            raise IfairError(f"a range needs low < high, got {self.low} and {self.high}")
-        if self.logarithmic and self.low < 1:
-            raise IfairError(f"a logarithmic range begins at 1 or more, got {self.low}")
-
-    def distribution(self) -> Any:
-        """The same for Optuna."""
-        from optuna.distributions import IntDistribution
-
-        return IntDistribution(self.low, self.high, log=self.logarithmic)
+        if not 1 <= self.low < self.high:
+            raise IfairError(f"a range of whole numbers needs 1 <= low < high, got {self.low} and {self.high}")
 
     def value(self, position: Any) -> int:
         return int(position)
@@ -47,7 +41,7 @@ class Share:
 
     Examples
     --------
-    >>> weight = Share(0.1, 0.9, ends=0.5)
+    >>> weight = Share(0.1, 0.9)
     >>> weight.value(0.0), weight.value(-2.5), weight.value(2.5)
     (0.5, 0.0, 1.0)
     """
@@ -55,20 +49,10 @@ class Share:
     low: float = 0.01
     high: float = 0.99
     """Log-odds are uniform between those of the bounds."""
-    ends: float = 0.5
-    """Width in log-odds of the stretch beyond either bound that stands for exactly 0 or 1; 0 for none."""
 
     def __post_init__(self) -> None:
         if not 0.0 < self.low < self.high < 1.0:
             raise IfairError(f"a share needs 0 < low < high < 1, got {self.low} and {self.high}")
-        if self.ends < 0.0:
-            raise IfairError(f"ends must be 0 or more, got {self.ends}")
-
-    def distribution(self) -> Any:
-        """The same for Optuna."""
-        from optuna.distributions import FloatDistribution
-
-        return FloatDistribution(_log_odds(self.low) - self.ends, _log_odds(self.high) + self.ends)
 
     def value(self, position: Any) -> float:
         if position < _log_odds(self.low):
@@ -79,11 +63,10 @@ class Share:
         return float(f"{1.0 / (1.0 + exp(-position)):.6g}")
 
     def position(self, value: Any) -> float:
-        if value in (0, 1) and self.ends > 0.0:
-            return _log_odds(self.high) + self.ends if value else _log_odds(self.low) - self.ends
+        if value in (0, 1):
+            return _log_odds(self.high) + ENDS if value else _log_odds(self.low) - ENDS
         if not self.low <= value <= self.high:
-            ends = ", 0 or 1" if self.ends else ""
-            raise IfairError(f"{value!r} is not a share from {self.low} to {self.high}{ends}")
+            raise IfairError(f"{value!r} is not a share from {self.low} to {self.high}, 0 or 1")
         return _log_odds(value)
 
 
@@ -107,25 +90,20 @@ class Real:
         if not 0.0 < self.low < self.high:
             raise IfairError(f"a range of orders of magnitude needs 0 < low < high, got {self.low} and {self.high}")
 
-    def distribution(self) -> Any:
-        """The same for Optuna."""
-        from optuna.distributions import FloatDistribution
-
-        return FloatDistribution(log10(self.low) - self._below, log10(self.high))
-
     def value(self, position: Any) -> float:
         return 0.0 if position < log10(self.low) else float(f"{10.0**position:.3g}")
 
     def position(self, value: Any) -> float:
         if value == 0 and self.zero:
-            return log10(self.low) - self._below
+            return self.lowest
         if not self.low <= value <= self.high:
             raise IfairError(f"{value!r} is not a number from {self.low} to {self.high}{' or 0' if self.zero else ''}")
         return log10(value)
 
     @property
-    def _below(self) -> float:
-        return 0.1 * log10(self.high / self.low) if self.zero else 0.0
+    def lowest(self) -> float:
+        """The position of whatever is least."""
+        return log10(self.low) - (0.1 * log10(self.high / self.low) if self.zero else 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +116,6 @@ class Choice:
         if not self.options:
             raise IfairError("there is nothing to choose from")
 
-    def distribution(self) -> Any:
-        """The same for Optuna."""
-        from optuna.distributions import CategoricalDistribution
-
-        return CategoricalDistribution(self.options)
-
     def value(self, position: Any) -> Any:
         return position
 
@@ -154,6 +126,24 @@ class Choice:
 
 
 Space = Mapping[str, Integer | Share | Real | Choice]
+
+
+def to_distributions(space: Space) -> dict[str, Any]:
+    """The positions of every dimension, for Optuna."""
+    from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+
+    found: dict[str, Any] = {}
+    for name, dimension in space.items():
+        match dimension:
+            case Integer():
+                found[name] = IntDistribution(dimension.low, dimension.high, log=True)
+            case Share():
+                found[name] = FloatDistribution(dimension.position(0), dimension.position(1))
+            case Real():
+                found[name] = FloatDistribution(dimension.lowest, log10(dimension.high))
+            case Choice():
+                found[name] = CategoricalDistribution(dimension.options)
+    return found
 
 
 def to_setting(space: Space, positions: Mapping[str, Any]) -> dict[str, Any]:

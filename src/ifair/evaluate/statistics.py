@@ -116,9 +116,9 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
     return {name: adjusted[name] for name in p_values}
 
 
-def count_draws(n: int, query: NDArray[Any] | None, resamples: int, seed: int = 0) -> NDArray[np.float64]:
+def count_draws(n: int, query: NDArray[Any] | None, resamples: int) -> NDArray[np.float64]:
     """How often everybody is drawn in each resample, shape (B, M); with queries, whole queries are drawn."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     units = np.arange(n) if query is None else np.unique(query, return_inverse=True)[1]
     size = int(units.max()) + 1
     counts = [np.bincount(rng.integers(size, size=size), minlength=size)[units] for _ in range(resamples)]

@@ -24,6 +24,7 @@ from ifair.evaluate.splits import Part, Split, fit_encoder, value_text
 from ifair.models.batch_decisions import PARITIES, find_group_thresholds
 from ifair.models.consistent import ConsistentClassifier, ConsistentRegressor
 from ifair.models.consistent_model import ConsistentModel
+from ifair.models.ifair import IFair
 from ifair.models.lfr import LFR
 from ifair.models.many import fit_many
 from ifair.models.prototypes import PrototypeModel
@@ -328,9 +329,24 @@ def fit_representations(
         for candidate in candidates
     ]
     together = [steps for steps in built if len(steps) == 1 and isinstance(steps[-1], PrototypeModel)]
+    models = [steps[-1] for steps in together]
     with _expected_warnings():
-        fit_many([steps[-1] for steps in together], train.X, train.y, sensitive_features=train.group)
+        fit_many([one for one in models if isinstance(one, LFR)], train.X, train.y, sensitive_features=train.group)
+        _fit_different([one for one in models if isinstance(one, IFair)], train.X)
     return [steps if any(steps is one for one in together) else _fit(steps, train.X, train.records) for steps in built]
+
+
+def _fit_different(models: Sequence[IFair], X: pd.DataFrame) -> None:
+    """Fit models to the different records of a table, each with the weight of its copies: the losses are the same."""
+    _, first, size = np.unique(X, axis=0, return_index=True, return_counts=True)
+    if len(first) <= WORTH_MERGING * len(X):
+        fit_many(models, X.iloc[first], sample_weight=size)
+    else:
+        fit_many(models, X)
+
+
+WORTH_MERGING = 0.8
+"""Share of different records up to which it saves time to fit them alone; mostly it saves their pairs."""
 
 
 def _fit(steps: Pipeline, X: Any, people: Dataset) -> Pipeline:

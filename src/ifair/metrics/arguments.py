@@ -126,7 +126,11 @@ def find_groups(sensitive_features: Any, length: int | None = None, name: str = 
 
 def _list_columns(features: Any, name: str) -> list[pd.Series]:
     if hasattr(features, "to_pandas") and not isinstance(features, (pd.Series, pd.DataFrame)):
-        features = _to_pandas(features)
+        # Of polars: its own way to pandas needs pyarrow.
+        if hasattr(features, "columns"):
+            features = pd.DataFrame({name: features[name].to_list() for name in features.columns})
+        else:
+            features = pd.Series(features.to_list())
     if isinstance(features, pd.DataFrame):
         return [features[column].reset_index(drop=True) for column in features.columns]
     if isinstance(features, (pd.Series, pd.Categorical, pd.Index)):
@@ -137,13 +141,6 @@ def _list_columns(features: Any, name: str) -> list[pd.Series]:
     if array.ndim == 2 and array.shape[1] > 0:
         return [pd.Series(array[:, n]) for n in range(array.shape[1])]
     raise IfairError(f"{name} must be a column or columns of labels, got the shape {array.shape}")
-
-
-def _to_pandas(features: Any) -> Any:
-    """A polars Series or frame as pandas, without needing pyarrow."""
-    if hasattr(features, "columns"):
-        return pd.DataFrame({name: features[name].to_list() for name in features.columns})
-    return pd.Series(features.to_list())
 
 
 def _group_column(column: pd.Series) -> Groups:

@@ -48,7 +48,7 @@ def consistency(
     neighbours : int array of shape (M, k) or Peers, optional
         Instead of ``X``: what :func:`nearest_neighbours` or :meth:`ifair.Similarity.neighbours` found, so that many
         methods share one search. -1 stands for nobody within reach; people without any neighbour are left out of the
-        mean.
+        mean. Who is among their own neighbours is an error.
     similarity : Similarity, optional
         Who is like whom in the table ``X``: one that is fitted.
     kind : {"auto", "label", "score"}, default="auto"

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ifair.core.nearest import nearest
+from ifair.core.neighbour_graph import check_others
 from ifair.errors import IfairError
 from ifair.metrics.arguments import Floats, Ints, check_matrix, split_by_query
 from ifair.similarity import Peers, Similarity
@@ -93,6 +94,7 @@ def resolve_neighbours(
         raise IfairError(f"neighbours must be whole numbers of shape ({n_records}, k), got {near.shape}")
     if near.size and not (near.min() >= -1 and near.max() < n_records):
         raise IfairError("neighbours name records that do not exist")
+    check_others(near)
     return near.astype(np.intp, copy=False)
 
 

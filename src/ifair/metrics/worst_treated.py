@@ -1,15 +1,14 @@
 """The people behind the measures: who is treated worse than those who are like them?"""
 
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from ifair.metrics.arguments import Floats, Ints, check_numbers
-from ifair.metrics.neighbours import average_neighbours, resolve_neighbours
-from ifair.similarity import Peers, Similarity
+from ifair.metrics.neighbours import PeerOptions, average_neighbours, resolve_neighbours
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +105,8 @@ def treatment(
     y: ArrayLike,
     X: ArrayLike | None = None,
     *,
-    k: int | None = None,
-    neighbours: ArrayLike | Peers | None = None,
-    similarity: Similarity | None = None,
-    query: Any = None,
     higher_is_better: bool = True,
-    n_jobs: int | None = None,
+    **options: Unpack[PeerOptions],
 ) -> Treatment:
     """Compare everybody's outcome with that of the k people most like them, and rank by the gap.
 
@@ -119,7 +114,7 @@ def treatment(
     ----------
     y : array of shape (M,)
         Decisions (0/1), probabilities, scores or ranks.
-    X, k, neighbours, similarity
+    X, k, neighbours, similarity, n_jobs
         As in :func:`ifair.metrics.consistency`.
     query : labels of shape (M,), optional
         Compare only with candidates of the same query.
@@ -133,7 +128,7 @@ def treatment(
     person 1 got 0, -1 against the neighbours (0: 1, 2: 1)
     """
     outcomes = check_numbers(y, "y")
-    near = resolve_neighbours(len(outcomes), X, k, neighbours, query, n_jobs, similarity)
+    near = resolve_neighbours(len(outcomes), X, **options)
     gaps = outcomes - average_neighbours(outcomes[near], near)
     gaps = gaps if higher_is_better else -gaps
     return Treatment(outcomes, gaps, near, np.argsort(gaps, kind="stable"))

@@ -77,16 +77,17 @@ class BatchDecisions:
         verdict = "selected" if chosen else "not selected"
         text = f"{self._label(person)} is {verdict}: model score {self.model_scores[person]:.3f}"
         near = self._alike(person)
+        changed = bool(np.isin(person, self.changed))
+        alone = f"; the model alone would {'not ' if chosen else ''}have selected them" if changed else ""
         if len(near) == 0:
-            return f"{text}; no close peers, so the model's score stands"
+            height = f", {self._height(person)}" if self.group_thresholds else ""
+            return f"{text}{height}; no close peers, so the model's score stands{alone}"
         same = self.selected[near] == chosen
         text += f", with peers {self._height(person)}"
         text += f"; {int(self.selected[near].sum())} of {len(near)} people like them selected"
         if person in self.tied:
             text += "; tied at the threshold, where the model's score came first"
-        changed = bool(np.isin(person, self.changed))
-        if changed:
-            text += f"; the model alone would {'not ' if chosen else ''}have selected them"
+        text += alone
         shown = near[same] if changed and same.any() else near
         lines = [f"  {self._label(other)}, {self._describe(person, other)}" for other in shown[:most]]
         return "\n".join([text, *lines])

@@ -32,7 +32,8 @@ from ifair.models.validation import check_pairs, check_parameters, check_table, 
 ALL_PAIRS_UP_TO = {True: 3000, False: 400}
 AUTO_LANDMARKS = {True: 1000, False: 100}
 
-# precision="auto": single precision inside tiles from this many records on; below, speed is no concern.
+# precision="auto": single precision inside tiles from this many records on, or people that
+# they stand for; below, speed is no concern.
 SINGLE_PRECISION_FROM = 2000
 
 TRIVIAL_OPTIMUM = (
@@ -267,7 +268,8 @@ class IFair(PrototypeModel):
         rehearsed = None
         frozen = protected if self.freeze_protected else np.zeros_like(protected)
         weights = record_weights(table)
-        objective = self._objective(engine, protected, weights, random_state)
+        sent = _send_weights(engine, weights)
+        objective = self._objective(engine, protected, weights, sent, random_state)
         if self.warm_start and hasattr(self, "prototypes_"):
             starts = [Parameters(self.prototypes_.copy(), np.where(frozen, 0.0, self.alpha_))]
         else:
@@ -282,7 +284,8 @@ class IFair(PrototypeModel):
             if engine.n_records >= REHEARSED_FROM and self.reduction == "mean" and not engine.batch_bytes:
                 few = sample.take(draw_positions(len(sample.X), min(REHEARSED, len(sample.X)), random_state))
                 small = LocalEngine(few.X - centre, threads=int(effective_n_jobs(self.n_jobs)))
-                rehearsed = self._objective(small, protected, few.weights, random_state)
+                few_sent = _send_weights(small, few.weights)
+                rehearsed = self._objective(small, protected, few.weights, few_sent, random_state)
         if self.freeze_protected and self.utility_columns == "unprotected":
             # Nothing pulls at these columns: without this they would show the values of the records drawn as starts.
             shown = centre[protected] if weights is None else weights @ table.load_columns(protected) / weights.sum()
@@ -292,12 +295,11 @@ class IFair(PrototypeModel):
         # A fairness loss without weight is left out of the search to save time, but worth knowing.
         reported = None
         if self.fairness_weight == 0:
-            reported = self._objective(engine, protected, weights, random_state, report=True)
+            reported = self._objective(engine, protected, weights, sent, random_state, report=True)
         packing = Packing(self.n_prototypes, table.n_features, frozen)
-        sent = None if weights is None else engine.send(weights)[0]
         return Task(objective, starts, packing, protected, reported, rehearsed, sent)
 
-    def _keep_losses(self, task: Task, solution: Solution[Parameters]) -> None:
+    def _keep_losses(self, task: Task, solution: Solution) -> None:
         losses = solution.losses
         if task.reported is not None:
             losses = task.reported.value_and_grad(solution.parameters)[0]
@@ -309,15 +311,16 @@ class IFair(PrototypeModel):
         engine: Engine,
         protected: NDArray[np.bool_],
         weights: NDArray[np.float64] | None,
+        sent: Any,
         random_state: np.random.RandomState,
         report: bool = False,
     ) -> Objective:
+        """The loss of these records; their weights are ``sent`` to the engine already."""
         counts = ~protected if self.utility_columns == "unprotected" else np.ones_like(protected)
         (columns,) = engine.send(counts.astype(np.float64))
-        sent = None if weights is None else engine.send(weights)[0]
         terms: list[Term] = [Reconstruction(columns, sent)]
         if self.fairness_weight > 0 or report:
-            terms.append(self._pair_term(engine, protected, weights, random_state))
+            terms.append(self._pair_term(engine, protected, weights, sent, random_state))
         weighted = tuple(zip(self._weights(len(protected)), terms))
         total = None if weights is None else float(weights.sum())
         return Objective(engine, self._mapping(), weighted, self.reduction, total)  # type: ignore[arg-type]
@@ -327,14 +330,15 @@ class IFair(PrototypeModel):
         engine: Engine,
         protected: NDArray[np.bool_],
         weights: NDArray[np.float64] | None,
+        sent: Any,
         random_state: np.random.RandomState,
     ) -> AllPairs | Landmarks | Moments:
         weighted, euclidean = self.fairness_distance == "weighted", self.p == 2
-        sent = None if weights is None else engine.send(weights)[0]
         if self.pairs == "moments":
             (unprotected,) = engine.send(np.flatnonzero(~protected))
             return Moments(unprotected, input_products(engine, unprotected, sent), weighted, sent)
-        single = self.precision == "single" or (self.precision == "auto" and engine.n_records >= SINGLE_PRECISION_FROM)
+        n_people = engine.n_records if weights is None else weights.sum()
+        single = self.precision == "single" or (self.precision == "auto" and n_people >= SINGLE_PRECISION_FROM)
         pairs = self.pairs
         if pairs == "auto":
             pairs = AUTO_LANDMARKS[euclidean] if engine.n_records > ALL_PAIRS_UP_TO[euclidean] else "all"
@@ -358,3 +362,8 @@ class IFair(PrototypeModel):
         drawn = np.flatnonzero(weights)[drawn]
         (of_landmarks,) = engine.send(weights[drawn] / weights[drawn].mean())
         return Landmarks(kernel, engine.take(drawn), float(weights.sum()), sent, of_landmarks)
+
+
+def _send_weights(engine: Engine, weights: NDArray[np.float64] | None) -> Any:
+    """The weights of the records where the engine has the records; None where everyone counts once."""
+    return None if weights is None else engine.send(weights)[0]

@@ -314,9 +314,7 @@ class LFR(ClassifierMixin, PrototypeModel):
             )
         return np.array([np.atleast_1d(label) for label in self.group_labels_], dtype=np.float64)
 
-    def _conclude(
-        self, engine: Engine, table: Table, task: Task, solution: Solution[Parameters], restarts: list[float]
-    ) -> None:
+    def _conclude(self, engine: Engine, table: Table, task: Task, solution: Solution, restarts: list[float]) -> None:
         super()._conclude(engine, table, task, solution, restarts)
         if self.attribute_weights == "per group":
             self.group_alpha_ = np.stack(group_weights(solution.parameters))
@@ -329,7 +327,7 @@ class LFR(ClassifierMixin, PrototypeModel):
         each = [Representer(mapping, self.prototypes_, alpha, output) for alpha in self.group_alpha_]
         return GroupRepresenter(each, np.flatnonzero(self.protected_mask_), self._group_values())
 
-    def _keep_losses(self, task: Task, solution: Solution[Parameters]) -> None:
+    def _keep_losses(self, task: Task, solution: Solution) -> None:
         assert task.reported is not None
         self.label_chances_ = expit(solution.parameters.extra["log_odds"])
         self.loss_ = solution.losses.total

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
-from ifair.core.batch import most_at_once, solve
+from ifair.core.batch import most_at_once
 from ifair.core.objective import Objective
 from ifair.core.pairs import Landmarks
+from ifair.core.solve import solve
 from ifair.engines.engine import Engine
 from ifair.errors import IfairError
 from ifair.inputs.table import Table, open_table
@@ -125,7 +126,7 @@ def _tasks(models: Sequence[PrototypeModel], engine: Engine, table: Table, known
             )
         else:
             drawn[same] = task = model._task(engine, table, about)
-        tasks.append(_with_others(model, task) if most_at_once(model._problem(task)) > 1 else task)
+        tasks.append(_with_others(model, task) if most_at_once(task.objective, task.packing) > 1 else task)
     return tasks
 
 

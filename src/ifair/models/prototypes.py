@@ -14,10 +14,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from ifair.core.batch import Fit, solve
 from ifair.core.mapping import Mapping, Packing, Parameters, mean_memberships
 from ifair.core.objective import Objective
-from ifair.core.solve import Observer, Progress, Solution
+from ifair.core.solve import Observer, Problem, Progress, Solution, solve
 from ifair.encode import Encoder
 from ifair.engines.engine import Engine
 from ifair.errors import IfairError, warn_user
@@ -108,7 +107,7 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
         """What is to be minimised, and from where."""
         raise NotImplementedError
 
-    def _keep_losses(self, task: Task, solution: Solution[Parameters]) -> None:
+    def _keep_losses(self, task: Task, solution: Solution) -> None:
         """Set the attributes that only fits of this model have."""
         raise NotImplementedError
 
@@ -125,13 +124,11 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
                 self._conclude(engine, table, task, *found)
         return self
 
-    def _problem(self, task: Task, observer: Observer | None = None) -> Fit:
-        fit = Fit(task.objective, task.starts, task.packing, self.max_iter, self.tol, observer)
-        return fit if task.rehearsed is None else replace(fit, rehearsal=replace(fit, objective=task.rehearsed))
+    def _problem(self, task: Task, observer: Observer | None) -> Problem:
+        one = Problem(task.objective, task.starts, task.packing, self.max_iter, self.tol, observer)
+        return one if task.rehearsed is None else replace(one, rehearsal=replace(one, objective=task.rehearsed))
 
-    def _conclude(
-        self, engine: Engine, table: Table, task: Task, solution: Solution[Parameters], restarts: list[float]
-    ) -> None:
+    def _conclude(self, engine: Engine, table: Table, task: Task, solution: Solution, restarts: list[float]) -> None:
         """Keep what a search has found; warn of one that did not converge, on behalf of fit's caller."""
         self._keep_losses(task, solution)
         self.protected_mask_ = task.protected
@@ -408,7 +405,7 @@ def tell_callback(estimator: Any) -> Observer | None:
     return lambda progress: callback(progress.iteration, progress.loss, progress.gradient_norm)
 
 
-def warn_unless_converged(estimator: Any, solution: Solution[Any]) -> None:
+def warn_unless_converged(estimator: Any, solution: Solution) -> None:
     """Warn of a fit that ended before `tol` was reached, and say why."""
     reason = {
         "max_iter": f"stopped at max_iter={estimator.max_iter} before it converged; raise max_iter, or tol",

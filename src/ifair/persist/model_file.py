@@ -11,6 +11,7 @@ from typing import Any
 from ifair.errors import ModelFileError, ModelFileWarning, name_setting, require_extra, warn_user
 from ifair.files import check_regular, write_whole
 from ifair.persist.archive import pack, unpack
+from ifair.persist.boosted_trees import TREE, doubt_boosted_trees
 from ifair.persist.manifest import check_payload, find_version, read_manifest, write_manifest
 from ifair.persist.schema import PIPELINE, describe, list_types, read_schema
 from ifair.persist.trust import check_fitted, check_savable, find_unvetted
@@ -61,6 +62,8 @@ def save(model: Any, path: str | Path, *, about: Mapping[str, Any] | None = None
             check_fitted(model, ModelFileError, "saving")
         payload = _dump_payload(model)
         untrusted = find_unvetted(_import_skops().get_untrusted_types(data=payload), ())
+        if TREE in untrusted and doubt_boosted_trees(model) is None:
+            untrusted.remove(TREE)
         types = list_types(read_schema(unpack(payload, 2**63)))
         manifest = write_manifest(payload, about or {}, types, untrusted)
     if not path.absolute().parent.is_dir():
@@ -79,7 +82,8 @@ def load(path: str | Path, *, trusted: Iterable[str | type] = (), max_bytes: int
 
     Everything is checked before the first object is made: the form of the archive, its sizes, its checksum, its
     version, and the types that it names. Types outside the list of those that are only data are refused without being
-    imported. The checksum finds damage, not forgery: whoever may replace the file may replace its checksum too.
+    imported. The nodes of boosted trees are checked once they are rebuilt, before anything follows them. The checksum
+    finds damage, not forgery: whoever may replace the file may replace its checksum too.
 
     Parameters
     ----------
@@ -111,7 +115,7 @@ def load(path: str | Path, *, trusted: Iterable[str | type] = (), max_bytes: int
         if types != set(fields["types"]):
             raise ModelFileError("its manifest lists other types than it holds; the file was altered: save it anew")
         # What skops gets is packed anew from members that were checked.
-        model = _rebuild(pack(members), trusted)
+        model = _rebuild(pack(members), trusted, types)
         if not hasattr(model, "get_params"):
             raise ModelFileError(f"it holds a {type(model).__name__} and no estimator; ifair writes no such files")
     _warn_of_versions(path, fields["packages"])
@@ -224,13 +228,14 @@ def _drop_requests(model: Any) -> Any:
     return bare
 
 
-def _rebuild(payload: bytes, trusted: Iterable[str | type]) -> Any:
+def _rebuild(payload: bytes, trusted: Iterable[str | type], types: set[str]) -> Any:
     skops = _import_skops()
     try:
         untrusted = skops.get_untrusted_types(data=payload)
     except Exception as error:
         raise ModelFileError(f"its objects cannot be read ({error}); the file was altered: save it anew") from error
-    if unknown := find_unvetted(untrusted, trusted):
+    unknown = find_unvetted([*untrusted, *types & {TREE}], trusted)  # trees are checked even where skops trusts them
+    if unknown not in ([], [TREE]):
         raise ModelFileError(
             f"it holds types that are not known to be safe: {', '.join(unknown)}. Nothing of them was loaded. If you "
             f"know who wrote the file and what these are, load it with {name_setting('trusted', unknown)}"
@@ -238,7 +243,7 @@ def _rebuild(payload: bytes, trusted: Iterable[str | type]) -> Any:
     try:
         with warnings.catch_warnings(record=True):  # of versions: told once, by us
             warnings.simplefilter("always")
-            return skops.loads(payload, trusted=untrusted)
+            model = skops.loads(payload, trusted=untrusted)
     except ImportError as error:
         raise ModelFileError(f"it needs a package that is not installed ({error}): install it") from error
     except Exception as error:
@@ -246,6 +251,12 @@ def _rebuild(payload: bytes, trusted: Iterable[str | type]) -> Any:
             f"its objects cannot be rebuilt ({type(error).__name__}: {error}); the file was altered, or written with "
             "versions that do not fit those installed: see ifair.inspect"
         ) from error
+    if TREE in unknown and (doubt := doubt_boosted_trees(model)):
+        raise ModelFileError(
+            f"it holds boosted trees that are not known to be safe: {doubt}. If you know who wrote the file, load it "
+            f"with {name_setting('trusted', [TREE])}"
+        )
+    return model
 
 
 def _warn_of_versions(path: Path, packages: Mapping[str, Any]) -> None:

@@ -127,13 +127,12 @@ def _describe_inputs(model: Any, precision: str) -> tuple[list[str], list[tuple[
     first = model
     while hasattr(first, "steps"):
         first = first.steps[0][1]
-    if not isinstance(first, Encoder):
+    is_text = [reads_text(first, i) for i in range(first.n_features_in_)] if isinstance(first, Encoder) else []
+    has_names = isinstance(first, Encoder) and hasattr(first, "feature_names_in_")
+    if not has_names and not any(is_text):
         return [], [("X", numbers([None, model.n_features_in_]))]
-    is_array = not hasattr(first, "feature_names_in_")
-    if is_array and not any(reads_text(first, i) for i in range(first.n_features_in_)):
-        return [], [("X", numbers([None, first.n_features_in_]))]
     columns = [str(name) for name in first.attributes_]
-    types = [StringTensorType([None, 1]) if reads_text(first, i) else numbers([None, 1]) for i in range(len(columns))]
+    types = [StringTensorType([None, 1]) if text else numbers([None, 1]) for text in is_text]
     return columns, list(zip(name_inputs(columns), types, strict=True))
 
 

@@ -28,13 +28,18 @@ _TINY = {np.dtype(np.float32): 1e-30, np.dtype(np.float64): 1e-290}
 
 
 class Graph:
-    """Adds nodes for one operator, to what skl2onnx hands to a converter; all numbers are of one ``dtype``."""
+    """Adds nodes for one operator, to what skl2onnx hands to a converter.
 
-    def __init__(self, scope: Any, container: Any, dtype: DTypeLike) -> None:
-        self._scope = scope
-        self._container = container
-        self._numbers = count()
-        self.dtype = np.dtype(dtype)
+    All numbers are of one ``dtype``, double as soon as one input is.
+    """
+
+    def __init__(self, scope: Any, operator: Any, container: Any) -> None:
+        from skl2onnx.common.data_types import DoubleTensorType
+
+        self._scope, self._operator, self._container, self._numbers = scope, operator, container, count()
+        self.dtype: np.dtype[Any] = np.dtype(
+            np.float64 if find_number_type(operator) is DoubleTensorType else np.float32
+        )
 
     def node(self, kind: str, *inputs: str, output: str | None = None, domain: str = "", **attributes: Any) -> str:
         """Add a node and return the name of its result."""
@@ -57,18 +62,20 @@ class Graph:
         self._container.add_initializer(name, np_dtype_to_tensor_dtype(array.dtype), list(array.shape), content)
         return name
 
-    def numbers(self, name: str, output: str | None = None) -> str:
+    def numbers(self, name: str) -> str:
         """Cast to the graph's precision."""
         from onnx.helper import np_dtype_to_tensor_dtype
 
-        return self.node("Cast", name, output=output, to=np_dtype_to_tensor_dtype(self.dtype))
+        return self.node("Cast", name, to=np_dtype_to_tensor_dtype(self.dtype))
 
     def read_numbers(self, variable: Any) -> str:
         """An input in the graph's precision."""
-        from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
+        as_it_is = isinstance(variable.type, find_number_type(self._operator))
+        return variable.full_name if as_it_is else self.numbers(variable.full_name)
 
-        as_it_is = DoubleTensorType if self.dtype == np.float64 else FloatTensorType
-        return variable.full_name if isinstance(variable.type, as_it_is) else self.numbers(variable.full_name)
+    def join_inputs(self) -> str:
+        """All inputs of the operator side by side, in the graph's precision."""
+        return self.join([self.read_numbers(variable) for variable in self._operator.inputs])
 
     def join(self, names: list[str]) -> str:
         """Matrices side by side."""
@@ -84,18 +91,6 @@ class Graph:
         low = np.asarray(values, dtype=np.float64) - high
         difference = self.node("Sub", name, self.constant(high))
         return self.node("Sub", difference, self.constant(low)) if np.any(low.astype(self.dtype)) else difference
-
-
-def join_inputs(graph: Graph, operator: Any) -> str:
-    """All inputs of an operator side by side, in the graph's precision."""
-    return graph.join([graph.read_numbers(variable) for variable in operator.inputs])
-
-
-def find_precision(operator: Any) -> np.dtype[Any]:
-    """Double as soon as one input is."""
-    from skl2onnx.common.data_types import DoubleTensorType
-
-    return np.dtype(np.float64 if find_number_type(operator) is DoubleTensorType else np.float32)
 
 
 def find_number_type(operator: Any) -> Any:
@@ -135,7 +130,7 @@ def check_encoder(encoder: Any, dtype: Any) -> None:
 def convert_encoder(scope: Any, operator: Any, container: Any) -> None:
     """`transform` of a fitted Encoder."""
     encoder = operator.raw_operator
-    graph = Graph(scope, container, find_precision(operator))
+    graph = Graph(scope, operator, container)
     check_encoder(encoder, graph.dtype)
     cells = _list_cells(graph, operator, encoder)
     # All numbers and then all categories at once, so that a wide table makes a graph of few nodes.
@@ -158,7 +153,7 @@ def _list_cells(graph: Graph, operator: Any, encoder: Any) -> Callable[[list[int
     """The way to the cells of some attributes, side by side."""
     names = [variable.full_name for variable in operator.inputs]
     if len(names) == 1 and len(encoder._plan) > 1:
-        matrix = join_inputs(graph, operator)
+        matrix = graph.join_inputs()
         return lambda which: matrix if len(which) == len(encoder._plan) else graph.columns(matrix, which)
     return lambda which: graph.join(
         [names[i] if reads_text(encoder, i) else graph.read_numbers(operator.inputs[i]) for i in which]
@@ -274,16 +269,16 @@ def convert_transformer(scope: Any, operator: Any, container: Any) -> None:
     model = operator.raw_operator
     if isinstance(model, TransformingLFR):
         model = model.lfr
-    graph = Graph(scope, container, find_precision(operator))
+    graph = Graph(scope, operator, container)
     output = operator.outputs[0].full_name
     if model.output == "membership":
-        add_memberships(graph, model, join_inputs(graph, operator), output=output)
+        add_memberships(graph, model, graph.join_inputs(), output=output)
         return
     if model.output == "nearest":
-        number = _add_nearest(graph, add_distances(graph, model, join_inputs(graph, operator)))
+        number = _add_nearest(graph, add_distances(graph, model, graph.join_inputs()))
         graph.node("Gather", graph.constant(model.prototypes_), number, output=output, axis=0)
         return
-    U = add_memberships(graph, model, join_inputs(graph, operator))
+    U = add_memberships(graph, model, graph.join_inputs())
     # Rows of U sum to 1: moving the prototypes to their centre and back keeps digits.
     centre = model.prototypes_.mean(axis=0)
     mixture = graph.node("MatMul", U, graph.constant(model.prototypes_ - centre))
@@ -293,8 +288,8 @@ def convert_transformer(scope: Any, operator: Any, container: Any) -> None:
 def convert_classifier(scope: Any, operator: Any, container: Any) -> None:
     """`predict` and `predict_proba` of LFR."""
     model = operator.raw_operator
-    graph = Graph(scope, container, find_precision(operator))
-    U = add_memberships(graph, model, join_inputs(graph, operator))
+    graph = Graph(scope, operator, container)
+    U = add_memberships(graph, model, graph.join_inputs())
     chance = graph.node("MatMul", U, graph.constant(model.label_chances_[:, None]))
     other = graph.node("Sub", graph.constant([[1.0]]), chance)
     graph.node("Concat", other, chance, output=operator.outputs[1].full_name, axis=1)
@@ -308,8 +303,8 @@ def convert_classifier(scope: Any, operator: Any, container: Any) -> None:
 
 def convert_masked(scope: Any, operator: Any, container: Any) -> None:
     """The columns that are not protected."""
-    graph = Graph(scope, container, find_precision(operator))
-    kept = graph.columns(join_inputs(graph, operator), np.flatnonzero(~operator.raw_operator.protected_mask_))
+    graph = Graph(scope, operator, container)
+    kept = graph.columns(graph.join_inputs(), np.flatnonzero(~operator.raw_operator.protected_mask_))
     graph.node("Identity", kept, output=operator.outputs[0].full_name)
 
 

@@ -51,7 +51,7 @@ def describe(node: Node, members: Members) -> dict[str, Any]:
     """
     attributes = _read_attributes(node)
     if name_type(node) == PIPELINE and "steps" in attributes:
-        pairs = [_list_items(step) for step in _list_items(attributes["steps"])]
+        pairs = [step["content"] for step in attributes["steps"]["content"]]
         steps = [{"name": _describe_value(name, members), **_describe_step(step, members)} for name, step in pairs]
         return {"type": PIPELINE, "steps": steps}
     names = [name for name in attributes if not name.startswith("_") and not name.endswith("_")]
@@ -70,7 +70,7 @@ def _describe_value(node: Node, members: Members) -> Any:
     if loader == "JsonNode":
         return json.loads(node["content"])
     if loader in ("ListNode", "TupleNode", "SetNode") or node.get("type") == "json":
-        return [_describe_value(item, members) for item in _list_items(node)]
+        return [_describe_value(item, members) for item in node["content"]]
     if loader == "DictNode":
         return {key: _describe_value(item, members) for key, item in node["content"].items()}
     if loader == "NdArrayNode":
@@ -100,10 +100,6 @@ def _read_attributes(node: Node) -> dict[str, Node]:
     state = node.get("content")
     content = state.get("content") if isinstance(state, dict) else None
     return content if isinstance(content, dict) else {}
-
-
-def _list_items(node: Node) -> list[Node]:
-    return list(node["content"])
 
 
 def _walk_nodes(value: Any) -> Iterator[Node]:

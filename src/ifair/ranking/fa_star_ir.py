@@ -138,7 +138,8 @@ class FAStarIR(BaseEstimator):
             order = fair_order(score[rows], codes[rows], counts)
             rank[rows[order]] = np.arange(1, len(rows) + 1)
             fair[rows] = fair_scores(score[rows], order)
-            satisfied[name] = _meets_minima(codes[rows][order], counts)
+            held = [np.cumsum(codes[rows][order][:k] == g) for g in range(len(counts))]
+            satisfied[name] = bool((np.array(held) >= counts).all())
             orders.append(rows[order])
         self._report_shortage(satisfied)
         return FairRanking(rank, fair, np.concatenate(orders) if orders else np.empty(0, dtype=np.int64), satisfied)
@@ -160,9 +161,3 @@ class FAStarIR(BaseEstimator):
         if self.shortage == "raise":
             raise IfairError(message)
         warn_user(message, ShortageWarning)
-
-
-def _meets_minima(ranked: NDArray[np.int64], counts: NDArray[np.int64]) -> bool:
-    k = counts.shape[1]
-    held = [np.cumsum(ranked[:k] == g) for g in range(len(counts))]
-    return bool((np.array(held) >= counts).all())

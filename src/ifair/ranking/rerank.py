@@ -7,11 +7,6 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def order_by_score(scores: Floats) -> Ints:
-    """Candidates from the best score to the worst; equal scores keep the order in which they came."""
-    return np.argsort(-scores, kind="stable").astype(np.int64)
-
-
 def fair_order(scores: Floats, codes: Ints, counts: Ints) -> Ints:
     """Rank the candidates by score, but for what the minimum counts demand.
 
@@ -36,12 +31,12 @@ def fair_order(scores: Floats, codes: Ints, counts: Ints) -> Ints:
     order : int array of shape (n,)
         All candidates: k positions by the rule, the rest by score.
     """
-    best = order_by_score(scores)
+    # Equal scores keep the order in which they came.
+    best = np.argsort(-scores, kind="stable").astype(np.int64)
     n_groups, k = counts.shape
     queues = [best[codes[best] == g] for g in range(n_groups)]
     due = np.minimum(counts, np.array([len(queue) for queue in queues], dtype=np.int64)[:, None])
     taken = np.zeros(len(scores), dtype=bool)
-    heads = [0] * n_groups
     held = np.zeros(n_groups, dtype=np.int64)
     order = np.empty(len(scores), dtype=np.int64)
     next_best = 0
@@ -53,8 +48,8 @@ def fair_order(scores: Floats, codes: Ints, counts: Ints) -> Ints:
         short = np.maximum(due[:, i:] - held[:, None], 0)
         tight = np.flatnonzero(short.sum(axis=0) >= open_slots)
         if tight.size:
-            urgent = np.flatnonzero(short[:, tight[0]])
-            firsts = [_find_head(queues[g], heads, g, taken) for g in urgent.tolist()]
+            # Of each group its candidates are taken in the order of its queue.
+            firsts = [queues[g][held[g]] for g in np.flatnonzero(short[:, tight[0]])]
             chosen = min(firsts, key=lambda c: (-scores[c], c))
         order[i] = chosen
         taken[chosen] = True
@@ -62,19 +57,6 @@ def fair_order(scores: Floats, codes: Ints, counts: Ints) -> Ints:
             held[codes[chosen]] += 1
     order[k:] = best[~taken[best]]
     return order
-
-
-def _find_head(queue: Ints, heads: list[int], g: int, taken: NDArray[np.bool_]) -> int:
-    while taken[queue[heads[g]]]:
-        heads[g] += 1
-    return int(queue[heads[g]])
-
-
-def find_placeholders(scores: Floats, order: Ints) -> NDArray[np.bool_]:
-    """The positions whose candidate stands above somebody with a better score, shape (n,)."""
-    ranked = scores[order]
-    best_from_here = np.maximum.accumulate(ranked[::-1])[::-1]
-    return np.asarray(ranked < best_from_here)
 
 
 def fair_scores(scores: Floats, order: Ints) -> Floats:
@@ -96,7 +78,8 @@ def fair_scores(scores: Floats, order: Ints) -> Floats:
         In the order of the candidates, not of the ranking.
     """
     filled = scores[order].astype(np.float64)
-    gaps = find_placeholders(scores, order)
+    best_from_here = np.maximum.accumulate(filled[::-1])[::-1]
+    gaps = filled < best_from_here
     positions = np.arange(len(order))
     if gaps.any():
         filled[gaps] = np.interp(positions[gaps], positions[~gaps], filled[~gaps])

@@ -7,6 +7,7 @@ from ifair.report.blocks import Block, Bullets, Heading, Line, Strong, Table, Te
 from ifair.report.comparison import (
     ROLES,
     describe_judged,
+    find_point,
     find_references,
     measure_text,
     name_outcome,
@@ -14,23 +15,18 @@ from ifair.report.comparison import (
     with_ends,
 )
 from ifair.report.terminal import list_caution_texts, parity_words
-from ifair.results import EVIDENCE, AuditedData, Evidence, Point, ResultsError, check_results
+from ifair.results import EVIDENCE, AuditedData, Evidence, Point, check_results
 
 
 def card(evidence: Evidence, choice: str = "balanced") -> list[Block]:
     """The card, to be written as Markdown (``ifair.report.blocks.markdown``) or HTML (``ifair.report.html``).
 
-    The choice is one of those that the evidence names, or the id of a point.
+    The choice is one of those that the evidence names, the letter of a point, or its id.
     """
     check_results(evidence, EVIDENCE)
-    id_ = str(evidence["choices"].get(choice, choice))
-    point = next((one for one in evidence["points"] if one["id"] == id_), None)
-    if point is None:
-        known = ", ".join([*evidence["choices"], *(one["id"] for one in evidence["points"])])
-        raise ResultsError(f"there is no point {choice!r} in the evidence; there are {known}")
-    about = evidence["data"]
+    point = find_point(evidence, choice)
     return [
-        Heading(f"Model card: {point['name']} on {about['name']}", 1),
+        Heading(f"Model card: {point['name']} on {evidence['data']['name']}", 1),
         *_details(evidence, point),
         *_use(evidence, point),
         *_data(evidence),
@@ -147,7 +143,7 @@ def _data(evidence: Evidence) -> list[Block]:
             f"settings on, {parts['test']:,} to judge on.",
             f"Protected attributes: {', '.join(about['protected'])}.",
             _weight_words(about),
-            parity_words(evidence).removeprefix("; ").capitalize(),
+            parity_words(evidence["settings"].get("parity")).removeprefix("; ").capitalize(),
             "" if share is None else f"{share:.1%} of people are in the protected group{whose}.",
         )
         if line

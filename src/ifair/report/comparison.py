@@ -3,10 +3,23 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ifair.results import Evidence, Point
+from ifair.errors import suggest_name
+from ifair.results import Evidence, Point, ResultsError
 
 ROLES = {"full": "full data", "deleted": "columns deleted", "penalised": "columns deleted, tuned penalty"}
 """What a point is compared with."""
+
+
+def find_point(evidence: Evidence, choice: str) -> Point:
+    """The point that one of the evidence's choices, a letter or an id names."""
+    labels = {point["label"]: point["id"] for point in evidence["points"] if "label" in point}
+    by_id = {point["id"]: point for point in evidence["points"]}
+    id_ = str(evidence["choices"].get(choice, labels.get(choice, choice)))
+    if id_ not in by_id:
+        known = [*evidence["choices"], *by_id]
+        hint = suggest_name(choice, known) or "."
+        raise ResultsError(f"there is no point {choice!r} in the evidence{hint} There are {', '.join(known)}")
+    return by_id[id_]
 
 
 def find_references(evidence: Evidence, point: Point) -> dict[str, Point]:
@@ -54,7 +67,7 @@ def tabulate_comparison(evidence: Evidence, point: Point) -> list[list[str]]:
     head = ["", *(name for name, _ in others), f"{point.get('label', '')} this one".strip()]
     rows = [head + ([f"against {ROLES[against]}"] if against else [])]
     for measure, name in name_measures(evidence, point).items():
-        cells = [measure_text(_find_measure(one, measure)) for _, one in [*others, ("", point)]]
+        cells = [measure_text(find_measure(one, measure)) for _, one in [*others, ("", point)]]
         if set(cells) == {"-"}:
             continue
         said = [difference_text(point["differences"][against].get(measure))] if against else []
@@ -62,7 +75,7 @@ def tabulate_comparison(evidence: Evidence, point: Point) -> list[list[str]]:
     return rows
 
 
-def _find_measure(point: Point, measure: str) -> Mapping[str, Any] | None:
+def find_measure(point: Point, measure: str) -> Mapping[str, Any] | None:
     """The estimate and its ends, wherever the evidence has them."""
     if measure.startswith("gap:"):
         one = next((g for g in point["groups"] if g["partition"] == measure.removeprefix("gap:")), None)

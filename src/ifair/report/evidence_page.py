@@ -5,6 +5,7 @@ import hashlib
 import json
 import zlib
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 from ifair.results import EVIDENCE, Evidence, check_results
@@ -130,13 +131,7 @@ def fit_people(people: Mapping[str, Any], room: int) -> tuple[str, str]:
 def _select_columns(sizes: Sequence[int], room: int) -> list[int]:
     """Which columns there is room for, in their order: the smallest."""
     order = sorted(range(len(sizes)), key=lambda i: sizes[i])
-    total, kept = 0, []
-    for i in order:
-        total += sizes[i]
-        if total > room:
-            break
-        kept.append(i)
-    return sorted(kept)
+    return sorted(i for i, total in zip(order, accumulate(sizes[i] for i in order)) if total <= room)
 
 
 def _round_column(column: Mapping[str, Any]) -> dict[str, Any]:

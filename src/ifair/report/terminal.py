@@ -1,10 +1,8 @@
 """An audit and a tuning for a terminal."""
 
-from typing import Any
-
 from ifair.report.blocks import align_rows
-from ifair.report.comparison import describe_judged, measure_text, tabulate_comparison
-from ifair.results import Choices, Evidence, Point, Tuning
+from ifair.report.comparison import describe_judged, find_measure, measure_text, tabulate_comparison
+from ifair.results import Choices, Evidence, Parity, Point, Tuning
 
 
 def audit_text(evidence: Evidence) -> str:
@@ -47,6 +45,7 @@ def tuning_text(tuning: Tuning) -> str:
         rows.append([point["name"], *numbers, names.get(point["id"], "to compare" if point["id"] in known else "")])
     by = tuning["data"].get("weighted_by")
     weighted = "" if by is None else f"; people are weighted by {by!r}"
+    weighted += parity_words(tuning.get("parity"))
     return (
         f"The front of {len(tuning['trials'])} settings, on validation people (ranks: how alike the scores of like "
         f"people are{weighted}):\n\n{align_rows(rows)}"
@@ -60,10 +59,8 @@ def summary_text(evidence: Evidence) -> str:
     rows = [["", "", evidence["utility"]["name"], "consistency of ranks", flips, "choice"]]
     for point in evidence["points"]:
         if point["role"] != "rival":
-            test: Any = point["test"]
-            numbers = [_number(test[name]["estimate"] if name in test else None) for name in ("utility", "ranks")]
-            names = [point.get("label", ""), point["name"]]
-            rows.append([*names, *numbers, _number(_find_flips(point)), chosen.get(point["id"], "")])
+            numbers = [_estimate(point, measure) for measure in ("utility", "ranks", "flip")]
+            rows.append([point.get("label", ""), point["name"], *numbers, chosen.get(point["id"], "")])
     changed = " and ".join(evidence["data"]["protected"])
     explained = "Flips: decisions that change" if flips == "flips" else "Moves: how far scores move"
     parts = [
@@ -82,23 +79,16 @@ def _describe_people(evidence: Evidence) -> str:
         weighted = f"; people are weighted by {about['weighted_by']!r}, but count once in: {once}"
     return (
         f"{about['name']}: {about['records']:,} people, protected: {', '.join(about['protected'])}; measured on "
-        f"{describe_judged(evidence)}{weighted}{parity_words(evidence)}"
+        f"{describe_judged(evidence)}{weighted}{parity_words(evidence['settings'].get('parity'))}"
     )
 
 
-def parity_words(evidence: Evidence) -> str:
+def parity_words(parity: Parity | None) -> str:
     """That groups were given the same rate, where they were; else nothing."""
-    parity = evidence["settings"].get("parity")
     if parity is None:
         return ""
     whom = "" if parity["kind"] == "selection" else " of those whom the model expects to be positive"
     return f"; decisions give every group of {parity['groups']!r} the same rate{whom}, by a threshold per group"
-
-
-def _find_flips(point: Point) -> float | None:
-    """The share of decisions that flip, or how far scores move where nothing is decided."""
-    flip = point["flip"]
-    return None if flip is None else flip["mean"] if flip["share_flipped"] is None else flip["share_flipped"]
 
 
 def _by_point(choices: Choices) -> dict[str, str]:
@@ -108,18 +98,19 @@ def _by_point(choices: Choices) -> dict[str, str]:
 
 
 def _row(point: Point, choice: str) -> list[str]:
-    test = point["test"]
+    largest = next((one["partition"] for one in point["groups"]), "")
     return [
         point.get("label", ""),
         point["name"],
-        measure_text(test["utility"]),
-        measure_text(test.get("ranks")),
-        measure_text(test["yNN"]),
-        _number(_find_flips(point)),
-        _number(point["adversary"][0]["auc"] if point["adversary"] else None),
-        _number(point["groups"][0]["parity"] if point["groups"] else None),
+        *(measure_text(find_measure(point, measure)) for measure in ("utility", "ranks", "yNN")),
+        *(_estimate(point, measure) for measure in ("flip", "leak", f"gap:{largest}")),
         ", ".join([*filter(None, [choice]), *(one["tag"] for one in point.get("cautions", []))]),
     ]
+
+
+def _estimate(point: Point, measure: str) -> str:
+    """A measure without its interval."""
+    return _number((find_measure(point, measure) or {}).get("estimate"))
 
 
 def _number(value: float | None) -> str:

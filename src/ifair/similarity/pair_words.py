@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ifair.similarity.peers import Points
+from ifair.similarity.peers import Points, is_within
 from ifair.similarity.units import Unit
 
 
@@ -45,8 +45,8 @@ def compare_pairs(
     parts = np.where(both, (points[0].coordinates - points[1].coordinates) ** 2 @ members, points[0].gaps)
     cells = (frame.to_numpy(dtype=object).tolist() for frame in (ones, others))
     return [
-        _describe(one, other, part, float(distance), units, reach)
-        for one, other, part, distance in zip(*cells, parts, distances)
+        _describe(one, other, part, float(distance), units, bool(near))
+        for one, other, part, distance, near in zip(*cells, parts, distances, is_within(distances, reach))
     ]
 
 
@@ -56,7 +56,7 @@ def _describe(
     parts: NDArray[np.float64],
     distance: float,
     units: Sequence[Unit],
-    reach: float,
+    near: bool,
 ) -> Comparison:
     order = np.argsort(parts, kind="stable")
     words = [units[i].describe(one[i], other[i]) for i in order]
@@ -64,7 +64,7 @@ def _describe(
     listed = [f"same {_join(same)}"] if same else []
     text = ", ".join(listed + [word for word in words if not word.startswith("same ")])
     named = {units[i].name: float(parts[i]) for i in order[::-1]}
-    return Comparison(distance, distance <= reach, named, text)
+    return Comparison(distance, near, named, text)
 
 
 def _join(words: list[str]) -> str:

@@ -14,6 +14,7 @@ from ifair.core.approximate import nearest_approximately
 from ifair.core.arrays import Array, Indices
 from ifair.core.copies import Copies, first_of_each
 from ifair.core.nearest import FEW, MANY, Reference, nearest, to_ten_digits
+from ifair.core.neighbour_graph import squared_reach
 from ifair.core.scan import Scan
 
 ROWS = 256
@@ -52,12 +53,20 @@ class Peers:
         """Only those at most so far away."""
         if reach is None:
             return self
-        near = self.distances <= reach
+        near = is_within(self.distances, reach)
         return Peers(np.where(near, self.indices, -1), np.where(near, self.distances, np.inf))
 
     def first(self, n: int) -> "Peers":
         """Only so many of the nearest."""
         return Peers(self.indices[:, :n], self.distances[:, :n])
+
+
+def is_within(distances: NDArray[np.float64], reach: float) -> NDArray[np.bool_]:
+    """Which distances are at most a reach, to ten digits, as distances are compared with each other.
+
+    A reach that was learned is often the distance of many pairs, and rounding must not say which of them it includes.
+    """
+    return np.asarray(to_ten_digits(np.square(distances)) <= squared_reach(reach))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
+from ifair.core.nearest import to_ten_digits
 from ifair.core.neighbour_graph import graph_of
 from ifair.encode import Encoder, columns_of
 from ifair.encode.column_names import find_positions
@@ -56,7 +57,8 @@ class Similarity(BaseEstimator):
     n_neighbors : int, default=10
         Peers that each person is compared with, at most.
     caliper : "auto", float or None, default="auto"
-        The largest distance of a peer. "auto": 95 % of pairs of people are farther apart. None: no limit.
+        The largest distance of a peer, itself included, to ten digits. "auto": 95 % of pairs of people are farther
+        apart, or as far. None: no limit.
     reading : {"attributes", "paper"}, default="attributes"
         "paper": Euclidean distance of one-hot encoded columns with unit variance each, missing values with a column of
         their own, as in the paper; rare values then count more the rarer they are. No caliper unless a number is given;
@@ -151,9 +153,9 @@ class Similarity(BaseEstimator):
         return self
 
     def distances(self, A: Any, B: Any = None) -> NDArray[np.float64]:
-        """Distances of all people of one table to all of another, or among themselves, shape (n_A, n_B)."""
+        """Distances of all people of one table to all of another, or among themselves, to ten digits; (n_A, n_B)."""
         a = self.embed(A)
-        return np.sqrt(a.squared_distances(a if B is None else self.embed(B)))
+        return np.sqrt(to_ten_digits(a.squared_distances(a if B is None else self.embed(B))))
 
     def neighbours(self, X: Any, reference: Any = None, *, n_neighbors: int | None = None, query: Any = None) -> Peers:
         """The people most like each, within the caliper.
@@ -318,7 +320,10 @@ class Similarity(BaseEstimator):
         a, b = rng.integers(len(points), size=(2, SAMPLED_PAIRS))
         squared = points.squared_differences(points, a[a != b], b[a != b])
         squared = squared[np.isfinite(squared)]
-        return float(np.sqrt(np.quantile(squared, REACHED_BY))) if len(squared) else np.inf
+        if not len(squared):
+            return np.inf
+        # To ten digits, like distances: often it is that of many pairs, which are all within reach.
+        return float(np.sqrt(to_ten_digits(np.quantile(squared, [REACHED_BY])))[0])
 
     def _weight(self, name: str) -> float:
         return float((self.weights or {}).get(name, 1.0))
