@@ -10,7 +10,6 @@ that are not installed are left out:
 `pip install usearch faiss-cpu pynndescent hnswlib` (hnswlib has no wheels and is compiled).
 """
 
-import time
 from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
@@ -82,11 +81,9 @@ LIBRARIES: dict[str, tuple[str, Callable[[Any, int], Any]]] = {
 
 def measure(what: str, X: Any, jobs: int, names: list[str]) -> common.Rows:
     sample = np.random.default_rng(0).choice(len(X), min(len(X), 2000), replace=False)
-    began, cpu = time.perf_counter(), time.process_time()
-    exact = nearest(X, K, n_jobs=jobs)[0]
-    took, cpu = time.perf_counter() - began, time.process_time() - cpu
+    took, (exact, *_) = common.time_work(lambda: nearest(X, K, n_jobs=jobs))
     rows: common.Rows = [
-        {"people": what, "search": "exact", "seconds": took, "CPU s": cpu, "ratio": 1.0, "recall": 1.0}
+        {"people": what, "search": "exact", "seconds": took.wall, "CPU s": took.cpu, "ratio": 1.0, "recall": 1.0}
     ]
     single = np.ascontiguousarray(X, dtype=np.float32)
     kth = np.sort(np.linalg.norm(X[exact[sample]] - X[sample][:, None], axis=2), axis=1)[:, -1] * (1 + 1e-6)
@@ -94,9 +91,7 @@ def measure(what: str, X: Any, jobs: int, names: list[str]) -> common.Rows:
         package, search = LIBRARIES[name]
         if find_spec(package) is None:
             continue
-        began, cpu = time.perf_counter(), time.process_time()
-        found = np.asarray(search(single, jobs)).astype(np.intp)
-        took, cpu = time.perf_counter() - began, time.process_time() - cpu
+        took, found = common.time_work(lambda search=search: np.asarray(search(single, jobs)).astype(np.intp))
         again = np.asarray(search(single[:2000], jobs)), np.asarray(search(single[:2000], jobs))
         hits = [
             (np.linalg.norm(X[line[line != i][:K]] - X[i], axis=1) <= reach).mean()
@@ -106,9 +101,9 @@ def measure(what: str, X: Any, jobs: int, names: list[str]) -> common.Rows:
             {
                 "people": what,
                 "search": name,
-                "seconds": took,
-                "CPU s": cpu,
-                "ratio": rows[0]["CPU s"] / cpu,
+                "seconds": took.wall,
+                "CPU s": took.cpu,
+                "ratio": rows[0]["CPU s"] / took.cpu,
                 "recall": float(np.mean(hits)),
                 "same": "yes" if np.array_equal(*again) else "no",
             }

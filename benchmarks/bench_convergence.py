@@ -24,7 +24,6 @@ from threadpoolctl import threadpool_limits
 import common
 from ifair.core.mapping import Packing, Parameters
 from ifair.core.objective import Objective
-from ifair.core.solve import PATIENCE
 from ifair.engines.engine import LocalEngine
 
 SETTINGS = ((1.0, 1.0, 10), (1.0, 0.1, 20), (0.1, 1.0, 20))
@@ -68,13 +67,6 @@ def losses_to_the_end(objective: Objective, first: Parameters, n_iter: int) -> t
     began = time.perf_counter()
     common.descend(objective, first, packing, max_iter=n_iter, tol=0.0, observer=lambda p: history.append(p.loss))
     return np.array(history), (time.perf_counter() - began) / len(history)
-
-
-def stop(history: np.ndarray, tol: float) -> int:
-    """The iteration at which a fit with this tol would have stopped."""
-    fall = history[:-PATIENCE] - history[PATIENCE:]
-    small = np.flatnonzero(fall <= tol * np.abs(history[:-PATIENCE]))
-    return int(small[0]) + PATIENCE if len(small) else len(history) - 1
 
 
 class Results:
@@ -134,7 +126,7 @@ def one_setting(
 
     for tol in TOLERANCES:
         for history in histories:
-            at = stop(history, tol)
+            at = common.stop(history, tol)
             results.add("3 tol", f"{tol:g}", history[at] / best - 1.0, at, at * per_iteration)
 
 

@@ -37,14 +37,8 @@ def on_processors(n_people: int, jobs: int) -> common.Rows:
     p, rows = scores_of(X), list[dict[str, Any]]()
 
     def row(what: str, work: Callable[[], Any], goal: float | None = None, times: int = 1, **more: Any) -> Any:
-        wall, cpu = time.perf_counter(), time.process_time()
-        result = work()
-        took = {
-            "seconds": (time.perf_counter() - wall) / times,
-            "CPU s": (time.process_time() - cpu) / times,
-            "goal s": goal,
-        }
-        rows.append({"what": what, **took, **more})
+        took, result = common.time_work(work)
+        rows.append({"what": what, "seconds": took.wall / times, "CPU s": took.cpu / times, "goal s": goal, **more})
         return result
 
     size = f"{source} {X.shape[0]:,} x {X.shape[1]}"

@@ -7,7 +7,6 @@ standardised, without race, sex and the duplicate of education), otherwise made 
 """
 
 import os
-import time
 from pathlib import Path
 
 import numpy as np
@@ -46,12 +45,6 @@ def census(n):
     return standardise_columns(np.hstack([rng.normal(size=(n, 6)).round(1), *hot])), "made up"
 
 
-def time_work(work):
-    wall, cpu = time.perf_counter(), time.process_time()
-    result = work()
-    return time.perf_counter() - wall, time.process_time() - cpu, result
-
-
 def main(arguments=None):
     options, machine = common.begin(__doc__, arguments, jobs=(2, 2, "threads of the neighbour search"))
     X, source = census(4_884 if options.quick else 48_842)
@@ -59,8 +52,8 @@ def main(arguments=None):
     rows = []
 
     def row(what, work):
-        wall, cpu, result = time_work(work)
-        rows.append({"what": what, "seconds": wall, "CPU s": cpu})
+        took, result = common.time_work(work)
+        rows.append({"what": what, "seconds": took.wall, "CPU s": took.cpu})
         return result
 
     size = f"{X.shape[0]:,} x {X.shape[1]}"

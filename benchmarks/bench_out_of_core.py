@@ -12,6 +12,7 @@ decoding, not the disk. ``--cold`` has the system forget them before every evalu
 import os
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -89,15 +90,8 @@ def measure_evaluations(X: np.ndarray, folder: Path, pairs: str, threads: int, r
         works = {name: objective(engine, pairs, protected) for name, engine in engines.items()}
         losses = {name: work.value_and_grad(at)[0].total for name, work in works.items()}
         assert len(set(losses.values())) == 1, losses
-        best = {name: common.Time(np.inf, np.inf) for name in works}
-        for _ in range(rounds):
-            for name, work in works.items():
-                if cold:
-                    forget(folder)
-                wall, cpu = time.perf_counter(), time.process_time()
-                work.value_and_grad(at)
-                took = common.Time(time.perf_counter() - wall, time.process_time() - cpu)
-                best[name] = common.Time(min(best[name].wall, took.wall), min(best[name].cpu, took.cpu))
+        timed = {name: partial(work.value_and_grad, at) for name, work in works.items()}
+        best = common.best_times(timed, rounds, before=lambda: forget(folder) if cold else None)
     for engine in engines.values():
         engine.__exit__()
     spooled.__exit__()

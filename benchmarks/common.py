@@ -27,7 +27,7 @@ from ifair.core.lbfgs import LIVE
 from ifair.core.mapping import Parameters
 from ifair.core.objective import Objective, Reconstruction, Term
 from ifair.core.pairs import AllPairs, EuclideanPairs
-from ifair.core.solve import Problem, minimise_many
+from ifair.core.solve import PATIENCE, Problem, minimise_many
 from ifair.data import load_credit
 from ifair.engines.engine import Engine
 from ifair.models.starts import first_parameters
@@ -42,17 +42,29 @@ class Time(NamedTuple):
     wall: float
     cpu: float
 
+    def best(self, other: "Time") -> "Time":
+        return Time(min(self.wall, other.wall), min(self.cpu, other.cpu))
 
-def best_times(works: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, Time]:
-    """The best times of several pieces of work, which take turns."""
+
+def time_work(work: Callable[[], Any]) -> tuple[Time, Any]:
+    """The times of one piece of work, done once, and what it returns."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    result = work()
+    return Time(time.perf_counter() - wall, time.process_time() - cpu), result
+
+
+def best_times(
+    works: Mapping[str, Callable[[], object]], rounds: int, before: Callable[[], object] = lambda: time.sleep(0.05)
+) -> dict[str, Time]:
+    """The best times of several pieces of work, which take turns.
+
+    What comes ``before`` each is not counted: by default a rest, for threads of BLAS spin for a while after work.
+    """
     best = {name: Time(np.inf, np.inf) for name in works}
     for _ in range(rounds):
         for name, work in works.items():
-            time.sleep(0.05)  # threads of BLAS spin for a while after the work before this
-            wall, cpu = time.perf_counter(), time.process_time()
-            work()
-            took = Time(time.perf_counter() - wall, time.process_time() - cpu)
-            best[name] = Time(min(best[name].wall, took.wall), min(best[name].cpu, took.cpu))
+            before()
+            best[name] = best[name].best(time_work(work)[0])
     return best
 
 
@@ -157,6 +169,13 @@ def descend(objective: Objective, first: Parameters, packing: mapping.Packing, *
     (result,) = minimise_many([Problem(objective, [first], packing, **options)])
     assert result is not None
     return result[0]
+
+
+def stop(history: np.ndarray, tol: float) -> int:
+    """The iteration, counted from 0, at which a fit with this tol would have stopped, by its loss after each."""
+    fall = history[:-PATIENCE] - history[PATIENCE:]
+    small = np.flatnonzero(fall <= tol * np.abs(history[:-PATIENCE]))
+    return int(small[0]) + PATIENCE if len(small) else len(history) - 1
 
 
 class Counter:

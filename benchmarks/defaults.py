@@ -22,7 +22,6 @@ from sklearn.metrics import roc_auc_score
 
 import common
 from ifair import Encoder, IFair
-from ifair.core.solve import PATIENCE
 from ifair.data import DataError, load
 
 DATASETS = ("credit", "compas", "census", "xing", "airbnb")
@@ -66,13 +65,6 @@ class Halves:
         return float(roc_auc_score(self.y_judge, classifier.decision_function(model.transform(self.judge))))
 
 
-def stop(history: np.ndarray, tol: float) -> int:
-    """The iteration, counted from 0, at which a fit with this tol stops."""
-    fall = history[:-PATIENCE] - history[PATIENCE:]
-    small = np.flatnonzero(fall <= tol * np.abs(history[:-PATIENCE]))
-    return int(small[0]) + PATIENCE if len(small) else len(history) - 1
-
-
 def patience(name: str, most: int, max_iter: int) -> common.Rows:
     halves, rows = Halves(name, most), []
     for init in STARTS:
@@ -85,7 +77,7 @@ def patience(name: str, most: int, max_iter: int) -> common.Rows:
                 **{
                     f"tol={tol:g}": f"{history[at]:.2f} ({100 * (history[at] / history[-1] - 1):.1f} %, {at + 1})"
                     for tol in (1e-3, DEFAULT_TOL)
-                    for at in [stop(history, tol)]
+                    for at in [common.stop(history, tol)]
                 },
                 "tol=1e-08": f"{history[-1]:.2f} ({len(history)})",
             }

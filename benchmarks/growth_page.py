@@ -20,6 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from ifair.report.blocks import markdown_table
+
 Rows = list[dict[str, Any]]
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -78,19 +80,18 @@ def tabulate_growth(result: dict[str, Any]) -> str:
     lines = [
         f"{machine(result)} Processor seconds of a fit, and MB at the peak of memory above the table itself:",
         "",
-        *_fits([row for row in rows if row["along"] == "M" and row["size"] > FEWEST]),
+        _tabulate_fits([row for row in rows if row["along"] == "M" and row["size"] > FEWEST]),
         "",
         "Exponents:",
         "",
-        "| | along | of | sizes | exponent over all | counted from | exponent |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
     ]
+    table = [["", "along", "of", "sizes", "exponent over all", "counted from", "exponent"]]
     for row in slopes(rows):
+        sizes = f"{row['from']:,} to {row['to']:,}"
         counted = "none" if row["counted from"] is None else f"{row['counted from']:,}"
-        lines.append(
-            f"| {row['what']} | {row['along']} | {row['of']} | {row['from']:,} to {row['to']:,} | "
-            f"{_number(row['exponent, all'])} | {counted} | {_number(row['exponent'])} |"
-        )
+        exponents = _number(row["exponent, all"]), counted, _number(row["exponent"])
+        table.append([row["what"], row["along"], row["of"], sizes, *exponents])
+    lines.append(markdown_table(table))
     stopped = [f"- {reason}" for reason in result["left out"]]
     return "\n".join([*lines, *(["", "Left out:", "", *stopped] if stopped else [])])
 
@@ -98,16 +99,12 @@ def tabulate_growth(result: dict[str, Any]) -> str:
 def out_of_core(result: dict[str, Any]) -> str:
     """The table of bench_out_of_core.py."""
     fields = ("seconds", "this/memory", "CPU s", "same, CPU", "set-up s")
-    lines = [
-        f"{result['title']}. {machine(result)}",
-        "",
-        "| pairs | threads | records in | s | of that in memory | CPU s | of that in memory | once a fit, s |",
-        "| --- " * 8 + "|",
-    ]
+    shared = "of that in memory"
+    rows = [["pairs", "threads", "records in", "s", shared, "CPU s", shared, "once a fit, s"]]
     for row in result["rows"]:
-        shown = " | ".join("" if row[field] is None else f"{row[field]:.3g}" for field in fields)
-        lines.append(f"| {row['pairs']} | {row['threads']} | {row['records in']} | {shown} |")
-    return "\n".join(lines)
+        shown = ["" if row[field] is None else f"{row[field]:.3g}" for field in fields]
+        rows.append([row["pairs"], str(row["threads"]), row["records in"], *shown])
+    return f"{result['title']}. {machine(result)}\n\n{markdown_table(rows)}"
 
 
 def machine(result: dict[str, Any]) -> str:
@@ -127,14 +124,12 @@ def marks(name: str) -> tuple[str, str]:
 TABLES = {"out_of_core": out_of_core, "growth": tabulate_growth}
 
 
-def _fits(rows: Rows) -> list[str]:
+def _tabulate_fits(rows: Rows) -> str:
     names = [name for name in COLOURS if any(row["what"] == name for row in rows)]
-    lines = ["| records | " + " | ".join(names) + " |", "| --- " * (len(names) + 1) + "|"]
     cells = {(row["what"], row["size"]): f"{_seconds(row['CPU s'])} s, {row['peak MB above']:,.0f} MB" for row in rows}
-    for size in sorted({row["size"] for row in rows}):
-        shown = " | ".join(cells.get((name, size), "") for name in names)
-        lines.append(f"| {size:,} | {shown} |")
-    return lines
+    sizes = sorted({row["size"] for row in rows})
+    body = [[f"{size:,}", *(cells.get((name, size), "") for name in names)] for size in sizes]
+    return markdown_table([["records", *names], *body])
 
 
 def _seconds(value: float) -> str:

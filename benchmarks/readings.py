@@ -27,6 +27,7 @@ from sklearn.preprocessing import StandardScaler
 
 from ifair.data import DataError, Dataset, load, thirds
 from ifair.encode import Encoder, columns_of
+from ifair.evaluate.rules import harmonic_mean
 from ifair.metrics import (
     accuracy,
     adversary,
@@ -39,6 +40,7 @@ from ifair.metrics import (
     nearest_neighbours,
 )
 from ifair.models.ifair import IFair
+from ifair.report.blocks import markdown_table
 
 DATASETS = ("credit", "compas", "census", "xing", "airbnb")
 RANKINGS = ("xing", "airbnb")
@@ -47,6 +49,8 @@ RECORDS = 500
 TEST_RECORDS = 2000
 """At most so many to measure on, for classification; queries stay whole."""
 K = 10
+DEFAULTS = {"n_prototypes": K, "freeze_protected": False, "init": "k-means++", "tol": 1e-3}
+"""What a setting has unless it says otherwise."""
 MUS = (0.1, 1.0, 10.0)
 TOLS = (1e-2, 1e-3, 1e-4)
 
@@ -75,15 +79,8 @@ class Setting:
 
 def reading_name(squared: bool, fairness_distance: str, reduction: str) -> str:
     """A reading by what it takes from the authors' code."""
-    parts = [
-        name
-        for name, taken in (
-            ("squared", squared),
-            ("euclidean", fairness_distance == "euclidean"),
-            ("norm", reduction == "norm"),
-        )
-        if taken
-    ]
+    taken = {"squared": squared, "euclidean": fairness_distance == "euclidean", "norm": reduction == "norm"}
+    parts = [name for name, is_taken in taken.items() if is_taken]
     return {0: "paper", 3: "authors' code"}.get(len(parts), " + ".join(parts))
 
 
@@ -200,18 +197,8 @@ def measure(task: Task, setting: Setting) -> list[dict[str, Any]]:
         if setting.options is None:
             outputs, about = {"representation": _baseline(task, setting.baseline)}, {}
         else:
-            model = IFair(
-                **{
-                    "n_prototypes": K,
-                    "protected": task.protected,
-                    "freeze_protected": False,
-                    "init": "k-means++",
-                    "tol": 1e-3,
-                    "random_state": task.split,
-                    **setting.options,
-                }
-            )
-            model.fit(task.X)
+            own = {"protected": task.protected, "random_state": task.split}
+            model = IFair(**{**DEFAULTS, **own, **setting.options}).fit(task.X)
             outputs = {use: _output(model, use, task) for use in setting.uses}
             about = {
                 "loss": float(model.loss_),
@@ -293,8 +280,7 @@ def kind_of(dataset: str) -> str:
 
 def harmonic(row: dict[str, Any]) -> float:
     """The paper's criterion "optimal": harmonic mean of utility and yNN, of one split."""
-    utility, fairness = row[UTILITY[kind_of(row["dataset"])]], row["yNN"]
-    return 2 * utility * fairness / (utility + fairness)
+    return harmonic_mean(row[UTILITY[kind_of(row["dataset"])]], row["yNN"])
 
 
 def cell(rows: list[dict[str, Any]], kind: str) -> str:
@@ -347,7 +333,7 @@ def markdown(result: dict[str, Any]) -> str:
                 [name, *(cell(pick(rows, question=question, setting=name, dataset=d), kind) for d in datasets)]
                 for name in names
             ]
-            lines += [*_table(["setting", *map(str.capitalize, datasets)], body), ""]
+            lines += [markdown_table([["setting", *map(str.capitalize, datasets)], *body]), ""]
         if question == "readings":
             lines += [*_against_paper(rows, present), "", *_balance(rows, present), ""]
         if question in ("init", "tol"):
@@ -372,7 +358,7 @@ def _balance(rows: list[dict[str, Any]], datasets: list[str]) -> list[str]:
         "Harmonic mean of utility (AUC of labels; MAP@10) and yNN, the paper's criterion for a balance, at the best "
         "of the three mu (chosen on the same test thirds), with the standard deviation over splits:"
     )
-    return [text, "", *_table(["reading", *map(str.capitalize, datasets)], body)]
+    return [text, "", markdown_table([["reading", *map(str.capitalize, datasets)], *body])]
 
 
 def _against_paper(rows: list[dict[str, Any]], datasets: list[str]) -> list[str]:
@@ -399,7 +385,7 @@ def _against_paper(rows: list[dict[str, Any]], datasets: list[str]) -> list[str]
         "Differences from the paper's reading at the same mu, as means over datasets, and on how many datasets the "
         "other reading is the better one (utility: AUC of labels or MAP@10):"
     )
-    return [text, "", *_table(["reading", "utility", "yNN", "adversary (lower is better)"], body)]
+    return [text, "", markdown_table([["reading", "utility", "yNN", "adversary (lower is better)"], *body])]
 
 
 def _effort(rows: list[dict[str, Any]], datasets: list[str], question: str, names: list[str]) -> list[str]:
@@ -415,7 +401,7 @@ def _effort(rows: list[dict[str, Any]], datasets: list[str], question: str, name
             figures.append(f"{ratio:.3f} / {mean(found, 'iterations'):.0f}")
         body.append([name, *figures])
     text = "Loss as a share of the default's / iterations of the best start:"
-    return [text, "", *_table([question, *map(str.capitalize, datasets)], body)]
+    return [text, "", markdown_table([[question, *map(str.capitalize, datasets)], *body])]
 
 
 def _preface(result: dict[str, Any]) -> str:
@@ -430,10 +416,6 @@ def _preface(result: dict[str, Any]) -> str:
         "what the predictor gets. yNN of rankings compares scores, as shares of the range of true training scores, "
         "within queries."
     )
-
-
-def _table(head: list[str], body: list[list[str]]) -> list[str]:
-    return [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *body)]
 
 
 # -- running ----------------------------------------------------------------------------------------------------------

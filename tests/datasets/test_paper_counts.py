@@ -10,45 +10,38 @@ from ifair.data import describe, encoded_width, load, make_synthetic
 from ifair.datasets.registry import find_about
 
 REAL = ["compas", "census", "airbnb", "xing"]
-NEEDS_FILES = [pytest.param(name, marks=pytest.mark.data) for name in REAL]
-
-
 load_once = cache(load)
 
 
-@pytest.fixture
-def loaded(request, name):
-    if name in REAL:
+@pytest.fixture(params=[*(pytest.param(name, marks=pytest.mark.data) for name in REAL), "credit", "synthetic"])
+def loaded(request):
+    if request.param in REAL:
         request.getfixturevalue("real_data")
-        return load_once(name, download_if_missing=False)
-    return load_once(name)
+        return load_once(request.param, download_if_missing=False)
+    return load_once(request.param)
 
 
-@pytest.mark.parametrize("name", [*NEEDS_FILES, "credit", "synthetic"])
-def test_the_figures_of_the_documentation_are_reached_exactly(name, loaded):
-    assert describe(loaded, find_about(name).counts_protected) == find_about(name).reached
+def test_the_figures_of_the_documentation_are_reached_exactly(loaded):
+    about = find_about(loaded.name)
+    assert describe(loaded, about.counts_protected) == about.reached
 
 
-@pytest.mark.parametrize("name", [*NEEDS_FILES, "credit", "synthetic"])
-def test_the_encoder_gives_the_columns_that_were_counted(name, loaded):
-    records = loaded.take(range(min(2000, len(loaded)))) if name == "census" else loaded
-    counted = records.frame if find_about(name).counts_protected else records.masked
+def test_the_encoder_gives_the_columns_that_were_counted(loaded):
+    about = find_about(loaded.name)
+    records = loaded.take(range(min(2000, len(loaded)))) if loaded.name == "census" else loaded
+    counted = records.frame if about.counts_protected else records.masked
     encoded = Encoder(missing="ignore").fit_transform(counted)
     assert encoded.shape == (len(records), encoded_width(counted))
-    if name != "census":
-        assert encoded.shape[1] == find_about(name).reached.columns
+    if loaded.name != "census":
+        assert encoded.shape[1] == about.reached.columns
 
 
-@pytest.mark.parametrize("name", [*NEEDS_FILES, "credit", "synthetic"])
-def test_every_column_is_a_number_a_boolean_or_a_category(name, loaded):
+def test_every_column_is_a_number_a_boolean_or_a_category(loaded):
     kinds = {c: loaded.frame[c].dtype for c in loaded.frame}
     wrong = [c for c, k in kinds.items() if not (k == "category" or pd.api.types.is_numeric_dtype(k))]
     assert not wrong
     assert loaded.frame.index.equals(pd.RangeIndex(len(loaded)))
-    assert loaded.description
-    assert loaded.licence
-    assert loaded.citation
-    assert loaded.source
+    assert all((loaded.description, loaded.licence, loaded.citation, loaded.source))
 
 
 @pytest.mark.data

@@ -1,6 +1,6 @@
 """Settings so small that a unit takes a fraction of a second, a ranking that needs no file, and made-up results."""
 
-import copy
+import json
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+from reproduce.made_up import compared, results_of, spread, spreads
 
 from ifair.cli import main
 from ifair.reproduce import case
-from ifair.reproduce.assemble import empty_results
 from ifair.reproduce.paper import SENSITIVITY
 
 from samples import load_job_searches
@@ -49,6 +49,14 @@ def job_searches(made_up_data):
         yield load_job_searches("xing")
 
 
+@pytest.fixture(params=["credit", "xing"])
+def small_case(request, grid, solver):
+    """A split of a part of Credit, and one of the made-up ranking."""
+    if request.param == "xing":
+        request.getfixturevalue("job_searches")
+    return case.Case(request.param, 0, max_records=240, grid=grid, solver=solver)
+
+
 @dataclass(frozen=True)
 class SmokeRun:
     """A run of the smoke profile: its folder, and what the command said."""
@@ -77,37 +85,16 @@ def smoke_run(tmp_path_factory, request):
     return SmokeRun(folder, reproduce(folder))
 
 
-def spread(mean, sd=0.01):
-    return {"mean": mean, "sd": sd, "n": 5}
-
-
-def summary(values, points, rivals_of="ifair-b"):
-    """One dataset: for every method its measures, the same under every rule; ours clearly above by 0.1."""
-    rule = {
-        method: {"settings": [], "test": {name: spread(value) for name, value in measures.items()}}
-        for method, measures in values.items()
-    }
-    ours = values[rivals_of]
-    compared = {
-        measure: {
-            method: {
-                "difference": ours[measure] - measures[measure],
-                "low": 0.05,
-                "high": 0.15,
-                "p": 0.001,
-                "adjusted": 0.01,
-            }
-            for method, measures in values.items()
-            if method != rivals_of
-        }
-        for measure in ours
-    }
+def summary(values, points):
+    """One dataset: for every method its measures, the same under every rule; ours clearly different."""
+    rule = {method: {"settings": [], "test": spreads(**measures)} for method, measures in values.items()}
+    theirs, ours = (
+        {name: {m: compared(values[own][name] - values[m][name]) for m in values if m != own} for name in values[own]}
+        for own in ("ifair-b", "ifair-plus")
+    )
     rules = ("most_useful", "fairest", "balanced")
-    return {
-        "rules": {name: copy.deepcopy(rule) for name in rules},
-        "comparisons": {name: copy.deepcopy(compared) for name in rules},
-        "points": points,
-    }
+    comparisons = {"comparisons": dict.fromkeys(rules, theirs), "comparisons_of_ours": ours}
+    return {"rules": dict.fromkeys(rules, rule), **comparisons, "points": points}
 
 
 def classified(name):
@@ -130,28 +117,24 @@ def classified(name):
         for i, point in enumerate(points[method]):
             point["setting"] = {"K": 10 + 10 * (i % 2), "lambda": 1.0 - 0.2 * i, "mu": 0.2 * i}
             point |= {"constant": 0.25 if method == "ifair-b" else 0.0, "converged": 0.9, "protected_weight": 2.0}
-    volumes = {m: spread(0.02 if m == "ifair-b" else 0.01) for m in methods}
     rivals = [m for m in methods if m != "ifair-b"]
     above = {
-        "methods": volumes,
-        "comparisons": {m: {"difference": 0.01, "low": 0.0, "high": 0.02, "p": 0.01, "adjusted": 0.02} for m in rivals},
-        "settings": dict.fromkeys(methods, 6),
+        "comparisons": {m: compared(0.01) for m in rivals},
         "compared_at": dict.fromkeys(rivals, 6),
-        "by_settings": {m: {"1": spread(0.005), "6": volumes[m]} for m in methods},
+        "by_settings": {m: {"1": spread(0.005), "6": spread(0.02 if m == "ifair-b" else 0.01)} for m in methods},
         "best_rival": "svd-masked",
     }
-    ours = summary(values, points, "ifair-plus")["comparisons"]["balanced"]
-    found = {**summary(values, points), "hypervolume": {"coin": copy.deepcopy(above), "full_data": above}}
-    return {**found, "comparisons_of_ours": ours}
+    return {**summary(values, points), "hypervolume": {"coin": above, "full_data": above}}
 
 
 def ranked():
-    methods = ("full", "masked", "svd", "svd-masked", "fair, p = 0.5", "fair, p = 0.7", "fair, p = 0.9", "ifair-b")
+    fair = [f"fair, p = {p}" for p in (0.5, 0.7, 0.9)]
+    methods = ("full", "masked", "svd", "svd-masked", *fair, "ifair-b", "ifair-plus")
     values = {m: {"MAP": 0.7, "KT": 0.6, "yNN": 0.8, "yNN_of_all": 0.9, "percent_protected": 30.0} for m in methods}
     values["fair, p = 0.9"]["percent_protected"] = 50.0
-    values["ifair-b"] = {"MAP": 0.68, "KT": 0.6, "yNN": 0.9, "yNN_of_all": 0.95, "percent_protected": 31.0}
-    chance = {name: spread(value) for name, value in (("MAP", 0.2), ("percent_protected", 30.0), ("queries", 19))}
-    return {**summary(values, {m: [{"setting": {}, "test": dict(by)}] for m, by in values.items()}), "chance": chance}
+    values["ifair-b"] |= {"MAP": 0.68, "yNN": 0.9, "yNN_of_all": 0.95, "percent_protected": 31.0}
+    chance = spreads(MAP=0.2, percent_protected=30.0, queries=19)
+    return {**summary(values, {m: [{"setting": {}, "test": by}] for m, by in values.items()}), "chance": chance}
 
 
 def run(part):
@@ -174,33 +157,23 @@ def panel():
         "positions": (3 + rng.standard_normal((20, 2))).tolist(),
         "boundary": [1.0, 1.0, -6.0],
     }
-    return {
-        "labels": [0, 1] * 10,
-        "groups": [0, 0, 1, 1] * 5,
-        "chosen": {rule: copy.deepcopy(chosen) for rule in ("fairest", "balanced")},
-    }
+    return {"labels": [0, 1] * 10, "groups": [0, 0, 1, 1] * 5, "chosen": {"fairest": chosen, "balanced": chosen}}
 
 
 @pytest.fixture
 def results():
-    drawn = {name: spread(0.9) for name in ("Acc", "yNN", "Parity", "EqOpp")}
-    worse = {**{name: spread(0.8) for name in ("Acc", "yNN", "EqOpp")}, "Parity": spread(1.0)}
-    by = {"original": drawn, "ifair": drawn, "lfr": worse}
-    still = {"between_variants": 0.03, "between_starts": 0.04, "flip": 0.05, "worst_flip": 0.2}
-    adversaries = {a: {"accuracy": spread(0.8), "AUC": spread(0.8)} for a in ("logistic", "boosting")}
-    hidden = {a: {"accuracy": spread(0.7), "AUC": spread(0.6)} for a in ("logistic", "boosting")}
-    runs = {
-        "classification": {name: run(name) for name in ("compas", "credit")},
-        "synthetic": {"all": run("all")},
+    drawn, worse = spreads(Acc=0.9, yNN=0.9, Parity=0.9, EqOpp=0.9), spreads(Acc=0.8, yNN=0.8, Parity=1.0, EqOpp=0.8)
+    panels = {
+        method: {"measures": {"fairest": measures, "balanced": measures}, "panel": panel()}
+        for method, measures in (("original", drawn), ("ifair", drawn), ("lfr", worse))
     }
+    still = {"between_variants": 0.03, "between_starts": 0.04, "flip": 0.05, "worst_flip": 0.2}
+    seen, hidden = (
+        {"majority": spread(0.6)} | dict.fromkeys(("logistic", "boosting"), spreads(accuracy=accuracy, AUC=auc))
+        for accuracy, auc in ((0.8, 0.8), (0.7, 0.6))
+    )
     experiments = {
-        "synthetic": {
-            variant: {
-                method: {"measures": {"fairest": measures, "balanced": measures}, "panel": panel()}
-                for method, measures in by.items()
-            }
-            for variant in ("random", "x1", "x2")
-        },
+        "synthetic": dict.fromkeys(("random", "x1", "x2"), panels),
         "influence": {
             method: {
                 name: {"low": 0.5 * times * value, "median": times * value, "high": 2 * times * value, "n": 5}
@@ -212,44 +185,32 @@ def results():
         "ranking": {"xing": ranked()},
         "sensitivity": [
             {
+                "held_out": "thirds",
                 "weights": row["weights"],
                 "base_rate": spread(32.0, 1.0),
-                "test": {
-                    "MAP": spread(0.75),
-                    "KT": spread(0.6),
-                    "yNN": spread(0.9),
-                    "percent_protected": spread(31.0, 2.0),
-                },
+                "test": {**spreads(MAP=0.75, KT=0.6, yNN=0.9), "percent_protected": spread(31.0, 2.0)},
             }
             for row in SENSITIVITY
         ],
         "obfuscation": {
-            "credit": {
-                "masked": {"majority": spread(0.6), **adversaries},
-                "lfr": {"majority": spread(0.6), **hidden},
-                "ifair-b": {"majority": spread(0.6), **hidden},
-            },
-            "xing": {
-                "masked": {"majority": spread(0.6), **adversaries},
-                "ifair-b": {"majority": spread(0.6), **hidden},
-            },
+            "credit": {"masked": seen, "lfr": hidden, "ifair-b": hidden},
+            "xing": {"masked": seen, "ifair-b": hidden},
         },
         "parity": {
             "xing": {
-                "without": {"MAP": spread(0.7), "percent_protected": spread(30.0), "yNN": spread(0.90)},
+                "without": spreads(MAP=0.7, percent_protected=30.0, yNN=0.9),
                 "rows": [
                     {
                         "p": p,
-                        "test": {
-                            "MAP": spread(0.7 - 0.1 * p),
-                            "percent_protected": spread(100 * p + 1),
-                            "yNN": spread(0.9 - 0.01 * p),
-                            "percent_held": spread(90.0),
-                        },
+                        "test": spreads(
+                            MAP=0.7 - 0.1 * p, percent_protected=100 * p + 1, yNN=0.9 - 0.01 * p, percent_held=90.0
+                        ),
                     }
                     for p in (0.3, 0.6, 0.9)
                 ],
             }
         },
     }
-    return copy.deepcopy({**empty_results(), "runs": runs, "experiments": experiments})
+    runs = {"classification": {name: run(name) for name in ("compas", "credit")}, "synthetic": {"all": run("all")}}
+    # By way of text, so that nothing is in two places at once.
+    return json.loads(json.dumps({**results_of(**experiments), "runs": runs}))

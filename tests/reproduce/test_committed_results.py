@@ -60,7 +60,7 @@ def test_the_pictures_are_what_the_results_give(results):
 def test_the_full_profile_was_run_whole(results):
     profile = PROFILES["full"]
     assert set(results["runs"]) == set(find_experiments())
-    for task, sources in (("classification", profile.classification), ("ranking", profile.ranking)):
+    for task, sources in profile.tasks.items():
         assert set(results["runs"][task]) == {source.name for source in sources}
         for source in sources:
             assert results["runs"][task][source.name]["seeds"] == list(profile.seeds(source))

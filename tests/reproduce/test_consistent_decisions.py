@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from reproduce.made_up import record
+from sklearn.neighbors import KNeighborsClassifier
 
 from ifair.metrics import consistency, hard_auc
 from ifair.reproduce import score_families
 from ifair.reproduce.experiments import consistent_decisions as experiment
 from ifair.reproduce.experiments.consistent_decisions import calibration_error, judge_thresholds
 from ifair.reproduce.profiles import PROFILES
-from ifair.reproduce.runner import Record
 
 
 def rows(points):
@@ -29,12 +30,12 @@ def summary():
         "glif, linear": rows([point(0.75, 0.9)]),
         "newcomers, linear": rows([point(0.8, 0.85)]),
     }
-    case = PROFILES["smoke"].case(PROFILES["smoke"].classification[0], 0, method="all")
-    before = {"AUC": 0.7, "calibration_error": 0.05}
-    after = {"AUC": 0.69, "calibration_error": 0.03}
-    effects = {"before": before, "after": after, "changed": {"share": 0.1, "protected": 0.15, "others": 0.05}}
-    record = Record("credit, split 1", case, {"rows": families, "effects": effects}, 1.0, {})
-    return experiment.summarise([record, record])
+    effects = {
+        "before": {"AUC": 0.7, "calibration_error": 0.05},
+        "after": {"AUC": 0.69, "calibration_error": 0.03},
+        "changed": {"share": 0.1, "protected": 0.15, "others": 0.05},
+    }
+    return experiment.summarise([record("credit", seed, {"rows": families, "effects": effects}) for seed in (0, 1)])
 
 
 def texts(summary):
@@ -56,19 +57,8 @@ def test_ours_is_compared_with_the_best_of_every_kind(summary):
 
 
 def test_every_family_has_the_same_number_of_settings():
-    sizes = {
-        len(settings)
-        for settings in (
-            score_families.STRENGTHS,
-            score_families.SQUARED_STRENGTHS,
-            score_families.PENALTIES,
-            score_families.COMPONENTS,
-            score_families.VOTERS,
-            score_families.LEAVES,
-            score_families.PROTOTYPES,
-        )
-    }
-    assert len(sizes) == 1
+    names = ("STRENGTHS", "SQUARED_STRENGTHS", "PENALTIES", "COMPONENTS", "VOTERS", "LEAVES", "PROTOTYPES")
+    assert len({len(getattr(score_families, name)) for name in names}) == 1
 
 
 def test_a_calibrated_model_has_no_error_and_a_constant_off_by_a_tenth_has_a_tenth():
@@ -124,9 +114,6 @@ def test_one_fit_serves_all_families_of_a_split():
     families = score_families.ScoreFamilies(parts, case, lambda part, scores: experiment.auc(part.y, scores))
     trees = families._trees[-1]
     np.testing.assert_array_equal(families.inner_models["boosting"][0][1], trees(parts.test))
-    voters = families._voters[1]
-    from sklearn.neighbors import KNeighborsClassifier
-
     model = KNeighborsClassifier(20).fit(parts.train.may_count, parts.train.y)
-    votes = parts.train.y[voters[:, :20]].mean(axis=1)
+    votes = parts.train.y[families._voters[1][:, :20]].mean(axis=1)
     np.testing.assert_allclose(votes, model.predict_proba(parts.test.may_count)[:, 1])

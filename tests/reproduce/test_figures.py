@@ -45,23 +45,14 @@ def test_nine_panels_show_groups_labels_and_measures(results):
     assert panels[2].get_title() == "LFR\nAcc 0.90 yNN 0.95\nParity 0.50 EqOpp 0.60"
     counts = {line.get_label(): len(line.get_xdata()) for line in panels[0].lines}
     assert counts == {"Y = 0, A = 0": 5, "Y = 0, A = 1": 5, "Y = 1, A = 0": 5, "Y = 1, A = 1": 5, "boundary": 2}
+    boundary = panels[0].lines[-1]
+    assert [sum(point) for point in (boundary.get_xy1(), boundary.get_xy2())] == pytest.approx([6.0, 6.0])
 
 
-@pytest.mark.parametrize("line", [(1.0, 1.0, -1.0), (1.0, 0.0, -0.3), (0.0, 2.0, -1.0), (-3.0, 1.0, 0.5)])
-def test_a_boundary_runs_from_edge_to_edge(line):
-    low, high = np.array([0.0, 0.0]), np.array([1.0, 2.0])
-    ends = synthetic_panels._clip_line(*line, low, high)
-    assert ends.shape == (2, 2)
-    a, b, c = line
-    np.testing.assert_allclose(ends @ [a, b] + c, 0.0, atol=1e-12)
-    for end in ends:
-        assert np.isclose(end, low).any() or np.isclose(end, high).any()
-    assert not np.allclose(ends[0], ends[1])
-
-
-@pytest.mark.parametrize("line", [(1.0, 1.0, 5.0), (0.0, 0.0, 1.0)])
-def test_a_boundary_outside_the_panel_is_not_drawn(line):
-    assert len(synthetic_panels._clip_line(*line, np.array([0.0, 0.0]), np.array([1.0, 2.0]))) == 0
+def test_one_label_for_everybody_has_no_boundary(results):
+    results["experiments"]["synthetic"]["random"]["lfr"]["panel"]["chosen"]["fairest"]["boundary"] = [0.0, 0.0, 1.0]
+    panel = synthetic_panels.EXPERIMENT.draw_figures(results)["synthetic-fairest"].axes[2]
+    assert "boundary" not in [line.get_label() for line in panel.lines]
 
 
 def test_bars_and_majority_of_the_adversary(results):

@@ -19,15 +19,12 @@ from ifair.reproduce.experiment import (
     list_waves,
     rows_by_split,
 )
-from ifair.reproduce.profiles import COEFFICIENTS, PROFILES, Profile, Source, ratios
+from ifair.reproduce.profiles import COEFFICIENTS, PROFILES, Source, ratios
 from ifair.reproduce.results_page import format_markdown
 from ifair.reproduce.runner import Record
 
-PROFILE = Profile(
-    n_splits=2,
-    n_splits_untested=2,
-    n_splits_decided=2,
-    most_beyond=(900, 300),
+PROFILE = replace(
+    PROFILES["smoke"],
     classification=(Source("credit", max_records=150), Source("compas")),
     ranking=(Source("xing"),),
     grid={"K": [4, 6], "ratios": [[0.5, 0.5]], "lfr": [1.0], "p": [0.5]},
@@ -40,12 +37,7 @@ ENVIRONMENT = {"machine": "x86_64, 2 cores", "python": "3.12"}
 def measured(unit, auc):
     """A record of a unit that tried one setting, as the runner would keep it."""
     measures = dict.fromkeys(("Acc", "AUC", "AUC_of_scores", "EqOpp", "Parity", "yNN"), auc)
-    row = {
-        "setting": {"K": unit.case.grid["K"][0]},
-        "converged": True,
-        "validation": measures,
-        "test": measures,
-    }
+    row = {"setting": {"K": unit.case.grid["K"][0]}, "converged": True, "validation": measures, "test": measures}
     return Record(unit.label, unit.case, [row], 1.5, ENVIRONMENT)
 
 
@@ -86,6 +78,11 @@ def test_every_unit_of_a_plan_has_a_name_and_a_key_of_its_own(profile):
         labels = [unit.label for unit in units]
         assert len(set(labels)) == len(labels), name
         assert len({unit.key for unit in units}) == len(units)
+
+
+def test_no_records_give_a_summary_of_nothing():
+    for name, experiment in find_experiments().items():
+        assert not experiment.summarise([]) or name == "rivals"  # which says what is not installed
 
 
 def test_learned_methods_have_a_unit_for_each_size_and_rows_are_joined_again(records):
@@ -158,7 +155,7 @@ def test_the_full_profile_is_the_papers_and_tests_what_it_has_splits_for():
     assert full.limit_splits(2).seeds(by_name["credit"]) == range(2)
     assert full.case(by_name["census"], 0, method="ifair-b").solver["pairs"] == 1000
     assert "pairs" not in full.case(by_name["census"], 0, method="lfr").solver
-    small = full.small_case(by_name["census"], 0)
+    small = full.case(by_name["census"], 0, full.most_beyond)
     assert (small.max_records, small.max_training) == full.most_beyond
 
 
@@ -198,7 +195,7 @@ def run(case):
     return {"yNN": 0.9}
 
 def plan(profile, earlier):
-    return [make_unit(f"{s.name}, split 1", run, profile.case(s, 0)) for s in profile.classification]
+    return [make_unit(run, profile.case(s, 0)) for s in profile.classification]
 
 def summarise(records):
     return {record.case.dataset: record.result for record in records}

@@ -21,9 +21,19 @@ def test_part(job_searches):
     return prepare(Case("xing", 0)).test
 
 
+@pytest.fixture
+def rank(grid, solver):
+    """The rows of a method on a split; ``changes`` are fields of its case."""
+
+    def measure(method, dataset="xing", seed=0, **changes):
+        return measure_rankings(Case(dataset, seed, **{"method": method, "grid": grid, "solver": solver, **changes}))
+
+    return measure
+
+
 @pytest.mark.parametrize("method", METHODS)
-def test_every_method_is_measured_at_every_setting(job_searches, grid, solver, method):
-    rows = measure_rankings(Case("xing", 0, {}, None, None, method, grid=grid, solver=solver))
+def test_every_method_is_measured_at_every_setting(job_searches, rank, method):
+    rows = rank(method)
     assert json.loads(json.dumps(rows)) == rows
     assert len(rows) == {"ifair-b": 2, "ifair-frozen": 2, "fair": 3}.get(method, 1)
     for row in rows:
@@ -33,8 +43,8 @@ def test_every_method_is_measured_at_every_setting(job_searches, grid, solver, m
             assert 0 <= row[part]["percent_protected"] <= 100
 
 
-def test_regression_on_masked_data_finds_a_score_that_is_linear_in_it(job_searches, grid, solver):
-    (row,) = measure_rankings(Case("xing", 1, {}, None, None, "masked", grid=grid, solver=solver))
+def test_regression_on_masked_data_finds_a_score_that_is_linear_in_it(job_searches, rank):
+    (row,) = rank("masked", seed=1)
     assert row["test"]["MAP"] == pytest.approx(1)
     assert row["test"]["KT"] == pytest.approx(1)
 
@@ -58,26 +68,22 @@ def test_variants_of_the_score_are_measured_as_if_each_were_alone(job_searches, 
         assert rows == measure_rankings(replace(case, options=variant))
 
 
-def test_significance_that_is_not_corrected_asks_for_no_fewer_protected_people(job_searches, solver):
-    case = Case("xing", 0, method="fair", grid={"p": [0.5, 0.6, 0.9]}, solver=solver)
-    rows = measure_rankings(case)
+def test_significance_that_is_not_corrected_asks_for_no_fewer_protected_people(job_searches, rank):
+    rows = rank("fair", grid={"p": [0.5, 0.6, 0.9]})
     shares = {(r["setting"]["p"], r["setting"].get("adjust", True)): r["test"]["percent_protected"] for r in rows}
     assert len(shares) == 6
     assert all(shares[p, False] >= shares[p, True] for p in (0.5, 0.6, 0.9))
     assert shares[0.9, False] > shares[0.9, True]
 
 
-def test_svd_has_no_more_components_than_there_are_columns(job_searches, solver):
-    few, many = (
-        measure_rankings(Case("xing", 0, {}, None, None, "svd-masked", grid={"K": [k]}, solver=solver))[0]
-        for k in (4, 99)
-    )
+def test_svd_has_no_more_components_than_there_are_columns(job_searches, rank):
+    few, many = (rank("svd-masked", grid={"K": [k]})[0] for k in (4, 99))
     assert many["test"]["MAP"] == pytest.approx(1)
     assert few["test"]["MAP"] < 1
 
 
-def test_a_limit_on_records_keeps_whole_queries(job_searches, grid, solver):
-    rows = measure_rankings(Case("xing", 0, {}, 60, 10, "masked", grid=grid, solver=solver))
+def test_a_limit_on_records_keeps_whole_queries(job_searches, rank):
+    rows = rank("masked", max_records=60, max_training=10)
     assert 0 <= rows[0]["test"]["MAP"] <= 1
 
 
@@ -134,14 +140,14 @@ def test_the_weights_change_who_deserves_the_first_places(job_searches, grid, so
 
 
 @pytest.mark.data
-def test_masked_data_on_xing_ranks_as_in_the_paper(real_data, grid, solver):
-    (row,) = measure_rankings(Case("xing", 0, {}, None, None, "masked", grid=grid, solver=solver))
+def test_masked_data_on_xing_ranks_as_in_the_paper(real_data, rank):
+    (row,) = rank("masked")
     assert row["test"]["MAP"] == pytest.approx(1)
     assert row["test"]["yNN"] == pytest.approx(0.85, abs=0.05)
 
 
 @pytest.mark.slow
 @pytest.mark.data
-def test_airbnb_with_listings_in_no_query_is_ranked(real_data, grid, solver):
-    rows = measure_rankings(Case("airbnb", 0, {}, None, 300, "fair", grid=grid, solver=solver))
+def test_airbnb_with_listings_in_no_query_is_ranked(real_data, rank):
+    rows = rank("fair", "airbnb", max_training=300)
     assert 0.5 < rows[0]["test"]["MAP"] < 1

@@ -59,12 +59,12 @@ def test_the_directions_span_the_space_that_infairness_finds(people):
     pytest.importorskip("inFairness", reason="pip install 'ifair[rivals]'")
     X = people[0].copy()
     X[:, 3] = X[:, 3] > 0
-    with rival_models._quiet_import():
-        from inFairness.distances import LogisticRegSensitiveSubspace
-    metric = LogisticRegSensitiveSubspace()
     with warnings.catch_warnings():
-        # It calls scikit-learn in a way that is going out of use.
-        warnings.filterwarnings("ignore", message=".*penalty")
+        # It calls torch and scikit-learn in ways that are going out of use.
+        warnings.filterwarnings("ignore", message=".*(functorch|penalty)")
+        from inFairness.distances import LogisticRegSensitiveSubspace
+
+        metric = LogisticRegSensitiveSubspace()
         metric.fit(torch.tensor(X), protected_idxs=[3])
     directions = rival_models.find_sensitive_directions(X, [3], 0)
     np.testing.assert_allclose(np.eye(4) - directions.T @ directions, metric.sigma.numpy(), atol=1e-3)

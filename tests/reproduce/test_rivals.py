@@ -1,31 +1,21 @@
 """Outside rivals: planned where installed, measured like the others, chosen on validation."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from reproduce.made_up import record, results_of, row, spreads, write_page
 
-from ifair.report.blocks import Heading, markdown
-from ifair.reproduce.assemble import empty_results
+from ifair.report.blocks import Heading
 from ifair.reproduce.case import Case, measure_grid
 from ifair.reproduce.experiments import rivals
 from ifair.reproduce.experiments.rivals import EXPERIMENT, measure_rival
 from ifair.reproduce.profiles import PROFILES
 from ifair.reproduce.rival_models import HINT
-from ifair.reproduce.runner import Record
 
 SOLVER = {"updates": 10, "batch": 50, "lr": 0.02, "steps": 3, "step": 0.05}
 ALPHA = {"alpha": [0.0, 1.0]}
-
-
-def record(rival, dataset, seed, rows):
-    return Record("", Case(dataset, seed, method=rival), rows, 0.1, {})
-
-
-def row(name, validation, test, told=None):
-    keys = ("AUC", "yNN")
-    found = {"setting": {"name": name}, "validation": dict(zip(keys, validation)), "test": dict(zip(keys, test))}
-    return found if told is None else {**found, "adversaries": {"logistic": told}}
 
 
 def test_the_remover_hides_the_group_from_a_linear_adversary_and_shows_it_to_trees():
@@ -43,18 +33,12 @@ def test_the_remover_hides_the_group_from_a_linear_adversary_and_shows_it_to_tre
     assert all(0.5 < rows[1]["test"]["AUC_of_scores"] < 1 for rows in found)
 
 
-def test_removing_nothing_is_masking(grid, solver):
+def test_removing_nothing_is_masking(small_case):
     pytest.importorskip("fairlearn.preprocessing")
-    (nothing, _) = measure_rival(Case("credit", 0, max_records=300, method="correlation-remover", grid=ALPHA))
-    (masked,) = measure_grid(Case("credit", 0, max_records=300, method="masked", grid=grid, solver=solver))
-    assert (nothing["validation"], nothing["test"]) == (masked["validation"], masked["test"])
-
-
-def test_rankings_with_nothing_removed_are_those_of_masked_data(job_searches, grid, solver):
-    pytest.importorskip("fairlearn.preprocessing")
-    nothing, removed = measure_rival(Case("xing", 0, method="correlation-remover", grid=ALPHA))
-    (masked,) = measure_grid(Case("xing", 0, method="masked", grid=grid, solver=solver))
-    assert nothing["test"] == pytest.approx(masked["test"])
+    nothing, removed = measure_rival(replace(small_case, method="correlation-remover", grid=ALPHA))
+    (masked,) = measure_grid(replace(small_case, method="masked"))
+    for part in ("validation", "test"):
+        assert nothing[part] == pytest.approx(masked[part])
     assert set(removed["adversaries"]) == {"logistic", "boosting"}
 
 
@@ -109,7 +93,7 @@ def test_planned_units_can_be_run(monkeypatch):
 def test_what_is_not_installed_is_not_planned_and_said_to_be_left_out(monkeypatch):
     monkeypatch.setattr(rivals, "is_installed", lambda rival: rival != "sensei")
     assert {unit.case.method for unit in rivals.plan(PROFILES["quick"], {})} == {"correlation-remover"}
-    found = rivals.summarise([record("correlation-remover", "credit", 0, [row("a", (0.5, 0.5), (0.5, 0.5), 0.5)])])
+    found = rivals.summarise([record("credit", 0, [row((0.5, 0.5), (0.5, 0.5))], method="correlation-remover")])
     assert found["left_out"] == {"sensei": HINT}
     monkeypatch.setattr(rivals, "is_installed", lambda _: True)
     assert rivals.summarise([]) == {"classification": {}, "ranking": {}, "left_out": {}}
@@ -117,15 +101,18 @@ def test_what_is_not_installed_is_not_planned_and_said_to_be_left_out(monkeypatc
 
 def test_a_rival_with_results_is_not_left_out_wherever_they_are_summarised(monkeypatch):
     monkeypatch.setattr(rivals, "is_installed", lambda _: False)
-    found = rivals.summarise([record("sensei", "credit", 0, [row("a", (0.5, 0.5), (0.5, 0.5))])])
+    found = rivals.summarise([record("credit", 0, [row((0.5, 0.5), (0.5, 0.5))], method="sensei")])
     assert set(found["left_out"]) == {"correlation-remover"}
 
 
 def test_settings_are_chosen_on_validation_and_adversaries_are_those_of_the_setting_chosen():
-    useful, fair = ("useful", (0.9, 0.5), (0.6, 0.7)), ("fair", (0.6, 0.9), (0.5, 0.8))
-    splits = [[row(*useful, 0.8), row(*fair, 0.4)], [row(*useful, 0.9), row(*fair, 0.6)]]
-    records = [record("correlation-remover", "credit", seed, rows) for seed, rows in enumerate(splits)]
-    records += [record("sensei", "credit", seed, [row(*useful)]) for seed in (0, 1)]
+    useful, fair = ((0.9, 0.5), (0.6, 0.7)), ((0.6, 0.9), (0.5, 0.8))
+    splits = [
+        [row(*useful, adversaries={"logistic": told}), row(*fair, adversaries={"logistic": hidden})]
+        for told, hidden in ((0.8, 0.4), (0.9, 0.6))
+    ]
+    records = [record("credit", seed, rows, method="correlation-remover") for seed, rows in enumerate(splits)]
+    records += [record("credit", seed, [row(*useful)], method="sensei") for seed in (0, 1)]
     rules = rivals.summarise(records)["classification"]["credit"]["rules"]
     assert rules["most_useful"]["correlation-remover"]["adversaries"]["logistic"]["mean"] == pytest.approx(0.85)
     chosen = rules["fairest"]["correlation-remover"]
@@ -138,72 +125,56 @@ def test_settings_are_chosen_on_validation_and_adversaries_are_those_of_the_sett
     assert "adversaries" not in rules["balanced"]["sensei"]
 
 
-MEASURES = ("AUC", "AUC_of_scores", "yNN", "EqOpp", "Parity")
-
-
-def page(results):
-    return markdown(EXPERIMENT.write_section(results)).replace("\N{NO-BREAK SPACE}", " ")
-
-
 def reached(utility, fairness, **more):
-    values = dict.fromkeys(MEASURES, 0.5) | {"AUC": utility, "yNN": fairness}
-    return {"test": {name: {"mean": value, "sd": 0.01, "n": 5} for name, value in values.items()}, **more}
+    return {"test": spreads(AUC=utility, AUC_of_scores=0.5, yNN=fairness, EqOpp=0.5, Parity=0.5), **more}
 
 
 @pytest.fixture
 def results():
-    guesses = {name: {"mean": mean, "sd": 0, "n": 5} for name, mean in (("logistic", 0.52), ("boosting", 0.71))}
+    guesses = spreads(logistic=0.52, boosting=0.71)
     theirs = {"sensei": reached(0.65, 0.82), "correlation-remover": reached(0.66, 0.70, adversaries=guesses)}
     ours = {"ifair-b": reached(0.60, 0.90), "lfr": reached(0.5, 0.5)}
     rules = ("most_useful", "balanced")
-    found = {
-        "rivals": {"classification": {"credit": {"rules": dict.fromkeys(rules, theirs)}}, "left_out": {}},
-        "classification": {"credit": {"rules": dict.fromkeys(rules, ours)}},
-        "obfuscation": {"credit": {"ifair-b": {"majority": {}, "logistic": {"AUC": {"mean": 0.93}}}}},
-    }
-    return {**empty_results(), "experiments": found}
+    return results_of(
+        rivals={"classification": {"credit": {"rules": dict.fromkeys(rules, theirs)}}, "ranking": {}, "left_out": {}},
+        classification={"credit": {"rules": dict.fromkeys(rules, ours)}},
+        obfuscation={"credit": {"ifair-b": {"majority": {}, "logistic": {"AUC": {"mean": 0.93}}}}},
+    )
 
 
 def test_rivals_stand_beside_ours_with_what_an_adversary_finds(results):
     assert EXPERIMENT.write_section(results)[0] == Heading("Outside rivals")
-    lines = page(results).splitlines()
+    lines = write_page(EXPERIMENT, results).splitlines()
     assert "| balanced | SenSeI | 0.65 ± 0.01 | 0.50 ± 0.01 | 0.82 ± 0.01 | 0.50 ± 0.01 | 0.50 ± 0.01 |  |" in lines
     assert any(
         line.startswith("| balanced | CorrelationRemover | 0.66") and "| 0.52 / 0.71 |" in line for line in lines
     )
     # Ours were attacked at the setting of one rule only.
     assert [line.split("|")[-2].strip() for line in lines if "| iFair-b |" in line] == ["", "0.93"]
-    assert "LFR" not in page(results)
+    assert not any("LFR" in line for line in lines)
 
 
-def test_words_follow_from_the_numbers(results):
-    text = page(results)
-    assert "iFair-b less SenSeI is -0.05 in AUC and +0.08 in yNN; a trade." in text
-    behind = {"ifair-b": reached(0.60, 0.82)}
-    results["experiments"]["classification"]["credit"]["rules"]["balanced"] = behind
-    text = page(results)
-    assert "iFair-b less SenSeI is -0.05 in AUC and 0.00 in yNN; the rival is ahead." in text
-    results["experiments"]["classification"]["credit"]["rules"]["balanced"] = {"ifair-b": reached(0.65, 0.82)}
-    assert "they are level" in page(results)
-    results["experiments"]["classification"]["credit"]["rules"]["balanced"] = {"ifair-b": reached(0.67, 0.82)}
-    assert "iFair-b less CorrelationRemover is +0.01 in AUC and +0.12 in yNN; iFair-b is ahead." in page(results)
+@pytest.mark.parametrize(
+    ("ours", "said"),
+    [
+        ((0.60, 0.90), "iFair-b less SenSeI is -0.05 in AUC and +0.08 in yNN; a trade."),
+        ((0.60, 0.82), "iFair-b less SenSeI is -0.05 in AUC and 0.00 in yNN; the rival is ahead."),
+        ((0.65, 0.82), "they are level"),
+        ((0.67, 0.82), "iFair-b less CorrelationRemover is +0.01 in AUC and +0.12 in yNN; iFair-b is ahead."),
+    ],
+)
+def test_words_follow_from_the_numbers(results, ours, said):
+    results["experiments"]["classification"]["credit"]["rules"]["balanced"] = {"ifair-b": reached(*ours)}
+    assert said in write_page(EXPERIMENT, results)
 
 
 def test_rivals_alone_make_a_page_too(results):
-    alone = {**empty_results(), "experiments": {"rivals": results["experiments"]["rivals"]}}
-    assert "| balanced | SenSeI |" in page(alone)
+    alone = results_of(rivals=results["experiments"]["rivals"])
+    assert "| balanced | SenSeI |" in write_page(EXPERIMENT, alone)
 
 
-def test_what_was_left_out_is_said():
-    nothing = {
-        **empty_results(),
-        "experiments": {
-            "rivals": {"classification": {}, "ranking": {}, "left_out": {"sensei": "pip install 'ifair[rivals]'"}}
-        },
-    }
-    assert "SenSeI was left out, for its package was not installed: pip install 'ifair\\[rivals\\]'." in page(nothing)
-
-
-def test_without_results_there_is_nothing():
+def test_what_was_left_out_is_said_and_without_results_there_is_nothing():
     nothing = {"classification": {}, "ranking": {}, "left_out": {}}
-    assert EXPERIMENT.write_section({**empty_results(), "experiments": {"rivals": nothing}}) == []
+    assert EXPERIMENT.write_section(results_of(rivals=nothing)) == []
+    told = write_page(EXPERIMENT, results_of(rivals={**nothing, "left_out": {"sensei": "pip install 'ifair[rivals]'"}}))
+    assert "SenSeI was left out, for its package was not installed: pip install 'ifair\\[rivals\\]'." in told

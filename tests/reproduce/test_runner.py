@@ -32,33 +32,26 @@ from ifair.reproduce.runner import (
 SOURCE = Path(ifair.__file__).parents[1]
 
 
+WORK = """
+import time
+from pathlib import Path
+from ifair.reproduce.runner import list_running
+
+def square(case):
+    time.sleep(case.options.get("wait", 0.0))
+    with open(case.options["log"], "a", encoding="utf-8") as file:
+        file.write(f"{case.seed}\\n")
+    return {"square": case.seed * case.seed}
+
+def look(case):
+    return list_running(Path(case.options["folder"]))
+"""
+
+
 @pytest.fixture
 def units(tmp_path, monkeypatch):
     """Five units that write down when they run."""
-    (tmp_path / "work_of_units.py").write_text(
-        textwrap.dedent(
-            """
-            import time
-
-            def square(case):
-                time.sleep(case.options.get("wait", 0.0))
-                with open(case.options["log"], "a", encoding="utf-8") as file:
-                    file.write(f"{case.seed}\\n")
-                return {"square": case.seed * case.seed}
-            """
-        )
-    )
-    (tmp_path / "work_of_watchers.py").write_text(
-        textwrap.dedent(
-            """
-            from pathlib import Path
-            from ifair.reproduce.runner import list_running
-
-            def look(case):
-                return list_running(Path(case.options["folder"]))
-            """
-        )
-    )
+    (tmp_path / "work_of_units.py").write_text(WORK)
     monkeypatch.syspath_prepend(str(tmp_path))
     log = str(tmp_path / "log")
     return [Unit(f"square of {x}", "work_of_units:square", Case("none", x, {"log": log})) for x in range(5)]
@@ -141,12 +134,12 @@ def test_a_folder_that_cannot_be_made_is_named(units, tmp_path):
         run_units(units, tmp_path / "file" / "run")
 
 
-def test_readers_see_all_of_a_file_or_nothing(tmp_path):
+def test_readers_see_all_of_a_file_or_nothing_and_null_for_what_is_not_defined(tmp_path):
     path = tmp_path / "result.json"
-    write_json(path, {"a": 1})
+    write_json(path, {"a": 1, "EqOpp": float("nan")})
     with pytest.raises(TypeError):
         write_json(path, {"a": object()})
-    assert json.loads(path.read_text()) == {"a": 1}
+    assert json.loads(path.read_text()) == {"a": 1, "EqOpp": None}
     assert list(tmp_path.iterdir()) == [path]
 
 
@@ -184,7 +177,7 @@ def test_what_is_running_can_be_seen_and_a_killed_run_leaves_no_trace_of_it(unit
     (tmp_path / "run" / "units").mkdir(parents=True)
     (tmp_path / "run" / "units" / "abc.running").write_text("of a run that was killed")
     seen = run_units(
-        [Unit("a, watcher", "work_of_watchers:look", Case("none", 0, {"folder": str(tmp_path / "run")}))],
+        [Unit("a, watcher", "work_of_units:look", Case("none", 0, {"folder": str(tmp_path / "run")}))],
         tmp_path / "run",
     )
     assert seen[0].result == ["a, watcher"]
@@ -199,11 +192,6 @@ def test_the_time_left_is_that_of_units_of_the_same_kind(units):
     new = Unit("new, split 1", "m:f", Case("new", 0))
     assert seconds_left([new], took, n_jobs=8) == 50.5  # the mean of all, and one unit has one worker
     assert seconds_left([], took, n_jobs=2) == 0.0
-
-
-def test_a_measure_that_is_not_defined_is_written_as_null(tmp_path):
-    write_json(tmp_path / "result.json", {"EqOpp": float("nan"), "rows": [1.0, float("inf")]})
-    assert json.loads((tmp_path / "result.json").read_text()) == {"EqOpp": None, "rows": [1.0, None]}
 
 
 def test_a_result_tells_the_kind_of_machine_and_the_versions():

@@ -1,47 +1,19 @@
 """The search against the grid: same measures, same splits, fits counted."""
 
-import io
 import json
-from dataclasses import replace
 
-import matplotlib
 import numpy as np
 import pytest
+from reproduce.made_up import compared, record, results_of, spread, write_page
 
 from ifair.evaluate.fronts import hypervolume
-from ifair.evaluate.measures import UTILITY
-from ifair.report.blocks import Picture, markdown
-from ifair.reproduce.assemble import empty_results
-from ifair.reproduce.case import Case, measure, measure_grid, prepare, train_setting
+from ifair.report.blocks import Picture
+from ifair.reproduce.case import Case, measure_fit, measure_grid, prepare, train_setting
 from ifair.reproduce.experiments import search_cost
 from ifair.reproduce.experiments.search_cost import EXPERIMENT, explore
 from ifair.reproduce.profiles import PROFILES
-from ifair.reproduce.runner import Record
 
 pytest.importorskip("optuna")
-
-
-@pytest.fixture
-def profile(grid, solver):
-    return replace(PROFILES["smoke"], grid=grid, solver=solver, ranking=())
-
-
-@pytest.fixture
-def fits(monkeypatch):
-    """Settings that were fitted, in place of fitting them: measures that only depend on the setting."""
-    made = []
-
-    def train_setting(case, parts, setting):
-        made.append(setting)
-        return setting
-
-    def measure(setting, parts):
-        point = {"AUC": 0.5 + setting["K"] / 100, "yNN": 0.6 + setting["mu"] / 4}
-        return {"validation": point, "test": point}
-
-    monkeypatch.setattr(search_cost, "train_setting", train_setting)
-    monkeypatch.setattr(search_cost, "measure", measure)
-    return made
 
 
 def test_there_is_a_search_for_every_dataset_and_split():
@@ -53,58 +25,51 @@ def test_there_is_a_search_for_every_dataset_and_split():
     assert fits == 13  # a quarter of 51
 
 
-def test_the_grid_is_taken_from_earlier_results(profile, grid, solver, fits):
-    case = Case("credit", 1, method="ifair-b", grid=grid, solver=solver)
-    rows = measure_grid(case)
-    others = [replace(case, seed=0, method="lfr"), replace(case, method="svd")]
+def test_the_grid_is_taken_from_earlier_results():
+    point = {"AUC": 0.7, "yNN": 0.8}
+    rows = [{"setting": {"K": k}, "validation": {**point, "Acc": 0.6}, "test": {**point, "Acc": 0.5}} for k in (4, 6)]
     earlier = [
-        *(Record("", other, [], 0.1, {}) for other in others),
-        *(Record("", case, [row], 0.1, {}) for row in rows),  # a unit for every K
+        record("credit", 0, [], method="lfr"),
+        record("credit", 1, [], method="svd"),
+        *(record("credit", 1, [row], method="ifair-b") for row in rows),  # a unit for every K
     ]
-    first, second = search_cost.plan(profile, {"classification": earlier})
+    first, second = search_cost.plan(PROFILES["smoke"].only(["credit"]), {"classification": earlier})
     assert first.case.known == []
-    found = second.run()
-    assert found["grid"] == [
-        {
-            "setting": row["setting"],
-            **{part: {name: row[part][name] for name in ("AUC", "yNN")} for part in ("validation", "test")},
-        }
-        for row in rows
-    ]
-    assert len(fits) == 2
+    assert second.case.known == [{"setting": {"K": k}, "validation": point, "test": point} for k in (4, 6)]
 
 
 def test_a_trial_measures_what_the_grid_measures_at_the_same_setting(grid, solver):
     case = Case("credit", 0, method="ifair-b", grid=grid, solver=solver)
     rows, parts = measure_grid(case), prepare(case)
-    measured = measure(train_setting(case, parts, rows[1]["setting"]), parts)
-    assert measured == {part: rows[1][part] for part in ("validation", "test")}
+    setting = rows[1]["setting"]
+    assert {"setting": setting, **measure_fit(train_setting(case, parts, setting), parts)} == rows[1]
 
 
 def test_a_search_of_a_ranking_gives_plain_data(job_searches, solver):
-    case = Case("xing", 0, method="ifair-b", grid={"n_trials": 3}, solver=solver)
+    case = Case("xing", 0, method="ifair-b", grid={"n_trials": 3}, solver=solver, known=[{"setting": {"K": 4}}])
     found = explore(case)
     assert json.loads(json.dumps(found)) == found
-    assert len(found["search"]) == 3
+    assert (len(found["search"]), found["grid"]) == (3, case.known)
     assert set(found["search"][0]["test"]) == {"MAP", "yNN"}
     assert found == explore(case)
 
 
-def record(dataset, seed, searched, grid, task="classification"):
+def summarise(*splits, utility="AUC"):
+    """Of splits, each the points of the search and those of the grid; the same on validation and test."""
+
     def rows(points):
-        utility = UTILITY[task]
         return [{"setting": {}, **{part: {utility: x, "yNN": y} for part in ("validation", "test")}} for x, y in points]
 
-    return Record("", Case(dataset, seed), {"search": rows(searched), "grid": rows(grid)}, 0.1, {})
+    results = [{"search": rows(searched), "grid": rows(grid)} for searched, grid in splits]
+    return search_cost.summarise([record("credit", seed, one) for seed, one in enumerate(results)])["credit"]
 
 
 def test_curves_and_shares_are_those_counted_by_hand():
     grid = [(0.6, 0.6), *[(0.5, 0.5)] * 9, (0.7, 0.7)]
-    records = [
-        record("credit", 0, [(0.6, 0.7), (0.7, 0.6), (0.8, 0.7)], grid),
-        record("credit", 1, [(0.5, 0.9), (0.7, 0.7), (0.5, 0.5)], grid),
-    ]
-    found = search_cost.summarise(records)["credit"]
+    found = summarise(
+        ([(0.6, 0.7), (0.7, 0.6), (0.8, 0.7)], grid),
+        ([(0.5, 0.9), (0.7, 0.7), (0.5, 0.5)], grid),
+    )
     assert found["fits"] == {"grid": 11, "tenth": 2, "search": 3}
     part = found["validation"]
     assert part["whole_grid"] == {"mean": pytest.approx(0.04), "sd": 0, "n": 2}
@@ -118,14 +83,14 @@ def test_curves_and_shares_are_those_counted_by_hand():
 
 
 def test_a_grid_worth_nothing_has_no_shares():
-    found = search_cost.summarise([record("xing", 0, [(0.5, 0.4)], [(0.9, 0.2)], "ranking")])["xing"]
+    found = summarise(([(0.5, 0.4)], [(0.9, 0.2)]), utility="MAP")
     assert found["validation"]["at_a_tenth"] == dict.fromkeys(found["validation"]["curves"], None)
     assert found["reference"] == {"MAP": 0.0, "yNN": 0.5}
 
 
 def test_the_average_over_orders_ends_at_the_whole_grid_and_never_falls(rng):
     grid = rng.random((8, 2)).tolist()
-    curves = search_cost.summarise([record("credit", 0, grid[:4], grid)])["credit"]["validation"]["curves"]
+    curves = summarise((grid[:4], grid))["validation"]["curves"]
     means = [point["mean"] for point in curves["grid_at_random"]]
     assert means == sorted(means)
     assert means[-1] == pytest.approx(hypervolume(grid, (0.5, 0.5)))
@@ -133,105 +98,74 @@ def test_the_average_over_orders_ends_at_the_whole_grid_and_never_falls(rng):
     assert means[0] == pytest.approx(singles, rel=0.5, abs=0.01)
 
 
-def test_no_records_give_no_summary():
-    assert search_cost.summarise([]) == {}
-
-
-def page(results):
-    return markdown(EXPERIMENT.write_section(results)).replace("\N{NO-BREAK SPACE}", " ")
-
-
-def value(mean, sd=0.001):
-    return {"mean": mean, "sd": sd, "n": 5}
-
-
 @pytest.fixture
 def results():
     def volumes(ours, rival, adjusted):
         return {
-            "reference": {"AUC": 0.5, "yNN": 0.5},
-            "methods": {"svd": value(rival), "ifair-b": value(ours)},
-            "settings": {"svd": 3, "ifair-b": 2},
             "by_settings": {
-                "svd": {"1": value(0.03), "3": value(rival)},
-                "ifair-b": {"1": value(0.01), "2": value(ours)},
+                "svd": {"1": spread(0.03), "3": spread(rival)},
+                "ifair-b": {"1": spread(0.01), "2": spread(ours)},
             },
             "compared_at": {"svd": 2},
-            "comparisons": {
-                "svd": {
-                    "difference": ours - rival,
-                    "low": ours - rival - 0.01,
-                    "high": ours - rival + 0.01,
-                    "p": adjusted,
-                    "adjusted": adjusted,
-                }
-            },
+            "comparisons": {"svd": compared(ours - rival, adjusted)},
             "best_rival": "svd",
         }
 
+    def curve(*means):
+        return [spread(mean) for mean in means]
+
     part = {
         "curves": {
-            "search": [value(0.01), value(0.02)],
-            "grid_at_random": [value(0.01), value(0.015), value(0.02)],
-            "grid_in_order": [value(0.005), value(0.01), value(0.02)],
+            "search": curve(0.01, 0.02),
+            "grid_at_random": curve(0.01, 0.015, 0.02),
+            "grid_in_order": curve(0.005, 0.01, 0.02),
         },
-        "whole_grid": value(0.02),
-        "at_a_tenth": {"search": value(0.912, 0.034), "grid_at_random": value(0.5), "grid_in_order": None},
+        "whole_grid": spread(0.02),
+        "at_a_tenth": {"search": spread(0.912, 0.034), "grid_at_random": spread(0.5), "grid_in_order": None},
         "fits_to_95_percent": {"search": 2, "grid_at_random": 3, "grid_in_order": None},
     }
     never = {**part, "fits_to_95_percent": dict.fromkeys(part["curves"])}
-    costs = {"utility": "AUC", "fits": {"grid": 3, "tenth": 1, "search": 2}, "validation": part, "test": never}
-    found = {
-        "classification": {"credit": {"hypervolume": {"coin": volumes(0.04, 0.05, 0.01)}}},
-        "ranking": {"xing": {"hypervolume": {"coin": volumes(0.06, 0.05, 0.3), "full_data": volumes(0.02, 0.01, 0.3)}}},
-        "search": {"credit": costs},
-    }
-    return {**empty_results(), "experiments": found}
-
-
-def only(results, *names):
-    return {**empty_results(), "experiments": {name: results["experiments"][name] for name in names}}
+    costs = {"fits": {"grid": 3, "tenth": 1, "search": 2}, "validation": part, "test": never}
+    return results_of(
+        classification={"credit": {"hypervolume": {"coin": volumes(0.04, 0.05, 0.01)}}},
+        ranking={"xing": {"hypervolume": {"coin": volumes(0.06, 0.05, 0.3), "full_data": volumes(0.02, 0.01, 0.3)}}},
+        search={"credit": costs},
+    )
 
 
 def test_nothing_measured_gives_nothing():
-    empty = {"classification": {"credit": {"rules": {}}}, "ranking": {}, "search": {}}
-    assert EXPERIMENT.write_section({**empty_results(), "experiments": empty}) == []
+    empty = results_of(classification={"credit": {"rules": {}}}, ranking={}, search={})
+    assert EXPERIMENT.write_section(empty) == []
 
 
 def test_the_tables_have_every_method_and_dataset(results):
-    text = page(results)
+    text = write_page(EXPERIMENT, results)
     assert text.startswith("## ")
     assert "Credit, above a coin (yNN 0.5):\n\n| settings | 1 | 2 | 3 |" in text
     assert "| SVD \\* | 3.00 |  | 5.00 |\n| iFair-b | 1.00 | 4.00 |  |" in text
     assert "Xing, above the full data's yNN:" in text
-    assert "| Credit | 1 of 3 | 91 ± 3 % | 50 ± 0 % |  | 91 ± 3 % | 50 ± 0 % |  |" in text
+    assert "| Credit | 1 of 3 | 91 ± 3 % | 50 ± 1 % |  | 91 ± 3 % | 50 ± 1 % |  |" in text
 
 
 def test_a_defeat_is_called_one(results):
-    text = page(results)
+    text = write_page(EXPERIMENT, results)
     rival = "the rival that does best against it, SVD, with 2 settings each"
     assert f"iFair-b is behind {rival}: -1.00 \\[-2.00, 0.00\\], p = 0.010" in text
     assert f"iFair-b is ahead of {rival}: +1.00 \\[0.00, +2.00\\], p = 0.300" in text
 
 
 def test_the_cost_is_said_also_where_the_search_never_gets_there(results):
-    text = page(results)
+    text = write_page(EXPERIMENT, results)
     assert "on validation data the search needs 2 fits, the grid in random order 3" in text
     assert "on test data the search needs more than its 2 fits, the grid in random order more than 3" in text
 
 
 def test_one_of_the_two_parts_is_enough(results):
-    fronts = EXPERIMENT.write_section(only(results, "classification"))
-    searched = EXPERIMENT.write_section(only(results, "search"))
+    known = results["experiments"]
+    fronts = EXPERIMENT.write_section(results_of(classification=known["classification"]))
+    searched = EXPERIMENT.write_section(results_of(search=known["search"]))
     assert not any(isinstance(block, Picture) for block in fronts)
     assert [block.stem for block in searched if isinstance(block, Picture)] == ["search"]
-
-
-def drawn(results):
-    svg = io.StringIO()
-    with matplotlib.rc_context({"svg.hashsalt": "ifair"}):
-        EXPERIMENT.draw_figures(results)["search"].savefig(svg, format="svg", metadata={"Date": None})
-    return svg.getvalue()
 
 
 def test_the_picture_has_two_panels_a_dataset_and_the_curves_of_the_results(results):
@@ -240,7 +174,3 @@ def test_the_picture_has_two_panels_a_dataset_and_the_curves_of_the_results(resu
     lines = {line.get_label(): line.get_ydata() for line in figure.axes[0].lines}
     assert list(lines["search"]) == [0.01, 0.02]
     assert list(lines["grid, its own order"]) == [0.005, 0.01, 0.02]
-
-
-def test_the_picture_is_the_same_every_time(results):
-    assert drawn(results) == drawn(results)

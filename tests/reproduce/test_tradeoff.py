@@ -1,20 +1,16 @@
 """Summaries: choices are made on validation data alone."""
 
 import pytest
+from reproduce.made_up import row
 
 from ifair.reproduce.tradeoff import summarise_splits
 
 
-def row(name, validation, test):
-    keys = ("AUC", "yNN")
-    return {"setting": {"name": name}, "validation": dict(zip(keys, validation)), "test": dict(zip(keys, test))}
-
-
 @pytest.fixture
 def summary():
-    useful, fair = ((0.9, 0.5), (0.1, 0.2)), ((0.6, 0.9), (0.3, 0.4))
-    ours = [[row("useful", *useful), row("fair", *fair)]] * 2
-    theirs = [[row("only", (0.5, 0.5), (0.7, 0.1))], [row("only", (0.5, 0.5), (0.7, 0.3))]]
+    useful = row((0.9, 0.5), (0.1, 0.2), setting={"name": "useful"})
+    fair = row((0.6, 0.9), (0.3, 0.4), setting={"name": "fair"})
+    ours, theirs = [[useful, fair]] * 2, [[row((0.5, 0.5), (0.7, 0.1))], [row((0.5, 0.5), (0.7, 0.3))]]
     return summarise_splits({"ifair-b": ours, "full": theirs}, utility="AUC")
 
 

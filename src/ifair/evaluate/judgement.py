@@ -65,7 +65,7 @@ class Judgement:
         ``matched`` (the same where as many are selected as were truly positive, whoever decides); and for each
         partition a gap: ``gap:NAME``.
         """
-        part, drawn = self.part, self._resampling
+        part, drawn = self.part, self._draws
         scores, decisions = np.asarray(self.outcome.scores, dtype=np.float64), self.outcome.decisions
         near, apart = compare_with_neighbours(decisions, **self._alike)
         ranked = differ_in_rank(scores, near, part.query, part.weight)
@@ -94,7 +94,7 @@ class Judgement:
         return described
 
     @cached_property
-    def _resampling(self) -> Resamples:
+    def _draws(self) -> Resamples:
         return Resamples(self.part, self._resamples)
 
     @cached_property
@@ -105,7 +105,7 @@ class Judgement:
             names, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
             enough = np.flatnonzero(sizes >= ENOUGH)
             if len(enough) > 1:
-                rates = group_rates(self.outcome.decisions, codes, len(names), self._resampling.counts)[:, enough]
+                rates = group_rates(self.outcome.decisions, codes, len(names), self._draws.counts)[:, enough]
                 found[name] = Measured(float(np.ptp(rates[0])), np.ptp(rates[1:], axis=1))
         return found
 
@@ -124,7 +124,7 @@ class Judgement:
         rated = {"rate": codes}
         if self.task == "classification":
             rated["tpr"] = np.where(y == 1, codes, -1)
-        drawn = {key: group_rates(outcome, who, len(names), self._resampling.counts) for key, who in rated.items()}
+        drawn = {key: group_rates(outcome, who, len(names), self._draws.counts) for key, who in rated.items()}
         rows = []
         for i, label in enumerate(names):
             members = codes == i

@@ -24,16 +24,15 @@ def drop_missing(profile: Profile, *, needed: bool) -> tuple[Profile, list[str]]
 
     ``needed``: a missing dataset is an error instead.
     """
-    missing = []
-    for source in {source.name: source for source in (*profile.classification, *profile.ranking)}.values():
+    missing = {}
+    for source in profile.sources:
         try:
             load(source.name, **source.options)
         except DataError as error:
             if needed:
                 raise
-            missing.append(f"{source.name}: {str(error).splitlines()[0]}")
-    absent = {line.partition(":")[0] for line in missing}
-    return profile.only(set(profile.datasets) - absent), missing
+            missing[source.name] = f"{source.name}: {str(error).splitlines()[0]}"
+    return profile.only(set(profile.datasets) - set(missing)), list(missing.values())
 
 
 def check_one_profile(before: Results | None, profile: str, path: Path) -> None:

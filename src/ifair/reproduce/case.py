@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ifair.data import Dataset, load
+from ifair.data import load
 from ifair.encode import Encoder
 from ifair.evaluate.candidates import Candidate, list_settings
 from ifair.evaluate.measures import paper_measures
@@ -54,14 +54,6 @@ class Case:
         return {"engine": choose_engine(len(part), n_fits), **self.solver}
 
 
-def load_subset(case: Case) -> Dataset:
-    """The dataset of a case, or at most so many of its records, drawn at random (whole queries of a ranking)."""
-    dataset = load(case.dataset, **case.options)
-    rows = np.arange(len(dataset))
-    kept = limit_rows(dataset, rows, case.max_records, [case.seed, 20190408], least_queries=3)
-    return dataset if len(kept) == len(rows) else dataset.take(kept)
-
-
 def prepare(case: Case) -> Split:
     """The split of a case, encoded: scales are learned on the training part, categories known from the whole table.
 
@@ -74,13 +66,15 @@ def prepare(case: Case) -> Split:
 @lru_cache(maxsize=2)
 def _prepare(described: str) -> Split:
     case, encoder = Case(**json.loads(described)), Encoder(missing="ignore")
-    people = load_subset(case)
+    whole = load(case.dataset, **case.options)
+    # At most so many, drawn at random; whole queries of a ranking.
+    kept = limit_rows(whole, np.arange(len(whole)), case.max_records, [case.seed, 20190408], least_queries=3)
+    people = whole if len(kept) == len(whole) else whole.take(kept)
     if case.held_out == "nothing":
         return reuse_records(people, encoder=encoder)
     if case.held_out == "candidates":
         return split_candidates(people, case.seed, encoder=encoder)
-    known = load(case.dataset, **case.options).frame
-    return split_dataset(people, case.seed, encoder=encoder, most_training=case.max_training, known=known)
+    return split_dataset(people, case.seed, encoder=encoder, most_training=case.max_training, known=whole.frame)
 
 
 def train_setting(case: Case, parts: Split, setting: Mapping[str, Any], n_fits: int = 1) -> Trained:
@@ -97,12 +91,6 @@ def train_chosen(case: Case, parts: Split) -> Trained:
 def represent(trained: Trained, parts: Split) -> list[NDArray[np.float64]]:
     """The train, validation and test records as a trained candidate represents them."""
     return [trained.represent_part(part) for part in parts]
-
-
-def measure(trained: Trained, parts: Split) -> dict[str, dict[str, float]]:
-    """What a trained candidate reaches on validation and on test, in the paper's measures."""
-    held_out = {"validation": parts.validation, "test": parts.test}
-    return {name: paper_measures(part, trained.outcome(part)) for name, part in held_out.items()}
 
 
 def measure_grid(case: Case) -> list[dict[str, Any]]:

@@ -102,8 +102,9 @@ def list_waves(names: Sequence[str]) -> list[list[str]]:
     return waves
 
 
-def make_unit(label: str, function: Callable[[Case], Any], case: Case) -> Unit:
-    """A unit that calls a function of a module with a case."""
+def make_unit(function: Callable[[Case], Any], case: Case, *words: str) -> Unit:
+    """A unit that calls a function of a module with a case; the words tell it from others of the same split."""
+    label = ", ".join((case.dataset, *words, f"split {case.seed + 1}"))
     return Unit(label, f"{function.__module__}:{function.__name__}", case)
 
 
@@ -112,11 +113,7 @@ def plan_grid(
 ) -> list[Unit]:
     """Every setting of every method on every split; methods that are learned have a unit for each K."""
     return [
-        make_unit(
-            ", ".join((source.name, *named, f"split {seed + 1}")),
-            function,
-            profile.case(source, seed, method=method, grid=share),
-        )
+        make_unit(function, profile.case(source, seed, method=method, grid=share), method, *named)
         for source in sources
         for seed in profile.seeds(source)
         for method in methods
@@ -127,8 +124,8 @@ def plan_grid(
 def _shares(grid: Mapping[str, Any], method: str) -> list[tuple[tuple[str, ...], dict[str, Any]]]:
     """Parts of the grid that a unit each works on, with what they are called."""
     if method == "lfr" or method.startswith("ifair"):
-        return [((method, f"K = {k}"), {**grid, "K": [k]}) for k in grid["K"]]
-    return [((method,), dict(grid))]
+        return [((f"K = {k}",), {**grid, "K": [k]}) for k in grid["K"]]
+    return [((), dict(grid))]
 
 
 def plan_chosen(
@@ -145,9 +142,9 @@ def plan_chosen(
     settings = choose_settings(earlier)
     return [
         make_unit(
-            f"{source.name}, {method}, split {seed + 1}",
             function,
             profile.case(source, seed, method=method, setting=settings.get((source.name, method, seed))),
+            method,
         )
         for source in sources
         for seed in profile.seeds(source, tested=False)
@@ -156,16 +153,11 @@ def plan_chosen(
 
 
 def rows_by_split(records: Records) -> dict[str, dict[str, dict[int, list[Any]]]]:
-    """Dataset, method, seed: the rows of all settings, whichever units they were in."""
+    """Dataset, method, seed: the rows of all settings, whichever units they were in; none where there was no unit."""
     rows: dict[str, dict[str, dict[int, list[Any]]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     for record in records:
         rows[record.case.dataset][record.case.method][record.case.seed] += record.result
     return rows
-
-
-def find_rows(earlier: Earlier, experiment: str, dataset: str, method: str, seed: int) -> list[Any]:
-    """The rows that an earlier experiment measured of a method on a split; none where it was not run."""
-    return rows_by_split(earlier.get(experiment, ())).get(dataset, {}).get(method, {}).get(seed, [])
 
 
 def choose_settings(earlier: Earlier) -> dict[tuple[str, str, int], dict[str, Any]]:

@@ -15,21 +15,20 @@ from ifair.reproduce.verdicts import FAILS, HOLDS, IN_PART, OPEN, format_differe
 from ifair.results import Results
 
 
-def summarise_page(results: Results, sections: Sequence[Block], findings: Sequence[Finding]) -> list[Block]:
-    """The first screen; of a small profile what it is good for."""
+def summarise_page(results: Results, printed: Mapping[str, list[Number]], findings: Sequence[Finding]) -> list[Block]:
+    """The first screen; of a small profile what it is good for. For the numbers see :func:`collect_printed`."""
     if not results["runs"]:
         return []
-    if list_small_profiles(results):
+    if find_small_profile(results):
         return [_tell_profile(results)]
-    lines = [*_tell_agreement(sections), *_tell_claims(findings), *_tell_fits(results)]
+    lines = [*_tell_agreement(printed), *_tell_claims(findings), *_tell_fits(results)]
     return [_tell_profile(results), Bullets(lines)]
 
 
 def _tell_profile(results: Results) -> Banner:
     """With which profile the page was made, on how many splits, and what that is good for."""
-    runs = [run for parts in results["runs"].values() for run in parts.values()]
-    profiles, small = sorted({run["profile"] for run in runs}), list_small_profiles(results)
-    splits = sorted({len(run["seeds"]) for run in runs})
+    small = find_small_profile(results)
+    splits = sorted({len(run["seeds"]) for parts in results["runs"].values() for run in parts.values()})
     counted = f"{splits[0]} to {splits[-1]}" if len(splits) > 1 else str(splits[0])
     said = (
         "This shows that everything runs, on few settings, records and splits. It says nothing for or against the "
@@ -37,14 +36,13 @@ def _tell_profile(results: Results) -> Banner:
         if small
         else "Its numbers speak for or against the paper."
     )
-    title = f"{'Profiles' if len(profiles) > 1 else 'Profile'}: {' and '.join(profiles)}"
-    return Banner(title, f"{counted} random splits of each dataset. {said}")
+    return Banner(f"Profile: {small or JUDGED}", f"{counted} random splits of each dataset. {said}")
 
 
-def list_small_profiles(results: Results) -> list[str]:
-    """The profiles of the results that are too small for conclusions."""
+def find_small_profile(results: Results) -> str:
+    """The profile of the page, which has one, if it is too small for conclusions; else nothing."""
     profiles = {run["profile"] for parts in results["runs"].values() for run in parts.values()}
-    return sorted(profiles - {JUDGED})
+    return next(iter(profiles - {JUDGED}), "")
 
 
 def collect_printed(everything: Iterable[Block]) -> dict[str, list[Number]]:
@@ -59,12 +57,11 @@ def collect_printed(everything: Iterable[Block]) -> dict[str, list[Number]]:
     return {title: cells for title, cells in by_section.items() if cells}
 
 
-def _tell_agreement(sections: Sequence[Block]) -> list[Line]:
-    by_section = collect_printed(sections)
-    cells = [cell for found in by_section.values() for cell in found]
+def _tell_agreement(printed: Mapping[str, list[Number]]) -> list[Line]:
+    cells = [cell for found in printed.values() for cell in found]
     if not cells:
         return []
-    parts = ", ".join(f"{title} {fmean(c.distance for c in found):.3f}" for title, found in by_section.items())
+    parts = ", ".join(f"{title} {fmean(c.distance for c in found):.3f}" for title, found in printed.items())
     said = (
         f": in {sum(not cell.far for cell in cells)} of {len(cells)} comparisons ours is within {MARGIN} of what it "
         f"prints, and the mean absolute difference is {fmean(cell.distance for cell in cells):.3f} ({parts})."
@@ -75,21 +72,18 @@ def _tell_agreement(sections: Sequence[Block]) -> list[Line]:
 def _tell_claims(findings: Sequence[Finding]) -> list[Line]:
     if not findings:
         return []
-    held, partly, failed, untested = (_list_claims(findings, kind) for kind in (HOLDS, IN_PART, FAILS, OPEN))
-    said = f" {len(held)} of {len(findings)}{_quote(held)}; {len(partly)} hold in part{_quote(partly)}"
-    said += f"; {len(untested)} could not be tested." if untested else "."
+    claims = {
+        verdict: [f"“{finding.claim.rstrip('.')}”" for finding in findings if finding.verdict == verdict]
+        for verdict in (HOLDS, IN_PART, FAILS, OPEN)
+    }
+    count = {verdict: len(found) for verdict, found in claims.items()}
+    quoted = {verdict: f" ({'; '.join(found)})" if found else "" for verdict, found in claims.items()}
+    said = f" {count[HOLDS]} of {len(findings)}{quoted[HOLDS]}; {count[IN_PART]} hold in part{quoted[IN_PART]}"
+    said += f"; {count[OPEN]} could not be tested." if count[OPEN] else "."
     return [
         (Strong("Of the paper's claims hold"), said),
-        (Strong("Not shown here"), f" are {len(failed)} of its claims{_quote(failed)}."),
+        (Strong("Not shown here"), f" are {count[FAILS]} of its claims{quoted[FAILS]}."),
     ]
-
-
-def _list_claims(findings: Sequence[Finding], verdict: str) -> list[str]:
-    return [finding.claim.rstrip(".") for finding in findings if finding.verdict == verdict]
-
-
-def _quote(claims: Sequence[str]) -> str:
-    return f" ({'; '.join(f'“{claim}”' for claim in claims)})" if claims else ""
 
 
 def _tell_fits(results: Results) -> list[Line]:
@@ -103,12 +97,10 @@ def _tell_fits(results: Results) -> list[Line]:
         lines.append((Strong("The objective as written often degenerates"), f"{said}{', '.join(shares)}."))
     parts = []
     for dataset, summary in found.items():
-        if by := summary.get("comparisons_of_ours"):
-            compared = {name: format_difference(by[name]["full"]) for name in (FAIRNESS, "AUC")}
-            constant = _share_constant(summary, OURS)
-            told = [f"{name} {difference}" for name, difference in compared.items()]
-            told += [] if constant is None else [f"{100 * constant:.0f} % degenerate"]
-            parts.append(f"{labels.dataset(dataset)} {', '.join(told)}")
+        by, constant = summary["comparisons_of_ours"], _share_constant(summary, OURS)
+        told = [f"{name} {format_difference(by[name]['full'])}" for name in (FAIRNESS, "AUC")]
+        told += [] if constant is None else [f"{100 * constant:.0f} % degenerate"]
+        parts.append(f"{labels.dataset(dataset)} {', '.join(told)}")
     if parts:
         said = (
             " (means, protected weights held at 0, Euclidean distances between pairs, a start along principal "

@@ -19,6 +19,9 @@ TARGETS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
 NEW_JOBS = {"job_attribute": False}
 """Options of Xing where whole queries are held out: no job search that is judged was seen before."""
 
+Limits = tuple[int | None, int | None]
+"""Records of all, and to learn from, at most; None for no limit."""
+
 FEW_COLUMNS = {"K": [2, 3, 5]}
 """Without job searches Xing has six columns, of which ten prototypes or components would lose nothing."""
 
@@ -59,8 +62,8 @@ class Profile:
     """Splits for everything that is printed without tests."""
     n_splits_decided: int
     """Splits for consistent decisions, of every dataset."""
-    most_beyond: tuple[int, int]
-    """Records of all, and to learn from, at most, where what the paper does not have would take too long with all."""
+    most_beyond: Limits
+    """Where what the paper does not have would take too long with all."""
     classification: tuple[Source, ...]
     ranking: tuple[Source, ...]
     grid: dict[str, Any]
@@ -80,49 +83,43 @@ class Profile:
         return replace(self, **{name: min(most, getattr(self, name)) for name in names})
 
     @property
+    def tasks(self) -> dict[str, tuple[Source, ...]]:
+        """The datasets of both experiments that try every setting, by its name."""
+        return {"classification": self.classification, "ranking": self.ranking}
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        return (*self.classification, *self.ranking)
+
+    @property
     def datasets(self) -> list[str]:
-        return [source.name for source in (*self.classification, *self.ranking)]
+        return [source.name for source in self.sources]
 
     def grid_of(self, source: Source) -> dict[str, Any]:
         """What is tried on a dataset."""
         return {**self.grid, **source.grid}
 
-    def case(self, source: Source, seed: int, **changes: Any) -> Case:
-        """A split of a dataset, with the grid and the solver of the profile; ``changes`` are fields of the case."""
+    def case(self, source: Source, seed: int, most: Limits = (None, None), **changes: Any) -> Case:
+        """A split of a dataset, or of a part of it with at ``most`` so many records of all, and to learn from.
+
+        It has the grid and the solver of the profile; ``changes`` are fields of the case.
+        """
         solver = dict(self.solver)
         if source.landmarks and changes.get("method", "").startswith("ifair"):
             solver["pairs"] = source.landmarks
-        case = Case(
-            source.name,
-            seed,
-            options=source.options,
-            max_records=source.max_records,
-            max_training=source.max_training,
-            grid=self.grid_of(source),
-            solver=solver,
-        )
+        limits = zip((source.max_records, source.max_training), most)
+        records, training = (min(filter(None, pair), default=None) for pair in limits)
+        case = Case(source.name, seed, source.options, records, training, grid=self.grid_of(source), solver=solver)
         return replace(case, **changes)
-
-    def small_case(self, source: Source, seed: int, **changes: Any) -> Case:
-        """A split of a part of a dataset, for what the paper does not have."""
-        records, training = self.most_beyond
-        limits = {
-            "max_records": min(source.max_records or records, records),
-            "max_training": min(source.max_training or training, training),
-        }
-        return self.case(source, seed, **{**limits, **changes})
 
     def decided_case(self, source: Source, seed: int) -> Case:
         """A split for consistent decisions, on which all methods are tried."""
-        return (self.case if self.decides_whole else self.small_case)(source, seed, method="all")
+        return self.case(source, seed, (None, None) if self.decides_whole else self.most_beyond, method="all")
 
     def only(self, names: Collection[str]) -> "Profile":
         """The profile with no datasets but those of these names."""
-        return replace(
-            self,
-            classification=tuple(source for source in self.classification if source.name in names),
-            ranking=tuple(source for source in self.ranking if source.name in names),
-        )
+        kept: Any = {task: tuple(s for s in sources if s.name in names) for task, sources in self.tasks.items()}
+        return replace(self, **kept)
 
 
 PROFILES = {

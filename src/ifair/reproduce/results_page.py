@@ -1,13 +1,13 @@
 """The whole page: what was run, what holds and what does not, every section, and the deviations."""
 
 from collections import Counter
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import fmean
 
 from ifair.errors import install_hint
 from ifair.evaluate.statistics import LEAST_SPLITS
-from ifair.report import blocks
 from ifair.report.blocks import (
     MARGIN,
     Block,
@@ -20,6 +20,7 @@ from ifair.report.blocks import (
     Table,
     Text,
     inlines,
+    markdown,
     plain,
     plain_table,
 )
@@ -27,7 +28,7 @@ from ifair.reproduce import labels
 from ifair.reproduce.deviations import describe_deviations
 from ifair.reproduce.experiment import Figures, find_experiments
 from ifair.reproduce.experiments import classification_task, ranking_task
-from ifair.reproduce.first_screen import collect_printed, list_small_profiles, summarise_page
+from ifair.reproduce.first_screen import collect_printed, find_small_profile, summarise_page
 from ifair.reproduce.profiles import PROFILES
 from ifair.reproduce.runner import RunError, write_text
 from ifair.reproduce.verdicts import FAILS, HOLDS, IN_PART, OPEN, YES
@@ -85,12 +86,13 @@ def write_page(folder: Path, results: Results, stem: str = "results", *, alone: 
 def list_blocks(results: Results) -> list[Block]:
     """Every block of the page; tables of a small profile say so."""
     sections = [block for experiment in find_experiments().values() for block in experiment.write_section(results)]
+    findings, printed = judge_claims(results), collect_printed(sections)
     page = [
         Heading("The paper's evaluation, redone", 1),
-        *summarise_page(results, sections, judge_claims(results)),
+        *summarise_page(results, printed, findings),
         *_introduce(results),
         Heading("What holds and what does not"),
-        *_describe_findings(results, sections),
+        *_describe_findings(findings, printed),
         Heading("Why"),
         Bullets(REASONS),
         *sections,
@@ -100,9 +102,9 @@ def list_blocks(results: Results) -> list[Block]:
     return [mark_table(block, results) if isinstance(block, Table) else block for block in page]
 
 
-def format_markdown(results: Results, pictures: str = "figures") -> str:
-    """The page as Markdown; pictures are files in a folder of this name beside it."""
-    return blocks.markdown(list_blocks(results), pictures)
+def format_markdown(results: Results) -> str:
+    """The page as Markdown; pictures are files in the folder ``figures`` beside it."""
+    return markdown(list_blocks(results))
 
 
 def draw_figures(results: Results) -> Figures:
@@ -131,11 +133,11 @@ def format_text(results: Results) -> str:
 
 def mark_table(table: Table, results: Results) -> Table:
     """A table with the name of a profile too small for conclusions in its first cell."""
-    small = list_small_profiles(results)
+    small = find_small_profile(results)
     if not small:
         return table
     first, *others = table.rows[0]
-    named = (*inlines(first), f"{' ' if plain(first) else ''}[{' and '.join(small)} profile]")
+    named = (*inlines(first), f"{' ' if plain(first) else ''}[{small} profile]")
     return Table([[named, *others], *table.rows[1:]])
 
 
@@ -173,8 +175,7 @@ def _introduce(results: Results) -> list[Block]:
     ]
 
 
-def _describe_findings(results: Results, everything: list[Block]) -> list[Block]:
-    found = judge_claims(results)
+def _describe_findings(found: list[Finding], printed: Mapping[str, list[Number]]) -> list[Block]:
     counts = Counter(finding.verdict for finding in found)
     if not found:
         return [Text("Nothing was run, or not enough, that a claim of the paper could be judged by.")]
@@ -192,17 +193,17 @@ def _describe_findings(results: Results, everything: list[Block]) -> list[Block]
             "shown by these runs, which is less than being shown to be false."
         ),
         Table([["claim", "verdict", "parts that hold"], *rows]),
-        *_tabulate_agreement(everything),
+        *_tabulate_agreement(printed),
         Heading("The numbers behind each verdict", 3),
         *found,
     ]
 
 
-def _tabulate_agreement(everything: list[Block]) -> list[Block]:
+def _tabulate_agreement(printed: Mapping[str, list[Number]]) -> list[Block]:
     """How near the paper's numbers are to ours, section by section."""
     rows = [
         [title, str(len(cells)), f"{fmean(c.distance for c in cells):.3f}", str(sum(not c.far for c in cells))]
-        for title, cells in collect_printed(everything).items()
+        for title, cells in printed.items()
     ]
     if not rows:
         return []
@@ -242,11 +243,10 @@ def _list_not_run(results: Results) -> list[str]:
     profile = next(run["profile"] for parts in results["runs"].values() for run in parts.values())
     if profile != "full":
         return []
-    sources = {"classification": PROFILES[profile].classification, "ranking": PROFILES[profile].ranking}
     missing = [f"the experiment {name}" for name in find_experiments() if name not in results["runs"]]
     missing += [
         f"{task} on {labels.dataset(source.name)}"
-        for task, planned in sources.items()
+        for task, planned in PROFILES[profile].tasks.items()
         for source in planned
         if source.name not in results["runs"].get(task, {})
     ]

@@ -91,7 +91,7 @@ Observer = Callable[[Progress], None]
 
 
 def run_units(
-    units: Sequence[Unit], folder: Path, *, n_jobs: int = 1, observer: Observer | None = None
+    units: Sequence[Unit], folder: Path, *, n_jobs: int = 1, observer: Observer = lambda _: None
 ) -> list[Record]:
     """Run what is not yet in the folder, and return all results in the order of the units.
 
@@ -107,22 +107,20 @@ def run_units(
         missing = {key: unit for key, unit in distinct.items() if known[key] is None}
         total, reused = len(distinct), len(distinct) - len(missing)
         took = [(distinct[key], record.seconds) for key, record in known.items() if record is not None]
-        if observer is not None:
-            observer(Progress("", reused, total, reused, None))
+        observer(Progress("", reused, total, reused, None))
         jobs = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
             delayed(_run_and_keep)(unit, kept) for unit in list(missing.values())
         )
         for key, seconds in jobs:
             unit = missing.pop(key)
             took.append((unit, seconds))
-            if observer is not None:
-                left = seconds_left(list(missing.values()), took, effective_n_jobs(n_jobs))
-                observer(Progress(unit.label, total - len(missing), total, reused, left))
+            left = seconds_left(list(missing.values()), took, effective_n_jobs(n_jobs))
+            observer(Progress(unit.label, total - len(missing), total, reused, left))
         return [_read_needed(kept, unit) for unit in units]
 
 
 def run_plans(
-    plans: Mapping[str, Sequence[Unit]], folder: Path, *, n_jobs: int = 1, observer: Observer | None = None
+    plans: Mapping[str, Sequence[Unit]], folder: Path, *, n_jobs: int = 1, observer: Observer = lambda _: None
 ) -> dict[str, list[Record]]:
     """Run the units of several experiments as one work, and return the results of each; see :func:`run_units`.
 

@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 
 from ifair.evaluate.candidates import EUCLIDEAN, Candidate
 from ifair.evaluate.splits import Part, Split
-from ifair.evaluate.training import fit_representations
+from ifair.evaluate.training import fit_representations, model_scores
 from ifair.graph import NeighbourIndex, neighbour_graph, newcomer_scores, smooth
 from ifair.reproduce.case import Case
 
@@ -32,7 +32,6 @@ COMPONENTS = (2, 3, 5, 8, 12, 20, 30, 50)
 VOTERS = (5, 10, 20, 40, 60, 90, 130, 200)
 LEAVES = (2, 3, 4, 6, 8, 12, 16, 31)
 PROTOTYPES = tuple((k, share) for k in (5, 10, 20, 30) for share in (0.1, 0.9))
-INNER = ("linear", "boosting", "mean")
 POST = ("consistent", "glif", "newcomers")
 """Post-processing: total variation of a batch, its squared sibling (Petersen et al. 2021), and people one at a time."""
 NAMES = {
@@ -83,7 +82,7 @@ class ScoreFamilies:
         for (k, share), steps in zip(PROTOTYPES, self._fit_prototypes()):
             score = self._fit_on(steps.transform, encoded=True)
             yield "prototypes", {"K": k, "share": share}, self._held_out(score)
-        yield from self._smoothed()
+        yield from self._smooth_scores()
 
     @cached_property
     def inner_models(self) -> dict[str, tuple[list[Floats], Floats]]:
@@ -104,9 +103,9 @@ class ScoreFamilies:
             scored[name] = [scores / width for scores in self._held_out(score)], out_of_fold / width
         means = [np.mean(both, axis=0) for both in zip(*(plain for plain, _ in scored.values()))]
         scored["mean"] = means, np.mean([held for _, held in scored.values()], axis=0)
-        return {name: scored[name] for name in INNER}
+        return scored
 
-    def _smoothed(self) -> Iterator[Scored]:
+    def _smooth_scores(self) -> Iterator[Scored]:
         """Every post-processing of every inner model at every strength."""
         parts = self.parts
         graphs = [neighbour_graph(neighbours=part.neighbours) for part in (parts.validation, parts.test)]
@@ -161,11 +160,9 @@ class ScoreFamilies:
             X = part.X if encoded else part.may_count
             return X if transform is None else np.asarray(transform(X))
 
-        train = self.parts.train
-        fitted = (_make_linear(self.parts.task, 1.0) if model is None else model).fit(represent(train), train.y)
-        if self.parts.task == "classification":
-            return lambda part: np.asarray(fitted.predict_proba(represent(part))[:, 1])
-        return lambda part: np.asarray(fitted.predict(represent(part)), dtype=np.float64)
+        train, task = self.parts.train, self.parts.task
+        fitted = (_make_linear(task, 1.0) if model is None else model).fit(represent(train), train.y)
+        return lambda part: model_scores(fitted, represent(part), task)
 
     def _held_out(self, score: Score) -> list[Floats]:
         return [score(self.parts.validation), score(self.parts.test)]

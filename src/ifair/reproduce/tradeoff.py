@@ -1,6 +1,6 @@
 """Utility against individual fairness: what rules choose, how methods compare, their fronts, and all settings drawn."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import product
 from typing import Any, NotRequired, TypedDict
 
@@ -114,28 +114,27 @@ def _average_points(splits: Sequence[Rows]) -> list[Point]:
 
 
 def compare_methods(
-    summary: TradeOff, measures: Iterable[str], methods: Collection[str] = (), more: str = ""
+    summary: TradeOff, measures: Sequence[str], methods: Collection[str], more: str = ""
 ) -> list[Block]:
-    """Differences between iFair-b and every rival, or only some of them, and between our variant and them."""
-    found = {"ifair-b": summary["comparisons"]["balanced"], OURS: summary.get("comparisons_of_ours")}
-    blocks: list[Block] = [
+    """Differences between iFair-b and each of the methods, and between our variant and them."""
+
+    def tabulate(ours: str, compared: Mapping[str, Mapping[str, Comparison]]) -> Table:
+        rows = [
+            [labels.method(rival), *(format_difference(compared[name][rival]) for name in measures)]
+            for rival in methods
+            if rival != ours
+        ]
+        return Table([[f"{labels.method(ours)} less", *map(labels.measure, measures)], *rows])
+
+    return [
         Text(
             "iFair-b less each rival, and below it ours less each rival, all tuned for the best harmonic mean: mean "
             "difference, 95 % interval and, with splits enough, the p-value of the corrected resampled t-test after "
             f"Holm{more}."
-        )
+        ),
+        tabulate("ifair-b", summary["comparisons"]["balanced"]),
+        tabulate(OURS, summary["comparisons_of_ours"]),
     ]
-    for ours, by_measure in found.items():
-        if by_measure is not None:
-            compared = {measure: by_measure[measure] for measure in measures if measure in by_measure}
-            rows = [[f"{labels.method(ours)} less", *map(labels.measure, compared)]]
-            rows += [
-                [labels.method(rival), *(format_difference(by[rival]) for by in compared.values())]
-                for rival in methods or next(iter(compared.values()))
-                if rival != ours
-            ]
-            blocks.append(Table(rows))
-    return blocks
 
 
 def compare_with(
@@ -240,8 +239,7 @@ def describe_volumes(results: Results) -> list[Block]:
     for (reference, words), (dataset, by) in product(REFERENCES.items(), volumes.items()):
         if reference in by:
             blocks += [Text(f"{labels.dataset(dataset)}, {words}:"), Table(_tabulate_volumes(by[reference]))]
-    lines = [line for dataset, summary in volumes.items() for line in _compare_with_best(dataset, summary)]
-    return [*blocks, Bullets(lines)]
+    return [*blocks, Bullets([_compare_with_best(dataset, by) for dataset, by in volumes.items()])]
 
 
 def _tabulate_volumes(found: Mapping[str, Any]) -> list[list[str]]:
@@ -255,13 +253,11 @@ def _tabulate_volumes(found: Mapping[str, Any]) -> list[list[str]]:
     return rows
 
 
-def _compare_with_best(dataset: str, by_reference: dict[str, Any]) -> list[Line]:
+def _compare_with_best(dataset: str, by_reference: Mapping[str, Any]) -> Line:
     lines = []
-    for reference, summary in by_reference.items():
-        rival = summary["best_rival"]
-        if rival is None:
-            continue
-        compared, n = summary["comparisons"][rival], summary["compared_at"][rival]
+    for reference, found in by_reference.items():
+        rival = found["best_rival"]
+        compared, n = found["comparisons"][rival], found["compared_at"][rival]
         word = "ahead of" if compared["difference"] > 0 else "behind"
         hundredths: Any = {
             name: value if value is None or name in ("p", "adjusted") else 100 * value
@@ -271,7 +267,7 @@ def _compare_with_best(dataset: str, by_reference: dict[str, Any]) -> list[Line]
             f"{REFERENCES[reference]} iFair-b is {word} the rival that does best against it, {labels.method(rival)}, "
             f"with {labels.count(n, 'setting')} each: {format_difference(hundredths)}"
         )
-    return [labels.line(dataset, f": {'; '.join(lines)}.")] if lines else []
+    return labels.line(dataset, f": {'; '.join(lines)}.")
 
 
 def describe_collapse(summary: TradeOff) -> list[Block]:

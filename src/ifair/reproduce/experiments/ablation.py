@@ -9,18 +9,18 @@ consistency of labels rewards: what a representation reaches beyond that is its 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypedDict
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.preprocessing import StandardScaler
 
 from ifair.datasets.registry import find_about
-from ifair.evaluate.fronts import hypervolume, pareto_front
+from ifair.evaluate.fronts import COIN, front_volume
 from ifair.evaluate.measures import UTILITY, guess_group, measure_mapped
 from ifair.evaluate.rules import choose_row, harmonic_mean
 from ifair.evaluate.splits import Split
-from ifair.evaluate.statistics import LEAST_SPLITS, Comparison, Spread, compare, spreads
+from ifair.evaluate.statistics import LEAST_SPLITS, compare, spreads
 from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Table, Text
 from ifair.report.pictures import BLUE, GREEN, ORANGE, RED, add_legend, new_figure
 from ifair.reproduce import labels
@@ -76,7 +76,7 @@ RATIOS = [[0.9995, 0.0005], [0.99, 0.01], [0.9, 0.1], [0.1, 0.9]]
 """Weights of utility and fairness, fairness weighing ever more: with sums over 300 records a fairness weight counts as
 300 times as much with means."""
 
-MAX_RECORDS, MAX_TRAINING, MAX_ITERATIONS = 2400, 300, 60
+MOST, MAX_ITERATIONS = (2400, 300), 60
 """Limits on records, records to learn from and iterations that let many variants be tried, the same for all."""
 
 MAX_CELLS = 10_000
@@ -89,42 +89,22 @@ DARK = "#555555"
 _LINES = {"masked": (ORANGE, "--"), "svd-masked": (GREEN, "-."), "masked+scaled": (RED, ":")}
 
 
-class Summary(TypedDict):
-    """One dataset.
-
-    ``utility``, the name of the measure; ``variants``, by name mean and spread of ``hypervolume``, ``harmonic_mean``,
-    utility, yNN, score AUC or tau, and ``adversary``; ``against_paper``, for hypervolume and harmonic mean the
-    difference of the paper's less each other's; ``ahead``, by variant the number of splits with more hypervolume than
-    the paper's; ``skipped``, by variant the reason.
-    """
-
-    utility: str
-    variants: dict[str, dict[str, Spread]]
-    against_paper: dict[str, dict[str, Comparison]]
-    ahead: dict[str, int]
-    skipped: dict[str, str]
-
-
-Found = dict[str, Summary]
-
-
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     """Every dataset, split, variant and mark; those of one split in a row, for they share its preparation."""
     taste = len(profile.grid["K"]) == 1
-    sources = profile.classification if taste else (*profile.classification, *profile.ranking)
+    sources = profile.classification if taste else profile.sources
     return [
         make_unit(
-            f"{source.name}, {label_variant(variant)}, split {seed + 1}",
             measure_variant,
             profile.case(
                 source,
                 seed,
-                max_records=min(source.max_records or MAX_RECORDS, MAX_RECORDS),
-                max_training=min(source.max_training or MAX_TRAINING, MAX_TRAINING),
+                MOST,
                 method=variant,
                 grid={"K": profile.grid["K"][:2], "ratios": RATIOS},
                 solver={**profile.solver, "max_iter": min(profile.solver["max_iter"], MAX_ITERATIONS)},
             ),
+            label_variant(variant),
         )
         for source in sources
         for seed in profile.seeds(source, tested=False)
@@ -184,13 +164,18 @@ def map_settings(case: Case, parts: Split) -> Iterator[tuple[dict[str, Any], lis
         yield setting, mapped
 
 
-def summarise(records: Records) -> Found:
-    """By dataset: what every variant reached over the splits, and how it compares with the paper's iFair-b."""
+def summarise(records: Records) -> dict[str, Any]:
+    """By dataset: what every variant reached over the splits, and how it compares with the paper's iFair-b.
+
+    ``utility``, the name of the measure; ``variants``, by name mean and spread of what :func:`summarise_split` gives;
+    ``against_paper``, for hypervolume and harmonic mean the difference of the paper's less each other's; ``ahead``, by
+    variant the number of splits with more hypervolume than the paper's; ``skipped``, by variant the reason.
+    """
     found = group_results(records, "dataset", "method")
     return {dataset: _summarise_dataset(by_variant) for dataset, by_variant in found.items()}
 
 
-def _summarise_dataset(by_variant: Mapping[str, Sequence[Any]]) -> Summary:
+def _summarise_dataset(by_variant: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
     skipped = {name: one["skipped"] for name, results in by_variant.items() for one in results if "skipped" in one}
     reached = {
         name: [summarise_split(result) for result in results]
@@ -219,16 +204,13 @@ def _summarise_dataset(by_variant: Mapping[str, Sequence[Any]]) -> Summary:
 def summarise_split(result: Mapping[str, Any]) -> dict[str, float]:
     """One split of one variant in a few numbers, all on test, with the settings chosen on validation.
 
-    Hypervolume is that of the settings on the validation front, above yNN 0.5 and AUC 0.5 (MAP 0), what guessing gets.
+    Hypervolume is that of the settings on the validation front, above what tossing a coin reaches.
     """
     rows = result["rows"]
     utility, further = ("MAP", "KT") if "MAP" in rows[0]["test"] else ("AUC", "AUC_of_scores")
-    validation, test = (
-        np.array([[row[part][utility], row[part]["yNN"]] for row in rows]) for part in ("validation", "test")
-    )
     chosen = choose_row(rows, "balanced", utility=utility)["test"]
     return {
-        "hypervolume": hypervolume(test[pareto_front(validation)], [0.0 if utility == "MAP" else 0.5, 0.5]),
+        "hypervolume": front_volume(rows, (utility, "yNN"), (COIN[utility], COIN["yNN"])),
         "harmonic_mean": harmonic_mean(chosen[utility], chosen["yNN"]),
         utility: chosen[utility],
         "yNN": chosen["yNN"],
@@ -241,12 +223,18 @@ def section(found: Any, results: Results) -> list[Block]:
     """The table, the picture and the findings; nothing where the experiment was not run."""
     counts = sorted({one["variants"][BASE]["hypervolume"]["n"] for one in found.values()})
     counted = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else str(counts[0])
+    tested = (
+        f", too few for tests, which begin at {LEAST_SPLITS}"
+        if counts[-1] < LEAST_SPLITS
+        else "; ▲ and ▼: clearly above or below the paper's iFair-b (corrected resampled t-test, after Holm, "
+        f"at {LEVEL:.0%})"
+    )
     return [
         Heading("Options beyond the paper"),
         Text(
             "Hypervolume / harmonic mean on test, for settings chosen on validation: iFair-b as in the paper, with one "
             "or more options changed, and below it the marks to beat, among them masked data multiplied by a factor of "
-            f"at most 1. {counted} splits{_describe_signs(counts[-1])}. The best of each column has a star. Rankings "
+            f"at most 1. {counted} splits{tested}. The best of each column has a star. Rankings "
             "are without what differs in scale alone, which linear regression does not notice."
         ),
         Table(tabulate(found)),
@@ -256,26 +244,24 @@ def section(found: Any, results: Results) -> list[Block]:
             "Hypervolume of every variant of iFair on every dataset, next to masked data and their principal "
             "components",
         ),
-        Bullets(list_findings(found)),
+        Bullets(
+            [
+                *(_describe_gap(dataset, one) for dataset, one in found.items()),
+                *_describe_variants(found),
+                *(_describe_scaling(name, one) for name, one in found.items() if "masked+scaled" in one["variants"]),
+                *(_describe_leak(dataset, one) for dataset, one in found.items()),
+            ]
+        ),
     ]
 
 
-def _describe_signs(n_splits: int) -> str:
-    if n_splits < LEAST_SPLITS:
-        return f", too few for tests, which begin at {LEAST_SPLITS}"
-    return (
-        "; ▲ and ▼: clearly above or below the paper's iFair-b (corrected resampled t-test, after Holm, "
-        f"at {LEVEL:.0%})"
-    )
-
-
-def _list_variants(found: Found) -> list[str]:
+def _list_variants(found: Mapping[str, Any]) -> list[str]:
     """All variants that were tried on some dataset, the marks last."""
     every = list(dict.fromkeys(name for one in found.values() for name in one["variants"]))
     return [name for name in every if name not in MARKS] + [name for name in MARKS if name in every]
 
 
-def tabulate(found: Found) -> list[list[str]]:
+def tabulate(found: Mapping[str, Any]) -> list[list[str]]:
     """Variants down, datasets across; each cell hypervolume / harmonic mean."""
     best = {
         (dataset, measure): max(round(values[measure]["mean"], digits) for values in one["variants"].values())
@@ -296,7 +282,7 @@ def tabulate(found: Found) -> list[list[str]]:
     return [["variant", *map(labels.dataset, found)], *rows]
 
 
-def compare_clearly(one: Summary, measure: str, name: str) -> int:
+def compare_clearly(one: Mapping[str, Any], measure: str, name: str) -> int:
     """1 where a variant is clearly above the paper's iFair-b, -1 where clearly below, else 0."""
     compared = one["against_paper"][measure].get(name)
     if compared is None or not is_clear(compared):
@@ -305,7 +291,7 @@ def compare_clearly(one: Summary, measure: str, name: str) -> int:
     return 1 if compared["difference"] < 0 else -1
 
 
-def _list_skipped(found: Found) -> list[Block]:
+def _list_skipped(found: Mapping[str, Any]) -> list[Block]:
     reasons: dict[str, list[str]] = {}
     for dataset, one in found.items():
         for name, why in one["skipped"].items():
@@ -314,83 +300,64 @@ def _list_skipped(found: Found) -> list[Block]:
     return [Text(f"Left out, for an order p other than 2 is slow: {'; '.join(lines)}.")] if lines else []
 
 
-def list_findings(found: Found) -> list[Line]:
-    """What the numbers say, a sentence each."""
-    return [*_describe_gaps(found), *_describe_variants(found), *_describe_scaling(found), *_describe_leaks(found)]
+def _list_means(one: Mapping[str, Any], measure: str) -> dict[str, float]:
+    """By variant the mean over splits."""
+    return {name: values[measure]["mean"] for name, values in one["variants"].items() if measure in values}
 
 
-def _describe_gaps(found: Found) -> list[Line]:
-    lines: list[Line] = []
-    for dataset, one in found.items():
-        mean = {name: values["hypervolume"]["mean"] for name, values in one["variants"].items()}
-        ours = {name: value for name, value in mean.items() if name not in MARKS}
-        rivals = {name: value for name, value in mean.items() if name in MARKS}
-        top, rival = max(ours, key=ours.__getitem__), max(rivals, key=rivals.__getitem__)
-        verdict = "which no mark beats" if ours[top] >= rivals[rival] else "still below the best mark"
-        marks = ", ".join(f"{label_variant(name)} {value:.3f}" for name, value in rivals.items())
-        said = f": hypervolume {mean[BASE]:.3f} with the paper's options against {marks}. The best variant is "
-        lines.append(labels.line(dataset, f"{said}“{label_variant(top)}” with {ours[top]:.3f}, {verdict}."))
-    return lines
+def _describe_gap(dataset: str, one: Mapping[str, Any]) -> Line:
+    volume = _list_means(one, "hypervolume")
+    rivals = {name: volume[name] for name in volume if name in MARKS}
+    top = max((name for name in volume if name not in MARKS), key=volume.__getitem__)
+    verdict = "which no mark beats" if volume[top] >= max(rivals.values()) else "still below the best mark"
+    marks = ", ".join(f"{label_variant(name)} {value:.3f}" for name, value in rivals.items())
+    said = f": hypervolume {volume[BASE]:.3f} with the paper's options against {marks}. The best variant is "
+    return labels.line(dataset, f"{said}“{label_variant(top)}” with {volume[top]:.3f}, {verdict}.")
 
 
-def _describe_variants(found: Found) -> list[Line]:
+def _describe_variants(found: Mapping[str, Any]) -> list[Line]:
     rated = []
     for name in _list_variants(found):
-        tried = {dataset: one for dataset, one in found.items() if name in one["variants"]}
         if name == BASE or name in MARKS:
             continue
-        above = [dataset for dataset, one in tried.items() if _mean_volume(one, name) > _mean_volume(one, BASE)]
-        better = [dataset for dataset, one in tried.items() if compare_clearly(one, "hypervolume", name) > 0]
-        worse = [dataset for dataset, one in tried.items() if compare_clearly(one, "hypervolume", name) < 0]
+        tried = {labels.dataset(dataset): one for dataset, one in found.items() if name in one["variants"]}
+        volumes = [_list_means(one, "hypervolume") for one in tried.values()]
+        above = sum(volume[name] > volume[BASE] for volume in volumes)
+        signs = {dataset: compare_clearly(one, "hypervolume", name) for dataset, one in tried.items()}
+        better, worse = (", ".join(d for d in signs if signs[d] == sign) or "none" for sign in (1, -1))
         ahead = sum(one["ahead"][name] for one in tried.values())
         splits = sum(one["variants"][name]["hypervolume"]["n"] for one in tried.values())
         line = (
             f"“{label_variant(name)}”: more hypervolume than the paper's options on {ahead} of {splits} splits, in the "
-            f"mean on {len(above)} of {labels.count(len(tried), 'dataset')}; clearly more on {_join_datasets(better)}, "
-            f"clearly less on {_join_datasets(worse)}."
+            f"mean on {above} of {labels.count(len(tried), 'dataset')}; clearly more on {better}, clearly less on "
+            f"{worse}."
         )
         rated.append((ahead / splits, line))
     return [line for _, line in sorted(rated, key=lambda pair: -pair[0])]
 
 
-def _describe_scaling(found: Found) -> list[Line]:
-    return [
-        labels.line(
-            dataset,
-            f": multiplying masked data by a factor changes hypervolume {_change(one, 'hypervolume', 3)}, and at the "
-            f"best harmonic mean yNN {_change(one, 'yNN')}, AUC {_change(one, 'AUC')} and AUC of scores "
-            f"{_change(one, 'AUC_of_scores')}. This much a penalty of the classifier does without any representation.",
-        )
-        for dataset, one in found.items()
-        if {"masked", "masked+scaled"} <= set(one["variants"])
-    ]
+def _describe_scaling(dataset: str, one: Mapping[str, Any]) -> Line:
+    def change(measure: str, digits: int = 2) -> str:
+        mean = _list_means(one, measure)
+        return f"from {mean['masked']:.{digits}f} to {mean['masked+scaled']:.{digits}f}"
+
+    return labels.line(
+        dataset,
+        f": multiplying masked data by a factor changes hypervolume {change('hypervolume', 3)}, and at the best "
+        f"harmonic mean yNN {change('yNN')}, AUC {change('AUC')} and AUC of scores {change('AUC_of_scores')}. This "
+        "much a penalty of the classifier does without any representation.",
+    )
 
 
-def _change(one: Summary, measure: str, digits: int = 2) -> str:
-    masked, scaled = (one["variants"][name][measure]["mean"] for name in ("masked", "masked+scaled"))
-    return f"from {masked:.{digits}f} to {scaled:.{digits}f}"
-
-
-def _describe_leaks(found: Found) -> list[Line]:
-    lines: list[Line] = []
-    for dataset, one in found.items():
-        leak = {name: values["adversary"]["mean"] for name, values in one["variants"].items()}
-        least = min((name for name in leak if name not in MARKS), key=leak.__getitem__)
-        said = (
-            f": an adversary tells the group with an AUC of {leak[BASE]:.2f} from the paper's iFair-b, "
-            f"{leak['masked']:.2f} from masked data, and {leak[least]:.2f} from the variant that shows least, "
-            f"“{label_variant(least)}”."
-        )
-        lines.append(labels.line(dataset, said))
-    return lines
-
-
-def _mean_volume(one: Summary, name: str) -> float:
-    return float(one["variants"][name]["hypervolume"]["mean"])
-
-
-def _join_datasets(datasets: list[str]) -> str:
-    return ", ".join(map(labels.dataset, datasets)) or "none"
+def _describe_leak(dataset: str, one: Mapping[str, Any]) -> Line:
+    leak = _list_means(one, "adversary")
+    least = min((name for name in leak if name not in MARKS), key=leak.__getitem__)
+    return labels.line(
+        dataset,
+        f": an adversary tells the group with an AUC of {leak[BASE]:.2f} from the paper's iFair-b, "
+        f"{leak['masked']:.2f} from masked data, and {leak[least]:.2f} from the variant that shows least, "
+        f"“{label_variant(least)}”.",
+    )
 
 
 def draw(found: Any, results: Results) -> Figures:
@@ -399,16 +366,14 @@ def draw(found: Any, results: Results) -> Figures:
     figure = new_figure(1.2 + 0.27 * len(shown), 9.0)
     panels = figure.subplots(1, len(found), sharey=True, squeeze=False)[0]
     for panel, (dataset, one) in zip(panels, found.items()):
+        volume = {name: values["hypervolume"] for name, values in one["variants"].items()}
         for height, name in enumerate(shown):
-            if name in one["variants"]:
-                value = one["variants"][name]["hypervolume"]
-                colour = BLUE if name != BASE else DARK
-                panel.errorbar(value["mean"], height, xerr=value["sd"], fmt="o", ms=4, lw=1, color=colour)
+            if name in volume:
+                mean, sd, colour = volume[name]["mean"], volume[name]["sd"], BLUE if name != BASE else DARK
+                panel.errorbar(mean, height, xerr=sd, fmt="o", ms=4, lw=1, color=colour)
         for name, (colour, style) in _LINES.items():
-            if name in one["variants"]:
-                panel.axvline(
-                    _mean_volume(one, name), color=colour, linestyle=style, linewidth=1.3, label=label_variant(name)
-                )
+            if name in volume:
+                panel.axvline(volume[name]["mean"], color=colour, ls=style, lw=1.3, label=label_variant(name))
         panel.set_title(labels.dataset(dataset), fontsize=10)
         panel.tick_params(labelsize=8)
         panel.grid(axis="y", alpha=0.3)

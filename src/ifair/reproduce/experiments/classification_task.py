@@ -76,7 +76,7 @@ def section(found: Any, results: Results) -> list[Block]:
             Heading(labels.dataset(dataset), 3),
             describe_picture(dataset, "AUC"),
             tabulate(results, dataset),
-            *compare_methods(summary, ("AUC", "yNN")),
+            *compare_methods(summary, ("AUC", "yNN"), summary["rules"]["balanced"]),
             *describe_collapse(summary),
         ]
     return blocks
@@ -184,13 +184,13 @@ def _judge_fronts(dataset: str, summary: TradeOff) -> tuple[bool, str]:
     mine = int((owners[telling] == "ifair-b").sum())
     line = f"{labels.dataset(dataset)}: {mine} of the {int(telling.sum())} settings on the joint front are iFair-b's"
     ahead = [mine > 0]
-    for reference, by in summary.get("hypervolume", {}).items():
+    for reference, by in summary["hypervolume"].items():
         compared = {m: one for m, one in by["comparisons"].items() if m in PAPERS}
         best = min(compared, key=lambda m: compared[m]["difference"])
         ahead.append(compared[best]["difference"] > 0)
         hundredths = 100 * compared[best]["difference"]
         line += (
-            f"; above {REFERENCES.get(reference, reference)} its front covers {add_sign(hundredths)} hundredths "
+            f"; above {REFERENCES[reference]} its front covers {add_sign(hundredths)} hundredths "
             f"against that of {labels.method(best)} with as many settings ({format_p(compared[best]['adjusted'])})"
         )
     return all(ahead), line

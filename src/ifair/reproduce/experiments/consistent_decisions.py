@@ -6,12 +6,12 @@ thresholds (the same, the threshold being tuned too), and ranks (AUC of scores a
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NotRequired, TypedDict
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ifair.evaluate.fronts import front_volume
+from ifair.evaluate.fronts import collect_points, front_volume
 from ifair.evaluate.judgement import find_graders
 from ifair.evaluate.measures import scale_to_unit
 from ifair.evaluate.splits import Part, Split
@@ -64,21 +64,11 @@ for splits of one table overlapping. Of a large table iFair's prototypes are lea
 """.strip()
 
 
-class Volumes(TypedDict):
-    """One dataset: by plane and family the hypervolume over splits, and the settings' points, means over the test
-    parts; how far ours is ahead of the best rival; and what smoothing does to people."""
-
-    volumes: dict[str, dict[str, Spread]]
-    ahead: dict[str, dict[str, Any]]
-    effects: dict[str, dict[str, Any]]
-    points: NotRequired[dict[str, dict[str, list[list[float]]]]]
-
-
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     """Every dataset and split."""
     return [
-        make_unit(f"{source.name}, split {seed + 1}", measure_decisions, profile.decided_case(source, seed))
-        for source in (*profile.classification, *profile.ranking)
+        make_unit(measure_decisions, profile.decided_case(source, seed))
+        for source in profile.sources
         for seed in range(profile.n_splits_decided)
     ]
 
@@ -178,32 +168,30 @@ def calibration_error(y: Floats, chances: Floats, bins: int = 10) -> float:
     return float(np.sum(gaps) / len(y))
 
 
-def summarise(records: Records) -> dict[str, Volumes]:
-    """Hypervolumes by dataset, plane and family; ours against the best that is no post-processing."""
+def summarise(records: Records) -> dict[str, Any]:
+    """By dataset: hypervolumes over splits by plane and family (``volumes``), and the settings' ``points``, means over
+    the test parts; how far ours is ``ahead`` of the best rival; and what smoothing does to people (``effects``)."""
     return {dataset: _summarise_dataset(found) for dataset, found in group_results(records, "dataset").items()}
 
 
-def _summarise_dataset(found: list[Any]) -> Volumes:
+def _summarise_dataset(found: list[Any]) -> dict[str, Any]:
     sample = next(iter(found[0]["rows"].values()))[0]["test"]
     planes = ("ranking",) if "MAP" in sample else ("labels", "thresholds", "ranks")
-    volumes: dict[str, dict[str, Spread]] = {}
-    ahead: dict[str, dict[str, Any]] = {}
-    points: dict[str, dict[str, list[list[float]]]] = {}
+    volumes, ahead, points = {}, {}, {}
     for plane in planes:
-        measured: dict[str, list[float]] = {}
-        for one in found:
-            least = REFERENCES.get(plane) or (0.0, one["rows"]["penalty"][-1]["test"]["yNN"])
-            for family, rows in one["rows"].items():
-                volume = front_volume(_rows_of_plane(rows, plane), PLANES[plane], least)
-                measured.setdefault(family, []).append(100 * volume)
+        measures = PLANES[plane]
+        least = [REFERENCES.get(plane) or (0.0, one["rows"]["penalty"][-1]["test"]["yNN"]) for one in found]
+        by_family = {f: [_rows_of_plane(one["rows"][f], plane) for one in found] for f in found[0]["rows"]}
+        measured = {
+            family: [100 * front_volume(rows, measures, corner) for rows, corner in zip(splits, least)]
+            for family, splits in by_family.items()
+        }
         volumes[plane] = {family: spread(values) for family, values in measured.items()}
         ahead[plane] = _compare_families(measured)
-        points[plane] = {}
-        for family in measured:
-            splits = [_rows_of_plane(one["rows"][family], plane) for one in found]
-            points[plane][family] = [
-                [float(np.mean([row["test"][name] for row in rows])) for name in PLANES[plane]] for rows in zip(*splits)
-            ]
+        points[plane] = {
+            family: np.mean([collect_points(rows, "test", measures) for rows in splits], axis=0).tolist()
+            for family, splits in by_family.items()
+        }
     effects = [one["effects"] for one in found if one["effects"]]
     of_people = _summarise_effects(effects) if effects else {}
     return {"volumes": volumes, "ahead": ahead, "effects": of_people, "points": points}
@@ -257,7 +245,7 @@ def _compare_families(measured: Mapping[str, Sequence[float]]) -> dict[str, Any]
     }
 
 
-def section(found: dict[str, Volumes], results: Results) -> list[Block]:
+def section(found: Any, results: Results) -> list[Block]:
     """A table per plane, what it says, and what smoothing does to people."""
     blocks: list[Block] = [Heading("Consistent decisions"), Text(ABOUT)]
     for plane in PLANES:
@@ -272,8 +260,7 @@ def section(found: dict[str, Volumes], results: Results) -> list[Block]:
             f"{labels.dataset(dataset)}: the settings of every family that no other of its settings beats, means over "
             "the test parts; of post-processing with the inner model whose front covers most.",
         )
-        for dataset, one in found.items()
-        if one.get("points")
+        for dataset in found
     ]
     effects = {dataset: one["effects"] for dataset, one in found.items() if one["effects"]}
     if effects:
@@ -292,10 +279,9 @@ def section(found: dict[str, Volumes], results: Results) -> list[Block]:
 
 
 def _tabulate(chosen: Mapping[str, Mapping[str, Spread]]) -> list[list[str]]:
-    families = list(dict.fromkeys(family for by in chosen.values() for family in by))
     rows = [["", *map(labels.dataset, chosen)]]
-    for family in families:
-        cells = [f"{by[family]['mean']:.1f} ± {by[family]['sd']:.1f}" for by in chosen.values() if family in by]
+    for family in next(iter(chosen.values())):
+        cells = [f"{by[family]['mean']:.1f} ± {by[family]['sd']:.1f}" for by in chosen.values()]
         rows.append([_name_family(family), *cells])
     return rows
 
@@ -310,17 +296,16 @@ def _describe(dataset: str, ahead: Mapping[str, Any]) -> Line:
         return "no number of" if value is None else f"{value:.2f}"
 
     by = {name: format_difference(one) for name, one in ahead["comparisons"].items()}
-    alone = ahead.get("newcomers_above_enough")
     return labels.line(
         dataset,
         f": {times(ahead['ratio'])} times the best rival that is no post-processing, {_name_family(ahead['rival'])} "
         f"({by[ahead['rival']]}), {times(ahead['ratio_to_glif'])} times GLIF ({by[ahead['glif']]}); one by one "
-        f"{times(ahead['newcomers_to_batch'])} times a batch"
-        + (f" (less {ENOUGH:g} times the batch: {format_difference(alone)})." if alone else "."),
+        f"{times(ahead['newcomers_to_batch'])} times a batch (less {ENOUGH:g} times the batch: "
+        f"{format_difference(ahead['newcomers_above_enough'])}).",
     )
 
 
-def _judge_aims(found: Mapping[str, Volumes]) -> list[Line]:
+def _judge_aims(found: Mapping[str, Any]) -> list[Line]:
     """What consistent decisions are to reach, and where they do and do not."""
     lines: list[Line] = []
     for aim, key, least, ranked in (
@@ -343,29 +328,24 @@ def _judge_aims(found: Mapping[str, Volumes]) -> list[Line]:
 
 
 def _tabulate_effects(effects: Mapping[str, Any]) -> list[list[str]]:
-    change, gap = effects.get("change", {}), effects.get("gap", {})
     rows = [["", "before", "after", "difference"]]
-    for name, before in effects["before"].items():
-        differs = format_difference(change[name], 3) if name in change else ""
-        cells = [f"{one['mean']:.3f}" for one in (before, effects["after"][name])]
-        rows.append([name.replace("_", " "), *cells, differs])
+    for name, differs in effects["change"].items():
+        cells = [f"{effects[when][name]['mean']:.3f}" for when in ("before", "after")]
+        rows.append([name.replace("_", " "), *cells, format_difference(differs, 3)])
+    gap = f"{format_difference(effects['gap']['changed'], 3)} to others"
     words = {"share": "decisions changed", "others": "of others", "protected": "of protected people"}
     for name, text in words.items():
-        differs = f"{format_difference(gap['changed'], 3)} to others" if gap and name == "protected" else ""
-        rows.append([text, "", f"{effects['changed'][name]['mean']:.3f}", differs])
+        rows.append([text, "", f"{effects['changed'][name]['mean']:.3f}", gap if name == "protected" else ""])
     return rows
 
 
-def draw(found: dict[str, Volumes], results: Results) -> Figures:
+def draw(found: Any, results: Results) -> Figures:
     """The fronts of every family, a picture per dataset and a panel per plane."""
     figures: Figures = {}
     for dataset, one in found.items():
-        planes = one.get("points") or {}
-        if not planes:
-            continue
         figure = new_figure(4.6, 9.0)
-        panels = figure.subplots(1, len(planes), squeeze=False)[0]
-        for axes, (plane, points) in zip(panels, planes.items()):
+        panels = figure.subplots(1, len(one["points"]), squeeze=False)[0]
+        for axes, (plane, points) in zip(panels, one["points"].items()):
             _draw_fronts(axes, plane, points, one["volumes"][plane])
         add_legend(figure, panels, 4, fontsize=8)
         figures[f"decisions-{dataset}"] = figure

@@ -4,17 +4,16 @@ The paper calls its representation application-agnostic. Here every representati
 (logistic or linear regression, best harmonic mean on validation), and then handed to models that had no say in it.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
 from ifair.evaluate.candidates import CLASSIFIERS, REGRESSORS
 from ifair.evaluate.measures import UTILITY, measure_mapped
-from ifair.evaluate.statistics import Spread, spreads
+from ifair.evaluate.statistics import spreads
 from ifair.report.blocks import Block, Bullets, Heading, Line, Number, Table, Text, add_sign
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, prepare, represent, train_chosen
-from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, plan_chosen
+from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, group_results, plan_chosen
 from ifair.results import Results
 
 METHODS = ("full", "masked", "svd-masked", "ifair-b", "ifair-plus")
@@ -24,14 +23,10 @@ paper's model (the first of each dataset; best harmonic mean on validation), and
 in it. All numbers are means over the splits on test.
 """.strip()
 
-Measures = dict[str, Spread]
-Reached = dict[str, dict[str, dict[str, dict[str, Measures]]]]
-"""By task (``classification``, ``ranking``), dataset, model and representation: mean and spread on test."""
-
 
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     """Every dataset, split and representation, at the settings chosen earlier."""
-    return plan_chosen(measure_models, profile, (*profile.classification, *profile.ranking), METHODS, earlier)
+    return plan_chosen(measure_models, profile, profile.sources, METHODS, earlier)
 
 
 def measure_models(case: Case) -> dict[str, dict[str, float]]:
@@ -42,18 +37,16 @@ def measure_models(case: Case) -> dict[str, dict[str, float]]:
     return {name: measure_mapped(parts, mapped, model=name, seed=case.seed)[1] for name in models}
 
 
-def summarise(records: Records) -> Reached:
-    """Means and spreads over the splits."""
-    rows: dict[tuple[str, str, str, str], list[Mapping[str, float]]] = defaultdict(list)
-    for record in records:
-        for model, measures in record.result.items():
+def summarise(records: Records) -> dict[str, Any]:
+    """By task (``classification``, ``ranking``), dataset, model and representation: mean and spread on test."""
+    found: dict[str, Any] = {}
+    for dataset, by_method in group_results(records, "dataset", "method").items():
+        for method, results in by_method.items():
             # Only rankings have a MAP.
-            task = "ranking" if "MAP" in measures else "classification"
-            rows[task, record.case.dataset, model, record.case.method].append(measures)
-    found: Reached = {}
-    for (task, dataset, model, method), measured in rows.items():
-        by_model = found.setdefault(task, {}).setdefault(dataset, {}).setdefault(model, {})
-        by_model[method] = spreads(measured)
+            task = "ranking" if "MAP" in results[0]["linear"] else "classification"
+            for model in results[0]:
+                by_model = found.setdefault(task, {}).setdefault(dataset, {}).setdefault(model, {})
+                by_model[method] = spreads([result[model] for result in results])
     return found
 
 
@@ -65,7 +58,7 @@ def section(found: Any, results: Results) -> list[Block]:
             blocks += [
                 Heading(f"{task.capitalize()}: {utility} / yNN", 3),
                 Table(_tabulate_overview(found[task], task)),
-                Bullets(_describe_changes(found[task], task)),
+                Bullets([_describe_change(dataset, models, task) for dataset, models in found[task].items()]),
             ]
             for dataset, models in found[task].items():
                 blocks += _tabulate_details(dataset, models, task)
@@ -84,26 +77,16 @@ def _tabulate_overview(datasets: Mapping[str, Any], task: str) -> list[list[str]
     return rows
 
 
-def _describe_changes(datasets: Mapping[str, Any], task: str) -> list[Line]:
+def _describe_change(dataset: str, models: Mapping[str, Any], task: str) -> Line:
     """What iFair-b changes against the full data, model by model."""
-    utility = UTILITY[task]
-    lines: list[Line] = []
-    for dataset, models in datasets.items():
-        changes = []
-        for model, by_method in models.items():
-            if {"full", "ifair-b"} <= set(by_method):
-                before, after = by_method["full"], by_method["ifair-b"]
-                fairer = after["yNN"]["mean"] - before["yNN"]["mean"]
-                dearer = after[utility]["mean"] - before[utility]["mean"]
-                words = f"{labels.model(model, task)} {add_sign(fairer)} (at {add_sign(dearer)} {utility})"
-                changes.append((fairer, words))
-        if changes:
-            # What rounds to nothing is no rise.
-            better = sum(round(fairer, 2) > 0 for fairer, _ in changes)
-            told = ", ".join(words for _, words in changes)
-            said = f": iFair-b raises yNN above that of the full data for {better} of {len(changes)} models: {told}."
-            lines.append(labels.line(dataset, said))
-    return lines
+    better, told = 0, []
+    for model, by_method in models.items():
+        before, after = by_method["full"], by_method["ifair-b"]
+        fairer, dearer = (after[name]["mean"] - before[name]["mean"] for name in ("yNN", UTILITY[task]))
+        better += round(fairer, 2) > 0  # what rounds to nothing is no rise
+        told.append(f"{labels.model(model, task)} {add_sign(fairer)} (at {add_sign(dearer)} {UTILITY[task]})")
+    said = f": iFair-b raises yNN above that of the full data for {better} of {len(told)} models: {', '.join(told)}."
+    return labels.line(dataset, said)
 
 
 def _tabulate_details(dataset: str, models: Mapping[str, Any], task: str) -> list[Block]:

@@ -4,15 +4,16 @@ A fit with landmarks ends elsewhere than one with all pairs, as does a fit from 
 change is to be compared with what the start changes.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypedDict
+from itertools import product
+from typing import Any
 
 from ifair.evaluate.candidates import list_settings
-from ifair.evaluate.statistics import Spread, spread
+from ifair.evaluate.statistics import spread
 from ifair.report.blocks import Block, Bullets, Heading, Line, Table, Text, add_sign
 from ifair.reproduce import labels
-from ifair.reproduce.case import Case, measure, prepare, train_setting
+from ifair.reproduce.case import Case, measure_fit, prepare, train_setting
 from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, group_results, make_unit
 from ifair.results import Results
 
@@ -24,24 +25,15 @@ RATIOS = ((0.9, 0.1), (0.5, 0.5), (0.1, 0.9))
 """Weights of iFair under which pairs count."""
 
 
-class Change(TypedDict):
-    """One dataset: the ``records`` learned from; by kind of fit and measure the change against all pairs, with its
-    sign (``change``) and without (``size``)."""
-
-    records: int
-    kinds: dict[str, dict[str, dict[str, Spread]]]
-
-
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     """Every dataset with a label and split, iFair-b at the smallest K of the grid."""
     return [
         make_unit(
-            f"{source.name}, split {seed + 1}",
             compare_pairs,
             profile.case(
                 source,
                 seed,
-                max_training=min(source.max_training or MAX_TRAINING, MAX_TRAINING),
+                (None, MAX_TRAINING),
                 method="ifair-b",
                 grid={"K": profile.grid["K"][:1], "ratios": RATIOS, "landmarks": SIZES},
                 solver={**profile.solver, "n_restarts": 1},
@@ -64,7 +56,7 @@ def compare_pairs(case: Case) -> dict[str, Any]:
     fits |= {f"landmarks_{size}": _with_pairs(case, size) for size in case.grid["landmarks"] if size < n_records}
     rows = []
     for setting in list_settings("ifair-b", case.grid):
-        test = {kind: measure(train_setting(one, parts, setting), parts)["test"] for kind, one in fits.items()}
+        test = {kind: measure_fit(train_setting(one, parts, setting), parts)["test"] for kind, one in fits.items()}
         rows.append({"setting": setting, "test": test})
     return {"records": n_records, "rows": rows}
 
@@ -73,27 +65,21 @@ def _with_pairs(case: Case, pairs: str | int, seed: int | None = None) -> Case:
     return replace(case, solver={**case.solver, "pairs": pairs}, seed=case.seed if seed is None else seed)
 
 
-def summarise(records: Records) -> dict[str, Change]:
-    """By dataset and kind of fit: the change of each measure against all pairs (its size, and with its sign), and
-    the records learned from."""
-    found: dict[str, Change] = {}
-    for dataset, results in group_results(records, "dataset").items():
-        kinds = [kind for kind in results[0]["rows"][0]["test"] if kind != "all_pairs"]
-        found[dataset] = {"records": results[0]["records"], "kinds": {}}
-        for kind in kinds:
-            changes = {
-                name: [
-                    row["test"][kind][name] - row["test"]["all_pairs"][name]
-                    for result in results
-                    for row in result["rows"]
-                    if kind in row["test"]
-                ]
-                for name in MEASURES
-            }
-            found[dataset]["kinds"][kind] = {
-                name: {"change": spread(values), "size": spread([abs(value) for value in values])}
-                for name, values in changes.items()
-            }
+def summarise(records: Records) -> dict[str, Any]:
+    """By dataset the ``records`` learned from, and under ``kinds`` by kind of fit and measure the change against all
+    pairs, with its sign (``change``) and without (``size``)."""
+    return {
+        dataset: {"records": results[0]["records"], "kinds": _compare_kinds([result["rows"] for result in results])}
+        for dataset, results in group_results(records, "dataset").items()
+    }
+
+
+def _compare_kinds(splits: Sequence[Sequence[Any]]) -> dict[str, Any]:
+    tests = [row["test"] for rows in splits for row in rows]
+    found: dict[str, Any] = {kind: {} for kind in tests[0] if kind != "all_pairs"}
+    for kind, name in product(found, MEASURES):
+        changes = [test[kind][name] - test["all_pairs"][name] for test in tests if kind in test]
+        found[kind][name] = {"change": spread(changes), "size": spread([abs(change) for change in changes])}
     return found
 
 
@@ -112,7 +98,7 @@ def section(found: Any, results: Results) -> list[Block]:
     ]
 
 
-def _tabulate(found: Mapping[str, Change]) -> list[list[str]]:
+def _tabulate(found: Mapping[str, Any]) -> list[list[str]]:
     measures = list(next(iter(next(iter(found.values()))["kinds"].values())))
     rows = [["dataset", "records", "fit", *map(labels.measure, measures)]]
     for dataset, one in found.items():
@@ -122,7 +108,7 @@ def _tabulate(found: Mapping[str, Change]) -> list[list[str]]:
     return rows
 
 
-def _describe_change(dataset: str, one: Change) -> list[Line]:
+def _describe_change(dataset: str, one: Mapping[str, Any]) -> list[Line]:
     """Is the change by the most landmarks larger than that by another start?"""
     kinds = dict(one["kinds"])
     start = kinds.pop("another_start")

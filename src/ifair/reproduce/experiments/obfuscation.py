@@ -1,6 +1,5 @@
 """Can an adversary tell the protected group from a representation? Experiment 5 of the paper: bars, table, claim."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -31,7 +30,7 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     ]
 
 
-def attack(case: Case, adversaries: Sequence[str] = tuple(ADVERSARIES)) -> dict[str, Any]:
+def attack(case: Case) -> dict[str, Any]:
     """Train adversaries on the training third, as one method represents it, and try them on the test third.
 
     Returns ``majority``, the share of the larger group on test, which an accuracy is to be compared with, and
@@ -40,7 +39,7 @@ def attack(case: Case, adversaries: Sequence[str] = tuple(ADVERSARIES)) -> dict[
     parts = prepare(case)
     seen, _, unseen = represent(train_chosen(case, parts), parts)
     share = float(parts.test.group.mean())
-    guesses = {name: guess_group(parts, seen, unseen, name, case.seed) for name in adversaries}
+    guesses = {name: guess_group(parts, seen, unseen, name, case.seed) for name in ADVERSARIES}
     return {"majority": max(share, 1.0 - share), "adversaries": guesses}
 
 

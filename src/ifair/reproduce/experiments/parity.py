@@ -4,12 +4,12 @@ Experiment 6 of the paper.
 """
 
 from itertools import pairwise
-from typing import Any, TypedDict
+from typing import Any
 
 import numpy as np
 
 from ifair.evaluate.measures import paper_measures
-from ifair.evaluate.statistics import Spread, spreads
+from ifair.evaluate.statistics import spreads
 from ifair.evaluate.training import Trained
 from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table, Text, add_sign
 from ifair.report.pictures import BLUE, GREY, RED, add_legend, light_grid, new_figure
@@ -22,13 +22,6 @@ from ifair.results import Results
 MEASURES = ("MAP", "percent_protected", "yNN")
 KEPT = 0.02
 """A yNN no further below that of iFair alone than this still counts as individually fair."""
-
-
-class Curve(TypedDict):
-    """Measures without FA*IR, and under ``rows`` those of every ``p`` (``test``)."""
-
-    without: dict[str, Spread]
-    rows: list[dict[str, Any]]
 
 
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
@@ -50,8 +43,8 @@ def enforce_parity(case: Case) -> dict[str, Any]:
     }
 
 
-def summarise(records: Records) -> dict[str, Curve]:
-    """By dataset: measures without FA*IR, and for every p."""
+def summarise(records: Records) -> dict[str, Any]:
+    """By dataset: measures ``without`` FA*IR, and under ``rows`` those of every ``p`` (``test``)."""
     return {
         dataset: {
             "without": spreads([result["without"] for result in results]),

@@ -77,10 +77,7 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
             work = {"baselines": replace(case, method="baselines", solver=profile.solver)}
             for k in case.grid["K"]:
                 work[f"ifair-b, K = {k}"] = replace(case, method="ifair-b", grid={**case.grid, "K": [k]})
-            units += [
-                make_unit(f"{source.name}, {HELD_OUT[held_out]}, {name}, split {seed + 1}", measure_readings, one)
-                for name, one in work.items()
-            ]
+            units += [make_unit(measure_readings, one, HELD_OUT[held_out], name) for name, one in work.items()]
     return units
 
 
@@ -149,13 +146,7 @@ def _choose_settings(
         methods[method] = spreads(
             [{measure: row[neighbours if measure == "yNN" else measure] for measure in MEASURES} for row in chosen]
         )
-    return {
-        "held_out": held_out,
-        "variant": variant,
-        "neighbours": neighbours,
-        "chance": chance,
-        "methods": methods,
-    }
+    return {"held_out": held_out, "variant": variant, "neighbours": neighbours, "chance": chance, "methods": methods}
 
 
 def section(found: Any, results: Results) -> list[Block]:
@@ -243,23 +234,17 @@ def _compare_protocols(
 ) -> list[Block]:
     """The paper's numbers, those of the closest reading that holds out nothing, and those of held-out queries."""
     seen, unseen = ([reading for reading in readings if reading["held_out"] == kind] for kind in (NOTHING, QUERIES))
-    if not seen or not unseen:
-        return []
     same = find_closest(seen, printed)
     alike = [r for r in unseen if (r["variant"], r["neighbours"]) == (same["variant"], same["neighbours"])]
     honest = (alike or unseen)[0]
-    rows: list[list[Line]] = [["method"]]
-    rows[0] += [f"{labels.measure(m)}: paper → seen, unseen" for m in MEASURES]
+    rows = [["method", *(f"{labels.measure(m)}: paper → seen, unseen" for m in MEASURES)]]
     for method in same["methods"]:
-        paper = find_printed(results, dataset, method)
-        if not paper:
-            continue
-        cells: list[Line] = [labels.method(method)]
-        for measure in MEASURES:
-            digits = labels.digits(measure)
-            both = [f"{r['methods'][method][measure]['mean']:.{digits}f}" for r in (same, honest)]
-            cells.append(f"{paper[measure]:.2f} → {', '.join(both)}")
-        rows.append(cells)
+        if paper := find_printed(results, dataset, method):
+            rows.append([labels.method(method)])
+            for measure in MEASURES:
+                means = [reading["methods"][method][measure]["mean"] for reading in (same, honest)]
+                both = ", ".join(f"{mean:.{labels.digits(measure)}f}" for mean in means)
+                rows[-1].append(f"{paper[measure]:.2f} → {both}")
     return [
         Text(
             f"Seen: of all readings that hold out nothing the closest ({_name(same)}), measured on the records that "

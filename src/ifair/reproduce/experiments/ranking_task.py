@@ -14,7 +14,7 @@ import numpy as np
 from ifair.evaluate.candidates import Candidate, make_model
 from ifair.evaluate.measures import paper_measures
 from ifair.evaluate.splits import Split
-from ifair.evaluate.statistics import Spread, spreads
+from ifair.evaluate.statistics import spreads
 from ifair.evaluate.training import Outcome, Trained, train_many
 from ifair.report.blocks import Block, Finding, Heading, Number, Table, Text, add_sign
 from ifair.reproduce import labels
@@ -48,12 +48,6 @@ NOTHING = 0.01
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     """Every method and split of the datasets with queries."""
     return plan_grid(measure_rankings, profile, profile.ranking, METHODS)
-
-
-class Rankings(TradeOff):
-    """One dataset, and what chance reaches on it: a score that is the same for everybody."""
-
-    chance: dict[str, Spread]
 
 
 def measure_rankings(case: Case) -> list[dict[str, Any]]:
@@ -97,11 +91,9 @@ def _train_all(case: Case, parts: Split) -> Iterator[tuple[dict[str, Any], Train
         yield from train_grid(case, parts)
         return
     masked = train_many([Candidate("masked")], parts, case.seed, case.solver)[0]
-    for p in case.grid["p"]:
-        yield {"p": p}, masked.with_post(name="fa-star-ir", p=p)
-    for p in case.grid["p"]:
-        if p in UNADJUSTED:
-            yield {"p": p, "adjust": False}, masked.with_post(name="fa-star-ir", p=p, adjust=False)
+    adjusted: list[dict[str, Any]] = [{"p": p} for p in case.grid["p"]]
+    for setting in (*adjusted, *({**one, "adjust": False} for one in adjusted if one["p"] in UNADJUSTED)):
+        yield setting, masked.with_post(name="fa-star-ir", **setting)
 
 
 def _measure_chance(parts: Split) -> dict[str, Any]:
@@ -113,13 +105,14 @@ def _measure_chance(parts: Split) -> dict[str, Any]:
     return row
 
 
-def summarise(records: Records) -> dict[str, Rankings]:
-    """By dataset: the choices of the three rules, comparisons, all points of the plot, and chance."""
+def summarise(records: Records) -> dict[str, Any]:
+    """By dataset: the choices of the three rules, comparisons, all points of the plot, and what chance reaches: a
+    score that is the same for everybody."""
     found = {}
     for dataset, by_method in rows_by_split(records).items():
         by_split = name_methods(by_method)
         chance = spreads([rows[0]["test"] for rows in by_split.pop("chance")])
-        found[dataset] = Rankings(**summarise_splits(by_split, utility="MAP"), chance=chance)
+        found[dataset] = {**summarise_splits(by_split, utility="MAP"), "chance": chance}
     return found
 
 
@@ -150,31 +143,22 @@ def section(found: Any, results: Results) -> list[Block]:
         ),
     ]
     for dataset, summary in found.items():
-        methods = list_methods(results, dataset)
+        methods, chance = list_methods(results, dataset), summary["chance"]
         blocks += [
             Heading(labels.dataset(dataset), 3),
             describe_picture(dataset, "MAP"),
-            *_describe_chance(summary.get("chance")),
+            Text(
+                f"{chance['queries']['mean']:.0f} queries are judged. Chance reaches a MAP of "
+                f"{format_spread(chance['MAP'])}, and has {format_spread(chance['percent_protected'], 1)} % protected "
+                "people among the first ten."
+            ),
             tabulate(results, dataset, [m for m in methods if m != OURS]),
             Text("What is not in the paper:"),
-            tabulate(results, dataset, [m for m in methods if m == OURS]),
+            tabulate(results, dataset, [OURS]),
             *compare_methods(summary, COLUMNS, methods, more=" for all rivals, FA*IR at every p among them"),
             *describe_collapse(summary),
         ]
     return blocks
-
-
-def _describe_chance(chance: Mapping[str, Spread] | None) -> list[Block]:
-    """One sentence; none for results from before chance was measured."""
-    if chance is None:
-        return []
-    queries, share = f"{chance['queries']['mean']:.0f}", format_spread(chance["percent_protected"], 1)
-    return [
-        Text(
-            f"{queries} queries are judged. Chance reaches a MAP of {format_spread(chance['MAP'])}, and has {share} % "
-            "protected people among the first ten."
-        )
-    ]
 
 
 def draw(found: Any, results: Results) -> Figures:

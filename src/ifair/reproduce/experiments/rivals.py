@@ -5,9 +5,9 @@ rankings a linear regression) is trained. Splits, encoding, measures and rules o
 methods. A rival whose package is not installed is left out, and the summary says so.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import Any, TypedDict
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from ifair.errors import IfairError
 from ifair.evaluate.measures import UTILITY, guess_group, measure_mapped, paper_measures
 from ifair.evaluate.rules import RULES, choose_row
 from ifair.evaluate.splits import Split
-from ifair.evaluate.statistics import spread
+from ifair.evaluate.statistics import spreads
 from ifair.evaluate.training import Outcome, decide
 from ifair.report.blocks import Block, Bullets, Heading, Line, Number, Table, Text, add_sign
 from ifair.reproduce import labels, rival_models
@@ -51,15 +51,6 @@ values is another pair of values in each group: nothing to a linear model, but t
 """.strip()
 
 
-class Summary(TypedDict):
-    """By dataset ``rules`` and ``points`` as in :class:`ifair.reproduce.tradeoff.TradeOff`; a rival with adversaries
-    has under each rule their AUC, too. ``left_out``: by rival what to do to have it."""
-
-    classification: dict[str, Any]
-    ranking: dict[str, Any]
-    left_out: dict[str, str]
-
-
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     """Every classification dataset, split and rival, and every ranking with the CorrelationRemover.
 
@@ -78,14 +69,10 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     remover: dict[str, Any] = {"method": "correlation-remover", "grid": {"alpha": list(ALPHA)}, "solver": {}}
     planned = [
         *((source, sensei) for source in profile.classification),
-        *((source, remover) for source in (*profile.classification, *profile.ranking)),
+        *((source, remover) for source in profile.sources),
     ]
     return [
-        make_unit(
-            f"{source.name}, {changes['method']}, split {seed + 1}",
-            measure_rival,
-            profile.small_case(source, seed, **changes),
-        )
+        make_unit(measure_rival, profile.case(source, seed, profile.most_beyond, **changes), changes["method"])
         for source, changes in planned
         if is_installed(changes["method"])
         for seed in profile.seeds(source, tested=False)
@@ -129,22 +116,23 @@ def _measure_remover(case: Case, parts: Split, setting: dict[str, Any]) -> dict[
     return {"setting": setting, "validation": validation, "test": test, "adversaries": adversaries}
 
 
-def summarise(records: Records) -> Summary:
-    """What the three rules choose of every rival, on test, and how well the group is told."""
-    found: Summary = {"classification": {}, "ranking": {}, "left_out": {}}
+def summarise(records: Records) -> dict[str, Any]:
+    """What the three rules choose of every rival, on test, and how well the group is told.
+
+    By task and dataset ``rules`` and ``points`` as in :class:`ifair.reproduce.tradeoff.TradeOff`; a rival with
+    adversaries has under each rule their AUC, too. ``left_out``: by rival what to do to have it.
+    """
+    found: dict[str, Any] = {"classification": {}, "ranking": {}, "left_out": {}}
     for dataset, by_rival in group_results(records, "dataset", "method").items():
         # Only rankings have a MAP.
         task = "ranking" if "MAP" in next(iter(by_rival.values()))[0][0]["test"] else "classification"
         utility = UTILITY[task]
         whole: Any = summarise_splits(by_rival, utility=utility, ours=next(iter(by_rival)))
-        for rule in RULES:
-            for rival, splits in by_rival.items():
-                chosen = [choose_row(rows, rule, utility=utility) for rows in splits]
-                if "adversaries" in chosen[0]:
-                    whole["rules"][rule][rival]["adversaries"] = {
-                        name: spread([row["adversaries"][name] for row in chosen]) for name in chosen[0]["adversaries"]
-                    }
-        found[task][dataset] = {"rules": whole["rules"], "points": whole["points"]}  # type: ignore[literal-required]
+        for rule, (rival, splits) in product(RULES, by_rival.items()):
+            chosen = [choose_row(rows, rule, utility=utility) for rows in splits]
+            if "adversaries" in chosen[0]:
+                whole["rules"][rule][rival]["adversaries"] = spreads([row["adversaries"] for row in chosen])
+        found[task][dataset] = {"rules": whole["rules"], "points": whole["points"]}
     ran = {record.case.method for record in records}
     found["left_out"] = {rival: HINT for rival in PACKAGES if rival not in ran and not is_installed(rival)}
     return found
@@ -156,55 +144,49 @@ def section(found: Any, results: Results) -> list[Block]:
         return []
     missing = [
         Text(f"{NAMES[rival]} was left out, for its package was not installed: {hint}.")
-        for rival, hint in found.get("left_out", {}).items()
+        for rival, hint in found["left_out"].items()
     ]
-    blocks: list[Block] = [Heading("Outside rivals"), Text(ABOUT), *missing, *_compare_with_ours(results)]
+    ours = {dataset: _list_ours(results, task, dataset) for task in labels.COLUMNS for dataset in found[task]}
+    lines = [
+        _compare_in_words(dataset, ours[dataset]["balanced"]["ifair-b"], rival, theirs)
+        for dataset, one in found["classification"].items()
+        if ours[dataset]
+        for rival, theirs in one["rules"]["balanced"].items()
+    ]
+    blocks: list[Block] = [Heading("Outside rivals"), Text(ABOUT), *missing, *([Bullets(lines)] if lines else [])]
     for task, measures in labels.COLUMNS.items():
-        for dataset, one in found.get(task, {}).items():
-            ours = (results["experiments"].get(task) or {}).get(dataset, {}).get("rules", {})
-            blocks += [
-                Heading(labels.dataset(dataset), 3),
-                Table(list(_tabulate(one["rules"], ours, _list_guesses(results, dataset), measures))),
-            ]
+        for dataset, one in found[task].items():
+            blocks += [Heading(labels.dataset(dataset), 3), _tabulate(one["rules"], ours[dataset], measures)]
     return blocks
 
 
-def _list_guesses(results: Results, dataset: str) -> dict[str, dict[str, Any]]:
-    """The adversaries' AUC on our methods, by method, which are measured at the setting of the rule "balanced"."""
-    attacked = (results["experiments"].get("obfuscation") or {}).get(dataset, {})
-    return {
-        method: {name: found[name]["AUC"] for name in ("logistic", "boosting") if name in found}
-        for method, found in attacked.items()
-    }
+def _list_ours(results: Results, task: str, dataset: str) -> dict[str, Any]:
+    """Our methods by rule, none where they were not run; under the balanced one with the AUC of the adversaries, which
+    attacked its settings."""
+    known = results["experiments"]
+    rules = (known.get(task) or {}).get(dataset, {}).get("rules", {})
+    ours = {rule: {name: by[name] for name in BESIDE if name in by} for rule, by in rules.items()}
+    for name, attacked in (known.get("obfuscation") or {}).get(dataset, {}).items():
+        if name in ours.get("balanced", {}):
+            guesses = {adversary: attacked[adversary]["AUC"] for adversary in ADVERSARIES if adversary in attacked}
+            ours["balanced"][name] = {**ours["balanced"][name], "adversaries": guesses}
+    return ours
 
 
-def _tabulate(
-    rules: Mapping[str, Any], ours: Mapping[str, Any], guesses: Mapping[str, Any], measures: tuple[str, ...]
-) -> Iterator[list[Line]]:
-    yield ["rule", "method", *map(labels.measure, measures), "adversary's AUC"]
+def _tabulate(rules: Mapping[str, Any], ours: Mapping[str, Any], measures: tuple[str, ...]) -> Table:
+    rows: list[list[Line]] = [["rule", "method", *map(labels.measure, measures), "adversary's AUC"]]
     for rule, rivals in rules.items():
-        beside = {name: ours[rule][name] for name in BESIDE if name in ours.get(rule, {})}
-        for name, one in {**beside, **rivals}.items():
-            attacks = one.get("adversaries") or (guesses.get(name, {}) if rule == "balanced" else {})
-            adversary = " / ".join(f"{auc['mean']:.2f}" for auc in attacks.values())
+        for name, one in {**ours.get(rule, {}), **rivals}.items():
+            adversary = " / ".join(f"{auc['mean']:.2f}" for auc in one.get("adversaries", {}).values())
             cells = [Number.of(one["test"][m], digits=labels.digits(m)) for m in measures]
-            yield [labels.RULES[rule], NAMES.get(name) or labels.method(name), *cells, adversary]
+            rows.append([labels.RULES[rule], NAMES.get(name) or labels.method(name), *cells, adversary])
+    return Table(rows)
 
 
-def _compare_with_ours(results: Results) -> list[Block]:
-    """iFair-b against each rival in numbers, where both are there."""
-    lines: list[Line] = []
-    for dataset, one in results["experiments"]["rivals"].get("classification", {}).items():
-        rules = (results["experiments"].get("classification") or {}).get(dataset, {}).get("rules", {})
-        ours = rules.get("balanced", {}).get("ifair-b")
-        if ours is None:
-            continue
-        for rival, theirs in one["rules"]["balanced"].items():
-            gap = {m: ours["test"][m]["mean"] - theirs["test"][m]["mean"] for m in ("AUC", "yNN")}
-            said = f", best harmonic mean: iFair-b less {NAMES[rival]} is {add_sign(gap['AUC'])} in AUC and "
-            said += f"{add_sign(gap['yNN'])} in yNN; {_name_winner(gap['AUC'], gap['yNN'])}."
-            lines.append(labels.line(dataset, said))
-    return [Bullets(lines)] if lines else []
+def _compare_in_words(dataset: str, ours: Mapping[str, Any], rival: str, theirs: Mapping[str, Any]) -> Line:
+    useful, fair = (ours["test"][m]["mean"] - theirs["test"][m]["mean"] for m in ("AUC", "yNN"))
+    said = f", best harmonic mean: iFair-b less {NAMES[rival]} is {add_sign(useful)} in AUC and {add_sign(fair)} in yNN"
+    return labels.line(dataset, f"{said}; {_name_winner(useful, fair)}.")
 
 
 def _name_winner(utility: float, fairness: float) -> str:

@@ -8,7 +8,7 @@ order, on average: what one gets by stopping a grid early, and by trying setting
 
 from collections.abc import Mapping, Sequence
 from math import ceil
-from typing import Any, TypedDict
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from ifair.evaluate.statistics import spread
 from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Table, Text
 from ifair.report.pictures import BLACK, BLUE, GREY, RED, add_legend, new_figure
 from ifair.reproduce import labels
-from ifair.reproduce.case import Case, measure, prepare, train_setting
+from ifair.reproduce.case import Case, measure_fit, prepare, train_setting
 from ifair.reproduce.experiment import (
     Earlier,
     Experiment,
@@ -29,9 +29,9 @@ from ifair.reproduce.experiment import (
     Profile,
     Records,
     Unit,
-    find_rows,
     group_results,
     make_unit,
+    rows_by_split,
 )
 from ifair.reproduce.tradeoff import FAIRNESS, describe_volumes
 from ifair.results import Results
@@ -58,37 +58,23 @@ STYLES = {
 """Colour, dashes (for those who print in grey) and name of a curve."""
 
 
-class Cost(TypedDict):
-    """One dataset: ``fits`` (of the grid, of a tenth of it, of the search), and for ``validation`` and ``test`` each:
-    ``curves`` of ``search``, ``grid_at_random`` and ``grid_in_order``, a mean and spread for every number of fits;
-    ``whole_grid``, its hypervolume; ``at_a_tenth``, for each curve the share of that which a tenth of the fits reaches;
-    and ``fits_to_95_percent`` of it, on average over splits, or None.
-    """
-
-    utility: str
-    reference: dict[str, float]
-    fits: dict[str, int]
-    validation: dict[str, Any]
-    test: dict[str, Any]
-
-
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     """One search for every dataset and split, beside what the grid has found there."""
     n_grid = len(profile.grid["K"]) * len(profile.grid["ratios"])
     n_trials = max(min(8, n_grid), ceil(n_grid / 4))
+    measured = {task: rows_by_split(earlier.get(task, ())) for task in profile.tasks}
     return [
         make_unit(
-            f"{source.name}, split {seed + 1}",
             explore,
             profile.case(
                 source,
                 seed,
                 method=METHOD,
                 grid={"n_trials": n_trials},
-                known=[_shorten(row, UTILITY[task]) for row in find_rows(earlier, task, source.name, METHOD, seed)],
+                known=[_shorten(row, UTILITY[task]) for row in measured[task][source.name][METHOD][seed]],
             ),
         )
-        for task, sources in (("classification", profile.classification), ("ranking", profile.ranking))
+        for task, sources in profile.tasks.items()
         for source in sources
         for seed in profile.seeds(source, tested=False)
     ]
@@ -107,19 +93,25 @@ def explore(case: Case) -> dict[str, Any]:
 
     def objective(setting: dict[str, Any]) -> dict[str, Any]:
         letters = {"K": setting["K"], "lambda": 1.0 - setting["share"], "mu": setting["share"]}
-        return _shorten({"setting": letters, **measure(train_setting(case, parts, letters), parts)}, utility)
+        return _shorten({"setting": letters, **measure_fit(train_setting(case, parts, letters), parts)}, utility)
 
     how: Any = {"measures": (utility, FAIRNESS), "start": START, "seed": case.seed}
     trials = search(objective, SPACE, n_trials=case.grid["n_trials"], **how)
     return {"search": [trial.result for trial in trials], "grid": case.known}
 
 
-def summarise(records: Records) -> dict[str, Cost]:
-    """Hypervolumes against the number of fits, over the splits of every dataset."""
+def summarise(records: Records) -> dict[str, Any]:
+    """Hypervolumes against the number of fits, over the splits of every dataset.
+
+    ``fits`` (of the grid, of a tenth of it, of the search), and for ``validation`` and ``test`` each: ``curves`` of
+    ``search``, ``grid_at_random`` and ``grid_in_order``, a mean and spread for every number of fits; ``whole_grid``,
+    its hypervolume; ``at_a_tenth``, for each curve the share of that which a tenth of the fits reaches; and
+    ``fits_to_95_percent`` of it, on average over splits, or None.
+    """
     return {dataset: _summarise_dataset(found) for dataset, found in group_results(records, "dataset").items()}
 
 
-def _summarise_dataset(found: Sequence[Mapping[str, Any]]) -> Cost:
+def _summarise_dataset(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     utility = next(name for name in found[0]["search"][0]["test"] if name != FAIRNESS)
     reference = {utility: COIN[utility], FAIRNESS: COIN[FAIRNESS]}
     curves = [_trace_curves(result, reference) for result in found]

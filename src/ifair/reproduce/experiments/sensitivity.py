@@ -1,17 +1,14 @@
 """How much the weights of Xing's deserved score matter: experiment 4 of the paper, and its claim that they do not."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
-from itertools import product
-from typing import Any, TypedDict
+from itertools import groupby, product
+from operator import itemgetter
+from typing import Any
 
-import numpy as np
-import pandas as pd
-
-from ifair.evaluate.measures import TOP
+from ifair.evaluate.measures import ranking_measures
 from ifair.evaluate.rules import choose_row
-from ifair.evaluate.statistics import Spread, spread, spreads
-from ifair.metrics import share_at_k
+from ifair.evaluate.statistics import spread, spreads
 from ifair.report.blocks import Block, Finding, Heading, Number, Table, Text
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case
@@ -26,15 +23,6 @@ WEIGHTS = [row["weights"] for row in SENSITIVITY]
 """Work, education and views: the rows of the paper's table."""
 
 
-class Row(TypedDict):
-    """A row of the table, and what was held out: see :class:`ifair.reproduce.case.Case`."""
-
-    held_out: str
-    weights: list[float]
-    base_rate: Spread
-    test: dict[str, Spread]
-
-
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     """Every K and split, where Xing is at hand: what iFair learns does not depend on the score."""
     units = []
@@ -43,14 +31,9 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
             continue
         for seed in profile.seeds(source, tested=False)[: 1 if held_out == NOTHING else None]:
             case = make_case(profile, source, seed, held_out)
-            units += [
-                make_unit(
-                    f"weights, {HELD_OUT[held_out]}, K = {k}, split {seed + 1}",
-                    measure_weights,
-                    replace(case, method="ifair-b", grid={**case.grid, "K": [k]}),
-                )
-                for k in case.grid["K"]
-            ]
+            for k in case.grid["K"]:
+                one = replace(case, method="ifair-b", grid={**case.grid, "K": [k]})
+                units.append(make_unit(measure_weights, one, "weights", HELD_OUT[held_out], f"K = {k}"))
     return units
 
 
@@ -62,21 +45,15 @@ def measure_weights(case: Case) -> list[dict[str, Any]]:
     variants = [{"weights": weights} for weights in WEIGHTS]
     splits = prepare_variants(case, variants)
     return [
-        {**variant, "rows": rows, "base_rate": _percent_at_top(parts.test.y, parts.test.group, parts.test.query)}
+        {**variant, "rows": rows, "base_rate": ranking_measures(parts.test, parts.test.y)["percent_protected"]}
         for variant, parts, rows in zip(variants, splits, measure_variants(case, splits))
     ]
 
 
-def _percent_at_top(scores: Any, group: Any, query: Any) -> float:
-    ranked = np.asarray(pd.notna(query))
-    return 100.0 * share_at_k(
-        None, np.asarray(scores)[ranked], sensitive_features=group[ranked], query=np.asarray(query)[ranked], k=TOP
-    )
-
-
-def summarise(records: Records) -> list[Row]:
-    """The rows of the table, at the setting of each split with the best harmonic mean of MAP and yNN on validation."""
-    found: list[Row] = []
+def summarise(records: Records) -> list[dict[str, Any]]:
+    """The rows of the table, at the setting of each split with the best harmonic mean of MAP and yNN on validation:
+    what was ``held_out``, ``weights``, ``base_rate``, and the measures on ``test``."""
+    found = []
     by_kind = group_results(records, "held_out", "seed")
     for (held_out, by_seed), (number, weights) in product(by_kind.items(), enumerate(WEIGHTS)):
         parts = [[result[number] for result in results] for results in by_seed.values()]
@@ -97,20 +74,12 @@ def section(found: Any, results: Results) -> list[Block]:
             "second is of people of job searches that were not learned from."
         ),
     ]
-    for held_out, rows in split_rows(found).items():
+    for held_out, rows in groupby(found, itemgetter("held_out")):
         blocks += [Text(f"{HELD_OUT[held_out].capitalize()}:"), _tabulate(rows, results)]
     return blocks
 
 
-def split_rows(found: Sequence[Row]) -> dict[str, list[Row]]:
-    """The rows by what was held out."""
-    by_kind: dict[str, list[Row]] = {}
-    for row in found:
-        by_kind.setdefault(row.get("held_out", QUERIES), []).append(row)
-    return by_kind
-
-
-def _tabulate(found: Any, results: Results) -> Table:
+def _tabulate(found: Iterable[Any], results: Results) -> Table:
     """The paper's table."""
     printed = {tuple(row["weights"]): row for row in results["paper"]["sensitivity"]}
     rows: list[list[Any]] = [["work, education, views", "base rate", *map(labels.measure, MEASURES)]]
@@ -124,12 +93,10 @@ def _tabulate(found: Any, results: Results) -> Table:
 
 def judge(found: Any, results: Results) -> list[Finding]:
     """The weights have no significant effect, measured as the paper seems to have done."""
-    found = next(iter(split_rows(found).values()), [])
-    if len(found) < 2:
-        return []
+    first = [row for row in found if row["held_out"] == found[0]["held_out"]]
     parts = []
     for measure in MEASURES:
-        ours = [row["test"][measure]["mean"] for row in found]
+        ours = [row["test"][measure]["mean"] for row in first]
         theirs = [row[measure] for row in results["paper"]["sensitivity"]]
         width, limit = max(ours) - min(ours), max(theirs) - min(theirs)
         # Half of the last printed digit at either end.

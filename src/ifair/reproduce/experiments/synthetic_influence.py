@@ -1,10 +1,10 @@
 """The synthetic study's claim: group membership hardly moves the iFair representation of the points."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
-from typing import Any, TypedDict
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,10 @@ from ifair.metrics import flip_test
 from ifair.report.blocks import Block, Finding, Heading, Table, Text
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case
-from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Source, Unit, group_results, make_unit
+from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, group_results, make_unit
 from ifair.reproduce.experiments.synthetic_panels import (
-    FEW,
     METHODS,
-    N_POINTS,
+    SYNTHETIC,
     VARIANTS,
     draw_points,
     fit_points,
@@ -37,11 +36,7 @@ HARDLY = 0.1
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     """Both methods, for several draws of points."""
     return [
-        make_unit(
-            f"{method}, draw {seed + 1}",
-            measure_influence,
-            profile.case(Source("synthetic", N_POINTS, grid=FEW), seed, method=method),
-        )
+        make_unit(measure_influence, profile.case(SYNTHETIC, seed, method=method), method)
         for method in METHODS
         if method != "original"
         for seed in range(profile.n_splits_untested)
@@ -90,30 +85,22 @@ def _mean_distance(Z: NDArray[np.float64], other: NDArray[np.float64]) -> float:
     return float(np.linalg.norm(Z - other, axis=1).mean())
 
 
-class Quartiles(TypedDict):
-    """A measure over settings and draws: single settings that have shrunk nearly to a point do not move these."""
+def summarise(records: Records) -> dict[str, dict[str, dict[str, float]]]:
+    """By method: medians and quartiles over settings and draws, without those in which all has become one point.
 
-    low: float
-    median: float
-    high: float
-    n: int
-
-
-def summarise(records: Records) -> dict[str, dict[str, Quartiles]]:
-    """By method: medians and quartiles over settings and draws, without those in which all has become one point."""
-    found: dict[str, dict[str, Quartiles]] = {}
+    Single settings that have shrunk nearly to a point do not move these.
+    """
+    found: dict[str, dict[str, dict[str, float]]] = {}
     for method, results in group_results(records, "method").items():
         rows = [row for some in results for row in some if row["flip"] is not None]
-        found[method] = {name: _find_quartiles([row[name] for row in rows]) for name in MEASURES}
+        found[method] = {}
+        for name in MEASURES:
+            low, median, high = np.quantile([row[name] for row in rows], (0.25, 0.5, 0.75)).tolist()
+            found[method][name] = {"low": low, "median": median, "high": high, "n": len(rows)}
     return found
 
 
-def _find_quartiles(values: Sequence[float]) -> Quartiles:
-    low, median, high = np.quantile(values, (0.25, 0.5, 0.75)).tolist()
-    return {"low": low, "median": median, "high": high, "n": len(values)}
-
-
-def _format_quartiles(found: Quartiles) -> str:
+def _format_quartiles(found: Mapping[str, float]) -> str:
     return f"{found['median']:.3f} ({found['low']:.3f} to {found['high']:.3f})"
 
 

@@ -34,8 +34,8 @@ METHODS = {"original": "full", "ifair": "ifair-b", "lfr": "lfr"}
 
 PLANE = ["X1", "X2"]
 N_POINTS = 100
-FEW = {"K": [2, 3]}
-"""Prototypes: with more than there are columns, three, every point could stay where it is, and nothing would show."""
+SYNTHETIC = Source("synthetic", N_POINTS, grid={"K": [2, 3]})
+"""With more prototypes than there are columns, three, every point could stay where it is, and nothing would show."""
 
 MEASURES = ("Acc", "yNN", "Parity", "EqOpp")
 VARIANTS = {"random": "A at random", "x1": "A = 1 where X1 ≤ 3", "x2": "A = 1 where X2 ≤ 3"}
@@ -49,9 +49,7 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     """Every panel of the figure, for several draws of points."""
     return [
         make_unit(
-            f"{variant}, {method}, draw {seed + 1}",
-            measure_panel,
-            profile.case(Source("synthetic", N_POINTS, options={"variant": variant}, grid=FEW), seed, method=method),
+            measure_panel, profile.case(SYNTHETIC, seed, method=method, options={"variant": variant}), variant, method
         )
         for variant in VARIANTS
         for method in METHODS
@@ -154,11 +152,11 @@ def section(found: Any, results: Results) -> list[Block]:
         for variant, methods in found.items():
             for method, by in methods.items():
                 cells = [Number.of(by["measures"][rule][name]) for name in MEASURES]
-                rows.append([VARIANTS.get(variant, variant), labels.method(method), *cells])
+                rows.append([VARIANTS[variant], labels.method(method), *cells])
         blocks += [
             Heading(words[0].upper() + words[1:], 3),
             Picture(
-                _name_figure(rule),
+                f"synthetic-{rule}",
                 "Nine panels: each variant of group membership in a row, original data, iFair and LFR in the "
                 "columns. As in the paper, blue is A = 0 and orange A = 1, circles are Y = 0 and plus signs Y = 1; the "
                 "line is the classifier's boundary.",
@@ -168,13 +166,9 @@ def section(found: Any, results: Results) -> list[Block]:
     return blocks
 
 
-def _name_figure(rule: str) -> str:
-    return f"synthetic-{rule}"
-
-
 def draw(found: Any, results: Results) -> Figures:
     """Nine panels per rule."""
-    return {_name_figure(rule): _draw_panels(found, rule) for rule in RULES}
+    return {f"synthetic-{rule}": _draw_panels(found, rule) for rule in RULES}
 
 
 def _draw_panels(found: Mapping[str, Any], rule: str) -> Figure:
@@ -192,7 +186,7 @@ def _draw_panels(found: Mapping[str, Any], rule: str) -> Figure:
             reached = by["panel"]["chosen"][rule]["measures"]
             lines = [" ".join(f"{name} {reached[name]:.2f}" for name in two) for two in (MEASURES[:2], MEASURES[2:])]
             axes.set_title("\n".join([labels.method(method), *lines]), fontsize=8.5)
-        row[0].set_ylabel(f"{VARIANTS.get(variant, variant)}\n\nX2", fontsize=9)
+        row[0].set_ylabel(f"{VARIANTS[variant]}\n\nX2", fontsize=9)
     for axes in grid[-1]:
         axes.set_xlabel("X1", fontsize=9)
     add_legend(figure, grid[0], 5)
@@ -210,21 +204,13 @@ def _draw_panel(axes: Any, panel: Mapping[str, Any], rule: str, low: Any, high: 
                 label=f"Y = {label}, A = {group}",
             )  # fmt: skip
     a, b, c = panel["chosen"][rule]["boundary"]
-    ends = _clip_line(a, b, c, low, high)
-    axes.plot(*ends.T, color="black", linewidth=1.3, label="boundary")
+    if a or b:  # else there is one label for everybody, wherever they are
+        foot = -c / (a * a + b * b) * np.array([a, b])
+        axes.axline(foot, foot + np.array([-b, a]), color="black", linewidth=1.3, label="boundary")
     axes.set_xlim(low[0], high[0])
     axes.set_ylim(low[1], high[1])
     axes.tick_params(labelsize=8)
     axes.spines[["top", "right"]].set_visible(False)
-
-
-def _clip_line(a: float, b: float, c: float, low: Any, high: Any) -> Any:
-    """Where the line a x + b y + c = 0 enters and leaves the box, shape (2, 2); (0, 2) where it misses it."""
-    at_x = [(x, -(a * x + c) / b) for x in (low[0], high[0]) if b != 0]
-    at_y = [(-(b * y + c) / a, y) for y in (low[1], high[1]) if a != 0]
-    found = [(x, y) for x, y in at_x if low[1] <= y <= high[1]] + [(x, y) for x, y in at_y if low[0] <= x <= high[0]]
-    found.sort()
-    return np.asarray([found[0], found[-1]]) if len(found) > 1 else np.empty((0, 2))
 
 
 def judge(found: Any, results: Results) -> list[Finding]:
@@ -234,7 +220,7 @@ def judge(found: Any, results: Results) -> list[Finding]:
         pairs = [[by[m]["measures"]["fairest"][measure] for m in ("ifair", "lfr")] for by in found.values()]
         held = all((ours["mean"] > theirs["mean"]) is (measure != "Parity") for ours, theirs in pairs)
         compared = "; ".join(
-            f"{format_spread(ours)} against {format_spread(theirs)} ({VARIANTS.get(variant, variant)})"
+            f"{format_spread(ours)} against {format_spread(theirs)} ({VARIANTS[variant]})"
             for variant, (ours, theirs) in zip(found, pairs)
         )
         parts.append((held, f"{measure}, iFair against LFR: {compared}"))
