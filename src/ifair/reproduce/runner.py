@@ -11,6 +11,7 @@ import os
 import platform
 import sys
 import time
+import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -111,11 +112,14 @@ def run_units(
         jobs = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
             delayed(_run_and_keep)(unit, kept) for unit in list(missing.values())
         )
-        for key, seconds in jobs:
-            unit = missing.pop(key)
-            took.append((unit, seconds))
-            left = seconds_left(list(missing.values()), took, effective_n_jobs(n_jobs))
-            observer(Progress(unit.label, total - len(missing), total, reused, left))
+        with warnings.catch_warnings():
+            # joblib replaces processes that hold on to memory of a large unit, which costs a second.
+            warnings.filterwarnings("ignore", message="A worker stopped while some jobs were given")
+            for key, seconds in jobs:
+                unit = missing.pop(key)
+                took.append((unit, seconds))
+                left = seconds_left(list(missing.values()), took, effective_n_jobs(n_jobs))
+                observer(Progress(unit.label, total - len(missing), total, reused, left))
         return [_read_needed(kept, unit) for unit in units]
 
 
