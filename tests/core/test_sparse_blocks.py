@@ -10,6 +10,7 @@ from ifair.core.lfr_terms import LabelCrossEntropy
 from ifair.core.mapping import Mapping, Parameters
 from ifair.core.objective import Objective, Reconstruction
 from ifair.core.pairs import AllPairs, EuclideanPairs
+from ifair.engines import engine as engines
 from ifair.engines.engine import LocalEngine, open_engine
 
 M, N, K = 60, 25, 3
@@ -18,6 +19,7 @@ M, N, K = 60, 25, 3
 @pytest.fixture
 def people(rng, monkeypatch):
     """Two numbers and 23 categories, in no unit and less their mean, of a table that counts as large."""
+    monkeypatch.setattr(engines, "SPARSE_BLOCK_ROWS", 25)
     monkeypatch.setattr(arrays, "WORTH_IT_FROM", 1)
     monkeypatch.setattr(arrays, "LEAST_COLUMNS", 1)
     X = np.hstack([rng.normal(size=(M, 2)), 3.0 * np.eye(N - 2)[rng.integers(0, N - 2, M)]])
@@ -84,9 +86,9 @@ def test_losses_and_gradients_are_those_of_arrays(rng, people, term, p):
     at = Parameters(rng.normal(size=(K, N)), rng.uniform(0.1, 1.0, N), {"log_odds": rng.normal(size=K)})
     answers = []
     for sparse in (True, False):
-        engine = LocalEngine(people, block_rows=25, sparse=sparse)
-        assert all(is_sparse(X) == sparse for X in engine.map(lambda X, _: X))
-        answers.append(Objective(engine, Mapping(p), ((1.0, TERMS[term]()),)).value_and_grad(at))
+        opened = LocalEngine(people, block_rows=25, sparse=sparse)
+        assert all(is_sparse(X) == sparse for X in opened.map(lambda X, _: X))
+        answers.append(Objective(opened, Mapping(p), ((1.0, TERMS[term]()),)).value_and_grad(at))
     (losses, gradient), (expected_losses, expected) = answers
     assert losses.total == pytest.approx(expected_losses.total, rel=1e-11)
     for name in ("prototypes", "alpha"):

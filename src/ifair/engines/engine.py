@@ -116,7 +116,9 @@ class LocalEngine(Engine):
         self.X = X
         self.n_records = len(X)
         self.block_rows, self.tile_rows = block_rows, tile_rows
-        self._sparse = split_departures(X, blocks(len(X), block_rows)) if sparse else None
+        self._sparse = split_departures(X, blocks(len(X), SPARSE_BLOCK_ROWS)) if sparse else None
+        if self._sparse is not None:
+            self.block_rows = SPARSE_BLOCK_ROWS
         _keep_freed_memory()
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="ifair") if threads > 1 else None
 
@@ -143,6 +145,10 @@ class LocalEngine(Engine):
     def take(self, indices: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
         """The records at these positions."""
         return np.asarray(self.X[indices], dtype=np.float64)
+
+
+SPARSE_BLOCK_ROWS = 16_384
+"""Sparse records need no cache; losses that ask for all memberships first have them at once if there is one block."""
 
 
 def _keep_freed_memory() -> None:
