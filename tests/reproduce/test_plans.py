@@ -168,7 +168,7 @@ def test_the_time_is_estimated_from_what_units_took(monkeypatch):
     estimate = expected_time.estimate_seconds("classification", units, 2, has_gpu=True)
     assert estimate == pytest.approx((3.0 + 5.0) * (learned + others) / 2)
     without = expected_time.estimate_seconds("classification", units, 2, has_gpu=False)
-    slower = 3.0 * expected_time.SMALL_WITHOUT_GPU + 5.0 * expected_time.WITHOUT_GPU["compas"]
+    slower = 3.0 * expected_time.WITHOUT_GPU["credit"] + 5.0 * expected_time.WITHOUT_GPU["compas"]
     assert without == pytest.approx((slower * learned + 8.0 * others) / 2)
     assert expected_time.estimate_seconds("unknown", units, 1, has_gpu=True) == 0.0
     # A third of the starts, each of which ends ten times as soon.
