@@ -171,7 +171,7 @@ def is_sparse(X: Any) -> bool:
 
 def square(X: Any) -> Any:
     """The squared numbers of records, for products."""
-    return X.squares if is_sparse(X) else X**2
+    return X.squares if is_sparse(X) else X * X
 
 
 def find_origin(records: Array) -> Array:
