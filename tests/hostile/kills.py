@@ -10,7 +10,6 @@ import traceback
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from unittest.mock import patch
 
@@ -95,7 +94,7 @@ def publish_dataset(folder):
     source, content = folder / "published", random.Random(0).randbytes(20_000_000)
     source.write_bytes(content)
     file = DataFile("census/adult.data", hashlib.sha256(content).hexdigest(), len(content), (Origin(source.as_uri()),))
-    return patch.object(import_module("ifair.datasets.registry"), "find_files", lambda _: (file,))
+    return patch("ifair.cli.datasets.find_files", lambda _: (file,))
 
 
 def run_killed(verb, folder, after):
