@@ -197,11 +197,11 @@ def test_a_space_smaller_than_the_search_is_searched_again(objective):
 def test_it_learns_from_what_it_found(objective, space):
     """On average over seeds the last trials are closer to the front than the first ones, which are random."""
     early, late = 0.0, 0.0
-    for seed in range(8):
-        trials = search(objective, space, measures=MEASURES, n_trials=30, seed=seed)
+    for seed in range(4):
+        trials = search(objective, space, measures=MEASURES, n_trials=40, seed=seed)
         lost = [abs(t.setting["K"] - 12) / 50 + 0.1 * (not t.setting["frozen"]) for t in trials]
         early, late = early + sum(lost[:10]), late + sum(lost[-10:])
-    assert late < 0.8 * early
+    assert late < 0.7 * early
 
 
 def test_a_setting_that_measured_nothing_is_kept(objective, space, tmp_path):

@@ -273,7 +273,7 @@ def find_front(points: Sequence[Any]) -> list[Any]:
     return sorted(front, key=lambda point: -_number(point["validation"]["utility"]))
 
 
-def name_choices(points: Sequence[Mapping[str, Any]], task: str) -> Choices:
+def name_choices(points: Sequence[Mapping[str, Any]], task: str, *, for_use: bool = True) -> Choices:
     """The id of the point that each rule would choose by its measures on validation data.
 
     Nobody should use what decides nearly the same about everybody: it is chosen only where all worthwhile ones do.
@@ -282,7 +282,8 @@ def name_choices(points: Sequence[Mapping[str, Any]], task: str) -> Choices:
     utility, fairness = MEASURES
     chance = CHANCE.get(task, 0.0)
     kept = find_worthwhile(rows, utility=utility, fairness=fairness, chance=chance)
-    kept = [i for i in kept if not is_nearly_one_decision(rows[i].get("positive"))] or kept
+    if for_use:
+        kept = [i for i in kept if not is_nearly_one_decision(rows[i].get("positive"))] or kept
     if not kept:
         return {}
     # Both from 0, for what knows nothing, to 1: half of an AUC comes for free.
@@ -297,8 +298,7 @@ def choose_penalised(points: Sequence[Mapping[str, Any]], task: str) -> str | No
     By its scores alone, whatever is decided by them: it is what others are measured by, and no choice for use.
     """
     penalised = [p for p in points if is_penalised(Candidate.from_data(p["candidate"]))]
-    scored = [{**p, "validation": {**p["validation"], "positive": None}} for p in penalised]
-    return name_choices(scored, task).get("balanced")
+    return name_choices(penalised, task, for_use=False).get("balanced")
 
 
 def list_tuned(tuning: Mapping[str, Any]) -> list[Candidate]:

@@ -174,6 +174,15 @@ def square(X: Any) -> Any:
     return X.squares if is_sparse(X) else X * X
 
 
+LOOKED_AT = 1001
+"""Records that tell what most have."""
+
+
+def spread_rows(n_records: int) -> Indices:
+    """So many rows of a table as are looked at, or all, evenly spaced."""
+    return np.unique(np.linspace(0, n_records - 1, LOOKED_AT).astype(np.intp))
+
+
 def find_origin(records: Array) -> Array:
     """What most of the records have in every column: the median, as one of them has it."""
     middle: Array = np.sort(records, axis=0)[len(records) // 2]
@@ -184,7 +193,7 @@ def split_departures(X: Array, blocks: Sequence[slice]) -> list[SparseBlock] | N
     """The blocks of a table by what departs; None where that is too much, or the table small or narrow."""
     if X.size < WORTH_IT_FROM or X.shape[1] < LEAST_COLUMNS:
         return None
-    origin = find_origin(np.asarray(X[np.linspace(0, len(X) - 1, 1001).astype(np.intp)], dtype=np.float64))
+    origin = find_origin(np.asarray(X[spread_rows(len(X))], dtype=np.float64))
     parts = []
     for rows in blocks:
         block = np.asarray(X[rows], dtype=np.float64).view(SparseBlock)

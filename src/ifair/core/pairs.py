@@ -22,6 +22,7 @@ from ifair.core.arrays import (
     namespace,
     precision,
     row_sums,
+    spread_rows,
     total_products,
     zeros,
 )
@@ -299,8 +300,8 @@ def pair_kernel(
         (unprotected,) = engine.send(np.flatnonzero(counts))
         return MinkowskiPairs(unprotected, len(counts), p, weighted, dtype)
     origin = None
-    if engine.recorded:
-        # Tiles all have the same columns. Where every record has the mean there is no distance.
+    if engine.recorded or engine.batch_bytes:
+        # An accelerator would be waited for to pick columns. Where every record has the mean there is no distance.
         (squares,) = engine.fetch(*engine.sum(lambda X, _: (column_sums(X, X),)))
         counts = counts & (squares > 0.0)
     else:
@@ -314,8 +315,7 @@ def pair_kernel(
 
 def _find_origin(engine: Engine, counts: Mask) -> Array | None:
     """The value that most records have in every column; None where tiles would still need most of the columns."""
-    some = np.unique(np.linspace(0, engine.n_records - 1, LOOKED_AT).astype(np.intp))
-    records: Array = engine.fetch(engine.take(some))[0][:, counts]
+    records: Array = engine.fetch(engine.take(spread_rows(engine.n_records)))[0][:, counts]
     origin = find_origin(records)
     in_tile = 1.0 - np.mean(records == origin, axis=0) ** engine.tile_rows
     if np.sum(in_tile**2) > WORTH_PICKING * len(origin):
@@ -323,9 +323,6 @@ def _find_origin(engine: Engine, counts: Mask) -> Array | None:
     sent: Array = engine.send(origin)[0]
     return sent
 
-
-LOOKED_AT = 1001
-"""Records that tell how often columns have their most frequent value."""
 
 WORTH_PICKING = 0.5
 """Share of the columns above which all take part in the products of a tile: to pick some takes time too."""
