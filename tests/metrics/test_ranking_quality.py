@@ -61,6 +61,12 @@ def test_average_precision_is_one_exactly_for_the_right_top_k(rng):
     assert average_precision_at_k(y, -y) == 0
 
 
+def test_a_model_that_scores_everybody_alike_gets_what_chance_gets(rng):
+    y = rng.permutation(40).astype(float)
+    random = [average_precision_at_k(y, rng.permutation(40)) for _ in range(2000)]
+    assert average_precision_at_k(y, np.zeros(40)) == pytest.approx(np.mean(random), abs=0.01)
+
+
 @given(rows=scored, seed=st.integers(0, 99))
 def test_the_order_of_rows_changes_no_measure(rows, seed):
     y, s = np.array(rows, dtype=float).T
