@@ -141,7 +141,7 @@ class Departures:
         return Departures(self.origin**2, csr_array((data, more.indices, more.indptr), shape=more.shape))
 
 
-class SparseBlock(NDArray[np.float64]):
+class SparseBlock(np.ndarray[Any, np.dtype[np.float64]]):
     """A block of records like any other, whose products with vectors and matrices are taken by what departs."""
 
     departures: Departures | None
