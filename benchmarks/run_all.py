@@ -45,7 +45,7 @@ BENCHES = (
     Bench("fit", ("objective", "evaluation under differences"), (("ours, s/evaluation", "wall"),)),
     Bench("landmarks", ("data", "pairs"), (("seconds", "wall"),)),
     Bench("convergence", ("question", "choice"), (("s/iteration", "wall"),)),
-    Bench("many", ("data", "way"), (("s/fit", "wall"),)),
+    Bench("many", ("data", "method", "way"), (("s/fit", "wall"),)),
     Bench("transform", ("what", "threads", "dtype")),
     Bench("out_of_core", ("pairs", "threads", "records in")),
     Bench("growth", ("what", "along", "size"), (("CPU ms/evaluation", "cpu"),)),

@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ifair.core.mapping import Mapping, Parameters
 from ifair.core.objective import Objective
-from ifair.core.pairs import AllPairs, EuclideanPairs, Landmarks, pair_kernel
+from ifair.core.pairs import AllPairs, EuclideanPairs, Landmarks, pair_kernel, tiles
 from ifair.engines.engine import LocalEngine
 
 from devices import open_torch
@@ -99,6 +101,18 @@ def test_a_part_of_a_part_of_a_side_leaves_out_nothing_that_it_needs(rng):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
 
 
+@given(st.integers(1, 5000), st.integers(1, 5000))
+def test_tiles_cover_all_records_once_and_are_even_where_they_may_be(n_records, tile_rows):
+    cut = tiles(n_records, tile_rows)
+    assert np.concatenate([np.arange(n_records)[at] for at in cut]).tolist() == list(range(n_records))
+    sizes = [at.stop - at.start for at in cut]
+    assert max(sizes) <= tile_rows
+    assert len(cut) == -(-n_records // tile_rows)
+    assert len(set(sizes[:-1])) <= 1
+    if len(cut) > 1 and tile_rows % 8 == 0:
+        assert sizes[0] % 8 == 0
+
+
 def test_where_records_differ_in_every_column_all_take_part(rng):
     X = rng.normal(size=(40, 5))
     kernel = pair_kernel(LocalEngine(X), np.ones(5, bool), K, weighted=True, single=False)
@@ -113,5 +127,8 @@ def test_where_evaluations_are_recorded_only_columns_that_vary_are_compared(rng)
     X = draw_people(rng)
     kernel = pair_kernel(Recording(X), counts_of(X), K, weighted=True, single=False)
     assert kernel.origin is None
-    assert kernel.unprotected.tolist() == np.flatnonzero(counts_of(X) & (X.std(axis=0) > 0)).tolist()
+    varies, taken = X.std(axis=0) > 0, np.isin(np.arange(X.shape[1]), kernel.unprotected)
+    assert (taken >= (counts_of(X) & varies)).all()
+    assert not taken[~counts_of(X)].any()
+    assert ((taken & ~varies).sum() < 8 and (taken.sum() + 2) % 8 == 0) or taken[counts_of(X)].all()
     assert_same_sums(LocalEngine(X), draw_parameters(rng, X), kernel, EuclideanPairs(np.flatnonzero(counts_of(X)), K))

@@ -311,6 +311,25 @@ def test_searches_of_one_form_are_evaluated_together_and_leave_when_they_are_ove
     assert sizes[-1] < 9
 
 
+def test_of_every_fit_only_the_start_that_goes_on_is_evaluated_then(monkeypatch):
+    monkeypatch.setattr(solve, "TRIAL_ITERATIONS", 4)
+    asked, tried = {}, set()
+
+    def observer(number):
+        def tell(progress):
+            if number % 2 == 0 and progress.iteration <= 4:
+                tried.add(len(asked[0]))
+            if number == 2 and progress.iteration == 7:
+                raise StopIteration  # its other starts are no longer there
+
+        return tell
+
+    found = solve_together(problems(observer=observer), asked=asked)
+    assert {len(rows) for rows in asked[0][: min(tried)]} == {9}
+    assert {len(rows) for rows in asked[0][max(tried) :]} <= {1, 2, 3}
+    assert [solution.stopped for solution, _ in found] == ["converged", "converged", "callback", *["converged"] * 2]
+
+
 def test_where_calls_are_recorded_sizes_are_few():
     asked = {}
     solve_together(problems(), asked=asked, recorded=True)

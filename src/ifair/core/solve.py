@@ -246,6 +246,12 @@ class _Search:
             return "converged"
         return "max_iter" if self.iteration >= self.limit else ""
 
+    @property
+    def may_go_on(self) -> bool:
+        """Whether the search, tried for a while, may still turn out to be the best of its fit, which goes on."""
+        leads = self.best <= min(search.best for search in self.fit.searches)
+        return self.stopped == "max_iter" and leads and not self.fit.done
+
     def after_stall(self, value: float, gradient_norm: float) -> str:
         """Why the search stops where no step lowers the loss; nothing where it goes on from its best point.
 
@@ -319,8 +325,7 @@ class _Group:
     @property
     def needed(self) -> list[int]:
         """Rows of searches that are under way, or may yet go on."""
-        rows = enumerate(self.searches)
-        return [row for row, search in rows if not search.stopped or not all(s.stopped for s in search.fit.searches)]
+        return [row for row, search in enumerate(self.searches) if not search.stopped or search.may_go_on]
 
     def begin(self, search: _Search) -> None:
         self.minimiser.begin(self.searches.index(search))
@@ -362,7 +367,11 @@ class _Group:
         others = [row for row in range(len(self.searches)) if row not in set(needed)]
         rows = needed + others[: size - len(needed)]
         self.minimiser.keep(rows)
+        for search in self.searches:
+            search.group = None
         self.searches = [self.searches[row] for row in rows]
+        for search in self.searches:
+            search.group = self
 
     def collect(self) -> None:
         """Fetch the best point of every search."""

@@ -97,8 +97,10 @@ def _fit_there(models: Sequence[PrototypeModel], X: Any, beside: dict[str, Any])
     """Fit models of one engine."""
 
     def validate(table: Any) -> NDArray[np.floating[Any]]:
-        validated = [validate_data(model, table, dtype=FLOATS, ensure_min_samples=2) for model in models]
-        return validated[-1]
+        validated = validate_data(models[0], table, dtype=FLOATS, ensure_min_samples=2)
+        for model in models[1:]:
+            validate_data(model, table, skip_check_array=True)  # only keeps the names of columns
+        return validated
 
     with open_table(X, models[0].engine, validate, n_jobs=models[0].n_jobs, beside=beside) as table:
         known = [model._examine(table, X) for model in models]
