@@ -204,3 +204,5 @@ def test_a_result_tells_the_kind_of_machine_and_the_versions():
 def test_what_differs_between_machines_stands_side_by_side():
     here, there = {"machine": "2 cores", "numpy": "2.4"}, {"machine": "16 cores, a GPU", "numpy": "2.4"}
     assert join_environments([here, there, here]) == {"machine": "16 cores, a GPU and 2 cores", "numpy": "2.4"}
+    blind = {"machine": "16 cores", "numpy": "2.4"}  # a unit that did not ask for the GPU
+    assert join_environments([blind, there]) == there

@@ -52,8 +52,8 @@ class LiveProgress:
             self._write_line(f"  {progress.done}/{progress.total} done")
 
     def _format_left(self, seconds: float) -> str:
-        in_all = f" ({format_duration(seconds + self._later)} in all)" if self._later else ""
-        return f"{format_duration(seconds)} left{in_all}"
+        with_later = f" ({format_duration(seconds + self._later)} with what follows)" if self._later else ""
+        return f"{format_duration(seconds)} left{with_later}"
 
     def _write_line(self, text: str) -> None:
         click.echo(f"\r\x1b[K{text}" if self._terminal else text, err=True)

@@ -105,6 +105,13 @@ def _list_sources(records: Records) -> list[Source]:
 
 
 def join_environments(environments: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """One environment for units that ran in several: values that differ side by side."""
-    names = dict.fromkeys(name for one in environments for name in one)
-    return {name: " and ".join(sorted({one[name] for one in environments if name in one})) for name in names}
+    """One environment for units that ran in several: values that differ side by side.
+
+    What another value only adds to is left out: a unit that needs no GPU does not know of the one in its machine.
+    """
+    joined = {}
+    for name in dict.fromkeys(name for one in environments for name in one):
+        values = sorted({one[name] for one in environments if name in one})
+        fullest = [value for value in values if not any(other.startswith(f"{value}, ") for other in values)]
+        joined[name] = " and ".join(fullest)
+    return joined
