@@ -191,9 +191,9 @@ def counted() -> Iterator[Counter]:
     counter, one, many = Counter(), Objective.value_and_grad, Batch.run
 
     def timed(function: Callable[..., Any], worth: Callable[..., int]) -> Callable[..., Any]:
-        def call(*arguments: Any) -> Any:
+        def call(*arguments: Any, **options: Any) -> Any:
             began = time.perf_counter()
-            result = function(*arguments)
+            result = function(*arguments, **options)
             counter.seconds += time.perf_counter() - began
             counter.calls += 1
             counter.evaluations += worth(*arguments)

@@ -113,7 +113,7 @@ class Watched(LocalEngine):
         super().__init__(X)
         self.sizes, self.functions = [], []
 
-    def evaluate(self, function, *arrays):
+    def evaluate(self, function, *arrays, once=False):
         if len(arrays) == 1:
             self.sizes.append(arrays[0].shape[0])
             self.functions.append(function)

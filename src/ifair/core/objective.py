@@ -141,10 +141,13 @@ class Objective:
         """The same terms with other weights."""
         return replace(self, terms=tuple((w, term) for w, (_, term) in zip(weights, self.terms, strict=True)))
 
-    def value_and_grad(self, parameters: Parameters) -> tuple[Losses, Parameters]:
-        """The losses at ``parameters`` and the gradient of their weighted total, all in NumPy arrays."""
-        extra = (parameters.extra[name] for name in self.extra)
-        return self.reduce_sums(*self.engine.evaluate(self._sums, parameters.prototypes, parameters.alpha, *extra))
+    def value_and_grad(self, parameters: Parameters, *, once: bool = False) -> tuple[Losses, Parameters]:
+        """The losses at ``parameters`` and the gradient of their weighted total, all in NumPy arrays.
+
+        ``once``: this objective will not be evaluated again.
+        """
+        arrays = parameters.prototypes, parameters.alpha, *(parameters.extra[name] for name in self.extra)
+        return self.reduce_sums(*self.engine.evaluate(self._sums, *arrays, once=once))
 
     def reduce_sums(self, *sums: Any) -> tuple[Losses, Parameters]:
         """The losses and the gradient of their total, from what :meth:`sums` returns for one fit."""

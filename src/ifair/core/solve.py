@@ -144,7 +144,7 @@ def _solve_after_rehearsal(problems: Sequence[Problem]) -> list[Result | None]:
 
 
 def _judge_by(objective: Objective, solution: Solution) -> Result:
-    losses = objective.value_and_grad(solution.parameters)[0]
+    losses, _ = objective.value_and_grad(solution.parameters, once=True)
     return replace(solution, losses=losses), [losses.total]
 
 

@@ -62,11 +62,11 @@ class Engine(ABC):
         """Arrays of the engine's kind, without dimensions or with, as NumPy arrays of doubles, all in one go."""
         return arrays
 
-    def evaluate(self, function: Callable[..., tuple[Any, ...]], *arrays: Any) -> tuple[Any, ...]:
+    def evaluate(self, function: Callable[..., tuple[Any, ...]], *arrays: Any, once: bool = False) -> tuple[Any, ...]:
         """Send NumPy arrays, call ``function`` with them, and fetch the tuple of arrays that it returns.
 
         For one function that is called over and over, with arrays of the same shapes. It must not look at their
-        values: what it does may be recorded in the first call and repeated in the others.
+        values: what it does may be recorded in the first call and repeated in the others; not if it is asked ``once``.
         """
         return function(*arrays)
 

@@ -107,10 +107,10 @@ class TorchEngine(Engine):
         return unflatten(flatten(arrays), [tuple(array.shape) for array in arrays])
 
     def evaluate(
-        self, function: Callable[..., tuple[Any, ...]], *arrays: NDArray[Any]
+        self, function: Callable[..., tuple[Any, ...]], *arrays: NDArray[Any], once: bool = False
     ) -> tuple[NDArray[np.float64], ...]:
         """From NumPy arrays to NumPy arrays by way of the device; recorded in the first call, where that saves time."""
-        if self.recorded:
+        if self.recorded and not once:
             try:
                 if function not in self._graphs:
                     self._pool = self._pool or torch.cuda.graph_pool_handle()

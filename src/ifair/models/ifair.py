@@ -302,7 +302,7 @@ class IFair(PrototypeModel):
     def _keep_losses(self, task: Task, solution: Solution) -> None:
         losses = solution.losses
         if task.reported is not None:
-            losses = task.reported.value_and_grad(solution.parameters)[0]
+            losses = task.reported.value_and_grad(solution.parameters, once=True)[0]
         self.loss_ = losses.total
         self.utility_loss_, self.fairness_loss_ = losses.terms[:2]
 

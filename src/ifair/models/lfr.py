@@ -331,7 +331,8 @@ class LFR(ClassifierMixin, PrototypeModel):
         assert task.reported is not None
         self.label_chances_ = expit(solution.parameters.extra["log_odds"])
         self.loss_ = solution.losses.total
-        summed, self.target_loss_, self.fairness_loss_ = task.reported.value_and_grad(solution.parameters)[0].terms
+        losses, _ = task.reported.value_and_grad(solution.parameters, once=True)
+        summed, self.target_loss_, self.fairness_loss_ = losses.terms
         self.reconstruct_loss_ = summed / len(solution.parameters.alpha)
 
     def _name_groups(self, telling: Any, n_records: int) -> NDArray[np.intp]:
