@@ -2,7 +2,7 @@
 
 The documentation is built from ``reproduce.md`` and ``figures/``. With ``--times OTHER/results.json`` the times of the
 units of another run of the full profile, on a machine with a GPU, are written into the package: ``ifair reproduce
---dry-run`` estimates from them. Two splits are enough, and the committed results were collected over many versions:
+--dry-run`` estimates from them. Two splits are enough:
 
     ifair reproduce --profile full --splits 2 --jobs 16 --output OTHER
 """
