@@ -21,13 +21,7 @@ _CATEGORIES = NUMBERS | BOOLEANS | TEXT
 
 
 class Layout:
-    """Where the columns of every attribute stand, and what they weigh.
-
-    Parameters
-    ----------
-    units : sequence of Unit
-    weights : ndarray of shape (n_attributes,)
-    """
+    """Where the columns of every attribute stand, and what they weigh: ``weights`` of shape (n_attributes,)."""
 
     def __init__(self, units: Sequence[Unit], weights: NDArray[np.float64]) -> None:
         self.units = tuple(units)
@@ -44,7 +38,8 @@ class Layout:
         coordinates = np.empty((len(people), len(self.columns)))
         if self._numbers.any():
             values = people.iloc[:, np.flatnonzero(self._numbers)].to_numpy(dtype=float, na_value=np.nan)
-            self._place_numbers(values, coordinates, present)
+            present[:, self._numbers] = ~np.isnan(values)
+            coordinates[:, self._numbers[self.columns]] = np.nan_to_num(values) / self._sizes
         for i, unit in enumerate(self.units):
             if unit.kind != "number":
                 coordinates[:, self.columns == i], present[:, i] = unit.embed(people.iloc[:, i])
@@ -75,17 +70,6 @@ class Layout:
             else:
                 return None
         return coordinates, present
-
-    @property
-    def takes_cells(self) -> bool:
-        """Whether no attribute has an order, whose values are checked by columns."""
-        return all(unit.kind != "ordered" for unit in self.units)
-
-    def _place_numbers(
-        self, values: NDArray[np.float64], coordinates: NDArray[np.float64], present: NDArray[np.bool_]
-    ) -> None:
-        present[:, self._numbers] = ~np.isnan(values)
-        coordinates[:, self._numbers[self.columns]] = np.nan_to_num(values) / self._sizes
 
     @cached_property
     def _cells(self) -> tuple[list[int], list[float], list[dict[Any, int] | None]]:

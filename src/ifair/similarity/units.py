@@ -14,25 +14,13 @@ from ifair.errors import IfairError
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """The scale of one attribute.
-
-    Attributes
-    ----------
-    name : str
-    kind : {"number", "ordered", "category"}
-    size : float
-        What counts as one unit of difference; of numbers and of positions in an order.
-    values : tuple
-        The values seen: of an order from lowest to highest, of categories in any order.
-    typical : float
-        Mean squared difference of two people, in units.
-    """
+    """The scale of one attribute."""
 
     name: str
-    kind: str
-    size: float = 1.0
-    values: tuple[Any, ...] = ()
-    typical: float = 1.0
+    kind: str  # "number", "ordered" or "category"
+    size: float = 1.0  # what counts as one unit of difference; of numbers and of positions in an order
+    values: tuple[Any, ...] = ()  # those seen: of an order from lowest to highest, of categories in any order
+    typical: float = 1.0  # mean squared difference of two people, in units
 
     @property
     def width(self) -> int:
@@ -49,7 +37,11 @@ class Unit:
         else:
             codes = pd.Index(self.values).get_indexer(pd.Index(column.where(present, None)))
             if self.kind == "ordered":
-                self._check_known(column, present & (codes < 0))
+                if (unknown := present & (codes < 0)).any():
+                    value = column.to_numpy()[int(unknown.argmax())]
+                    raise IfairError(
+                        f"ordered[{self.name!r}] has no place for the value {value!r}; add it to the order"
+                    )
                 coordinates[:, 0] = np.where(present, codes, 0) / self.size
             else:
                 # Two different slots are then at a squared distance of 1, however rare the category.
@@ -65,11 +57,6 @@ class Unit:
         if self.kind == "number":
             return f"{abs(a - b):.4g} apart in {self.name} ({a:.6g}, {b:.6g})"
         return f"{self.name} differs ({a}, {b})"
-
-    def _check_known(self, column: pd.Series, unknown: NDArray[np.bool_]) -> None:
-        if unknown.any():
-            value = column.to_numpy()[int(unknown.argmax())]
-            raise IfairError(f"ordered[{self.name!r}] has no place for the value {value!r}; add it to the order")
 
 
 def learn_unit(
