@@ -87,19 +87,10 @@ class Attribute:
         return categories
 
     def decode(self, block: NDArray[np.float64], categories: list[Any]) -> pd.Series:
-        """Read the attribute back from its unscaled columns.
+        """Read the attribute back from its unscaled columns, in the user's own units and categories.
 
-        Parameters
-        ----------
-        block : ndarray of shape (n_samples, n_categories) or (n_samples, 1)
-            One column per category, or the one column of a number or boolean. One column more is the flag.
-        categories : list of length n_categories
-            What the columns of a categorical attribute stand for; otherwise empty.
-
-        Returns
-        -------
-        Series of length n_samples
-            The attribute in the user's own units and categories.
+        There is one column per category (``categories`` says what each stands for), or the one of a number or boolean.
+        One column more is the flag.
         """
         if self.kind == "categorical":
             chosen = np.array([*categories, None], dtype=object)[block.argmax(axis=1)]

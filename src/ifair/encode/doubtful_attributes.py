@@ -14,16 +14,9 @@ def check_attributes(
 ) -> None:
     """Refuse text that names people, and warn of what hardly describes them.
 
-    Columns of pandas categories were declared to be categories by whoever made them, and are taken as they are.
-
-    Parameters
-    ----------
-    frame : DataFrame of shape (n_samples, n_features)
-    attributes : sequence of Attribute, of length n_features
-    listed : collection of int
-        Positions of the columns that the user calls categorical.
-    lumped : bool
-        Whether rare categories are lumped, so that their number is the user's choice.
+    Columns of pandas categories were declared to be categories by whoever made them, and are taken as they are, as are
+    those at the positions that the user ``listed``. Where rare categories are ``lumped``, their number is the user's
+    choice.
     """
     for position, attribute in enumerate(attributes):
         column, name = frame.iloc[:, position], attribute.name
