@@ -170,22 +170,15 @@ def _name_groups(frame: Any, column: str) -> Any:
 
     groups, empty = frame[column], int(frame[column].isna().sum())
     if empty:
-        warn([f"--groups {column}: {empty} people have no value, and are a group of their own"])
+        warn(f"--groups {column}: {empty} people have no value, and are a group of their own")
         groups = pd.Series(name_groups(frame, column), name=column)
-    _warn_small_groups(groups)
-    return groups.to_numpy()
-
-
-def _warn_small_groups(groups: Any) -> None:
-    """Equal rates of groups of a few people, such as those of every single age, mean little."""
     sizes = groups.value_counts()
     if len(sizes) and sizes.iloc[-1] < SMALL_GROUP:
         warn(
-            [
-                f"--groups {groups.name}: of {len(sizes)} groups {int((sizes < SMALL_GROUP).sum())} have fewer than "
-                f"{SMALL_GROUP} people, where an equal rate means little; make fewer groups of them first"
-            ]
+            f"--groups {column}: of {len(sizes)} groups {int((sizes < SMALL_GROUP).sum())} have fewer than "
+            f"{SMALL_GROUP} people, where an equal rate means little; make fewer groups of them first"
         )
+    return groups.to_numpy()
 
 
 def _make_table(batch: Any) -> Any:

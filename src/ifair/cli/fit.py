@@ -118,7 +118,7 @@ def fit(
     from ifair.tables.checked_table import check_table
 
     checked = check_table(table, roles, classes=tuning is None)
-    warn(checked.warnings)
+    warn(*checked.warnings)
     people = checked.to_dataset(needs_group=tuning is not None)
     if tuning is not None:
         recipe = _read_recipe(tuning, (choice or "balanced").replace(" ", "_"), people, seed, as_audited)
@@ -126,8 +126,13 @@ def fit(
     else:
         recipe = _write_recipe(roles, consistent, estimator or "linear", seed or 0, representing)
     learned_from = recipe.pop("learned_from", people)
-    if people.target is not None and people.target.nunique() > 2 and not is_numeric_dtype(people.target):
-        _refuse_threshold(people.target, threshold, rate)
+    target, deciding = people.target, {"--threshold": threshold, "--rate": rate}
+    has_classes = target is not None and target.nunique() > 2 and not is_numeric_dtype(target)
+    for flag in [flag for flag, value in deciding.items() if has_classes and value is not None]:
+        raise click.UsageError(
+            f"{flag} says who is decided about positively, and {str(target.name)!r} has {target.nunique()} classes: "
+            f"leave it out, or judge one class against all others, such as --positive {target.iloc[0]}"
+        )
     click.echo(
         f"{make_printable(table.name)}: {len(learned_from)} people, {people.frame.shape[1]} attributes; learning ...",
         err=True,
@@ -185,16 +190,6 @@ def _check_options(roles: Any) -> None:
         raise click.UsageError("--threshold and --rate both say who is decided about positively: give one of them")
 
 
-def _refuse_threshold(target: Any, threshold: float | None, rate: float | None) -> None:
-    """Refuse, of several classes, what says who is decided about positively."""
-    if threshold is not None or rate is not None:
-        flag = "--rate" if threshold is None else "--threshold"
-        raise click.UsageError(
-            f"{flag} says who is decided about positively, and {str(target.name)!r} has {target.nunique()} classes: "
-            f"leave it out, or judge one class against all others, such as --positive {target.iloc[0]}"
-        )
-
-
 def _write_recipe(
     roles: Any, consistent: float | None, estimator: str, seed: int, representing: dict[str, Any]
 ) -> dict[str, Any]:
@@ -243,10 +238,8 @@ def _take_parity(tuned: Any, rate: float | None) -> tuple[str, str] | None:
         return None
     if rate is None:
         warn(
-            [
-                f"tuned with --parity {tuned['kind']} --groups {tuned['groups']}, and this model decides by one "
-                "threshold for all: say how many with --rate, and it keeps the parity"
-            ]
+            f"tuned with --parity {tuned['kind']} --groups {tuned['groups']}, and this model decides by one threshold "
+            "for all: say how many with --rate, and it keeps the parity"
         )
         return None
     return tuned["kind"], tuned["groups"]
@@ -395,18 +388,16 @@ def _describe_decisions(about: dict[str, Any]) -> list[str]:
         limit = f", of {len(classes)} classes ({make_printable(', '.join(classes[:MOST_CLASSES]))}" + (
             ")" if len(classes) <= MOST_CLASSES else ", ...)"
         )
-    return [
+    lines = [
         f"a {about['candidate']['model']} model of {roles['target']!r} is trained on it{limit}",
         f"if nothing but {make_printable(' and '.join(roles['protected']))} is swapped, {said}"
         + (", where people are decided about one by one" if "parity" in decision else "")
         + ("" if flips["looked_at"] else ", by construction"),
-        *([_describe_parity(decision)] if "parity" in decision else []),
     ]
-
-
-def _describe_parity(decision: dict[str, Any]) -> str:
-    whom = "" if decision["parity"] == "selection" else " of those expected to be positive"
-    return (
-        f"`ifair decide` selects every group of {make_printable(decision['groups'])!r} at the same rate{whom}, which "
-        "uses the group; scores and decisions one by one do not"
-    )
+    if "parity" in decision:
+        whom = "" if decision["parity"] == "selection" else " of those expected to be positive"
+        lines.append(
+            f"`ifair decide` selects every group of {make_printable(decision['groups'])!r} at the same rate{whom}, "
+            "which uses the group; scores and decisions one by one do not"
+        )
+    return lines

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import reduce
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
@@ -34,19 +35,22 @@ def output_option(
     if default is not None:
         settings["default"] = Path(default)
     kind = click.Path(file_okay=not folder, dir_okay=folder, path_type=Path, allow_dash=allow_dash)
-    output = click.option("-o", "--output", type=kind, help=help_text, **settings)
-    return lambda command: output(force_option(command))
+    return join_options(click.option("-o", "--output", type=kind, help=help_text, **settings), force_option)
 
 
-def force_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The flag ``--force``; :func:`prepare_output` knows of it."""
-    return click.option(
-        "--force",
-        is_flag=True,
-        expose_value=False,
-        callback=lambda context, _, value: context.meta.update({FORCE: value}),
-        help="Replace an existing file, also one of another kind.",
-    )(command)
+def join_options(*options: Decorator) -> Decorator:
+    """Several options as one decorator, in the order of ``--help``."""
+    return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
+
+
+force_option = click.option(
+    "--force",
+    is_flag=True,
+    expose_value=False,
+    callback=lambda context, _, value: context.meta.update({FORCE: value}),
+    help="Replace an existing file, also one of another kind.",
+)
+"""Known to :func:`prepare_output`."""
 
 
 def prepare_output(path: Path, kind: str, *others: Path) -> None:
@@ -57,19 +61,13 @@ def prepare_output(path: Path, kind: str, *others: Path) -> None:
     """
     context = click.get_current_context()
     names = {parameter.name: parameter for parameter in context.command.params}
-    inputs = {
-        _name_parameter(names[name]): value
-        for name, value in context.params.items()
-        if isinstance(value, Path) and value is not path and name in names
-    }
-    besides = {f"the output {other.name}": other for other in others}
-    check_output(path, kind, inputs={**inputs, **besides}, force=bool(context.meta.get(FORCE)))
-
-
-def _name_parameter(parameter: click.Parameter) -> str:
-    if isinstance(parameter, click.Option):
-        return max(parameter.opts, key=len)
-    return f"the input {str(parameter.name).upper()}"
+    named = {}
+    for name, value in context.params.items():
+        if isinstance(value, Path) and value is not path and name in names:
+            is_option = isinstance(names[name], click.Option)
+            named[max(names[name].opts, key=len) if is_option else f"the input {name.upper()}"] = value
+    named |= {f"the output {other.name}": other for other in others}
+    check_output(path, kind, inputs=named, force=bool(context.meta.get(FORCE)))
 
 
 def json_option(what: str) -> Decorator:
@@ -108,12 +106,8 @@ def find_free_names(added: Iterable[str], taken: Iterable[str]) -> list[str]:
             tries = (f"ifair_{name}{end}" for end in chain([""], map("_{}".format, count(2))))
             free = next(one for one in tries if one not in used)
             used.add(free)
+            warn(f"the table has a column {name!r}: the added one is called {free!r}")
         names.append(free)
-    warn(
-        f"the table has a column {name!r}: the added one is called {free!r}"
-        for name, free in zip(wanted, names)
-        if free != name
-    )
     return names
 
 

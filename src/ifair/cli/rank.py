@@ -84,7 +84,7 @@ def rank(
 
     rows = pd.concat(list(read_blocks(table)))
     frame, marked = mark_missing(rows, roles.missing)
-    warn(describe_missing(marked))
+    warn(*describe_missing(marked))
     # Who is protected must not hang on a mistyped number; columns that nothing hangs on need not be clean.
     asked = [name for name in frame if name in roles.protected or any(part.startswith(name) for part in roles.group)]
     infer_types(frame[asked], text=roles.categorical)

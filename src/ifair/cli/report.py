@@ -67,7 +67,10 @@ def report(
 
     # Tables and pages write "most useful".
     choice = choice.replace(" ", "_")
-    _refuse_misspelt(choice)
+    # What is nearly a named choice is refused before an audit of minutes; whether a point has this id is known after.
+    near = nearest_name(choice, CHOICES, 0.8)
+    if near is not None and near != choice:
+        raise click.ClickException(f"there is no choice {choice!r}, did you mean {near!r}?")
     is_evidence = source.suffix.lower() == ".json"
     if is_evidence and source.is_file():
         _refuse_audit_options()
@@ -107,13 +110,6 @@ def _refuse_audit_options() -> None:
         if name in OF_PAGE or context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
             continue
         raise click.UsageError(f"{option.opts[0]} says how to audit a table, and evidence is given: leave it out")
-
-
-def _refuse_misspelt(choice: str) -> None:
-    """Refuse what is nearly a named choice before an audit of minutes; whether a point has this id is known after."""
-    near = nearest_name(choice, CHOICES, 0.8)
-    if near is not None and near != choice:
-        raise click.ClickException(f"there is no choice {choice!r}, did you mean {near!r}?")
 
 
 def _describe_choice(evidence: Evidence, choice: str) -> dict[str, str] | None:

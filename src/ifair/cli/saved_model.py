@@ -184,12 +184,13 @@ class Model:
         """Say on standard error which cells were taken as missing, which categories were new, and where."""
         from ifair.tables.cell_types import describe_missing, show_cell
 
-        warn(describe_missing(self._marked))
-        warn(
+        warn(*describe_missing(self._marked))
+        news = (
             f"column {column!r}: category {show_cell(value)} is new to the model ({count} rows, first in row {row}); "
             "such rows count as none of the known categories"
             for (column, value), (row, count) in self._new.items()
         )
+        warn(*news)
 
     def _call(self, method: Any, records: Any) -> Any:
         """Call a method of the pipeline; what it refuses is told with the rows."""

@@ -4,7 +4,7 @@ import io
 import os
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -86,7 +86,7 @@ def write_utf8() -> None:
         sys.stdout.reconfigure(encoding="utf-8", errors="strict", newline="\n")
 
 
-def warn(lines: Iterable[object]) -> None:
+def warn(*lines: object) -> None:
     """Say on standard error what the user should know."""
     for line in lines:
         click.echo(f"Warning: {make_printable(line)}", err=True)
@@ -98,7 +98,7 @@ def tell_warnings(besides: str = "", *, without: type[Warning] | tuple[()] = ())
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
-    warn(f"{one.message}{besides}" for one in caught if not issubclass(one.category, without))
+    warn(*(f"{one.message}{besides}" for one in caught if not issubclass(one.category, without)))
 
 
 def make_printable(text: object, *, lines: bool = False) -> str:

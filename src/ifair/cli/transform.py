@@ -70,7 +70,7 @@ def transform(
         fitted.check_decides()
     if decide and "parity" in fitted.decision:
         column = fitted.decision["groups"]
-        warn([f"decided one by one, and so without equal rates of {column!r}, which `ifair decide` gives"])
+        warn(f"decided one by one, and so without equal rates of {column!r}, which `ifair decide` gives")
     # The id that was recorded need not be in every later table; one that is asked for must be.
     recorded = fitted.roles.id if id_ is None else None
     asked = [name for name in (id_, *carry) if name is not None]

@@ -50,9 +50,10 @@ _HOMES = (
     f"{_RAW}/FA-IR_Ranking/FA-IR_CIKM_17/raw_data/Xing",
     f"{_RAW}/FA-IR_Ranking/FA-IR_CIKM_17/rawData/Xing",
 )
+_LISTED = Path(__file__).with_name("xing_files.txt").read_text(encoding="ascii")
 FILES = tuple(
     DataFile(f"xing/json/{name}", sha256, int(size), tuple(Origin(f"{home}/{name}") for home in _HOMES))
-    for sha256, size, name in map(str.split, Path(__file__).with_name("xing_files.txt").open(encoding="ascii"))
+    for sha256, size, name in map(str.split, _LISTED.splitlines())
 )
 
 RECIPES = ("57-queries", "56-queries")
