@@ -82,14 +82,10 @@ def find_doubt(column: pd.Series) -> Doubt | None:
 
 
 def count_many_categories(column: pd.Series) -> int | None:
-    """How many categories a column has, if they are very many."""
+    """How many categories a column has, if they are very many: more than 100, or than a quarter of the records."""
     different = int(column.nunique())
-    return different if are_many(different, len(column)) else None
-
-
-def are_many(n_categories: int, n_records: int) -> bool:
-    """Whether so many categories deserve a word: more than 100, or than a quarter of the records."""
-    return n_categories > MANY_CATEGORIES or (n_categories > MANY_FOR_FEW and n_categories > n_records / 4)
+    many = different > MANY_CATEGORIES or (different > MANY_FOR_FEW and different > len(column) / 4)
+    return different if many else None
 
 
 def is_called_an_id(name: object) -> bool:

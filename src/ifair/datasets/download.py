@@ -39,7 +39,10 @@ def fetch_file(file: DataFile, report: Report | None = None) -> Path:
     destination = cache_folder() / file.path
     try:
         destination.parent.mkdir(parents=True, exist_ok=True)
-        _remove_leftovers(destination.parent)
+        for old in destination.parent.glob(_SCRATCH + "*"):
+            # Left behind by processes that were killed; nothing ever reads it.
+            if time.time() - old.stat().st_mtime > 86_400:
+                shutil.rmtree(old, ignore_errors=True)
         # Every fetch works in a folder of its own on the same disk: two processes cannot mix their bytes,
         # and the move at the end is atomic. Whatever goes wrong, the folder goes away with all that is in
         # it.
@@ -182,10 +185,3 @@ def _read_member(packed: Path, name: str | None, limit: int) -> bytes | None:
 
 def _name_reason(error: BaseException) -> str:
     return " ".join(str(getattr(error, "reason", None) or error).split())[:200] or type(error).__name__
-
-
-def _remove_leftovers(folder: Path) -> None:
-    """Remove what processes killed more than a day ago left behind; nothing ever reads it."""
-    for old in folder.glob(_SCRATCH + "*"):
-        if time.time() - old.stat().st_mtime > 86_400:
-            shutil.rmtree(old, ignore_errors=True)

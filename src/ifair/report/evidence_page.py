@@ -51,7 +51,9 @@ def page(evidence: Evidence) -> str:
     from ifair.report.html import make_environment, read_text
 
     markup = markupsafe.Markup  # what this package wrote itself; everything else is escaped
-    program = page_script()
+    # Its files in one scope of their own.
+    parts = "\n".join(read_text(f"static/{name}") for name in SCRIPTS)
+    program = f'(() => {{\n"use strict";\n{parts}\n}})();'
     summary, people = separate_people(evidence)
     style, about = read_text("static/report.css"), embed_data(summary)
     template = read_text("templates/audit.html.jinja")
@@ -81,14 +83,6 @@ def embed_data(value: Any) -> str:
     """JSON that may stand inside a script element whatever it holds: no ``<``, so no tag ends or begins."""
     text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def page_script() -> str:
-    """The page's own program: its files in one scope of their own."""
-    from ifair.report.html import read_text
-
-    parts = "\n".join(read_text(f"static/{name}") for name in SCRIPTS)
-    return f'(() => {{\n"use strict";\n{parts}\n}})();'
 
 
 def pack(value: Any) -> str:
