@@ -68,10 +68,11 @@ def compare_points(points: Sequence[Point], measured: Sequence[Mapping[str, Meas
             if other is not point:
                 found = {name: (mine[name] - theirs[name]).describe() for name in mine if name in theirs}
                 found |= _compare_ends(point, other)
-                point["differences"][role] = {
-                    name: {**one, "word": judge_difference(name, one["low"], one["high"])}
-                    for name, one in found.items()
-                }
+                point["differences"][role] = {name: _with_word(name, one) for name, one in found.items()}
+
+
+def _with_word(measure: str, one: Estimate) -> Difference:
+    return {**one, "word": judge_difference(measure, one["low"], one["high"])}
 
 
 def _compare_ends(one: Point, other: Point) -> dict[str, Estimate]:

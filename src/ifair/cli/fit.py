@@ -126,12 +126,12 @@ def fit(
     else:
         recipe = _write_recipe(roles, consistent, estimator or "linear", seed or 0, representing)
     learned_from = recipe.pop("learned_from", people)
-    target, deciding = people.target, {"--threshold": threshold, "--rate": rate}
-    has_classes = target is not None and target.nunique() > 2 and not is_numeric_dtype(target)
-    for flag in [flag for flag, value in deciding.items() if has_classes and value is not None]:
+    target = people.target
+    given = [flag for flag, value in (("threshold", threshold), ("rate", rate)) if value is not None]
+    if given and target is not None and target.nunique() > 2 and not is_numeric_dtype(target):
         raise click.UsageError(
-            f"{flag} says who is decided about positively, and {str(target.name)!r} has {target.nunique()} classes: "
-            f"leave it out, or judge one class against all others, such as --positive {target.iloc[0]}"
+            f"--{given[0]} says who is decided about positively, and {str(target.name)!r} has {target.nunique()} "
+            f"classes: leave it out, or judge one class against all others, such as --positive {target.iloc[0]}"
         )
     click.echo(
         f"{make_printable(table.name)}: {len(learned_from)} people, {people.frame.shape[1]} attributes; learning ...",

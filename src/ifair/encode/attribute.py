@@ -1,5 +1,6 @@
-"""One attribute of a table: what it holds, how its cells are read, and how an encoding of it is read back."""
+"""One attribute of a table: what it holds, how its cells are read and an encoding of it read back; what is doubtful."""
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -8,7 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import infer_dtype
 
-from ifair.errors import IfairError
+from ifair.doubts import count_many_categories, find_doubt, is_called_an_id
+from ifair.errors import IfairError, name_setting, warn_user
 
 # What pandas finds in a column -> what we call it. Anything else cannot be encoded.
 _HOLDS = {
@@ -135,3 +137,36 @@ def _infer_content(column: pd.Series, name: str) -> str:
         f"column {name!r} holds {shown}: the cells of a column in the input argument must be uniformly "
         "strings, or numbers, or booleans; convert it first, for instance with astype(str)"
     )
+
+
+def check_attributes(
+    frame: pd.DataFrame, attributes: Sequence[Attribute], *, listed: Collection[int], lumped: bool
+) -> None:
+    """Refuse text that names people, and warn of what hardly describes them.
+
+    Columns of pandas categories were declared to be categories by whoever made them, and are taken as they are, as are
+    those at the positions that the user ``listed``. Where rare categories are ``lumped``, their number is the user's
+    choice.
+    """
+    for position, attribute in enumerate(attributes):
+        column, name = frame.iloc[:, position], attribute.name
+        if attribute.levels or attribute.kind not in ("categorical", "numeric"):
+            continue
+        if attribute.kind == "numeric":
+            named = is_called_an_id(name) and column.nunique() > 1
+            if named and (doubt := find_doubt(column.rename(name))) and doubt.leave_out:
+                warn_user(f"column {name!r} {doubt.reason}: encoded as a number; drop it if it names people")
+            continue
+        doubt = find_doubt(column) if attribute.holds == "text" and position not in listed else None
+        if doubt is not None and doubt.names_people:
+            raise IfairError(
+                f"column {name!r} {doubt.reason}: it names people, and would make {column.nunique()} columns; "
+                f"{doubt.advice or 'drop it'}, or encode it all the same with {name_setting('categorical', [name])}"
+            )
+        if doubt is not None and doubt.advice:
+            warn_user(f"column {name!r} {doubt.reason}: encoded as categories; {doubt.advice}")
+        elif not lumped and (many := count_many_categories(column)):
+            warn_user(
+                f"column {name!r} has {many} categories, which make {many} columns: kept; lump rare ones with "
+                "max_categories or min_frequency, or drop it"
+            )

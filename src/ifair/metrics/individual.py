@@ -80,8 +80,7 @@ def consistency(
     if is_lazy(y) or is_lazy(X):
         if sample_weight is not None:
             raise IfairError("sample_weight needs arrays in memory: compute() the collections of Dask first")
-        mean: float = person.mean()  # a collection of Dask
-        return mean
+        return person.mean()  # a collection of Dask
     return average_queries(person, query=options.get("query"), weights=check_weights(sample_weight, len(person)))
 
 
@@ -92,8 +91,7 @@ def consistency_per_person(y: ArrayLike, X: ArrayLike | None = None, **options: 
     treated less consistently.
     """
     if is_lazy(y) or is_lazy(X):
-        lazy: Floats = lazy_consistency_per_person(y, X, **options)
-        return lazy
+        return lazy_consistency_per_person(y, X, **options)
     near, apart = compare_with_neighbours(y, X, **options)
     return np.asarray(1 - average_neighbours(apart, near))
 

@@ -220,8 +220,7 @@ def onnx_inputs(model: Any) -> dict[str, str]:
     properties = _read_properties(model)
     if "ifair" not in properties:
         raise ConversionError("this ONNX model does not come from ifair: it does not say what its inputs stand for")
-    mapping: dict[str, str] = json.loads(properties.get(PROPERTY, "{}"))
-    return mapping
+    return json.loads(properties.get(PROPERTY, "{}"))
 
 
 def _make_word(column: str) -> str:

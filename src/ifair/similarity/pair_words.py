@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from ifair.similarity.layout import Unit
 from ifair.similarity.peers import Points, is_within
-from ifair.similarity.units import Unit
 
 
 @dataclass(frozen=True, slots=True)

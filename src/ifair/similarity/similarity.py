@@ -17,11 +17,10 @@ from ifair.encode import Encoder, columns_of
 from ifair.encode.column_names import find_positions
 from ifair.encode.table_forms import FEW, read_cells, to_pandas
 from ifair.errors import IfairError, unknown_name
-from ifair.similarity.layout import Layout
+from ifair.similarity.layout import Layout, Unit, learn_unit
 from ifair.similarity.pair_words import Comparison, compare_pairs
 from ifair.similarity.parameters import check_parameters
 from ifair.similarity.peers import Peers, Points, find_peers
-from ifair.similarity.units import Unit, learn_unit
 
 REACHED_BY = 0.05
 """``caliper="auto"``: peers are closer to each other than all but this share of pairs of people."""
