@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -54,7 +53,9 @@ def find_doubt(column: pd.Series) -> Doubt | None:
     if different == 0:
         return Doubt("holds no value")
     if different == 1 and len(present) == len(column):
-        return Doubt(f"has one value, {as_plain(present.iloc[0])!r}, for everybody")
+        value = present.iloc[0]
+        # 3, not np.int64(3)
+        return Doubt(f"has one value, {value.item() if isinstance(value, np.generic) else value!r}, for everybody")
     unique = different == len(column)
     if is_float_dtype(column) and unique and len(present) >= FEWEST_RECORDS and (present.abs() >= EXACT).all():
         return Doubt("holds whole numbers of many digits, different in every row, like an identifier")
@@ -91,11 +92,6 @@ def count_many_categories(column: pd.Series) -> int | None:
 def is_called_an_id(name: object) -> bool:
     """Whether a column's name says that it names records: ``customer_id``, ``rowNr``."""
     return _CALLED_AN_ID.search(str(name)) is not None
-
-
-def as_plain(value: Any) -> Any:
-    """A cell as Python's own number or text: 3, not np.int64(3)."""
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def _find_disguise(texts: pd.Series, *, leave_out: bool, unique: bool) -> Doubt | None:

@@ -4,7 +4,7 @@ import base64
 import hashlib
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import accumulate
 from typing import Any
 
@@ -114,18 +114,14 @@ def fit_people(people: Mapping[str, Any], room: int) -> tuple[str, str]:
         columns = cut
         if rest + sum(sizes) <= room:
             break
-    kept = _select_columns(sizes, room - rest)
+    # Those that there is room for, the smallest, in their order.
+    order = sorted(range(len(sizes)), key=lambda i: sizes[i])
+    kept = sorted(i for i, total in zip(order, accumulate(sizes[i] for i in order)) if total <= room - rest)
     if len(kept) < len(columns):
         left_out = ", ".join(column["name"] for i, column in enumerate(columns) if i not in kept)
         said.append(f"Columns left out of the view of people, too large for it: {left_out}.")
         columns = [columns[i] for i in kept]
     return pack({**short, "attributes": columns}), " ".join(said)
-
-
-def _select_columns(sizes: Sequence[int], room: int) -> list[int]:
-    """Which columns there is room for, in their order: the smallest."""
-    order = sorted(range(len(sizes)), key=lambda i: sizes[i])
-    return sorted(i for i, total in zip(order, accumulate(sizes[i] for i in order)) if total <= room)
 
 
 def _round_column(column: Mapping[str, Any]) -> dict[str, Any]:

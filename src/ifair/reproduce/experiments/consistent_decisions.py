@@ -1,9 +1,4 @@
-"""Beyond the paper: decisions smoothed over who is like whom, against every representation, on equal terms.
-
-Every family of methods tries the same number of settings. They are chosen on validation data and measured on test data
-in planes of utility and consistency: labels (AUC of labels and yNN, everybody selecting the same share of people),
-thresholds (the same, the threshold being tuned too), and ranks (AUC of scores and consistency of ranks).
-"""
+"""Beyond the paper: decisions smoothed over who is like whom, against every representation, on equal terms."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

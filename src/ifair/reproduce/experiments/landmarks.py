@@ -1,8 +1,4 @@
-"""Beyond the paper: do landmarks change the conclusions? The same fits with all pairs, and from another start.
-
-A fit with landmarks ends elsewhere than one with all pairs, as does a fit from another random start: what landmarks
-change is to be compared with what the start changes.
-"""
+"""Beyond the paper: do landmarks change the conclusions? The same fits with all pairs, and from another start."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

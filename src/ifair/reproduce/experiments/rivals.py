@@ -1,8 +1,6 @@
 """Beyond the paper: rivals from other packages, measured like everything else.
 
-SenSeI decides about records itself; the CorrelationRemover is a representation, on which a logistic regression (for
-rankings a linear regression) is trained. Splits, encoding, measures and rules of choice are those of the paper's
-methods. A rival whose package is not installed is left out, and the summary says so.
+A rival whose package is not installed is left out, and the summary says so.
 """
 
 from collections.abc import Mapping, Sequence

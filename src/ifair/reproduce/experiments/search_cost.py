@@ -22,17 +22,9 @@ from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Table, T
 from ifair.report.pictures import BLACK, BLUE, GREY, RED, add_legend, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, measure_fit, prepare, train_setting
-from ifair.reproduce.experiment import (
-    Earlier,
-    Experiment,
-    Figures,
-    Profile,
-    Records,
-    Unit,
-    group_results,
-    make_unit,
-    rows_by_split,
-)
+from ifair.reproduce.experiment import Earlier, Experiment, Figures, Records, group_results, make_unit, rows_by_split
+from ifair.reproduce.profiles import Profile
+from ifair.reproduce.runner import Unit
 from ifair.reproduce.tradeoff import FAIRNESS, describe_volumes
 from ifair.results import Results
 
