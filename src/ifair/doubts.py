@@ -32,14 +32,10 @@ _PLAIN_NUMBER = r"-?\d+(\.\d+)?"
 class Doubt:
     """Why a column is hardly an attribute."""
 
-    reason: str
-    """A half-sentence with the column as its subject."""
-    leave_out: bool = True
-    """Whether it is left out for it."""
-    advice: str = ""
-    """What to do instead, where there is something."""
-    names_people: bool = False
-    """Whether it is text that names people rather than says something about them: no two share it, or hardly."""
+    reason: str  # a half-sentence with the column as its subject
+    leave_out: bool = True  # whether it is left out for it
+    advice: str = ""  # what to do instead, where there is something
+    names_people: bool = False  # whether it is text that names people, not what they are like: hardly any two share it
 
 
 def find_doubt(column: pd.Series) -> Doubt | None:
