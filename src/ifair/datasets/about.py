@@ -47,7 +47,7 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """One place on the network that holds a file, alone or as a member of a zip, wheel or tar archive."""
+    """One place on the network that holds a file, alone or as a member of a zip archive."""
 
     url: str
     member: str | None = None
