@@ -60,7 +60,10 @@ def find_doubt(column: pd.Series) -> Doubt | None:
     if is_integer_dtype(column):
         if not unique:
             return None
-        if _counts_records(column) or is_called_an_id(column.name):
+        # In order, or with hardly a gap, they count the records.
+        in_order = column.is_monotonic_increasing or column.is_monotonic_decreasing
+        counts = in_order or int(column.max()) - int(column.min()) < 2 * len(column)
+        if counts or is_called_an_id(column.name):
             return Doubt("is different in every row, like an identifier")
         return Doubt("is a whole number and different in every row, which may be an identifier", leave_out=False)
     few = different <= MOST_DIFFERENT * len(present)
@@ -106,9 +109,3 @@ def _find_disguise(texts: pd.Series, *, leave_out: bool, unique: bool) -> Doubt 
         )
         return Doubt(reason, leave_out, "write plain numbers, such as 22305 or 0.5, instead", names_people=unique)
     return None
-
-
-def _counts_records(column: pd.Series) -> bool:
-    """Whether whole numbers count the records: in order, or with hardly a gap."""
-    in_order = column.is_monotonic_increasing or column.is_monotonic_decreasing
-    return bool(in_order or int(column.max()) - int(column.min()) < 2 * len(column))

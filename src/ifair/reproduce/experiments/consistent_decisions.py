@@ -23,7 +23,7 @@ from ifair.metrics import (
     statistical_parity,
 )
 from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Table, Text
-from ifair.report.pictures import Axes, add_legend, light_grid, new_figure
+from ifair.report.pictures import add_legend, light_grid, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, prepare
 from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Unit, group_results, make_unit
@@ -341,23 +341,18 @@ def draw(found: Any, results: Results) -> Figures:
         figure = new_figure(4.6, 9.0)
         panels = figure.subplots(1, len(one["points"]), squeeze=False)[0]
         for axes, (plane, points) in zip(panels, one["points"].items()):
-            _draw_fronts(axes, plane, points, one["volumes"][plane])
+            light_grid(axes)
+            volumes = one["volumes"][plane]
+            for number, kind in enumerate(NAMES):
+                family = max((f for f in points if f.partition(",")[0] == kind), key=lambda f: volumes[f]["mean"])
+                front, line = find_front(np.asarray(points[family])), "o-" if kind in POST else "s--"
+                axes.plot(*front.T, line, color=f"C{number}", markersize=4, linewidth=1.2, label=NAMES[kind])
+            axes.set_title(plane, fontsize=9)
+            axes.set_xlabel(PLANES[plane][0].replace("_", " "))
+            axes.set_ylabel(PLANES[plane][1].replace("_", " "))
         add_legend(figure, panels, 4, fontsize=8)
         figures[f"decisions-{dataset}"] = figure
     return figures
-
-
-def _draw_fronts(
-    axes: Axes, plane: str, points: Mapping[str, list[list[float]]], volumes: Mapping[str, Spread]
-) -> None:
-    light_grid(axes)
-    for number, kind in enumerate(NAMES):
-        family = max((f for f in points if f.partition(",")[0] == kind), key=lambda f: volumes[f]["mean"])
-        front, ours = find_front(np.asarray(points[family])), kind in POST
-        axes.plot(*front.T, "o-" if ours else "s--", color=f"C{number}", markersize=4, linewidth=1.2, label=NAMES[kind])
-    axes.set_title(plane, fontsize=9)
-    axes.set_xlabel(PLANES[plane][0].replace("_", " "))
-    axes.set_ylabel(PLANES[plane][1].replace("_", " "))
 
 
 EXPERIMENT = Experiment(

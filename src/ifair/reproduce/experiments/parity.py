@@ -117,23 +117,14 @@ def judge(found: Any, results: Results) -> list[Finding]:
         cost = {name: last["test"][name]["mean"] - without[name]["mean"] for name in ("MAP", "yNN")}
         name = labels.dataset(dataset)
         first, most = (format_spread(test["percent_protected"], 1) for test in (without, last["test"]))
+        told = f"{'never falls' if rising else 'does not always rise'} with p, from {first} % without FA*IR to {most} %"
+        reached = f"missed at p = {', '.join(f'{p:g}' for p in missed)}" if missed else "reached at every p"
+        costs = f"yNN changes by {add_sign(cost['yNN'])} and MAP by {add_sign(cost['MAP'])}"
+        above = shares[-1] > without["percent_protected"]["mean"]
         parts += [
-            (
-                rising and shares[-1] > without["percent_protected"]["mean"],
-                f"{name}: the share {'never falls' if rising else 'does not always rise'} with p, from "
-                f"{first} % without FA*IR to {most} % at "
-                f"p = {last['p']:g}",
-            ),
-            (
-                not missed,
-                f"{name}: the share asked for is "
-                + (f"missed at p = {', '.join(f'{p:g}' for p in missed)}" if missed else "reached at every p"),
-            ),
-            (
-                cost["yNN"] >= -KEPT,
-                f"{name}: at p = {last['p']:g} yNN changes by {add_sign(cost['yNN'])} and MAP by "
-                f"{add_sign(cost['MAP'])}",
-            ),
+            (rising and above, f"{name}: the share {told} at p = {last['p']:g}"),
+            (not missed, f"{name}: the share asked for is {reached}"),
+            (cost["yNN"] >= -KEPT, f"{name}: at p = {last['p']:g} {costs}"),
         ]
     return judge_claim(
         "FA*IR on top of iFair reaches whatever share of protected people is required, and keeps individual fairness.",
