@@ -4,14 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from ifair.cli.audit_options import ROLES as AUDIT_ROLES
 from ifair.cli.audit_options import estimator_option, find_parity, parity_options, read_tuning, threshold_options
 from ifair.cli.extras import needs, needs_for_tables
 from ifair.cli.output import INPUT, echo_json, explain_write_errors, json_option, output_option, prepare_output
 from ifair.cli.roles_options import needs_protected, roles_options
-from ifair.cli.terminal_text import make_printable, tell_warnings, warn
+from ifair.cli.terminal_text import list_given, make_printable, tell_warnings, warn
 from ifair.errors import IfairError
 
 TOP_WEIGHTS = 5
@@ -19,15 +18,8 @@ MOST_CLASSES = 6
 MOST_FLIPPED = 2_000
 """People whose protected attributes are swapped, at most."""
 
-REPRESENTING = {
-    "prototypes": "-k",
-    "utility": "--lambda",
-    "fairness": "--mu",
-    "freeze": "--freeze",
-    "restarts": "--restarts",
-    "max_iter": "--max-iter",
-}
-"""Options of a representation by their parameters."""
+REPRESENTING = ("prototypes", "utility", "fairness", "freeze", "restarts", "max_iter")
+"""Parameters of a representation."""
 
 
 @click.command(short_help="Learn a fair representation, or what a tuning chose.")
@@ -172,21 +164,20 @@ def fit(
 
 def _check_options(roles: Any) -> None:
     """Refuse options that say nothing together, before anything is read."""
-    context = click.get_current_context()
-    given = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
-    representing = [flag for name, flag in REPRESENTING.items() if name in given]
+    given = list_given()
+    representing = [given[name] for name in REPRESENTING if name in given]
     deciding = [name for name in ("tuning", "consistent", "estimator") if name in given]
     if "tuning" in given:
         others = [*representing, *(f"--{name}" for name in deciding[1:])]
         if others:
             raise click.UsageError(f"the tuning says what is learned: leave {others[0]} out")
-    elif given & {"choice", "as_audited"}:
+    elif given.keys() & {"choice", "as_audited"}:
         raise click.UsageError("--choice and --as-audited are about a point of a tuning: name it with --tuning FILE")
     if "consistent" in given and representing:
         raise click.UsageError(f"--consistent learns no representation: leave {representing[0]} out")
     if roles.target is None and deciding:
         raise click.UsageError(f"--{deciding[0]} learns decisions: name the outcome with --target COLUMN")
-    if given >= {"threshold", "rate"}:
+    if given.keys() >= {"threshold", "rate"}:
         raise click.UsageError("--threshold and --rate both say who is decided about positively: give one of them")
 
 

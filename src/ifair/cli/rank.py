@@ -4,12 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from ifair.cli.extras import needs
 from ifair.cli.output import INPUT, TableOutput, find_free_names, json_option, output_option, trusted_option
 from ifair.cli.roles_options import needs_protected, roles_options
-from ifair.cli.terminal_text import make_printable, tell_warnings, warn
+from ifair.cli.terminal_text import list_given, make_printable, tell_warnings, warn
 from ifair.errors import IfairError, unknown_name
 
 NEW = ("rank", "fair_score", "moved")
@@ -69,7 +68,7 @@ def rank(
     if roles.score is None and model is None:
         raise click.UsageError("say what to rank by: --score COLUMN or --model MODEL")
     if plain_share:
-        if click.get_current_context().get_parameter_source("alpha") is ParameterSource.COMMANDLINE:
+        if "alpha" in list_given():
             raise click.UsageError("--plain-share makes no allowance for chance: leave --alpha out")
         alpha = None
     ranking = TableOutput(table, output, as_json)

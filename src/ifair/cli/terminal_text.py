@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from ifair.errors import IfairError, MissingExtra, missing_file, parameters_as_flags
 
@@ -60,6 +61,16 @@ def _explain_os_error(error: OSError) -> str:
         return missing_file(path)
     reason = "permission denied" if isinstance(error, PermissionError) else error.strerror
     return f"cannot use {path}: {reason}"
+
+
+def list_given() -> dict[str, str]:
+    """The parameters that were given on the command line, by name, each with its first flag."""
+    context = click.get_current_context()
+    return {
+        str(parameter.name): parameter.opts[0]
+        for parameter in context.command.params
+        if context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
+    }
 
 
 def prepare_streams() -> None:
