@@ -12,10 +12,9 @@ from ifair.report.comparison import (
     measure_text,
     name_outcome,
     tabulate_comparison,
-    with_ends,
 )
 from ifair.report.terminal import list_caution_texts, parity_words
-from ifair.results import EVIDENCE, Evidence, Point, check_results
+from ifair.results import EVIDENCE, Evidence, Point, check_results, with_ends
 
 
 def card(evidence: Evidence, choice: str = "balanced") -> list[Block]:
