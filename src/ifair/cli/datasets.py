@@ -15,7 +15,6 @@ from ifair.datasets.registry import (
     find_about,
     find_embedded,
     find_files,
-    load,
     markdown_table,
 )
 from ifair.errors import IfairError
@@ -45,6 +44,7 @@ def list_(as_json: bool, as_markdown: bool) -> None:
     ifair datasets list
     ifair datasets list --json | jq '.[].name'
     """
+    from ifair.datasets.registry import markdown_table
     from ifair.report.blocks import align_rows
 
     if as_markdown:
@@ -198,6 +198,6 @@ def _facts(name: str) -> dict[str, Any]:
 
 
 def _measure(name: str) -> Any:
-    from ifair.datasets.dataset import describe
+    from ifair.data import describe, load
 
     return describe(load(name), find_about(name).counts_protected)

@@ -10,17 +10,7 @@ from typing import Any
 
 from ifair.results import EVIDENCE, Evidence, check_results
 
-SCRIPTS = (
-    "dom.js",
-    "words.js",
-    "verdict.js",
-    "charts.js",
-    "groups.js",
-    "people.js",
-    "learned.js",
-    "appendix.js",
-    "main.js",
-)
+SCRIPTS = ("dom", "words", "verdict", "charts", "groups", "people", "learned", "appendix", "main")
 """The page's own scripts, in order; they share one scope."""
 
 MOST_BYTES = 2_050_000
@@ -52,7 +42,7 @@ def page(evidence: Evidence) -> str:
 
     markup = markupsafe.Markup  # what this package wrote itself; everything else is escaped
     # Its files in one scope of their own.
-    parts = "\n".join(read_text(f"static/{name}") for name in SCRIPTS)
+    parts = "\n".join(read_text(f"static/{name}.js") for name in SCRIPTS)
     program = f'(() => {{\n"use strict";\n{parts}\n}})();'
     summary, people = separate_people(evidence)
     style, about = read_text("static/report.css"), embed_data(summary)

@@ -18,13 +18,6 @@ METHODS = {
     "ifair": "iFair",
 }
 DATASETS = {"compas": "COMPAS", "census": "Census", "credit": "Credit", "xing": "Xing", "airbnb": "Airbnb"}
-MEASURES = {
-    "AUC_of_scores": "AUC of scores",
-    "yNN_of_all": "yNN of all",
-    "percent_protected": "% protected",
-    "percent_held": "% held",
-    "base_rate": "base rate",
-}
 RULES = {"most_useful": "most useful", "fairest": "fairest", "balanced": "balanced"}
 """The paper calls them "max utility", "max fairness" and "optimal"."""
 
@@ -78,8 +71,8 @@ def model(name: str, task: str) -> str:
 
 
 def measure(name: str) -> str:
-    """A measure's name in words."""
-    return MEASURES.get(name, name)
+    """A measure's name in words, such as ``AUC of scores`` or ``% protected``."""
+    return name.replace("percent_", "% ").replace("_", " ")
 
 
 def digits(name: str) -> int:

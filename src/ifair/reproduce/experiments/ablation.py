@@ -32,6 +32,7 @@ from ifair.results import Results
 BASE = "paper"
 
 _BLIND = {"freeze_protected": True, "utility_columns": "unprotected"}
+_EUCLIDEAN = {"fairness_distance": "euclidean"}
 
 VARIANTS: dict[str, dict[str, Any]] = {
     BASE: {},
@@ -47,15 +48,11 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "memberships+unit_variance": {"output": "membership", "unit_variance": True},
     "frozen": {"freeze_protected": True},
     "frozen+unprotected_utility": _BLIND,
-    "euclidean": {"fairness_distance": "euclidean"},
-    "euclidean+frozen+unprotected_utility": {"fairness_distance": "euclidean", **_BLIND},
+    "euclidean": _EUCLIDEAN,
+    "euclidean+frozen+unprotected_utility": {**_EUCLIDEAN, **_BLIND},
     "principal_start": {"init": "principal"},
     "principal_start+frozen+unprotected_utility": {"init": "principal", **_BLIND},
-    "principal_start+euclidean+frozen+unprotected_utility": {
-        "init": "principal",
-        "fairness_distance": "euclidean",
-        **_BLIND,
-    },
+    "principal_start+euclidean+frozen+unprotected_utility": {"init": "principal", **_EUCLIDEAN, **_BLIND},
 }
 """By name what is changed of iFair-b. ``K`` is changed in the grid, which keeps its size; ``unit_variance`` scales the
 columns of the representation, as the encoder does those of the data."""
