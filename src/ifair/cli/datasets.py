@@ -8,15 +8,7 @@ import click
 
 from ifair.cli.output import echo_json, json_option
 from ifair.datasets.local_files import cache_folder, data_folder, locate
-from ifair.datasets.registry import (
-    HEADER,
-    dataset_names,
-    figures,
-    find_about,
-    find_embedded,
-    find_files,
-    markdown_table,
-)
+from ifair.datasets.registry import HEADER, dataset_names, figures, find_about, find_embedded, find_files
 from ifair.errors import IfairError
 
 
