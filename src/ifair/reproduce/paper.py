@@ -35,7 +35,6 @@ for _rule, _method, *_figures in map(str.split, _TABLE.strip().splitlines()[1:])
         for i, name in enumerate(("compas", "census", "credit"))
     }
 
-# fmt: off
 RANKING: dict[str, dict[str, dict[str, float]]] = {
     "xing": {
         "full": _ranking_line(1.00, 1.00, 0.93, 32.50),
@@ -68,4 +67,3 @@ SENSITIVITY: list[dict[str, Any]] = [
     {"weights": [1.00, 1.00, 1.00], "base_rate": 32.68, **_ranking_line(0.76, 0.57, 1.00, 31.07)},
 ]
 """Sensitivity of iFair to the weights of work, education and views in Xing's score."""
-# fmt: on
