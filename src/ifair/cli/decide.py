@@ -6,15 +6,7 @@ from typing import Any
 import click
 
 from ifair.cli.extras import needs
-from ifair.cli.output import (
-    INPUT,
-    TableOutput,
-    find_free_names,
-    json_option,
-    missing_option,
-    output_option,
-    trusted_option,
-)
+from ifair.cli.output import INPUT, TableOutput, json_option, missing_option, output_option, trusted_option
 from ifair.cli.terminal_text import make_printable, warn
 from ifair.errors import unknown_name
 
@@ -156,7 +148,7 @@ def _read_rows(
 
 def _add_id(decided: Any, rows: Any, id_: str | None) -> Any:
     """The table to write: what names a row comes first."""
-    written = decided.set_axis(find_free_names(decided.columns, [] if id_ is None else [id_]), axis=1)
+    written = decided.set_axis(TableOutput.find_free_names(decided.columns, [] if id_ is None else [id_]), axis=1)
     if id_ is not None:
         written.insert(0, id_, rows[id_].to_numpy())
     return written

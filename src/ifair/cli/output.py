@@ -95,22 +95,6 @@ trusted_option = click.option(
 """Of verbs that take a model."""
 
 
-def find_free_names(added: Iterable[str], taken: Iterable[str]) -> list[str]:
-    """What to call columns that a command adds, so that none has the name of one that is taken; changes are told."""
-    wanted, taken = list(added), set(taken)
-    used = {*taken, *wanted}
-    names = []
-    for name in wanted:
-        free = name
-        if name in taken:
-            tries = (f"ifair_{name}{end}" for end in chain([""], map("_{}".format, count(2))))
-            free = next(one for one in tries if one not in used)
-            used.add(free)
-            warn(f"the table has a column {name!r}: the added one is called {free!r}")
-        names.append(free)
-    return names
-
-
 @contextmanager
 def explain_write_errors(path: Path) -> Iterator[None]:
     """Tell what stands in the way of a file as an error of the command."""
@@ -141,6 +125,22 @@ class TableOutput:
 
             check_table_name(path)
             prepare_output(path, "table")
+
+    @staticmethod
+    def find_free_names(added: Iterable[str], taken: Iterable[str]) -> list[str]:
+        """What to call columns that a command adds, so that none is called like one that is taken; changes are told."""
+        wanted, taken = list(added), set(taken)
+        used = {*taken, *wanted}
+        names = []
+        for name in wanted:
+            free = name
+            if name in taken:
+                tries = (f"ifair_{name}{end}" for end in chain([""], map("_{}".format, count(2))))
+                free = next(one for one in tries if one not in used)
+                used.add(free)
+                warn(f"the table has a column {name!r}: the added one is called {free!r}")
+            names.append(free)
+        return names
 
     @contextmanager
     def open(self) -> Iterator[Any]:

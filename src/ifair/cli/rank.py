@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from ifair.cli.extras import needs
-from ifair.cli.output import INPUT, TableOutput, find_free_names, json_option, output_option, trusted_option
+from ifair.cli.output import INPUT, TableOutput, json_option, output_option, trusted_option
 from ifair.cli.roles_options import needs_protected, roles_options
 from ifair.cli.terminal_text import list_given, make_printable, tell_warnings, warn
 from ifair.errors import IfairError, unknown_name
@@ -97,7 +97,7 @@ def rank(
         found = FAStarIR(k=top, p=min_share, alpha=alpha).rank(scores, sensitive_features=group, query=query)
     by_score = FAStarIR(p=0).rank(scores, sensitive_features=group, query=query).rank
     moved = by_score - found.rank
-    added = dict(zip(find_free_names(NEW, rows.columns), (found.rank, found.scores, moved)))
+    added = dict(zip(ranking.find_free_names(NEW, rows.columns), (found.rank, found.scores, moved)))
     changes = _compare_rankings(found, moved, group, query, top, (min_share, alpha))
     facts = {"min_share": min_share, "alpha": alpha, "top": top, "queries": changes}
     text = _describe_changes(changes, int(group.sum()), min_share, alpha)

@@ -6,16 +6,7 @@ from pathlib import Path
 import click
 
 from ifair.cli.extras import needs
-from ifair.cli.output import (
-    INPUT,
-    TableOutput,
-    echo_json,
-    find_free_names,
-    json_option,
-    missing_option,
-    output_option,
-    trusted_option,
-)
+from ifair.cli.output import INPUT, TableOutput, echo_json, json_option, missing_option, output_option, trusted_option
 from ifair.cli.terminal_text import warn
 from ifair.errors import unknown_name
 
@@ -93,8 +84,8 @@ def transform(
             if decide and fitted.classifies:
                 added = {"decision": fitted.decide(records), **added}
             if not columns:
-                represented = find_free_names(result.columns, carried)
-                decided = find_free_names(added, [*carried, *represented])
+                represented = written.find_free_names(result.columns, carried)
+                decided = written.find_free_names(added, [*carried, *represented])
                 columns = [*carried, *decided, *represented]
             parts = [block[carried], pd.DataFrame(added, index=block.index), result]
             writer.write(pd.concat(parts, axis=1).set_axis(columns, axis=1))
