@@ -175,3 +175,14 @@ def group_results(records: Records, *fields: str) -> dict[Any, Any]:
     for record in records:
         parts[getattr(record.case, fields[0])].append(record)
     return {value: group_results(part, *fields[1:]) for value, part in parts.items()}
+
+
+def for_each_dataset(*fields: str) -> Callable[[Callable[[Any], Any]], Callable[[Records], dict[str, Any]]]:
+    """Make a summary of one dataset, from its results by these fields of their cases, one of all datasets by name."""
+
+    def decorate(summarise: Callable[[Any], Any]) -> Callable[[Records], dict[str, Any]]:
+        return lambda records: {
+            dataset: summarise(found) for dataset, found in group_results(records, "dataset", *fields).items()
+        }
+
+    return decorate

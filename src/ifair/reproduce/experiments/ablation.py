@@ -25,7 +25,7 @@ from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Table, T
 from ifair.report.pictures import BLUE, GREEN, ORANGE, RED, add_legend, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, prepare, represent, train_grid
-from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Unit, group_results, make_unit
+from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Unit, for_each_dataset, make_unit
 from ifair.reproduce.verdicts import LEVEL, is_clear
 from ifair.results import Results
 
@@ -161,18 +161,14 @@ def map_settings(case: Case, parts: Split) -> Iterator[tuple[dict[str, Any], lis
         yield setting, mapped
 
 
-def summarise(records: Records) -> dict[str, Any]:
-    """By dataset: what every variant reached over the splits, and how it compares with the paper's iFair-b.
+@for_each_dataset("method")
+def summarise(by_variant: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+    """What every variant reached over the splits, and how it compares with the paper's iFair-b.
 
     ``utility``, the name of the measure; ``variants``, by name mean and spread of what :func:`summarise_split` gives;
     ``against_paper``, for hypervolume and harmonic mean the difference of the paper's less each other's; ``ahead``, by
     variant the number of splits with more hypervolume than the paper's; ``skipped``, by variant the reason.
     """
-    found = group_results(records, "dataset", "method")
-    return {dataset: _summarise_dataset(by_variant) for dataset, by_variant in found.items()}
-
-
-def _summarise_dataset(by_variant: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
     skipped = {name: one["skipped"] for name, results in by_variant.items() for one in results if "skipped" in one}
     reached = {
         name: [summarise_split(result) for result in results]

@@ -26,7 +26,7 @@ from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Table, T
 from ifair.report.pictures import add_legend, light_grid, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, prepare
-from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Unit, group_results, make_unit
+from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Unit, for_each_dataset, make_unit
 from ifair.reproduce.score_families import NAMES, POST, STRENGTHS, ScoreFamilies
 from ifair.reproduce.tradeoff import find_front
 from ifair.reproduce.verdicts import NO, YES, format_difference
@@ -163,13 +163,10 @@ def calibration_error(y: Floats, chances: Floats, bins: int = 10) -> float:
     return float(np.sum(gaps) / len(y))
 
 
-def summarise(records: Records) -> dict[str, Any]:
-    """By dataset: hypervolumes over splits by plane and family (``volumes``), and the settings' ``points``, means over
+@for_each_dataset()
+def summarise(found: list[Any]) -> dict[str, Any]:
+    """Hypervolumes over splits by plane and family (``volumes``), and the settings' ``points``, means over
     the test parts; how far ours is ``ahead`` of the best rival; and what smoothing does to people (``effects``)."""
-    return {dataset: _summarise_dataset(found) for dataset, found in group_results(records, "dataset").items()}
-
-
-def _summarise_dataset(found: list[Any]) -> dict[str, Any]:
     sample = next(iter(found[0]["rows"].values()))[0]["test"]
     planes = ("ranking",) if "MAP" in sample else ("labels", "thresholds", "ranks")
     volumes, ahead, points = {}, {}, {}

@@ -15,7 +15,7 @@ from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table,
 from ifair.report.pictures import BLUE, GREY, RED, add_legend, light_grid, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, prepare, train_chosen
-from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Unit, group_results, plan_chosen
+from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Unit, for_each_dataset, plan_chosen
 from ifair.reproduce.verdicts import format_spread, judge_claim
 from ifair.results import Results
 
@@ -43,18 +43,12 @@ def enforce_parity(case: Case) -> dict[str, Any]:
     }
 
 
-def summarise(records: Records) -> dict[str, Any]:
-    """By dataset: measures ``without`` FA*IR, and under ``rows`` those of every ``p`` (``test``)."""
-    return {
-        dataset: {
-            "without": spreads([result["without"] for result in results]),
-            "rows": [
-                {"p": rows[0]["p"], "test": spreads([row["test"] for row in rows])}
-                for rows in zip(*(result["rows"] for result in results))
-            ],
-        }
-        for dataset, results in group_results(records, "dataset").items()
-    }
+@for_each_dataset()
+def summarise(results: list[Any]) -> dict[str, Any]:
+    """Measures ``without`` FA*IR, and under ``rows`` those of every ``p`` (``test``)."""
+    by_p = zip(*(result["rows"] for result in results))
+    rows = [{"p": rows[0]["p"], "test": spreads([row["test"] for row in rows])} for rows in by_p]
+    return {"without": spreads([result["without"] for result in results]), "rows": rows}
 
 
 def section(found: Any, results: Results) -> list[Block]:
