@@ -25,6 +25,9 @@ _HOLDS = {
 _TIMES = {"datetime", "datetime64", "date", "time", "timedelta", "timedelta64", "period"}
 # Everything downstream squares these numbers and adds the squares up.
 LARGEST = 1e150
+IQR_OF_NORMAL = 1.349
+"""Interquartile range of a normal distribution in standard deviations: makes the unit of a normal column its own."""
+
 # Below this, rounding may have made what was 0 before scaling.
 _NOTHING = 1e-6
 
@@ -170,3 +173,20 @@ def check_attributes(
                 f"column {name!r} has {many} categories, which make {many} columns: kept; lump rare ones with "
                 "max_categories or min_frequency, or drop it"
             )
+
+
+def robust_size(values: NDArray[np.float64]) -> float:
+    """A typical difference that outliers and rare values do not move.
+
+    Examples
+    --------
+    >>> robust_size(np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 4.0, 6.0]))
+    5.0
+    """
+    if len(values) == 0:
+        return 1.0
+    low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
+    if high > low:
+        return float((high - low) / IQR_OF_NORMAL)
+    away = np.abs(values - middle)
+    return float(away[away > 0].mean()) if (away > 0).any() else 1.0

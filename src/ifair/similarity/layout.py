@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from ifair.encode.attribute import robust_size
 from ifair.encode.cell_by_cell import BOOLEANS, NUMBERS, TEXT, is_gap
-from ifair.encode.robust_units import robust_size
 from ifair.errors import IfairError
 from ifair.similarity.peers import Points
 
