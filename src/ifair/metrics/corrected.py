@@ -102,8 +102,8 @@ def _correct_queries(
     for _, rows in split_by_query(query, len(unlike)):
         some = None if weights is None else weights[rows]
         chance = differ(decided[rows], some)
-        corrected = 1 - _average_people(unlike[rows], some) / chance if chance > 0 else 0.0
-        found.append(chance if np.isnan(chance) else corrected)
+        differing = average(unlike[rows], some, ~np.isnan(unlike[rows]))  # NaN is of people without peers
+        found.append(chance if np.isnan(chance) else 1 - differing / chance if chance > 0 else 0.0)
     return average_defined(found)
 
 
@@ -168,7 +168,7 @@ def rank_consistency(
     near = resolve_neighbours(len(values), X, **options)
     apart = average_neighbours(differ_in_rank(values, near, options.get("query"), weights), near)
     return average_defined(
-        1 - 3 * _average_people(apart[rows], None if weights is None else weights[rows])
+        1 - 3 * average(apart[rows], None if weights is None else weights[rows], ~np.isnan(apart[rows]))
         for _, rows in split_by_query(options.get("query"), len(values))
     )
 
@@ -196,11 +196,6 @@ def differ_in_rank(scores: Floats, near: Ints, query: Any = None, weights: Float
         tied[rows] = (counts[level] + 1) / (3 * (n + 1))
     own, others = ranks[:, None], ranks[near]
     return np.where(own == others, tied[:, None], np.abs(own - others))
-
-
-def _average_people(values: Floats, weights: Floats | None = None) -> float:
-    """Mean over people; those without peers, who have NaN, do not take part."""
-    return average(values, weights, ~np.isnan(values))
 
 
 def _find_classes(y: ArrayLike) -> Ints | None:
