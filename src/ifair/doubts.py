@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -33,14 +32,10 @@ _PLAIN_NUMBER = r"-?\d+(\.\d+)?"
 class Doubt:
     """Why a column is hardly an attribute."""
 
-    reason: str
-    """A half-sentence with the column as its subject."""
-    leave_out: bool = True
-    """Whether it is left out for it."""
-    advice: str = ""
-    """What to do instead, where there is something."""
-    names_people: bool = False
-    """Whether it is text that names people rather than says something about them: no two share it, or hardly."""
+    reason: str  # a half-sentence with the column as its subject
+    leave_out: bool = True  # whether it is left out for it
+    advice: str = ""  # what to do instead, where there is something
+    names_people: bool = False  # whether it is text that names people, not what they are like: hardly any two share it
 
 
 def find_doubt(column: pd.Series) -> Doubt | None:
@@ -54,7 +49,9 @@ def find_doubt(column: pd.Series) -> Doubt | None:
     if different == 0:
         return Doubt("holds no value")
     if different == 1 and len(present) == len(column):
-        return Doubt(f"has one value, {as_plain(present.iloc[0])!r}, for everybody")
+        value = present.iloc[0]
+        # 3, not np.int64(3)
+        return Doubt(f"has one value, {value.item() if isinstance(value, np.generic) else value!r}, for everybody")
     unique = different == len(column)
     if is_float_dtype(column) and unique and len(present) >= FEWEST_RECORDS and (present.abs() >= EXACT).all():
         return Doubt("holds whole numbers of many digits, different in every row, like an identifier")
@@ -63,7 +60,10 @@ def find_doubt(column: pd.Series) -> Doubt | None:
     if is_integer_dtype(column):
         if not unique:
             return None
-        if _counts_records(column) or is_called_an_id(column.name):
+        # In order, or with hardly a gap, they count the records.
+        in_order = column.is_monotonic_increasing or column.is_monotonic_decreasing
+        counts = in_order or int(column.max()) - int(column.min()) < 2 * len(column)
+        if counts or is_called_an_id(column.name):
             return Doubt("is different in every row, like an identifier")
         return Doubt("is a whole number and different in every row, which may be an identifier", leave_out=False)
     few = different <= MOST_DIFFERENT * len(present)
@@ -82,24 +82,15 @@ def find_doubt(column: pd.Series) -> Doubt | None:
 
 
 def count_many_categories(column: pd.Series) -> int | None:
-    """How many categories a column has, if they are very many."""
+    """How many categories a column has, if they are very many: more than 100, or than a quarter of the records."""
     different = int(column.nunique())
-    return different if are_many(different, len(column)) else None
-
-
-def are_many(n_categories: int, n_records: int) -> bool:
-    """Whether so many categories deserve a word: more than 100, or than a quarter of the records."""
-    return n_categories > MANY_CATEGORIES or (n_categories > MANY_FOR_FEW and n_categories > n_records / 4)
+    many = different > MANY_CATEGORIES or (different > MANY_FOR_FEW and different > len(column) / 4)
+    return different if many else None
 
 
 def is_called_an_id(name: object) -> bool:
     """Whether a column's name says that it names records: ``customer_id``, ``rowNr``."""
     return _CALLED_AN_ID.search(str(name)) is not None
-
-
-def as_plain(value: Any) -> Any:
-    """A cell as Python's own number or text: 3, not np.int64(3)."""
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def _find_disguise(texts: pd.Series, *, leave_out: bool, unique: bool) -> Doubt | None:
@@ -118,9 +109,3 @@ def _find_disguise(texts: pd.Series, *, leave_out: bool, unique: bool) -> Doubt 
         )
         return Doubt(reason, leave_out, "write plain numbers, such as 22305 or 0.5, instead", names_people=unique)
     return None
-
-
-def _counts_records(column: pd.Series) -> bool:
-    """Whether whole numbers count the records: in order, or with hardly a gap."""
-    in_order = column.is_monotonic_increasing or column.is_monotonic_decreasing
-    return bool(in_order or int(column.max()) - int(column.min()) < 2 * len(column))

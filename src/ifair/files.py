@@ -49,7 +49,8 @@ def check_output(
     The inputs are files that are read, or written besides, by what to call them; links to them are found out.
     """
     for name, other in (inputs or {}).items():
-        if _is_same_file(path, other):
+        both = path.exists() and other.exists()
+        if path.samefile(other) if both else os.path.realpath(path) == os.path.realpath(other):
             raise IfairError(f"the output {path} would replace {name} ({other}); give it another name")
     place = _find_place(path)
     if not place.parent.is_dir():
@@ -74,12 +75,6 @@ def _find_place(path: Path) -> Path:
     if os.path.lexists(place) and not place.is_file():
         raise IfairError(f"cannot write {path}: it is a device, a pipe or a link to itself, not a file")
     return place
-
-
-def _is_same_file(one: Path, other: Path) -> bool:
-    if one.exists() and other.exists():
-        return one.samefile(other)
-    return os.path.realpath(one) == os.path.realpath(other)
 
 
 def _recognise_kind(path: Path) -> str | None:

@@ -178,6 +178,4 @@ def _all_plain(data: list[Any], item: Any) -> bool:
     )
 
 
-@cache
-def _hints(schema: Any) -> dict[str, Any]:
-    return get_type_hints(schema)
+_hints = cache(get_type_hints)

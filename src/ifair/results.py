@@ -475,6 +475,31 @@ def list_versions() -> dict[str, str]:
     return found
 
 
+def find_measure(point: Point, measure: str) -> Any:
+    """The estimate and its ends, wherever the evidence has them."""
+    if measure.startswith("gap:"):
+        one = next((g for g in point["groups"] if g["partition"] == measure.removeprefix("gap:")), None)
+        return one and with_ends(one["parity"], one.get("parity_interval"))
+    if measure == "flip":
+        flip = point["flip"]
+        if flip is None:
+            return None
+        value = flip["mean"] if flip["share_flipped"] is None else flip["share_flipped"]
+        # What cannot happen needs no interval.
+        return with_ends(value, None if point["blind"] else flip.get("interval"))
+    if measure == "leak":
+        attack = next(iter(point["adversary"]), None)
+        ends = [attack["low"], attack["high"]] if attack and attack["interval_of"] == "auc" else None
+        return attack and with_ends(attack["auc"], ends)
+    return point["test"].get(measure)
+
+
+def with_ends(value: float | None, ends: Any = None) -> dict[str, Any]:
+    """A number and the ends of its interval, if there is one."""
+    low, high = ends or (None, None)
+    return {"estimate": value, "low": low, "high": high}
+
+
 def read_results(path: Path, format_: Format) -> Any:
     """Plain data that one of our commands wrote, compared with its type."""
     check_regular(path)

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ifair.audit.people_view import describe_group
 from ifair.audit.referee import MATTERS, compare_points, draw_front, give_verdicts, judge_difference, net_gain
-from ifair.audit.roles_in_words import describe_group
 from ifair.data import from_table
 from ifair.evaluate.resampling import Measured
 from ifair.evaluate.splits import split_table

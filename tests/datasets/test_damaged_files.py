@@ -13,10 +13,9 @@ from ifair.data import DataError, from_table
 from ifair.datasets.about import DataFile
 from ifair.datasets.catalogue.airbnb import RANGES as LISTING_RANGES
 from ifair.datasets.catalogue.airbnb import make_listings
-from ifair.datasets.catalogue.census import KNOWN as CENSUS_KNOWN
-from ifair.datasets.catalogue.census import RANGES as CENSUS_RANGES
+from ifair.datasets.catalogue.census import ATTRIBUTES as CENSUS_ATTRIBUTES
 from ifair.datasets.catalogue.compas import KNOWN as COMPAS_KNOWN
-from ifair.datasets.catalogue.credit import CODES, RANGES
+from ifair.datasets.catalogue.credit import ATTRIBUTES as CREDIT_ATTRIBUTES
 from ifair.datasets.local_files import read_verified
 
 FORMATS = ["credit", "census", "compas", "xing", "airbnb", "first_names"]
@@ -64,12 +63,13 @@ def check_sound(name, parsed):
     assert len(parsed)
     if name == "xing":
         assert (parsed[["work_months", "education_months", "profile_views"]] >= 0).all(axis=None)
-    numeric = {"credit": RANGES, "census": CENSUS_RANGES, "airbnb": LISTING_RANGES}.get(name, {})
-    for column, (low, high) in numeric.items():
-        assert parsed[column].dropna().between(low, high).all()
+    attributes = {"credit": CREDIT_ATTRIBUTES, "census": CENSUS_ATTRIBUTES, "airbnb": LISTING_RANGES}.get(name, {})
+    for column, held in attributes.items():
+        if isinstance(held, tuple):
+            assert parsed[column].dropna().between(*held).all()
     known = {
-        "credit": {c: set(v.values()) for c, v in CODES.items()},
-        "census": {c: set(v.split(", ")) for c, v in CENSUS_KNOWN.items()},
+        "credit": {c: set(v.values()) for c, v in CREDIT_ATTRIBUTES.items() if isinstance(v, dict)},
+        "census": {c: set(v) for c, v in CENSUS_ATTRIBUTES.items() if isinstance(v, list)},
         "compas": {"race": set(COMPAS_KNOWN["race"]), "charge_degree": {"felony", "misdemeanor"}},
         "xing": {"sex": {"female", "male", "unclear"}},
         "airbnb": {"room_type": {"entire home", "private room", "shared room"}},

@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import tarfile
 import threading
 import time
 import zipfile
@@ -242,25 +241,9 @@ def zipped(members):
     return out.getvalue()
 
 
-def tarred(members):
-    """Files by their content, and links by the path that they lead to."""
-    out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode="w:gz") as archive:
-        for name, content in members.items():
-            entry = tarfile.TarInfo(name)
-            if isinstance(content, str):
-                entry.type, entry.linkname = tarfile.SYMTYPE, content
-                archive.addfile(entry)
-            else:
-                entry.size = len(content)
-                archive.addfile(entry, io.BytesIO(content))
-    return out.getvalue()
-
-
-@pytest.mark.parametrize("pack", [zipped, tarred])
-def test_only_the_member_asked_for_leaves_an_archive(cache, server, tmp_path, pack):
+def test_only_the_member_asked_for_leaves_an_archive(cache, server, tmp_path):
     hostile = {"../../evil": b"evil", "/tmp/evil": b"evil", "inside/adult.data": CONTENT, "x.py": b"raise SystemExit"}
-    server.bodies["/good.archive"] = pack(hostile)
+    server.bodies["/good.archive"] = zipped(hostile)
     fetch_file(data_file(Origin(f"{server.url}/good.archive", "inside/adult.data")))
     assert everything_under(cache) == ["census/adult.data"]
     assert not list(tmp_path.rglob("evil"))
@@ -270,14 +253,10 @@ def test_only_the_member_asked_for_leaves_an_archive(cache, server, tmp_path, pa
 BOMB = b"0" * 50_000_000
 BAD_ARCHIVES = {
     "no member": (zipped({"other": b"x"}), "cannot be read"),
-    "no tar member": (tarred({"other": b"x"}), "does not hold the file"),
     "bomb": (zipped({"adult.data": BOMB}), "or a larger one"),
-    "tar bomb": (tarred({"adult.data": BOMB}), "or a larger one"),
     "no archive": (b"no archive at all", "cannot be read"),
     "cut": (zipped({"adult.data": CONTENT})[:-40], "cannot be read"),
-    "tar cut": (tarred({"adult.data": CONTENT})[:200], "cannot be read"),
     "nonsense": (b"PK\x03\x04" + b"\xff" * 100 + b"PK\x05\x06" + b"\0" * 18, "cannot be read"),
-    "a link, not followed": (tarred({"adult.data": "/etc/hostname"}), "does not hold the file"),
 }
 
 

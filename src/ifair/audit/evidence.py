@@ -9,10 +9,9 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 
 from ifair.audit.cautions import CHANCE, list_cautions
-from ifair.audit.people_view import describe_people
+from ifair.audit.people_view import describe_group, describe_people
 from ifair.audit.points import judge_point, try_candidate
 from ifair.audit.referee import compare_points, draw_front, give_verdicts
-from ifair.audit.roles_in_words import describe_group
 from ifair.audit.tuning import (
     SOLVER,
     choose_penalised,

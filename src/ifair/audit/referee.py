@@ -9,7 +9,7 @@ from ifair.audit.cautions import ONE_DECISION, percent
 from ifair.evaluate.measures import plain_number
 from ifair.evaluate.resampling import Measured
 from ifair.evaluate.statistics import quantile_interval
-from ifair.results import Choices, Difference, Estimate, FrontStep, Point, Utility, Verdict
+from ifair.results import Choices, Difference, Estimate, FrontStep, Point, Utility, Verdict, find_measure
 
 REFERENCES = ("full", "deleted", "penalised")
 """Roles of the points that others are compared with."""
@@ -22,6 +22,9 @@ CONSISTENCY = "ranks"
 
 NOTHING = 1e-9
 """What arithmetic may leave of a difference of zero."""
+
+NEVER: Estimate = {"estimate": 0.0, "low": 0.0, "high": 0.0}
+"""What cannot happen by construction."""
 
 MATTERS = 0.01
 """Of what lies between chance and perfection: a smaller difference decides nothing."""
@@ -82,24 +85,10 @@ def _compare_ends(one: Point, other: Point) -> dict[str, Estimate]:
     """
     found = {}
     if one["flip"] and other["flip"]:
-        found["flip"] = _subtract(_flips(one), _flips(other))
+        found["flip"] = _subtract(*(NEVER if point["blind"] else find_measure(point, "flip") for point in (one, other)))
     if one["adversary"] and other["adversary"] and one["adversary"][0]["interval_of"] == "auc":
-        found["leak"] = _subtract(*(_attack(point) for point in (one, other)))
+        found["leak"] = _subtract(*(find_measure(point, "leak") for point in (one, other)))
     return found
-
-
-def _flips(point: Point) -> Estimate:
-    flip: Any = point["flip"] or {}
-    value = flip.get("share_flipped") if flip.get("share_flipped") is not None else flip.get("mean")
-    low, high = flip.get("interval") or [None, None]
-    if point["blind"]:
-        low = high = value = 0.0
-    return {"estimate": value, "low": low, "high": high}
-
-
-def _attack(point: Point) -> Estimate:
-    attack = point["adversary"][0]
-    return {"estimate": attack["auc"], "low": attack["low"], "high": attack["high"]}
 
 
 def _subtract(one: Estimate, other: Estimate) -> Estimate:

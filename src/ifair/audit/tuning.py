@@ -21,7 +21,7 @@ from ifair.evaluate.rules import RULES, choose, find_worthwhile, is_nearly_one_d
 from ifair.evaluate.search import Progress, search
 from ifair.evaluate.splits import split_table
 from ifair.evaluate.training import check_parity, train
-from ifair.results import Choices, Parity, Role, TunedData, TunedPoint, Tuning
+from ifair.results import Choices, Parity, Role, TunedPoint, Tuning
 
 MEASURES = ("utility", "ranks")
 """Both of scores, so that neither a threshold nor a constant wins."""
@@ -129,7 +129,7 @@ def tune(
             trained = trained if parity is None else trained.at_parity(parts.validation, *parity)
             return dict(brief_measures(parts.validation, trained.outcome(parts.validation), parts))
 
-    about = {
+    about: dict[str, Any] = {
         "data": fingerprint_dataset(dataset),
         "categorical": list(categorical),
         "solver": options,
@@ -158,7 +158,7 @@ def tune(
     found: Tuning = {
         "format": "ifair-tuning",
         "version": 3,
-        "data": _describe_data(dataset),
+        "data": {"name": dataset.name, "records": len(dataset), "fingerprint": about["data"]},
         "task": parts.task,
         "utility": USEFULNESS[parts.task][0],
         "seed": seed,
@@ -172,19 +172,10 @@ def tune(
         "learned_from": len(parts.train),
         "threshold": threshold if parts.task == "classification" else None,
     }
+    if dataset.weight is not None:
+        found["data"]["weighted_by"] = str(dataset.weight.name)
     if parity is not None:
         found["parity"] = cast(Parity, {"kind": parity[0], "groups": parity[1]})
-    return found
-
-
-def _describe_data(dataset: Dataset) -> TunedData:
-    found: TunedData = {
-        "name": dataset.name,
-        "records": len(dataset),
-        "fingerprint": fingerprint_dataset(dataset),
-    }
-    if dataset.weight is not None:
-        found["weighted_by"] = str(dataset.weight.name)
     return found
 
 

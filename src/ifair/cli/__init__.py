@@ -49,17 +49,10 @@ class Overview(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(len(name) for name in self.commands)
-        listed = [name for names in SECTIONS.values() for name in names]
-        others = tuple(name for name in self.commands if name not in listed)
-        for title, names in {**SECTIONS, "More": others}.items():
-            rows = [
-                (name.ljust(width), self.commands[name].get_short_help_str(formatter.width - width - 6))
-                for name in names
-                if name in self.commands
-            ]
-            if rows:
-                with formatter.section(title):
-                    formatter.write_dl(rows)
+        for title, names in SECTIONS.items():
+            texts = [self.commands[name].get_short_help_str(formatter.width - width - 6) for name in names]
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), text) for name, text in zip(names, texts)])
 
 
 @click.group(

@@ -1,13 +1,12 @@
 """What the verbs that judge a table of people share: reading it, its options, and the audit itself."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
 from ifair.cli.live_progress import StepLines
-from ifair.cli.output import INPUT
+from ifair.cli.output import INPUT, join_options
 from ifair.cli.terminal_text import make_printable, warn
 from ifair.errors import IfairError
 from ifair.results import TUNING, Evidence, Tuning, read_results
@@ -30,26 +29,20 @@ def estimator_option(*, several: bool = True) -> Any:
     )
 
 
-def threshold_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that say who is decided about positively."""
-    rate = click.option(
-        "--rate", type=click.FloatRange(0, 1), help="Decide about so many positively, a share of people."
-    )
-    threshold = click.option("--threshold", type=float, help="Decide positively above this score; 0.5 by default.")
-    return threshold(rate(command))
-
-
-def parity_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that give groups the same rate."""
-    groups = click.option(
-        "--groups", metavar="COLUMN", help="The group of each person, for --parity; by default the protected column."
-    )
-    parity = click.option(
+threshold_options = join_options(
+    click.option("--threshold", type=float, help="Decide positively above this score; 0.5 by default."),
+    click.option("--rate", type=click.FloatRange(0, 1), help="Decide about so many positively, a share of people."),
+)
+parity_options = join_options(
+    click.option(
         "--parity",
         type=click.Choice(["selection", "opportunity"]),
         help="Decide positively about every group at the same rate: of all, or of those expected to be positive.",
-    )
-    return parity(groups(command))
+    ),
+    click.option(
+        "--groups", metavar="COLUMN", help="The group of each person, for --parity; by default the protected column."
+    ),
+)
 
 
 def find_parity(parity: str | None, groups: str | None, roles: Any) -> tuple[str, str] | None:
@@ -63,7 +56,7 @@ def find_parity(parity: str | None, groups: str | None, roles: Any) -> tuple[str
     return parity, groups or roles.protected[0]
 
 
-OPTIONS = (
+audit_options = join_options(
     click.option(
         "--tuning",
         type=INPUT,
@@ -82,13 +75,6 @@ OPTIONS = (
 )
 
 
-def audit_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of an audit."""
-    for option in reversed(OPTIONS):
-        command = option(command)
-    return command
-
-
 def read_people(table: Path, roles: Any, *more: str | None) -> tuple[Any, ...]:
     """The table as a Dataset, the ids of its people or None, and columns that are no attributes, or None.
 
@@ -103,15 +89,13 @@ def read_people(table: Path, roles: Any, *more: str | None) -> tuple[Any, ...]:
     named = [name for name in more if name is not None]
     ignored = [*roles.ignore, *(name for name in named if name not in roles.ignore)]
     checked = check_table(table, roles.override(ignore=ignored) if named else roles)
-    warn(checked.warnings)
+    warn(*checked.warnings)
     ids = None if roles.id is None else checked.frame[roles.id].to_numpy()
     people = checked.to_dataset()
     if not roles.group and people.group.mean() > 0.5:
         warn(
-            [
-                f"{people.group.mean():.0%} of all people are the protected group: whoever has in any protected column "
-                "another value than the most frequent one; say who is meant with --group COLUMN=VALUE"
-            ]
+            f"{people.group.mean():.0%} of all people are the protected group: whoever has in any protected column "
+            "another value than the most frequent one; say who is meant with --group COLUMN=VALUE"
         )
     return people, ids, *(None if name is None else checked.frame[name] for name in more)
 

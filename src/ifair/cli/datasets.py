@@ -8,16 +8,7 @@ import click
 
 from ifair.cli.output import echo_json, json_option
 from ifair.datasets.local_files import cache_folder, data_folder, locate
-from ifair.datasets.registry import (
-    HEADER,
-    dataset_names,
-    figures,
-    find_about,
-    find_embedded,
-    find_files,
-    load,
-    markdown_table,
-)
+from ifair.datasets.registry import HEADER, dataset_names, figures, find_about, find_embedded, find_files
 from ifair.errors import IfairError
 
 
@@ -45,6 +36,7 @@ def list_(as_json: bool, as_markdown: bool) -> None:
     ifair datasets list
     ifair datasets list --json | jq '.[].name'
     """
+    from ifair.datasets.registry import markdown_table
     from ifair.report.blocks import align_rows
 
     if as_markdown:
@@ -198,6 +190,6 @@ def _facts(name: str) -> dict[str, Any]:
 
 
 def _measure(name: str) -> Any:
-    from ifair.datasets.dataset import describe
+    from ifair.data import describe, load
 
     return describe(load(name), find_about(name).counts_protected)

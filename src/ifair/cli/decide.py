@@ -6,15 +6,7 @@ from typing import Any
 import click
 
 from ifair.cli.extras import needs
-from ifair.cli.output import (
-    INPUT,
-    TableOutput,
-    find_free_names,
-    json_option,
-    missing_option,
-    output_option,
-    trusted_option,
-)
+from ifair.cli.output import INPUT, TableOutput, json_option, missing_option, output_option, trusted_option
 from ifair.cli.terminal_text import make_printable, warn
 from ifair.errors import unknown_name
 
@@ -156,7 +148,7 @@ def _read_rows(
 
 def _add_id(decided: Any, rows: Any, id_: str | None) -> Any:
     """The table to write: what names a row comes first."""
-    written = decided.set_axis(find_free_names(decided.columns, [] if id_ is None else [id_]), axis=1)
+    written = decided.set_axis(TableOutput.find_free_names(decided.columns, [] if id_ is None else [id_]), axis=1)
     if id_ is not None:
         written.insert(0, id_, rows[id_].to_numpy())
     return written
@@ -170,22 +162,15 @@ def _name_groups(frame: Any, column: str) -> Any:
 
     groups, empty = frame[column], int(frame[column].isna().sum())
     if empty:
-        warn([f"--groups {column}: {empty} people have no value, and are a group of their own"])
+        warn(f"--groups {column}: {empty} people have no value, and are a group of their own")
         groups = pd.Series(name_groups(frame, column), name=column)
-    _warn_small_groups(groups)
-    return groups.to_numpy()
-
-
-def _warn_small_groups(groups: Any) -> None:
-    """Equal rates of groups of a few people, such as those of every single age, mean little."""
     sizes = groups.value_counts()
     if len(sizes) and sizes.iloc[-1] < SMALL_GROUP:
         warn(
-            [
-                f"--groups {groups.name}: of {len(sizes)} groups {int((sizes < SMALL_GROUP).sum())} have fewer than "
-                f"{SMALL_GROUP} people, where an equal rate means little; make fewer groups of them first"
-            ]
+            f"--groups {column}: of {len(sizes)} groups {int((sizes < SMALL_GROUP).sum())} have fewer than "
+            f"{SMALL_GROUP} people, where an equal rate means little; make fewer groups of them first"
         )
+    return groups.to_numpy()
 
 
 def _make_table(batch: Any) -> Any:

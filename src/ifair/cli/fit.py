@@ -4,14 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from ifair.cli.audit_options import ROLES as AUDIT_ROLES
 from ifair.cli.audit_options import estimator_option, find_parity, parity_options, read_tuning, threshold_options
 from ifair.cli.extras import needs, needs_for_tables
 from ifair.cli.output import INPUT, echo_json, explain_write_errors, json_option, output_option, prepare_output
 from ifair.cli.roles_options import needs_protected, roles_options
-from ifair.cli.terminal_text import make_printable, tell_warnings, warn
+from ifair.cli.terminal_text import list_given, make_printable, tell_warnings, warn
 from ifair.errors import IfairError
 
 TOP_WEIGHTS = 5
@@ -19,15 +18,8 @@ MOST_CLASSES = 6
 MOST_FLIPPED = 2_000
 """People whose protected attributes are swapped, at most."""
 
-REPRESENTING = {
-    "prototypes": "-k",
-    "utility": "--lambda",
-    "fairness": "--mu",
-    "freeze": "--freeze",
-    "restarts": "--restarts",
-    "max_iter": "--max-iter",
-}
-"""Options of a representation by their parameters."""
+REPRESENTING = ("prototypes", "utility", "fairness", "freeze", "restarts", "max_iter")
+"""Parameters of a representation."""
 
 
 @click.command(short_help="Learn a fair representation, or what a tuning chose.")
@@ -118,7 +110,7 @@ def fit(
     from ifair.tables.checked_table import check_table
 
     checked = check_table(table, roles, classes=tuning is None)
-    warn(checked.warnings)
+    warn(*checked.warnings)
     people = checked.to_dataset(needs_group=tuning is not None)
     if tuning is not None:
         recipe = _read_recipe(tuning, (choice or "balanced").replace(" ", "_"), people, seed, as_audited)
@@ -126,8 +118,13 @@ def fit(
     else:
         recipe = _write_recipe(roles, consistent, estimator or "linear", seed or 0, representing)
     learned_from = recipe.pop("learned_from", people)
-    if people.target is not None and people.target.nunique() > 2 and not is_numeric_dtype(people.target):
-        _refuse_threshold(people.target, threshold, rate)
+    target = people.target
+    given = [flag for flag, value in (("threshold", threshold), ("rate", rate)) if value is not None]
+    if given and target is not None and target.nunique() > 2 and not is_numeric_dtype(target):
+        raise click.UsageError(
+            f"--{given[0]} says who is decided about positively, and {str(target.name)!r} has {target.nunique()} "
+            f"classes: leave it out, or judge one class against all others, such as --positive {target.iloc[0]}"
+        )
     click.echo(
         f"{make_printable(table.name)}: {len(learned_from)} people, {people.frame.shape[1]} attributes; learning ...",
         err=True,
@@ -167,32 +164,21 @@ def fit(
 
 def _check_options(roles: Any) -> None:
     """Refuse options that say nothing together, before anything is read."""
-    context = click.get_current_context()
-    given = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
-    representing = [flag for name, flag in REPRESENTING.items() if name in given]
+    given = list_given()
+    representing = [given[name] for name in REPRESENTING if name in given]
     deciding = [name for name in ("tuning", "consistent", "estimator") if name in given]
     if "tuning" in given:
         others = [*representing, *(f"--{name}" for name in deciding[1:])]
         if others:
             raise click.UsageError(f"the tuning says what is learned: leave {others[0]} out")
-    elif given & {"choice", "as_audited"}:
+    elif given.keys() & {"choice", "as_audited"}:
         raise click.UsageError("--choice and --as-audited are about a point of a tuning: name it with --tuning FILE")
     if "consistent" in given and representing:
         raise click.UsageError(f"--consistent learns no representation: leave {representing[0]} out")
     if roles.target is None and deciding:
         raise click.UsageError(f"--{deciding[0]} learns decisions: name the outcome with --target COLUMN")
-    if given >= {"threshold", "rate"}:
+    if given.keys() >= {"threshold", "rate"}:
         raise click.UsageError("--threshold and --rate both say who is decided about positively: give one of them")
-
-
-def _refuse_threshold(target: Any, threshold: float | None, rate: float | None) -> None:
-    """Refuse, of several classes, what says who is decided about positively."""
-    if threshold is not None or rate is not None:
-        flag = "--rate" if threshold is None else "--threshold"
-        raise click.UsageError(
-            f"{flag} says who is decided about positively, and {str(target.name)!r} has {target.nunique()} classes: "
-            f"leave it out, or judge one class against all others, such as --positive {target.iloc[0]}"
-        )
 
 
 def _write_recipe(
@@ -243,10 +229,8 @@ def _take_parity(tuned: Any, rate: float | None) -> tuple[str, str] | None:
         return None
     if rate is None:
         warn(
-            [
-                f"tuned with --parity {tuned['kind']} --groups {tuned['groups']}, and this model decides by one "
-                "threshold for all: say how many with --rate, and it keeps the parity"
-            ]
+            f"tuned with --parity {tuned['kind']} --groups {tuned['groups']}, and this model decides by one threshold "
+            "for all: say how many with --rate, and it keeps the parity"
         )
         return None
     return tuned["kind"], tuned["groups"]
@@ -395,18 +379,16 @@ def _describe_decisions(about: dict[str, Any]) -> list[str]:
         limit = f", of {len(classes)} classes ({make_printable(', '.join(classes[:MOST_CLASSES]))}" + (
             ")" if len(classes) <= MOST_CLASSES else ", ...)"
         )
-    return [
+    lines = [
         f"a {about['candidate']['model']} model of {roles['target']!r} is trained on it{limit}",
         f"if nothing but {make_printable(' and '.join(roles['protected']))} is swapped, {said}"
         + (", where people are decided about one by one" if "parity" in decision else "")
         + ("" if flips["looked_at"] else ", by construction"),
-        *([_describe_parity(decision)] if "parity" in decision else []),
     ]
-
-
-def _describe_parity(decision: dict[str, Any]) -> str:
-    whom = "" if decision["parity"] == "selection" else " of those expected to be positive"
-    return (
-        f"`ifair decide` selects every group of {make_printable(decision['groups'])!r} at the same rate{whom}, which "
-        "uses the group; scores and decisions one by one do not"
-    )
+    if "parity" in decision:
+        whom = "" if decision["parity"] == "selection" else " of those expected to be positive"
+        lines.append(
+            f"`ifair decide` selects every group of {make_printable(decision['groups'])!r} at the same rate{whom}, "
+            "which uses the group; scores and decisions one by one do not"
+        )
+    return lines

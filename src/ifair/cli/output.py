@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import reduce
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
@@ -34,19 +35,22 @@ def output_option(
     if default is not None:
         settings["default"] = Path(default)
     kind = click.Path(file_okay=not folder, dir_okay=folder, path_type=Path, allow_dash=allow_dash)
-    output = click.option("-o", "--output", type=kind, help=help_text, **settings)
-    return lambda command: output(force_option(command))
+    return join_options(click.option("-o", "--output", type=kind, help=help_text, **settings), force_option)
 
 
-def force_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The flag ``--force``; :func:`prepare_output` knows of it."""
-    return click.option(
-        "--force",
-        is_flag=True,
-        expose_value=False,
-        callback=lambda context, _, value: context.meta.update({FORCE: value}),
-        help="Replace an existing file, also one of another kind.",
-    )(command)
+def join_options(*options: Decorator) -> Decorator:
+    """Several options as one decorator, in the order of ``--help``."""
+    return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
+
+
+force_option = click.option(
+    "--force",
+    is_flag=True,
+    expose_value=False,
+    callback=lambda context, _, value: context.meta.update({FORCE: value}),
+    help="Replace an existing file, also one of another kind.",
+)
+"""Known to :func:`prepare_output`."""
 
 
 def prepare_output(path: Path, kind: str, *others: Path) -> None:
@@ -57,19 +61,13 @@ def prepare_output(path: Path, kind: str, *others: Path) -> None:
     """
     context = click.get_current_context()
     names = {parameter.name: parameter for parameter in context.command.params}
-    inputs = {
-        _name_parameter(names[name]): value
-        for name, value in context.params.items()
-        if isinstance(value, Path) and value is not path and name in names
-    }
-    besides = {f"the output {other.name}": other for other in others}
-    check_output(path, kind, inputs={**inputs, **besides}, force=bool(context.meta.get(FORCE)))
-
-
-def _name_parameter(parameter: click.Parameter) -> str:
-    if isinstance(parameter, click.Option):
-        return max(parameter.opts, key=len)
-    return f"the input {str(parameter.name).upper()}"
+    named = {}
+    for name, value in context.params.items():
+        if isinstance(value, Path) and value is not path and name in names:
+            is_option = isinstance(names[name], click.Option)
+            named[max(names[name].opts, key=len) if is_option else f"the input {name.upper()}"] = value
+    named |= {f"the output {other.name}": other for other in others}
+    check_output(path, kind, inputs=named, force=bool(context.meta.get(FORCE)))
 
 
 def json_option(what: str) -> Decorator:
@@ -95,26 +93,6 @@ trusted_option = click.option(
     help="A type in the model file that you vouch for, such as my_models.Scorer; repeat for several.",
 )
 """Of verbs that take a model."""
-
-
-def find_free_names(added: Iterable[str], taken: Iterable[str]) -> list[str]:
-    """What to call columns that a command adds, so that none has the name of one that is taken; changes are told."""
-    wanted, taken = list(added), set(taken)
-    used = {*taken, *wanted}
-    names = []
-    for name in wanted:
-        free = name
-        if name in taken:
-            tries = (f"ifair_{name}{end}" for end in chain([""], map("_{}".format, count(2))))
-            free = next(one for one in tries if one not in used)
-            used.add(free)
-        names.append(free)
-    warn(
-        f"the table has a column {name!r}: the added one is called {free!r}"
-        for name, free in zip(wanted, names)
-        if free != name
-    )
-    return names
 
 
 @contextmanager
@@ -147,6 +125,22 @@ class TableOutput:
 
             check_table_name(path)
             prepare_output(path, "table")
+
+    @staticmethod
+    def find_free_names(added: Iterable[str], taken: Iterable[str]) -> list[str]:
+        """What to call columns that a command adds, so that none is called like one that is taken; changes are told."""
+        wanted, taken = list(added), set(taken)
+        used = {*taken, *wanted}
+        names = []
+        for name in wanted:
+            free = name
+            if name in taken:
+                tries = (f"ifair_{name}{end}" for end in chain([""], map("_{}".format, count(2))))
+                free = next(one for one in tries if one not in used)
+                used.add(free)
+                warn(f"the table has a column {name!r}: the added one is called {free!r}")
+            names.append(free)
+        return names
 
     @contextmanager
     def open(self) -> Iterator[Any]:

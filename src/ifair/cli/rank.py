@@ -4,12 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from ifair.cli.extras import needs
-from ifair.cli.output import INPUT, TableOutput, find_free_names, json_option, output_option, trusted_option
+from ifair.cli.output import INPUT, TableOutput, json_option, output_option, trusted_option
 from ifair.cli.roles_options import needs_protected, roles_options
-from ifair.cli.terminal_text import make_printable, tell_warnings, warn
+from ifair.cli.terminal_text import list_given, make_printable, tell_warnings, warn
 from ifair.errors import IfairError, unknown_name
 
 NEW = ("rank", "fair_score", "moved")
@@ -69,7 +68,7 @@ def rank(
     if roles.score is None and model is None:
         raise click.UsageError("say what to rank by: --score COLUMN or --model MODEL")
     if plain_share:
-        if click.get_current_context().get_parameter_source("alpha") is ParameterSource.COMMANDLINE:
+        if "alpha" in list_given():
             raise click.UsageError("--plain-share makes no allowance for chance: leave --alpha out")
         alpha = None
     ranking = TableOutput(table, output, as_json)
@@ -84,7 +83,7 @@ def rank(
 
     rows = pd.concat(list(read_blocks(table)))
     frame, marked = mark_missing(rows, roles.missing)
-    warn(describe_missing(marked))
+    warn(*describe_missing(marked))
     # Who is protected must not hang on a mistyped number; columns that nothing hangs on need not be clean.
     asked = [name for name in frame if name in roles.protected or any(part.startswith(name) for part in roles.group)]
     infer_types(frame[asked], text=roles.categorical)
@@ -98,7 +97,7 @@ def rank(
         found = FAStarIR(k=top, p=min_share, alpha=alpha).rank(scores, sensitive_features=group, query=query)
     by_score = FAStarIR(p=0).rank(scores, sensitive_features=group, query=query).rank
     moved = by_score - found.rank
-    added = dict(zip(find_free_names(NEW, rows.columns), (found.rank, found.scores, moved)))
+    added = dict(zip(ranking.find_free_names(NEW, rows.columns), (found.rank, found.scores, moved)))
     changes = _compare_rankings(found, moved, group, query, top, (min_share, alpha))
     facts = {"min_share": min_share, "alpha": alpha, "top": top, "queries": changes}
     text = _describe_changes(changes, int(group.sum()), min_share, alpha)

@@ -4,12 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from ifair.cli.audit_options import ROLES, audit_options, gather_evidence
 from ifair.cli.extras import needs, needs_for_tables
 from ifair.cli.output import INPUT, OUTPUT, echo_json, json_option, output_option, prepare_output, write_text
 from ifair.cli.roles_options import roles_options
+from ifair.cli.terminal_text import list_given
 from ifair.errors import nearest_name
 from ifair.plain_data import format_json
 from ifair.results import EVIDENCE, Choices, Evidence, ResultsError, read_results
@@ -67,10 +67,14 @@ def report(
 
     # Tables and pages write "most useful".
     choice = choice.replace(" ", "_")
-    _refuse_misspelt(choice)
+    # What is nearly a named choice is refused before an audit of minutes; whether a point has this id is known after.
+    near = nearest_name(choice, CHOICES, 0.8)
+    if near is not None and near != choice:
+        raise click.ClickException(f"there is no choice {choice!r}, did you mean {near!r}?")
     is_evidence = source.suffix.lower() == ".json"
-    if is_evidence and source.is_file():
-        _refuse_audit_options()
+    about_audit = [flag for name, flag in list_given().items() if name not in OF_PAGE]
+    if about_audit and is_evidence and source.is_file():
+        raise click.UsageError(f"{about_audit[0]} says how to audit a table, and evidence is given: leave it out")
     if is_evidence:
         kept, evidence = None, read_results(source, EVIDENCE)
     else:
@@ -97,23 +101,6 @@ def report(
 
 def _describe_file(path: Path) -> dict[str, Any]:
     return {"path": str(path.resolve()), "bytes": path.stat().st_size}
-
-
-def _refuse_audit_options() -> None:
-    """Refuse what says how to audit a table where the audit is over."""
-    context = click.get_current_context()
-    for option in context.command.params:
-        name = str(option.name)
-        if name in OF_PAGE or context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
-            continue
-        raise click.UsageError(f"{option.opts[0]} says how to audit a table, and evidence is given: leave it out")
-
-
-def _refuse_misspelt(choice: str) -> None:
-    """Refuse what is nearly a named choice before an audit of minutes; whether a point has this id is known after."""
-    near = nearest_name(choice, CHOICES, 0.8)
-    if near is not None and near != choice:
-        raise click.ClickException(f"there is no choice {choice!r}, did you mean {near!r}?")
 
 
 def _describe_choice(evidence: Evidence, choice: str) -> dict[str, str] | None:

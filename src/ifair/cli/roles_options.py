@@ -61,8 +61,13 @@ def roles_options(*names: str) -> Callable[[Callable[..., None]], Callable[..., 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
         def run_command(*args: Any, columns: Path | None, **kwargs: Any) -> None:
+            from ifair.tables.roles import Roles, read_roles, read_similarity
+
             flags = {name: kwargs.pop(f"role_{name}") for name in names}
-            command(*args, roles=_roles(columns, flags), **kwargs)
+            if flags.get("similarity") is not None:
+                flags["similarity"] = read_similarity(flags["similarity"])
+            roles = Roles() if columns is None else read_roles(columns)
+            command(*args, roles=roles.override(**flags), **kwargs)
 
         decorated = click.option(
             "--columns",
@@ -76,14 +81,6 @@ def roles_options(*names: str) -> Callable[[Callable[..., None]], Callable[..., 
         return decorated
 
     return decorate
-
-
-def _roles(path: Path | None, flags: dict[str, Any]) -> Any:
-    from ifair.tables.roles import Roles, read_roles, read_similarity
-
-    if flags.get("similarity") is not None:
-        flags["similarity"] = read_similarity(flags["similarity"])
-    return (Roles() if path is None else read_roles(path)).override(**flags)
 
 
 def needs_protected(roles: Any) -> None:

@@ -25,18 +25,9 @@ class Model:
     """A pipeline of ``ifair fit``, or consistent decisions around one, with the roles of its columns.
 
     ``missing`` is what stands for a missing value besides an empty cell, by default what did when the model was fitted;
-    ``trusted`` are types in the file that the user vouches for.
-
-    Attributes
-    ----------
-    consistent : bool
-        Whether it decides about like people alike.
-    roles : Roles
-        As recorded when it was fitted; none for a file made otherwise.
-    decision : dict
-        Who is decided about positively, as recorded: ``threshold``, and ``rate`` where one was asked for.
-    attributes : list of str
-        The columns that a table must have.
+    ``trusted`` are types in the file that the user vouches for. Roles, and who is decided about positively
+    (``decision``: ``threshold``, and ``rate`` where one was asked for), are those recorded when it was fitted; none for
+    a file made otherwise. ``attributes`` are the columns that a table must have.
     """
 
     def __init__(self, path: Path, missing: tuple[str, ...] = (), trusted: tuple[str, ...] = ()) -> None:
@@ -193,12 +184,13 @@ class Model:
         """Say on standard error which cells were taken as missing, which categories were new, and where."""
         from ifair.tables.cell_types import describe_missing, show_cell
 
-        warn(describe_missing(self._marked))
-        warn(
+        warn(*describe_missing(self._marked))
+        news = (
             f"column {column!r}: category {show_cell(value)} is new to the model ({count} rows, first in row {row}); "
             "such rows count as none of the known categories"
             for (column, value), (row, count) in self._new.items()
         )
+        warn(*news)
 
     def _call(self, method: Any, records: Any) -> Any:
         """Call a method of the pipeline; what it refuses is told with the rows."""

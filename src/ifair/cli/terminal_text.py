@@ -4,11 +4,12 @@ import io
 import os
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from ifair.errors import IfairError, MissingExtra, missing_file, parameters_as_flags
 
@@ -62,6 +63,16 @@ def _explain_os_error(error: OSError) -> str:
     return f"cannot use {path}: {reason}"
 
 
+def list_given() -> dict[str, str]:
+    """The parameters that were given on the command line, by name, each with its first flag."""
+    context = click.get_current_context()
+    return {
+        str(parameter.name): parameter.opts[0]
+        for parameter in context.command.params
+        if context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
+    }
+
+
 def prepare_streams() -> None:
     """Make standard input, output and error safe to use, whoever started the program, and with whatever locale.
 
@@ -86,7 +97,7 @@ def write_utf8() -> None:
         sys.stdout.reconfigure(encoding="utf-8", errors="strict", newline="\n")
 
 
-def warn(lines: Iterable[object]) -> None:
+def warn(*lines: object) -> None:
     """Say on standard error what the user should know."""
     for line in lines:
         click.echo(f"Warning: {make_printable(line)}", err=True)
@@ -98,7 +109,7 @@ def tell_warnings(besides: str = "", *, without: type[Warning] | tuple[()] = ())
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
-    warn(f"{one.message}{besides}" for one in caught if not issubclass(one.category, without))
+    warn(*(f"{one.message}{besides}" for one in caught if not issubclass(one.category, without)))
 
 
 def make_printable(text: object, *, lines: bool = False) -> str:

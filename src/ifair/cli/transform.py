@@ -6,16 +6,7 @@ from pathlib import Path
 import click
 
 from ifair.cli.extras import needs
-from ifair.cli.output import (
-    INPUT,
-    TableOutput,
-    echo_json,
-    find_free_names,
-    json_option,
-    missing_option,
-    output_option,
-    trusted_option,
-)
+from ifair.cli.output import INPUT, TableOutput, echo_json, json_option, missing_option, output_option, trusted_option
 from ifair.cli.terminal_text import warn
 from ifair.errors import unknown_name
 
@@ -70,7 +61,7 @@ def transform(
         fitted.check_decides()
     if decide and "parity" in fitted.decision:
         column = fitted.decision["groups"]
-        warn([f"decided one by one, and so without equal rates of {column!r}, which `ifair decide` gives"])
+        warn(f"decided one by one, and so without equal rates of {column!r}, which `ifair decide` gives")
     # The id that was recorded need not be in every later table; one that is asked for must be.
     recorded = fitted.roles.id if id_ is None else None
     asked = [name for name in (id_, *carry) if name is not None]
@@ -93,8 +84,8 @@ def transform(
             if decide and fitted.classifies:
                 added = {"decision": fitted.decide(records), **added}
             if not columns:
-                represented = find_free_names(result.columns, carried)
-                decided = find_free_names(added, [*carried, *represented])
+                represented = written.find_free_names(result.columns, carried)
+                decided = written.find_free_names(added, [*carried, *represented])
                 columns = [*carried, *decided, *represented]
             parts = [block[carried], pd.DataFrame(added, index=block.index), result]
             writer.write(pd.concat(parts, axis=1).set_axis(columns, axis=1))

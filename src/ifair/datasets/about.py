@@ -24,30 +24,20 @@ class Statistics:
 class About:
     """Facts about a dataset that need no file to be read."""
 
-    name: str
-    """To load it by."""
-    place: int
-    """In lists, as in the paper's table."""
-    title: str
-    """To print."""
+    name: str  # to load it by
+    place: int  # in lists, as in the paper's table
+    title: str  # to print
     description: str
     licence: str
     citation: str
     source: str
-    task: str
-    """Classification or ranking."""
-    outcome: str
-    """What the target says."""
-    group: str
-    """Who is protected in the paper's setting."""
-    reached: Statistics
-    """What the loader gives by default. The tests hold the loaders to it."""
-    paper: Statistics
-    """What the paper prints."""
-    counts_protected: bool = False
-    """Whether ``columns`` includes the protected attribute."""
-    deviations: tuple[str, ...] = ()
-    """Why ours differ from the paper's."""
+    task: str  # classification or ranking
+    outcome: str  # what the target says
+    group: str  # who is protected in the paper's setting
+    reached: Statistics  # what the loader gives by default; the tests hold the loaders to it
+    paper: Statistics  # what the paper prints
+    counts_protected: bool = False  # whether "columns" includes the protected attribute
+    deviations: tuple[str, ...] = ()  # why ours differ from the paper's
 
     @property
     def provenance(self) -> dict[str, Any]:
@@ -57,7 +47,7 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """One place on the network that holds a file, alone or as a member of a zip, wheel or tar archive."""
+    """One place on the network that holds a file, alone or as a member of a zip archive."""
 
     url: str
     member: str | None = None

@@ -113,8 +113,7 @@ class Dataset:
         if self.weight is None:
             return None
         weights = self.weight.to_numpy(dtype=np.float64)
-        relative: npt.NDArray[np.float64] = weights / weights.mean()
-        return relative
+        return weights / weights.mean()
 
     def take(self, rows: npt.ArrayLike) -> "Dataset":
         """Return the records at the given positions (or of a boolean mask) as a Dataset of their own."""

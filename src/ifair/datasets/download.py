@@ -5,7 +5,6 @@ import gzip
 import hashlib
 import os
 import shutil
-import tarfile
 import tempfile
 import time
 import urllib.request
@@ -22,7 +21,6 @@ from ifair.files import replace_file
 TIMEOUT = 30.0
 # The largest archive that carries a file has 28 MB.
 ARCHIVE_LIMIT = 100_000_000
-UNPACKED_LIMIT = 1_000_000_000
 _SCRATCH = ".fetch-"
 
 
@@ -39,7 +37,10 @@ def fetch_file(file: DataFile, report: Report | None = None) -> Path:
     destination = cache_folder() / file.path
     try:
         destination.parent.mkdir(parents=True, exist_ok=True)
-        _remove_leftovers(destination.parent)
+        for old in destination.parent.glob(_SCRATCH + "*"):
+            # Left behind by processes that were killed; nothing ever reads it.
+            if time.time() - old.stat().st_mtime > 86_400:
+                shutil.rmtree(old, ignore_errors=True)
         # Every fetch works in a folder of its own on the same disk: two processes cannot mix their bytes,
         # and the move at the end is atomic. Whatever goes wrong, the folder goes away with all that is in
         # it.
@@ -153,39 +154,19 @@ def _stream(url: str, target: Path, limit: int) -> None:
 
 
 def _unpack(packed: Path, origin: Origin, file: DataFile) -> bytes:
-    """Read one member of an archive. Nothing else in it is looked at, and no name in it becomes a path."""
+    """Read a gzip file, or a member of a zip archive: nothing else in it is looked at, and no name becomes a path."""
     try:
-        content = _read_member(packed, origin.member, file.size)
-    except Exception as error:  # a damaged or hostile archive fails in as many ways as there are formats
+        if origin.member is None:
+            content = gunzip(packed.read_bytes(), file.size)
+        else:
+            with zipfile.ZipFile(packed) as archive, archive.open(origin.member) as member:
+                content = member.read(file.size + 1)
+    except Exception as error:  # a damaged or hostile archive fails in many ways
         raise _OriginError(f"the archive cannot be read ({_name_reason(error)})") from error
     if content is None or len(content) > file.size:
         raise _OriginError("the archive does not hold the file, or a larger one")
     return content
 
 
-def _read_member(packed: Path, name: str | None, limit: int) -> bytes | None:
-    """The content of a gzip file, or of a member of a zip or tar.gz file; at most one byte over the limit."""
-    if name is None:
-        return gunzip(packed.read_bytes(), limit)
-    if zipfile.is_zipfile(packed):
-        with zipfile.ZipFile(packed) as archive, archive.open(name) as member:
-            return member.read(limit + 1)
-    with tarfile.open(packed, "r|gz") as tape:
-        for entry in tape:
-            if entry.offset + entry.size > UNPACKED_LIMIT:
-                break
-            if entry.name == name:
-                stream = tape.extractfile(entry) if entry.isreg() else None
-                return None if stream is None else stream.read(limit + 1)
-    return None
-
-
 def _name_reason(error: BaseException) -> str:
     return " ".join(str(getattr(error, "reason", None) or error).split())[:200] or type(error).__name__
-
-
-def _remove_leftovers(folder: Path) -> None:
-    """Remove what processes killed more than a day ago left behind; nothing ever reads it."""
-    for old in folder.glob(_SCRATCH + "*"):
-        if time.time() - old.stat().st_mtime > 86_400:
-            shutil.rmtree(old, ignore_errors=True)

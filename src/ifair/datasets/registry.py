@@ -43,8 +43,7 @@ def dataset_names() -> list[str]:
 
 def find_about(name: str) -> About:
     """What is known of a dataset without reading it."""
-    about: About = _find_module(name).ABOUT
-    return about
+    return _find_module(name).ABOUT
 
 
 def find_files(name: str) -> tuple[DataFile, ...]:

@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -114,6 +115,17 @@ def parse_categories(
     place = np.array([order.index(text) if text in readable else -1 for text in present], dtype=np.intp)
     labels = pd.Index([readable[key] for key in order])
     return pd.Series(pd.Categorical.from_codes(place[codes], categories=labels))
+
+
+def parse_attributes(columns: Columns, where: str, known: dict[str, Any], missing: Iterable[str] = ()) -> pd.DataFrame:
+    """The columns of numbers of a known range, a pair, and those of categories of a known set, side by side."""
+    parts = {}
+    for name, held in known.items():
+        if isinstance(held, tuple):
+            parts[name] = parse_numbers(columns, name, where, *held)
+        else:
+            parts[name] = parse_categories(columns, name, where, held, missing)
+    return pd.DataFrame(parts)
 
 
 def _misfit(texts: Sequence[str], wrong: np.ndarray, name: str, where: str, expected: str) -> IfairError:

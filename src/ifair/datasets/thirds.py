@@ -63,7 +63,10 @@ def thirds(
         part[codes >= 0] = _deal(len(queries), rng)[codes[codes >= 0]]
         part[codes < 0] = _deal(int((codes < 0).sum()), rng)
     elif stratify is not False:
-        strata = _strata(dataset) if stratify is True else np.asarray(stratify)
+        strata = dataset.group.astype(np.intp) if stratify is True else np.asarray(stratify)
+        target = dataset.target
+        if stratify is True and dataset.query is None and target is not None and target.nunique() <= 2:
+            strata = strata + 2 * target.factorize()[0]
         if strata.shape != (n_records,):
             raise IfairError(f"stratify must hold one value for each of the {n_records} records")
         order = np.lexsort((rng.random(n_records), np.unique(strata, return_inverse=True)[1]))
@@ -78,10 +81,3 @@ def thirds(
 def _deal(n_items: int, rng: np.random.Generator) -> Positions:
     """Give each item a part 0, 1 or 2 at random, in numbers that differ by one at most."""
     return rng.permutation(np.arange(n_items, dtype=np.intp) % 3)
-
-
-def _strata(dataset: Dataset) -> npt.NDArray[np.intp]:
-    group = dataset.group.astype(np.intp)
-    if dataset.query is not None or dataset.target is None or dataset.target.nunique() > 2:
-        return group
-    return 2 * dataset.target.factorize()[0] + group

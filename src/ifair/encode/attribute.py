@@ -1,5 +1,6 @@
-"""One attribute of a table: what it holds, how its cells are read, and how an encoding of it is read back."""
+"""One attribute of a table: what it holds, how its cells are read and an encoding of it read back; what is doubtful."""
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -8,7 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import infer_dtype
 
-from ifair.errors import IfairError
+from ifair.doubts import count_many_categories, find_doubt, is_called_an_id
+from ifair.errors import IfairError, name_setting, warn_user
 
 # What pandas finds in a column -> what we call it. Anything else cannot be encoded.
 _HOLDS = {
@@ -23,6 +25,9 @@ _HOLDS = {
 _TIMES = {"datetime", "datetime64", "date", "time", "timedelta", "timedelta64", "period"}
 # Everything downstream squares these numbers and adds the squares up.
 LARGEST = 1e150
+IQR_OF_NORMAL = 1.349
+"""Interquartile range of a normal distribution in standard deviations: makes the unit of a normal column its own."""
+
 # Below this, rounding may have made what was 0 before scaling.
 _NOTHING = 1e-6
 
@@ -87,19 +92,10 @@ class Attribute:
         return categories
 
     def decode(self, block: NDArray[np.float64], categories: list[Any]) -> pd.Series:
-        """Read the attribute back from its unscaled columns.
+        """Read the attribute back from its unscaled columns, in the user's own units and categories.
 
-        Parameters
-        ----------
-        block : ndarray of shape (n_samples, n_categories) or (n_samples, 1)
-            One column per category, or the one column of a number or boolean. One column more is the flag.
-        categories : list of length n_categories
-            What the columns of a categorical attribute stand for; otherwise empty.
-
-        Returns
-        -------
-        Series of length n_samples
-            The attribute in the user's own units and categories.
+        There is one column per category (``categories`` says what each stands for), or the one of a number or boolean.
+        One column more is the flag.
         """
         if self.kind == "categorical":
             chosen = np.array([*categories, None], dtype=object)[block.argmax(axis=1)]
@@ -144,3 +140,53 @@ def _infer_content(column: pd.Series, name: str) -> str:
         f"column {name!r} holds {shown}: the cells of a column in the input argument must be uniformly "
         "strings, or numbers, or booleans; convert it first, for instance with astype(str)"
     )
+
+
+def check_attributes(
+    frame: pd.DataFrame, attributes: Sequence[Attribute], *, listed: Collection[int], lumped: bool
+) -> None:
+    """Refuse text that names people, and warn of what hardly describes them.
+
+    Columns of pandas categories were declared to be categories by whoever made them, and are taken as they are, as are
+    those at the positions that the user ``listed``. Where rare categories are ``lumped``, their number is the user's
+    choice.
+    """
+    for position, attribute in enumerate(attributes):
+        column, name = frame.iloc[:, position], attribute.name
+        if attribute.levels or attribute.kind not in ("categorical", "numeric"):
+            continue
+        if attribute.kind == "numeric":
+            named = is_called_an_id(name) and column.nunique() > 1
+            if named and (doubt := find_doubt(column.rename(name))) and doubt.leave_out:
+                warn_user(f"column {name!r} {doubt.reason}: encoded as a number; drop it if it names people")
+            continue
+        doubt = find_doubt(column) if attribute.holds == "text" and position not in listed else None
+        if doubt is not None and doubt.names_people:
+            raise IfairError(
+                f"column {name!r} {doubt.reason}: it names people, and would make {column.nunique()} columns; "
+                f"{doubt.advice or 'drop it'}, or encode it all the same with {name_setting('categorical', [name])}"
+            )
+        if doubt is not None and doubt.advice:
+            warn_user(f"column {name!r} {doubt.reason}: encoded as categories; {doubt.advice}")
+        elif not lumped and (many := count_many_categories(column)):
+            warn_user(
+                f"column {name!r} has {many} categories, which make {many} columns: kept; lump rare ones with "
+                "max_categories or min_frequency, or drop it"
+            )
+
+
+def robust_size(values: NDArray[np.float64]) -> float:
+    """A typical difference that outliers and rare values do not move.
+
+    Examples
+    --------
+    >>> robust_size(np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 4.0, 6.0]))
+    5.0
+    """
+    if len(values) == 0:
+        return 1.0
+    low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
+    if high > low:
+        return float((high - low) / IQR_OF_NORMAL)
+    away = np.abs(values - middle)
+    return float(away[away > 0].mean()) if (away > 0).any() else 1.0

@@ -24,26 +24,13 @@ def is_gap(cell: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """Where the cells of one attribute go in an encoded record.
-
-    Attributes
-    ----------
-    attribute : Attribute
-    column : int
-        Of a number or a boolean.
-    fill : float or category or None
-        What stands for a missing value; None: no category.
-    places : dict
-        The columns of the categories.
-    flag : int or None
-        The column that is 1 where the value is missing.
-    """
+    """Where the cells of one attribute go in an encoded record."""
 
     attribute: Attribute
-    column: int
-    fill: Any
-    places: dict[Any, int]
-    flag: int | None
+    column: int  # of a number or a boolean
+    fill: Any  # the number or category that stands for a missing value; None: no category
+    places: dict[Any, int]  # the columns of the categories
+    flag: int | None  # the column that is 1 where the value is missing
 
     def place(self, cell: Any, record: NDArray[np.float64]) -> bool:
         """Write one cell into a record of zeros; False if it is not a usual one."""

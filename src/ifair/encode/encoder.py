@@ -12,11 +12,9 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.validation import _check_feature_names_in, check_array, check_is_fitted
 
-from ifair.encode.attribute import Attribute
+from ifair.encode.attribute import Attribute, check_attributes, robust_size
 from ifair.encode.cell_by_cell import Cells, encode_cells
 from ifair.encode.column_names import INFREQUENT, MISSING, check_unambiguous, find_positions, format_suffix
-from ifair.encode.doubtful_attributes import check_attributes
-from ifair.encode.robust_units import robust_size
 from ifair.encode.table_forms import FEW, detect_form, read_cells, shape_matrix, to_pandas, to_polars
 from ifair.errors import IfairError
 

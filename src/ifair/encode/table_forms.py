@@ -61,8 +61,7 @@ def _is_known_shape(estimator: BaseEstimator, X: Any) -> bool:
 def read_cells(frame: pd.DataFrame, positions: Sequence[int]) -> list[list[Any]]:
     """The cells of some columns, row by row; of one row without a pass over whole columns."""
     if len(frame) != 1:
-        cells: list[list[Any]] = frame.to_numpy(dtype=object)[:, positions].tolist()
-        return cells
+        return frame.to_numpy(dtype=object)[:, positions].tolist()
     cell = frame.iat
     return [[cell[0, position] for position in positions]]
 

@@ -49,7 +49,8 @@ def from_aif360(dataset: Any, *, name: str = "aif360") -> Dataset:
     for column, values in zip(names, protected.T):
         frame[column] = values
     labels = np.asarray(dataset.labels, dtype=float).ravel()
-    favourable = getattr(dataset, "favorable_label", None)
+    favourable, given = getattr(dataset, "favorable_label", None), getattr(dataset, WEIGHTS, None)
+    weights = pd.Series(np.ravel([] if given is None else given), name=WEIGHTS, dtype=np.float64)
     return Dataset(
         name=name,
         frame=frame,
@@ -60,14 +61,9 @@ def from_aif360(dataset: Any, *, name: str = "aif360") -> Dataset:
         group=_find_unprivileged(protected, getattr(dataset, "privileged_protected_attributes", None)),
         description=f"{len(frame)} records of an AIF360 dataset",
         source="a dataset in memory",
-        weight=_read_weights(getattr(dataset, WEIGHTS, None)),
+        # Equal numbers are how AIF360 writes that all count alike.
+        weight=None if weights.nunique(dropna=False) < 2 else check_weight(weights),
     )
-
-
-def _read_weights(given: Any) -> pd.Series | None:
-    """How many people every record stands for; None where all count alike, as AIF360 writes with equal numbers."""
-    weights = pd.Series(np.ravel([] if given is None else given), name=WEIGHTS, dtype=np.float64)
-    return None if weights.nunique(dropna=False) < 2 else check_weight(weights)
 
 
 def _find_unprivileged(protected: NDArray[np.float64], privileged: Any) -> NDArray[np.bool_]:

@@ -1,21 +1,9 @@
 """The certificate: how far Definition 1 of the paper holds, with a confidence.
 
-Definition 1 calls a mapping phi individually fair if ``| d(phi(x_i), phi(x_j)) - d(x*_i, x*_j) | <= epsilon`` for every
-pair, x* being a record without its protected attributes. No useful mapping has a small epsilon for *every* pair, so the
-certificate states it for all but a share of pairs: "with 95 % confidence at most 1 % of pairs exceed epsilon".
-
-Both directions are exact, for any distribution of the gaps, and follow from the binomial distribution:
-
-* for a share q, epsilon is the r-th smallest of n sampled gaps, r the smallest with P(Binomial(n, 1 - q)
-  < r) >= confidence;
-* for an epsilon fixed beforehand, the share exceeding it is bounded by Clopper and Pearson's upper limit.
-
-That needs independent gaps. Two pairs that share a person are dependent, so for a statement about *people
-like these* (the population) the sample consists of disjoint pairs: every record is in one pair at most.
-For a statement about *these records* the gaps of all their pairs are fixed numbers, and pairs drawn at
-random with replacement are independent draws of them, whether or not they share a person.
-
-The records must not be those on which phi was fitted when the statement is about the population: phi knows those.
+No useful mapping keeps the distance of *every* pair to within a small epsilon, so the certificate states it for all but
+a share of pairs. Both directions are exact, for any distribution of the gaps, and follow from the binomial
+distribution, which needs independent gaps: the page about measures has the argument. For a statement about people like
+these, pairs are therefore disjoint, and of records that phi was not fitted on, for it knows those.
 """
 
 from collections.abc import Callable

@@ -1,9 +1,10 @@
 """Consistency that a constant decision cannot win: corrected for chance, at a matched rate, and of ranks."""
 
+from collections.abc import Callable
 from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ifair.errors import IfairError
 from ifair.metrics.arguments import Floats, Ints, average, average_defined, check_numbers, check_weights, split_by_query
@@ -49,14 +50,15 @@ def corrected_consistency(
     classes = _find_classes(y)
     if classes is not None:
         near, weights = resolve_neighbours(len(classes), X, **options), check_weights(sample_weight, len(classes))
-        return _correct_classes(classes, near, options.get("query"), weights)
+        unlike = average_neighbours((classes[:, None] != classes[near]).astype(np.float64), near)
+        return _correct_queries(unlike, classes, _differ_in_class, options.get("query"), weights)
     decisions = check_numbers(y, "y")
     if not np.isin(decisions, (0.0, 1.0)).all():
         raise IfairError("y must hold decisions, 0 or 1, or classes; rank_consistency is for scores")
     weights = check_weights(sample_weight, len(decisions))
     near = resolve_neighbours(len(decisions), X, **options)
     apart = average_neighbours(np.abs(decisions[:, None] - decisions[near]), near)
-    return _correct_queries(apart, decisions, options.get("query"), weights)
+    return _correct_queries(apart, decisions, _differ_by_rate, options.get("query"), weights)
 
 
 def consistency_at_rate(
@@ -85,16 +87,35 @@ def consistency_at_rate(
     weights = _check_people(sample_weight, len(values))
     near = resolve_neighbours(len(values), X, **options)
     unlike, chance = differ_at_rate(values, near, rate, options.get("query"), weights)
-    return _correct_queries(average_neighbours(unlike, near), chance, options.get("query"), weights)
+    unlike = average_neighbours(unlike, near)
+    return _correct_queries(unlike, chance, _differ_by_rate, options.get("query"), weights)
 
 
-def _correct_queries(unlike: Floats, chance: Floats, query: Any, weights: Floats | None) -> float:
-    """What is left of the chance to be decided about unlike one's neighbours, averaged over queries."""
-    return average_defined(
-        _correct(unlike[rows], average(chance[rows], some), some)
-        for _, rows in split_by_query(query, len(chance))
-        for some in [None if weights is None else weights[rows]]
-    )
+def _correct_queries(
+    unlike: Floats, decided: NDArray[Any], differ: Callable[..., float], query: Any, weights: Floats | None
+) -> float:
+    """What is left of the chance to be decided about unlike one's neighbours, averaged over queries.
+
+    How likely two people who are drawn at random ``differ`` follows from what is decided, or likely to be, and weights.
+    """
+    found = []
+    for _, rows in split_by_query(query, len(unlike)):
+        some = None if weights is None else weights[rows]
+        chance = differ(decided[rows], some)
+        differing = average(unlike[rows], some, ~np.isnan(unlike[rows]))  # NaN is of people without peers
+        found.append(chance if np.isnan(chance) else 1 - differing / chance if chance > 0 else 0.0)
+    return average_defined(found)
+
+
+def _differ_by_rate(chances: Floats, weights: Floats | None) -> float:
+    rate = average(chances, weights)
+    return 2 * rate * (1 - rate)
+
+
+def _differ_in_class(classes: Ints, weights: Floats | None) -> float:
+    sizes = np.bincount(classes, weights)
+    shares = sizes / sizes.sum() if sizes.any() else np.array([np.nan])  # nobody counts
+    return 1 - float(shares @ shares)
 
 
 def differ_at_rate(
@@ -147,7 +168,7 @@ def rank_consistency(
     near = resolve_neighbours(len(values), X, **options)
     apart = average_neighbours(differ_in_rank(values, near, options.get("query"), weights), near)
     return average_defined(
-        1 - 3 * _average_people(apart[rows], None if weights is None else weights[rows])
+        1 - 3 * average(apart[rows], None if weights is None else weights[rows], ~np.isnan(apart[rows]))
         for _, rows in split_by_query(options.get("query"), len(values))
     )
 
@@ -177,11 +198,6 @@ def differ_in_rank(scores: Floats, near: Ints, query: Any = None, weights: Float
     return np.where(own == others, tied[:, None], np.abs(own - others))
 
 
-def _average_people(values: Floats, weights: Floats | None = None) -> float:
-    """Mean over people; those without peers, who have NaN, do not take part."""
-    return average(values, weights, ~np.isnan(values))
-
-
 def _find_classes(y: ArrayLike) -> Ints | None:
     """Classes numbered from 0, shape (M,); None for numbers that are none: 0 and 1, and scores."""
     values = np.asarray(y)
@@ -189,28 +205,6 @@ def _find_classes(y: ArrayLike) -> Ints | None:
     if values.ndim != 1 or (values.dtype.kind in "biuf" and not whole):
         return None
     return np.unique(values.astype(str) if values.dtype.kind == "O" else values, return_inverse=True)[1]
-
-
-def _correct_classes(classes: Ints, near: Ints, query: Any, weights: Floats | None) -> float:
-    unlike = average_neighbours((classes[:, None] != classes[near]).astype(np.float64), near)
-    found = []
-    for _, rows in split_by_query(query, len(classes)):
-        some = None if weights is None else weights[rows]
-        sizes = np.bincount(classes[rows], some)
-        if not sizes.any():
-            found.append(float("nan"))  # nobody counts
-            continue
-        shares = sizes / sizes.sum()
-        chance = 1 - float(shares @ shares)
-        found.append(1 - _average_people(unlike[rows], some) / chance if chance > 0 else 0.0)
-    return average_defined(found)
-
-
-def _correct(unlike: Floats, rate: float, weights: Floats | None = None) -> float:
-    if np.isnan(rate):
-        return rate
-    chance = 2 * rate * (1 - rate)
-    return 1 - _average_people(unlike, weights) / chance if chance > 0 else 0.0
 
 
 def _count_levels(scores: Floats, weights: Floats | None) -> tuple[Ints, Floats]:

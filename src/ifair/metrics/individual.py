@@ -80,8 +80,7 @@ def consistency(
     if is_lazy(y) or is_lazy(X):
         if sample_weight is not None:
             raise IfairError("sample_weight needs arrays in memory: compute() the collections of Dask first")
-        mean: float = person.mean()  # a collection of Dask
-        return mean
+        return person.mean()  # a collection of Dask
     return average_queries(person, query=options.get("query"), weights=check_weights(sample_weight, len(person)))
 
 
@@ -92,8 +91,7 @@ def consistency_per_person(y: ArrayLike, X: ArrayLike | None = None, **options: 
     treated less consistently.
     """
     if is_lazy(y) or is_lazy(X):
-        lazy: Floats = lazy_consistency_per_person(y, X, **options)
-        return lazy
+        return lazy_consistency_per_person(y, X, **options)
     near, apart = compare_with_neighbours(y, X, **options)
     return np.asarray(1 - average_neighbours(apart, near))
 
@@ -127,7 +125,11 @@ def measure_outcome_distances(
     if outcomes.ndim == 2 and outcomes.shape[1] == 1:
         outcomes = outcomes[:, 0]
     if outcomes.ndim == 2:
-        return _measure_total_variation(outcomes, neighbours)
+        chances = outcomes.astype(np.float64)
+        if not np.allclose(chances.sum(axis=1), 1) or chances.min() < 0:
+            raise IfairError("outcomes with several columns must be probabilities that add up to 1")
+        # Total variation.
+        return np.asarray(sum(np.abs(c[:, None] - c[neighbours]) for c in chances.T) / 2)
     if outcomes.ndim != 1:
         raise IfairError(f"outcomes must be a vector or rows of probabilities, got {outcomes.shape}")
     if resolve_outcome_kind(outcomes, kind) == "label":
@@ -153,14 +155,6 @@ def resolve_outcome_kind(outcomes: NDArray[Any], kind: str) -> str:
     if np.issubdtype(outcomes.dtype, np.integer) and len(np.unique(outcomes)) > 2:
         raise IfairError('whole numbers with more than two values: say kind="label" or kind="score"')
     return "label"
-
-
-def _measure_total_variation(rows: NDArray[Any], neighbours: Ints) -> Floats:
-    chances = rows.astype(np.float64)
-    if not np.allclose(chances.sum(axis=1), 1) or chances.min() < 0:
-        raise IfairError("outcomes with several columns must be probabilities that add up to 1")
-    columns = [np.abs(c[:, None] - c[neighbours]) for c in chances.T]
-    return np.asarray(sum(columns) / 2)
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,8 @@ def doubt_boosted_trees(model: Any) -> str | None:
     """Why the boosted trees anywhere in a model are not known to be safe; None if they are.
 
     They are if each belongs to a HistGradientBoosting estimator of numbers that checks how many columns it gets, and
-    leads from its root to leaves, by columns that there are.
-
-    Raises
-    ------
-    ModelFileError
-        If nodes point out of their tree or beyond the columns, which no fit leaves behind.
+    leads from its root to leaves, by columns that there are. Nodes that point out of their tree or beyond the columns,
+    which no fit leaves behind, are a ModelFileError.
     """
     from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
 

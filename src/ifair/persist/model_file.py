@@ -60,8 +60,12 @@ def save(model: Any, path: str | Path, *, about: Mapping[str, Any] | None = None
         check_savable(model)
         if hasattr(model, "fit"):
             check_fitted(model, ModelFileError, "saving")
-        payload = _dump_payload(model)
-        untrusted = find_unvetted(_import_skops().get_untrusted_types(data=payload), ())
+        skops = _import_skops()
+        try:
+            payload: bytes = skops.dumps(_drop_requests(model), compression=zipfile.ZIP_DEFLATED)
+        except (TypeError, ValueError, AttributeError, RecursionError) as error:
+            raise ModelFileError(f"this {type(model).__name__} cannot be saved: {error}") from error
+        untrusted = find_unvetted(skops.get_untrusted_types(data=payload), ())
         if TREE in untrusted and doubt_boosted_trees(model) is None:
             untrusted.remove(TREE)
         types = list_types(read_schema(unpack(payload, 2**63)))
@@ -204,15 +208,6 @@ def _import_skops() -> Any:
     import skops.io
 
     return skops.io
-
-
-def _dump_payload(model: Any) -> bytes:
-    skops = _import_skops()
-    try:
-        payload: bytes = skops.dumps(_drop_requests(model), compression=zipfile.ZIP_DEFLATED)
-    except (TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise ModelFileError(f"this {type(model).__name__} cannot be saved: {error}") from error
-    return payload
 
 
 def _drop_requests(model: Any) -> Any:

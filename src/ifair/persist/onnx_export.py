@@ -102,17 +102,16 @@ def register_converters() -> Any:
     from ifair.models.lfr import LFR
     from ifair.models.masking import Masked
     from ifair.persist import onnx_nodes
-    from ifair.persist.onnx_nodes import TransformingLFR
 
-    def register(kind: type, converter: Any, shapes: Any = _set_transformer_shapes, **more: Any) -> None:
+    def register(kind: type, converter: Any, shapes: Any = onnx_nodes.set_transformer_shapes, **more: Any) -> None:
         skl2onnx.update_registered_converter(kind, f"Ifair{kind.__name__}", shapes, converter, **more)
 
     register(IFair, onnx_nodes.convert_transformer)
     register(Masked, onnx_nodes.convert_masked)
-    register(TransformingLFR, onnx_nodes.convert_transformer)
-    register(Encoder, onnx_nodes.convert_encoder, parser=_parse_transformer)
+    register(onnx_nodes.TransformingLFR, onnx_nodes.convert_transformer)
+    register(Encoder, onnx_nodes.convert_encoder, parser=onnx_nodes.parse_transformer)
     choices = {"zipmap": [True, False, "columns"], "nocl": [True, False], "output_class_labels": [False, True]}
-    register(LFR, onnx_nodes.convert_classifier, _set_classifier_shapes, options=choices)
+    register(LFR, onnx_nodes.convert_classifier, onnx_nodes.set_classifier_shapes, options=choices)
     return skl2onnx
 
 
@@ -134,36 +133,6 @@ def _describe_inputs(model: Any, precision: str) -> tuple[list[str], list[tuple[
     columns = [str(name) for name in first.attributes_]
     types = [StringTensorType([None, 1]) if text else numbers([None, 1]) for text in is_text]
     return columns, list(zip(name_inputs(columns), types, strict=True))
-
-
-def _parse_transformer(scope: Any, model: Any, inputs: list[Any], custom_parsers: Any = None) -> list[Any]:  # noqa: ARG001
-    """All inputs go to one operator, text and numbers alike."""
-    from ifair.persist.onnx_nodes import find_number_type
-
-    operator = scope.declare_local_operator("IfairEncoder", model)
-    operator.inputs.extend(inputs)
-    operator.outputs.append(scope.declare_local_variable("variable", find_number_type(operator)()))
-    return operator.outputs
-
-
-def _set_transformer_shapes(operator: Any) -> None:
-    from ifair.persist.onnx_nodes import find_number_type
-
-    width = len(operator.raw_operator.get_feature_names_out())
-    operator.outputs[0].type = find_number_type(operator)([None, width])
-
-
-def _set_classifier_shapes(operator: Any) -> None:
-    import numpy as np
-    from skl2onnx.common.data_types import Int64TensorType, StringTensorType
-
-    from ifair.persist.onnx_nodes import find_number_type
-
-    classes = operator.raw_operator.classes_
-    if classes.dtype.kind == "f" and not np.array_equal(classes, classes.astype(np.int64)):
-        raise ConversionError(f"LFR's classes {classes.tolist()} are fractions: use whole numbers or text")
-    operator.outputs[0].type = (StringTensorType if classes.dtype.kind in "OU" else Int64TensorType)([None])
-    operator.outputs[1].type = find_number_type(operator)([None, 2])
 
 
 def name_inputs(columns: Sequence[str]) -> list[str]:
@@ -220,8 +189,7 @@ def onnx_inputs(model: Any) -> dict[str, str]:
     properties = _read_properties(model)
     if "ifair" not in properties:
         raise ConversionError("this ONNX model does not come from ifair: it does not say what its inputs stand for")
-    mapping: dict[str, str] = json.loads(properties.get(PROPERTY, "{}"))
-    return mapping
+    return json.loads(properties.get(PROPERTY, "{}"))
 
 
 def _make_word(column: str) -> str:

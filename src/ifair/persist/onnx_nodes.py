@@ -101,6 +101,31 @@ def find_number_type(operator: Any) -> Any:
     return DoubleTensorType if double else FloatTensorType
 
 
+def parse_transformer(scope: Any, model: Any, inputs: list[Any], custom_parsers: Any = None) -> list[Any]:  # noqa: ARG001
+    """All inputs go to one operator, text and numbers alike."""
+    operator = scope.declare_local_operator("IfairEncoder", model)
+    operator.inputs.extend(inputs)
+    operator.outputs.append(scope.declare_local_variable("variable", find_number_type(operator)()))
+    return operator.outputs
+
+
+def set_transformer_shapes(operator: Any) -> None:
+    """One output, of as many columns as there are names."""
+    width = len(operator.raw_operator.get_feature_names_out())
+    operator.outputs[0].type = find_number_type(operator)([None, width])
+
+
+def set_classifier_shapes(operator: Any) -> None:
+    """Labels, and the probabilities of two classes."""
+    from skl2onnx.common.data_types import Int64TensorType, StringTensorType
+
+    classes = operator.raw_operator.classes_
+    if classes.dtype.kind == "f" and not np.array_equal(classes, classes.astype(np.int64)):
+        raise ConversionError(f"LFR's classes {classes.tolist()} are fractions: use whole numbers or text")
+    operator.outputs[0].type = (StringTensorType if classes.dtype.kind in "OU" else Int64TensorType)([None])
+    operator.outputs[1].type = find_number_type(operator)([None, 2])
+
+
 def reads_text(encoder: Any, position: int) -> bool:
     """Whether an attribute of a fitted encoder is read as text."""
     attribute = encoder._plan[position]

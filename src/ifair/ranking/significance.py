@@ -85,10 +85,13 @@ def ranking_test(
     held = np.array([np.cumsum(codes == g) for g in range(len(shares))], dtype=np.int64)
     required = minimum_counts(k, shares, alpha, adjust)
     short = (held < required).any(axis=0)
-    surprise = np.min(binom.cdf(held, np.arange(1, k + 1), np.array(shares)[:, None]), initial=1.0)
+    surprise = float(np.min(binom.cdf(held, np.arange(1, k + 1), np.array(shares)[:, None]), initial=1.0))
+    p_value = min(max(surprise, 0.0), 1.0)
+    if 0 < surprise < 1:
+        p_value = failure_probability(minimum_counts(k, shares, surprise, adjust=False), shares)
     return RankingTest(
         fair=not short.any(),
-        p_value=_compute_p_value(k, shares, float(surprise)),
+        p_value=p_value,
         first_violation=int(np.argmax(short)) + 1 if short.any() else None,
         held=held,
         required=required,
@@ -124,11 +127,3 @@ def code_protected(
         codes[found.mask(label)] = g
     shares = check_proportions(list(p.values()) if isinstance(p, Mapping) else [p])[1]
     return codes, shares
-
-
-def _compute_p_value(k: int, shares: tuple[float, ...], surprise: float) -> float:
-    if surprise >= 1:
-        return 1.0
-    if surprise <= 0:
-        return 0.0
-    return failure_probability(minimum_counts(k, shares, surprise, adjust=False), shares)

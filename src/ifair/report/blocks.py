@@ -34,8 +34,7 @@ class Number:
     """A measure over repeated splits, and what the paper printed for it, if anything."""
 
     mean: float
-    sd: float | None
-    """None of a single split, which has none."""
+    sd: float | None  # None of a single split, which has none
     paper: float | None = None
     digits: int = 2
 

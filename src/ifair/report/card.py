@@ -12,10 +12,9 @@ from ifair.report.comparison import (
     measure_text,
     name_outcome,
     tabulate_comparison,
-    with_ends,
 )
 from ifair.report.terminal import list_caution_texts, parity_words
-from ifair.results import EVIDENCE, AuditedData, Evidence, Point, check_results
+from ifair.results import EVIDENCE, Evidence, Point, check_results, with_ends
 
 
 def card(evidence: Evidence, choice: str = "balanced") -> list[Block]:
@@ -133,6 +132,8 @@ def _data(evidence: Evidence) -> list[Block]:
     about = evidence["data"]
     parts, share = about["parts"], about["group_share"]
     whose = f", everybody whose {about['group']}" if "group" in about else ""
+    once = ", ".join(about.get("counted_once", []))
+    by = about.get("weighted_by")
     lines: list[Line] = [
         line
         for line in (
@@ -142,7 +143,7 @@ def _data(evidence: Evidence) -> list[Block]:
             f"{about['records']:,} records: {parts['train']:,} to learn on, {parts['validation']:,} to choose "
             f"settings on, {parts['test']:,} to judge on.",
             f"Protected attributes: {', '.join(about['protected'])}.",
-            _weight_words(about),
+            "" if by is None else f"People are weighted by {by}, in models and measures; they count once in: {once}.",
             parity_words(evidence["settings"].get("parity")).removeprefix("; ").capitalize(),
             "" if share is None else f"{share:.1%} of people are in the protected group{whose}.",
         )
@@ -152,13 +153,6 @@ def _data(evidence: Evidence) -> list[Block]:
     if missing:
         lines.append(f"Missing values: {', '.join(missing)}.")
     return [Heading("Data"), Bullets(lines)]
-
-
-def _weight_words(about: AuditedData) -> str:
-    if "weighted_by" not in about:
-        return ""
-    once = ", ".join(about.get("counted_once", []))
-    return f"People are weighted by {about['weighted_by']}, in models and measures; they count once in: {once}."
 
 
 def _measures(evidence: Evidence, point: Point) -> list[Block]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ifair.errors import suggest_name
-from ifair.results import Evidence, Point, ResultsError
+from ifair.results import Evidence, Point, ResultsError, find_measure
 
 ROLES = {"full": "full data", "deleted": "columns deleted", "penalised": "columns deleted, tuned penalty"}
 """What a point is compared with."""
@@ -73,32 +73,6 @@ def tabulate_comparison(evidence: Evidence, point: Point) -> list[list[str]]:
         said = [difference_text(point["differences"][against].get(measure))] if against else []
         rows.append([name, *cells, *said])
     return rows
-
-
-def find_measure(point: Point, measure: str) -> Mapping[str, Any] | None:
-    """The estimate and its ends, wherever the evidence has them."""
-    if measure.startswith("gap:"):
-        one = next((g for g in point["groups"] if g["partition"] == measure.removeprefix("gap:")), None)
-        return one and with_ends(one["parity"], one.get("parity_interval"))
-    if measure == "flip":
-        flip = point["flip"]
-        if flip is None:
-            return None
-        value = flip["mean"] if flip["share_flipped"] is None else flip["share_flipped"]
-        # What cannot happen needs no interval.
-        return with_ends(value, None if point["blind"] else flip.get("interval"))
-    if measure == "leak":
-        attack = next(iter(point["adversary"]), None)
-        ends = [attack["low"], attack["high"]] if attack and attack["interval_of"] == "auc" else None
-        return attack and with_ends(attack["auc"], ends)
-    found: Any = point["test"].get(measure)
-    return found
-
-
-def with_ends(value: float | None, ends: Any = None) -> dict[str, Any]:
-    """A number and the ends of its interval, if there is one."""
-    low, high = ends or (None, None)
-    return {"estimate": value, "low": low, "high": high}
 
 
 def measure_text(one: Mapping[str, Any] | None) -> str:

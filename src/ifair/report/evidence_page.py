@@ -4,23 +4,13 @@ import base64
 import hashlib
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import accumulate
 from typing import Any
 
 from ifair.results import EVIDENCE, Evidence, check_results
 
-SCRIPTS = (
-    "dom.js",
-    "words.js",
-    "verdict.js",
-    "charts.js",
-    "groups.js",
-    "people.js",
-    "learned.js",
-    "appendix.js",
-    "main.js",
-)
+SCRIPTS = ("dom", "words", "verdict", "charts", "groups", "people", "learned", "appendix", "main")
 """The page's own scripts, in order; they share one scope."""
 
 MOST_BYTES = 2_050_000
@@ -51,7 +41,9 @@ def page(evidence: Evidence) -> str:
     from ifair.report.html import make_environment, read_text
 
     markup = markupsafe.Markup  # what this package wrote itself; everything else is escaped
-    program = page_script()
+    # Its files in one scope of their own.
+    parts = "\n".join(read_text(f"static/{name}.js") for name in SCRIPTS)
+    program = f'(() => {{\n"use strict";\n{parts}\n}})();'
     summary, people = separate_people(evidence)
     style, about = read_text("static/report.css"), embed_data(summary)
     template = read_text("templates/audit.html.jinja")
@@ -83,14 +75,6 @@ def embed_data(value: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def page_script() -> str:
-    """The page's own program: its files in one scope of their own."""
-    from ifair.report.html import read_text
-
-    parts = "\n".join(read_text(f"static/{name}") for name in SCRIPTS)
-    return f'(() => {{\n"use strict";\n{parts}\n}})();'
-
-
 def pack(value: Any) -> str:
     """JSON, deflated and in base64: ten thousand people would be several MB otherwise."""
     text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
@@ -120,18 +104,14 @@ def fit_people(people: Mapping[str, Any], room: int) -> tuple[str, str]:
         columns = cut
         if rest + sum(sizes) <= room:
             break
-    kept = _select_columns(sizes, room - rest)
+    # Those that there is room for, the smallest, in their order.
+    order = sorted(range(len(sizes)), key=lambda i: sizes[i])
+    kept = sorted(i for i, total in zip(order, accumulate(sizes[i] for i in order)) if total <= room - rest)
     if len(kept) < len(columns):
         left_out = ", ".join(column["name"] for i, column in enumerate(columns) if i not in kept)
         said.append(f"Columns left out of the view of people, too large for it: {left_out}.")
         columns = [columns[i] for i in kept]
     return pack({**short, "attributes": columns}), " ".join(said)
-
-
-def _select_columns(sizes: Sequence[int], room: int) -> list[int]:
-    """Which columns there is room for, in their order: the smallest."""
-    order = sorted(range(len(sizes)), key=lambda i: sizes[i])
-    return sorted(i for i, total in zip(order, accumulate(sizes[i] for i in order)) if total <= room)
 
 
 def _round_column(column: Mapping[str, Any]) -> dict[str, Any]:

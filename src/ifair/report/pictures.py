@@ -13,16 +13,8 @@ else:
     Axes = Figure = Any
 
 # Okabe and Ito's palette, made to be told apart by colour-blind readers.
-BLACK, GREY, ORANGE, SKY, GREEN, BLUE, RED, PURPLE = (
-    "#000000",
-    "#767676",
-    "#E69F00",
-    "#56B4E9",
-    "#009E73",
-    "#0072B2",
-    "#D55E00",
-    "#CC79A7",
-)
+BLACK, GREY, ORANGE, SKY = "#000000", "#767676", "#E69F00", "#56B4E9"
+GREEN, BLUE, RED, PURPLE = "#009E73", "#0072B2", "#D55E00", "#CC79A7"
 FONTS = "'DejaVu Sans', Verdana, sans-serif"
 WIDTH = 7.2
 """Inches: a page shows a picture about 700 pixels wide."""

@@ -1,8 +1,8 @@
 """An audit and a tuning for a terminal."""
 
 from ifair.report.blocks import align_rows
-from ifair.report.comparison import describe_judged, find_measure, measure_text, tabulate_comparison
-from ifair.results import Choices, Evidence, Parity, Point, Tuning
+from ifair.report.comparison import describe_judged, measure_text, tabulate_comparison
+from ifair.results import Choices, Evidence, Parity, Point, Tuning, find_measure
 
 
 def audit_text(evidence: Evidence) -> str:

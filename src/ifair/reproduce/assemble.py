@@ -57,7 +57,6 @@ def assemble(
     Experiments (and datasets of experiments that keep them apart) that were not run now are taken from the results
     ``before``; ``runs`` tells which profile each comes from. ``missing``: datasets that were left out, and why.
     """
-    results = empty_results()
     summaries, runs = dict(before["experiments"] if before else {}), dict(before["runs"] if before else {})
     for experiment, found in records.items():
         kind = find_experiments()[experiment]
@@ -70,11 +69,10 @@ def assemble(
         summaries[experiment] = {**summaries.get(experiment, {}), **summary} if kind.by_dataset else summary
         runs[experiment] = {**runs.get(experiment, {}), **now} if kind.by_dataset else now
     # Six digits say all that a measure has to say, in a third of the file.
-    rounded: Results = map_leaves(
+    return map_leaves(
         lambda leaf: float(f"{leaf:.6g}") if isinstance(leaf, float) else leaf,
-        {**results, "runs": runs, "experiments": summaries},
+        {**empty_results(), "runs": runs, "experiments": summaries},
     )
-    return rounded
 
 
 def _describe_run(part: str, records: Records, name: str, profile: Profile, missing: Sequence[str]) -> Run:

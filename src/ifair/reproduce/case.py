@@ -21,29 +21,19 @@ from ifair.evaluate.training import Trained, choose_engine, train_many
 class Case:
     """A method on one split of a dataset. Plain data, so that it can be written to a file and hashed."""
 
-    dataset: str
-    """A dataset of the registry, or ``"synthetic"``."""
-    seed: int
-    """Of the split (or of the points that are drawn), and of the method."""
-    options: dict[str, Any] = field(default_factory=dict)
-    """Options of the dataset's loader."""
-    max_records: int | None = None
-    """Of all, at most; whole queries of a ranking."""
-    max_training: int | None = None
-    """Records of the training part, at most."""
-    method: str = ""
-    """What is tried: a name of ``ifair.models.representations``, or one that the experiment defines."""
-    setting: dict[str, Any] | None = None
-    """The setting of the method that an earlier experiment chose on validation data."""
-    grid: dict[str, Any] = field(default_factory=dict)
-    """What is tried: ``K``, ``ratios`` of iFair's weights, ``lfr`` coefficients, ``p`` of FA*IR ..."""
-    solver: dict[str, Any] = field(default_factory=dict)
-    """Parameters of the solver, for methods that have one: ``n_restarts``, ``max_iter``, ``tol``."""
-    known: list[dict[str, Any]] = field(default_factory=list)
-    """Rows that an earlier experiment measured on this split, where they are compared with."""
+    dataset: str  # a dataset of the registry, or "synthetic"
+    seed: int  # of the split (or of the points that are drawn), and of the method
+    options: dict[str, Any] = field(default_factory=dict)  # options of the dataset's loader
+    max_records: int | None = None  # of all, at most; whole queries of a ranking
+    max_training: int | None = None  # records of the training part, at most
+    method: str = ""  # what is tried: a name of ifair.models.representations, or one that the experiment defines
+    setting: dict[str, Any] | None = None  # of the method, as an earlier experiment chose it on validation data
+    grid: dict[str, Any] = field(default_factory=dict)  # what is tried: K, ratios of iFair's weights, p of FA*IR ...
+    solver: dict[str, Any] = field(default_factory=dict)  # where the method has one: n_restarts, max_iter, tol
+    known: list[dict[str, Any]] = field(default_factory=list)  # rows of an earlier experiment to compare with
+    # What a model does not learn from: "thirds", two thirds of the records (whole queries of a ranking); "candidates",
+    # two thirds of the records whatever their query; "nothing".
     held_out: str = "thirds"
-    """What of a dataset a model does not learn from: ``"thirds"``, two thirds of the records (whole queries of a
-    ranking); ``"candidates"``, two thirds of the records whatever their query; ``"nothing"``."""
 
     def to_dict(self) -> dict[str, Any]:
         """The case as plain data; ``Case(**data)`` reads it."""

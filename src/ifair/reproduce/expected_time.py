@@ -51,9 +51,7 @@ def average_units(results: Results) -> UnitTimes:
 @cache
 def known_times() -> UnitTimes:
     """The table: written by ``docs/results/draw.py --times`` from a run of a few splits by the code as it is."""
-    text = files("ifair.reproduce").joinpath("unit_seconds.json").read_text(encoding="utf-8")
-    found: UnitTimes = json.loads(text)
-    return found
+    return json.loads(files("ifair.reproduce").joinpath("unit_seconds.json").read_text(encoding="utf-8"))
 
 
 def estimate_seconds(experiment: str, units: Sequence[Unit], n_jobs: int, *, has_gpu: bool | None = None) -> float:

@@ -34,28 +34,17 @@ Earlier = Mapping[str, Records]
 class Experiment:
     """A table or figure, from the work that it takes to its place on the page."""
 
-    name: str
-    """On the command line and in the file of results."""
-    place: int
-    """Experiments are run and shown in this order."""
-    plan: Callable[[Profile, Earlier], list[Unit]]
-    """From the profile, and the records of the experiments that it needs, to its units."""
-    summarise: Callable[[Records], Any]
-    """From the records of its units to what is kept of them: plain data."""
-    section: Callable[[Any, Results], list[Block]]
-    """From its own results and those of all experiments to the blocks of the page."""
-    draw: Callable[[Any, Results], Figures] = lambda *_: {}
-    """From the same to its figures by the stem of their file; needs matplotlib."""
-    judge: Callable[[Any, Results], list[Finding]] = lambda *_: []
-    """From the same to the paper's claims that its numbers speak to."""
-    needs: tuple[str, ...] = ()
-    """Experiments that it builds on."""
-    packages: tuple[str, ...] = ()
-    """Optional packages without which it cannot be run, by import name."""
-    by_dataset: bool = False
-    """Whether results are kept by dataset, so that one dataset can be run anew without the others."""
-    shows: tuple[str, ...] = ()
-    """Other experiments whose results its section has something to say about."""
+    name: str  # on the command line and in the file of results
+    place: int  # experiments are run and shown in this order
+    plan: Callable[[Profile, Earlier], list[Unit]]  # from the profile, and the records of what it needs, to its units
+    summarise: Callable[[Records], Any]  # from the records of its units to what is kept of them: plain data
+    section: Callable[[Any, Results], list[Block]]  # from its own results and those of all to the blocks of the page
+    draw: Callable[[Any, Results], Figures] = lambda *_: {}  # from the same to its figures; needs matplotlib
+    judge: Callable[[Any, Results], list[Finding]] = lambda *_: []  # from the same to the paper's claims, judged
+    needs: tuple[str, ...] = ()  # experiments that it builds on
+    packages: tuple[str, ...] = ()  # optional ones without which it cannot be run, by import name
+    by_dataset: bool = False  # whether results are kept by dataset, so that one can be run anew without the others
+    shows: tuple[str, ...] = ()  # other experiments whose results its section has something to say about
 
     def write_section(self, results: Results) -> list[Block]:
         """The blocks of the page; none where nothing was run."""
@@ -186,3 +175,14 @@ def group_results(records: Records, *fields: str) -> dict[Any, Any]:
     for record in records:
         parts[getattr(record.case, fields[0])].append(record)
     return {value: group_results(part, *fields[1:]) for value, part in parts.items()}
+
+
+def for_each_dataset(*fields: str) -> Callable[[Callable[[Any], Any]], Callable[[Records], dict[str, Any]]]:
+    """Make a summary of one dataset, from its results by these fields of their cases, one of all datasets by name."""
+
+    def decorate(summarise: Callable[[Any], Any]) -> Callable[[Records], dict[str, Any]]:
+        return lambda records: {
+            dataset: summarise(found) for dataset, found in group_results(records, "dataset", *fields).items()
+        }
+
+    return decorate

@@ -4,27 +4,22 @@ from ifair.report.blocks import Line, Strong
 from ifair.report.pictures import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY
 
 METHODS = {
-    "full": "full data",
-    "masked": "masked data",
-    "svd": "SVD",
-    "svd-masked": "SVD-masked",
-    "lfr": "LFR",
-    "fair": "FA*IR",
-    "ifair-a": "iFair-a",
-    "ifair-b": "iFair-b",
-    "ifair-frozen": "iFair-b, frozen",
-    "ifair-plus": "iFair, ours",
-    "original": "original data",
-    "ifair": "iFair",
+    "full": ("full data", GREY, "s"),
+    "masked": ("masked data", BLACK, "D"),
+    "svd": ("SVD", SKY, "v"),
+    "svd-masked": ("SVD-masked", BLUE, "^"),
+    "lfr": ("LFR", GREEN, "P"),
+    "fair": ("FA*IR", GREEN, "P"),  # FA*IR and LFR are never in one picture
+    "ifair-a": ("iFair-a", ORANGE, "X"),
+    "ifair-b": ("iFair-b", RED, "o"),
+    "ifair-frozen": ("iFair-b, frozen", PURPLE, "h"),
+    "ifair-plus": ("iFair, ours", PURPLE, "h"),
+    "original": ("original data", GREY, "."),
+    "ifair": ("iFair", GREY, "."),
 }
+"""What a method is called, its colour and its marker."""
+
 DATASETS = {"compas": "COMPAS", "census": "Census", "credit": "Credit", "xing": "Xing", "airbnb": "Airbnb"}
-MEASURES = {
-    "AUC_of_scores": "AUC of scores",
-    "yNN_of_all": "yNN of all",
-    "percent_protected": "% protected",
-    "percent_held": "% held",
-    "base_rate": "base rate",
-}
 RULES = {"most_useful": "most useful", "fairest": "fairest", "balanced": "balanced"}
 """The paper calls them "max utility", "max fairness" and "optimal"."""
 
@@ -35,25 +30,11 @@ COLUMNS = {
 }
 """The measures that tables beyond the paper show of a task."""
 
-STYLES = {
-    "full": (GREY, "s"),
-    "masked": (BLACK, "D"),
-    "svd": (SKY, "v"),
-    "svd-masked": (BLUE, "^"),
-    "lfr": (GREEN, "P"),
-    "fair": (GREEN, "P"),  # FA*IR and LFR are never in one picture
-    "ifair-a": (ORANGE, "X"),
-    "ifair-b": (RED, "o"),
-    "ifair-frozen": (PURPLE, "h"),
-    "ifair-plus": (PURPLE, "h"),
-}
-"""Colour and marker of a method."""
-
 
 def method(name: str) -> str:
     """A method's name in words; FA*IR's is followed by its p."""
     first, comma, rest = name.partition(",")
-    return METHODS.get(first, first) + comma + rest
+    return METHODS.get(first, (first,))[0] + comma + rest
 
 
 def dataset(name: str) -> str:
@@ -78,8 +59,8 @@ def model(name: str, task: str) -> str:
 
 
 def measure(name: str) -> str:
-    """A measure's name in words."""
-    return MEASURES.get(name, name)
+    """A measure's name in words, such as ``AUC of scores`` or ``% protected``."""
+    return name.replace("percent_", "% ").replace("_", " ")
 
 
 def digits(name: str) -> int:
@@ -89,4 +70,5 @@ def digits(name: str) -> int:
 
 def style(name: str) -> tuple[str, str]:
     """Colour and marker of a method, a grey dot for one that has none."""
-    return STYLES.get(name.partition(",")[0], (GREY, "."))
+    _, colour, marker = METHODS.get(name.partition(",")[0], ("", GREY, "."))
+    return colour, marker

@@ -44,33 +44,24 @@ class Source:
     max_records: int | None = None
     max_training: int | None = None
     options: dict[str, Any] = field(default_factory=dict)
-    grid: dict[str, Any] = field(default_factory=dict)
-    """What is tried here in place of what the profile tries."""
-    landmarks: int | None = None
-    """Records that iFair compares every record with, where all pairs would take too long."""
-    n_splits: int | None = None
-    """Fewer splits than the profile has, where more would take too long; None for no limit."""
+    grid: dict[str, Any] = field(default_factory=dict)  # what is tried here in place of what the profile tries
+    landmarks: int | None = None  # records that iFair compares every record with, where all pairs would take too long
+    n_splits: int | None = None  # fewer splits than the profile has, where more would take too long; None for no limit
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
     """Settings of all experiments."""
 
-    n_splits: int
-    """Random splits into thirds for the paper's tables, where methods are compared by tests."""
-    n_splits_untested: int
-    """Splits for everything that is printed without tests."""
-    n_splits_decided: int
-    """Splits for consistent decisions, of every dataset."""
-    most_beyond: Limits
-    """Where what the paper does not have would take too long with all."""
+    n_splits: int  # random splits into thirds for the paper's tables, where methods are compared by tests
+    n_splits_untested: int  # splits for everything that is printed without tests
+    n_splits_decided: int  # splits for consistent decisions, of every dataset
+    most_beyond: Limits  # where what the paper does not have would take too long with all
     classification: tuple[Source, ...]
     ranking: tuple[Source, ...]
-    grid: dict[str, Any]
-    """``K``, ``ratios`` of iFair's weights, ``lfr`` coefficients, ``p`` of FA*IR."""
+    grid: dict[str, Any]  # K, ratios of iFair's weights, lfr coefficients, p of FA*IR
     solver: dict[str, Any]
-    decides_whole: bool = False
-    """Whether consistent decisions are measured on whole datasets, else on a part of each."""
+    decides_whole: bool = False  # whether consistent decisions are measured on whole datasets, else on a part of each
 
     def seeds(self, source: Source, *, tested: bool = True) -> range:
         """The splits of a dataset: as many as tests need, or fewer for what is printed without."""

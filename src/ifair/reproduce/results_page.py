@@ -8,22 +8,8 @@ from statistics import fmean
 
 from ifair.errors import install_hint
 from ifair.evaluate.statistics import LEAST_SPLITS
-from ifair.report.blocks import (
-    MARGIN,
-    Block,
-    Bullets,
-    Code,
-    Finding,
-    Heading,
-    Number,
-    Strong,
-    Table,
-    Text,
-    inlines,
-    markdown,
-    plain,
-    plain_table,
-)
+from ifair.report import blocks
+from ifair.report.blocks import MARGIN, Block, Bullets, Code, Finding, Heading, Number, Strong, Table, Text
 from ifair.reproduce import labels
 from ifair.reproduce.deviations import describe_deviations
 from ifair.reproduce.experiment import Figures, find_experiments
@@ -104,7 +90,7 @@ def list_blocks(results: Results) -> list[Block]:
 
 def format_markdown(results: Results) -> str:
     """The page as Markdown; pictures are files in the folder ``figures`` beside it."""
-    return markdown(list_blocks(results))
+    return blocks.markdown(list_blocks(results))
 
 
 def draw_figures(results: Results) -> Figures:
@@ -120,14 +106,14 @@ def judge_claims(results: Results) -> list[Finding]:
 
 def format_text(results: Results) -> str:
     """The main tables and the verdicts for a terminal."""
-    parts = [
-        f"{labels.dataset(dataset)}, {title}\n{plain_table(mark_table(module.tabulate(results, dataset), results))}"
-        for title, module in (("classification", classification_task), ("ranking", ranking_task))
-        for dataset in results["experiments"].get(title) or {}
-    ]
+    parts = []
+    for title, module in (("classification", classification_task), ("ranking", ranking_task)):
+        for dataset in results["experiments"].get(title) or {}:
+            table = mark_table(module.tabulate(results, dataset), results)
+            parts.append(f"{labels.dataset(dataset)}, {title}\n{blocks.plain_table(table)}")
     verdicts = [[finding.verdict, finding.claim] for finding in judge_claims(results)]
     if verdicts:
-        parts.append(plain_table(Table(verdicts)))
+        parts.append(blocks.plain_table(Table(verdicts)))
     return "\n\n".join(parts)
 
 
@@ -137,7 +123,7 @@ def mark_table(table: Table, results: Results) -> Table:
     if not small:
         return table
     first, *others = table.rows[0]
-    named = (*inlines(first), f"{' ' if plain(first) else ''}[{small} profile]")
+    named = (*blocks.inlines(first), f"{' ' if blocks.plain(first) else ''}[{small} profile]")
     return Table([[named, *others], *table.rows[1:]])
 
 
@@ -179,7 +165,7 @@ def _describe_findings(found: list[Finding], printed: Mapping[str, list[Number]]
     counts = Counter(finding.verdict for finding in found)
     if not found:
         return [Text("Nothing was run, or not enough, that a claim of the paper could be judged by.")]
-    held = [sum(inlines(line)[0] == YES for line in finding.evidence) for finding in found]
+    held = [sum(blocks.inlines(line)[0] == YES for line in finding.evidence) for finding in found]
     rows = [[one.claim, one.verdict, f"{n} of {len(one.evidence)}"] for one, n in zip(found, held)]
     return [
         Text(

@@ -120,7 +120,10 @@ def run_units(
                 took.append((unit, seconds))
                 left = seconds_left(list(missing.values()), took, effective_n_jobs(n_jobs))
                 observer(Progress(unit.label, total - len(missing), total, reused, left))
-        return [_read_needed(kept, unit) for unit in units]
+        records = [read_record(kept, unit) for unit in units]
+        for unit in [unit for unit, record in zip(units, records) if record is None]:
+            raise RunError(f"the result of {unit.label!r} is gone from {kept}; run again")
+        return [record for record in records if record is not None]
 
 
 def run_plans(
@@ -176,13 +179,6 @@ def read_record(kept: Path, unit: Unit) -> Record | None:
     except (FileNotFoundError, ValueError):
         return None
     return Record(**{**data, "case": Case(**data["case"])})
-
-
-def _read_needed(kept: Path, unit: Unit) -> Record:
-    record = read_record(kept, unit)
-    if record is None:
-        raise RunError(f"the result of {unit.label!r} is gone from {kept}; run again")
-    return record
 
 
 def write_json(path: Path, data: Any) -> None:

@@ -140,18 +140,12 @@ class ScoreFamilies:
     def _fit_prototypes(self) -> list[Pipeline]:
         settings = [{"K": k, "lambda": 1 - share, "mu": share, **EUCLIDEAN} for k, share in PROTOTYPES]
         candidates = [Candidate("ifair-frozen", setting) for setting in settings]
-        learned_from, solver = self._learn_prototypes_from()
-        return fit_representations(candidates, learned_from, self.case.seed, solver)
-
-    def _learn_prototypes_from(self) -> tuple[Part, dict[str, Any]]:
-        """Training people, and how the solver is to compare them."""
         train, solver = self.parts.train, self.case.engine_solver(self.parts.train, len(PROTOTYPES))
-        if len(train) <= MOST_LEARNED_FROM:
-            return train, solver
-        drawn = np.random.default_rng([self.case.seed, 787]).permutation(len(train))[:MOST_LEARNED_FROM]
-        rows = np.sort(drawn)
-        fewer = replace(train, records=train.records.take(rows), X=train.X.iloc[rows], rows=train.rows[rows])
-        return fewer, {**solver, **LARGE}
+        if len(train) > MOST_LEARNED_FROM:
+            drawn = np.random.default_rng([self.case.seed, 787]).permutation(len(train))[:MOST_LEARNED_FROM]
+            rows, solver = np.sort(drawn), {**solver, **LARGE}
+            train = replace(train, records=train.records.take(rows), X=train.X.iloc[rows], rows=train.rows[rows])
+        return fit_representations(candidates, train, self.case.seed, solver)
 
     def _fit_on(self, transform: Callable[[Any], Any] | None, model: Any = None, *, encoded: bool = False) -> Score:
         """A model of represented people, by default the linear one with its usual penalty; gives scores of a part."""

@@ -318,12 +318,8 @@ def draw_collapse(summaries: Mapping[str, TradeOff]) -> Figure:
             axes.set_title(f"{labels.dataset(dataset)}, {labels.method(method)}", fontsize=9)
             axes.set_yticks(range(len(sizes)), [f"K = {size}" for size in sizes], fontsize=7)
             few = range(0, len(weights), max(1, len(weights) // 4))
-            axes.set_xticks(list(few), [_name_ratio(weights[i]) for i in few], fontsize=7)
+            ratios = ["0 : 1" if mu >= 1.0 else f"1 : {mu / (1.0 - mu):.3g}" for mu in (weights[i] for i in few)]
+            axes.set_xticks(list(few), ratios, fontsize=7)
     figure.colorbar(image, ax=panels, label="share of splits", shrink=0.8)
     figure.supxlabel("lambda : mu, from utility alone to fairness alone", fontsize=9)
     return figure
-
-
-def _name_ratio(mu: float) -> str:
-    """``1 : 0.001``, or ``0 : 1``."""
-    return "0 : 1" if mu >= 1.0 else f"1 : {mu / (1.0 - mu):.3g}"

@@ -1,7 +1,11 @@
-"""People as points: every attribute's columns side by side, weighted."""
+"""People as points: the unit of every attribute, and the columns of all side by side, weighted.
+
+Numbers count in robust units, two categories are one unit apart.
+"""
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -9,9 +13,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from ifair.encode.attribute import robust_size
 from ifair.encode.cell_by_cell import BOOLEANS, NUMBERS, TEXT, is_gap
+from ifair.errors import IfairError
 from ifair.similarity.peers import Points
-from ifair.similarity.units import Unit
 
 GAP = 0.5
 """What a missing value counts, of the mean squared difference of its attribute. With this share people with and without
@@ -20,14 +25,80 @@ gaps find each other as if there were none."""
 _CATEGORIES = NUMBERS | BOOLEANS | TEXT
 
 
-class Layout:
-    """Where the columns of every attribute stand, and what they weigh.
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """The scale of one attribute."""
 
-    Parameters
-    ----------
-    units : sequence of Unit
-    weights : ndarray of shape (n_attributes,)
+    name: str
+    kind: str  # "number", "ordered" or "category"
+    size: float = 1.0  # what counts as one unit of difference; of numbers and of positions in an order
+    values: tuple[Any, ...] = ()  # those seen: of an order from lowest to highest, of categories in any order
+    typical: float = 1.0  # mean squared difference of two people, in units
+
+    @property
+    def width(self) -> int:
+        """Columns that hold the attribute: one slot per category, and one for all categories never seen."""
+        return len(self.values) + 1 if self.kind == "category" else 1
+
+    def embed(self, column: pd.Series) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Coordinates whose squared Euclidean distance is the squared difference in units, and who has a value."""
+        present = column.notna().to_numpy()
+        coordinates = np.zeros((len(column), self.width))
+        if self.kind == "number":
+            coordinates[:, 0] = np.where(present, pd.to_numeric(column).to_numpy(dtype=float, na_value=0.0), 0.0)
+            coordinates /= self.size
+        else:
+            codes = pd.Index(self.values).get_indexer(pd.Index(column.where(present, None)))
+            if self.kind == "ordered":
+                if (unknown := present & (codes < 0)).any():
+                    value = column.to_numpy()[int(unknown.argmax())]
+                    raise IfairError(
+                        f"ordered[{self.name!r}] has no place for the value {value!r}; add it to the order"
+                    )
+                coordinates[:, 0] = np.where(present, codes, 0) / self.size
+            else:
+                # Two different slots are then at a squared distance of 1, however rare the category.
+                coordinates[np.flatnonzero(present), codes[present]] = np.sqrt(0.5)
+        return coordinates, present
+
+    def describe(self, a: Any, b: Any) -> str:
+        """Two people's values in words."""
+        if pd.isna(a) or pd.isna(b):
+            return f"{self.name} not known of {'either' if pd.isna(a) and pd.isna(b) else 'one'}"
+        if a == b:
+            return f"same {self.name}"
+        if self.kind == "number":
+            return f"{abs(a - b):.4g} apart in {self.name} ({a:.6g}, {b:.6g})"
+        return f"{self.name} differs ({a}, {b})"
+
+
+def learn_unit(
+    column: pd.Series, name: str, *, categorical: bool, order: Sequence[Any] | None, size: float | None = None
+) -> Unit:
+    """The unit of an attribute, from the values of a population.
+
+    A number's unit is its interquartile range as that of a normal distribution is to its standard deviation. Where half
+    of all people share one value, it is the mean distance of the others from it: a rare value is then about one unit
+    away, and not the farther the rarer it is. A number with two values is a category. ``size`` is given by the user.
     """
+    present = column.dropna()
+    is_number = pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
+    if order is not None:
+        unit = Unit(name, "ordered", 1.0, tuple(order))
+    elif is_number and not categorical and (present.nunique() > 2 or size is not None):
+        unit = Unit(name, "number")
+    else:
+        unit = Unit(name, "category", 1.0, tuple(pd.unique(present).tolist()))
+    if size is not None and unit.kind == "category":
+        raise IfairError(f"units[{name!r}]: the column holds categories, which are one unit apart; use weights")
+    if unit.kind != "category":
+        unit = replace(unit, size=robust_size(unit.embed(present)[0][:, 0]) if size is None else float(size))
+    # The mean over pairs is twice the variance, summed over columns.
+    return replace(unit, typical=float(2.0 * unit.embed(present)[0].var(axis=0).sum()) if len(present) else 0.0)
+
+
+class Layout:
+    """Where the columns of every attribute stand, and what they weigh: ``weights`` of shape (n_attributes,)."""
 
     def __init__(self, units: Sequence[Unit], weights: NDArray[np.float64]) -> None:
         self.units = tuple(units)
@@ -44,7 +115,8 @@ class Layout:
         coordinates = np.empty((len(people), len(self.columns)))
         if self._numbers.any():
             values = people.iloc[:, np.flatnonzero(self._numbers)].to_numpy(dtype=float, na_value=np.nan)
-            self._place_numbers(values, coordinates, present)
+            present[:, self._numbers] = ~np.isnan(values)
+            coordinates[:, self._numbers[self.columns]] = np.nan_to_num(values) / self._sizes
         for i, unit in enumerate(self.units):
             if unit.kind != "number":
                 coordinates[:, self.columns == i], present[:, i] = unit.embed(people.iloc[:, i])
@@ -75,17 +147,6 @@ class Layout:
             else:
                 return None
         return coordinates, present
-
-    @property
-    def takes_cells(self) -> bool:
-        """Whether no attribute has an order, whose values are checked by columns."""
-        return all(unit.kind != "ordered" for unit in self.units)
-
-    def _place_numbers(
-        self, values: NDArray[np.float64], coordinates: NDArray[np.float64], present: NDArray[np.bool_]
-    ) -> None:
-        present[:, self._numbers] = ~np.isnan(values)
-        coordinates[:, self._numbers[self.columns]] = np.nan_to_num(values) / self._sizes
 
     @cached_property
     def _cells(self) -> tuple[list[int], list[float], list[dict[Any, int] | None]]:

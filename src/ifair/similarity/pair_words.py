@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from ifair.similarity.layout import Unit
 from ifair.similarity.peers import Points, is_within
-from ifair.similarity.units import Unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,28 +43,15 @@ def compare_pairs(
     members = np.eye(len(units))[points[0].columns]
     parts = np.where(both, (points[0].coordinates - points[1].coordinates) ** 2 @ members, points[0].gaps)
     cells = (frame.to_numpy(dtype=object).tolist() for frame in (ones, others))
-    return [
-        _describe(one, other, part, float(distance), units, bool(near))
-        for one, other, part, distance, near in zip(*cells, parts, distances, is_within(distances, reach))
-    ]
-
-
-def _describe(
-    one: list[object],
-    other: list[object],
-    parts: NDArray[np.float64],
-    distance: float,
-    units: Sequence[Unit],
-    near: bool,
-) -> Comparison:
-    order = np.argsort(parts, kind="stable")
-    words = [units[i].describe(one[i], other[i]) for i in order]
-    same = [word.removeprefix("same ") for word in words if word.startswith("same ")]
-    listed = [f"same {_join(same)}"] if same else []
-    text = ", ".join(listed + [word for word in words if not word.startswith("same ")])
-    named = {units[i].name: float(parts[i]) for i in order[::-1]}
-    return Comparison(distance, near, named, text)
-
-
-def _join(words: list[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+    found = []
+    for one, other, part, distance, near in zip(*cells, parts, distances, is_within(distances, reach)):
+        order = np.argsort(part, kind="stable")
+        words = [units[i].describe(one[i], other[i]) for i in order]
+        same = [word.removeprefix("same ") for word in words if word.startswith("same ")]
+        told = [word for word in words if not word.startswith("same ")]
+        if same:
+            listed = same[0] if len(same) == 1 else f"{', '.join(same[:-1])} and {same[-1]}"
+            told.insert(0, f"same {listed}")
+        named = {units[i].name: float(part[i]) for i in order[::-1]}
+        found.append(Comparison(float(distance), bool(near), named, ", ".join(told)))
+    return found

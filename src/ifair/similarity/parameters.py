@@ -29,7 +29,11 @@ def check_parameters(similarity: Any, names: Sequence[str]) -> None:
         name = similarity.protected
         raise IfairError(f"protected must be a list of columns, as in [{name!r}]; got {name!r}")
     for parameter, columns in {"protected": similarity.protected, **given}.items():
-        check_columns(parameter, columns, names)
+        for name in columns:
+            if name not in names:
+                near = nearest_name(name, names)
+                hint = f"; did you mean {near!r}?" if near else f"; the columns are {', '.join(names)}"
+                raise IfairError(f"{parameter} names {name!r}, which is not a column{hint}")
     for parameter, columns in given.items():
         for name in columns:
             if name in similarity.protected:
@@ -48,15 +52,6 @@ def check_parameters(similarity: Any, names: Sequence[str]) -> None:
         raise IfairError(f"caliper must be 'auto', None or a number above 0, got {caliper!r}")
     if not isinstance(similarity.n_neighbors, int | np.integer) or similarity.n_neighbors < 1:
         raise IfairError(f"n_neighbors must be a whole number of at least 1, got {similarity.n_neighbors!r}")
-
-
-def check_columns(parameter: str, given: Any, names: Sequence[str]) -> None:
-    """Refuse names of columns that are not there."""
-    for name in given:
-        if name not in names:
-            near = nearest_name(name, names)
-            hint = f"; did you mean {near!r}?" if near else f"; the columns are {', '.join(names)}"
-            raise IfairError(f"{parameter} names {name!r}, which is not a column{hint}")
 
 
 def _is_number(value: Any) -> bool:

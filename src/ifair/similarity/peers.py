@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, fields
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any
 
@@ -69,33 +70,19 @@ def is_within(distances: NDArray[np.float64], reach: float) -> NDArray[np.bool_]
     return np.asarray(to_ten_digits(np.square(distances, dtype=np.float64)) <= squared_reach(reach))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Points:
     """People as coordinates, with gaps.
 
     The squared distance of two people is the sum of squared differences over the attributes that both have a value for.
     An attribute that is missing of either adds a fixed amount: a gap is neither like nor unlike.
-
-    Attributes
-    ----------
-    coordinates : ndarray of shape (n_people, n_columns)
-        Weighted, zero in the columns of an attribute without a value.
-    squares : ndarray of shape (n_people, n_attributes)
-        Squared length of every attribute's columns.
-    present : ndarray of shape (n_people, n_attributes)
-        1.0 where there is a value, else 0.0.
-    gaps : ndarray of shape (n_attributes,)
-        What a missing value adds.
-    columns : int array of shape (n_columns,)
-        The attribute of every column.
     """
 
-    coordinates: NDArray[np.float64]
-    squares: NDArray[np.float64]
-    present: NDArray[np.float64]
-    gaps: NDArray[np.float64]
-    columns: NDArray[np.intp]
-    _made: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    coordinates: NDArray[np.float64]  # (n_people, n_columns): weighted, zero where an attribute has no value
+    squares: NDArray[np.float64]  # (n_people, n_attributes): squared length of every attribute's columns
+    present: NDArray[np.float64]  # (n_people, n_attributes): 1.0 where there is a value, else 0.0
+    gaps: NDArray[np.float64]  # (n_attributes,): what a missing value adds
+    columns: NDArray[np.intp]  # (n_columns,): the attribute of every column
 
     @classmethod
     def of(
@@ -115,30 +102,25 @@ class Points:
     def __getitem__(self, rows: slice | NDArray[np.intp]) -> "Points":
         return Points(self.coordinates[rows], self.squares[rows], self.present[rows], self.gaps, self.columns)
 
-    @property
+    @cached_property
     def complete(self) -> bool:
         """Whether nobody has a gap."""
-        if "complete" not in self._made:
-            self._made["complete"] = bool(self.present.all())
-        return self._made["complete"]
+        return bool(self.present.all())
 
-    @property
+    @cached_property
     def search(self) -> Reference:
-        """What a search of people without gaps among these, without gaps, needs; made once."""
-        if "search" not in self._made:
-            self._made["search"] = Reference.of(self.coordinates, self.columns)
-        return self._made["search"]
+        """What a search of people without gaps among these, without gaps, needs."""
+        return Reference.of(self.coordinates, self.columns)
 
-    @property
+    @cached_property
     def search_with_gaps(self) -> "SearchWithGaps":
-        """What a search of anybody among these needs; made once."""
-        if "search with gaps" not in self._made:
-            self._made["search with gaps"] = SearchWithGaps.of(self)
-        return self._made["search with gaps"]
+        """What a search of anybody among these needs."""
+        copies = Copies.of(np.hstack([self.coordinates, self.present]))
+        return SearchWithGaps(copies, self[copies.firsts])
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays that the points are made of."""
-        return {name: getattr(self, name) for name in ("coordinates", "squares", "present", "gaps", "columns")}
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def squared_distances(self, others: "Points") -> NDArray[np.float64]:
         """Of every person here to every one of the others, by matrix products."""
@@ -253,36 +235,30 @@ def _find_peers(
     return Peers(indices, distances)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SearchWithGaps:
     """People among whom the nearest are searched where somebody has a gap, prepared for many searches."""
 
     copies: Copies
     distinct: Points
-    scans: list[Scan] = field(default_factory=list)  # none before the first search for few
 
-    @classmethod
-    def of(cls, points: Points) -> "SearchWithGaps":
-        copies = Copies.of(np.hstack([points.coordinates, points.present]))
-        return cls(copies, points[copies.firsts])
+    @cached_property
+    def scan(self) -> Scan:
+        """For searches for few."""
+        there = self.distinct
+        return Scan.of(there.coordinates, there.columns, there.present, there.gaps)
 
     def nearest(self, people: Points, k: int) -> tuple[Indices, Array]:
         """The k nearest of each, and their squared distances."""
         n = min(k, len(self.distinct))
         if len(people) <= FEW and n < len(self.distinct):
-            found = self._find_candidates(people, n)
+            # Whom single precision cannot rule out; too many, or nobody, where it is not enough.
+            found = [self.scan.candidates(x, n, has > 0) for x, has in zip(people.coordinates, people.present)]
             if all(0 < len(others) <= MANY * n for others in found):
                 row, other = np.repeat(np.arange(len(found)), [len(others) for others in found]), np.concatenate(found)
                 squared = people.squared_differences(self.distinct, row, other)
                 return self.copies.expand_pairs(row, other, to_ten_digits(squared), k)
         return self.copies.expand(*_nearest_of_all(people, self.distinct, n), k)
-
-    def _find_candidates(self, people: Points, n: int) -> list[Indices]:
-        """Whom single precision cannot rule out; too many, or nobody, where it is not enough."""
-        if not self.scans:
-            there = self.distinct
-            self.scans.append(Scan.of(there.coordinates, there.columns, there.present, there.gaps))
-        return [self.scans[0].candidates(x, n, has > 0) for x, has in zip(people.coordinates, people.present)]
 
 
 def _nearest_of_all(people: Points, others: Points, k: int, *, among_themselves: bool = False) -> tuple[Indices, Array]:

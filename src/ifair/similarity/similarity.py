@@ -17,11 +17,10 @@ from ifair.encode import Encoder, columns_of
 from ifair.encode.column_names import find_positions
 from ifair.encode.table_forms import FEW, read_cells, to_pandas
 from ifair.errors import IfairError, unknown_name
-from ifair.similarity.layout import Layout
+from ifair.similarity.layout import Layout, Unit, learn_unit
 from ifair.similarity.pair_words import Comparison, compare_pairs
 from ifair.similarity.parameters import check_parameters
 from ifair.similarity.peers import Peers, Points, find_peers
-from ifair.similarity.units import Unit, learn_unit
 
 REACHED_BY = 0.05
 """``caliper="auto"``: peers are closer to each other than all but this share of pairs of people."""
@@ -184,11 +183,11 @@ class Similarity(BaseEstimator):
         check_is_fitted(self)
         if self.reading == "attributes" and isinstance(X, pd.DataFrame) and len(X) <= FEW:
             layout = self._layout()
-            points = None
-            if layout.takes_cells:
+            # An order has values to be checked, by columns.
+            if all(unit.kind != "ordered" for unit in layout.units):
                 points = layout.embed_cells(read_cells(X, self._find_counted(X.columns)))
-            if points is not None:
-                return points
+                if points is not None:
+                    return points
         return self._points(self._select_counted(X))
 
     def graph(self, X: Any, *, query: Any = None) -> csr_array:
@@ -332,18 +331,11 @@ class Similarity(BaseEstimator):
 def make_similarity(
     given: Any, *, columns: Iterable[str], protected: Sequence[str] = (), categorical: Any = "auto"
 ) -> Similarity:
-    """An unfitted similarity of what a user may give, by which protected attributes never count.
+    """An unfitted similarity of what a user may give: one, a mapping of its parameters, the name of a reading, or None.
 
-    Parameters
-    ----------
-    given : Similarity, mapping of its parameters, name of a reading, or None
-    columns : iterable of str
-        Of the table. A mapping comes from settings that were checked against the whole table: columns that it does not
-        count, and that the table has left out since, are no error.
-    protected : sequence of str
-        Beside those of the similarity.
-    categorical : as of Similarity
-        Where the similarity does not say itself.
+    Attributes protected here count as little as those that it protects itself; what is categorical it may say itself. A
+    mapping comes from settings that were checked against the whole table: columns that it does not count, and that the
+    table has left out since, are no error.
     """
     if given is None or isinstance(given, str):
         given = {"reading": given or "attributes"}

@@ -140,15 +140,14 @@ def _infer_text(column: pd.Series, *, strict: bool) -> pd.Series:
         is_word = different.isin(OFTEN_MISSING).to_numpy()
         if is_truth.any() and (is_truth | is_word).all():
             _refuse_cells(column, set(different[is_word]), "true and false")
-        is_other = ~is_number & ~is_word
-        shares = [_share(is_number, is_other, weights) for weights in (np.ones(len(counts)), counts.to_numpy())]
+        # Of the cells that are no words, and of the different ones.
+        shares = [
+            weights[is_number].sum() / max(1, weights[is_number | ~is_word].sum())
+            for weights in (np.ones(len(counts)), counts.to_numpy())
+        ]
         if is_number.any() and max(shares) >= NEARLY_ALL:
             _refuse_cells(column, set(different[~is_number]), "numbers")
     return column
-
-
-def _share(of: Any, against: Any, weights: Any) -> float:
-    return float(weights[of].sum() / max(1, weights[of].sum() + weights[against].sum()))
 
 
 def _refuse_cells(column: pd.Series, wrong: set[str], held: str) -> None:

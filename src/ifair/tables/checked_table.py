@@ -13,14 +13,8 @@ from pandas.api.types import is_object_dtype, is_string_dtype
 from ifair.datasets.dataset import Dataset, GroupRule, group_mask
 from ifair.doubts import Doubt, find_doubt
 from ifair.errors import IfairError, name_setting
+from ifair.tables import column_doubts
 from ifair.tables.cell_types import describe_missing, warn_of_words
-from ifair.tables.column_doubts import (
-    explain_unusable,
-    warn_of_attribute,
-    warn_of_protected,
-    warn_of_target,
-    warn_of_width,
-)
 from ifair.tables.groups import default_group, find_value, is_measure, match_conditions, refuse_measures
 from ifair.tables.outcome import encode_outcome, name_outcomes
 from ifair.tables.read import read_counted_table
@@ -149,7 +143,10 @@ def check_table(
     if isinstance(table, str | os.PathLike):
         name, source = name or Path(table).name, source or os.fspath(table)
     check_names(roles, frame.columns)
-    _check_kinds(frame, roles)
+    unread = {roles.query, roles.score, roles.id, roles.weight, *roles.ignore}
+    for column in frame.columns:
+        if column not in unread and (held := column_doubts.explain_unusable(frame[column])):
+            raise IfairError(f"column {column!r} holds {held}, or leave it out with {name_setting('ignore', [column])}")
     if roles.weight is not None:
         if roles.query is not None:
             raise IfairError(
@@ -164,21 +161,14 @@ def check_table(
     doubts = {column: doubt for column, doubt in found.items() if doubt is not None}
     out = {*roles.ignore, roles.id, roles.weight, *(column for column, doubt in doubts.items() if doubt.leave_out)}
     warnings = [*describe_missing(marked), *warn_of_words(frame, [c for c in frame.columns if c not in out])]
-    warnings += [warn_of_attribute(column, doubt) for column, doubt in doubts.items()]
-    warnings += [*warn_of_protected(frame, roles.protected, roles.keep), *of_target]
+    warnings += [column_doubts.warn_of_attribute(column, doubt) for column, doubt in doubts.items()]
+    warnings += [*column_doubts.warn_of_protected(frame, roles.protected, roles.keep), *of_target]
     checked = CheckedTable(frame, roles, doubts, warnings, name, source, classes)
     if set(checked.attributes) <= set(roles.protected):
         raise IfairError("no attribute is left besides the protected columns: nothing would remain to represent")
     undoubted = [column for column in checked.attributes if column not in doubts]
-    warnings += warn_of_width(frame, undoubted, categorical=roles.categorical, protected=roles.protected)
+    warnings += column_doubts.warn_of_width(frame, undoubted, categorical=roles.categorical, protected=roles.protected)
     return checked
-
-
-def _check_kinds(frame: pd.DataFrame, roles: Roles) -> None:
-    out = {roles.query, roles.score, roles.id, roles.weight, *roles.ignore}
-    for column in frame.columns:
-        if column not in out and (held := explain_unusable(frame[column])):
-            raise IfairError(f"column {column!r} holds {held}, or leave it out with {name_setting('ignore', [column])}")
 
 
 NAMED_ROWS = 3
@@ -210,6 +200,6 @@ def _check_target(values: pd.Series, positive: Any, classes: bool) -> list[str]:
     first, *others = values.unique().tolist()
     if not others:
         raise IfairError(f"target {name!r} is {first!r} for everybody: there is nothing to predict")
-    lines = warn_of_target(name, find_doubt(values), is_class=positive is not None)
+    lines = column_doubts.warn_of_target(name, find_doubt(values), is_class=positive is not None)
     encode_outcome(values, find_value(positive, values), classes=classes)
     return lines

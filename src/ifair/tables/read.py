@@ -15,16 +15,8 @@ from pandas.api.types import infer_dtype, is_object_dtype
 
 from ifair.errors import IfairError, require_extra, shorten_error
 from ifair.files import check_regular
+from ifair.tables import csv_checks
 from ifair.tables.cell_types import MissingCounts, infer_types, mark_missing
-from ifair.tables.csv_checks import (
-    ENCODING,
-    UNREADABLE,
-    check_csv,
-    explain_unreadable,
-    refuse_repeated,
-    refuse_short_lines,
-    separator_of,
-)
 
 CSV = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")
 PARQUET = (".parquet", ".pq")
@@ -109,7 +101,7 @@ def _normalise(frame: pd.DataFrame, where: str) -> pd.DataFrame:
         if is_object_dtype(column) and infer_dtype(column) == "decimal":
             frame.isetitem(i, column.to_numpy(dtype=np.float64, na_value=np.nan))
     frame.columns = [str(c) for c in frame.columns]
-    refuse_repeated(frame.columns, where)
+    csv_checks.refuse_repeated(frame.columns, where)
     return frame
 
 
@@ -128,21 +120,21 @@ def _read_file(path: Path, text: Collection[str]) -> pd.DataFrame:
             return pd.read_parquet(path)
         except Exception as error:  # pyarrow raises classes of its own, which cannot be named without it
             raise IfairError(f"{path} is not a Parquet table ({shorten_error(error)})") from error
-    check_csv(path)
+    csv_checks.check_csv(path)
     options = _csv_options(path)
     try:
         # Names that the file lacks would be refused as dtypes.
         header = pd.read_csv(path, nrows=0, **options)
         as_text: Any = {name: "object" for name in text if name in header.columns}
         frame = pd.read_csv(path, low_memory=False, dtype=as_text, **options)
-    except UNREADABLE as error:
-        raise explain_unreadable(path, error) from error
+    except csv_checks.UNREADABLE as error:
+        raise csv_checks.explain_unreadable(path, error) from error
     _refuse_uneven_lines(frame, path)
     return frame
 
 
 def _read_csv_blocks(path: Path, rows: int) -> Iterator[pd.DataFrame]:
-    check_csv(path)
+    csv_checks.check_csv(path)
     checked = False
     try:
         with pd.read_csv(path, chunksize=rows, dtype="object", low_memory=False, **_csv_options(path)) as reader:
@@ -151,8 +143,8 @@ def _read_csv_blocks(path: Path, rows: int) -> Iterator[pd.DataFrame]:
                 yield block
     except IfairError:
         raise
-    except UNREADABLE as error:
-        raise explain_unreadable(path, error) from error
+    except csv_checks.UNREADABLE as error:
+        raise csv_checks.explain_unreadable(path, error) from error
 
 
 def _csv_options(path: Path) -> dict[str, Any]:
@@ -160,7 +152,8 @@ def _csv_options(path: Path) -> dict[str, Any]:
     missing = {"keep_default_na": False, "na_values": [""]}
     # pandas before 3 rounds the last digit otherwise; later ones do not, and warn of the option.
     exact = {"float_precision": "round_trip"} if int(pd.__version__.split(".")[0]) < 3 else {}
-    return {"sep": separator_of(path), "encoding": ENCODING, "on_bad_lines": "error", **missing, **exact}
+    sep, encoding = csv_checks.separator_of(path), csv_checks.ENCODING
+    return {"sep": sep, "encoding": encoding, "on_bad_lines": "error", **missing, **exact}
 
 
 def _refuse_uneven_lines(frame: pd.DataFrame, path: Path) -> bool:
@@ -173,7 +166,7 @@ def _refuse_uneven_lines(frame: pd.DataFrame, path: Path) -> bool:
         raise IfairError(f"{path} has lines with more fields than its header")
     if frame.shape[1] < 2 or not frame.iloc[:, -1].isna().any():
         return False
-    refuse_short_lines(path)
+    csv_checks.refuse_short_lines(path)
     return True
 
 

@@ -182,24 +182,12 @@ ROOMS = {
     "Hotel room": "private room",
     "Shared room": "shared room",
 }
-HOMES = {
-    "Apartment": "apartment",
-    "Serviced apartment": "apartment",
-    "House": "house",
-    "Condominium": "condominium",
-    "Townhouse": "townhouse",
-    "Loft": "loft",
-}
+HOMES = {name: name.lower() for name in ("Apartment", "House", "Condominium", "Townhouse", "Loft")}
+HOMES["Serviced apartment"] = "apartment"
 RESPONSES = ("within an hour", "within a few hours", "within a day", "a few days or more")
 BEDS = {"Real Bed": "bed", "Futon": "futon", "Pull-out Sofa": "sofa bed", "Airbed": "airbed", "Couch": "couch"}
-CANCELLATIONS = {
-    "flexible": "flexible",
-    "moderate": "moderate",
-    "strict": "strict",
-    "strict_14_with_grace_period": "strict",
-    "super_strict_30": "strict",
-    "super_strict_60": "strict",
-}
+STRICT = ("strict", "strict_14_with_grace_period", "super_strict_30", "super_strict_60")
+CANCELLATIONS = {"flexible": "flexible", "moderate": "moderate", **dict.fromkeys(STRICT, "strict")}
 QUERY_COLUMNS = ("city", "neighbourhood", "home_type", "room_type")
 
 

@@ -58,23 +58,19 @@ FILES = tuple(
 )
 
 RECIPES = ("paper", "all")
-RANGES = {
+# In the order of the file, where the sampling weight is `fnlwgt` and the years of education `education-num`: ranges of
+# numbers, and the values that the documentation of the dataset names; "?" in the file stands for a missing one.
+_ATTRIBUTES: dict[str, Any] = {
     "age": (0, 120),
-    "sampling_weight": (0, 10_000_000),
-    "education_years": (1, 16),
-    "capital_gain": (0, 1_000_000),
-    "capital_loss": (0, 1_000_000),
-    "hours_per_week": (1, 168),
-}
-# The values that the documentation of the dataset names; "?" in the file stands for a missing one.
-KNOWN = {
     "workclass": (
         "Private, Self-emp-not-inc, Self-emp-inc, Federal-gov, Local-gov, State-gov, Without-pay, Never-worked"
     ),
+    "sampling_weight": (0, 10_000_000),
     "education": (
         "Preschool, 1st-4th, 5th-6th, 7th-8th, 9th, 10th, 11th, 12th, HS-grad, Some-college, "
         "Assoc-voc, Assoc-acdm, Bachelors, Masters, Prof-school, Doctorate"
     ),
+    "education_years": (1, 16),
     "marital_status": (
         "Never-married, Married-civ-spouse, Married-spouse-absent, Married-AF-spouse, Separated, Divorced, Widowed"
     ),
@@ -86,6 +82,9 @@ KNOWN = {
     "relationship": "Husband, Wife, Own-child, Other-relative, Not-in-family, Unmarried",
     "race": "White, Black, Asian-Pac-Islander, Amer-Indian-Eskimo, Other",
     "sex": "Female, Male",
+    "capital_gain": (0, 1_000_000),
+    "capital_loss": (0, 1_000_000),
+    "hours_per_week": (1, 168),
     "native_country": (
         "United-States, Cambodia, Canada, China, Columbia, Cuba, Dominican-Republic, Ecuador, "
         "El-Salvador, England, France, Germany, Greece, Guatemala, Haiti, Holand-Netherlands, "
@@ -94,11 +93,9 @@ KNOWN = {
         "Scotland, South, Taiwan, Thailand, Trinadad&Tobago, Vietnam, Yugoslavia"
     ),
 }
-# In the order of the file, where the sampling weight is `fnlwgt` and the years of education `education-num`.
-ATTRIBUTES = (
-    *("age", "workclass", "sampling_weight", "education", "education_years", "marital_status", "occupation"),
-    *("relationship", "race", "sex", "capital_gain", "capital_loss", "hours_per_week", "native_country"),
-)
+ATTRIBUTES: dict[str, Any] = {
+    name: held.split(", ") if isinstance(held, str) else held for name, held in _ATTRIBUTES.items()
+}
 
 
 def load_census(*, recipe: str = "paper", **options: Any) -> Any:
@@ -130,19 +127,12 @@ def load_census(*, recipe: str = "paper", **options: Any) -> Any:
 
 def parse_census(contents: Sequence[bytes], where: str) -> tuple[pd.DataFrame, pd.Series]:
     """Turn the bytes of ``adult.data`` and ``adult.test``, in a row, into attributes and the outcome."""
-    import pandas as pd
-
-    from ifair.datasets.strict_text import parse_categories, parse_numbers, read_plain
+    from ifair.datasets.strict_text import parse_attributes, parse_categories, read_plain
 
     # adult.test starts with a comment line and ends every label with a dot.
     lines = b"\n".join(c.removeprefix(b"|1x3 Cross validator\n") for c in contents)
     columns = read_plain(lines, where, [*ATTRIBUTES, "income"], separator=", ")
-    parts = {}
-    for name in ATTRIBUTES:
-        if name in RANGES:
-            parts[name] = parse_numbers(columns, name, where, *RANGES[name])
-        else:
-            parts[name] = parse_categories(columns, name, where, KNOWN[name].split(", "), missing=["?"])
+    frame = parse_attributes(columns, where, ATTRIBUTES, missing=["?"])
     label = parse_categories(columns, "income", where, {"<=50K": "0", ">50K": "1", "<=50K.": "0.", ">50K.": "1."})
     outcome = label.str.startswith("1").astype("int64").rename("income_over_50k")
-    return pd.DataFrame(parts), outcome
+    return frame, outcome

@@ -25,13 +25,14 @@ from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Table, T
 from ifair.report.pictures import BLUE, GREEN, ORANGE, RED, add_legend, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, prepare, represent, train_grid
-from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Unit, group_results, make_unit
+from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Unit, for_each_dataset, make_unit
 from ifair.reproduce.verdicts import LEVEL, is_clear
 from ifair.results import Results
 
 BASE = "paper"
 
 _BLIND = {"freeze_protected": True, "utility_columns": "unprotected"}
+_EUCLIDEAN = {"fairness_distance": "euclidean"}
 
 VARIANTS: dict[str, dict[str, Any]] = {
     BASE: {},
@@ -47,15 +48,11 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "memberships+unit_variance": {"output": "membership", "unit_variance": True},
     "frozen": {"freeze_protected": True},
     "frozen+unprotected_utility": _BLIND,
-    "euclidean": {"fairness_distance": "euclidean"},
-    "euclidean+frozen+unprotected_utility": {"fairness_distance": "euclidean", **_BLIND},
+    "euclidean": _EUCLIDEAN,
+    "euclidean+frozen+unprotected_utility": {**_EUCLIDEAN, **_BLIND},
     "principal_start": {"init": "principal"},
     "principal_start+frozen+unprotected_utility": {"init": "principal", **_BLIND},
-    "principal_start+euclidean+frozen+unprotected_utility": {
-        "init": "principal",
-        "fairness_distance": "euclidean",
-        **_BLIND,
-    },
+    "principal_start+euclidean+frozen+unprotected_utility": {"init": "principal", **_EUCLIDEAN, **_BLIND},
 }
 """By name what is changed of iFair-b. ``K`` is changed in the grid, which keeps its size; ``unit_variance`` scales the
 columns of the representation, as the encoder does those of the data."""
@@ -164,18 +161,14 @@ def map_settings(case: Case, parts: Split) -> Iterator[tuple[dict[str, Any], lis
         yield setting, mapped
 
 
-def summarise(records: Records) -> dict[str, Any]:
-    """By dataset: what every variant reached over the splits, and how it compares with the paper's iFair-b.
+@for_each_dataset("method")
+def summarise(by_variant: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+    """What every variant reached over the splits, and how it compares with the paper's iFair-b.
 
     ``utility``, the name of the measure; ``variants``, by name mean and spread of what :func:`summarise_split` gives;
     ``against_paper``, for hypervolume and harmonic mean the difference of the paper's less each other's; ``ahead``, by
     variant the number of splits with more hypervolume than the paper's; ``skipped``, by variant the reason.
     """
-    found = group_results(records, "dataset", "method")
-    return {dataset: _summarise_dataset(by_variant) for dataset, by_variant in found.items()}
-
-
-def _summarise_dataset(by_variant: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
     skipped = {name: one["skipped"] for name, results in by_variant.items() for one in results if "skipped" in one}
     reached = {
         name: [summarise_split(result) for result in results]

@@ -10,21 +10,10 @@ import numpy as np
 
 from ifair.evaluate.fronts import pareto_front
 from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Strong, Table, Text, add_sign
-from ifair.reproduce import labels
+from ifair.reproduce import labels, tradeoff
 from ifair.reproduce.case import measure_grid
 from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Unit, plan_grid, rows_by_split
-from ifair.reproduce.tradeoff import (
-    OURS,
-    TradeOff,
-    compare_methods,
-    compare_with,
-    describe_collapse,
-    describe_picture,
-    draw_collapse,
-    draw_tradeoff,
-    list_points,
-    summarise_splits,
-)
+from ifair.reproduce.tradeoff import OURS, TradeOff
 from ifair.reproduce.verdicts import format_p, format_spread, judge_claim
 from ifair.results import Results
 
@@ -49,7 +38,7 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
 def summarise(records: Records) -> dict[str, TradeOff]:
     """By dataset: the choices of the three rules, comparisons, and all points of the plot."""
     return {
-        dataset: summarise_splits(
+        dataset: tradeoff.summarise_splits(
             {method: list(by_seed.values()) for method, by_seed in by_method.items()}, utility="AUC"
         )
         for dataset, by_method in rows_by_split(records).items()
@@ -74,17 +63,17 @@ def section(found: Any, results: Results) -> list[Block]:
     for dataset, summary in found.items():
         blocks += [
             Heading(labels.dataset(dataset), 3),
-            describe_picture(dataset, "AUC"),
+            tradeoff.describe_picture(dataset, "AUC"),
             tabulate(results, dataset),
-            *compare_methods(summary, ("AUC", "yNN"), summary["rules"]["balanced"]),
-            *describe_collapse(summary),
+            *tradeoff.compare_methods(summary, ("AUC", "yNN"), summary["rules"]["balanced"]),
+            *tradeoff.describe_collapse(summary),
         ]
     return blocks
 
 
 def draw(found: Any, results: Results) -> Figures:
     """Where fits collapse, and one picture a dataset."""
-    drawn = {"collapse": draw_collapse(found)}
+    drawn = {"collapse": tradeoff.draw_collapse(found)}
     for dataset, summary in found.items():
         points = [
             (method, by[dataset]["AUC"], by[dataset]["yNN"])
@@ -93,7 +82,7 @@ def draw(found: Any, results: Results) -> Figures:
             if dataset in by
         ]
         # One setting may win under two rules.
-        drawn[f"tradeoff-{dataset}"] = draw_tradeoff(summary, "AUC", list(dict.fromkeys(points)))
+        drawn[f"tradeoff-{dataset}"] = tradeoff.draw_tradeoff(summary, "AUC", list(dict.fromkeys(points)))
     return drawn
 
 
@@ -129,7 +118,7 @@ def judge(found: Any, results: Results) -> list[Finding]:
             "Tuned for the best harmonic mean, yNN of iFair-b is clearly above that of the full data, and its mean AUC "
             "no further below than in the paper's own table.",
             [
-                compare_with(
+                tradeoff.compare_with(
                     dataset, summary, "full", "AUC", slack=_loss_in_paper(results["paper"]["classification"], dataset)
                 )
                 for dataset, summary in found.items()
@@ -139,7 +128,7 @@ def judge(found: Any, results: Results) -> list[Finding]:
             "Masking protected attributes or SVD leaves much unfairness in the data that iFair takes away.",
             "Tuned for the best harmonic mean, yNN of iFair-b is clearly above that of the rival.",
             [
-                compare_with(dataset, summary, rival, "AUC", slack=None)
+                tradeoff.compare_with(dataset, summary, rival, "AUC", slack=None)
                 for dataset, summary in found.items()
                 for rival in ("masked", "svd", "svd-masked")
             ],
@@ -148,7 +137,7 @@ def judge(found: Any, results: Results) -> list[Finding]:
             "iFair beats LFR on individual fairness, with utility on a par or better.",
             "Tuned for the best harmonic mean, yNN of iFair-b is clearly above that of LFR, and its mean AUC no more "
             f"than {ON_PAR} below.",
-            [compare_with(dataset, summary, "lfr", "AUC", slack=ON_PAR) for dataset, summary in found.items()],
+            [tradeoff.compare_with(dataset, summary, "lfr", "AUC", slack=ON_PAR) for dataset, summary in found.items()],
         ),
         *judge_claim(
             "iFair-b is the overall winner: on the Pareto front of all methods on every dataset.",
@@ -177,7 +166,7 @@ def _loss_in_paper(paper: Mapping[str, Any], dataset: str) -> float | None:
 
 
 def _judge_fronts(dataset: str, summary: TradeOff) -> tuple[bool, str]:
-    points = {m: p for m, p in list_points(summary, "AUC").items() if m in PAPERS}
+    points = {m: p for m, p in tradeoff.list_points(summary, "AUC").items() if m in PAPERS}
     everything = np.concatenate(list(points.values()))
     owners = np.repeat(list(points), [len(p) for p in points.values()])
     telling = pareto_front(everything) & (everything[:, 0] > CHANCE + ON_PAR)

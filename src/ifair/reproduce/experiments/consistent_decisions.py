@@ -1,9 +1,4 @@
-"""Beyond the paper: decisions smoothed over who is like whom, against every representation, on equal terms.
-
-Every family of methods tries the same number of settings. They are chosen on validation data and measured on test data
-in planes of utility and consistency: labels (AUC of labels and yNN, everybody selecting the same share of people),
-thresholds (the same, the threshold being tuned too), and ranks (AUC of scores and consistency of ranks).
-"""
+"""Beyond the paper: decisions smoothed over who is like whom, against every representation, on equal terms."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -28,10 +23,10 @@ from ifair.metrics import (
     statistical_parity,
 )
 from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Table, Text
-from ifair.report.pictures import Axes, add_legend, light_grid, new_figure
+from ifair.report.pictures import add_legend, light_grid, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, prepare
-from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Unit, group_results, make_unit
+from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Unit, for_each_dataset, make_unit
 from ifair.reproduce.score_families import NAMES, POST, STRENGTHS, ScoreFamilies
 from ifair.reproduce.tradeoff import find_front
 from ifair.reproduce.verdicts import NO, YES, format_difference
@@ -168,13 +163,10 @@ def calibration_error(y: Floats, chances: Floats, bins: int = 10) -> float:
     return float(np.sum(gaps) / len(y))
 
 
-def summarise(records: Records) -> dict[str, Any]:
-    """By dataset: hypervolumes over splits by plane and family (``volumes``), and the settings' ``points``, means over
+@for_each_dataset()
+def summarise(found: list[Any]) -> dict[str, Any]:
+    """Hypervolumes over splits by plane and family (``volumes``), and the settings' ``points``, means over
     the test parts; how far ours is ``ahead`` of the best rival; and what smoothing does to people (``effects``)."""
-    return {dataset: _summarise_dataset(found) for dataset, found in group_results(records, "dataset").items()}
-
-
-def _summarise_dataset(found: list[Any]) -> dict[str, Any]:
     sample = next(iter(found[0]["rows"].values()))[0]["test"]
     planes = ("ranking",) if "MAP" in sample else ("labels", "thresholds", "ranks")
     volumes, ahead, points = {}, {}, {}
@@ -346,23 +338,18 @@ def draw(found: Any, results: Results) -> Figures:
         figure = new_figure(4.6, 9.0)
         panels = figure.subplots(1, len(one["points"]), squeeze=False)[0]
         for axes, (plane, points) in zip(panels, one["points"].items()):
-            _draw_fronts(axes, plane, points, one["volumes"][plane])
+            light_grid(axes)
+            volumes = one["volumes"][plane]
+            for number, kind in enumerate(NAMES):
+                family = max((f for f in points if f.partition(",")[0] == kind), key=lambda f: volumes[f]["mean"])
+                front, line = find_front(np.asarray(points[family])), "o-" if kind in POST else "s--"
+                axes.plot(*front.T, line, color=f"C{number}", markersize=4, linewidth=1.2, label=NAMES[kind])
+            axes.set_title(plane, fontsize=9)
+            axes.set_xlabel(PLANES[plane][0].replace("_", " "))
+            axes.set_ylabel(PLANES[plane][1].replace("_", " "))
         add_legend(figure, panels, 4, fontsize=8)
         figures[f"decisions-{dataset}"] = figure
     return figures
-
-
-def _draw_fronts(
-    axes: Axes, plane: str, points: Mapping[str, list[list[float]]], volumes: Mapping[str, Spread]
-) -> None:
-    light_grid(axes)
-    for number, kind in enumerate(NAMES):
-        family = max((f for f in points if f.partition(",")[0] == kind), key=lambda f: volumes[f]["mean"])
-        front, ours = find_front(np.asarray(points[family])), kind in POST
-        axes.plot(*front.T, "o-" if ours else "s--", color=f"C{number}", markersize=4, linewidth=1.2, label=NAMES[kind])
-    axes.set_title(plane, fontsize=9)
-    axes.set_xlabel(PLANES[plane][0].replace("_", " "))
-    axes.set_ylabel(PLANES[plane][1].replace("_", " "))
 
 
 EXPERIMENT = Experiment(

@@ -1,8 +1,4 @@
-"""Beyond the paper: is a representation good for more than the model that it was tuned with?
-
-The paper calls its representation application-agnostic. Here every representation is tuned once, with the paper's model
-(logistic or linear regression, best harmonic mean on validation), and then handed to models that had no say in it.
-"""
+"""Beyond the paper: is a representation good for more than the model that it was tuned with?"""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,8 +1,4 @@
-"""Beyond the paper: do landmarks change the conclusions? The same fits with all pairs, and from another start.
-
-A fit with landmarks ends elsewhere than one with all pairs, as does a fit from another random start: what landmarks
-change is to be compared with what the start changes.
-"""
+"""Beyond the paper: do landmarks change the conclusions? The same fits with all pairs, and from another start."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,7 +10,7 @@ from ifair.evaluate.statistics import spread
 from ifair.report.blocks import Block, Bullets, Heading, Line, Table, Text, add_sign
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, measure_fit, prepare, train_setting
-from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, group_results, make_unit
+from ifair.reproduce.experiment import Earlier, Experiment, Profile, Unit, for_each_dataset, make_unit
 from ifair.results import Results
 
 SIZES = (100, 300, 1000)
@@ -65,22 +61,16 @@ def _with_pairs(case: Case, pairs: str | int, seed: int | None = None) -> Case:
     return replace(case, solver={**case.solver, "pairs": pairs}, seed=case.seed if seed is None else seed)
 
 
-def summarise(records: Records) -> dict[str, Any]:
-    """By dataset the ``records`` learned from, and under ``kinds`` by kind of fit and measure the change against all
-    pairs, with its sign (``change``) and without (``size``)."""
-    return {
-        dataset: {"records": results[0]["records"], "kinds": _compare_kinds([result["rows"] for result in results])}
-        for dataset, results in group_results(records, "dataset").items()
-    }
-
-
-def _compare_kinds(splits: Sequence[Sequence[Any]]) -> dict[str, Any]:
-    tests = [row["test"] for rows in splits for row in rows]
+@for_each_dataset()
+def summarise(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The ``records`` learned from, and under ``kinds`` by kind of fit and measure the change against all pairs, with
+    its sign (``change``) and without (``size``)."""
+    tests = [row["test"] for result in results for row in result["rows"]]
     found: dict[str, Any] = {kind: {} for kind in tests[0] if kind != "all_pairs"}
     for kind, name in product(found, MEASURES):
         changes = [test[kind][name] - test["all_pairs"][name] for test in tests if kind in test]
         found[kind][name] = {"change": spread(changes), "size": spread([abs(change) for change in changes])}
-    return found
+    return {"records": results[0]["records"], "kinds": found}
 
 
 def section(found: Any, results: Results) -> list[Block]:

@@ -10,7 +10,7 @@ from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table,
 from ifair.report.pictures import BLACK, GREY, add_legend, light_grid, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, prepare, represent, train_chosen
-from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Unit, group_results, plan_chosen
+from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Unit, for_each_dataset, plan_chosen
 from ifair.reproduce.verdicts import format_spread, judge_claim
 from ifair.results import Results
 
@@ -43,20 +43,15 @@ def attack(case: Case) -> dict[str, Any]:
     return {"majority": max(share, 1.0 - share), "adversaries": guesses}
 
 
-def summarise(records: Records) -> dict[str, Any]:
-    """By dataset and method: the majority's share, and what each adversary reached."""
+@for_each_dataset("method")
+def summarise(by_method: dict[str, list[Any]]) -> dict[str, Any]:
+    """By method: the majority's share, and what each adversary reached."""
     return {
-        dataset: {
-            method: {
-                "majority": spread([result["majority"] for result in results]),
-                **{
-                    adversary: spreads([result["adversaries"][adversary] for result in results])
-                    for adversary in results[0]["adversaries"]
-                },
-            }
-            for method, results in by_method.items()
+        method: {
+            "majority": spread([result["majority"] for result in results]),
+            **{name: spreads([one["adversaries"][name] for one in results]) for name in results[0]["adversaries"]},
         }
-        for dataset, by_method in group_results(records, "dataset", "method").items()
+        for method, results in by_method.items()
     }
 
 

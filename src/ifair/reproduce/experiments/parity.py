@@ -15,7 +15,7 @@ from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table,
 from ifair.report.pictures import BLUE, GREY, RED, add_legend, light_grid, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, prepare, train_chosen
-from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Unit, group_results, plan_chosen
+from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Unit, for_each_dataset, plan_chosen
 from ifair.reproduce.verdicts import format_spread, judge_claim
 from ifair.results import Results
 
@@ -43,18 +43,12 @@ def enforce_parity(case: Case) -> dict[str, Any]:
     }
 
 
-def summarise(records: Records) -> dict[str, Any]:
-    """By dataset: measures ``without`` FA*IR, and under ``rows`` those of every ``p`` (``test``)."""
-    return {
-        dataset: {
-            "without": spreads([result["without"] for result in results]),
-            "rows": [
-                {"p": rows[0]["p"], "test": spreads([row["test"] for row in rows])}
-                for rows in zip(*(result["rows"] for result in results))
-            ],
-        }
-        for dataset, results in group_results(records, "dataset").items()
-    }
+@for_each_dataset()
+def summarise(results: list[Any]) -> dict[str, Any]:
+    """Measures ``without`` FA*IR, and under ``rows`` those of every ``p`` (``test``)."""
+    by_p = zip(*(result["rows"] for result in results))
+    rows = [{"p": rows[0]["p"], "test": spreads([row["test"] for row in rows])} for rows in by_p]
+    return {"without": spreads([result["without"] for result in results]), "rows": rows}
 
 
 def section(found: Any, results: Results) -> list[Block]:
@@ -117,23 +111,14 @@ def judge(found: Any, results: Results) -> list[Finding]:
         cost = {name: last["test"][name]["mean"] - without[name]["mean"] for name in ("MAP", "yNN")}
         name = labels.dataset(dataset)
         first, most = (format_spread(test["percent_protected"], 1) for test in (without, last["test"]))
+        told = f"{'never falls' if rising else 'does not always rise'} with p, from {first} % without FA*IR to {most} %"
+        reached = f"missed at p = {', '.join(f'{p:g}' for p in missed)}" if missed else "reached at every p"
+        costs = f"yNN changes by {add_sign(cost['yNN'])} and MAP by {add_sign(cost['MAP'])}"
+        above = shares[-1] > without["percent_protected"]["mean"]
         parts += [
-            (
-                rising and shares[-1] > without["percent_protected"]["mean"],
-                f"{name}: the share {'never falls' if rising else 'does not always rise'} with p, from "
-                f"{first} % without FA*IR to {most} % at "
-                f"p = {last['p']:g}",
-            ),
-            (
-                not missed,
-                f"{name}: the share asked for is "
-                + (f"missed at p = {', '.join(f'{p:g}' for p in missed)}" if missed else "reached at every p"),
-            ),
-            (
-                cost["yNN"] >= -KEPT,
-                f"{name}: at p = {last['p']:g} yNN changes by {add_sign(cost['yNN'])} and MAP by "
-                f"{add_sign(cost['MAP'])}",
-            ),
+            (rising and above, f"{name}: the share {told} at p = {last['p']:g}"),
+            (not missed, f"{name}: the share asked for is {reached}"),
+            (cost["yNN"] >= -KEPT, f"{name}: at p = {last['p']:g} {costs}"),
         ]
     return judge_claim(
         "FA*IR on top of iFair reaches whatever share of protected people is required, and keeps individual fairness.",

@@ -17,13 +17,8 @@ from ifair.report.blocks import Block, Bullets, Heading, Line, Strong, Table, Te
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case
 from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, make_unit
-from ifair.reproduce.experiments.ranking_task import (
-    MEASURES,
-    find_printed,
-    measure_variants,
-    name_methods,
-    prepare_variants,
-)
+from ifair.reproduce.experiments import ranking_task
+from ifair.reproduce.experiments.ranking_task import MEASURES, find_printed, name_methods
 from ifair.reproduce.profiles import Source
 from ifair.results import Results
 
@@ -105,8 +100,8 @@ def measure_readings(case: Case) -> list[dict[str, Any]]:
     """By variant the rows of every method of a unit."""
     variants = list_variants(case.dataset, case.held_out)
     methods = BASELINES if case.method == "baselines" else (case.method,)
-    splits = prepare_variants(case, list(variants.values()))
-    found = {method: measure_variants(replace(case, method=method), splits) for method in methods}
+    splits = ranking_task.prepare_variants(case, list(variants.values()))
+    found = {method: ranking_task.measure_variants(replace(case, method=method), splits) for method in methods}
     return [{method: rows[number] for method, rows in found.items()} for number in range(len(variants))]
 
 

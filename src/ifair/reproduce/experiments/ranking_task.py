@@ -17,19 +17,10 @@ from ifair.evaluate.splits import Split
 from ifair.evaluate.statistics import spreads
 from ifair.evaluate.training import Outcome, Trained, train_many
 from ifair.report.blocks import Block, Finding, Heading, Number, Table, Text, add_sign
-from ifair.reproduce import labels
+from ifair.reproduce import labels, tradeoff
 from ifair.reproduce.case import Case, measure_fit, prepare, train_grid
 from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Unit, plan_grid, rows_by_split
-from ifair.reproduce.tradeoff import (
-    OURS,
-    TradeOff,
-    compare_methods,
-    compare_with,
-    describe_collapse,
-    describe_picture,
-    draw_tradeoff,
-    summarise_splits,
-)
+from ifair.reproduce.tradeoff import OURS, TradeOff
 from ifair.reproduce.verdicts import Part, format_difference, format_spread, is_clearly_above, judge_claim
 from ifair.results import Results
 
@@ -112,7 +103,7 @@ def summarise(records: Records) -> dict[str, Any]:
     for dataset, by_method in rows_by_split(records).items():
         by_split = name_methods(by_method)
         chance = spreads([rows[0]["test"] for rows in by_split.pop("chance")])
-        found[dataset] = {**summarise_splits(by_split, utility="MAP"), "chance": chance}
+        found[dataset] = {**tradeoff.summarise_splits(by_split, utility="MAP"), "chance": chance}
     return found
 
 
@@ -146,7 +137,7 @@ def section(found: Any, results: Results) -> list[Block]:
         methods, chance = list_methods(results, dataset), summary["chance"]
         blocks += [
             Heading(labels.dataset(dataset), 3),
-            describe_picture(dataset, "MAP"),
+            tradeoff.describe_picture(dataset, "MAP"),
             Text(
                 f"{chance['queries']['mean']:.0f} queries are judged. Chance reaches a MAP of "
                 f"{format_spread(chance['MAP'])}, and has {format_spread(chance['percent_protected'], 1)} % protected "
@@ -155,8 +146,8 @@ def section(found: Any, results: Results) -> list[Block]:
             tabulate(results, dataset, [m for m in methods if m != OURS]),
             Text("What is not in the paper:"),
             tabulate(results, dataset, [OURS]),
-            *compare_methods(summary, COLUMNS, methods, more=" for all rivals, FA*IR at every p among them"),
-            *describe_collapse(summary),
+            *tradeoff.compare_methods(summary, COLUMNS, methods, more=" for all rivals, FA*IR at every p among them"),
+            *tradeoff.describe_collapse(summary),
         ]
     return blocks
 
@@ -167,7 +158,7 @@ def draw(found: Any, results: Results) -> Figures:
     for dataset, summary in found.items():
         printed = results["paper"]["ranking"].get(dataset, {})
         points = [(method, row["MAP"], row["yNN"]) for method, row in printed.items()]
-        drawn[f"tradeoff-{dataset}"] = draw_tradeoff(summary, "MAP", points)
+        drawn[f"tradeoff-{dataset}"] = tradeoff.draw_tradeoff(summary, "MAP", points)
     return drawn
 
 
@@ -213,7 +204,7 @@ def judge(found: Any, results: Results) -> list[Finding]:
             f"further below than in the paper's own table, {slack:.2f}.",
             [
                 # Half of the last printed digit: the paper's margin is a difference of rounded numbers.
-                compare_with(dataset, summary, rival, "MAP", slack=slack + 0.005, digits=3)
+                tradeoff.compare_with(dataset, summary, rival, "MAP", slack=slack + 0.005, digits=3)
                 for dataset, summary in found.items()
                 for rival in ("svd", "svd-masked")
             ],

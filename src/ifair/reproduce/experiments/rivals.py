@@ -1,11 +1,9 @@
 """Beyond the paper: rivals from other packages, measured like everything else.
 
-SenSeI decides about records itself; the CorrelationRemover is a representation, on which a logistic regression (for
-rankings a linear regression) is trained. Splits, encoding, measures and rules of choice are those of the paper's
-methods. A rival whose package is not installed is left out, and the summary says so.
+A rival whose package is not installed is left out, and the summary says so.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import product
 from typing import Any
 
@@ -86,15 +84,10 @@ def measure_rival(case: Case) -> list[dict[str, Any]]:
     its output.
     """
     parts = prepare(case)
-    if case.method == "sensei":
-        if parts.task != "classification":
-            raise IfairError(f"SenSeI classifies: it cannot rank {case.dataset!r}")
-        return [_measure_sensei(case, parts, setting) for setting in _combine(case.grid)]
-    return [_measure_remover(case, parts, setting) for setting in _combine(case.grid)]
-
-
-def _combine(grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
-    return [dict(zip(grid, values)) for values in product(*grid.values())]
+    if case.method == "sensei" and parts.task != "classification":
+        raise IfairError(f"SenSeI classifies: it cannot rank {case.dataset!r}")
+    measure = _measure_sensei if case.method == "sensei" else _measure_remover
+    return [measure(case, parts, dict(zip(case.grid, values))) for values in product(*case.grid.values())]
 
 
 def _measure_sensei(case: Case, parts: Split, setting: dict[str, Any]) -> dict[str, Any]:

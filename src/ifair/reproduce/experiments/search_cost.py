@@ -22,17 +22,9 @@ from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Table, T
 from ifair.report.pictures import BLACK, BLUE, GREY, RED, add_legend, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, measure_fit, prepare, train_setting
-from ifair.reproduce.experiment import (
-    Earlier,
-    Experiment,
-    Figures,
-    Profile,
-    Records,
-    Unit,
-    group_results,
-    make_unit,
-    rows_by_split,
-)
+from ifair.reproduce.experiment import Earlier, Experiment, Figures, for_each_dataset, make_unit, rows_by_split
+from ifair.reproduce.profiles import Profile
+from ifair.reproduce.runner import Unit
 from ifair.reproduce.tradeoff import FAIRNESS, describe_volumes
 from ifair.results import Results
 
@@ -100,18 +92,15 @@ def explore(case: Case) -> dict[str, Any]:
     return {"search": [trial.result for trial in trials], "grid": case.known}
 
 
-def summarise(records: Records) -> dict[str, Any]:
-    """Hypervolumes against the number of fits, over the splits of every dataset.
+@for_each_dataset()
+def summarise(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Hypervolumes against the number of fits, over the splits.
 
     ``fits`` (of the grid, of a tenth of it, of the search), and for ``validation`` and ``test`` each: ``curves`` of
     ``search``, ``grid_at_random`` and ``grid_in_order``, a mean and spread for every number of fits; ``whole_grid``,
     its hypervolume; ``at_a_tenth``, for each curve the share of that which a tenth of the fits reaches; and
     ``fits_to_95_percent`` of it, on average over splits, or None.
     """
-    return {dataset: _summarise_dataset(found) for dataset, found in group_results(records, "dataset").items()}
-
-
-def _summarise_dataset(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     utility = next(name for name in found[0]["search"][0]["test"] if name != FAIRNESS)
     reference = {utility: COIN[utility], FAIRNESS: COIN[FAIRNESS]}
     curves = [_trace_curves(result, reference) for result in found]

@@ -99,14 +99,9 @@ def judge(found: Any, results: Results) -> list[Finding]:
         ours = [row["test"][measure]["mean"] for row in first]
         theirs = [row[measure] for row in results["paper"]["sensitivity"]]
         width, limit = max(ours) - min(ours), max(theirs) - min(theirs)
+        line = f"{labels.measure(measure)}: from {min(ours):.2f} to {max(ours):.2f} over the rows"
         # Half of the last printed digit at either end.
-        parts.append(
-            (
-                width <= limit + 0.01,
-                f"{labels.measure(measure)}: from {min(ours):.2f} to {max(ours):.2f} over the rows, a range of "
-                f"{width:.2f}; in the paper {limit:.2f}",
-            )
-        )
+        parts.append((width <= limit + 0.01, f"{line}, a range of {width:.2f}; in the paper {limit:.2f}"))
     return judge_claim(
         "The choice of weights in Xing's score has no significant effect.",
         "The means of a measure differ between the rows of the table no more than in the paper's own table, whose last "
