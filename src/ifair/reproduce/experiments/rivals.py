@@ -3,6 +3,7 @@
 A rival whose package is not installed is left out, and the summary says so.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping
 from itertools import product
 from typing import Any
@@ -18,7 +19,16 @@ from ifair.evaluate.training import Outcome, decide
 from ifair.report.blocks import Block, Bullets, Heading, Line, Number, Table, Text, add_sign
 from ifair.reproduce import labels, rival_models
 from ifair.reproduce.case import Case, prepare
-from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, group_results, make_unit
+from ifair.reproduce.experiment import (
+    Earlier,
+    Experiment,
+    Profile,
+    Records,
+    Unit,
+    group_results,
+    make_unit,
+    rows_by_split,
+)
 from ifair.reproduce.rival_models import HINT, PACKAGES, is_installed
 from ifair.reproduce.tradeoff import summarise_splits
 from ifair.results import Results
@@ -41,11 +51,13 @@ BESIDE = ("full", "masked", "svd-masked", "ifair-b", "ifair-plus")
 ABOUT = """
 Beyond the paper: inFairness's SenSeI (an individually fair classifier, not a representation; linear, or with one hidden
 layer of 100 units, chosen on validation like its weight of fairness) and fairlearn's CorrelationRemover (protected
-columns and what is linear in them taken out, then logistic or linear regression). Splits, encoding, measures and rules
-of choice are those of the other methods. The adversary's AUC is how well a logistic regression, and after the slash
-gradient-boosted trees, tell the group from a representation: 0.5 is chance, and far below it the group is told, too,
-only the other way round; SenSeI has no representation to attack. What the CorrelationRemover leaves of a column of two
-values is another pair of values in each group: nothing to a linear model, but trees can read the group off it.
+columns and what is linear in them taken out, then logistic or linear regression). Tables, splits (the first few of each
+dataset, for our methods beside them too), encoding, measures and rules of choice are those of the other methods. SenSeI
+learns by a third as many steps as iFair may take, of 100 people each. The adversary's AUC is how well a logistic
+regression, and after the slash gradient-boosted trees, tell the group from a representation: 0.5 is chance, and far
+below it the group is told, too, only the other way round; SenSeI has no representation to attack. What the
+CorrelationRemover leaves of a column of two values is another pair of values in each group: nothing to a linear model,
+but trees can read the group off it.
 """.strip()
 
 
@@ -65,16 +77,22 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
         "solver": {**SENSEI, "updates": max(100, profile.solver["max_iter"] // 3)},
     }
     remover: dict[str, Any] = {"method": "correlation-remover", "grid": {"alpha": list(ALPHA)}, "solver": {}}
-    planned = [
-        *((source, sensei) for source in profile.classification),
-        *((source, remover) for source in profile.sources),
-    ]
-    return [
-        make_unit(measure_rival, profile.case(source, seed, profile.most_beyond, **changes), changes["method"])
-        for source, changes in planned
-        if is_installed(changes["method"])
-        for seed in profile.seeds(source, tested=False)
-    ]
+    measured = {task: rows_by_split(earlier.get(task, ())) for task in profile.tasks}
+    units = []
+    for task, sources in profile.tasks.items():
+        rivals = [one for one in (sensei, remover) if is_installed(one["method"])]
+        rivals = rivals if task == "classification" else [one for one in rivals if one is remover]
+        for source, seed in [(one, seed) for one in sources for seed in profile.seeds(one, tested=False)]:
+            ours = measured[task][source.name]
+            known = [_shorten(row, method) for method in BESIDE for row in ours[method][seed]]
+            for rival in rivals:
+                case = profile.case(source, seed, **rival, known=known if rival is rivals[0] else [])
+                units.append(make_unit(measure_rival, case, rival["method"]))
+    return units
+
+
+def _shorten(row: Mapping[str, Any], method: str) -> dict[str, Any]:
+    return {"method": method, **{name: row[name] for name in ("setting", "validation", "test")}}
 
 
 def measure_rival(case: Case) -> list[dict[str, Any]]:
@@ -113,9 +131,14 @@ def summarise(records: Records) -> dict[str, Any]:
     """What the three rules choose of every rival, on test, and how well the group is told.
 
     By task and dataset ``rules`` and ``points`` as in :class:`ifair.reproduce.tradeoff.TradeOff`; a rival with
-    adversaries has under each rule their AUC, too. ``left_out``: by rival what to do to have it.
+    adversaries has under each rule their AUC, too. ``ours``: the same rules for our methods on the same splits.
+    ``left_out``: by rival what to do to have it.
     """
     found: dict[str, Any] = {"classification": {}, "ranking": {}, "left_out": {}}
+    ours: Any = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
+    for record in records:
+        for row in record.case.known:
+            ours[record.case.dataset][row["method"]][record.case.seed].append(row)
     for dataset, by_rival in group_results(records, "dataset", "method").items():
         # Only rankings have a MAP.
         task = "ranking" if "MAP" in next(iter(by_rival.values()))[0][0]["test"] else "classification"
@@ -125,7 +148,10 @@ def summarise(records: Records) -> dict[str, Any]:
             chosen = [choose_row(rows, rule, utility=utility) for rows in splits]
             if "adversaries" in chosen[0]:
                 whole["rules"][rule][rival]["adversaries"] = spreads([row["adversaries"] for row in chosen])
-        found[task][dataset] = {"rules": whole["rules"], "points": whole["points"]}
+        found[task][dataset] = {"rules": whole["rules"], "points": whole["points"], "ours": {}}
+        if dataset in ours:
+            beside = {method: list(by_seed.values()) for method, by_seed in ours[dataset].items()}
+            found[task][dataset]["ours"] = summarise_splits(beside, utility=utility, ours=next(iter(beside)))["rules"]
     ran = {record.case.method for record in records}
     found["left_out"] = {rival: HINT for rival in PACKAGES if rival not in ran and not is_installed(rival)}
     return found
@@ -139,7 +165,11 @@ def section(found: Any, results: Results) -> list[Block]:
         Text(f"{NAMES[rival]} was left out, for its package was not installed: {hint}.")
         for rival, hint in found["left_out"].items()
     ]
-    ours = {dataset: _list_ours(results, task, dataset) for task in labels.COLUMNS for dataset in found[task]}
+    ours = {
+        dataset: _add_adversaries(one["ours"], (results["experiments"].get("obfuscation") or {}).get(dataset, {}))
+        for task in labels.COLUMNS
+        for dataset, one in found[task].items()
+    }
     lines = [
         _compare_in_words(dataset, ours[dataset]["balanced"]["ifair-b"], rival, theirs)
         for dataset, one in found["classification"].items()
@@ -153,16 +183,13 @@ def section(found: Any, results: Results) -> list[Block]:
     return blocks
 
 
-def _list_ours(results: Results, task: str, dataset: str) -> dict[str, Any]:
-    """Our methods by rule, none where they were not run; under the balanced one with the AUC of the adversaries, which
-    attacked its settings."""
-    known = results["experiments"]
-    rules = (known.get(task) or {}).get(dataset, {}).get("rules", {})
-    ours = {rule: {name: by[name] for name in BESIDE if name in by} for rule, by in rules.items()}
-    for name, attacked in (known.get("obfuscation") or {}).get(dataset, {}).items():
+def _add_adversaries(rules: Mapping[str, Any], attacked: Mapping[str, Any]) -> dict[str, Any]:
+    """Our methods by rule, under the balanced one with the AUC of the adversaries, which attacked its settings."""
+    ours = dict(rules)
+    for name, by in attacked.items():
         if name in ours.get("balanced", {}):
-            guesses = {adversary: attacked[adversary]["AUC"] for adversary in ADVERSARIES if adversary in attacked}
-            ours["balanced"][name] = {**ours["balanced"][name], "adversaries": guesses}
+            guesses = {adversary: by[adversary]["AUC"] for adversary in ADVERSARIES if adversary in by}
+            ours["balanced"] = {**ours["balanced"], name: {**ours["balanced"][name], "adversaries": guesses}}
     return ours
 
 
@@ -192,4 +219,4 @@ def _name_winner(utility: float, fairness: float) -> str:
     return "a trade" if 1 in signs else "the rival is ahead"
 
 
-EXPERIMENT = Experiment("rivals", 90, plan, summarise, section)
+EXPERIMENT = Experiment("rivals", 90, plan, summarise, section, needs=("classification", "ranking"))
