@@ -103,8 +103,8 @@ def _tell_fits(results: Results) -> list[Line]:
         parts.append(f"{labels.dataset(dataset)} {', '.join(told)}")
     if parts:
         said = (
-            " (means, protected weights held at 0, Euclidean distances between pairs, a start along principal "
-            f"components), tuned for the best harmonic mean, less the full data: {'; '.join(parts)}."
+            " (means, protected weights held at 0, unprotected columns alone to reconstruct, Euclidean distances between "
+            f"pairs, a start along principal components), tuned for the best harmonic mean, less the full data: {'; '.join(parts)}."
         )
         lines.append((Strong("What we would rather use"), said))
     return lines
