@@ -109,7 +109,7 @@ def test_group_rates_are_those_of_the_people(found):
         assert sum(g["n"] for g in partitions["sex × origin"]["groups"]) == len(people)
 
 
-def test_measures_of_groups_and_flips_lie_in_their_intervals(found):
+def test_measures_of_groups_flips_and_moves_lie_in_their_intervals(found):
     for one in found["points"]:
         for partition in one["groups"]:
             for group in partition["groups"]:
@@ -125,11 +125,8 @@ def test_measures_of_groups_and_flips_lie_in_their_intervals(found):
     assert any(
         group["rate_interval"][0] < group["rate"] < group["rate_interval"][1] for group in full["groups"][0]["groups"]
     )
-
-
-def test_moves_of_scores_have_an_interval_around_their_mean():
-    one = find_point(small_evidence("regression"), "full")["flip"]
-    assert one["interval"][0] < one["mean"] < one["interval"][1]
+    moved = find_point(small_evidence("regression"), "full")["flip"]
+    assert moved["interval"][0] < moved["mean"] < moved["interval"][1]
 
 
 def test_who_cannot_see_the_protected_attributes_cannot_flip(found):
