@@ -14,6 +14,7 @@ from ifair.inputs.table import open_table
 from devices import import_torch
 
 torch = import_torch()
+pytestmark = quietly
 
 FEW = {"n_restarts": 1, "max_iter": 6, "tol": 0.0, "random_state": 0}
 DEVICES = ["cpu", *filter(None, os.environ.get("IFAIR_TEST_DEVICES", "").split(","))]
@@ -36,7 +37,6 @@ def y(X):
     return (X[:, 0] + X[:, 4] > 0.5).astype(int)
 
 
-@quietly
 @pytest.mark.parametrize(
     "options",
     [
@@ -60,7 +60,6 @@ def test_a_fit_on_torch_is_the_local_fit_up_to_rounding(X, device, options):
     assert all(type(loss) is float for loss in losses[1])
 
 
-@quietly
 def test_lfr_on_torch_is_the_local_fit_up_to_rounding(X, y, device):
     local, there = (LFR(3, protected=[4], engine=engine, **FEW).fit(X, y) for engine in ("local", f"torch:{device}"))
     for name in ("prototypes_", "alpha_", "shares_", "label_chances_"):
@@ -69,14 +68,12 @@ def test_lfr_on_torch_is_the_local_fit_up_to_rounding(X, y, device):
     assert there.loss_ == pytest.approx(local.loss_, rel=1e-8)
 
 
-@quietly
 def test_repeated_fits_on_torch_are_bit_identical(X, device):
     first, again = (IFair(3, protected=[4], engine=f"torch:{device}", **FEW).fit(X) for _ in range(2))
     np.testing.assert_array_equal(first.prototypes_, again.prototypes_)
     np.testing.assert_array_equal(first.alpha_, again.alpha_)
 
 
-@quietly
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 def test_a_tensor_is_fitted_as_the_array_it_holds(X, device, dtype):
     tensor = torch.tensor(X, dtype=dtype, device=device, requires_grad=True)
@@ -93,7 +90,6 @@ def test_auto_computes_where_a_tensor_is(X, device):
         assert device == "cpu" or engine.device == torch.device(device)
 
 
-@quietly
 def test_lfr_takes_tensors_for_records_labels_and_groups(X, y, device):
     expected = LFR(3, **FEW).fit(X, y, sensitive_features=X[:, 4])
     sent, labels = torch.tensor(X, device=device), torch.tensor(y, device=device)
@@ -104,7 +100,6 @@ def test_lfr_takes_tensors_for_records_labels_and_groups(X, y, device):
     assert actual.archetypes(sent).equals(expected.archetypes(X))
 
 
-@quietly
 @pytest.mark.parametrize("output", ["representation", "membership"])
 @pytest.mark.parametrize("frozen", [True, False])
 def test_tensors_are_transformed_to_tensors_where_they_are(X, device, output, frozen):
@@ -123,20 +118,17 @@ def test_tensors_are_transformed_to_tensors_where_they_are(X, device, output, fr
     np.testing.assert_allclose(model.membership(sent).cpu().numpy(), model.membership(X), rtol=1e-4, atol=1e-5)
 
 
-@quietly
 def test_fit_transform_of_a_tensor_gives_a_tensor(X, device):
     sent = torch.tensor(X, device=device)
     model = IFair(3, **FEW)
     assert torch.equal(model.fit_transform(sent), model.transform(sent))
 
 
-@quietly
 def test_what_is_kept_of_a_fit_needs_no_torch(X, device):
     model = IFair(3, **FEW).fit(torch.tensor(X, device=device))
     assert b"torch" not in pickle.dumps(model)
 
 
-@quietly
 @pytest.mark.parametrize(
     ("tensor", "message"),
     [
@@ -152,14 +144,12 @@ def test_a_tensor_that_cannot_be_transformed_is_refused(X, device, tensor, messa
         model.transform(tensor.to(device))
 
 
-@quietly
 @pytest.mark.parametrize("tensor", [torch.zeros(5), torch.full((9, 5), torch.nan)])
 def test_a_tensor_that_cannot_be_fitted_is_refused(device, tensor):
     with pytest.raises(ValueError, match=r"Expected 2D array|contains NaN"):
         IFair(3, **FEW).fit(tensor.to(device))
 
 
-@quietly
 def test_a_fit_rounds_no_products_and_leaves_the_setting_of_torch_as_it_was(X):
     seen = []
 

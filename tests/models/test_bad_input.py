@@ -5,7 +5,6 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from quiet import quietly
 
 from ifair import IFair
 from ifair.models import prototypes
@@ -110,13 +109,9 @@ def test_values_that_would_overflow_are_refused_by_column(frame):
         IFair(3).fit(frame)
 
 
-def test_empty_and_one_row_tables_are_refused(frame):
-    with pytest.raises(ValueError, match="0 sample"):
-        IFair(1).fit(frame.iloc[:0])
+def test_a_table_of_one_row_is_refused(frame):
     with pytest.raises(ValueError, match="1 sample"):
         IFair(1).fit(frame.iloc[:1])
-    with pytest.raises(ValueError, match="0 feature"):
-        IFair(1).fit(frame.iloc[:, :0].to_numpy())
 
 
 def test_a_warm_start_of_another_shape_is_refused(frame):
@@ -124,20 +119,3 @@ def test_a_warm_start_of_another_shape_is_refused(frame):
     model.prototypes_, model.alpha_ = np.zeros((2, 3)), np.ones(3)
     with pytest.raises(ValueError, match=re.escape("prototypes of shape (2, 3), this one needs (3, 3)")):
         model.fit(frame)
-
-
-@quietly
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda frame: frame.drop(columns="sex"), "sex"),
-        (lambda frame: frame.assign(height=1.0), "height"),
-        (lambda frame: frame[["sex", "work", "education"]], "same order"),
-    ],
-    ids=["missing", "extra", "reordered"],
-)
-def test_other_columns_at_transform_are_named(frame, monkeypatch, change, message):
-    monkeypatch.undo()
-    model = IFair(3, n_restarts=1, max_iter=2, random_state=0).fit(frame)
-    with pytest.raises(ValueError, match=message):
-        model.transform(change(frame))

@@ -445,12 +445,6 @@ def test_categories_and_gaps_pass_in_polars(people, hired):
     np.testing.assert_allclose(model.fit(table, hired).predict_proba(table), expected, atol=1e-9)
 
 
-def test_a_pickled_model_says_the_same(model, people):
-    again = clone_fitted(model)
-    np.testing.assert_array_equal(again.predict_proba(people), model.predict_proba(people))
-    np.testing.assert_array_equal(again.decide(people, n=9).selected, model.decide(people, n=9).selected)
-
-
 def test_another_similarity_is_used_without_what_is_protected(people, hired):
     alike = Similarity(protected=["sex"], weights={"experience": 3.0, "height": 0.0}, n_neighbors=50)
     model = ConsistentClassifier(pipeline(), protected=ROLES, similarity=alike, n_neighbors=4, cv=2).fit(people, hired)

@@ -1,13 +1,17 @@
 """What scikit-learn asks of every estimator, by its own checks."""
 
 import pytest
+from refusals import must_raise
+from sklearn.exceptions import NotFittedError
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
+from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ifair import LFR, ConsistentClassifier, ConsistentRegressor, Encoder, IFair
 from ifair.models.masking import Masked
 
+FEW_STEPS = {"n_restarts": 1, "max_iter": 4}
 STARTS_ARE_DRAWN = {
     "check_sample_weight_equivalence_on_dense_data": "starts are drawn at random, and depend on the order of records, "
     "which the check shuffles; from given starts it passes (tests/models/test_sample_weight.py)"
@@ -41,9 +45,9 @@ def test_an_encoder_passes_every_check_without_a_warning(estimator, check):
 @parametrize_with_checks(
     [
         Masked(),
-        IFair(n_restarts=1, max_iter=4),
-        IFair(output="membership", pairs=7, freeze_protected=True, protected=[0], n_restarts=1, max_iter=4),
-        LFR(n_restarts=1, max_iter=4),
+        IFair(**FEW_STEPS),
+        IFair(output="membership", pairs=7, freeze_protected=True, protected=[0], **FEW_STEPS),
+        LFR(**FEW_STEPS),
         ConsistentClassifier(cv=2),
         ConsistentRegressor(cv=2),
     ],
@@ -52,6 +56,29 @@ def test_an_encoder_passes_every_check_without_a_warning(estimator, check):
 @pytest.mark.filterwarnings("ignore")
 def test_every_estimator_passes_every_check(estimator, check):
     check(estimator)
+
+
+FRAMES = [
+    estimator_checks.check_dataframe_column_names_consistency,
+    estimator_checks.check_transformer_get_feature_names_out_pandas,
+    estimator_checks.check_set_output_transform_pandas,
+    estimator_checks.check_global_output_transform_pandas,
+    estimator_checks.check_set_output_transform_polars,
+    estimator_checks.check_global_set_output_transform_polars,
+]
+"""What scikit-learn asks of its own estimators besides: names of columns in, the same or others out."""
+
+
+@pytest.mark.parametrize("check", FRAMES, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("estimator", [Encoder(), Masked(), IFair(**FEW_STEPS), LFR(**FEW_STEPS)], ids=str)
+@pytest.mark.filterwarnings("ignore")
+def test_names_of_columns_are_checked_and_kept_in_frames_of_every_kind(estimator, check):
+    check(type(estimator).__name__, estimator)
+
+
+def test_what_is_not_fitted_shows_no_prototypes_and_no_memberships():
+    must_raise(NotFittedError, "not fitted", IFair().prototypes_frame)
+    must_raise(NotFittedError, "not fitted", LFR().membership, [[0.0, 1.0]])
 
 
 @pytest.mark.slow

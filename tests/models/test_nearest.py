@@ -59,17 +59,17 @@ def test_only_what_transform_returns_depends_on_the_output(X, kind):
     assert np.array_equal(soft.set_params(output="nearest").transform(X), model.transform(X))
 
 
-@pytest.mark.parametrize("kind", ["IFair", "LFR"])
-def test_names_and_frames_are_those_of_the_table(X, kind):
+@pytest.mark.parametrize("output", ["representation", "membership", "nearest"])
+@pytest.mark.parametrize("kind", [IFair, LFR])
+def test_names_are_those_of_the_table_or_of_the_prototypes(X, kind, output):
     frame = pd.DataFrame(X, columns=list("abcd"), index=np.arange(120) * 2)
-    options = {**FAST, "protected": ["d"]}
-    y = (X[:, 0] > 0).astype(int)
-    model = (IFair(**options) if kind == "IFair" else LFR(**options)).set_output(transform="pandas").fit(frame, y)
-    assert list(model.get_feature_names_out()) == list("abcd")
-    shown = model.transform(frame)
-    assert list(shown.columns) == list("abcd")
+    model = kind(**{**FAST, "protected": ["d"], "output": output}).fit(frame, X[:, 0] > 0)
+    shown = model.set_output(transform="pandas").transform(frame)
+    expected = [f"prototype{k}" for k in range(6)] if output == "membership" else list("abcd")
+    assert list(shown.columns) == list(model.get_feature_names_out()) == expected
     assert shown.index.equals(frame.index)
-    assert len(shown.drop_duplicates()) <= 6
+    assert output != "nearest" or len(shown.drop_duplicates()) <= 6
+    assert list(model.prototypes_frame().columns) == ["share", *"abcd"]
 
 
 def test_equally_near_prototypes_give_way_to_the_first():
