@@ -108,11 +108,6 @@ def test_all_people_are_learned_from_and_newcomers_need_no_protected_column(plac
     assert np.mean(one_at_a_time["decision"] == decided["decision"]) > 0.9
 
 
-def test_a_card_and_another_choice_need_no_second_audit(place, evidence, tmp_path):
-    do("report", place / "evidence.json", "--card", "--choice", "D", "-o", tmp_path / "page.html")
-    assert find_point(evidence, "D")["name"] in (tmp_path / "page.card.md").read_text()
-
-
 def test_a_tuning_of_another_table_or_of_other_roles_is_refused(place, tmp_path):
     other = pd.read_csv(place / "people.csv")
     other.loc[0, "height"] += 1

@@ -3,7 +3,6 @@
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, roc_auc_score
@@ -167,11 +166,3 @@ def test_a_model_that_cannot_weigh_people_says_so(table, tmp_path):
     pytest.importorskip("skops")
     more = ["--weight", "stands_for", "--ignore", "twice", "--estimator", "neighbours", "-o", tmp_path / "m.ifair"]
     assert "the model neighbours cannot weigh people" in refuse("fit", table, *ROLES, *more)
-
-
-def test_weights_in_parquet_and_pandas_are_read_alike(people, tmp_path):
-    pytest.importorskip("pyarrow")
-    people.to_parquet(tmp_path / "people.parquet")
-    options = {"target": "hired", "protected": "sex", "weight": "stands_for", "ignore": ["person", "rating", "twice"]}
-    read = from_table(tmp_path / "people.parquet", **options)
-    pd.testing.assert_series_equal(read.weight, from_table(people, **options).weight)

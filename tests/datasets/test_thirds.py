@@ -74,15 +74,6 @@ def test_by_query_no_query_is_torn_apart():
     assert [data.query.iloc[part].isna().sum() for part in parts] == [4, 3, 3]
 
 
-@pytest.mark.data
-def test_xing_splits_into_three_times_nineteen_queries(real_data):
-    from ifair.data import load_xing
-
-    xing = load_xing()
-    parts = [xing.take(part) for part in thirds(xing, 0, by_query=True)]
-    assert [part.query.nunique() for part in parts] == [19, 19, 19]
-
-
 def test_impossible_splits_are_refused():
     with pytest.raises(DataError, match="no queries"):
         thirds(load_credit(), by_query=True)

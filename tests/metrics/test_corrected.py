@@ -81,11 +81,6 @@ def test_tied_ranks_are_averaged_over_all_orders(rng):
     assert rank_consistency(scores, neighbours=near) == pytest.approx(np.mean(found))
 
 
-def test_like_people_next_to_each_other_are_near_one():
-    X = np.arange(1000.0)[:, None]
-    assert rank_consistency(np.arange(1000.0), X) > 0.98
-
-
 def test_queries_count_alike(rng):
     X, query = rng.normal(size=(60, 2)), np.repeat([0, 1, 2], 20)
     scores = rng.normal(size=60)

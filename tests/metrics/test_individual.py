@@ -66,11 +66,6 @@ def test_the_order_of_people_and_the_names_of_labels_change_nothing(seed):
     assert consistency(y.astype(float), 3 * X + 7, k=4) == pytest.approx(expected)
 
 
-def test_shared_neighbours_give_the_same_value(X, rng):
-    y = rng.uniform(size=60)
-    assert consistency(y, neighbours=nearest_neighbours(X, 7)) == consistency(y, X, k=7)
-
-
 def test_rankings_are_consistent_within_queries_and_queries_count_alike(rng):
     X, s = rng.normal(size=(50, 2)), rng.uniform(size=50)
     query = np.array(["b"] * 20 + ["a"] * 30)[rng.permutation(50)]

@@ -50,14 +50,6 @@ def test_the_page_counts_the_numbers_that_agree(results):
     assert row in format_markdown(results)
 
 
-def test_a_larger_spread_makes_no_number_agree(results):
-    before = format_markdown(results).count("(**")
-    for row in results["experiments"]["sensitivity"]:
-        for ours in row["test"].values():
-            ours["sd"] *= 10
-    assert format_markdown(results).count("(**") == before
-
-
 def test_the_first_screen_says_what_holds_and_what_does_not(results):
     results["experiments"]["classification"]["compas"]["comparisons"]["balanced"]["yNN"]["lfr"]["adjusted"] = 0.2
     results["experiments"]["classification"]["credit"]["comparisons"]["balanced"]["yNN"]["lfr"]["adjusted"] = 0.2

@@ -1,6 +1,8 @@
 """Similarity by attribute: against plain loops, on tables with gaps and rare values, and the paper's reading."""
 
 import json
+from functools import partial
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -14,6 +16,9 @@ from ifair.data import load_credit
 from ifair.metrics import (
     certify,
     consistency,
+    consistency_at_rate,
+    consistency_interval,
+    consistency_per_person,
     corrected_consistency,
     nearest_neighbours,
     rank_consistency,
@@ -274,9 +279,14 @@ def test_every_metric_takes_a_similarity_or_the_peers_that_it_found(people):
     assert 0 < (~peers.has_peers).sum() < 150
     scores = np.random.default_rng(1).random(300)
     chosen = (scores > 0.6).astype(int)
-    for metric, y in ((consistency, chosen), (corrected_consistency, chosen), (rank_consistency, scores)):
+    at_a_rate = partial(consistency_at_rate, rate=0.3)
+    labelled, scored = (consistency, corrected_consistency), (rank_consistency, at_a_rate)
+    for metric, y in (*product(labelled, [chosen]), *product(scored, [scores])):
         found = metric(y, people, similarity=alike)
         assert found == metric(y, neighbours=peers) == metric(y, neighbours=peers.indices)
+    per_person = consistency_per_person(chosen, people, similarity=alike)
+    np.testing.assert_array_equal(per_person, consistency_per_person(chosen, neighbours=peers))
+    assert consistency_interval(chosen, people, similarity=alike).estimate == consistency(chosen, neighbours=peers)
     assert consistency(chosen, people, similarity=alike, k=2) == consistency(chosen, neighbours=peers.indices[:, :2])
     treated = treatment(scores, people, similarity=alike)
     assert treated.n_without_peers == (~peers.has_peers).sum()

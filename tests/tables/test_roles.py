@@ -95,11 +95,6 @@ def test_a_file_with_a_mistake_is_refused_in_words(tmp_path, people, content, me
         check_table(people, read_roles(path))
 
 
-def test_a_file_that_is_not_there_is_an_error_of_data(tmp_path):
-    with pytest.raises(DataError, match="there is no file"):
-        read_roles(tmp_path / "roles.toml")
-
-
 def test_columns_that_describe_nobody_are_left_out_and_said_so(people, flags):
     checked = check_table(people, ROLES)
     warnings = checked.warnings
@@ -241,23 +236,6 @@ def test_very_many_categories_are_told_with_the_columns_they_make(people, rng, f
     assert any("120 columns" in line and line.endswith("--ignore 'home town'") for line in told)
     # As numbers they make one column.
     assert not any("postcode" in line for line in check_table(many, ROLES).warnings)
-
-
-def test_a_dataset_remembers_the_file_it_comes_from(people, tmp_path):
-    path = tmp_path / "people.csv"
-    people.to_csv(path, index=False)
-    read = check_table(path, ROLES).to_dataset()
-    assert (read.name, read.source) == ("people.csv", str(path))
-    assert check_table(people, ROLES, name="people.csv", source="people.csv").to_dataset().source == "people.csv"
-
-
-def test_the_library_names_parameters_where_the_command_line_names_flags(people):
-    lines = check_table(people, ROLES).warnings
-    assert lines[0].endswith("left out of the attributes; keep=['person'] keeps it")
-    with pytest.raises(DataError, match=r"such as positive='[<>]=?50K'$"):
-        check_table(people, Roles(protected=("sex",), target="income"))
-    with pytest.raises(DataError, match=r"such as group=\['age<[^']*'\]$"):
-        check_table(people, Roles(protected=("age",), target="income", positive=">50K")).to_dataset()
 
 
 def test_every_column_is_looked_at_once(people, monkeypatch):
