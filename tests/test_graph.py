@@ -45,6 +45,7 @@ def test_the_graph_is_that_of_the_nearest_neighbours(people, graph):
     assert graph.format == "csr"
     assert graph.has_sorted_indices
     np.testing.assert_array_equal(graph.toarray(), (A + A.T) / 20)
+    assert abs(neighbour_graph(pd.DataFrame(people)) - graph).max() == 0
 
 
 def test_the_penalty_is_what_yNN_lacks(people, graph, rng):
@@ -73,8 +74,6 @@ def test_columns_count_by_their_weights(people):
     weights = [4.0, 1.0, 0.0, 1.0, 0.25]
     by_hand = neighbour_graph(people * np.sqrt(weights))
     assert abs(neighbour_graph(people, weights=weights) - by_hand).max() == 0
-    with pytest.raises(ValueError, match="one per column"):
-        neighbour_graph(people, weights=[1.0])
 
 
 def test_edges_stay_within_queries(people):
@@ -92,33 +91,25 @@ def test_neighbours_of_another_search_make_a_graph(people, graph):
     assert abs(neighbour_graph(neighbours=found) - graph).max() == 0
     found[5] = -1
     assert neighbour_graph(neighbours=found).sum() == pytest.approx(graph.sum() - 1)
-    with pytest.raises(ValueError, match="row numbers"):
-        neighbour_graph(neighbours=[[7]])
 
 
-def test_a_frame_makes_the_same_graph(people, graph):
-    assert abs(neighbour_graph(pd.DataFrame(people)) - graph).max() == 0
-
-
-@pytest.mark.parametrize("k", [0, 3, 10])
-def test_too_many_or_too_few_neighbours_are_refused(k):
-    with pytest.raises(ValueError, match="n_neighbors must be at least 1 and less than the number of people, 3"):
-        neighbour_graph([[0.0], [1.0], [2.0]], n_neighbors=k)
-
-
-def test_missing_values_are_refused():
-    with pytest.raises(ValueError, match="X holds missing"):
-        neighbour_graph([[0.0], [np.nan]], n_neighbors=1)
+FEW = "n_neighbors must be at least 1 and less than the number of people, 3"
 
 
 @pytest.mark.parametrize(
-    ("income", "message"),
-    [(["low", "high", "low"], "X must hold numbers: column 'income'"), ([1.0, None, 2.0], "values: column 'income'")],
+    ("X", "options", "message"),
+    [
+        *(([[0.0], [1.0], [2.0]], {"n_neighbors": k}, FEW) for k in (0, 3, 10)),
+        ([[0.0], [1.0]], {"weights": [1.0, 1.0]}, "one per column"),
+        ([[0.0], [np.nan]], {"n_neighbors": 1}, "X holds missing"),
+        (pd.DataFrame({"income": ["low", "high"]}), {}, "X must hold numbers: column 'income'; encode the table first"),
+        (pd.DataFrame({"income": [1.0, None]}), {}, "values: column 'income'; encode the table first"),
+        (None, {"neighbours": [[7]]}, "row numbers"),
+    ],
 )
-def test_a_frame_that_is_not_encoded_is_refused_with_its_column(income, message):
-    people = pd.DataFrame({"age": [20, 30, 40], "income": income})
-    with pytest.raises(ValueError, match=f"{message}; encode the table first"):
-        neighbour_graph(people, n_neighbors=1)
+def test_what_makes_no_graph_is_refused(X, options, message):
+    with pytest.raises(ValueError, match=message):
+        neighbour_graph(X, **options)
 
 
 def test_an_index_finds_what_the_graph_is_made_of(people):
@@ -218,11 +209,8 @@ def test_what_cannot_be_smoothed_is_refused(graph, scores):
 # Decisions
 
 
-def test_a_cut_without_strength_chooses_who_gains(graph, scores):
+def test_a_cut_chooses_who_gains_without_strength_and_whole_components_with_infinite_strength(graph, scores):
     np.testing.assert_array_equal(minimum_cut(scores - 0.5, graph, 0), scores > 0.5)
-
-
-def test_a_cut_of_infinite_strength_decides_about_components_alike():
     W = neighbour_graph([[0.0], [1.0], [20.0], [21.0]], n_neighbors=1)
     np.testing.assert_array_equal(minimum_cut([0.5, -0.4, -0.5, 0.5], W, np.inf), [True, True, False, False])
 
@@ -283,19 +271,12 @@ def test_newcomers_with_nobody_in_reach_keep_their_scores(penalty):
         newcomer_scores(p, unknown, 0.5, penalty=penalty)
 
 
-def test_a_newcomer_without_strength_keeps_the_score():
-    np.testing.assert_array_equal(newcomer_scores([0.123], [[0.9, 0.8]], 0.0), [0.123])
-
-
-def test_neighbours_beyond_reach_do_not_pull():
-    near = [[0.2, 0.3, 0.9]]
-    some = newcomer_scores([0.6], near, 0.1, weights=[[1, 1, 0]], n_neighbors=3)
-    np.testing.assert_allclose(some, newcomer_scores([0.6], [[0.2, 0.3]], 0.1, n_neighbors=3))
-
-
-def test_a_newcomer_far_below_all_neighbours_is_pulled_by_all_of_them():
+def test_a_newcomer_far_below_all_neighbours_is_pulled_by_all_of_them_within_reach():
+    assert newcomer_scores([0.123], [[0.9, 0.8]], 0.0)[0] == 0.123
     assert newcomer_scores([0.0], [[0.9] * 10], 0.1)[0] == pytest.approx(0.2)
     assert newcomer_scores([0.0], [[0.9] * 10], 5.0)[0] == pytest.approx(0.9)
+    some = newcomer_scores([0.6], [[0.2, 0.3, 0.9]], 0.1, weights=[[1, 1, 0]], n_neighbors=3)
+    np.testing.assert_allclose(some, newcomer_scores([0.6], [[0.2, 0.3]], 0.1, n_neighbors=3))
 
 
 # Tensors

@@ -120,10 +120,19 @@ def test_scores_are_those_of_the_papers_text_unless_a_forced_choice_was_the_best
     assert 0 < differ < 100
 
 
-def test_with_p_1_protected_candidates_come_first():
-    result = FAStarIR(k=2, p=1.0).rank([4, 3, 2, 1], sensitive_features=[0, 0, 1, 1])
-    assert result.order.tolist() == [2, 3, 0, 1]
-    np.testing.assert_array_equal(result.scores, [4, 3, 4, 4])
+@pytest.mark.parametrize(
+    ("k", "p", "protected", "order", "scores"),
+    [
+        (2, 1.0, [0, 0, 1, 1], [2, 3, 0, 1], [4, 3, 4, 4]),
+        (1, 1.0, [0, 0, 0, 1, 1], [3, 0, 1, 2, 4], [5, 4, 3, 5, 1]),  # after k by score
+        (3, 0.6, [0, 0, 1], [0, 1, 2], [3, 2, 1]),
+        (50, 0.6, [0, 0, 1], [0, 1, 2], [3, 2, 1]),  # more places than candidates: all of them
+    ],
+)
+def test_small_rankings_are_those_found_by_hand(k, p, protected, order, scores):
+    result = FAStarIR(k=k, p=p).rank(range(len(protected), 0, -1), sensitive_features=protected)
+    assert result.order.tolist() == order
+    np.testing.assert_array_equal(result.scores, scores)
 
 
 def test_too_few_protected_candidates_are_all_used_and_reported():
@@ -136,17 +145,6 @@ def test_too_few_protected_candidates_are_all_used_and_reported():
     with pytest.raises(ValueError, match="too few"):
         ranker.set_params(shortage="raise").rank(**arguments)
     assert not ranker.set_params(shortage="ignore").rank(**arguments).satisfied[None]
-
-
-def test_k_beyond_the_candidates_means_all_of_them():
-    arguments = {"scores": [3, 2, 1], "sensitive_features": [0, 0, 1]}
-    long, exact = (FAStarIR(k=k, p=0.6).rank(**arguments) for k in (50, 3))
-    np.testing.assert_array_equal(long.order, exact.order)
-
-
-def test_positions_after_k_follow_by_score():
-    result = FAStarIR(k=1, p=1.0).rank([5, 4, 3, 2, 1], sensitive_features=[0, 0, 0, 1, 1])
-    assert result.order.tolist() == [3, 0, 1, 2, 4]
 
 
 def test_many_queries_are_ranked_one_by_one(rng):

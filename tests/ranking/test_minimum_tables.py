@@ -129,23 +129,26 @@ def test_a_joint_distribution_too_large_to_hold_is_refused_with_advice():
     assert minimum_counts(1500, [0.3, 0.3, 0.3], 0.1, adjust="bonferroni").shape == (3, 1500)
 
 
-def test_exact_ties_demand_more_whatever_the_rounding():
-    # P(Binomial(1, 0.9) <= 0) is 0.1 exactly, 1 - 0.9 in floating point is a little less.
-    assert minimum_counts(1, 0.9, 0.1, adjust=False).tolist() == [1]
-    assert minimum_counts(1, 0.9, 1 - 0.9, adjust=False).tolist() == [1]
-    # A table that fails with exactly alpha keeps the level.
-    assert minimum_counts(4, 0.5, 0.0625).tolist() == [0, 0, 0, 1]
+@pytest.mark.parametrize(
+    ("arguments", "table"),
+    [
+        # P(Binomial(1, 0.9) <= 0) is 0.1 exactly, 1 - 0.9 in floating point is a little less: ties demand more.
+        ((1, 0.9, 0.1, False), [1]),
+        ((1, 0.9, 1 - 0.9, False), [1]),
+        # A table that fails with exactly alpha keeps the level.
+        ((4, 0.5, 0.0625), [0, 0, 0, 1]),
+        ((5, 0.0, 0.1), [0, 0, 0, 0, 0]),
+        ((5, 1.0, 0.1), [1, 2, 3, 4, 5]),
+        ((0, 0.5, 0.1), []),
+    ],
+)
+def test_ties_and_extremes_have_the_tables_of_their_definition(arguments, table):
+    assert minimum_counts(*arguments).tolist() == table
 
 
-def test_nothing_is_demanded_for_p_0_and_everything_for_p_1():
-    assert minimum_counts(5, 0.0, 0.1).tolist() == [0, 0, 0, 0, 0]
-    assert minimum_counts(5, 1.0, 0.1).tolist() == [1, 2, 3, 4, 5]
+def test_nothing_fails_where_nothing_is_demanded_or_all_are_protected():
     assert failure_probability([1, 2, 3], 1.0) == 0
     assert failure_probability([1], 0.0) == 1
-
-
-def test_an_empty_ranking_has_an_empty_table():
-    assert minimum_counts(0, 0.5, 0.1).shape == (0,)
     assert failure_probability([], 0.5) == 0
 
 

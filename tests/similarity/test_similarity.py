@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import must_raise
 from sklearn.base import clone
 
 from ifair import Encoder, Similarity
@@ -99,13 +100,10 @@ def test_equally_distant_people_come_in_the_order_of_the_table():
     assert found.indices.tolist() == [[1, 4], [0, 4], [0, 1], [2, 0], [0, 1]]
 
 
-def test_people_of_different_queries_are_not_compared(people):
+def test_people_of_different_queries_are_not_compared_and_a_small_query_leaves_places_empty(people):
     query = np.arange(300) % 7
     found = Similarity(protected=["sex"], caliper=None).fit(people).neighbours(people, query=query)
     assert (query[found.indices] == query[:, None]).all()
-
-
-def test_a_small_query_leaves_places_empty():
     frame = pd.DataFrame({"x": np.arange(5.0)})
     found = Similarity(n_neighbors=3, caliper=None).fit(frame).neighbours(frame, query=list("aaabb"))
     assert found.count.tolist() == [2, 2, 2, 1, 1]
@@ -243,16 +241,10 @@ def test_bad_parameters_are_named(people, options, message):
         Similarity(**options).fit(people)
 
 
-def test_a_pair_that_is_not_in_the_table_is_refused(people):
+def test_a_pair_that_is_not_in_the_table_and_a_table_without_a_needed_column_are_refused(people):
     alike = Similarity(protected=["sex"]).fit(people)
-    with pytest.raises(ValueError, match=f"b must be the position of one of {len(people)} people, got {len(people)}"):
-        alike.explain(people, 0, len(people))
-
-
-def test_a_table_without_a_needed_column_is_refused(people):
-    alike = Similarity(protected=["sex"]).fit(people)
-    with pytest.raises(ValueError, match="lacks the column 'region'"):
-        alike.neighbours(people.drop(columns="region"))
+    must_raise(ValueError, "b must be the position of one of 300 people, got 300", alike.explain, people, 0, 300)
+    must_raise(ValueError, "lacks the column 'region'", alike.neighbours, people.drop(columns="region"))
 
 
 @given(st.data())
