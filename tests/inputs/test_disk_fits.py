@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from quiet import fit_quietly
+from refusals import must_raise
 
 from ifair import LFR, IFair
 from ifair.engines.engine import LocalEngine
@@ -106,9 +107,10 @@ def test_records_on_disk_are_represented_as_those_in_memory(X, on_disk, form):
 
 
 def test_blocks_of_a_table_in_memory_are_represented_too(X):
-    model = fitted(pd.DataFrame(X, columns=list("abcde")))
-    parts = list(model.transform_blocks(pd.DataFrame(X, columns=list("abcde")), rows=3000))
-    np.testing.assert_allclose(np.vstack(parts), model.transform(pd.DataFrame(X, columns=list("abcde"))), rtol=1e-12)
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    model = fitted(frame)
+    parts = list(model.transform_blocks(frame, rows=3000))
+    np.testing.assert_allclose(np.vstack(parts), model.transform(frame), rtol=1e-12)
 
 
 def test_names_of_parquet_columns_are_kept_and_can_be_protected(on_disk):
@@ -149,25 +151,19 @@ def test_what_is_missing_is_found_wherever_it_is(X, in_memory, tmp_path, value):
     bad[4654, 3] = value
     np.save(tmp_path / "bad.npy", bad)
     where = r"NaN or infinity: .* in the record at index 4654, column 3"
-    with pytest.raises(ValueError, match=where):
-        fitted(tmp_path / "bad.npy")
-    with pytest.raises(ValueError, match=where):
-        in_memory().transform(tmp_path / "bad.npy")
+    must_raise(ValueError, where, fitted, tmp_path / "bad.npy")
+    must_raise(ValueError, where, in_memory().transform, tmp_path / "bad.npy")
 
 
-def test_tables_that_cannot_work_are_refused_as_in_memory(X, in_memory, tmp_path):
-    np.save(tmp_path / "large.npy", np.where(np.arange(N) == 2, 1e70, X[:50]))
-    with pytest.raises(ValueError, match="column 2 holds values as large as 1e\\+70"):
-        fitted(tmp_path / "large.npy")
-    np.save(tmp_path / "few.npy", X[:2])
-    with pytest.raises(ValueError, match="n_prototypes=3 needs at least 3 records"):
-        fitted(tmp_path / "few.npy")
-    np.save(tmp_path / "one.npy", X[:1])
-    with pytest.raises(ValueError, match="minimum of 2 is required"):
-        fitted(tmp_path / "one.npy")
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [(50, "column 2 holds values as large as 1e\\+70"), (2, "n_prototypes=3 needs at least 3"), (1, "minimum of 2 is")],
+)
+def test_tables_that_cannot_work_are_refused_as_in_memory(X, in_memory, tmp_path, rows, message):
+    np.save(tmp_path / "bad.npy", np.where(np.arange(N) == 2, 1e70, X[:50]) if rows == 50 else X[:rows])
+    must_raise(ValueError, message, fitted, tmp_path / "bad.npy")
     np.save(tmp_path / "narrow.npy", X[:9, :3])
-    with pytest.raises(ValueError, match="expecting 5 features"):
-        in_memory().transform(tmp_path / "narrow.npy")
+    must_raise(ValueError, "expecting 5 features", in_memory().transform, tmp_path / "narrow.npy")
 
 
 # ---- LFR ----
@@ -250,29 +246,23 @@ def test_protected_columns_on_disk_tell_groups_apart(X, tmp_path, people):
 
 
 def test_labels_and_groups_of_records_on_disk_are_checked(X, on_disk, people, tmp_path):
-    folder, y = on_disk["path of a folder"], people["y"]
-    with pytest.raises(ValueError, match="has no column 'hired'; it has a, b, c, d, e"):
-        fitted_lfr(folder, "hired", people["gender"])
-    with pytest.raises(ValueError, match=r"1\.parquet has no column 'sex'"):
-        fitted_lfr(folder, y, "sex")
+    folder, y, gender = on_disk["path of a folder"], people["y"], people["gender"]
+
+    def refused(message, *given):
+        must_raise(ValueError, message, fitted_lfr, *given)
+
+    refused("has no column 'hired'; it has a, b, c, d, e", folder, "hired", gender)
+    refused(r"1\.parquet has no column 'sex'", folder, y, "sex")
     for table in (X, on_disk["memory map"], on_disk["path of an array"]):
-        with pytest.raises(ValueError, match="'y' names a column, which is read from Parquet files only"):
-            fitted_lfr(table, "y", people["gender"])
-        with pytest.raises(ValueError, match="'gender' names a column"):
-            fitted_lfr(table, y, "gender")
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        fitted_lfr(folder, y[:-1], people["gender"])
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        fitted_lfr(folder, y, people["gender"][:-1])
-    with pytest.raises(ValueError, match="Input y contains NaN: the record at index 5 has no label"):
-        fitted_lfr(folder, y.where(np.arange(M) != 5), people["gender"])
-    with pytest.raises(ValueError, match="only one class"):
-        fitted_lfr(folder, np.full(M, "hired"), people["gender"])
-    with pytest.raises(ValueError, match="Only binary classification"):
-        fitted_lfr(folder, np.arange(M) % 3, people["gender"])
-    people.assign(y=people["y"].where(np.arange(M) != 7)).drop(columns="gender").to_parquet(tmp_path / "gap.parquet")
-    with pytest.raises(ValueError, match="Input y contains NaN: the record at index 7"):
-        fitted_lfr(tmp_path / "gap.parquet", "y", "old")
+        refused("'y' names a column, which is read from Parquet files only", table, "y", gender)
+        refused("'gender' names a column", table, y, "gender")
+    refused("inconsistent numbers of samples", folder, y[:-1], gender)
+    refused("inconsistent numbers of samples", folder, y, gender[:-1])
+    refused("Input y contains NaN: the record at index 5 has no label", folder, y.where(np.arange(M) != 5), gender)
+    refused("only one class", folder, np.full(M, "hired"), gender)
+    refused("Only binary classification", folder, np.arange(M) % 3, gender)
+    people.assign(y=y.where(np.arange(M) != 7)).drop(columns="gender").to_parquet(tmp_path / "gap.parquet")
+    refused("Input y contains NaN: the record at index 7", tmp_path / "gap.parquet", "y", "old")
 
 
 def test_starts_of_a_large_lfr_are_drawn_from_a_sample_wherever_it_is(X, on_disk, people, monkeypatch):

@@ -133,20 +133,15 @@ def test_models_may_differ_in_everything(X, batched):
     assert_alike(models, [clone(model).fit(X) for model in models], 1e-4)
 
 
-def test_on_torch_models_take_the_same_steps(X):
-    import_torch()
-    models = fit_many(grid(max_iter=4, engine="torch:cpu"), X)
-    assert_alike(models, [clone(model).set_params(engine="local").fit(X) for model in models], 1e-8)
-
-
-def test_batches_on_torch_take_the_same_steps(X, monkeypatch):
+@pytest.mark.parametrize("batch_bytes", [None, 10**9], ids=["one by one", "in batches"])
+def test_on_torch_models_take_the_same_steps(X, monkeypatch, batch_bytes):
     import_torch()
     from ifair.engines.torch import TorchEngine
 
     class Roomy(TorchEngine):
         def __init__(self, *arguments, **options):
             super().__init__(*arguments, **options)
-            self.batch_bytes = 10**9
+            self.batch_bytes = batch_bytes or self.batch_bytes
 
     monkeypatch.setattr("ifair.engines.torch.TorchEngine", Roomy)
     models = fit_many(grid(max_iter=4, engine="torch:cpu"), X)
@@ -239,15 +234,24 @@ def test_warnings_point_at_the_caller(X):
     assert {warning.filename for warning in caught} == {__file__}
 
 
-def test_a_callback_may_call_off_its_model(X):
+@pytest.mark.parametrize(
+    ("ended_by", "said"),
+    [
+        (StopIteration, "ended by its callback after 3 iterations"),
+        (KeyboardInterrupt, "interrupted after 3 iterations"),
+    ],
+)
+def test_what_was_found_is_kept_of_a_model_that_its_callback_ends_and_of_the_others(X, ended_by, said):
     def callback(iteration, loss, gradient_norm):
-        if iteration == 2:
-            raise StopIteration
+        if iteration == 3:
+            raise ended_by
 
-    models = [IFair(3, callback=callback, random_state=0), IFair(3, random_state=0, max_iter=20)]
-    with pytest.warns(ConvergenceWarning, match="ended by its callback after"):
+    models = [IFair(3, callback=callback, n_restarts=1, random_state=0), *grid(max_iter=20)]
+    with pytest.warns(ConvergenceWarning, match=said):
         fit_many(models, X)
-    assert models[0].n_iter_ <= 2 < models[1].n_iter_
+    assert all(hasattr(model, "prototypes_") for model in models)
+    assert models[0].n_iter_ <= 3
+    assert ended_by is KeyboardInterrupt or max(model.n_iter_ for model in models) > 3
 
 
 def test_an_error_of_a_callback_is_raised(X):
@@ -256,17 +260,6 @@ def test_an_error_of_a_callback_is_raised(X):
 
     with pytest.raises(RuntimeError, match="not today"):
         fit_many([*grid(), IFair(3, callback=callback)], X)
-
-
-def test_an_interrupt_keeps_what_was_found(X):
-    def callback(iteration, loss, gradient_norm):
-        if iteration == 3:
-            raise KeyboardInterrupt
-
-    models = [IFair(3, callback=callback, n_restarts=1, random_state=0), *grid(max_iter=20)]
-    with pytest.warns(ConvergenceWarning, match="was interrupted after 3 iterations"):
-        fit_many(models, X)
-    assert all(hasattr(model, "prototypes_") for model in models)
 
 
 def test_an_interrupt_before_the_first_value_is_an_interrupt(X, monkeypatch):
