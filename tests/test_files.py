@@ -5,6 +5,7 @@ import os
 import zipfile
 
 import pytest
+from refusals import must_raise
 
 from ifair.errors import IfairError
 from ifair.files import KINDS, PRIVATE, check_output, check_regular, replace_file, write_whole
@@ -86,10 +87,8 @@ def test_what_is_no_regular_file_is_neither_read_nor_replaced(tmp_path):
     for name in ("pipe", "loop", "folder", "device"):
         before = (tmp_path / name).lstat()
         for write in (check_output, lambda path: write_whole(path, "new")):
-            with pytest.raises(IfairError, match=r"cannot write .*(a folder|not a file)"):
-                write(tmp_path / name)
-        with pytest.raises(IfairError, match=r"pipe or a device|there is no file|is a folder"):
-            check_regular(tmp_path / name)
+            must_raise(IfairError, r"cannot write .*(a folder|not a file)", write, tmp_path / name)
+        must_raise(IfairError, r"pipe or a device|there is no file|is a folder", check_regular, tmp_path / name)
         assert (tmp_path / name).lstat().st_ino == before.st_ino
 
 
@@ -139,8 +138,7 @@ def test_a_file_of_another_kind_is_replaced_by_force_alone(tmp_path, found):
         if kind == found or (kind, found) == ("table", "text"):
             check_output(path, kind)
             continue
-        with pytest.raises(IfairError, match=f"is there already and is .*, not {KINDS[kind]}.*--force"):
-            check_output(path, kind)
+        must_raise(IfairError, f"is there already and is .*, not {KINDS[kind]}.*--force", check_output, path, kind)
         check_output(path, kind, force=True)
 
 

@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import must_raise
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
@@ -108,8 +109,7 @@ FEW = "n_neighbors must be at least 1 and less than the number of people, 3"
     ],
 )
 def test_what_makes_no_graph_is_refused(X, options, message):
-    with pytest.raises(ValueError, match=message):
-        neighbour_graph(X, **options)
+    must_raise(ValueError, message, neighbour_graph, X, **options)
 
 
 def test_an_index_finds_what_the_graph_is_made_of(people):
@@ -192,18 +192,12 @@ def test_too_few_iterations_are_told(graph, scores):
 
 
 def test_what_cannot_be_smoothed_is_refused(graph, scores):
-    with pytest.raises(ValueError, match="penalty must be one of"):
-        smooth(scores, graph, 0.1, "cubic")
-    with pytest.raises(ValueError, match="strength must be"):
-        smooth(scores, graph, -1)
-    with pytest.raises(ValueError, match=r"shape \(7, 7\)"):
-        smooth(scores[:7], graph, 1)
-    with pytest.raises(ValueError, match="symmetric"):
-        smooth(scores, sparse.triu(graph), 1)
-    with pytest.raises(ValueError, match="not negative"):
-        smooth(scores, -graph, 1)
-    with pytest.raises(ValueError, match="scores holds missing"):
-        smooth(np.full(400, np.nan), graph, 1)
+    must_raise(ValueError, "penalty must be one of", smooth, scores, graph, 0.1, "cubic")
+    must_raise(ValueError, "strength must be", smooth, scores, graph, -1)
+    must_raise(ValueError, r"shape \(7, 7\)", smooth, scores[:7], graph, 1)
+    must_raise(ValueError, "symmetric", smooth, scores, sparse.triu(graph), 1)
+    must_raise(ValueError, "not negative", smooth, scores, -graph, 1)
+    must_raise(ValueError, "scores holds missing", smooth, np.full(400, np.nan), graph, 1)
 
 
 # Decisions
@@ -245,8 +239,7 @@ def test_nobody_and_everybody_can_be_chosen():
     assert not select([0.1, 0.2], n=0).chosen.any()
     assert select([0.1, 0.2], rate=1.0).chosen.all()
     for wrong in ({}, {"n": 1, "rate": 0.5}, {"n": 3}, {"rate": 1.5}):
-        with pytest.raises(ValueError, match=r"exactly one of|must be"):
-            select([0.1, 0.2], **wrong)
+        must_raise(ValueError, r"exactly one of|must be", select, [0.1, 0.2], **wrong)
 
 
 @pytest.mark.parametrize("n", [1, 3, 7])
@@ -267,8 +260,7 @@ def test_newcomers_with_nobody_in_reach_keep_their_scores(penalty):
         found = newcomer_scores(p, unknown, strength, weights=np.zeros((2, 3)), penalty=penalty)
         np.testing.assert_array_equal(found, p)
     np.testing.assert_array_equal(newcomer_scores(p, unknown[:, :0], 0.5, penalty=penalty), p)
-    with pytest.raises(ValueError, match="neighbour_scores holds missing"):
-        newcomer_scores(p, unknown, 0.5, penalty=penalty)
+    must_raise(ValueError, "neighbour_scores holds missing", newcomer_scores, p, unknown, 0.5, penalty=penalty)
 
 
 def test_a_newcomer_far_below_all_neighbours_is_pulled_by_all_of_them_within_reach():
@@ -309,8 +301,7 @@ def test_a_tensor_graph_that_is_not_symmetric_is_refused():
     W = neighbour_graph(torch.tensor([[0.0], [1.0], [3.0]]), 1)
     values = W.values()
     values[0] += 1
-    with pytest.raises(ValueError, match="symmetric"):
-        smooth([0.1, 0.2, 0.3], W, 1)
+    must_raise(ValueError, "symmetric", smooth, [0.1, 0.2, 0.3], W, 1)
 
 
 def test_an_approximate_graph_finds_nearly_all_neighbours_and_repeats():
@@ -329,5 +320,4 @@ def test_an_approximate_graph_finds_nearly_all_neighbours_and_repeats():
 
 def test_an_approximate_graph_without_its_package_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "faiss", None)
-    with pytest.raises(MissingExtra, match="approximate"):
-        neighbour_graph(np.zeros((30, 2)), 5, approximate=True)
+    must_raise(MissingExtra, "approximate", neighbour_graph, np.zeros((30, 2)), 5, approximate=True)

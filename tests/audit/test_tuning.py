@@ -4,6 +4,7 @@ import json
 from collections import Counter
 
 import pytest
+from refusals import must_raise
 
 from ifair.audit import evidence, tune
 from ifair.audit.tuning import choose_penalised, fingerprint_dataset, name_choices
@@ -57,12 +58,10 @@ def test_a_tuning_that_asks_for_endless_work_is_refused(found):
     check_results(found, TUNING)
     for name in ("n_restarts", "max_iter"):
         endless = {**found, "solver": {**found["solver"], name: 2**62}}
-        with pytest.raises(ResultsError, match=f"solver.{name} must be at most"):
-            check_results(endless, TUNING)
+        must_raise(ResultsError, f"solver.{name} must be at most", check_results, endless, TUNING)
     forged = json.loads(json.dumps(found))
     forged["baselines"][-1]["candidate"]["setting"]["C"] = "x"
-    with pytest.raises(ResultsError, match=r"setting\.C must be float"):
-        check_results(forged, TUNING)
+    must_raise(ResultsError, r"setting\.C must be float", check_results, forged, TUNING)
 
 
 def test_a_stopped_search_goes_on_from_its_journal(tmp_path):
@@ -130,5 +129,4 @@ def test_the_tuned_penalty_is_chosen_by_its_scores_alone():
 
 
 def test_an_unknown_variant_is_refused():
-    with pytest.raises(ValueError, match="variant must be one of"):
-        tune(dataset(), variant="cold")
+    must_raise(ValueError, "variant must be one of", tune, dataset(), variant="cold")

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from refusals import must_raise
 
 import ifair
 from ifair.data import DataError, load_census
@@ -121,8 +122,7 @@ def test_a_bad_answer_is_explained_and_leaves_nothing(cache, server, path, reaso
 
 
 def test_no_network_is_explained(cache):
-    with pytest.raises(DataError, match="refused"):
-        read_file(data_file("http://127.0.0.1:9/adult.data"))
+    must_raise(DataError, "refused", read_file, data_file("http://127.0.0.1:9/adult.data"))
 
 
 def test_the_mirror_answers_where_the_source_fails(cache, server):
@@ -148,14 +148,12 @@ def test_a_damaged_file_under_ifair_data_is_an_error(cache, server, tmp_path, mo
     assert fetch_file(file) == own
     assert not cache.exists()
     own.write_bytes(CONTENT[:-1])
-    with pytest.raises(DataError, match="cut short, altered or damaged"):
-        read_file(file)
+    must_raise(DataError, "cut short, altered or damaged", read_file, file)
 
 
 def test_ifair_data_must_be_a_folder(cache, tmp_path, monkeypatch):
     monkeypatch.setenv("IFAIR_DATA", str(tmp_path / "nowhere"))
-    with pytest.raises(DataError, match="nowhere, which is not a folder"):
-        load_census()
+    must_raise(DataError, "nowhere, which is not a folder", load_census)
 
 
 def test_the_cache_folder_follows_the_environment(monkeypatch, tmp_path):
@@ -192,8 +190,7 @@ def test_a_cache_that_cannot_be_written_is_explained(server, tmp_path, monkeypat
     (tmp_path / "taken").write_text("a file, not a folder")
     monkeypatch.delenv("IFAIR_DATA", raising=False)
     monkeypatch.setenv("IFAIR_CACHE", str(tmp_path / "taken"))
-    with pytest.raises(DataError, match="cannot be written"):
-        fetch_file(data_file(f"{server.url}/good"))
+    must_raise(DataError, "cannot be written", fetch_file, data_file(f"{server.url}/good"))
 
 
 FETCH_IN_A_PROCESS = """
@@ -291,14 +288,12 @@ def test_a_bad_archive_is_explained(cache, server, body, reason):
 
 def test_a_gzip_bomb_is_not_unpacked(cache, server):
     server.bodies["/good.csv.gz"] = gzip.compress(BOMB)
-    with pytest.raises(DataError, match="or a larger one"):
-        fetch_file(data_file(f"{server.url}/good.csv.gz"))
+    must_raise(DataError, "or a larger one", fetch_file, data_file(f"{server.url}/good.csv.gz"))
 
 
 def test_a_file_address_works_and_other_schemes_do_not(cache, tmp_path):
     (tmp_path / "here").write_bytes(CONTENT)
-    with pytest.raises(DataError, match="not a web address"):
-        fetch_file(data_file("ftp://127.0.0.1/adult.data"))
+    must_raise(DataError, "not a web address", fetch_file, data_file("ftp://127.0.0.1/adult.data"))
     fetch_file(data_file((tmp_path / "here").as_uri()))
     assert locate(data_file()) is not None
 
@@ -353,8 +348,7 @@ def test_every_file_has_a_checksum_and_a_public_address():
     assert len(find_files("xing")) == 57
     assert set(first_names.FILES) <= set(find_files("airbnb"))
     assert find_files("credit") == ()
-    with pytest.raises(DataError, match="did you mean 'census'"):
-        find_files("cenus")
+    must_raise(DataError, "did you mean 'census'", find_files, "cenus")
 
 
 @pytest.mark.data

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import must_raise
 
 from ifair.data import DataError, Dataset, load_credit, make_synthetic, thirds
 
@@ -75,12 +75,9 @@ def test_by_query_no_query_is_torn_apart():
 
 
 def test_impossible_splits_are_refused():
-    with pytest.raises(DataError, match="no queries"):
-        thirds(load_credit(), by_query=True)
-    with pytest.raises(DataError, match="either stratified or by query"):
-        thirds(ranking([3, 3, 3]), by_query=True, stratify=True)
-    with pytest.raises(DataError, match="one value for each of the 1000"):
-        thirds(load_credit(), stratify=[1, 2, 3])
+    must_raise(DataError, "no queries", thirds, load_credit(), by_query=True)
+    must_raise(DataError, "either stratified or by query", thirds, ranking([3, 3, 3]), by_query=True, stratify=True)
+    must_raise(DataError, "one value for each of the 1000", thirds, load_credit(), stratify=[1, 2, 3])
 
 
 def test_a_part_is_a_dataset_of_its_own():
@@ -91,5 +88,4 @@ def test_a_part_is_a_dataset_of_its_own():
     assert part.frame.iloc[0].equals(credit.frame.iloc[rows[0]].rename(0))
     assert part.protected == credit.protected
     assert len(credit.take(credit.group)) == 399
-    with pytest.raises(DataError, match="mask of 3 values"):
-        credit.take([True, False, True])
+    must_raise(DataError, "mask of 3 values", credit.take, [True, False, True])

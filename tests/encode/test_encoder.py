@@ -363,12 +363,9 @@ def test_a_point_between_records_reads_as_its_largest_category_and_shares(people
 def test_points_of_the_wrong_shape_or_names_are_not_decoded(people):
     encoder = Encoder().fit(people)
     encoded = encoder.transform(people)
-    with pytest.raises(ValueError, match="have 6 columns, Z has 5"):
-        encoder.decode(encoded.to_numpy()[:, 1:])
-    with pytest.raises(ValueError, match="columns to decode must be"):
-        encoder.decode(encoded[encoded.columns[::-1]])
-    with pytest.raises(ValueError, match="Z contains NaN"):
-        encoder.decode(encoded.to_numpy() * np.nan)
+    must_raise(ValueError, "have 6 columns, Z has 5", encoder.decode, encoded.to_numpy()[:, 1:])
+    must_raise(ValueError, "columns to decode must be", encoder.decode, encoded[encoded.columns[::-1]])
+    must_raise(ValueError, "Z contains NaN", encoder.decode, encoded.to_numpy() * np.nan)
 
 
 # ---- bad input -------------------------------------------------------------------------------------------
@@ -400,11 +397,9 @@ def test_constant_columns_and_a_single_record_are_finite(people):
 )
 def test_cells_that_cannot_be_encoded_are_named_in_fit_and_in_transform(column, error, message):
     bad = pd.DataFrame({"fine": ["x", "y"], "c": column})
-    with pytest.raises(error, match=message):
-        Encoder().fit(bad)
+    must_raise(error, message, Encoder().fit, bad)
     encoder = Encoder().fit(pd.DataFrame({"fine": ["x", "y"], "c": [1.0, 2.0]}))
-    with pytest.raises(error, match=message):
-        encoder.transform(bad)
+    must_raise(error, message, encoder.transform, bad)
 
 
 @pytest.mark.parametrize(
@@ -417,13 +412,11 @@ def test_cells_that_cannot_be_encoded_are_named_in_fit_and_in_transform(column, 
 )
 def test_a_column_that_changes_its_nature_is_named(before, later, message):
     encoder = Encoder().fit(pd.DataFrame({"c": before}))
-    with pytest.raises(ValueError, match=message):
-        encoder.transform(pd.DataFrame({"c": later}))
+    must_raise(ValueError, message, encoder.transform, pd.DataFrame({"c": later}))
 
 
 def test_a_table_without_records_is_not_transformed(people):
-    with pytest.raises(ValueError, match="empty: it has 0 records"):
-        Encoder().fit(people).transform(people.head(0))
+    must_raise(ValueError, "empty: it has 0 records", Encoder().fit(people).transform, people.head(0))
 
 
 @pytest.mark.parametrize(
@@ -438,8 +431,7 @@ def test_a_table_without_records_is_not_transformed(people):
     ],
 )
 def test_tables_without_a_meaning_are_refused(frame, message):
-    with pytest.raises(ValueError, match=message):
-        Encoder().fit(frame)
+    must_raise(ValueError, message, Encoder().fit, frame)
 
 
 @pytest.mark.parametrize(
@@ -458,8 +450,7 @@ def test_tables_without_a_meaning_are_refused(frame, message):
     ],
 )
 def test_parameters_that_make_no_sense_are_refused(people, parameters, message):
-    with pytest.raises(ValueError, match=message):
-        Encoder(**parameters).fit(people)
+    must_raise(ValueError, message, Encoder(**parameters).fit, people)
 
 
 # ---- real data -------------------------------------------------------------------------------------------
@@ -555,8 +546,7 @@ DOUBTFUL = pd.DataFrame({"badge": [f"B-{i}" for i in range(60)], "age": [20 + i 
 )
 def test_text_that_names_people_is_refused_unless_it_is_called_categorical(cells, reason):
     people = DOUBTFUL.assign(badge=cells)
-    with pytest.raises(IfairError, match=f"column 'badge' {reason}.*60 columns.*categorical=\\['badge'\\]"):
-        Encoder().fit(people)
+    must_raise(IfairError, f"column 'badge' {reason}.*60 columns.*categorical=\\['badge'\\]", Encoder().fit, people)
     with pytest.warns(UserWarning, match="'badge' has 60 categories"):
         assert Encoder(categorical=["badge"]).fit_transform(people).shape == (60, 61)
     assert Encoder().fit_transform(people.astype({"badge": "category"})).shape == (60, 61)

@@ -2,7 +2,7 @@
 
 import sys
 
-import pytest
+from refusals import must_raise
 from sklearn.linear_model import Ridge
 
 from ifair.evaluate.arms import PENALTIES, list_arms, list_candidates
@@ -54,8 +54,7 @@ def test_the_same_setting_is_compared_once():
 
 
 def test_an_unknown_variant_is_named():
-    with pytest.raises(ValueError, match="frozen, paper; got 'cold'"):
-        Candidate("ifair", {"K": 3, "share": 0.5, "variant": "cold"})
+    must_raise(ValueError, "frozen, paper; got 'cold'", Candidate, "ifair", {"K": 3, "share": 0.5, "variant": "cold"})
 
 
 def test_a_model_of_ones_own_is_made_by_its_factory(tmp_path, monkeypatch):
@@ -69,12 +68,10 @@ def test_a_model_of_ones_own_is_made_by_its_factory(tmp_path, monkeypatch):
     model = make_model("own_models:forest", "classification", 7)
     assert (model.n_estimators, model.random_state) == (5, 7)
     for name, said in {"own_models:tree": "tree", "no_models:x": "no_models", "own_models:nothing": "int"}.items():
-        with pytest.raises(ValueError, match=said):
-            make_model(name, "classification", 0)
+        must_raise(ValueError, said, make_model, name, "classification", 0)
 
 
 def test_only_linear_models_have_a_penalty():
     assert make_model("linear", "classification", 0, 0.5).C == 0.5
     assert isinstance(make_model("linear", "regression", 0, 0.5), Ridge)
-    with pytest.raises(ValueError, match="only the linear model"):
-        make_model("boosting", "classification", 0, 0.5)
+    must_raise(ValueError, "only the linear model", make_model, "boosting", "classification", 0, 0.5)

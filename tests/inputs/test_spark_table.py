@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import must_raise
 
 from ifair import LFR, IFair
 
@@ -106,8 +107,7 @@ def test_whole_numbers_truth_values_and_decimals_are_numbers(session, frame):
 
 def test_what_cannot_be_fitted_is_refused_by_name(session, frame):
     def refused(table, message, error=ValueError, **changes):
-        with pytest.raises(error, match=message):
-            IFair(4, **SETTINGS | changes).fit(table)
+        must_raise(error, message, IFair(4, **SETTINGS | changes).fit, table)
 
     table = on_spark(session, frame)
     refused(table.selectExpr("*", "'nurse' as job"), r"column 'job' holds string, not numbers: encode it first")
@@ -119,10 +119,8 @@ def test_what_cannot_be_fitted_is_refused_by_name(session, frame):
     refused("table.parquet", r"pass spark.read.parquet\(path\), not a path", engine="spark")
     refused(table, "already has a Spark session", engine="spark:spark://10.0.0.1:7077")
     model = IFair(4, **SETTINGS).fit(frame)
-    with pytest.raises(ValueError, match="feature names should match those that were passed"):
-        model.transform(table.drop("d"))
-    with pytest.raises(TypeError, match="archetypes takes tables of this process"):
-        model.archetypes(table)
+    must_raise(ValueError, "feature names should match those that were passed", model.transform, table.drop("d"))
+    must_raise(TypeError, "archetypes takes tables of this process", model.archetypes, table)
 
 
 def test_without_spark_the_error_names_the_extra(monkeypatch):

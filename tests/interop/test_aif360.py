@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import must_raise
 
 from ifair.data import DataError, from_table, load_credit
 from ifair.interop import from_aif360, to_aif360
@@ -96,8 +97,7 @@ def test_equal_weights_are_none(people):
 def test_weights_that_count_nobody_are_refused(people, bad):
     given = to_aif360(people, make=StandIn)
     given.instance_weights = np.array([1.0, 2.0, bad, 1.0, 1.0])
-    with pytest.raises(DataError, match="positive numbers: row 3"):
-        from_aif360(given)
+    must_raise(DataError, "positive numbers: row 3", from_aif360, given)
 
 
 def test_a_feature_with_the_name_of_the_weights_is_refused(people):
@@ -107,14 +107,11 @@ def test_a_feature_with_the_name_of_the_weights_is_refused(people):
 
 
 def test_what_is_no_such_dataset_is_refused_by_what_it_lacks(people):
-    with pytest.raises(DataError, match="no dataset of AIF360: it has no features"):
-        from_aif360(SimpleNamespace())
-    with pytest.raises(DataError, match="5 records"):
-        to_aif360(people, features=np.zeros((4, 2)), make=StandIn)
+    must_raise(DataError, "no dataset of AIF360: it has no features", from_aif360, SimpleNamespace())
+    must_raise(DataError, "5 records", to_aif360, people, features=np.zeros((4, 2)), make=StandIn)
     two = to_aif360(people, make=StandIn)
     two.label_names = ["a", "b"]
-    with pytest.raises(DataError, match="choose one"):
-        from_aif360(two)
+    must_raise(DataError, "choose one", from_aif360, two)
     with pytest.raises(DataError, match="target of 0 and 1"):
         to_aif360(from_table(pd.DataFrame({"sex": ["f", "m"], "a": [1, 2]}), protected="sex"), make=StandIn)
 

@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 import scipy.stats
+from refusals import must_raise
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import roc_auc_score
 
@@ -110,15 +111,11 @@ def test_the_interval_of_consistency_over_queries_resamples_queries(rng):
 
 
 def test_wrong_arguments_are_refused():
-    with pytest.raises(ValueError, match="one length"):
-        bootstrap(accuracy, [1, 0], [1])
-    with pytest.raises(ValueError, match="confidence"):
-        bootstrap(accuracy, [1, 0], [1, 0], confidence=1.0, n_resamples=2)
-    with pytest.raises(ValueError, match="confidence"):
-        share_interval([1, 0], confidence=0.0)
+    must_raise(ValueError, "one length", bootstrap, accuracy, [1, 0], [1])
+    must_raise(ValueError, "confidence", bootstrap, accuracy, [1, 0], [1, 0], confidence=1.0, n_resamples=2)
+    must_raise(ValueError, "confidence", share_interval, [1, 0], confidence=0.0)
     for hits in ([0.5, 1], [[1, 0]], [np.nan]):
-        with pytest.raises(ValueError, match="0 and 1"):
-            share_interval(hits)
+        must_raise(ValueError, "0 and 1", share_interval, hits)
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 20, 60, 300])

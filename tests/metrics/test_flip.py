@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from refusals import must_raise
 from sklearn.linear_model import LogisticRegression
 
 from ifair import Similarity
@@ -124,12 +125,9 @@ def test_the_result_can_be_read_and_stored(X):
 
 
 def test_there_must_be_something_to_change_and_something_to_look_at(X):
-    with pytest.raises(ValueError, match="at least one"):
-        flip_test(X, protected=[2])
-    with pytest.raises(ValueError, match="nothing to change"):
-        flip_test(np.ones((5, 2)), protected=[1], transform=lambda X: X)
-    with pytest.raises(ValueError, match="alternatives"):
-        flip_test(X, protected=[2], transform=lambda X: X, alternatives="some")
+    must_raise(ValueError, "at least one", flip_test, X, protected=[2])
+    must_raise(ValueError, "nothing to change", flip_test, np.ones((5, 2)), protected=[1], transform=lambda X: X)
+    must_raise(ValueError, "alternatives", flip_test, X, protected=[2], transform=lambda X: X, alternatives="some")
 
 
 @pytest.fixture

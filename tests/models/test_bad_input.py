@@ -71,8 +71,7 @@ def no_work(monkeypatch):
     ],
 )
 def test_a_bad_parameter_is_named_with_its_value(frame, options, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
-        IFair(**{"n_prototypes": 3, **options}).fit(frame)
+    must_raise(ValueError, re.escape(message), IFair(**{"n_prototypes": 3, **options}).fit, frame)
 
 
 @pytest.mark.parametrize(
@@ -85,8 +84,7 @@ def test_a_bad_parameter_is_named_with_its_value(frame, options, message):
     ],
 )
 def test_a_parameter_of_the_wrong_type_is_named(frame, options, message):
-    with pytest.raises(TypeError, match=re.escape(message)):
-        IFair(**{"n_prototypes": 3, **options}).fit(frame)
+    must_raise(TypeError, re.escape(message), IFair(**{"n_prototypes": 3, **options}).fit, frame)
 
 
 def test_names_without_a_frame_and_a_table_of_one_row_are_refused(frame):
@@ -108,12 +106,10 @@ def test_names_without_a_frame_and_a_table_of_one_row_are_refused(frame):
 def test_values_that_are_no_finite_numbers_or_would_overflow_are_refused(frame, value, message):
     frame = frame.astype(object)
     frame.iloc[3, 1] = value
-    with pytest.raises(ValueError, match=message):
-        IFair(3).fit(frame)
+    must_raise(ValueError, message, IFair(3).fit, frame)
 
 
 def test_a_warm_start_of_another_shape_is_refused(frame):
     model = IFair(3, warm_start=True)
     model.prototypes_, model.alpha_ = np.zeros((2, 3)), np.ones(3)
-    with pytest.raises(ValueError, match=re.escape("prototypes of shape (2, 3), this one needs (3, 3)")):
-        model.fit(frame)
+    must_raise(ValueError, re.escape("prototypes of shape (2, 3), this one needs (3, 3)"), model.fit, frame)

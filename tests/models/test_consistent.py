@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import sklearn
 from quiet import quietly
+from refusals import must_raise
 from scipy.optimize import minimize_scalar
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, maximum_flow
@@ -234,8 +235,7 @@ def test_queries_are_smoothed_by_themselves(model, people):
     np.testing.assert_allclose(model.scores(people, query=query), np.concatenate(apart), atol=2e-3)
     again = clone(model).fit(people, people["height"] > 168, query=query)
     assert again.reference_scores_.shape == (200,)
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        model.scores(people, query=query[:5])
+    must_raise(ValueError, "inconsistent numbers of samples", model.scores, people, query=query[:5])
 
 
 # ---- groups ----
@@ -368,8 +368,7 @@ def test_an_estimator_with_a_decision_function_only_is_smoothed_on_its_scale(num
     batch = model.decide(X, threshold=0.0)
     np.testing.assert_allclose(batch.model_scores, plain)
     np.testing.assert_array_equal(model.predict(X), model.decision_function(X) > 0)
-    with pytest.raises(ValueError, match="needs probabilities"):
-        model.decide(X, n=3, groups=y, parity="opportunity")
+    must_raise(ValueError, "needs probabilities", model.decide, X, n=3, groups=y, parity="opportunity")
 
 
 def test_a_regressor_is_smoothed_in_units_of_its_target(people):
@@ -393,8 +392,7 @@ def test_several_classes_have_a_score_each(inner):
         for found in (model.predict_proba(X), model.scores(X)):
             np.testing.assert_allclose(found.sum(axis=1), 1.0)
             assert found.min() >= 0
-    with pytest.raises(ValueError, match="one for each of 3 classes"):
-        model.decide(X, n=3)
+    must_raise(ValueError, "one for each of 3 classes", model.decide, X, n=3)
 
 
 # ---- scikit-learn's tools ----
@@ -472,8 +470,7 @@ def test_another_similarity_is_used_without_what_is_protected(people, hired):
     ],
 )
 def test_settings_that_cannot_work_are_named(numbers, settings, message):
-    with pytest.raises(ifair.errors.IfairError, match=message):
-        ConsistentClassifier(**settings).fit(*numbers)
+    must_raise(ifair.errors.IfairError, message, ConsistentClassifier(**settings).fit, *numbers)
 
 
 @pytest.mark.parametrize(
@@ -492,8 +489,7 @@ def test_settings_that_cannot_work_are_named(numbers, settings, message):
     ],
 )
 def test_wishes_that_cannot_be_met_are_named(model, people, wanted, message):
-    with pytest.raises(ifair.errors.IfairError, match=message):
-        model.decide(people, **wanted)
+    must_raise(ifair.errors.IfairError, message, model.decide, people, **wanted)
 
 
 def test_a_class_of_one_person_is_scored_with_a_warning(numbers):
@@ -532,8 +528,7 @@ def test_a_saved_regressor_says_the_same(numbers, tmp_path):
 
 def test_a_conversion_to_onnx_is_refused_in_words(model, numbers):
     pytest.importorskip("skl2onnx")
-    with pytest.raises(ifair.persist.ConversionError, match="no form in ONNX"):
-        ifair.persist.to_onnx(model)
+    must_raise(ifair.persist.ConversionError, "no form in ONNX", ifair.persist.to_onnx, model)
     last = make_pipeline(LinearRegression(), verbose=False)
     last.steps = [("consistent", ConsistentRegressor().fit(*numbers))]
     with pytest.raises(ifair.persist.ConversionError, match="a ConsistentRegressor compares every newcomer"):

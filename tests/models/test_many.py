@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from quiet import quietly
+from refusals import must_raise
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -213,16 +214,11 @@ def test_no_models_are_no_work(X):
 
 def test_bad_models_are_refused_before_any_work(X):
     models = grid()
-    with pytest.raises(ValueError, match="the same model twice"):
-        fit_many([*models, models[2]], X)
-    with pytest.raises(TypeError, match="fit_many fits IFair and LFR models, got Masked"):
-        fit_many([*models, Masked()], X)
-    with pytest.raises(ValueError, match="LFR needs labels: pass y to fit_many"):
-        fit_many([*models, LFR()], X)
-    with pytest.raises(ValueError, match="n_prototypes=51 needs at least 51 records"):
-        fit_many([*models, IFair(51)], X)
-    with pytest.raises(ValueError, match="utility_weight must be"):
-        fit_many([*models, IFair(utility_weight=-1.0)], X)
+    must_raise(ValueError, "the same model twice", fit_many, [*models, models[2]], X)
+    must_raise(TypeError, "fit_many fits IFair and LFR models, got Masked", fit_many, [*models, Masked()], X)
+    must_raise(ValueError, "LFR needs labels: pass y to fit_many", fit_many, [*models, LFR()], X)
+    must_raise(ValueError, "n_prototypes=51 needs at least 51 records", fit_many, [*models, IFair(51)], X)
+    must_raise(ValueError, "utility_weight must be", fit_many, [*models, IFair(utility_weight=-1.0)], X)
     assert not any(hasattr(model, "prototypes_") for model in models)
 
 
@@ -258,8 +254,7 @@ def test_an_error_of_a_callback_is_raised(X):
     def callback(iteration, loss, gradient_norm):
         raise RuntimeError("not today")
 
-    with pytest.raises(RuntimeError, match="not today"):
-        fit_many([*grid(), IFair(3, callback=callback)], X)
+    must_raise(RuntimeError, "not today", fit_many, [*grid(), IFair(3, callback=callback)], X)
 
 
 def test_an_interrupt_before_the_first_value_is_an_interrupt(X, monkeypatch):

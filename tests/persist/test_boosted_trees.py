@@ -5,6 +5,7 @@ import copy
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import must_raise
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -72,16 +73,14 @@ def test_nodes_that_point_to_where_nothing_is_are_refused(tmp_path, field, rows,
     model = boosted()
     model._predictors[1][0].nodes[field][rows] = value
     path = forge(make_pipeline(StandardScaler().fit(X), model), tmp_path / "m.ifair")
-    with pytest.raises(ModelFileError, match=r"boosted trees point to where nothing is.*do not use it"):
-        ifair.load(path)
+    must_raise(ModelFileError, r"boosted trees point to where nothing is.*do not use it", ifair.load, path)
 
 
 @pytest.mark.parametrize("nodes", [np.zeros(0), np.zeros(3), np.zeros((1, 3)), [1, 2]], ids=["0", "3", "2-D", "list"])
 def test_nodes_that_are_none_are_refused(tmp_path, nodes):
     model = boosted()
     model._predictors[0][0].nodes = nodes
-    with pytest.raises(ModelFileError, match="altered"):
-        ifair.load(forge(model, tmp_path / "m.ifair"))
+    must_raise(ModelFileError, "altered", ifair.load, forge(model, tmp_path / "m.ifair"))
 
 
 UNCHECKED = {
@@ -100,8 +99,7 @@ def test_an_estimator_that_would_not_check_its_columns_needs_the_readers_word(tm
     model = boosted()
     model.__dict__ = {name: value for name, value in {**vars(model), **changes}.items() if value is not ...}
     path = forge(model, tmp_path / "m.ifair")
-    with pytest.raises(ModelFileError, match=r"boosted trees that are not known to be safe: Hist.*TreePredictor"):
-        ifair.load(path)
+    must_raise(ModelFileError, r"boosted trees that are not known to be safe: Hist.*TreePredictor", ifair.load, path)
     ifair.load(path, trusted=[TREE])
 
 
@@ -119,8 +117,7 @@ def test_a_tree_without_its_estimator_is_found_wherever_it_is(tmp_path, wrap):
     scaler = StandardScaler().fit(X)
     scaler.extra_ = wrap(copy.copy(model._predictors[0][0]))
     path = forge(make_pipeline(scaler, model), tmp_path / "m.ifair")
-    with pytest.raises(ModelFileError, match="not known to be safe: a tree stands alone"):
-        ifair.load(path)
+    must_raise(ModelFileError, "not known to be safe: a tree stands alone", ifair.load, path)
 
 
 def test_trees_that_split_by_categories_need_the_readers_word(tmp_path):
@@ -129,5 +126,4 @@ def test_trees_that_split_by_categories_need_the_readers_word(tmp_path):
     with pytest.warns(ModelFileWarning, match="TreePredictor"):
         ifair.save(model, tmp_path / "m.ifair")
     assert TREE in ifair.inspect(tmp_path / "m.ifair")["trust_needed"]
-    with pytest.raises(ModelFileError, match="not known to be safe"):
-        ifair.load(tmp_path / "m.ifair")
+    must_raise(ModelFileError, "not known to be safe", ifair.load, tmp_path / "m.ifair")

@@ -16,6 +16,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from quiet import fit_quietly
+from refusals import must_raise
 from sklearn import __version__ as sklearn_version
 from sklearn import config_context
 from sklearn.calibration import CalibratedClassifierCV
@@ -147,8 +148,7 @@ def test_trees_need_the_readers_word(tmp_path, people):
     with pytest.warns(ModelFileWarning, match=r"trusted=\['sklearn.tree._tree.Tree'\]"):
         ifair.save(model, path)
     assert ifair.inspect(path)["trust_needed"] == ["sklearn.tree._tree.Tree"]
-    with pytest.raises(ModelFileError, match=r"sklearn\.tree\._tree\.Tree"):
-        ifair.load(path)
+    must_raise(ModelFileError, r"sklearn\.tree\._tree\.Tree", ifair.load, path)
     loaded = ifair.load(path, trusted=["sklearn.tree._tree.Tree"])
     assert np.array_equal(loaded.predict_proba(people), model.predict_proba(people))
 
@@ -190,8 +190,7 @@ def test_a_function_of_numpy_is_saved_by_name(tmp_path):
     [(ifair.IFair(), "not fitted"), ({"a": 1}, "no estimator"), (ifair.IFair, "functions|estimator|get_params|type")],
 )
 def test_what_is_no_fitted_estimator_is_not_saved(model, message, tmp_path):
-    with pytest.raises((ModelFileError, TypeError), match=message):
-        ifair.save(model, tmp_path / "m.ifair")
+    must_raise((ModelFileError, TypeError), message, ifair.save, model, tmp_path / "m.ifair")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -204,8 +203,7 @@ def test_what_is_no_fitted_estimator_is_not_saved(model, message, tmp_path):
     ],
 )
 def test_what_json_cannot_hold_is_named(pipeline, tmp_path, about, message):
-    with pytest.raises(ModelFileError, match=message):
-        ifair.save(pipeline, tmp_path / "m.ifair", about=about)
+    must_raise(ModelFileError, message, ifair.save, pipeline, tmp_path / "m.ifair", about=about)
 
 
 def test_a_failed_save_leaves_the_old_file(pipeline, model_file, monkeypatch):
@@ -215,8 +213,7 @@ def test_a_failed_save_leaves_the_old_file(pipeline, model_file, monkeypatch):
         raise OSError("disk full")
 
     monkeypatch.setattr(os, "replace", fails)
-    with pytest.raises(OSError, match="disk full"):
-        ifair.save(pipeline["fair"], model_file)
+    must_raise(OSError, "disk full", ifair.save, pipeline["fair"], model_file)
     assert model_file.read_bytes() == before
     assert list(model_file.parent.iterdir()) == [model_file]
 
@@ -305,6 +302,5 @@ def test_without_skops_the_extra_is_named(pipeline, model_file, monkeypatch):
     monkeypatch.setitem(sys.modules, "skops", None)
     monkeypatch.setitem(sys.modules, "skops.io", None)
     for use in (lambda: ifair.load(model_file), lambda: ifair.save(pipeline, model_file)):
-        with pytest.raises(ImportError, match=r"pip install 'ifair\[persist\]'"):
-            use()
+        must_raise(ImportError, r"pip install 'ifair\[persist\]'", use)
     assert ifair.inspect(model_file)["format"] == 1

@@ -263,11 +263,9 @@ def test_what_is_no_model_of_ours_does_not_say_what_its_inputs_are(tmp_path):
     from onnx import helper
 
     other = helper.make_model(helper.make_graph([], "other", [], []))
-    with pytest.raises(ConversionError, match="does not come from ifair"):
-        onnx_inputs(other)
+    must_raise(ConversionError, "does not come from ifair", onnx_inputs, other)
     (tmp_path / "model.onnx").write_bytes(b"\xff no model")
-    with pytest.raises(ConversionError, match=r"model\.onnx is not an ONNX model"):
-        onnx_inputs(tmp_path / "model.onnx")
+    must_raise(ConversionError, r"model\.onnx is not an ONNX model", onnx_inputs, tmp_path / "model.onnx")
 
 
 @pytest.mark.parametrize(
@@ -280,8 +278,7 @@ def test_what_is_no_model_of_ours_does_not_say_what_its_inputs_are(tmp_path):
 )
 def test_columns_that_cannot_convert_are_named(frame, options, message):
     model = ifair.Encoder(**options).fit(pd.DataFrame(frame))
-    with pytest.raises(ConversionError, match=message):
-        to_onnx(model)
+    must_raise(ConversionError, message, to_onnx, model)
 
 
 def test_codes_beyond_single_precision_convert_in_double():
@@ -317,5 +314,4 @@ def test_skl2onnx_can_be_called_directly_after_registering():
 def test_without_skl2onnx_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "skl2onnx", None)
     model = fit_quietly(learned(), records()[:50])
-    with pytest.raises(ImportError, match=r"pip install 'ifair\[onnx\]'"):
-        to_onnx(model)
+    must_raise(ImportError, r"pip install 'ifair\[onnx\]'", to_onnx, model)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from refusals import must_raise
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
@@ -89,12 +90,9 @@ def test_one_pair_is_enough():
 
 def test_bad_input_is_refused_in_words():
     X = [[0.0], [1.0]]
-    with pytest.raises(ValueError, match="max_pairs must be at least 1"):
-        PairwiseRanker(max_pairs=0).fit(X, [0, 1])
-    with pytest.raises(ValueError, match="3 labels for 2 records"):
-        PairwiseRanker().fit(X, [0, 1], query=["a", "a", "b"])
+    must_raise(ValueError, "max_pairs must be at least 1", PairwiseRanker(max_pairs=0).fit, X, [0, 1])
+    must_raise(ValueError, "3 labels for 2 records", PairwiseRanker().fit, X, [0, 1], query=["a", "a", "b"])
     for y, query in (([1, 1], ["a", "a"]), ([0, 1], ["a", "b"]), ([0, 1], [None, None])):
-        with pytest.raises(ValueError, match="nothing to learn from"):
-            PairwiseRanker().fit(X, y, query=query)
+        must_raise(ValueError, "nothing to learn from", PairwiseRanker().fit, X, y, query=query)
     with pytest.raises(NotFittedError):
         PairwiseRanker().predict(X)

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import must_raise
 
 from ifair.data import DataError, Dataset, from_table
 
@@ -74,8 +75,7 @@ def test_the_table_of_the_caller_is_left_alone():
     ],
 )
 def test_a_wrong_name_suggests_the_right_one(roles, suggestion):
-    with pytest.raises(DataError, match=suggestion):
-        from_table(PEOPLE, **roles)
+    must_raise(DataError, suggestion, from_table, PEOPLE, **roles)
 
 
 def test_a_target_of_many_numbers_is_a_score_and_one_of_zeros_and_ones_a_class():
@@ -94,8 +94,7 @@ def test_a_table_without_target_is_enough_for_a_representation():
 
 
 def test_a_protected_number_needs_a_rule():
-    with pytest.raises(DataError, match=r"group=\['age<33'\]"):
-        from_table(PEOPLE, protected="age")
+    must_raise(DataError, r"group=\['age<33'\]", from_table, PEOPLE, protected="age")
     young = from_table(PEOPLE, protected="age", group=lambda people: people["age"] < 33)
     assert young.group.tolist() == [False, True, True, False, False]
     assert from_table(PEOPLE, protected="age", group=["age<33"]).group.tolist() == young.group.tolist()
@@ -107,20 +106,17 @@ def test_several_protected_columns_protect_each_minority():
 
 
 def test_a_protected_column_without_values_is_refused():
-    with pytest.raises(DataError, match="'sex' holds no value"):
-        from_table(PEOPLE.assign(sex=None), protected="sex")
+    must_raise(DataError, "'sex' holds no value", from_table, PEOPLE.assign(sex=None), protected="sex")
 
 
 def test_a_mask_must_fit():
     with pytest.raises(DataError, match="one bool for each of the 5 records"):
         from_table(PEOPLE, protected="sex", group=[True, False])
-    with pytest.raises(DataError, match="one bool"):
-        from_table(PEOPLE, protected="sex", group=np.arange(5))
+    must_raise(DataError, "one bool", from_table, PEOPLE, protected="sex", group=np.arange(5))
 
 
 def test_other_objects_and_repeated_columns_are_refused():
-    with pytest.raises(DataError, match="got list"):
-        from_table([[1, 2]], protected="sex")
+    must_raise(DataError, "got list", from_table, [[1, 2]], protected="sex")
     with pytest.raises(DataError, match="'sex' occurs more than once"):
         from_table(pd.concat([PEOPLE, PEOPLE[["sex"]]], axis=1), protected="sex")
 
@@ -136,8 +132,7 @@ def test_values_are_shown_as_python_writes_them():
     grades = PEOPLE.assign(grade=[3, 5, 3, 5, 5])
     with pytest.raises(DataError, match=r"holds 3, 5: say which one is positive, such as positive=3$"):
         from_table(grades, protected="sex", target="grade")
-    with pytest.raises(DataError, match=r"Known: 3, 5$"):
-        from_table(grades, protected="grade", group={"grade": 4})
+    must_raise(DataError, r"Known: 3, 5$", from_table, grades, protected="grade", group={"grade": 4})
 
 
 MANY = pd.concat([PEOPLE] * 8, ignore_index=True).assign(

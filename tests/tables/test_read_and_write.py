@@ -5,6 +5,7 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import must_raise
 
 from ifair.data import DataError
 from ifair.tables.read import read_blocks, read_table
@@ -59,8 +60,7 @@ def test_a_block_with_other_columns_is_refused(tmp_path, people):
             writer.write(people)
             writer.write(people[["x", "id", "job"]])
 
-    with pytest.raises(DataError, match="the first had"):
-        write()
+    must_raise(DataError, "the first had", write)
 
 
 def test_a_parquet_file_that_is_none_or_has_columns_of_the_same_name_is_refused(tmp_path):
@@ -69,12 +69,10 @@ def test_a_parquet_file_that_is_none_or_has_columns_of_the_same_name_is_refused(
 
     (tmp_path / "people.parquet").write_bytes(b"PAR1 nonsense")
     for read in (read_table, lambda path: list(read_blocks(path))):
-        with pytest.raises(DataError, match="is not a Parquet table"):
-            read(tmp_path / "people.parquet")
+        must_raise(DataError, "is not a Parquet table", read, tmp_path / "people.parquet")
     table = pyarrow.table([[1, 2], [3, 4]], names=["pay", "pay"])
     parquet.write_table(table, tmp_path / "pay.parquet")
-    with pytest.raises(DataError, match="'pay'"):
-        list(read_blocks(tmp_path / "pay.parquet"))
+    must_raise(DataError, "'pay'", list, read_blocks(tmp_path / "pay.parquet"))
 
 
 def test_exact_decimals_are_numbers(tmp_path):
