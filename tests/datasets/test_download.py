@@ -349,10 +349,3 @@ def test_every_file_has_a_checksum_and_a_public_address():
     assert set(first_names.FILES) <= set(find_files("airbnb"))
     assert find_files("credit") == ()
     must_raise(DataError, "did you mean 'census'", find_files, "cenus")
-
-
-@pytest.mark.data
-def test_all_files_of_ifair_data_are_the_published_ones(real_data):
-    for name in ("compas", "census", "airbnb", "xing"):
-        for file in find_files(name):
-            assert locate(file) == real_data / file.path

@@ -25,14 +25,6 @@ def test_what_ignores_the_protected_columns_does_not_move(X):
     assert result.share_flipped == 0
 
 
-def test_a_linear_score_moves_by_the_weight_of_the_protected_column(X):
-    result = flip_test(X, protected=[2], probability=lambda X: 0.3 * X[:, 2] + 0 * X[:, 0])
-    assert result.probability.mean == pytest.approx(0.3)
-    assert result.representation is None
-    assert result.decision is None
-    np.testing.assert_allclose(result.probability.per_person, 0.3)
-
-
 def test_every_figure_is_what_trying_by_hand_gives(rng):
     X = np.column_stack([rng.normal(size=30), np.arange(30) % 3])
     weights = np.array([0.0, 0.4, 1.0])

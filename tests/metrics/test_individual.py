@@ -47,12 +47,6 @@ def test_aif360s_consistency_differs_only_by_counting_the_person_and_comparing_w
     assert 1 - consistency(y, X, k=4) == pytest.approx((1 - aif360) * 5 / 4)
 
 
-def test_equal_outcomes_are_consistent_and_the_mean_of_persons_is_the_measure(X, rng):
-    assert consistency(np.ones(60), X) == 1
-    y = rng.uniform(size=60)
-    assert consistency_per_person(y, X).mean() == pytest.approx(consistency(y, X))
-
-
 @given(seed=st.integers(0, 999))
 def test_the_order_of_people_and_the_names_of_labels_change_nothing(seed):
     rng = np.random.default_rng(seed)

@@ -59,11 +59,8 @@ def test_every_variant_answers_on_a_small_ranking(job_searches, grid, solver, va
     assert set(summarise_split(found)) == {"hypervolume", "harmonic_mean", "MAP", "yNN", "KT", "adversary"}
 
 
-def test_small_k_changes_k_and_not_the_size_of_the_grid(map_credit):
+def test_options_reach_the_estimator_and_a_small_k_leaves_the_grid_as_large(map_credit):
     assert [setting["K"] for setting, _ in map_credit("small_K", K=[10, 20])] == [5, 5, 3, 3]
-
-
-def test_options_reach_the_estimator(map_credit):
     first = {name: next(map_credit(name))[1] for name in VARIANTS if name != "small_K"}
     mapped, scaled = first["memberships"], first["memberships+unit_variance"]
     assert [Z.shape[1] for Z in mapped] == [4, 4, 4]
@@ -189,13 +186,7 @@ def test_the_table_has_all_variants_with_the_marks_to_beat_last_and_says_which_a
     assert rows["masked, scaled"] == ["0.060* / 0.72*", ""]
 
 
-def test_datasets_of_other_numbers_of_splits_are_said(results):
-    assert "at most 1. 5 splits, too few" in write_page(EXPERIMENT, results)
-    results["experiments"]["ablation"]["xing"]["variants"]["paper"]["hypervolume"]["n"] = 3
-    assert "at most 1. 3 to 5 splits, too few" in write_page(EXPERIMENT, results)
-
-
-def test_findings_name_winners_gaps_and_leaks(results):
+def test_findings_name_winners_gaps_leaks_and_numbers_of_splits(results):
     text = write_page(EXPERIMENT, results)
     assert "**Credit**: hypervolume 0.030 with the paper's options against masked 0.050" in text
     assert "The best variant is “frozen” with 0.045, still below the best mark" in text
@@ -205,6 +196,9 @@ def test_findings_name_winners_gaps_and_leaks(results):
     assert text.index("“frozen”: more") < text.index("“squared softmax”: more")
     assert "AUC of 0.90 from the paper's iFair-b, 0.60 from masked data, and 0.55" in text
     assert text.count("multiplying masked data") == 1
+    assert "at most 1. 5 splits, too few" in text
+    results["experiments"]["ablation"]["xing"]["variants"]["paper"]["hypervolume"]["n"] = 3
+    assert "at most 1. 3 to 5 splits, too few" in write_page(EXPERIMENT, results)
 
 
 def test_the_section_has_one_title_and_says_what_was_left_out(results):

@@ -96,9 +96,6 @@ def test_the_page_tells_where_its_numbers_come_from(results):
     assert "| synthetic | all | full |" in page
     assert "The results do not tell" in format_markdown({**results, "runs": {}})
     assert "Versions: ifair 1.2, python 3.11, numpy 2.0, scipy 1.13, scikit-learn 1.6." in page
-
-
-def test_versions_that_differ_stand_side_by_side(results):
     for run, version in zip(results["runs"]["classification"].values(), ("3.11 and 3.12", "3.12")):
         run["environment"]["python"] = version
     assert "Versions: ifair 1.2, python 3.11 and 3.12, numpy 2.0," in format_markdown(results)

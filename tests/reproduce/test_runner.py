@@ -62,10 +62,13 @@ def logged(units):
     return [int(line) for line in path.read_text().split()] if path.exists() else []
 
 
-def test_results_come_in_the_order_of_the_units(units, tmp_path):
+def test_results_come_in_the_order_of_the_units_also_of_experiments_that_run_at_the_same_time(units, tmp_path):
     records = run_units(units, tmp_path / "run")
     assert [record.result["square"] for record in records] == [0, 1, 4, 9, 16]
     assert [record.label for record in records] == [unit.label for unit in units]
+    found = run_plans({"all": units, "last": units[-1:], "none": []}, tmp_path / "at the same time")
+    for name, expected in {"all": records, "last": records[-1:], "none": []}.items():
+        assert [(one.label, one.result) for one in found[name]] == [(one.label, one.result) for one in expected]
 
 
 def test_what_is_finished_is_not_done_again(units, tmp_path):
@@ -92,12 +95,6 @@ def test_the_same_unit_twice_is_done_once(units, tmp_path):
     records = run_units([units[2], units[2]], tmp_path / "run")
     assert logged(units) == [2]
     assert records[0] == records[1]
-
-
-def test_experiments_that_run_at_the_same_time_get_their_own_results(units, tmp_path):
-    found = run_plans({"all": units, "last": units[-1:], "none": []}, tmp_path / "run")
-    alone = run_units(units, tmp_path / "run")
-    assert found == {"all": alone, "last": alone[-1:], "none": []}
 
 
 def test_a_damaged_result_is_made_anew(units, tmp_path):
