@@ -177,15 +177,6 @@ def test_columns_are_smoothed_one_by_one(graph, scores):
     assert smooth(both, graph, np.inf).shape == both.shape
 
 
-def test_every_threshold_is_an_optimal_decision(graph, scores):
-    found = smooth_with_certificate(scores, graph, 0.2, tol=1e-10)
-    for threshold in (0.3, 0.5, 0.7):
-        chosen = minimum_cut(scores - threshold, graph, 0.2)
-        clear = np.abs(found.scores - threshold) > found.error
-        assert clear.mean() > 0.9
-        np.testing.assert_array_equal(chosen[clear], (found.scores > threshold)[clear])
-
-
 def test_too_few_iterations_are_told(graph, scores):
     with pytest.warns(ConvergenceWarning, match="raise max_iter or tol"):
         smooth(scores, graph, 1.0, tol=1e-12, max_iter=5)

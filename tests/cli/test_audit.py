@@ -62,17 +62,6 @@ def test_a_file_that_is_no_evidence_is_refused(tmp_path):
         assert not (tmp_path / "report.html").exists()
 
 
-def test_json_of_a_report_names_files_sizes_and_the_chosen_point(evidence, tmp_path):
-    html = tmp_path / "report.html"
-    facts = ask("report", evidence, "-o", html, "--card", "--choice", "fairest")
-    assert facts["report"] == {"path": str(html), "bytes": html.stat().st_size}
-    assert [entry["path"] for entry in facts["cards"]] == [
-        str(tmp_path / "report.card.md"),
-        str(tmp_path / "report.card.html"),
-    ]
-    assert facts["choice"]["id"] == small_evidence()["choices"]["fairest"]
-
-
 def test_a_mistyped_choice_suggests_the_near_one_before_any_work(people, monkeypatch):
     monkeypatch.setattr("ifair.tables.checked_table.read_counted_table", lambda *_, **__: pytest.fail("work was done"))
     assert "did you mean 'fairest'?" in refuse("report", people, *ROLES, "--card", "--choice", "fairst")
@@ -88,11 +77,6 @@ def test_a_choice_like_none_is_answered_with_all(evidence, tmp_path):
 def test_a_report_of_what_is_no_table_says_so_first(tmp_path):
     (tmp_path / "model.ifair").write_bytes(b"PK")
     assert "model.ifair is neither CSV" in refuse("report", tmp_path / "model.ifair", "-o", tmp_path / "report.html")
-
-
-def test_a_choice_may_be_written_as_tables_and_pages_write_it(evidence, tmp_path):
-    facts = ask("report", evidence, "--card", "--choice", "most useful", "-o", tmp_path / "report.html")
-    assert facts["choice"]["id"] == small_evidence()["choices"]["most_useful"]
 
 
 def test_the_verbs_are_thin(monkeypatch, people):
@@ -124,11 +108,17 @@ def test_a_protected_group_of_most_people_that_nobody_named_is_doubted(tmp_path,
     assert ("83% of all people are the protected group" in capsys.readouterr().err) == warned
 
 
-def test_a_card_is_written_beside_the_report(evidence, tmp_path):
-    do("report", evidence, "-o", tmp_path / "report.html", "--card", "--choice", "fairest")
-    fairest = find_point(small_evidence(), "fairest")
-    assert fairest["name"] in (tmp_path / "report.card.md").read_text(encoding="utf-8").splitlines()[0]
-    assert fairest["name"] in (tmp_path / "report.card.html").read_text(encoding="utf-8")
+@pytest.mark.parametrize(("given", "choice"), [("fairest", "fairest"), ("most useful", "most_useful"), ("D", "D")])
+def test_a_card_of_the_chosen_point_is_written_beside_the_report(evidence, tmp_path, given, choice):
+    html, *cards = (tmp_path / f"report.{ending}" for ending in ("html", "card.md", "card.html"))
+    facts = ask("report", evidence, "-o", html, "--card", "--choice", given)
+    chosen = find_point(small_evidence(), choice)
+    assert facts["report"] == {"path": str(html), "bytes": html.stat().st_size}
+    assert [entry["path"] for entry in facts["cards"]] == [str(card) for card in cards]
+    assert facts["choice"]["id"] == chosen["id"]
+    texts = [card.read_text(encoding="utf-8") for card in cards]
+    assert chosen["name"] in texts[0].splitlines()[0]
+    assert chosen["name"] in texts[1]
 
 
 @pytest.fixture(scope="module")

@@ -53,6 +53,9 @@ def test_a_period_is_counted_in_begun_months():
     assert count_months("2009 - 2012", "here") == 36
     assert count_months("2010 - 2010", "here") == 0
     assert count_months("bis heute", "here") == 3
+    # A job without dates is as long as the one before.
+    assert count_work_months(["2009 - 2012", None, None], "here") == 3 * 36
+    assert count_work_months([None, "bis heute"], "here") == 3
 
 
 @pytest.mark.parametrize("dates", ["2012 - 2009", "13/2012 - 2013", "2012", "", "0000 - 2012", "2012 - heute"])
@@ -60,20 +63,11 @@ def test_what_is_no_period_is_named(dates):
     must_raise(DataError, r"here: .* is not a period", count_months, dates, "here")
 
 
-def test_a_job_without_dates_is_as_long_as_the_one_before():
-    assert count_work_months(["2009 - 2012", None, None], "here") == 3 * 36
-    assert count_work_months([None, "bis heute"], "here") == 3
-
-
-def test_a_profile_without_views_counts_one_and_without_jobs_none(samples):
-    second = parse_xing(samples["xing"], "query.json").iloc[1]
-    assert (second["work_months"], second["education_months"], second["profile_views"]) == (3, 0, 1)
-
-
-def test_undated_education_counts_three_months(samples):
-    first = parse_xing(samples["xing"], "query.json").iloc[0]
+def test_a_profile_without_views_counts_one_and_undated_education_three_months(samples):
+    first, second = (row for _, row in parse_xing(samples["xing"], "query.json").iterrows())
     assert first["education_months"] == count_months("09/2002 - 05/2006", "here") + 3
     assert first["profile_views"] == 2418
+    assert (second["work_months"], second["education_months"], second["profile_views"]) == (3, 0, 1)
 
 
 @pytest.mark.data

@@ -42,26 +42,21 @@ def test_a_split_is_what_it_was_in_earlier_releases():
     assert thirds(make_synthetic(n_records=12), 0).test.tolist() == [1, 4, 5, 10]
 
 
-def test_stratified_parts_have_the_same_share_of_every_kind():
+def count_members(members, *arguments, **options):
+    return [members[part].sum() for part in thirds(*arguments, **options)]
+
+
+def test_stratified_parts_have_the_same_share_of_every_kind_of_given_strata_and_of_the_group_in_rankings():
     credit = load_credit()
+    housing = credit.frame["housing"].astype(str).to_numpy()
+    counts = [count_members(housing == "for free", credit, 0, stratify=housing)]
     for kind in (credit.group, ~credit.group):
         for outcome in (0, 1):
             members = kind & (credit.target == outcome).to_numpy()
-            counts = [members[part].sum() for part in thirds(credit, 1, stratify=True)]
-            assert max(counts) - min(counts) <= 1
-
-
-def test_strata_may_be_given():
-    credit = load_credit()
-    housing = credit.frame["housing"].astype(str).to_numpy()
-    counts = [(housing[part] == "for free").sum() for part in thirds(credit, 0, stratify=housing)]
-    assert max(counts) - min(counts) <= 1
-
-
-def test_rankings_are_stratified_by_group():
+            counts.append(count_members(members, credit, 1, stratify=True))
+    assert all(max(one) - min(one) <= 1 for one in counts)
     data = ranking([10] * 6)
-    counts = [data.group[part].sum() for part in thirds(data, 0, stratify=True)]
-    assert counts == [10, 10, 10]
+    assert count_members(data.group, data, 0, stratify=True) == [10, 10, 10]
 
 
 def test_by_query_no_query_is_torn_apart():

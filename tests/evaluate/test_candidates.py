@@ -13,17 +13,17 @@ def test_a_setting_becomes_weights_that_add_up_to_one():
     [(_, model)] = Candidate("ifair", {"K": 7, "share": 0.25}).build_steps([], 5, 3, {"max_iter": 9})
     assert (model.n_prototypes, model.utility_weight, model.fairness_weight) == (7, 0.75, 0.25)
     assert (model.fairness_distance, model.max_iter, model.random_state) == ("euclidean", 9, 3)
+    # No more components than columns.
+    assert Candidate("svd-masked").build_steps(["sex"], 4, 0, {})[-1][1].n_components == 4
 
 
-def test_the_papers_variant_is_not_blind():
+def test_the_papers_variant_is_not_blind_and_an_unknown_one_is_named():
     assert Candidate("ifair", {"K": 7, "share": 0.25}).blind
     paper = Candidate("ifair", {"K": 7, "share": 0.25, "variant": "paper"})
     assert not paper.blind
     assert not paper.build_steps(["sex"], 5, 0, {})[-1][1].freeze_protected
-
-
-def test_svd_has_no_more_components_than_columns():
-    assert Candidate("svd-masked").build_steps(["sex"], 4, 0, {})[-1][1].n_components == 4
+    cold = {"K": 3, "share": 0.5, "variant": "cold"}
+    must_raise(ValueError, "frozen, paper; got 'cold'", Candidate, "ifair", cold)
 
 
 def test_every_candidate_has_an_id_and_a_file_of_its_own():
@@ -51,10 +51,6 @@ def test_every_way_to_decide_has_as_many_settings_and_the_same_choice_of_penalti
 def test_the_same_setting_is_compared_once():
     twice = [Candidate("ifair", {"K": 3, "share": 0.5})] * 2
     assert len(list_candidates(twice)) == len(list_candidates(twice[:1]))
-
-
-def test_an_unknown_variant_is_named():
-    must_raise(ValueError, "frozen, paper; got 'cold'", Candidate, "ifair", {"K": 3, "share": 0.5, "variant": "cold"})
 
 
 def test_a_model_of_ones_own_is_made_by_its_factory(tmp_path, monkeypatch):

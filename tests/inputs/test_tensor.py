@@ -68,12 +68,6 @@ def test_lfr_on_torch_is_the_local_fit_up_to_rounding(X, y, device):
     assert there.loss_ == pytest.approx(local.loss_, rel=1e-8)
 
 
-def test_repeated_fits_on_torch_are_bit_identical(X, device):
-    first, again = (IFair(3, protected=[4], engine=f"torch:{device}", **FEW).fit(X) for _ in range(2))
-    np.testing.assert_array_equal(first.prototypes_, again.prototypes_)
-    np.testing.assert_array_equal(first.alpha_, again.alpha_)
-
-
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 def test_a_tensor_is_fitted_as_the_array_it_holds(X, device, dtype):
     tensor = torch.tensor(X, dtype=dtype, device=device, requires_grad=True)

@@ -250,13 +250,6 @@ def test_what_was_found_is_kept_of_a_model_that_its_callback_ends_and_of_the_oth
     assert ended_by is KeyboardInterrupt or max(model.n_iter_ for model in models) > 3
 
 
-def test_an_error_of_a_callback_is_raised(X):
-    def callback(iteration, loss, gradient_norm):
-        raise RuntimeError("not today")
-
-    must_raise(RuntimeError, "not today", fit_many, [*grid(), IFair(3, callback=callback)], X)
-
-
 def test_an_interrupt_before_the_first_value_is_an_interrupt(X, monkeypatch):
     def interrupted(self, parameters):
         raise KeyboardInterrupt

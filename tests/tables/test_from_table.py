@@ -17,33 +17,23 @@ CELLS = {
 PEOPLE = pd.DataFrame(CELLS)
 
 
-def as_polars(tmp_path):
-    return pytest.importorskip("polars").DataFrame(CELLS)
+def make(form, folder):
+    """The people in a form of tables."""
+    path = folder / form
+    if form in ("polars", "lazy"):
+        frame = pytest.importorskip("polars").DataFrame(CELLS)
+        return frame.lazy() if form == "lazy" else frame
+    if form == "people.parquet":
+        pytest.importorskip("pyarrow")
+        PEOPLE.to_parquet(path)
+    elif form != "pandas":
+        PEOPLE.to_csv(path, index=False, sep="\t" if "tsv" in form else ",")
+    return {"pandas": PEOPLE, "people.tsv.gz": str(path)}.get(form, path)
 
 
-def as_lazy(tmp_path):
-    return as_polars(tmp_path).lazy()
-
-
-def as_csv(tmp_path):
-    PEOPLE.to_csv(tmp_path / "people.csv", index=False)
-    return tmp_path / "people.csv"
-
-
-def as_tsv(tmp_path):
-    PEOPLE.to_csv(tmp_path / "people.tsv.gz", index=False, sep="\t")
-    return str(tmp_path / "people.tsv.gz")
-
-
-def as_parquet(tmp_path):
-    pytest.importorskip("pyarrow")
-    PEOPLE.to_parquet(tmp_path / "people.parquet")
-    return tmp_path / "people.parquet"
-
-
-@pytest.mark.parametrize("form", [lambda _: PEOPLE, as_polars, as_lazy, as_csv, as_tsv, as_parquet])
+@pytest.mark.parametrize("form", ["pandas", "polars", "lazy", "people.csv", "people.tsv.gz", "people.parquet"])
 def test_every_form_of_a_table_gives_the_same_dataset(form, tmp_path):
-    data = from_table(form(tmp_path), target="hired", positive="yes", protected="sex", query="job")
+    data = from_table(make(form, tmp_path), target="hired", positive="yes", protected="sex", query="job")
     assert isinstance(data, Dataset)
     assert list(data.frame) == ["sex", "age", "score"]
     assert data.target.tolist() == [0, 1, 0, 1, 1]
@@ -122,7 +112,7 @@ def test_other_objects_and_repeated_columns_are_refused():
 
 
 def test_the_source_is_the_file_or_what_the_caller_says(tmp_path):
-    path = as_csv(tmp_path)
+    path = make("people.csv", tmp_path)
     assert from_table(path, protected="sex").source == str(path)
     assert from_table(PEOPLE, protected="sex").source == "a table in memory"
     assert from_table(PEOPLE, protected="sex", source="staff.csv of May").source == "staff.csv of May"
