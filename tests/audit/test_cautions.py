@@ -29,22 +29,17 @@ def test_nothing_is_said_where_all_is_well():
 def test_utility_at_chance_is_told(utility):
     assert tags(point(utility)) == ["at chance"]
     assert tags(point(utility, spread=1.0), "ranking", point(spread=1.0)) == []
-
-
-def test_chance_is_zero_for_the_order_of_scores():
+    # It is zero for the order of scores.
     assert tags(point((0.1, -0.05, 0.2), spread=1.0), "regression", point(spread=1.0)) == ["at chance"]
 
 
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.05, 0.97, 1.0])
-def test_nearly_one_decision_for_all_is_told(share):
+def test_nearly_one_decision_or_one_score_for_all_is_told(share):
     (said,) = list_cautions("classification", "AUC", point(positive=share), point())
     assert said["tag"] == "nearly one decision"
     assert "consistency is easy" in said["text"]
     assert f"yNN of {share * share + (1 - share) * (1 - share):.3f}" in said["text"]
     assert "(full data: 40.0 %)" in said["text"]
-
-
-def test_nearly_one_score_for_all_is_told():
     assert tags(point(spread=0.05), "regression", point(spread=1.0)) == ["nearly one score"]
 
 

@@ -33,11 +33,8 @@ def test_zero_at_an_end_is_no_clear_difference_and_zero_at_both_is_the_same():
     assert judge_difference("utility", 0.0, 0.1) == judge_difference("utility", -0.1, 0.0) == "no clear difference"
     assert judge_difference("gap:sex", 0.0, 0.0) == judge_difference("gap:sex", -1e-12, 1e-13) == "the same"
     assert judge_difference("utility", None, None) == "no clear difference"
-
-
-def test_a_share_of_positive_decisions_is_neither_good_nor_bad():
-    assert judge_difference("positive", 0.1, 0.2) == "more"
-    assert judge_difference("positive", -0.2, -0.1) == "fewer"
+    # A share of positive decisions is neither good nor bad.
+    assert [judge_difference("positive", *ends) for ends in ((0.1, 0.2), (-0.2, -0.1))] == ["more", "fewer"]
 
 
 def judged(utility, ranks, noise=0.001, seed=0, **more):
@@ -148,9 +145,7 @@ def test_the_front_is_the_best_at_each_utility_and_never_rises():
         assert step["best"] == pytest.approx(max(reachable))
         assert step["low"] <= step["high"]
     assert [step["best"] for step in steps] == sorted((step["best"] for step in steps), reverse=True)
-
-
-def test_what_carries_a_caution_is_not_on_the_front():
+    # What carries a caution is not on it.
     assert draw_front(*zip(judged(0.6, 0.7, cautions=[{"tag": "at chance", "text": ""}]))) == []
 
 

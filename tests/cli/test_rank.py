@@ -31,21 +31,16 @@ def test_the_ranking_is_the_librarys(applicants, given, tmp_path):
     assert (found["moved"] > 0).any()
 
 
-def test_a_dash_prints_the_table_alone_to_standard_output(given, tmp_path):
+def test_rows_come_in_ranked_order_query_by_query_and_a_dash_prints_them_alone(given, tmp_path):
     do("rank", *given, "-o", tmp_path / "ranked.csv")
+    for _, team in pd.read_csv(tmp_path / "ranked.csv").groupby("team"):
+        assert team["rank"].tolist() == list(range(1, len(team) + 1))
+        assert team["fair_score"].is_monotonic_decreasing
+        assert team.index.tolist() == list(range(team.index[0], team.index[0] + len(team)))
     done = do("rank", *given, "-o", "-")
     assert done.stdout == (tmp_path / "ranked.csv").read_text(encoding="utf-8")
     assert "rankings changed" in done.stderr
     refuse("rank", *given, "-o", "-", "--json", code=2)
-
-
-def test_rows_come_in_ranked_order_query_by_query(given, tmp_path):
-    do("rank", *given, "-o", tmp_path / "ranked.csv")
-    found = pd.read_csv(tmp_path / "ranked.csv")
-    for _, team in found.groupby("team"):
-        assert team["rank"].tolist() == list(range(1, len(team) + 1))
-        assert team["fair_score"].is_monotonic_decreasing
-        assert team.index.tolist() == list(range(team.index[0], team.index[0] + len(team)))
 
 
 def test_a_models_prediction_can_be_the_score(folder, applicants, regression, tmp_path):
@@ -95,10 +90,11 @@ def test_a_table_that_cannot_be_ranked_is_refused_with_the_row(applicants, given
     assert not (tmp_path / "ranked.csv").exists()
 
 
-def test_a_protected_number_needs_to_be_told_who(folder, given, tmp_path):
-    arguments = [folder / "people.csv", "--score", "rating", "-p", "age", "--min-share", "0.5"]
-    assert "--group" in refuse("rank", *arguments, "-o", tmp_path / "ranked.csv")
-    do("rank", *arguments, "--group", "age<=30", "-o", tmp_path / "ranked.csv")
+def test_a_protected_number_needs_to_be_told_who_and_something_must_be_ranked_by(folder, tmp_path):
+    arguments = [folder / "people.csv", "-p", "age", "--min-share", "0.5", "-o", tmp_path / "ranked.csv"]
+    assert "--group" in refuse("rank", *arguments, "--score", "rating")
+    do("rank", *arguments, "--score", "rating", "--group", "age<=30")
+    assert "--score COLUMN or --model MODEL" in refuse("rank", *arguments, "--group", "age<=30", code=2)
 
 
 def test_a_share_below_the_one_asked_for_is_explained(folder, tmp_path):
@@ -113,13 +109,6 @@ def test_a_share_below_the_one_asked_for_is_explained(folder, tmp_path):
     assert changed["minimum"] == 4
     assert changed["share_after"] >= 0.4
     refuse("rank", *arguments, "--min-share", 0.4, "--plain-share", "--alpha", 0.2, code=2)
-
-
-def test_something_must_be_ranked_by(folder, tmp_path):
-    said = refuse(
-        "rank", folder / "people.csv", "-p", "sex", "--min-share", "0.5", "-o", tmp_path / "ranked.csv", code=2
-    )
-    assert "--score COLUMN or --model MODEL" in said
 
 
 @pytest.mark.parametrize("query", [lambda i: 10 * i, lambda i: f"0{i}", lambda i: i + 0.5])

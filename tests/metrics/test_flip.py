@@ -44,6 +44,9 @@ def test_every_figure_is_what_trying_by_hand_gives(rng):
     assert result.decision.mean == pytest.approx(np.mean(flips))
     assert result.share_flipped == pytest.approx(np.any(flips, axis=1).mean())
     assert result.n_alternatives == 3
+    # Of many combinations only the most frequent ones are tried.
+    many = np.column_stack([rng.normal(size=60), np.arange(60)])
+    assert flip_test(many, protected=[1], transform=lambda X: X, max_alternatives=5).n_alternatives == 5
 
 
 def test_one_hot_columns_change_together_to_combinations_that_occur(rng):
@@ -97,23 +100,15 @@ def test_a_fitted_classifier_is_tested_by_its_methods(X, rng):
     assert result.share_flipped == (model.predict(flipped) != model.predict(X)).mean()
 
 
-def test_only_the_most_frequent_combinations_are_tried_when_there_are_many(rng):
-    X = np.column_stack([rng.normal(size=60), np.arange(60)])
-    assert flip_test(X, protected=[1], transform=lambda X: X, max_alternatives=5).n_alternatives == 5
-
-
-def test_the_distance_of_representations_is_a_parameter(X):
-    weighted = flip_test(X, protected=[2], transform=lambda X: X, distance=minkowski([1, 1, 0.25]))
-    assert weighted.representation.mean == pytest.approx(0.5)
-
-
-def test_the_result_can_be_read_and_stored(X):
+def test_the_result_can_be_read_and_stored_and_distances_chosen(X):
     result = flip_test(X, protected=[2], transform=lambda X: X, decision=lambda X: X[:, 2])
     assert "flips for 100 % of people" in str(result)
     assert "representation moves by 1 on average" in str(result)
     stored = result.to_dict()
     assert stored["representation"] == {"mean": 1.0, "worst": 1.0, "worst_person": 0}
     assert stored["probability"] is None
+    weighted = flip_test(X, protected=[2], transform=lambda X: X, distance=minkowski([1, 1, 0.25]))
+    assert weighted.representation.mean == pytest.approx(0.5)
 
 
 def test_there_must_be_something_to_change_and_something_to_look_at(X):

@@ -124,18 +124,14 @@ def test_it_scores_models_in_cross_validation(rng):
         {"neighbours": [[0.5], [0], [1]]},
         {"X": [[0.0], [1.0], [2.0]], "k": 1, "kind": "rank"},
         {"X": [[0.0], [1.0], [2.0]], "k": 1, "kind": "score", "score_range": (1, 1)},
+        {"X": [[0.0], [1.0]], "k": 1, "y": [0.5, np.nan]},
+        {"X": [[0.0], [1.0]], "k": 1, "y": [[0.5, 0.6], [0.5, 0.5]]},
+        {"X": [[0.0], [1.0]], "k": 1, "y": np.zeros((2, 1, 1))},
     ],
 )
 def test_wrong_arguments_are_refused(arguments):
     with pytest.raises(ValueError):
-        consistency([0, 1, 0], **arguments)
-
-
-def test_missing_outcomes_and_rows_that_are_no_probabilities_are_refused():
-    X = [[0.0], [1.0]]
-    for y in ([0.5, np.nan], [[0.5, 0.6], [0.5, 0.5]], np.zeros((2, 1, 1))):
-        with pytest.raises(ValueError):
-            consistency(y, X, k=1)
+        consistency(**{"y": [0, 1, 0], **arguments})
 
 
 def test_people_without_neighbours_within_reach_are_left_out():

@@ -78,11 +78,8 @@ def test_the_order_of_columns_changes_nothing(X, seed):
     np.testing.assert_array_equal(nearest_neighbours(X[:, columns] / 3, 2), nearest_neighbours(X / 3, 2))
 
 
-def test_negative_zero_is_zero():
+def test_frames_single_precision_and_negative_zeros_are_welcome(rng):
     assert nearest_neighbours([[0.0], [-0.0], [1.0]], k=1).tolist() == [[1], [0], [0]]
-
-
-def test_frames_and_single_precision_are_welcome(rng):
     X = rng.normal(size=(50, 3)).astype(np.float32)
     np.testing.assert_array_equal(nearest_neighbours(pd.DataFrame(X), 3), nearest_neighbours(X.astype(float), 3))
 

@@ -162,13 +162,9 @@ def test_protected_columns_tell_the_groups_apart_where_no_sensitive_features_are
     by_argument = LFR(3, protected=[4], **FAST).fit(table, y, sensitive_features=group)
     assert by_column.group_labels_ == [0.0, 1.0]
     assert np.array_equal(by_column.prototypes_, by_argument.prototypes_)
-
-
-def test_sensitive_features_win_over_protected_columns(people):
-    X, y, group = people
-    table = np.column_stack([X, np.arange(90) % 3])
-    model = LFR(3, protected=[4], **FAST).fit(table, y, sensitive_features=group)
-    assert model.group_labels_ == [0, 1]
+    # Otherwise those given win over columns.
+    thirds_of_people = np.column_stack([X, np.arange(90) % 3])
+    assert LFR(3, protected=[4], **FAST).fit(thirds_of_people, y, sensitive_features=group).group_labels_ == [0, 1]
 
 
 @pytest.mark.parametrize("container", [pd.DataFrame, lambda table: pd.DataFrame(table).to_numpy()])
@@ -212,17 +208,13 @@ def test_without_two_groups_fairness_is_left_out_with_a_warning(people, groups):
 
 
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT])
-def test_a_record_without_a_group_is_named(people, missing):
+def test_a_record_without_a_group_is_named_and_groups_of_another_length_are_refused(people, missing):
     X, y, _ = people
     groups = np.array(["a", "b"] * 45, dtype=object)
     groups[7] = missing
     with pytest.raises(ValueError, match="sensitive_features has no value for the record at index 7"):
         LFR(3).fit(X, y, sensitive_features=groups)
-
-
-def test_groups_of_another_length_are_refused(people):
-    X, y, group = people
-    must_raise(ValueError, "inconsistent numbers of samples", LFR(3).fit, X, y, sensitive_features=group[:-1])
+    must_raise(ValueError, "inconsistent numbers of samples", LFR(3).fit, X, y, sensitive_features=groups[:-1])
 
 
 # ---- pipelines, frames, names ----

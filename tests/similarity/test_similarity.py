@@ -132,6 +132,9 @@ def test_a_rare_category_is_no_farther_away_than_a_frequent_one(people):
     one = people.iloc[[0, 0, 0]].assign(education=["school", "degree", "doctorate"], age=40.0, income=1.0, region="a")
     distances = alike.distances(one)
     np.testing.assert_allclose(distances[np.triu_indices(3, 1)], 1.0, atol=1e-7)
+    # Nor is one that was never seen.
+    base = people.dropna().iloc[[0]]
+    assert alike.distances(base, base.assign(region="z"))[0, 0] == pytest.approx(1.0, abs=1e-7)
 
 
 def test_a_rare_number_is_about_one_unit_away():
@@ -200,12 +203,6 @@ def test_the_graph_is_symmetric_and_its_penalty_is_inconsistency(people):
     penalty = (edges.data * np.abs(y[edges.row] - y[edges.col])).sum()
     assert abs(W - W.T).max() == 0
     assert penalty == pytest.approx(300 * unlike)
-
-
-def test_a_category_never_seen_is_one_unit_from_all_others(people):
-    alike = Similarity(protected=["sex"], caliper=None).fit(people)
-    base = people.dropna().iloc[[0]]
-    assert alike.distances(base, base.assign(region="z"))[0, 0] == pytest.approx(1.0, abs=1e-7)
 
 
 def test_polars_tables_and_clones_give_the_same(people):

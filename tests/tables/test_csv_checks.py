@@ -47,9 +47,7 @@ def test_a_file_that_is_no_table_is_refused(tmp_path, name, content, reason):
 def test_columns_of_the_same_name_are_named(csv):
     path = csv('\ufeff\nincome,age,sex,"income",sex,,\n1,2,f,3,m,,\n')
     assert "columns 'income', 'sex' occur more than once" in refusal(path)
-
-
-def test_columns_without_a_name_or_with_a_dot_and_a_number_are_not_of_the_same_name(csv):
+    # Those without a name, and with a dot and a number, are others.
     assert read_table(csv("income,income.1,,\n1,2,3,4\n")).shape == (1, 4)
 
 

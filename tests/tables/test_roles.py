@@ -139,13 +139,10 @@ def test_roles_that_cannot_work_are_refused_before_any_work(people, flags, roles
     must_raise(DataError, message, check_table, people, roles)
 
 
-def test_missing_outcomes_are_named_by_row(people):
+def test_a_protected_column_with_one_value_protects_nobody_and_missing_outcomes_are_named_by_row(people):
+    assert any("nothing to protect" in line for line in check_table(people.assign(sex="f"), ROLES).warnings)
     people["income"] = people["income"].where(people.index != 7)
     must_raise(DataError, "1 missing values, the first in row 8", check_table, people, ROLES)
-
-
-def test_a_protected_column_with_one_value_protects_nobody(people):
-    assert any("nothing to protect" in line for line in check_table(people.assign(sex="f"), ROLES).warnings)
 
 
 def test_a_protected_number_needs_a_group_only_where_groups_are_compared(people):
