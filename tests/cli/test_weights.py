@@ -71,15 +71,11 @@ def test_the_measures_are_those_of_scikit_learn_with_these_weights(weighted, peo
         rates = {row["n"]: row["rate"] for one in point["groups"] for row in one["groups"]}
         expected = np.average(decided[group], weights=weights[group])
         assert rates[int(group.sum())] == pytest.approx(expected, abs=1e-5)
-
-
-def test_pairs_count_the_product_of_both_weights(weighted, people):
-    weights = people.set_index("person")["stands_for"].loc[weighted["people"]["ids"]].to_numpy()
-    point, near = weighted["points"][0], weighted["people"]["neighbours"]
-    decided = np.array(point["people"]["score"]) > point["threshold"]
-    pairs = [(i, j, weights[i] * weights[j] / len(near[i])) for i in range(len(near)) for j in near[i]]
-    alike = sum(w * (decided[i] == decided[j]) for i, j, w in pairs) / sum(w for *_, w in pairs)
-    assert point["test"]["yNN"]["estimate"] == pytest.approx(alike, abs=1e-5)
+        # Pairs count the product of both weights.
+        near = enumerate(weighted["people"]["neighbours"])
+        pairs = [(i, j, weights[i] * weights[j] / len(peers)) for i, peers in near for j in peers]
+        alike = sum(w * (decided[i] == decided[j]) for i, j, w in pairs) / sum(w for *_, w in pairs)
+        assert test["yNN"]["estimate"] == pytest.approx(alike, abs=1e-5)
 
 
 def test_equal_weights_change_no_estimate_and_other_weights_do(table, weighted):

@@ -111,13 +111,10 @@ def test_categorical_makes_codes_and_booleans_into_categories(people):
     assert encoder.get_feature_names_out().tolist() == [*names, "married=False", "married=True", "income"]
 
 
-def test_ordered_categories_keep_their_order_and_unused_ones_get_no_column():
+def test_ordered_categories_and_bins_keep_their_order_and_unused_ones_get_no_column():
     ages = pd.cut(pd.Series([17, 70, 30]), [0, 18, 30, 65, 99], labels=["child", "young", "grown", "old"])
     encoder = Encoder().fit(pd.DataFrame({"age": ages}))
     assert encoder.get_feature_names_out().tolist() == ["age=child", "age=young", "age=old"]
-
-
-def test_bins_cut_by_pandas_are_categories():
     frame = pd.DataFrame({"age": pd.cut([17, 30, 70], [15, 25, 35, 85], right=False)})
     encoder = Encoder().fit(frame)
     assert encoder.get_feature_names_out().tolist() == ["age=[15, 25)", "age=[25, 35)", "age=[35, 85)"]
@@ -371,8 +368,9 @@ def test_points_of_the_wrong_shape_or_names_are_not_decoded(people):
 # ---- bad input -------------------------------------------------------------------------------------------
 
 
-def test_constant_columns_and_a_single_record_are_finite(people):
+def test_constant_columns_and_a_single_record_are_finite_and_no_record_is_refused(people):
     assert_array_equal(Encoder().fit_transform(people.head(1)), np.zeros((1, 4)))
+    must_raise(ValueError, "empty: it has 0 records", Encoder().fit(people).transform, people.head(0))
 
 
 @pytest.mark.parametrize(
@@ -413,10 +411,6 @@ def test_cells_that_cannot_be_encoded_are_named_in_fit_and_in_transform(column, 
 def test_a_column_that_changes_its_nature_is_named(before, later, message):
     encoder = Encoder().fit(pd.DataFrame({"c": before}))
     must_raise(ValueError, message, encoder.transform, pd.DataFrame({"c": later}))
-
-
-def test_a_table_without_records_is_not_transformed(people):
-    must_raise(ValueError, "empty: it has 0 records", Encoder().fit(people).transform, people.head(0))
 
 
 @pytest.mark.parametrize(

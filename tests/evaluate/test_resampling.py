@@ -58,9 +58,7 @@ def test_intervals_are_those_of_the_public_bootstrap():
     assert (found["utility"]["low"], found["utility"]["high"]) == pytest.approx((one.low, one.high), rel=1e-5)
     two = consistency_interval((scores > 0.5).astype(int), kind="label", neighbours=part.neighbours, n_resamples=30)
     assert (found["yNN"]["low"], found["yNN"]["high"]) == pytest.approx((two.low, two.high), rel=1e-5)
-
-
-def test_rankings_draw_whole_queries():
+    # Of rankings whole queries are drawn.
     judge, scores = judgement("ranking")
     one = bootstrap(mean_average_precision, judge.part.y, scores, query=judge.part.query, n_resamples=30)
     found = judge.measures()["utility"].describe()

@@ -112,14 +112,9 @@ def test_tensors_are_transformed_to_tensors_where_they_are(X, device, output, fr
     np.testing.assert_allclose(model.membership(sent).cpu().numpy(), model.membership(X), rtol=1e-4, atol=1e-5)
 
 
-def test_fit_transform_of_a_tensor_gives_a_tensor(X, device):
-    sent = torch.tensor(X, device=device)
-    model = IFair(3, **FEW)
+def test_fit_transform_of_a_tensor_gives_a_tensor_and_what_is_kept_needs_no_torch(X, device):
+    model, sent = IFair(3, **FEW), torch.tensor(X, device=device)
     assert torch.equal(model.fit_transform(sent), model.transform(sent))
-
-
-def test_what_is_kept_of_a_fit_needs_no_torch(X, device):
-    model = IFair(3, **FEW).fit(torch.tensor(X, device=device))
     assert b"torch" not in pickle.dumps(model)
 
 

@@ -1,5 +1,8 @@
 """What scikit-learn asks of every estimator, by its own checks."""
 
+from functools import partial
+
+import numpy as np
 import pytest
 from refusals import must_raise
 from sklearn.exceptions import NotFittedError
@@ -74,6 +77,22 @@ FRAMES = [
 @pytest.mark.filterwarnings("ignore")
 def test_names_of_columns_are_checked_and_kept_in_frames_of_every_kind(estimator, check):
     check(type(estimator).__name__, estimator)
+
+
+SEEDED = {f"{pairs} pairs": partial(IFair, pairs=pairs) for pairs in ("all", "moments", 30)} | {"LFR": LFR}
+
+
+@pytest.mark.parametrize("make", SEEDED.values(), ids=SEEDED)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_result_depends_on_the_seed_and_not_on_the_number_of_threads(rng, make):
+    X = rng.normal(size=(2100 if make is LFR else 600, 6))  # three blocks, as many tiles
+    X[:, 5] = rng.integers(0, 3, size=len(X))
+    options = {"protected": [5], "n_restarts": 2, "max_iter": 8}
+    first, *others = (make(4, n_jobs=n, random_state=1, **options).fit(X, X[:, 0] > 0) for n in (1, 2, 3))
+    for name in ("prototypes_", "alpha_", "restarts_", *(["label_chances_"] if make is LFR else [])):
+        assert all(np.array_equal(getattr(other, name), getattr(first, name)) for other in others)
+    again = make(4, random_state=2, **options).fit(X, X[:, 0] > 0)
+    assert not np.array_equal(first.prototypes_, again.prototypes_)
 
 
 def test_what_is_not_fitted_shows_no_prototypes_and_no_memberships():

@@ -89,11 +89,9 @@ def test_moments_at_a_far_shift_equal_brute_force(X):
 
 def test_learning_lowers_the_loss_and_weights_are_never_negative(X):
     seen = []
-    model = IFair(
-        4, protected=[4], callback=lambda iteration, loss, norm: seen.append((iteration, loss, norm)), **FAST
-    ).fit(X)
-    losses = [loss for _, loss, _ in seen]
-    assert [iteration for iteration, _, _ in seen] == list(range(1, len(seen) + 1))
+    model = IFair(4, protected=[4], callback=lambda *progress: seen.append(progress), **FAST).fit(X)
+    iterations, losses, _ = zip(*seen)
+    assert iterations == tuple(range(1, len(seen) + 1))
     assert losses[-1] < losses[0]
     assert model.loss_ == pytest.approx(min(losses))
     assert model.alpha_.min() >= 0
@@ -131,34 +129,15 @@ def test_without_freezing_the_protected_columns_can_matter(X):
 
 
 def test_masked_and_random_starts_differ_only_in_protected_weights(X):
-    fits = {}
-    for alpha_init in ("masked", "random"):
-        options = {**FAST, "max_iter": 1, "init": X[:3]}
-        fits[alpha_init] = (
-            IFair(3, protected=[4], alpha_init=alpha_init, freeze_protected=False, **options).fit(X).alpha_
-        )
-    assert fits["masked"][4] < 1e-2 < fits["random"][4]
+    options = {**FAST, "max_iter": 1, "init": X[:3], "protected": [4], "freeze_protected": False}
+    masked, random = (IFair(3, alpha_init=how, **options).fit(X).alpha_[4] for how in ("masked", "random"))
+    assert masked < 1e-2 < random
 
 
 def test_as_many_landmarks_as_records_are_all_pairs(X):
     all_pairs = IFair(3, protected=[4], pairs="all", **FAST).fit(X)
     landmarks = IFair(3, protected=[4], pairs=1000, **FAST).fit(X)
     assert np.array_equal(all_pairs.prototypes_, landmarks.prototypes_)
-
-
-@pytest.mark.parametrize("pairs", ["all", "moments", 30])
-def test_the_result_depends_on_the_seed_and_not_on_the_number_of_threads(rng, pairs):
-    X = rng.normal(size=(600, 6))
-    fit = {
-        n_jobs: IFair(4, protected=[5], pairs=pairs, n_restarts=2, max_iter=8, n_jobs=n_jobs, random_state=1).fit(X)
-        for n_jobs in (1, 2, 3)
-    }
-    for n_jobs in (2, 3):
-        assert np.array_equal(fit[1].prototypes_, fit[n_jobs].prototypes_)
-        assert np.array_equal(fit[1].alpha_, fit[n_jobs].alpha_)
-        assert np.array_equal(fit[1].restarts_, fit[n_jobs].restarts_)
-    other = IFair(4, protected=[5], pairs=pairs, n_restarts=2, max_iter=8, random_state=2).fit(X)
-    assert not np.array_equal(fit[1].prototypes_, other.prototypes_)
 
 
 def test_large_tables_take_landmarks_and_stay_near_all_pairs(rng):

@@ -277,12 +277,9 @@ def test_a_k_means_start_shows_means_in_columns_that_it_does_not_look_at(X):
     start = first_parameters(X, 5, "k-means", "masked", frozen, frozen, np.random.RandomState(0))
     assert start.alpha[3] == 0
     assert ((start.prototypes[:, 3] > 0) & (start.prototypes[:, 3] < 1)).any()
-
-
-def test_a_k_means_start_of_few_different_records_has_all_its_prototypes():
-    X = np.repeat([[0.0, 1.0], [2.0, 3.0]], 10, axis=0)
-    nothing = np.zeros(2, dtype=bool)
-    start = first_parameters(X, 5, "k-means", "random", nothing, nothing, np.random.RandomState(0))
+    # Of few different records it has all of them as prototypes.
+    few, nothing = np.repeat([[0.0, 1.0], [2.0, 3.0]], 10, axis=0), np.zeros(2, dtype=bool)
+    start = first_parameters(few, 5, "k-means", "random", nothing, nothing, np.random.RandomState(0))
     assert {tuple(v) for v in start.prototypes} == {(0.0, 1.0), (2.0, 3.0)}
 
 

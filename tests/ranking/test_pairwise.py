@@ -68,9 +68,12 @@ def test_records_in_no_query_are_left_out(searches):
     np.testing.assert_array_equal(more.coef_, without.coef_)
 
 
-def test_without_queries_everybody_is_a_candidate_of_one(searches):
+def test_without_queries_everybody_is_a_candidate_of_one_and_one_pair_is_enough(searches):
     X, y, _ = searches
     assert PairwiseRanker().fit(X, y).n_pairs_ == len(y) * (len(y) - 1) // 2
+    one_pair = PairwiseRanker().fit([[0.0], [1.0]], [2.0, 1.0])
+    assert one_pair.n_pairs_ == 1
+    assert one_pair.coef_[0] < 0
 
 
 def test_a_draw_of_pairs_is_about_as_large_as_asked_and_reproducible(searches):
@@ -80,12 +83,6 @@ def test_a_draw_of_pairs_is_about_as_large_as_asked_and_reproducible(searches):
     assert not np.array_equal(first.coef_, other.coef_)
     assert abs(first.n_pairs_ - 200) <= 10
     assert np.corrcoef(first.predict(X), y)[0, 1] > 0.95
-
-
-def test_one_pair_is_enough():
-    ranker = PairwiseRanker().fit([[0.0], [1.0]], [2.0, 1.0])
-    assert ranker.coef_[0] < 0
-    assert ranker.n_pairs_ == 1
 
 
 def test_bad_input_is_refused_in_words():

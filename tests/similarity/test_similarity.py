@@ -166,13 +166,10 @@ def test_the_papers_reading_is_the_distance_of_encoded_columns(people):
     assert found.has_peers.all()
 
 
-def test_protected_values_do_not_matter(people):
+def test_protected_values_and_an_attribute_of_weight_0_do_not_matter(people):
     alike = Similarity(protected=["sex"]).fit(people)
     swapped = people.assign(sex=people["sex"].map({"f": "m", "m": "f"}))
     assert (alike.neighbours(people).indices == alike.neighbours(swapped).indices).all()
-
-
-def test_an_attribute_of_weight_0_does_not_count(people):
     with_it = Similarity(protected=["sex"], weights={"region": 0}).fit(people)
     without = Similarity(protected=["sex"]).fit(people.drop(columns="region").assign(sex="f"))
     np.testing.assert_array_equal(with_it.neighbours(people).indices, without.neighbours(people).indices)
