@@ -344,7 +344,7 @@ def test_hostile_strings_are_text(chromium, pages):
     assert chromium.console() == []
 
 
-def test_a_keyboard_is_enough(report):
+def test_a_keyboard_is_enough_and_what_has_the_focus_can_be_seen(report):
     from selenium.webdriver.common.keys import Keys
 
     report.js("document.activeElement.blur(); scrollTo(0, 0)")
@@ -363,19 +363,14 @@ def test_a_keyboard_is_enough(report):
     assert report.js("return document.activeElement.dataset.point") == first
 
     report.js("document.querySelector('#who').focus()")
+    press(report, Keys.TAB)
+    style = report.js("const s = getComputedStyle(document.activeElement); return [s.outlineStyle, s.outlineWidth]")
+    assert style == ["solid", "3px"]
+    report.js("document.querySelector('#who').focus()")
     id_ = small_evidence()["people"]["ids"][3]
     press(report, id_, Keys.ENTER)
     assert report.text("#person-title") == f"Person {id_}"
     assert report.js("return document.activeElement.id") == "person-title"
-
-
-def test_what_has_the_focus_can_be_seen(report):
-    from selenium.webdriver.common.keys import Keys
-
-    report.js("document.querySelector('#who').focus()")
-    press(report, Keys.TAB)
-    style = report.js("const s = getComputedStyle(document.activeElement); return [s.outlineStyle, s.outlineWidth]")
-    assert style == ["solid", "3px"]
 
 
 def test_everything_has_a_name_for_a_screen_reader(report):

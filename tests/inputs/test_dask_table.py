@@ -48,10 +48,12 @@ def table_of(kind, frame, folder):
     return str(folder / "table.parquet")
 
 
-@pytest.mark.parametrize("kind", ["array", "frame", "folder", "file"])
-def test_a_table_elsewhere_gives_the_model_of_the_same_table_here(client, frame, tmp_path, kind):
-    protected = [3] if kind == "array" else ["d"]
-    settings = SETTINGS | {"protected": protected}
+@pytest.mark.parametrize(
+    ("kind", "pairs"),
+    [("array", 40), ("frame", 40), ("frame", "all"), ("frame", "moments"), ("folder", 40), ("file", 40)],
+)
+def test_a_table_elsewhere_gives_the_model_of_the_same_table_here(client, frame, tmp_path, kind, pairs):
+    settings = SETTINGS | {"protected": [3] if kind == "array" else ["d"], "pairs": pairs}
     plain = frame.to_numpy() if kind == "array" else frame
     here = IFair(4, **settings).fit(plain)
     table = table_of(kind, frame, tmp_path)
@@ -141,12 +143,6 @@ def test_starts_of_a_large_table_are_drawn_from_a_sample(client, frame, monkeypa
     assert one.loss_ == pytest.approx(IFair(4, **SETTINGS).fit(frame).loss_, rel=0.2)
 
 
-@pytest.mark.parametrize("pairs", ["all", "moments"])
-def test_other_pairs_agree_as_well(client, frame, pairs):
-    settings = SETTINGS | {"pairs": pairs}
-    assert_same_model(IFair(4, **settings).fit(dd.from_pandas(frame, npartitions=3)), IFair(4, **settings).fit(frame))
-
-
 def test_what_cannot_be_fitted_is_refused_by_name(client, frame):
     def refused(message, table, K=4, **changes):
         must_raise(ValueError, message, IFair(K, **SETTINGS | changes).fit, table)
@@ -183,7 +179,7 @@ def assert_same_lfr(one, other):
     np.testing.assert_allclose(one.label_chances_, other.label_chances_, rtol=1e-7)
 
 
-@pytest.mark.parametrize("beside", ["names", "collections", "arrays", "frame of groups"])
+@pytest.mark.parametrize("beside", ["names", "collections", "arrays", "frame of groups", "all of it here"])
 def test_lfr_of_a_collection_is_that_of_the_table_here(client, people, beside):
     X, y, groups = people[list("abcd")], people["label"], people["group"]
     here = lfr(engine="local").fit(X, y, sensitive_features=groups)
@@ -193,6 +189,7 @@ def test_lfr_of_a_collection_is_that_of_the_table_here(client, people, beside):
         "names": lambda: lfr().fit(table, "label", sensitive_features="group"),
         "collections": lambda: lfr().fit(parts, table["label"], sensitive_features=table["group"]),
         "arrays": lambda: lfr(engine="auto").fit(parts, y.to_numpy(), sensitive_features=groups.tolist()),
+        "all of it here": lambda: lfr().fit(X, y, sensitive_features=groups),
         "frame of groups": lambda: lfr().fit(parts, table["label"], sensitive_features=table[["group"]]),
     }[beside]()
     assert_same_lfr(there, here)
@@ -227,12 +224,6 @@ def test_lfr_refuses_labels_that_do_not_belong_to_the_records(client, people):
     refused(mistyped, table.drop(columns="group"), "lable", groups="label")
     refused("sensitive_features has no value for the record at index 7", X, label, groups=without("group", 7))
     refused("y has no value for the record at index 3", X, without("label", 3), groups=None)
-
-
-def test_lfr_of_a_table_here_runs_on_the_workers_too(client, people):
-    X, y, groups = people[list("abcd")], people["label"], people["group"]
-    here, there = (lfr(engine=engine).fit(X, y, sensitive_features=groups) for engine in ("local", "dask"))
-    assert_same_lfr(there, here)
 
 
 def test_what_needs_the_table_here_says_so(client, frame):

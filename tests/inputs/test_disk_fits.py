@@ -83,10 +83,12 @@ def test_a_fit_from_disk_is_that_from_memory_bit_by_bit(on_disk, in_memory, form
     assert actual.loss_ == expected.loss_
 
 
-def test_starts_of_a_large_table_are_drawn_from_a_sample_wherever_it_is(X, on_disk, monkeypatch):
+def test_starts_of_a_large_table_are_drawn_from_a_sample_wherever_it_is(X, people, on_disk, monkeypatch):
     monkeypatch.setattr(starts, "SAMPLED", 500)
     expected, actual = fitted(X), fitted(on_disk["path of a folder"])
     np.testing.assert_array_equal(actual.prototypes_, expected.prototypes_)
+    tables, beside = (X, on_disk["path of a folder"]), (people["y"], people["gender"])
+    assert_same_lfr(*(fitted_lfr(table, *beside) for table in tables))
     there = SimpleNamespace(n_records=M, statistics=ColumnStatistics(np.zeros(N), np.abs(X).max(axis=0)))
     first = starts.draw_sample(LocalEngine(X), there, K, np.random.RandomState(0)).X
     assert first.shape == (500, N)
@@ -222,16 +224,12 @@ def test_named_columns_are_no_part_of_the_table_at_a_path(X, people, people_on_d
     actual = fitted_lfr(people_on_disk, "y", ["gender", "old"])
     assert list(actual.feature_names_in_) == list("abcde")
     assert_same_lfr(actual, fitted_lfr(X, people["y"], people[["gender", "old"]]))
-    with pytest.raises(ValueError, match=r"column 'gender' .* not numbers"):
-        fitted_lfr(people_on_disk, "y", "old")
-
-
-def test_a_fitted_model_reads_only_the_columns_it_knows(X, people, people_on_disk):
-    model = fitted_lfr(people_on_disk, "y", ["gender", "old"])
+    must_raise(ValueError, r"column 'gender' .* not numbers", fitted_lfr, people_on_disk, "y", "old")
+    # Of the table it reads the columns that it knows.
     known = pd.DataFrame(X, columns=list("abcde"))
-    np.testing.assert_allclose(model.transform(people_on_disk), model.transform(known), rtol=1e-12)
-    np.testing.assert_array_equal(model.predict(people_on_disk), model.predict(known))
-    assert sum(len(block) for block in model.transform_blocks(people_on_disk)) == M
+    np.testing.assert_allclose(actual.transform(people_on_disk), actual.transform(known), rtol=1e-12)
+    np.testing.assert_array_equal(actual.predict(people_on_disk), actual.predict(known))
+    assert sum(len(block) for block in actual.transform_blocks(people_on_disk)) == M
 
 
 def test_protected_columns_on_disk_tell_groups_apart(X, tmp_path, people):
@@ -263,12 +261,6 @@ def test_labels_and_groups_of_records_on_disk_are_checked(X, on_disk, people, tm
     refused("Only binary classification", folder, np.arange(M) % 3, gender)
     people.assign(y=y.where(np.arange(M) != 7)).drop(columns="gender").to_parquet(tmp_path / "gap.parquet")
     refused("Input y contains NaN: the record at index 7", tmp_path / "gap.parquet", "y", "old")
-
-
-def test_starts_of_a_large_lfr_are_drawn_from_a_sample_wherever_it_is(X, on_disk, people, monkeypatch):
-    monkeypatch.setattr(starts, "SAMPLED", 500)
-    expected = fitted_lfr(X, people["y"], people["gender"])
-    assert_same_lfr(fitted_lfr(on_disk["path of a folder"], people["y"], people["gender"]), expected)
 
 
 # ---- memory ----

@@ -73,6 +73,9 @@ def test_every_unit_of_a_plan_has_a_name_and_a_key_of_its_own(profile):
         labels = [unit.label for unit in units]
         assert len(set(labels)) == len(labels), name
         assert len({unit.key for unit in units}) == len(units)
+    # Ratios go from utility to fairness, so that neighbours are alike.
+    shares = [mu for _, mu in PROFILES[profile].grid["ratios"]]
+    assert shares == sorted(shares)
 
 
 def test_no_records_give_a_summary_of_nothing():
@@ -174,12 +177,6 @@ def test_the_time_is_estimated_from_what_units_took(monkeypatch):
     told = expected_time.describe_plan({"classification": units}, "quick", 1)
     assert "credit 2, compas 2" in told
     assert "Profile quick, 1 processes" in told
-
-
-@pytest.mark.parametrize("profile", PROFILES)
-def test_ratios_go_from_utility_to_fairness_so_that_neighbours_are_alike(profile):
-    shares = [mu for _, mu in PROFILES[profile].grid["ratios"]]
-    assert shares == sorted(shares)
 
 
 NEW = """

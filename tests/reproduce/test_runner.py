@@ -71,7 +71,7 @@ def test_results_come_in_the_order_of_the_units_also_of_experiments_that_run_at_
         assert [(one.label, one.result) for one in found[name]] == [(one.label, one.result) for one in expected]
 
 
-def test_what_is_finished_is_not_done_again(units, tmp_path):
+def test_what_is_finished_is_not_done_again_and_the_same_unit_once(units, tmp_path):
     first = run_units(units[:3], tmp_path / "run")
     seen = []
     again = run_units(units, tmp_path / "run", observer=seen.append)
@@ -80,6 +80,9 @@ def test_what_is_finished_is_not_done_again(units, tmp_path):
     assert (seen[0].done, seen[0].total, seen[0].reused) == (3, 5, 3)
     assert seen[-1].done == 5
     assert seen[-1].seconds_left == 0.0
+    twice = run_units([units[2], units[2]], tmp_path / "another run")
+    assert twice[0] == twice[1]
+    assert logged(units) == [0, 1, 2, 3, 4, 2]
 
 
 def test_a_changed_setting_makes_another_unit(units, tmp_path, monkeypatch):
@@ -89,12 +92,6 @@ def test_a_changed_setting_makes_another_unit(units, tmp_path, monkeypatch):
     key = units[0].key
     monkeypatch.setattr(runner, "__version__", "another")
     assert units[0].key != key
-
-
-def test_the_same_unit_twice_is_done_once(units, tmp_path):
-    records = run_units([units[2], units[2]], tmp_path / "run")
-    assert logged(units) == [2]
-    assert records[0] == records[1]
 
 
 def test_a_damaged_result_is_made_anew(units, tmp_path):
