@@ -37,7 +37,7 @@ def test_the_order_is_the_best_that_holds_the_minima(rng):
 def test_several_groups_are_served_in_time_and_no_earlier(rng):
     tried = 0
     for _ in range(40):
-        scores, codes = rng.uniform(size=6), rng.integers(-1, 2, 6)
+        scores, codes = rng.integers(0, 4, 6).astype(float), rng.integers(-1, 2, 6)
         counts = np.sort(rng.integers(0, 3, (2, 5)), axis=1)
         expected = best_by_enumeration(scores, codes, counts)
         if expected is not None:
