@@ -1,10 +1,9 @@
 """A file is there whole or not at all, and nothing else is lost by writing it."""
 
-import json
 import os
-import zipfile
 
 import pytest
+from archives import zipped
 from refusals import must_raise
 
 from ifair.errors import IfairError
@@ -104,36 +103,26 @@ def test_an_output_that_is_an_input_is_refused_through_links_too(tmp_path, link)
     check_output(tmp_path / "other.csv", "table", inputs={"the table": table})
 
 
-def write_model(path):
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("manifest.json", "{}")
-
-
-def write_zip(path):
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("letters.txt", "dear")
-
-
 CONTENTS = {
-    "model": write_model,
-    "a zip archive": write_zip,
-    "table": lambda path: path.write_bytes(b"PAR1\0\0"),
-    "onnx": lambda path: path.write_bytes(b"\x08\x08\x12\x08skl2onnx"),
-    "page": lambda path: path.write_text("<!doctype html>\n<html><title>Fairness report: people</title>"),
-    "a page": lambda path: path.write_text("<!DOCTYPE html>\n<title>My home page</title>"),
-    "journal": lambda path: path.write_text('{"op_code": 0}\n'),
-    "ifair-tuning": lambda path: path.write_text(json.dumps({"format": "ifair-tuning"}, indent=1)),
-    "ifair-evidence": lambda path: path.write_text(json.dumps({"format": "ifair-evidence"})),
-    "other JSON": lambda path: path.write_text('{"name": "package", "format": "other"}'),
-    "text": lambda path: path.write_text("to do: everything\n"),
-    "binary": lambda path: path.write_bytes(b"\x7fELF\0\0"),
+    "model": zipped(("manifest.json", "{}")),
+    "a zip archive": zipped(("letters.txt", "dear")),
+    "table": b"PAR1\0\0",
+    "onnx": b"\x08\x08\x12\x08skl2onnx",
+    "page": b"<!doctype html>\n<html><title>Fairness report: people</title>",
+    "a page": b"<!DOCTYPE html>\n<title>My home page</title>",
+    "journal": b'{"op_code": 0}\n',
+    "ifair-tuning": b'{\n "format": "ifair-tuning"\n}',
+    "ifair-evidence": b'{"format": "ifair-evidence"}',
+    "other JSON": b'{"name": "package", "format": "other"}',
+    "text": b"to do: everything\n",
+    "binary": b"\x7fELF\0\0",
 }
 
 
 @pytest.mark.parametrize("found", CONTENTS)
 def test_a_file_of_another_kind_is_replaced_by_force_alone(tmp_path, found):
     path = tmp_path / "file"
-    CONTENTS[found](path)
+    path.write_bytes(CONTENTS[found])
     for kind in KINDS:
         if kind == found or (kind, found) == ("table", "text"):
             check_output(path, kind)

@@ -9,7 +9,7 @@ import pytest
 from ifair.report import page
 from ifair.report.comparison import find_point
 
-from samples import AWKWARD, HOSTILE, awkward_evidence, hostile_evidence, lonely_evidence, small_evidence
+from samples import AWKWARD, HOSTILE, hostile_evidence, lonely_evidence, small_evidence
 
 
 def press(browser, *keys):
@@ -434,8 +434,8 @@ def test_colours_of_ours_deletion_and_full_data_differ_in_light_and_dark_and_wit
 
 
 def test_names_that_objects_have_of_themselves_are_only_names(chromium, pages):
-    chromium.plain().open(pages["awkward"])
-    for p in awkward_evidence()["points"]:
+    chromium.plain().open(pages["hostile"])
+    for p in hostile_evidence()["points"]:
         choose(chromium, p["id"])
     shown = chromium.text("main")
     for name in AWKWARD:

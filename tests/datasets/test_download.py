@@ -11,16 +11,14 @@ import sys
 import tarfile
 import threading
 import time
-import zipfile
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import pandas as pd
 import pytest
+from archives import zipped
 from refusals import must_raise
 
-import ifair
 from ifair.data import DataError, load_census
 from ifair.datasets import first_names
 from ifair.datasets.about import DataFile, Origin
@@ -28,6 +26,8 @@ from ifair.datasets.catalogue.airbnb import FROM_SUMMARY
 from ifair.datasets.download import fetch_file
 from ifair.datasets.local_files import cache_folder, locate, read_file
 from ifair.datasets.registry import find_files
+
+from scripts import ENVIRONMENT
 
 CONTENT = b"39, State-gov, 77516\n" * 5_000
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
@@ -203,7 +203,7 @@ print(fetch_file(DataFile("census/adult.data", sys.argv[1], int(sys.argv[2]), (O
 
 def start(url):
     command = [sys.executable, "-c", FETCH_IN_A_PROCESS, SHA256, str(len(CONTENT)), url]
-    environment = {**os.environ, "PYTHONPATH": str(Path(ifair.__file__).parents[1])}
+    environment = {**os.environ, "PYTHONPATH": ENVIRONMENT["PYTHONPATH"]}
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -231,19 +231,11 @@ def test_what_a_killed_process_leaves_is_not_trusted_and_is_swept_up(cache, serv
     assert everything_under(cache) == ["census/adult.data"]
 
 
-def zipped(members):
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    return out.getvalue()
-
-
-def tarred(members):
+def tarred(*members):
     """Files by their content, and links by the path that they lead to."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w:gz") as archive:
-        for name, content in members.items():
+        for name, content in members:
             entry = tarfile.TarInfo(name)
             if isinstance(content, str):
                 entry.type, entry.linkname = tarfile.SYMTYPE, content
@@ -257,7 +249,7 @@ def tarred(members):
 @pytest.mark.parametrize("pack", [zipped, tarred])
 def test_only_the_member_asked_for_leaves_an_archive(cache, server, tmp_path, pack):
     hostile = {"../../evil": b"evil", "/tmp/evil": b"evil", "inside/adult.data": CONTENT, "x.py": b"raise SystemExit"}
-    server.bodies["/good.archive"] = pack(hostile)
+    server.bodies["/good.archive"] = pack(*hostile.items())
     fetch_file(data_file(Origin(f"{server.url}/good.archive", "inside/adult.data")))
     assert everything_under(cache) == ["census/adult.data"]
     assert not list(tmp_path.rglob("evil"))
@@ -266,15 +258,15 @@ def test_only_the_member_asked_for_leaves_an_archive(cache, server, tmp_path, pa
 
 BOMB = b"0" * 50_000_000
 BAD_ARCHIVES = {
-    "no member": (zipped({"other": b"x"}), "cannot be read"),
-    "no tar member": (tarred({"other": b"x"}), "does not hold the file"),
-    "bomb": (zipped({"adult.data": BOMB}), "or a larger one"),
-    "tar bomb": (tarred({"adult.data": BOMB}), "or a larger one"),
+    "no member": (zipped(("other", b"x")), "cannot be read"),
+    "no tar member": (tarred(("other", b"x")), "does not hold the file"),
+    "bomb": (zipped(("adult.data", BOMB)), "or a larger one"),
+    "tar bomb": (tarred(("adult.data", BOMB)), "or a larger one"),
     "no archive": (b"no archive at all", "cannot be read"),
-    "cut": (zipped({"adult.data": CONTENT})[:-40], "cannot be read"),
-    "tar cut": (tarred({"adult.data": CONTENT})[:200], "cannot be read"),
+    "cut": (zipped(("adult.data", CONTENT))[:-40], "cannot be read"),
+    "tar cut": (tarred(("adult.data", CONTENT))[:200], "cannot be read"),
     "nonsense": (b"PK\x03\x04" + b"\xff" * 100 + b"PK\x05\x06" + b"\0" * 18, "cannot be read"),
-    "a link, not followed": (tarred({"adult.data": "/etc/hostname"}), "does not hold the file"),
+    "a link, not followed": (tarred(("adult.data", "/etc/hostname")), "does not hold the file"),
 }
 
 

@@ -12,6 +12,7 @@ import zlib
 
 import numpy as np
 import pytest
+from archives import zipped
 from refusals import must_raise
 from sklearn.preprocessing import StandardScaler
 
@@ -51,14 +52,6 @@ def edit_schema(path, edit):
     forge(path, {**payload, "schema.json": json.dumps(schema).encode()})
 
 
-def deflated(members):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members:
-            archive.writestr(name, content)
-    return buffer.getvalue()
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -66,7 +59,7 @@ def deflated(members):
         (b"age,income\n1,2\n", "not a model file but something else; models are written by ifair.save and `ifair fit`"),
         (pickle.dumps({"a": 1}), "not a model file but a pickle, which may run any code"),
         (b"PK\x03\x04", "cut short or damaged: get a fresh copy"),
-        (deflated([("a.txt", b"a")]), "has no manifest.json, so ifair.save did not write it"),
+        (zipped(("a.txt", b"a")), "has no manifest.json, so ifair.save did not write it"),
         (skops.dumps(StandardScaler()), "save the model with ifair.save"),
     ],
     ids=["empty", "csv", "pickle", "four bytes", "another zip", "a file of skops"],
@@ -151,18 +144,18 @@ def test_members_that_do_not_belong_there_are_missing_or_come_twice_are_refused(
     forge(model_file, {**unpack(members["model.skops"], 2**30), "evil.py": b"evil"})
     refused(model_file, "holds 'evil.py', which does not belong there")
     # Two readers may each take another one of two.
-    model_file.write_bytes(deflated([*members.items(), *list(members.items())[:1]]))
+    model_file.write_bytes(zipped(*members.items(), *list(members.items())[:1]))
     refused(model_file, "holds 'manifest.json' more than once")
 
 
 def test_a_zip_bomb_is_refused_wherever_it_is(model_file):
     zeros = bytes(40 * 2**20)
-    model_file.write_bytes(deflated([("manifest.json", b"{}"), ("model.skops", zeros)]))
+    model_file.write_bytes(zipped(("manifest.json", b"{}"), ("model.skops", zeros)))
     refused(model_file, "as a zip bomb does")
-    payload = deflated([("schema.json", b"{}"), ("1.npy", zeros)])
+    payload = zipped(("schema.json", b"{}"), ("1.npy", zeros))
     model_file.write_bytes(pack({"manifest.json": write_manifest(payload, {}, [], []), "model.skops": payload}))
     refused(model_file, "as a zip bomb does")
-    forge(model_file, {"schema.json": b"{}", "1.npz": deflated([("data.npy", zeros)])}, types=[])
+    forge(model_file, {"schema.json": b"{}", "1.npz": zipped(("data.npy", zeros))}, types=[])
     refused(model_file, "as a zip bomb does")
 
 
