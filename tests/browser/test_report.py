@@ -338,6 +338,9 @@ def test_hostile_strings_are_text(chromium, pages):
     assert script in chromium.title
     assert chromium.count("main img, main script, main iframe") == 0
     assert chromium.count("[onerror]") == 0
+    # Names that objects have of themselves are only names.
+    assert all(name in chromium.text("main") for name in AWKWARD)
+    assert "native code" not in chromium.text("main")
     show_person(chromium, 3, hostile_evidence())
     assert chromium.console() == []
 
@@ -431,17 +434,6 @@ def test_colours_of_ours_deletion_and_full_data_differ_in_light_and_dark_and_wit
         "return ['ours', 'deleted', 'full'].map(r => document.querySelector(`#groups-chart .mark.${r}`).tagName)"
     )
     assert shapes == ["circle", "path", "rect"]
-
-
-def test_names_that_objects_have_of_themselves_are_only_names(chromium, pages):
-    chromium.plain().open(pages["hostile"])
-    for p in hostile_evidence()["points"]:
-        choose(chromium, p["id"])
-    shown = chromium.text("main")
-    for name in AWKWARD:
-        assert name in shown
-    assert "native code" not in shown
-    assert chromium.console() == []
 
 
 def test_paper_shows_the_choice_but_no_controls(report):

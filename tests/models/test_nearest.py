@@ -163,18 +163,12 @@ def test_model_files_keep_the_output(X, kind, tmp_path):
 # ---- the bound ----
 
 
-def test_the_bound_is_the_share_of_neighbours_with_the_same_prototype(X):
+def test_the_bound_is_the_share_of_neighbours_with_the_same_prototype_of_those_who_have_any(X):
     model = fit_model("IFair", X)
     cells = distances(model, X).argmin(axis=1)
     near = nearest_neighbours(X[:, :3], 7)
     assert model.consistency_bound(X, n_neighbors=7) == pytest.approx((cells[near] == cells[:, None]).mean())
     assert model.consistency_bound(X, neighbours=near) == model.consistency_bound(X, n_neighbors=7)
-
-
-def test_people_without_neighbours_are_left_out_of_the_bound(X):
-    model = fit_model("IFair", X)
-    cells = distances(model, X).argmin(axis=1)
-    near = nearest_neighbours(X[:, :3], 3)
     near[:100] = -1
     near[100:110, 1:] = -1
     shares = [(cells[row[row >= 0]] == cells[i]).mean() for i, row in enumerate(near) if (row >= 0).any()]
