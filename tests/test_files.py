@@ -93,18 +93,6 @@ def test_what_is_no_regular_file_is_neither_read_nor_replaced(tmp_path):
         assert (tmp_path / name).lstat().st_ino == before.st_ino
 
 
-@posix
-@pytest.mark.parametrize("link", [os.link, os.symlink, lambda target, path: None])
-def test_an_output_that_is_an_input_is_refused_through_links_too(tmp_path, link):
-    table = tmp_path / "people.csv"
-    table.write_text("a,b\n1,2\n")
-    link(table, tmp_path / "link.csv")
-    output = tmp_path / "link.csv" if (tmp_path / "link.csv").exists() else tmp_path / "." / "people.csv"
-    with pytest.raises(IfairError, match="would replace the table"):
-        check_output(output, "table", inputs={"the table": table}, force=True)
-    check_output(tmp_path / "other.csv", "table", inputs={"the table": table})
-
-
 CONTENTS = {
     "model": zipped(("manifest.json", "{}")),
     "a zip archive": zipped(("letters.txt", "dear")),

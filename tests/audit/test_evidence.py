@@ -153,9 +153,8 @@ def test_flips_are_what_the_model_says_about_changed_people():
 
 def gaps_to_peers(found, score):
     """Everybody's score less the mean of their peers'; NaN for whoever has none."""
-    return np.array(
-        [s - score[near].mean() if near else np.nan for s, near in zip(score, found["people"]["neighbours"])]
-    )
+    peers = found["people"]["neighbours"]
+    return np.array([s - score[near].mean() if near else np.nan for s, near in zip(score, peers)])
 
 
 def test_who_is_treated_worst_has_the_lowest_score_against_the_neighbours(found):

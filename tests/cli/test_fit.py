@@ -58,12 +58,11 @@ def test_json_is_all_that_standard_output_holds(folder, tmp_path):
     out = tmp_path / "model.ifair"
     facts = ask("fit", *FAST, folder / "people.csv", "-p", "sex", "-o", out)
     assert facts["model"] == str(out)
-    assert not any(name.startswith("sex") for name in facts["training"]["weights"])
-    weights = list(facts["training"]["weights"].values())
+    training = facts["training"]
+    assert not any(name.startswith("sex") for name in training["weights"])
+    weights = list(training["weights"].values())
     assert weights == sorted(weights, reverse=True)
-    assert facts["training"]["loss"] == pytest.approx(
-        facts["training"]["utility_loss"] + facts["training"]["fairness_loss"]
-    )
+    assert training["loss"] == pytest.approx(training["utility_loss"] + training["fairness_loss"])
     assert list(facts["data"]["left_out"]) == ["person"]
     assert any("'person'" in line for line in facts["warnings"])
 

@@ -46,9 +46,8 @@ def test_shrinking_scores_changes_neither_ranks_nor_the_matched_rate(table, rng)
     scores = rng.normal(size=400)
     shrunk = 0.5 + 1e-3 * np.tanh(scores)
     for measure, options in ((rank_consistency, {}), (consistency_at_rate, {"rate": 0.2})):
-        assert measure(scores, neighbours=table[1], **options) == pytest.approx(
-            measure(shrunk, neighbours=table[1], **options)
-        )
+        found, expected = (measure(given, neighbours=table[1], **options) for given in (scores, shrunk))
+        assert found == pytest.approx(expected)
 
 
 def test_at_a_rate_without_ties_it_is_the_corrected_consistency_of_the_highest(table, rng):

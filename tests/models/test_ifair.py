@@ -126,12 +126,6 @@ def test_masked_and_random_starts_differ_only_in_protected_weights(X):
     assert masked < 1e-2 < random
 
 
-def test_as_many_landmarks_as_records_are_all_pairs(X):
-    all_pairs = IFair(3, protected=[4], pairs="all", **FAST).fit(X)
-    landmarks = IFair(3, protected=[4], pairs=1000, **FAST).fit(X)
-    assert np.array_equal(all_pairs.prototypes_, landmarks.prototypes_)
-
-
 def test_large_tables_take_landmarks_and_stay_near_all_pairs(rng):
     X = rng.normal(size=(3200, 4))
     model = IFair(3, protected=[3], n_restarts=1, max_iter=5, random_state=0).fit(X)

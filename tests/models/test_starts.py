@@ -38,9 +38,7 @@ def test_where_no_even_directions_exist_fewer_dimensions_do(n, most, dimension):
 
 @pytest.mark.parametrize("squared", [False, True])
 @pytest.mark.parametrize("n_prototypes", [2, 3, 4, 5, 7, 12])
-def test_the_map_at_the_start_tends_to_the_projection_on_principal_components(
-    X, rng, monkeypatch, squared, n_prototypes
-):
+def test_the_map_at_the_start_tends_to_the_projection_on_principal_components(X, monkeypatch, squared, n_prototypes):
     expected = PCA(min(n_prototypes - 1, 6)).fit(X)
     expected = expected.inverse_transform(expected.transform(X))
     errors = []

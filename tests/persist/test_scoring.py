@@ -48,11 +48,9 @@ def test_none_is_a_missing_value(pipeline, people):
     assert ifair.score(pipeline, row | {"age": None}) == ifair.score(pipeline, row | {"age": float("nan")})
 
 
-@pytest.mark.parametrize(
-    ("last", "method"), [(RidgeClassifier(), "decision_function"), (LinearRegression(), "predict")]
-)
-def test_without_probabilities_the_decision_function_or_the_prediction_is_the_score(people, record, last, method):
-    model = make_pipeline(ifair.Encoder(), last).fit(people, (people["income"] > 3000).astype(int))
+@pytest.mark.parametrize(("end", "method"), [(RidgeClassifier(), "decision_function"), (LinearRegression(), "predict")])
+def test_without_probabilities_the_decision_function_or_the_prediction_is_the_score(people, record, end, method):
+    model = make_pipeline(ifair.Encoder(), end).fit(people, (people["income"] > 3000).astype(int))
     assert ifair.score(model, record) == pytest.approx(getattr(model, method)(people)[3])
 
 

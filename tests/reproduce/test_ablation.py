@@ -213,7 +213,6 @@ def test_the_picture_has_a_panel_for_every_dataset_and_a_line_for_every_mark(res
     figure = EXPERIMENT.draw_figures(results)["ablation"]
     assert [panel.get_title() for panel in figure.axes] == ["Credit", "Xing"]
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["squared softmax", "frozen", "paper"]
-    marked = [
-        line.get_xdata()[0] for line in figure.axes[0].get_lines() if line.get_label() in map(label_variant, MARKS)
-    ]
+    labels = {label_variant(mark) for mark in MARKS}
+    marked = [line.get_xdata()[0] for line in figure.axes[0].get_lines() if line.get_label() in labels]
     assert sorted(marked) == [0.04, 0.05, 0.06]

@@ -16,9 +16,7 @@ def test_the_front_of_a_method_is_what_no_other_of_its_settings_beats_and_the_pa
     front = [p for p in points if not any(q[0] >= p[0] and q[1] >= p[1] and q != p for q in points)]
     assert 1 < len(front) < len(points)
     np.testing.assert_allclose(line.get_xydata(), sorted(front))
-    hollow = {
-        tuple(line.get_xydata()[0]) for line in axes.lines if line.get_color() == "none" and len(line.get_xdata())
-    }
+    hollow = {tuple(one.get_xydata()[0]) for one in axes.lines if one.get_color() == "none" and len(one.get_xdata())}
     # Full data; LFR, iFair-a and iFair-b under three rules; iFair-a is the same for two of them.
     assert hollow == {
         (0.65, 0.84), (0.59, 0.79), (0.51, 0.97), (0.57, 0.88), (0.58, 0.87), (0.53, 0.95), (0.58, 0.88), (0.52, 0.97),

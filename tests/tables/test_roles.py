@@ -186,11 +186,16 @@ def test_a_protected_column_that_names_people_is_refused_unless_it_is_kept(peopl
     assert f"column '{column}' has 40 categories, which make 40 columns: kept; lump rare ones first" in told
 
 
-def test_a_protected_number_that_is_different_in_every_row_is_protected_but_doubted(people):
-    people["number"] = np.arange(len(people))
-    told = check_table(people, Roles(protected=("number",), target="income", positive=">50K")).warnings
+def test_a_number_that_counts_the_rows_is_protected_or_predicted_but_doubted(people):
+    def told_of(**roles):
+        return check_table(people.assign(number=np.arange(len(people))), Roles(**roles)).warnings
+
+    told = told_of(protected=("number",), target="income", positive=">50K")
     assert any(line.startswith("protected column 'number' is different in every row") for line in told)
     assert any("protected all the same" in line for line in told)
+    doubted = "target 'number' is different in every row, like an identifier: it is predicted as a number"
+    assert any(line.startswith(doubted) for line in told_of(protected=("sex",), target="number"))
+    assert not any(line.startswith("target") for line in told_of(protected=("sex",), target="age"))
 
 
 @pytest.mark.parametrize(
@@ -206,18 +211,6 @@ def test_a_target_that_nothing_can_be_learned_about_is_refused(people, column, p
     people["pay"] = [f"{i},000 €" for i in range(len(people))]
     with pytest.raises(DataError, match=f"target {message}"):
         check_table(people, Roles(protected=("sex",), target=column, positive=positive))
-
-
-def test_a_target_that_counts_the_rows_is_predicted_but_doubted(people):
-    people["number"] = np.arange(len(people))
-    told = check_table(people, Roles(protected=("sex",), target="number")).warnings
-    assert any(
-        line.startswith("target 'number' is different in every row, like an identifier: it is predicted as a number")
-        for line in told
-    )
-    assert not any(
-        line.startswith("target") for line in check_table(people, Roles(protected=("sex",), target="age")).warnings
-    )
 
 
 def test_very_many_categories_are_told_with_the_columns_they_make(people, rng, flags):
