@@ -114,13 +114,6 @@ def test_decisions_on_the_attributes_themselves_are_no_representation(folder, ap
     np.testing.assert_allclose(pd.read_csv(tmp_path / "out.csv")["score"], scores)
 
 
-def test_the_rate_that_a_model_was_fitted_for_is_used_unless_another_is_named(folder, tmp_path):
-    model = tmp_path / "m.ifair"
-    do("fit", folder / "people.csv", *ROLES, *OUTCOME, "--consistent", 0.1, "--rate", 0.25, "-o", model)
-    do("decide", folder / "people.csv", "--model", model, "-o", tmp_path / "out.csv")
-    assert pd.read_csv(tmp_path / "out.csv")["decision"].sum() == 30
-
-
 @pytest.fixture(scope="module")
 def equal(folder):
     """A model that was fitted to select groups alike."""

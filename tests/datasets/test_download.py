@@ -121,10 +121,6 @@ def test_a_bad_answer_is_explained_and_leaves_nothing(cache, server, path, reaso
     assert everything_under(cache) == []
 
 
-def test_no_network_is_explained(cache):
-    must_raise(DataError, "refused", read_file, data_file("http://127.0.0.1:9/adult.data"))
-
-
 def test_the_mirror_answers_where_the_source_fails(cache, server):
     file = data_file(f"{server.url}/missing", f"{server.url}/wrong", f"{server.url}/half", f"{server.url}/good")
     assert read_file(file) == CONTENT
@@ -151,11 +147,6 @@ def test_a_damaged_file_under_ifair_data_is_an_error(cache, server, tmp_path, mo
     must_raise(DataError, "cut short, altered or damaged", read_file, file)
 
 
-def test_ifair_data_must_be_a_folder(cache, tmp_path, monkeypatch):
-    monkeypatch.setenv("IFAIR_DATA", str(tmp_path / "nowhere"))
-    must_raise(DataError, "nowhere, which is not a folder", load_census)
-
-
 def test_the_cache_folder_follows_the_environment(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     monkeypatch.delenv("IFAIR_CACHE", raising=False)
@@ -167,10 +158,13 @@ def test_the_cache_folder_follows_the_environment(monkeypatch, tmp_path):
     assert "ifair" in str(cache_folder())
 
 
-def test_without_permission_to_download_nothing_is_asked_of_the_network(cache):
+def test_no_network_no_permission_to_ask_it_and_no_folder_are_explained(cache, tmp_path, monkeypatch):
+    must_raise(DataError, "refused", read_file, data_file("http://127.0.0.1:9/adult.data"))
     with pytest.raises(DataError, match="download_if_missing=False") as raised:
         load_census(download_if_missing=False)
     assert "archive.ics.uci.edu" in str(raised.value)
+    monkeypatch.setenv("IFAIR_DATA", str(tmp_path / "nowhere"))
+    must_raise(DataError, "nowhere, which is not a folder", load_census)
 
 
 def test_a_full_disk_is_explained_and_leaves_nothing(cache, server, monkeypatch):

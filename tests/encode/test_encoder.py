@@ -469,17 +469,13 @@ def test_census_has_the_columns_of_the_paper(real_data):
 
 
 @pytest.mark.data
-def test_compas_has_the_columns_of_the_paper(real_data):
+def test_compas_and_credit_have_the_columns_of_the_paper(real_data):
     compas = pd.read_csv(real_data / "compas" / "compas-scores-two-years.csv")
     compas = compas.dropna(subset=["days_b_screening_arrest", "c_charge_desc"])
     counts = ["juv_fel_count", "juv_misd_count", "juv_other_count", "priors_count"]
     with pytest.warns(UserWarning, match="'c_charge_desc' has 420 categories, which make 420 columns: kept"):
         encoded = Encoder().fit_transform(compas[[*counts, "sex", "age_cat", "c_charge_degree", "c_charge_desc"]])
     assert encoded.shape == (6900, 431)
-
-
-@pytest.mark.data
-def test_credit_has_the_columns_of_the_paper(real_data):
     credit = pd.read_csv(real_data / "credit" / "german.data", sep=" ", header=None).iloc[:, :20]
     assert Encoder().fit_transform(credit).shape == (1000, 54 + 7)
     credit[12] = pd.cut(credit[12], range(15, 86, 10), right=False)

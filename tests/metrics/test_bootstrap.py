@@ -93,16 +93,13 @@ def test_intervals_of_consistency_cover_at_least_as_often_as_promised(rng):
     assert kept / 60 > 0.95 - 3 * np.sqrt(0.05 * 0.95 / 60)
 
 
-def test_the_interval_of_consistency_is_around_it(rng):
+def test_the_interval_of_consistency_is_around_it_also_over_queries(rng):
     X, y = noisy_people(rng)
     result = consistency_interval(y, neighbours=nearest_neighbours(X), n_resamples=100, confidence=0.9)
     assert result.low < result.estimate < result.high
     assert result.estimate == pytest.approx(consistency(y, X))
     assert "(90 %, over individuals)" in str(result)
     assert result.to_dict()["n_resamples"] == 100
-
-
-def test_the_interval_of_consistency_over_queries_resamples_queries(rng):
     X, s, query = rng.normal(size=(120, 2)), rng.uniform(size=120), np.repeat(np.arange(8), 15)
     result = consistency_interval(s, X, k=5, query=query, n_resamples=100)
     assert result.resampled == "queries"
