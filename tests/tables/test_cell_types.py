@@ -1,7 +1,5 @@
 """Only an empty cell is missing, columns of numbers are columns of numbers, and all other cells stay as they are."""
 
-import os
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -127,10 +125,3 @@ def test_a_row_with_too_few_fields_is_refused_with_its_number(csv, read):
     with pytest.raises(IfairError, match=r"row 3 \(line 5\) has 2 fields, the header has 3"):
         read(csv('a,b,c\n1,"2\n",3\n1,2,\n1,2\n1,2,3\n'))
     must_raise(IfairError, "no records", read, csv("a,b,c\n"))
-
-
-@pytest.mark.skipif(os.name == "nt", reason="there are no such pipes")
-def test_a_pipe_is_refused_instead_of_waited_for(tmp_path):
-    os.mkfifo(tmp_path / "people.csv")
-    for read in (read_table, lambda path: list(read_blocks(path))):
-        must_raise(IfairError, "it is a pipe or a device; save its content to a file", read, tmp_path / "people.csv")
