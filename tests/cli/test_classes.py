@@ -19,9 +19,8 @@ FAST = ["-k", "3", "--restarts", "1", "--max-iter", "50", "--jobs", "1"]
 def graded(applicants, tmp_path_factory):
     """A table with three grades."""
     path = tmp_path_factory.mktemp("graded") / "people.csv"
-    applicants.assign(grade=pd.qcut(applicants["rating"], 3, labels=["low", "middle", "high"])).to_csv(
-        path, index=False
-    )
+    grades = pd.qcut(applicants["rating"], 3, labels=["low", "middle", "high"])
+    applicants.assign(grade=grades).to_csv(path, index=False)
     return path
 
 

@@ -20,10 +20,8 @@ def given(folder):
 def test_the_ranking_is_the_librarys(applicants, given, tmp_path):
     do("rank", *given, "--group", "sex=f", "-o", tmp_path / "ranked.csv")
     found = pd.read_csv(tmp_path / "ranked.csv", dtype={"person": str}).set_index("person").loc[applicants["person"]]
-    women = (applicants["sex"] == "f").to_numpy()
-    expected = FAStarIR(p=0.6, shortage="ignore").rank(
-        applicants["rating"], sensitive_features=women, query=applicants["team"]
-    )
+    options = {"sensitive_features": (applicants["sex"] == "f").to_numpy(), "query": applicants["team"]}
+    expected = FAStarIR(p=0.6, shortage="ignore").rank(applicants["rating"], **options)
     np.testing.assert_array_equal(found["rank"], expected.rank)
     np.testing.assert_allclose(found["fair_score"], expected.scores)
     by_score = applicants.groupby("team")["rating"].rank(ascending=False, method="first")

@@ -1,6 +1,7 @@
 """The plan of the whole evaluation, and how results of several runs are put together."""
 
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -119,27 +120,19 @@ def test_results_keep_six_digits():
 
 def test_results_are_grouped_by_fields_of_their_cases():
     records = [Record("", Case(a, 0, method=b), a + b, 0.0, {}) for a in "xy" for b in "pq"]
-    assert group_results(records, "dataset", "method") == {
-        "x": {"p": ["xp"], "q": ["xq"]},
-        "y": {"p": ["yp"], "q": ["yq"]},
-    }
+    expected = {a: {b: [a + b] for b in "pq"} for a in "xy"}
+    assert group_results(records, "dataset", "method") == expected
 
 
 def test_the_paper_has_seventeen_distinct_ratios_and_LFR_128_triples():
+    def shares(triples):
+        return {tuple(np.round(np.array(one) / sum(one), 9)) for one in triples}
+
     assert len(ratios()) == 17
-    triples = list(list_settings("lfr", {"K": [10], "lfr": COEFFICIENTS}))
-    assert len(triples) == 128
-    shares = {
-        tuple(np.round(np.array([s["A_x"], s["A_y"], s["A_z"]]) / (s["A_x"] + s["A_y"] + s["A_z"]), 9)) for s in triples
-    }
-    every = {
-        tuple(np.round(np.array([x, y, z]) / (x + y + z), 9))
-        for x in COEFFICIENTS
-        for y in COEFFICIENTS
-        for z in COEFFICIENTS
-        if y > 0
-    }
-    assert shares == every
+    settings = list(list_settings("lfr", {"K": [10], "lfr": COEFFICIENTS}))
+    assert len(settings) == 128
+    every = [triple for triple in product(COEFFICIENTS, repeat=3) if triple[1] > 0]
+    assert shares([one["A_x"], one["A_y"], one["A_z"]] for one in settings) == shares(every)
 
 
 def test_the_full_profile_is_the_papers_and_tests_what_it_has_splits_for():

@@ -120,9 +120,8 @@ def test_page_and_html_are_written(tmp_path):
     lines = write_page(tmp_path, empty_results())
     assert (tmp_path / "results.md").read_text(encoding="utf-8") == format_markdown(empty_results())
     assert "The paper&#39;s evaluation, redone</h1>" in (tmp_path / "results.html").read_text(encoding="utf-8")
-    assert [line.rpartition(": ")[2] for line in lines] == [
-        str(tmp_path.resolve() / name) for name in ("results.md", "results.html")
-    ]
+    named = [line.rpartition(f": {tmp_path.resolve()}/")[2] for line in lines]
+    assert named == ["results.md", "results.html"]
 
 
 def test_without_the_extra_the_page_is_written_and_the_rest_explained(tmp_path, monkeypatch):

@@ -24,6 +24,7 @@ def column(values, name="x"):
         (np.random.default_rng(0).permutation(50) * 7919, "customer_id", "identifier"),
         ([f"A-{i}" for i in range(50)], "x", "identifier"),
         ([1] * 50, "x", "one value"),
+        *((np.full(20, value), "x", f"has one value, {value}, for everybody") for value in (3, 0.5, True)),
         (["a"] * 50, "x", "one value"),
         ([None] * 50, "x", "no value"),
         ([f"A long text that nobody wrote twice, {i * 2 // 3}, or hardly" for i in range(50)], "x", "free text"),
@@ -79,12 +80,6 @@ def test_dates_and_numbers_in_disguise_are_told_with_what_to_do(values, leave_ou
     assert word in doubt.reason
     assert doubt.leave_out == leave_out
     assert "instead" in doubt.advice
-
-
-def test_one_value_is_shown_as_python_writes_it():
-    assert column(np.full(20, 3)).reason == "has one value, 3, for everybody"
-    assert column(np.full(20, 0.5)).reason == "has one value, 0.5, for everybody"
-    assert column(np.full(20, True)).reason == "has one value, True, for everybody"
 
 
 @pytest.mark.parametrize(

@@ -128,17 +128,16 @@ MANY = pd.concat([PEOPLE] * 8, ignore_index=True).assign(
 
 
 def test_columns_that_name_people_are_left_out_with_a_word_as_on_the_command_line():
+    roles = {"target": "hired", "positive": "yes", "protected": "sex"}
     with pytest.warns(UserWarning, match="left out") as caught:
-        data = from_table(MANY, target="hired", positive="yes", protected="sex")
+        data = from_table(MANY, **roles)
     assert list(data.frame) == ["sex", "age", "score", "job"]
     told = [str(warning.message) for warning in caught]
     assert [line.partition(":")[0].split("'")[1] for line in told] == ["badge", "note", "street"]
     assert all("left out of the attributes; keep=[" in line for line in told)
     assert {warning.filename for warning in caught} == {__file__}
     with pytest.warns(UserWarning, match="'street' has 25 categories, which make 25 columns: kept"):
-        kept = from_table(
-            MANY, protected="sex", id="badge", ignore=["note"], keep="street", target="hired", positive="yes"
-        )
+        kept = from_table(MANY, id="badge", ignore=["note"], keep="street", **roles)
     assert list(kept.frame) == ["sex", "age", "score", "job", "street"]
     assert kept.ids.tolist() == MANY["badge"].tolist()
     assert kept.take([3, 1]).ids.tolist() == ["B-003", "B-001"]
