@@ -232,12 +232,6 @@ def test_rankings_are_split_by_query_and_compared_within_them():
         assert 0 <= group["top"] <= 1
 
 
-def test_an_attribute_that_is_the_group_stands_for_it():
-    parts = split_table(dataset(protected=["sex"]), 0)
-    assert list(parts.test.partitions) == ["sex"]
-    assert (parts.test.partitions["sex"][parts.test.records.group] == "female").all()
-
-
 def test_a_missing_protected_value_is_a_group_of_its_own():
     frame = applicants()
     frame.loc[::7, "sex"] = None

@@ -175,6 +175,10 @@ def test_both_outcomes_keep_the_words_of_the_table():
 
 
 def test_groups_are_compared_by_each_attribute_by_every_two_and_by_all():
+    # An attribute that is the group stands for it.
+    alone = split_table(dataset(protected=["sex"]), 0).test
+    assert list(alone.partitions) == ["sex"]
+    assert (alone.partitions["sex"][alone.records.group] == "female").all()
     parts = split_table(dataset(protected=["sex", "origin", "job"]), 0)
     assert set(parts.test.partitions) == {
         "protected group", "sex", "origin", "job", "sex × origin", "sex × job", "origin × job", "sex × origin × job"

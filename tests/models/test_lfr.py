@@ -235,6 +235,7 @@ def test_a_pipeline_routes_sensitive_features_to_it(people):
             "reconstruct_weight, target_weight and fairness_weight are all 0: there is nothing to learn",
         ),
         ({"init": np.zeros((2, 4))}, "init must have shape (3, 4), got (2, 4)"),
+        ({"init": "principal"}, "init must be one of 'k-means++', 'k-means', 'uniform', got 'principal'"),
         ({"protected": [9]}, "protected column index 9 is out of range"),
     ],
 )

@@ -6,7 +6,7 @@ from quiet import quietly
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 
-from ifair import LFR, IFair
+from ifair import IFair
 from ifair.core.mapping import Mapping
 from ifair.models import starts
 from ifair.models.starts import NEAR_ZERO, even_directions, first_parameters, principal_parameters
@@ -139,8 +139,3 @@ def test_a_fit_called_off_on_its_sample_keeps_the_best_so_far(rng, monkeypatch, 
         model = IFair(3, callback=callback, random_state=0).fit(X)
     assert model.n_iter_ == 3
     np.testing.assert_allclose(model.utility_loss_, ((model.transform(X) - X) ** 2).sum() / 80)
-
-
-def test_lfr_has_no_start_along_principal_components(X, rng):
-    with pytest.raises(ValueError, match="init must be one of 'k-means\\+\\+', 'k-means', 'uniform'"):
-        LFR(2, init="principal").fit(X, rng.integers(0, 2, 80), sensitive_features=rng.integers(0, 2, 80))
