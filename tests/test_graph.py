@@ -200,37 +200,35 @@ def test_a_cut_chooses_who_gains_without_strength_and_whole_components_with_infi
     np.testing.assert_array_equal(minimum_cut([0.5, -0.4, -0.5, 0.5], W, np.inf), [True, True, False, False])
 
 
-def test_just_so_many_places_are_given():
-    scores = np.array([0.9, 0.5, 0.5, 0.5, 0.1])
-    selection = select(scores, n=2, priority=[0, 0, 0, 1, 0])
-    np.testing.assert_array_equal(selection.chosen, [True, False, False, True, False])
-    np.testing.assert_array_equal(selection.tied, scores == 0.5)
-    assert selection.threshold == 0.5
-    untied = select(scores, rate=0.8)
-    assert untied.chosen.sum() == 4
-    assert not untied.tied.any()
-    assert 0.1 < untied.threshold < 0.5
+FIVE, FOUR = [0.9, 0.5, 0.5, 0.5, 0.1], [0.9, 0.5 + 1e-7, 0.5, 0.1]
 
 
-def test_scores_within_the_tolerance_are_tied():
-    scores = [0.9, 0.5 + 1e-7, 0.5, 0.1]
-    assert not select(scores, n=2).tied.any()
-    selection = select(scores, n=2, tolerance=1e-6, priority=[0, 1, 2, 0])
-    np.testing.assert_array_equal(selection.tied, [False, True, True, False])
-    np.testing.assert_array_equal(selection.chosen, [True, False, True, False])
+@pytest.mark.parametrize(
+    ("scores", "wanted", "chosen", "tied"),
+    [
+        (FIVE, {"n": 2, "priority": [0, 0, 0, 1, 0]}, [1, 0, 0, 1, 0], [0, 1, 1, 1, 0]),
+        (FIVE, {"rate": 0.8}, [1, 1, 1, 1, 0], [0, 0, 0, 0, 0]),
+        (FOUR, {"n": 2}, [1, 1, 0, 0], [0, 0, 0, 0]),
+        (FOUR, {"n": 2, "tolerance": 1e-6, "priority": [0, 1, 2, 0]}, [1, 0, 1, 0], [0, 1, 1, 0]),
+        ([0.2, 0.5, 0.8], {"threshold": 0.5}, [0, 0, 1], [0, 1, 0]),
+        ([0.1, 0.2], {"n": 0}, [0, 0], [0, 0]),
+        ([0.1, 0.2], {"rate": 1.0}, [1, 1], [0, 0]),
+    ],
+)
+def test_just_so_many_places_are_given_and_ties_within_the_tolerance_are_told(scores, wanted, chosen, tied):
+    selection = select(np.array(scores), **wanted)
+    np.testing.assert_array_equal(selection.chosen, np.array(chosen, dtype=bool))
+    np.testing.assert_array_equal(selection.tied, np.array(tied, dtype=bool))
 
 
-def test_a_threshold_chooses_above_it_and_tells_who_is_at_it():
-    selection = select([0.2, 0.5, 0.8], threshold=0.5)
-    np.testing.assert_array_equal(selection.chosen, [False, False, True])
-    np.testing.assert_array_equal(selection.tied, [False, True, False])
+def test_the_threshold_is_that_of_the_tied_or_between_the_last_chosen_and_the_first_who_is_not():
+    assert select(np.array(FIVE), n=2).threshold == 0.5
+    assert 0.1 < select(np.array(FIVE), rate=0.8).threshold < 0.5
 
 
-def test_nobody_and_everybody_can_be_chosen():
-    assert not select([0.1, 0.2], n=0).chosen.any()
-    assert select([0.1, 0.2], rate=1.0).chosen.all()
-    for wrong in ({}, {"n": 1, "rate": 0.5}, {"n": 3}, {"rate": 1.5}):
-        must_raise(ValueError, r"exactly one of|must be", select, [0.1, 0.2], **wrong)
+@pytest.mark.parametrize("wrong", [{}, {"n": 1, "rate": 0.5}, {"n": 3}, {"rate": 1.5}], ids=str)
+def test_one_possible_wish_is_needed(wrong):
+    must_raise(ValueError, r"exactly one of|must be", select, [0.1, 0.2], **wrong)
 
 
 @pytest.mark.parametrize("n", [1, 3, 7])

@@ -22,15 +22,12 @@ def found(few_trees):
     return tune(dataset(), n_trials=14, solver=FAST)
 
 
-def test_the_front_is_what_no_trial_beats(found):
+def test_the_front_is_what_no_trial_beats_and_choices_are_its_ends_and_a_middle(found):
     points = [[t["validation"]["utility"], t["validation"]["ranks"]] for t in found["trials"]]
     expected = {t["id"] for t, on in zip(found["trials"], pareto_front(points)) if on}
     assert {p["id"] for p in found["front"]} == expected
     assert len(found["trials"]) == 14
     assert json.loads(json.dumps(found)) == found
-
-
-def test_the_three_choices_are_the_ends_and_a_middle_of_the_front(found):
     ours = {p["id"]: p["validation"] for p in found["trials"] if p["role"] == "ours"}
     assert all(0 <= reached["positive"] <= 1 for reached in ours.values())
     assert ours[found["choices"]["most_useful"]]["utility"] == max(v["utility"] for v in ours.values())

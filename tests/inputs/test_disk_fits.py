@@ -340,37 +340,29 @@ def needs_linux():
         pytest.skip("peak memory is read from /proc")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("n_records", "rows", "chunk", "disk", "parquet"),
+    ("kind", "n_records", "rows", "chunk", "disk", "parquet"),
     [
-        pytest.param(80_000, 10_000, 2**20, 110, None, marks=pytest.mark.slow),
-        pytest.param(200_000, 25_000, 2 * 2**20, 110, 150, marks=pytest.mark.slow),
-        pytest.param(400_000, 100_000, 8 * 2**20, 150, 250, marks=pytest.mark.slow),
+        ("moments", 80_000, 10_000, 2**20, 110, None),
+        ("moments", 200_000, 25_000, 2 * 2**20, 110, 150),
+        ("moments", 400_000, 100_000, 8 * 2**20, 150, 250),
+        ("lfr", 400_000, 100_000, 8 * 2**20, 250, 250),
     ],
 )
-def test_a_table_on_disk_takes_a_fraction_of_its_size_in_memory(room, n_records, rows, chunk, disk, parquet):
+def test_a_table_on_disk_takes_a_fraction_of_its_size_in_memory(room, kind, n_records, rows, chunk, disk, parquet):
     """32 to 160 MB on disk; in memory the table, its centred copy and their checks take several times that."""
     needs_linux()
     array = write(room / "x.npy", n_records, 50, rows)
-    sizes = {where: measured(array, "moments", n_records, where, chunk) for where in ("disk", "memory")}
+    sizes = {where: measured(array, kind, n_records, where, chunk) for where in ("disk", "memory")}
     if parquet:
-        sizes["parquet"] = measured(write(room / "parquet", n_records, 50, rows), "moments", n_records, chunk=chunk)
+        sizes["parquet"] = measured(write(room / "parquet", n_records, 50, rows), kind, n_records, chunk=chunk)
     above = {name: size["peak"] - size["before"] for name, size in sizes.items()}
     assert above["memory"] > max(2 * 8 * 50 * n_records / 1e6, disk + 20), above
     assert above["disk"] < disk, above
     assert not parquet or above["parquet"] < parquet, above  # pages of every column are decoded at a time
     assert len({size["loss"] for size in sizes.values()}) == 1
     np.testing.assert_allclose(*sizes["disk"]["means"], rtol=1e-9)
-
-
-@pytest.mark.slow
-def test_lfr_of_a_table_on_disk_takes_a_fraction_of_its_size_in_memory(room):
-    needs_linux()
-    n_records, n_columns = 400_000, 50
-    paths = write(room / "x.npy", n_records, n_columns), write(room / "parquet", n_records, n_columns)
-    lfr = [measured(path, "lfr", n_records) for path in paths]
-    assert max(size["peak"] - size["before"] for size in lfr) < 250, lfr
-    assert lfr[0]["loss"] == lfr[1]["loss"]
 
 
 @pytest.mark.slow

@@ -25,12 +25,9 @@ def test_a_claim_holds_if_all_its_parts_do():
     assert judge_claim("c", "r", [(True, "a"), (False, "b")])[0].evidence == [("✓ ", "a"), ("✗ ", "b")]
 
 
-def test_results_made_to_agree_with_the_paper_agree_with_it(results):
+def test_results_made_to_agree_with_the_paper_agree_with_it_and_a_small_profile_judges_nothing(results):
     assert set(verdicts(results).values()) == {"holds"}
     assert len(verdicts(results)) == 13
-
-
-def test_a_small_profile_judges_nothing(results):
     for run in results["runs"]["classification"].values():
         run["profile"] = "quick"
     assert not any("beats LFR on individual" in claim for claim in verdicts(results))

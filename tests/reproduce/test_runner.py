@@ -188,13 +188,10 @@ def test_the_time_left_is_that_of_units_of_the_same_kind(units):
     assert seconds_left([], took, n_jobs=2) == 0.0
 
 
-def test_a_result_tells_the_kind_of_machine_and_the_versions():
+def test_a_result_tells_the_kind_of_machine_and_the_versions_side_by_side_where_they_differ():
     found = describe_environment()
     assert found["ifair"] == __version__
     assert "cores" in found["machine"]
     assert {"python", "numpy", "scikit-learn"} <= set(found)
-
-
-def test_what_differs_between_machines_stands_side_by_side():
     here, there = {"machine": "2 cores", "numpy": "2.4"}, {"machine": "16 cores, a GPU", "numpy": "2.4"}
     assert join_environments([here, there, here]) == {"machine": "16 cores, a GPU and 2 cores", "numpy": "2.4"}
