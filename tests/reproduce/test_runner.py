@@ -18,16 +18,7 @@ from ifair import __version__, files
 from ifair.reproduce import runner
 from ifair.reproduce.assemble import join_environments
 from ifair.reproduce.case import Case
-from ifair.reproduce.runner import (
-    RunError,
-    Unit,
-    describe_environment,
-    list_running,
-    run_plans,
-    run_units,
-    seconds_left,
-    write_json,
-)
+from ifair.reproduce.runner import RunError, Unit, run_plans, run_units
 
 SOURCE = Path(ifair.__file__).parents[1]
 
@@ -130,9 +121,9 @@ def test_a_folder_that_cannot_be_made_is_named(units, tmp_path):
 
 def test_readers_see_all_of_a_file_or_nothing_and_null_for_what_is_not_defined(tmp_path):
     path = tmp_path / "result.json"
-    write_json(path, {"a": 1, "EqOpp": float("nan")})
+    runner.write_json(path, {"a": 1, "EqOpp": float("nan")})
     with pytest.raises(TypeError):
-        write_json(path, {"a": object()})
+        runner.write_json(path, {"a": object()})
     assert json.loads(path.read_text()) == {"a": 1, "EqOpp": None}
     assert list(tmp_path.iterdir()) == [path]
 
@@ -167,7 +158,7 @@ def test_killed_at_any_moment_the_next_run_ends_with_the_identical_result(units,
 
 
 def test_what_is_running_can_be_seen_and_a_killed_run_leaves_no_trace_of_it(units, tmp_path):
-    assert list_running(tmp_path / "run") == []
+    assert runner.list_running(tmp_path / "run") == []
     (tmp_path / "run" / "units").mkdir(parents=True)
     (tmp_path / "run" / "units" / "abc.running").write_text("of a run that was killed")
     seen = run_units(
@@ -175,21 +166,21 @@ def test_what_is_running_can_be_seen_and_a_killed_run_leaves_no_trace_of_it(unit
         tmp_path / "run",
     )
     assert seen[0].result == ["a, watcher"]
-    assert list_running(tmp_path / "run") == []
+    assert runner.list_running(tmp_path / "run") == []
 
 
 def test_the_time_left_is_that_of_units_of_the_same_kind(units):
     slow, fast = (Unit(f"{kind}, split 1", "m:f", Case(kind, 0)) for kind in ("slow", "fast"))
     took = [(slow, 100.0), (fast, 1.0)]
-    assert seconds_left([slow, slow, fast], took, n_jobs=1) == 201.0
-    assert seconds_left([slow, fast], took, n_jobs=2) == 50.5
+    assert runner.seconds_left([slow, slow, fast], took, n_jobs=1) == 201.0
+    assert runner.seconds_left([slow, fast], took, n_jobs=2) == 50.5
     new = Unit("new, split 1", "m:f", Case("new", 0))
-    assert seconds_left([new], took, n_jobs=8) == 50.5  # the mean of all, and one unit has one worker
-    assert seconds_left([], took, n_jobs=2) == 0.0
+    assert runner.seconds_left([new], took, n_jobs=8) == 50.5  # the mean of all, and one unit has one worker
+    assert runner.seconds_left([], took, n_jobs=2) == 0.0
 
 
 def test_a_result_tells_the_kind_of_machine_and_the_versions_side_by_side_where_they_differ():
-    found = describe_environment()
+    found = runner.describe_environment()
     assert found["ifair"] == __version__
     assert "cores" in found["machine"]
     assert {"python", "numpy", "scikit-learn"} <= set(found)

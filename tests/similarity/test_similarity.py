@@ -12,19 +12,8 @@ from hypothesis import strategies as st
 from refusals import must_raise
 from sklearn.base import clone
 
-from ifair import Encoder, Similarity
+from ifair import Encoder, Similarity, metrics
 from ifair.data import load_credit
-from ifair.metrics import (
-    certify,
-    consistency,
-    consistency_at_rate,
-    consistency_interval,
-    consistency_per_person,
-    corrected_consistency,
-    nearest_neighbours,
-    rank_consistency,
-    treatment,
-)
 
 
 @pytest.fixture(scope="module")
@@ -157,7 +146,7 @@ def test_the_caliper_leaves_a_twentieth_of_all_pairs_and_compares_with_distances
 def test_the_papers_reading_is_the_distance_of_encoded_columns(people):
     kept = people.drop(columns="sex")
     found = Similarity(protected=["sex"], reading="paper").fit(people).neighbours(people)
-    assert (found.indices == nearest_neighbours(Encoder().fit_transform(kept), 10)).all()
+    assert (found.indices == metrics.nearest_neighbours(Encoder().fit_transform(kept), 10)).all()
     assert found.has_peers.all()
 
 
@@ -260,25 +249,29 @@ def test_every_metric_takes_a_similarity_or_the_peers_that_it_found(people):
     assert 0 < (~peers.has_peers).sum() < 150
     scores = np.random.default_rng(1).random(300)
     chosen = (scores > 0.6).astype(int)
-    at_a_rate = partial(consistency_at_rate, rate=0.3)
-    labelled, scored = (consistency, corrected_consistency), (rank_consistency, at_a_rate)
+    at_a_rate = partial(metrics.consistency_at_rate, rate=0.3)
+    labelled, scored = (metrics.consistency, metrics.corrected_consistency), (metrics.rank_consistency, at_a_rate)
     for metric, y in (*product(labelled, [chosen]), *product(scored, [scores])):
         found = metric(y, people, similarity=alike)
         assert found == metric(y, neighbours=peers) == metric(y, neighbours=peers.indices)
-    per_person = consistency_per_person(chosen, people, similarity=alike)
-    np.testing.assert_array_equal(per_person, consistency_per_person(chosen, neighbours=peers))
-    assert consistency_interval(chosen, people, similarity=alike).estimate == consistency(chosen, neighbours=peers)
-    assert consistency(chosen, people, similarity=alike, k=2) == consistency(chosen, neighbours=peers.indices[:, :2])
-    treated = treatment(scores, people, similarity=alike)
+    per_person = metrics.consistency_per_person(chosen, people, similarity=alike)
+    np.testing.assert_array_equal(per_person, metrics.consistency_per_person(chosen, neighbours=peers))
+    assert metrics.consistency_interval(chosen, people, similarity=alike).estimate == metrics.consistency(
+        chosen, neighbours=peers
+    )
+    assert metrics.consistency(chosen, people, similarity=alike, k=2) == metrics.consistency(
+        chosen, neighbours=peers.indices[:, :2]
+    )
+    treated = metrics.treatment(scores, people, similarity=alike)
     assert treated.n_without_peers == (~peers.has_peers).sum()
     with pytest.raises(ValueError, match="leave neighbours out"):
-        consistency(chosen, neighbours=peers, similarity=alike)
+        metrics.consistency(chosen, neighbours=peers, similarity=alike)
 
 
 def test_a_certificate_compares_with_the_distances_of_the_similarity(people):
     alike = Similarity(protected=["sex"]).fit(people)
     rng = np.random.default_rng(0)
-    found = certify(rng.normal(size=(300, 3)), people, similarity=alike, share=0.2)
+    found = metrics.certify(rng.normal(size=(300, 3)), people, similarity=alike, share=0.2)
     Z, distances = np.random.default_rng(0).normal(size=(300, 3)), alike.distances(people)
     order = np.random.default_rng(0).permutation(300)
     i, j = order[:150], order[150:]
