@@ -31,9 +31,3 @@ def test_every_help_shows_an_example_of_the_verb_and_no_line_of_the_overview_is_
     assert run(verb, "--help").stdout.count(f"  ifair {verb}") >= 2
     line = next(line for line in run().stdout.split("Options:")[1].splitlines() if line.startswith(f"  {verb} "))
     assert not line.endswith("...")
-
-
-@pytest.mark.parametrize("verb", ["fit", "transform", "rank", "inspect", "export"])
-def test_wrong_usage_exits_with_2(verb):
-    assert run(verb).exit_code == 2
-    assert run(verb, "--no-such-option").exit_code == 2

@@ -74,13 +74,6 @@ def test_a_pair_counts_as_often_as_both_of_its_people_were_drawn(rng):
         assert found == pytest.approx(total / weight)
 
 
-def test_the_difference_of_a_thing_and_itself_is_zero_in_every_resample():
-    judge, scores = judgement("classification")
-    one, two = judge.measures(), judgement("classification", scores=scores)[0].measures()
-    for name in one:
-        assert (one[name] - two[name]).describe() == {"estimate": 0, "low": 0, "high": 0}
-
-
 def test_paired_differences_are_narrower_than_those_of_two_intervals():
     """A score and nearly the same score: who is drawn matters to both alike."""
     judge, scores = judgement("classification", n=100)

@@ -8,18 +8,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.neighbors import NearestNeighbors
 
+from ifair import metrics
 from ifair.errors import IfairError
 from ifair.graph import neighbour_graph
-from ifair.metrics import (
-    consistency,
-    consistency_at_rate,
-    consistency_interval,
-    consistency_per_person,
-    corrected_consistency,
-    nearest_neighbours,
-    rank_consistency,
-    treatment,
-)
+from ifair.metrics import nearest_neighbours
 
 
 def brute_force(X, k):
@@ -95,13 +87,13 @@ def test_wrong_input_is_refused(X, k):
 @pytest.mark.parametrize(
     "measure",
     [
-        consistency,
-        consistency_per_person,
-        consistency_interval,
-        corrected_consistency,
-        rank_consistency,
-        treatment,
-        lambda y, neighbours: consistency_at_rate(y, rate=0.5, neighbours=neighbours),
+        metrics.consistency,
+        metrics.consistency_per_person,
+        metrics.consistency_interval,
+        metrics.corrected_consistency,
+        metrics.rank_consistency,
+        metrics.treatment,
+        lambda y, neighbours: metrics.consistency_at_rate(y, rate=0.5, neighbours=neighbours),
         lambda y, neighbours: neighbour_graph(neighbours=neighbours),
     ],
     ids=["consistency", "per person", "interval", "corrected", "ranks", "treatment", "at a rate", "graph"],
