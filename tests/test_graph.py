@@ -56,14 +56,11 @@ def test_the_penalty_is_what_yNN_lacks(people, graph, rng):
     assert penalty == pytest.approx(400 * (1 - consistency(y, people)))
 
 
-def test_copies_of_a_person_are_neighbours_and_nobody_is_their_own():
+def test_copies_are_neighbours_nobody_is_their_own_and_who_has_nobody_in_reach_is_isolated():
     W = neighbour_graph([[0.0], [0.0], [0.0], [7.0]], n_neighbors=2).toarray()
     np.testing.assert_array_equal(np.diag(W), 0)
     np.testing.assert_array_equal(W[:3, :3], 0.5 * (1 - np.eye(3)))
     np.testing.assert_array_equal(W[3], [0.25, 0.25, 0, 0])
-
-
-def test_people_with_nobody_in_reach_are_isolated():
     X = [[0.0], [1.0], [2.0], [50.0]]
     W = neighbour_graph(X, n_neighbors=2, reach=1.0).toarray()
     assert (W[3] == 0).all()

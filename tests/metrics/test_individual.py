@@ -79,12 +79,9 @@ def test_probabilities_of_all_classes_are_compared_in_total_variation(X, rng):
     assert consistency(three, X) == pytest.approx(expected)
 
 
-def test_scores_may_be_put_on_their_range(X, rng):
+def test_whole_numbers_with_many_values_must_say_what_they_are_and_scores_may_have_a_range(X, rng):
     s = rng.uniform(size=60)
     assert consistency(1 + 4 * s, X, score_range=(1, 5)) == pytest.approx(consistency(s, X))
-
-
-def test_whole_numbers_with_many_values_must_say_what_they_are(X, rng):
     y = np.arange(60) % 3
     with pytest.raises(ValueError, match="kind"):
         consistency(y, X)

@@ -83,14 +83,11 @@ def test_a_table_without_target_is_enough_for_a_representation():
     assert data.deliver(return_X_y=True, as_frame=False)[1] is None
 
 
-def test_a_protected_number_needs_a_rule():
+def test_a_protected_number_needs_a_rule_and_several_columns_protect_each_minority():
     must_raise(DataError, r"group=\['age<33'\]", from_table, PEOPLE, protected="age")
     young = from_table(PEOPLE, protected="age", group=lambda people: people["age"] < 33)
     assert young.group.tolist() == [False, True, True, False, False]
     assert from_table(PEOPLE, protected="age", group=["age<33"]).group.tolist() == young.group.tolist()
-
-
-def test_several_protected_columns_protect_each_minority():
     people = PEOPLE.assign(disabled=[False, False, True, False, False])
     assert from_table(people, protected=["sex", "disabled"]).group.tolist() == [True, False, True, True, False]
 
