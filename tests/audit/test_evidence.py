@@ -51,19 +51,16 @@ def test_the_people_are_those_of_the_table(found):
     assert found["people"]["truth"] == table["hired"].to_numpy()[rows].tolist()
 
 
-def test_utility_is_the_area_under_the_curve_of_the_scores_shown(found):
+def test_utility_and_consistency_are_what_the_scores_shown_give_by_scikit_learn_and_plain_loops(found):
+    truth, near = found["people"]["truth"], found["people"]["neighbours"]
     for one in found["points"]:
-        expected = roc_auc_score(found["people"]["truth"], one["people"]["score"])
-        assert one["test"]["utility"]["estimate"] == pytest.approx(expected, abs=2e-3)  # scores have three decimals
-        assert one["test"]["utility"]["low"] <= one["test"]["utility"]["estimate"] <= one["test"]["utility"]["high"]
-
-
-def test_consistency_is_what_plain_loops_over_the_people_give(found):
-    near = found["people"]["neighbours"]
-    for one in found["points"]:
-        decisions = [score > 0.5 for score in one["people"]["score"]]
+        test, scores = one["test"], one["people"]["score"]
+        expected = roc_auc_score(truth, scores)
+        assert test["utility"]["estimate"] == pytest.approx(expected, abs=2e-3)  # scores have three decimals
+        assert test["utility"]["low"] <= test["utility"]["estimate"] <= test["utility"]["high"]
+        decisions = [score > 0.5 for score in scores]
         alike = [np.mean([decisions[i] == decisions[j] for j in peers]) for i, peers in enumerate(near) if peers]
-        assert one["test"]["yNN"]["estimate"] == pytest.approx(np.mean(alike), abs=1e-5)
+        assert test["yNN"]["estimate"] == pytest.approx(np.mean(alike), abs=1e-5)
 
 
 def test_peers_are_nearest_on_what_may_count_and_within_reach(found):

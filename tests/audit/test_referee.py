@@ -106,17 +106,14 @@ def test_a_reference_that_decides_nearly_the_same_needs_another_threshold():
     assert said == f"Deleting the columns, with a tuned penalty, does better here; use that, {threshold}"
 
 
-def test_a_difference_that_is_clear_but_tiny_decides_nothing():
-    found = verdict_on(0.8, 0.5 + 0.5 * MATTERS, noise=1e-6, deleted=(0.8, 0.5))
-    assert not found["worth"]
-    assert net_gain({"ranks": {"estimate": 0.5 * MATTERS, "word": "better"}}, 0.5) == 0
-
-
-def test_what_is_worth_nothing_is_never_praised():
+def test_a_difference_that_is_clear_but_tiny_decides_nothing_and_what_is_worth_nothing_is_never_praised():
     caution = {"tag": "at chance", "text": "These decisions are not clearly better than chance."}
     found = verdict_on(0.8, 0.9, cautions=[caution])
     assert not found["worth"]
     assert found["sentence"] == "Do not use F: these decisions are not clearly better than chance."
+    found = verdict_on(0.8, 0.5 + 0.5 * MATTERS, noise=1e-6, deleted=(0.8, 0.5))
+    assert not found["worth"]
+    assert net_gain({"ranks": {"estimate": 0.5 * MATTERS, "word": "better"}}, 0.5) == 0
 
 
 @pytest.mark.parametrize("task", ["classification", "regression", "ranking"])

@@ -54,15 +54,12 @@ def test_more_than_two_groups_and_other_classifiers(rng):
     assert result.to_dict()["model"] == "DummyClassifier"
 
 
-def test_groups_too_small_for_the_folds_are_left_out_with_a_warning(rng):
+def test_groups_too_small_for_the_folds_are_left_out_with_a_warning_and_two_others_are_needed(rng):
     Z, group = rng.normal(size=(33, 1)), np.array(["a"] * 20 + ["b"] * 10 + ["c"] * 3)
     with pytest.warns(UserWarning, match="'c'"):
         result = adversary(Z, sensitive_features=group)
     assert result == adversary(Z[:30], sensitive_features=group[:30])
     assert result.majority == pytest.approx(2 / 3)
-
-
-def test_two_groups_that_can_be_folded_are_needed(rng):
     Z = rng.normal(size=(23, 1))
     for lonely in (["a"] * 22 + ["b"], ["a"] * 23, ["a"] * 20 + ["b"] * 3):
         must_raise(ValueError, "fewer folds", adversary, Z, sensitive_features=lonely)

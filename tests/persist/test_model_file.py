@@ -200,7 +200,7 @@ def test_what_json_cannot_hold_is_named(pipeline, tmp_path, about, message):
     must_raise(ModelFileError, message, ifair.save, pipeline, tmp_path / "m.ifair", about=about)
 
 
-def test_a_failed_save_leaves_the_old_file(pipeline, model_file, monkeypatch):
+def test_a_failed_save_leaves_the_old_file_and_a_folder_that_does_not_exist_is_named(pipeline, model_file, monkeypatch):
     before = model_file.read_bytes()
 
     def fails(*_):
@@ -210,11 +210,8 @@ def test_a_failed_save_leaves_the_old_file(pipeline, model_file, monkeypatch):
     must_raise(OSError, "disk full", ifair.save, pipeline["fair"], model_file)
     assert model_file.read_bytes() == before
     assert list(model_file.parent.iterdir()) == [model_file]
-
-
-def test_a_folder_that_does_not_exist_is_named(pipeline, tmp_path):
-    with pytest.raises(FileNotFoundError, match="nowhere does not exist; create it"):
-        ifair.save(pipeline, tmp_path / "nowhere" / "m.ifair")
+    nowhere = model_file.parent / "nowhere" / "m.ifair"
+    must_raise(FileNotFoundError, "nowhere does not exist; create it", ifair.save, pipeline, nowhere)
 
 
 def test_inspect_tells_versions_steps_and_parameters(pipeline, model_file):

@@ -44,9 +44,7 @@ def test_hypervolumes_are_areas_above_the_reference_and_a_tuned_threshold_takes_
     assert volumes["labels"]["consistent, linear"]["mean"] == pytest.approx(100 * 0.3 * 0.4)
     for family, labels in volumes["labels"].items():
         assert volumes["thresholds"][family]["mean"] >= labels["mean"] - 1e-9
-
-
-def test_ours_is_compared_with_the_best_of_every_kind(summary):
+    # Ours is compared with the best of every kind.
     ahead = summary["credit"]["ahead"]["labels"]
     assert ahead["rival"] == "penalty"
     assert ahead["ratio"] == pytest.approx(2.0)

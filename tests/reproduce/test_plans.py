@@ -90,12 +90,9 @@ def test_learned_methods_have_a_unit_for_each_size_and_rows_are_joined_again(rec
     assert "credit, masked, split 1" in labels
     rows = rows_by_split(records["classification"])["credit"]["ifair-b"][0]
     assert [row["setting"]["K"] for row in rows] == [4, 6]
-
-
-def test_later_experiments_take_the_setting_that_was_chosen_on_validation(records):
+    # Later experiments take the setting that was chosen on validation.
     assert choose_settings(records)["credit", "ifair-b", 1] == {"K": 6}
-    units = plan("obfuscation", PROFILE, records)
-    settings = {(u.case.dataset, u.case.method): u.case.setting for u in units}
+    settings = {(u.case.dataset, u.case.method): u.case.setting for u in plan("obfuscation", PROFILE, records)}
     assert settings["credit", "ifair-b"] == {"K": 6}
     assert settings["xing", "ifair-b"] is None  # nothing was run there
 

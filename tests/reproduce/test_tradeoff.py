@@ -24,14 +24,11 @@ def test_a_setting_is_chosen_on_validation_and_reported_on_test(summary):
     assert rules["balanced"]["full"]["test"]["yNN"] == expected
 
 
-def test_ours_is_compared_with_every_rival_split_by_split(summary):
+def test_ours_is_compared_with_every_rival_split_by_split_and_points_are_means_over_splits(summary):
     comparison = summary["comparisons"]["balanced"]["yNN"]["full"]
     assert comparison["difference"] == pytest.approx(0.2)
     assert comparison["low"] < 0.2 < comparison["high"]
     assert comparison["p"] is None  # two splits are too few
     assert set(summary["comparisons"]["balanced"]) == {"AUC", "yNN"}  # every measure on test
-
-
-def test_points_are_means_over_splits_of_every_setting(summary):
     assert [point["setting"]["name"] for point in summary["points"]["ifair-b"]] == ["useful", "fair"]
     assert summary["points"]["full"][0]["test"] == {"AUC": pytest.approx(0.7), "yNN": pytest.approx(0.2)}
