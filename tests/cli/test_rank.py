@@ -62,12 +62,6 @@ def test_json_tells_what_changed_in_every_query(applicants, given, tmp_path):
         assert query["minimum_held"]
 
 
-def test_a_shortage_is_explained(applicants, given, tmp_path):
-    done = do("rank", *given[:-1], "0.95", "-o", tmp_path / "ranked.csv")
-    assert "too few protected candidates" in done.stdout
-    assert "the places after them go by score" in done.stderr
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -95,7 +89,7 @@ def test_a_protected_number_needs_to_be_told_who_and_something_must_be_ranked_by
     assert "--score COLUMN or --model MODEL" in refuse("rank", *arguments, "--group", "age<=30", code=2)
 
 
-def test_a_share_below_the_one_asked_for_is_explained(folder, tmp_path):
+def test_a_shortage_and_a_share_below_the_one_asked_for_are_explained(folder, tmp_path):
     arguments = [folder / "people.csv", "--score", "rating", "-p", "sex", "--top", 10, "-o", tmp_path / "ranked.csv"]
     said = "A share below 40% can be enough"
     strict = do("rank", *arguments, "--group", "sex=f", "--min-share", 0.4)
@@ -103,6 +97,9 @@ def test_a_share_below_the_one_asked_for_is_explained(folder, tmp_path):
     least = minimum_counts(10, 0.4, 0.1)[-1]
     assert f"Of the first 10 it demands {least} ({least / 10:.1%}); --plain-share demands 4." in strict.stdout
     assert said not in do("rank", *arguments, "--group", "sex=f", "--min-share", 0).stdout
+    short = do("rank", *arguments[:-4], "--query", "team", "--min-share", 0.95, "-o", tmp_path / "ranked.csv")
+    assert "too few protected candidates" in short.stdout
+    assert "the places after them go by score" in short.stderr
     [changed] = ask("rank", *arguments, "--group", "sex=f", "--min-share", 0.4, "--plain-share")["queries"]
     assert changed["minimum"] == 4
     assert changed["share_after"] >= 0.4

@@ -26,13 +26,9 @@ N = 2_000
 OPTIONS = [
     {},
     {"squared": True},
-    {"p": 1.0},
-    {"p": 1.0, "squared": True},
-    {"p": 1.5},
-    {"p": 3.0, "squared": True},
-    {"p": 60.0},
-    {"output": "membership"},
-    {"output": "nearest"},
+    *({"p": p} for p in (1.0, 1.5, 60.0)),
+    *({"p": p, "squared": True} for p in (1.0, 3.0)),
+    *({"output": output} for output in ("membership", "nearest")),
     {"output": "nearest", "p": 3.0, "freeze_protected": True},
     {"freeze_protected": True},
 ]
