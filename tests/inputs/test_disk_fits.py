@@ -159,7 +159,11 @@ def test_what_is_missing_is_found_wherever_it_is(X, in_memory, tmp_path, value):
 
 @pytest.mark.parametrize(
     ("rows", "message"),
-    [(50, "column 2 holds values as large as 1e\\+70"), (2, "n_prototypes=3 needs at least 3"), (1, "minimum of 2 is")],
+    [
+        (50, "column 2 holds values as large as 1e\\+70"),
+        (2, "n_prototypes=3 needs at least 3 records"),
+        (1, "minimum of 2 is required"),
+    ],
 )
 def test_tables_that_cannot_work_are_refused_as_in_memory(X, in_memory, tmp_path, rows, message):
     np.save(tmp_path / "bad.npy", np.where(np.arange(N) == 2, 1e70, X[:50]) if rows == 50 else X[:rows])

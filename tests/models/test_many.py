@@ -231,11 +231,7 @@ def test_warnings_point_at_the_caller(X):
 
 
 @pytest.mark.parametrize(
-    ("ended_by", "said"),
-    [
-        (StopIteration, "ended by its callback after 3 iterations"),
-        (KeyboardInterrupt, "interrupted after 3 iterations"),
-    ],
+    ("ended_by", "said"), [(StopIteration, "ended by its callback"), (KeyboardInterrupt, "was interrupted")]
 )
 def test_what_was_found_is_kept_of_a_model_that_its_callback_ends_and_of_the_others(X, ended_by, said):
     def callback(iteration, loss, gradient_norm):
@@ -243,7 +239,7 @@ def test_what_was_found_is_kept_of_a_model_that_its_callback_ends_and_of_the_oth
             raise ended_by
 
     models = [IFair(3, callback=callback, n_restarts=1, random_state=0), *grid(max_iter=20)]
-    with pytest.warns(ConvergenceWarning, match=said):
+    with pytest.warns(ConvergenceWarning, match=f"{said} after 3 iterations"):
         fit_many(models, X)
     assert all(hasattr(model, "prototypes_") for model in models)
     assert models[0].n_iter_ <= 3
