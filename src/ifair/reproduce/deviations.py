@@ -87,12 +87,10 @@ def _compare_refits(results: Results) -> str:
     for task, utility in UTILITY.items():
         for dataset, by_model in (results["experiments"].get("downstream") or {}).get(task, {}).items():
             rules = (results["experiments"].get(task) or {}).get(dataset, {}).get("rules", {})
-            if not rules or "ifair-b" not in by_model.get("linear", {}):
-                continue
-            apart = (
-                by_model["linear"]["ifair-b"][utility]["mean"] - rules["balanced"]["ifair-b"]["test"][utility]["mean"]
-            )
-            said.append(f"{labels.dataset(dataset)} {utility} {add_sign(apart)}")
+            anew = by_model.get("linear", {}).get("ifair-b")
+            if rules and anew:
+                apart = anew[utility]["mean"] - rules["balanced"]["ifair-b"]["test"][utility]["mean"]
+                said.append(f"{labels.dataset(dataset)} {utility} {add_sign(apart)}")
     return f"iFair-b, fitted anew (on fewer splits): {', '.join(said)}" if said else NOT_RUN
 
 
@@ -121,8 +119,8 @@ DEVIATIONS: tuple[tuple[str, str | Effect], ...] = (
         "none: weights that differ by a common factor have the same minimum",
     ),
     (
-        "LFR always looks at labels (A_y > 0), averages squared errors over columns, smooths the kink of its parity, and "
-        "starts from records drawn by k-means++; the paper says nothing of the last three.",
+        "LFR always looks at labels (A_y > 0), averages squared errors over columns, smooths the kink of its parity, "
+        "and starts from records drawn by k-means++; the paper says nothing of the last three.",
         NOT_RUN,
     ),
     (
