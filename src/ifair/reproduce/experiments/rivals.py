@@ -166,7 +166,7 @@ def section(found: Any, results: Results) -> list[Block]:
         for rival, hint in found["left_out"].items()
     ]
     ours = {
-        dataset: _add_adversaries(one["ours"], (results["experiments"].get("obfuscation") or {}).get(dataset, {}))
+        dataset: _add_adversaries(one.get("ours", {}), (results["experiments"].get("obfuscation") or {}).get(dataset, {}))
         for task in labels.COLUMNS
         for dataset, one in found[task].items()
     }
