@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from ifair.core.arrays import Array, at_least, each, is_sparse, namespace, square, weigh, weigh_rows
-from ifair.core.mapping import Mapping, Parameters
+from ifair.core.mapping import Mapping, Parameters, Pullback
 from ifair.engines.engine import Engine
 
 Part = tuple[Array, tuple[Any, ...]]
@@ -36,8 +36,15 @@ class Term(ABC):
     extra: ClassVar[tuple[str, ...]] = ()
     """Names of the arrays in ``Parameters.extra`` that the term learns; ``finish`` returns their gradients."""
 
+    needs_all: ClassVar[bool] = False
+    """Whether :meth:`prepare_all` is asked in place of :meth:`prepare`; for engines that have room for it."""
+
     def prepare(self, engine: Engine, mapping: Mapping, parameters: Parameters) -> Any:
         """What must be known of all records before the walk; it is handed to the other two."""
+        return None
+
+    def prepare_all(self, engine: Engine, U: Array, parameters: Parameters) -> Any:
+        """The same from the memberships of all records, shape (M, K), which are then found only once."""
         return None
 
     @abstractmethod
@@ -195,10 +202,19 @@ class Objective:
         one number per fit, shape (B,).
         """
         mapping, terms = self.mapping, [term for _, term in self.terms]
-        known = [term.prepare(self.engine, mapping, parameters) for term in terms]
+        mapped: dict[int, tuple[Array, Pullback]] = {}
+        if any(term.needs_all for term in terms):
+            mapped = dict(self.engine.map(lambda X, rows: (rows.start, mapping.with_pullback(X, parameters))))
+        everybody = namespace(parameters.alpha).concat([U for U, _ in mapped.values()]) if mapped else None
+        known = [
+            term.prepare_all(self.engine, everybody, parameters)
+            if term.needs_all
+            else term.prepare(self.engine, mapping, parameters)
+            for term in terms
+        ]
 
         def block(X: Array, rows: slice) -> tuple[Any, ...]:
-            U, pullback = mapping.with_pullback(X, parameters)
+            U, pullback = mapped.get(rows.start) or mapping.with_pullback(X, parameters)
             parts = [term.block(ahead, X, U, rows, parameters) for term, ahead in zip(terms, known)]
             on_memberships = [d_memberships for d_memberships, _ in parts]
             gradients = [pullback(_mix(mixture, on_memberships)) for mixture in mixtures]
