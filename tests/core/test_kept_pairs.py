@@ -154,16 +154,16 @@ def test_memberships_are_found_once(rng, monkeypatch):
     assert sum(seen) == M
 
 
-class OtherEngine(LocalEngine):
-    """Whose records may be elsewhere."""
+class ManyAtOnce(LocalEngine):
+    batch_bytes = 2**20
 
 
-def test_nothing_is_kept_of_records_elsewhere_other_distances_and_large_tables(rng, monkeypatch):
+def test_nothing_is_kept_of_batches_other_distances_and_large_tables(rng, monkeypatch):
     X = draw_numbers(rng)
     assert isinstance(keep_pairs(LocalEngine(X), kernel_of(X)), KeptPairs)
-    assert keep_pairs(OtherEngine(X), kernel_of(X)) is None
+    assert keep_pairs(ManyAtOnce(X), kernel_of(X)) is None
     assert keep_pairs(LocalEngine(X), MinkowskiPairs(np.arange(6), 6, 3.0)) is None
-    monkeypatch.setattr(kept_pairs, "KEPT_BYTES", 8 * 2 * M * 5)
+    monkeypatch.setattr(kept_pairs, "KEPT_BYTES", 8 * M * (2 * 5 + kept_pairs.COPIES * (K + 2)))
     assert keep_pairs(LocalEngine(X), kernel_of(X)) is not None
     assert keep_pairs(LocalEngine(X), kernel_of(X, weighted=False)) is None
     assert keep_pairs(LocalEngine(X), kernel_of(X), DRAWN) is None

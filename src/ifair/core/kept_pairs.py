@@ -1,4 +1,4 @@
-"""The fairness loss (Def. 5) of records that stay in memory: what it needs of their inputs is found once and kept.
+"""The fairness loss (Def. 5) of a table that takes little memory: what it needs of the inputs is found once and kept.
 
 The sums are those of :class:`ifair.core.pairs.AllPairs` and :class:`ifair.core.pairs.Landmarks`. Inputs never change,
 which saves three things: they are laid out for tiles once; records are in an order in which those of a tile share
@@ -19,7 +19,10 @@ from ifair.core.pairs import EuclideanPairs, tiles
 from ifair.engines.engine import Engine, LocalEngine, add_in_order
 
 KEPT_BYTES = 256 * 2**20
-"""What may be kept of inputs, or of distances between them."""
+"""What inputs, memberships and distances between inputs may take together."""
+
+COPIES = 8
+"""Of memberships, distances to prototypes and sums, that are alive at the same time."""
 
 FEW_COLUMNS = 0.6
 """Share of the columns that two tiles have in common, on average, up to which picking them saves time."""
@@ -208,7 +211,7 @@ def keep_pairs(
     weights: Array | None = None,
     landmark_weights: Array | None = None,
 ) -> KeptPairs | None:
-    """The pairs of an engine's records, or those with landmarks; None where records or kernel are others, or too many.
+    """The pairs of an engine's records, or those with landmarks; None where they are elsewhere or take too much.
 
     Parameters
     ----------
@@ -219,13 +222,14 @@ def keep_pairs(
     weights, landmark_weights : arrays of shape (M,) and (L,), optional
         How much every record and every landmark counts; the latter 1 on average.
     """
-    if type(engine) is not LocalEngine or engine.batch_bytes or type(kernel) is not EuclideanPairs:
+    if not isinstance(engine, LocalEngine) or engine.batch_bytes or type(kernel) is not EuclideanPairs:
         return None
     M, L, dtype = engine.n_records, 0 if landmarks is None else len(landmarks), np.dtype(kernel.dtype)
-    n_kept = 2 * (M + L) * len(kernel.unprotected) + (0 if kernel.weighted else M * L or M * M)
-    if n_kept * dtype.itemsize > KEPT_BYTES:
+    n_distances = 0 if kernel.weighted else M * L or M * M
+    bytes_each = 8 * (2 * len(kernel.unprotected) + COPIES * kernel.width)
+    if (M + L) * bytes_each + n_distances * dtype.itemsize > KEPT_BYTES:
         return None
-    X = np.asarray(engine.X[:, kernel.unprotected], dtype=np.float64)
+    X = engine.take(np.arange(M))[:, kernel.unprotected]
     X = X - find_origin(X[spread_rows(M)])
     rows, tile_rows = sort_alike(X), kernel.tile_rows or engine.tile_rows
     cut = tiles(M, tile_rows)
