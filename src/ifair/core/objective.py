@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from ifair.core.arrays import Array, at_least, each, is_sparse, namespace, square, weigh, weigh_rows
+from ifair.core.arrays import Array, at_least, each, is_sparse, namespace, square, total_products, weigh, weigh_rows
 from ifair.core.mapping import Mapping, Parameters, Pullback
 from ifair.engines.engine import Engine
 
@@ -91,11 +91,12 @@ class Reconstruction(Term):
         xp, counted = namespace(X), V * self.columns
         from_records, from_prototypes = X @ counted.mT, U @ (counted @ V.mT)
         weighed = weigh_rows(U, self.sample_weight, rows)
-        loss = xp.sum(weighed * (from_prototypes - 2.0 * from_records), axis=(-2, -1))
+        error = from_prototypes - from_records
+        loss = total_products(weighed, error) - total_products(weighed, from_records)
         size = xp.sum(weigh(square(X) @ self.columns, self.sample_weight, rows))
         d_prototypes = 2.0 * ((weighed.mT @ U) @ counted - (weighed.mT @ X) * self.columns)
-        d_memberships = weigh_rows(2.0 * (from_prototypes - from_records), self.sample_weight, rows)
-        return (d_memberships, (loss + size, d_prototypes)), size
+        error *= 2.0
+        return (weigh_rows(error, self.sample_weight, rows), (loss + size, d_prototypes)), size
 
     def finish(self, known: None, sums: tuple[Any, ...], parameters: Parameters) -> tuple[Array, Parameters]:
         loss, d_prototypes = sums
