@@ -206,13 +206,7 @@ class Objective:
         mapped: dict[int, tuple[Array, Pullback]] = {}
         if any(term.needs_all for term in terms):
             mapped = dict(self.engine.map(lambda X, rows: (rows.start, mapping.with_pullback(X, parameters))))
-        everybody = namespace(parameters.alpha).concat([U for U, _ in mapped.values()]) if mapped else None
-        known = [
-            term.prepare_all(self.engine, everybody, parameters)
-            if term.needs_all
-            else term.prepare(self.engine, mapping, parameters)
-            for term in terms
-        ]
+        known = [self._prepare(term, mapped, parameters) for term in terms]
 
         def block(X: Array, rows: slice) -> tuple[Any, ...]:
             U, pullback = mapped.get(rows.start) or mapping.with_pullback(X, parameters)
@@ -230,6 +224,12 @@ class Objective:
                 gradient = gradient if direct is None else gradient + direct.times(share)
             results += [gradient.prototypes, gradient.alpha, *(gradient.extra[name] for name in self.extra)]
         return tuple(results)
+
+    def _prepare(self, term: Term, mapped: dict[int, tuple[Array, Pullback]], parameters: Parameters) -> Any:
+        if not term.needs_all:
+            return term.prepare(self.engine, self.mapping, parameters)
+        U = namespace(parameters.alpha).concat([U for U, _ in mapped.values()])
+        return term.prepare_all(self.engine, U, parameters)
 
 
 class _Sums(tuple[Any, ...]):
