@@ -109,7 +109,7 @@ def test_without_a_fairness_weight_nothing_is_evaluated_in_vain_where_batches_do
 
     monkeypatch.setattr(Objective, "sums", watched)
     fit_many([IFair(3, fairness_weight=0.0, n_restarts=2, max_iter=5, random_state=0)], X)
-    assert prepared[-1] == ["Reconstruction", "AllPairs"]  # the loss that is reported
+    assert prepared[-1] == ["Reconstruction", "KeptPairs"]  # the loss that is reported
     assert prepared[:-1]
     assert all(terms == ["Reconstruction"] for terms in prepared[:-1])
 
