@@ -17,11 +17,9 @@ from ifair.core.arrays import (
     Mask,
     at_least,
     column_sums,
-    find_origin,
     namespace,
     precision,
     row_sums,
-    spread_rows,
     total_products,
     zeros,
 )
@@ -84,8 +82,6 @@ class EuclideanSide:
     input_right: Array
     floor: Array
     input_floor: Array
-    # Where records have another value than most; of a part of a side, where some record has. None: not looked at.
-    departs: Array | None = None
 
     def __len__(self) -> int:
         return self.left.shape[-2]
@@ -98,22 +94,7 @@ class EuclideanSide:
             self.input_right[..., rows, :],
             self.floor[..., rows],
             self.input_floor[..., rows],
-            self._departs_in(rows),
         )
-
-    def _departs_in(self, rows: slice) -> Array | None:
-        if self.departs is None or self.departs.shape[0] < len(self):  # of a part of a part: what holds for the whole
-            return self.departs
-        departs: Array = namespace(self.departs).any(self.departs[rows], axis=0, keepdims=True)
-        return departs
-
-    def columns_with(self, other: "EuclideanSide") -> Any:
-        """Columns of the inputs that products with another side need; the norms, in the last two, always."""
-        if self.departs is None or other.departs is None:
-            return slice(None)
-        xp = namespace(self.departs)
-        both = xp.any(self.departs, axis=0) & xp.any(other.departs, axis=0)
-        return xp.nonzero(xp.concat([both, xp.ones(2, dtype=xp.bool, device=both.device)]))[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +115,6 @@ class EuclideanPairs:
         Precision inside a tile; sums over tiles are kept in double precision.
     tile_rows : int, optional
         Most records on each side of a tile, if not what suits the engine.
-    origin : ndarray of shape (len(unprotected),), optional
-        What inputs are measured from, best the value that most records have. Then columns in which all records of
-        either side have that value are left out of a tile's products: distances do not change, and where categories
-        are many that is most of the work.
     """
 
     unprotected: Indices
@@ -145,7 +122,6 @@ class EuclideanPairs:
     weighted: bool = True
     dtype: Any = np.float64
     tile_rows: int | None = None
-    origin: Array | None = None
 
     @property
     def width(self) -> int:
@@ -156,14 +132,13 @@ class EuclideanPairs:
         return len(self.unprotected) if self.weighted else 0
 
     def side(self, X: Array, U: Array, parameters: Parameters) -> EuclideanSide:
-        inputs = self._inputs(X)
+        inputs = X[:, self.unprotected]
         weighted_inputs = inputs * parameters.alpha[..., None, self.unprotected] if self.weighted else inputs
         left, right, norms = self.factor_memberships(U, parameters)
         input_norms = row_sums(weighted_inputs, inputs)
         input_left, input_right = self._factors(weighted_inputs, inputs, input_norms)
         floor, input_floor = self._floor(norms, input_norms), self._floor(input_norms, norms)
-        departs = None if self.origin is None else inputs != 0.0
-        return EuclideanSide(left, right, input_left, input_right, floor, input_floor, departs)
+        return EuclideanSide(left, right, input_left, input_right, floor, input_floor)
 
     def factor_memberships(self, U: Array, parameters: Parameters) -> tuple[Array, Array, Array]:
         """What gives squared distances of representations as a product, left and right, and their squared norms."""
@@ -171,10 +146,6 @@ class EuclideanPairs:
         weighted = U @ self._gram(parameters)
         norms = row_sums(weighted, U)
         return *self._factors(weighted, U, norms), norms
-
-    def _inputs(self, X: Array) -> Array:
-        inputs = X[:, self.unprotected]
-        return inputs if self.origin is None else inputs - self.origin
 
     def _centre_rows(self, U: Array) -> Array:
         # Only differences of memberships count. They are small where memberships are nearly even: keep their digits.
@@ -212,10 +183,8 @@ class EuclideanPairs:
     ) -> TileSums:
         # Tiles are worked on in place: the processor's cache holds two or three of them, not more.
         xp = namespace(a.left)
-        columns = a.columns_with(b)
-        b_inputs = b.input_right[..., columns]
         squared = xp.maximum(a.left @ b.right.mT, b.floor[..., None, :])
-        ratio = xp.maximum(a.input_left[..., columns] @ b_inputs.mT, b.input_floor[..., None, :])
+        ratio = xp.maximum(a.input_left @ b.input_right.mT, b.input_floor[..., None, :])
         ratio /= squared
         ratio **= 0.5
         if same:
@@ -235,18 +204,14 @@ class EuclideanPairs:
         if not self.weighted:
             return TileSums(loss, rows_a, rows_b, W[..., 0, :0])
         W /= ratio  # e / d*
-        product = W @ b_inputs[..., :-1]
-        cross = column_sums(a.input_right[..., columns][..., :-2], product[..., :-1])
-        if not isinstance(columns, slice):
-            full = xp.zeros((*cross.shape[:-1], self.n_shared), dtype=cross.dtype, device=cross.device)
-            full[..., columns[:-2]] = cross
-            cross = full
+        product = W @ b.input_right[..., :-1]
+        cross = column_sums(a.input_right[..., :-2], product[..., :-1])
         rows_a = xp.concat([rows_a, product[..., -1:]], axis=-1)
         rows_b = xp.concat([rows_b, xp.sum(W, axis=-2)[..., None]], axis=-1)
         return TileSums(loss, rows_a, rows_b, cross)
 
     def pull(self, X: Array, U: Array, rows: Array, parameters: Parameters) -> tuple[Array, Parameters]:
-        inputs = self._inputs(X) if self.weighted else None
+        inputs = X[:, self.unprotected] if self.weighted else None
         return self.pull_rows(U, rows, None if inputs is None else inputs * inputs, parameters)
 
     def pull_rows(self, U: Array, rows: Array, squares: Any, parameters: Parameters) -> tuple[Array, Parameters]:
@@ -307,15 +272,12 @@ def pair_kernel(
 
         (unprotected,) = engine.send(np.flatnonzero(counts))
         return MinkowskiPairs(unprotected, len(counts), p, weighted, dtype)
-    origin = None
     if engine.recorded or engine.batch_bytes:
-        # An accelerator would be waited for to pick columns. Where every record has the mean there is no distance.
+        # Where every record has the mean there is no distance.
         (squares,) = engine.fetch(*engine.sum(lambda X, _: (column_sums(X, X),)))
         counts = _leave_out(counts, counts & (squares == 0.0))
-    else:
-        origin = _find_origin(engine, counts)
     (unprotected,) = engine.send(np.flatnonzero(counts))
-    kernel = EuclideanPairs(unprotected, n_prototypes, weighted, dtype, origin=origin)
+    kernel = EuclideanPairs(unprotected, n_prototypes, weighted, dtype)
     if not single or counted:
         return kernel
     return engine.fastest_kernel(kernel, engine.n_records * (n_landmarks or engine.n_records))
@@ -335,20 +297,6 @@ NORMS = 2
 ALIGNED = 8
 """Numbers in a row, and rows in a tile, that libraries for devices want a multiple of."""
 
-
-def _find_origin(engine: Engine, counts: Mask) -> Array | None:
-    """The value that most records have in every column; None where tiles would still need most of the columns."""
-    records: Array = engine.fetch(engine.take(spread_rows(engine.n_records)))[0][:, counts]
-    origin = find_origin(records)
-    in_tile = 1.0 - np.mean(records == origin, axis=0) ** engine.tile_rows
-    if np.sum(in_tile**2) > WORTH_PICKING * len(origin):
-        return None
-    sent: Array = engine.send(origin)[0]
-    return sent
-
-
-WORTH_PICKING = 0.5
-"""Share of the columns above which all take part in the products of a tile: to pick some takes time too."""
 
 STRIPE_BYTES = 128 * 2**20
 """What the stripes' own sums may take together."""
