@@ -125,6 +125,7 @@ def _tasks(models: Sequence[PrototypeModel], engine: Engine, table: Table, known
             task = task._replace(
                 objective=_with_weights(task.objective, weights),
                 reported=task.reported and _with_weights(task.reported, weights),
+                rehearsed=task.rehearsed and _with_weights(task.rehearsed, weights),
             )
         else:
             drawn[same] = task = model._task(engine, table, about)
