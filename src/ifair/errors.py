@@ -126,9 +126,14 @@ def name_setting(parameter: str, value: object) -> str:
     >>> with parameters_as_flags():
     ...     name_setting("keep", ["home town"])
     "--keep 'home town'"
+    >>> with parameters_as_flags():
+    ...     name_setting("force", True)
+    '--force'
     """
     if not _FLAGS.get():
         return f"{parameter}={value!r}"
+    if value is True:
+        return f"--{parameter}"
     values = value if isinstance(value, list) else [value]
     return " ".join(f"--{parameter} {shlex.quote(str(one))}" for one in values)
 
