@@ -10,6 +10,8 @@ from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
 
+__all__ = ["IfairError", "MissingExtra"]
+
 # Of files, which often share an ending: 0.8 lets one or two letters of a short name differ.
 FILES_CUTOFF = 0.8
 # Packages that pip knows by another name than `import` does.
