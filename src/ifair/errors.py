@@ -112,10 +112,15 @@ def unknown_name(kind: str, name: object, known: Iterable[object], where: str = 
     return IfairError(f"no {kind} {name!r}{where}{suggest_name(name, known) or '.'} Known: {listed}")
 
 
-def check_choice(parameter: str, value: object, known: Iterable[object]) -> None:
-    """Refuse a value that is none of those known."""
-    if value not in (known := list(known)):
-        raise unknown_name(parameter, value, known)
+def check_known(kind: str, name: object, known: Iterable[object]) -> None:
+    """Refuse a name that is not among those known."""
+    if name not in (known := list(known)):
+        raise unknown_name(kind, name, known)
+
+
+def wrong_choice(parameter: str, value: object, choices: Iterable[object]) -> IfairError:
+    """The error for a parameter that takes one of a few values, and got another."""
+    return IfairError(f"{parameter} must be one of {', '.join(map(repr, choices))}, got {value!r}")
 
 
 def name_setting(parameter: str, value: object) -> str:

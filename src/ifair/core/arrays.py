@@ -4,6 +4,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -34,6 +35,11 @@ def _other_namespace(kind: type, x: Any) -> Any:
 
 _NAMESPACES: dict[type, Any] = {}
 """The namespaces found so far: looking them up anew takes as long as a small operation on a device."""
+
+
+def is_number(x: Any) -> bool:
+    """Whether this is a real number; True and False are none."""
+    return isinstance(x, Real) and not isinstance(x, bool | np.bool_)
 
 
 def is_tensor(x: Any) -> bool:
