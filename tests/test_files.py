@@ -117,7 +117,7 @@ def test_a_file_of_another_kind_is_replaced_by_force_alone(tmp_path, found):
         if kind == found or (kind, found) == ("table", "text"):
             check_output(path, kind)
             continue
-        must_raise(IfairError, f"is there already and is .*, not {KINDS[kind]}.*--force", check_output, path, kind)
+        must_raise(IfairError, f"is there already and is .*, not {KINDS[kind]}.*force=True", check_output, path, kind)
         check_output(path, kind, force=True)
 
 

@@ -64,6 +64,12 @@ def test_every_public_name_is_in_the_reference(package):
     assert missing in ([], ["__version__"])
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_every_name_of_the_reference_is_exported_where_it_says(name):
+    module, _, last = name.rpartition(".")
+    assert last in importlib.import_module(module).__all__
+
+
 def test_pages_and_examples_import_public_names_only():
     documented = {id(import_name(name)) for name in NAMES}
     pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "examples").glob("*.py")]

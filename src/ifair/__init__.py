@@ -1,7 +1,8 @@
 """Individually fair representations of people's records (iFair, ICDE 2019)."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ifair.lazy_names import load_on_first_use
 
 if TYPE_CHECKING:
     from ifair.encode import Encoder
@@ -32,26 +33,18 @@ __all__ = [
 
 # Where each public name lives. Loaded on first use: `ifair --help` needs neither numpy nor scikit-learn.
 _HOME = {
-    "ConsistentClassifier": "ifair.models.consistent",
-    "ConsistentRegressor": "ifair.models.consistent",
-    "Encoder": "ifair.encode",
-    "FAStarIR": "ifair.ranking",
-    "IFair": "ifair.models.ifair",
-    "LFR": "ifair.models.lfr",
-    "Similarity": "ifair.similarity",
-    "fit_many": "ifair.models.many",
-    "inspect": "ifair.persist",
-    "load": "ifair.persist",
-    "save": "ifair.persist",
-    "score": "ifair.persist",
+    "ConsistentClassifier": "models.consistent",
+    "ConsistentRegressor": "models.consistent",
+    "Encoder": "encode",
+    "FAStarIR": "ranking",
+    "IFair": "models.ifair",
+    "LFR": "models.lfr",
+    "Similarity": "similarity",
+    "fit_many": "models.many",
+    "inspect": "persist",
+    "load": "persist",
+    "save": "persist",
+    "score": "persist",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = load_on_first_use(__name__, _HOME, __all__)

@@ -1,9 +1,9 @@
 """Where records come from: the datasets of the paper (`ifair.datasets`), and your own tables (`ifair.tables`)."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ifair.errors import IfairError as DataError
+from ifair.lazy_names import load_on_first_use
 
 if TYPE_CHECKING:
     from ifair.datasets.applicants import make_applicants
@@ -59,12 +59,4 @@ _HOME = {
     "thirds": "datasets.thirds",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(f"ifair.{_HOME[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = load_on_first_use(__name__, _HOME, __all__)

@@ -10,6 +10,8 @@ from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
 
+__all__ = ["IfairError", "MissingExtra"]
+
 # Of files, which often share an ending: 0.8 lets one or two letters of a short name differ.
 FILES_CUTOFF = 0.8
 # Packages that pip knows by another name than `import` does.
@@ -110,10 +112,15 @@ def unknown_name(kind: str, name: object, known: Iterable[object], where: str = 
     return IfairError(f"no {kind} {name!r}{where}{suggest_name(name, known) or '.'} Known: {listed}")
 
 
-def check_choice(parameter: str, value: object, known: Iterable[object]) -> None:
-    """Refuse a value that is none of those known."""
-    if value not in (known := list(known)):
-        raise unknown_name(parameter, value, known)
+def check_known(kind: str, name: object, known: Iterable[object]) -> None:
+    """Refuse a name that is not among those known."""
+    if name not in (known := list(known)):
+        raise unknown_name(kind, name, known)
+
+
+def wrong_choice(parameter: str, value: object, choices: Iterable[object]) -> IfairError:
+    """The error for a parameter that takes one of a few values, and got another."""
+    return IfairError(f"{parameter} must be one of {', '.join(map(repr, choices))}, got {value!r}")
 
 
 def name_setting(parameter: str, value: object) -> str:
@@ -126,9 +133,14 @@ def name_setting(parameter: str, value: object) -> str:
     >>> with parameters_as_flags():
     ...     name_setting("keep", ["home town"])
     "--keep 'home town'"
+    >>> with parameters_as_flags():
+    ...     name_setting("force", True)
+    '--force'
     """
     if not _FLAGS.get():
         return f"{parameter}={value!r}"
+    if value is True:
+        return f"--{parameter}"
     values = value if isinstance(value, list) else [value]
     return " ".join(f"--{parameter} {shlex.quote(str(one))}" for one in values)
 

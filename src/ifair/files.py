@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from ifair.errors import IfairError, missing_file
+from ifair.errors import IfairError, missing_file, name_setting
 
 # What this library writes, by a word; the formats of results (see ``ifair.results``) are kinds too.
 KINDS = {
@@ -63,7 +63,7 @@ def check_output(
         if found not in (kind, None) and (found, kind) != ("text", "table"):
             raise IfairError(
                 f"{path} is there already and is {KINDS.get(found, found)}, not {KINDS[kind]}: "
-                "give the output another name, or replace the file with --force"
+                f"give the output another name, or replace the file with {name_setting('force', True)}"
             )
 
 

@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ifair.core import cut
 from ifair.core import smooth as core
-from ifair.core.edges import components, edges_of, is_tensor, on_host, to_kind_of, to_numpy
+from ifair.core.arrays import is_tensor, to_host
+from ifair.core.edges import components, edges_of, on_host, to_kind_of
 from ifair.core.nearest import Reference
 from ifair.core.neighbour_graph import check_others, graph_of, search_neighbours, squared_reach, tensor_graph_of
 from ifair.errors import IfairError, warn_user
@@ -216,7 +217,7 @@ def smooth_with_certificate(
         return Smoothing(values + 0, 0.0, 0.0, 0.0, 0, True)
     if math.isinf(strength):
         component = components(on_host(edges))
-        columns = [core.component_means(column, component) for column in _columns(to_numpy(values))]
+        columns = [core.component_means(column, component) for column in _columns(to_host(values))]
         return Smoothing(_like(columns, values), 0.0, 0.0, 0.0, 0, True)
     found = [
         core.PENALTIES[penalty](to_kind_of(edges.weight, column), edges, strength, tol=tol, max_iter=max_iter)
@@ -278,7 +279,7 @@ def minimum_cut(gains: Any, graph: Any, strength: float) -> Any:
     array([ True,  True,  True, False, False])
     """
     _check_rule(strength)
-    values = _floats(to_numpy(gains), "gains")
+    values = _floats(to_host(gains), "gains")
     if values.ndim != 1:
         raise IfairError(f"gains must be one-dimensional, got the shape {values.shape}")
     edges = edges_of(graph, len(values), gains.device if is_tensor(gains) else None)
@@ -289,8 +290,8 @@ def minimum_cut(gains: Any, graph: Any, strength: float) -> Any:
         start = None if dual is None else to_kind_of(edges.weight, dual)
         there = to_kind_of(edges.weight, values)
         found = core.smooth_absolute(there, edges, strength, tol=tol, max_iter=10_000, start=start)
-        result = (to_numpy(found.scores), found.objective, found.gap, found.n_iter, found.converged)
-        return core.Smoothed(*result, to_numpy(found.dual))
+        result = (to_host(found.scores), found.objective, found.gap, found.n_iter, found.converged)
+        return core.Smoothed(*result, to_host(found.dual))
 
     return _like([cut.best_decision(values, on_host(edges), strength, solve=solve)], gains)
 
@@ -552,5 +553,5 @@ def _like(columns: list[Any], values: Any) -> Any:
 
         tensors = [torch.as_tensor(column, device=values.device) for column in columns]
         return tensors[0] if values.ndim == 1 else torch.stack(tensors, dim=1).reshape(values.shape)
-    arrays = [to_numpy(column) for column in columns]
+    arrays = [to_host(column) for column in columns]
     return arrays[0] if np.ndim(values) == 1 else np.stack(arrays, axis=1).reshape(np.shape(values))

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ifair import IFair
+from ifair import IFair, fit_many
 from ifair.core.arrays import at_least, namespace
 from ifair.core.lfr_terms import GroupParity, LabelCrossEntropy
 from ifair.core.mapping import Mapping, Parameters
@@ -194,18 +194,39 @@ class DecisiveIFair(IFair):
 
     entropy_weight = 0.0
 
-    def _objective(self, *arguments, **options):
-        objective = super()._objective(*arguments, **options)
-        return replace(objective, terms=(*objective.terms, (self.entropy_weight, MembershipEntropy())))
+    def _weights(self, *arguments):
+        return *super()._weights(*arguments), self.entropy_weight
+
+    def _terms(self, *arguments):
+        return *super()._terms(*arguments), MembershipEntropy()
 
 
-def test_a_term_of_ones_own_shapes_what_an_estimator_learns(rng):
+def decide(entropy_weight, **options):
+    model = DecisiveIFair(K, init="k-means++", n_restarts=1, tol=0.1, random_state=0, **options)
+    model.entropy_weight = entropy_weight
+    return model
+
+
+def mean_entropy(model, X):
+    U = model.membership(X)
+    return -np.sum(U * np.log(U + 1e-300)) / len(X)
+
+
+@pytest.mark.parametrize("fairness_weight", [1.0, 0.0])
+def test_a_term_of_ones_own_shapes_what_an_estimator_learns(rng, fairness_weight):
     X, _ = draw(rng)
-    plain, decisive = (DecisiveIFair(K, init="k-means++", n_restarts=1, tol=0.1, random_state=0) for _ in range(2))
-    decisive.entropy_weight = 5.0
+    plain, decisive = (decide(weight, fairness_weight=fairness_weight).fit(X) for weight in (0.0, 5.0))
+    assert mean_entropy(decisive, X) < 0.5 * mean_entropy(plain, X)
 
-    def entropy(model):
-        U = model.fit(X).membership(X)
-        return -np.sum(U * np.log(U + 1e-300))
 
-    assert entropy(decisive) < 0.5 * entropy(plain)
+@pytest.mark.parametrize("fairness_weight", [1.0, 0.0])
+@pytest.mark.parametrize("batch_bytes", [0, 10**9])
+def test_a_term_of_ones_own_has_its_own_weight_alone_and_among_many(rng, monkeypatch, fairness_weight, batch_bytes):
+    X, _ = draw(rng)
+    alone = [decide(weight, fairness_weight=fairness_weight).fit(X) for weight in (0.3, 5.0)]
+    monkeypatch.setattr(LocalEngine, "batch_bytes", batch_bytes)
+    together = fit_many([decide(weight, fairness_weight=fairness_weight) for weight in (0.3, 5.0)], X)
+    for one, other in zip(alone, together, strict=True):
+        own = one.entropy_weight * mean_entropy(one, X)
+        assert one.loss_ == pytest.approx(one.utility_loss_ + fairness_weight * one.fairness_loss_ + own)
+        assert other.loss_ == pytest.approx(one.loss_, rel=1e-6)

@@ -86,6 +86,14 @@ def test_evaluated_at_once_every_model_takes_the_steps_that_it_takes_alone(X, ba
     assert (max(batched, default=0) > 1) == ("p" not in options)
 
 
+def test_every_model_rehearses_with_its_own_weights(X, monkeypatch):
+    monkeypatch.setattr("ifair.models.ifair.REHEARSED_FROM", 50)
+    monkeypatch.setattr("ifair.models.ifair.REHEARSED", 25)
+    models = grid((3,), pairs=20)
+    together, alone = fit_many(models, X), [clone(model).fit(X) for model in models]
+    assert_alike(together, alone, 0.0)
+
+
 def test_evaluated_at_once_models_end_about_as_low_as_alone(X, batched):
     models = fit_many(grid((3,), max_iter=100, tol=1e-5), X)
     alone = [clone(model).fit(X) for model in models]

@@ -10,7 +10,7 @@ from refusals import must_raise
 from ifair.data import DataError
 from ifair.errors import parameters_as_flags
 from ifair.evaluate.splits import split_table
-from ifair.tables import checked_table, column_doubts
+from ifair.tables import checked_table, column_warnings
 from ifair.tables.checked_table import check_table
 from ifair.tables.roles import Roles, read_roles, read_similarity
 
@@ -231,8 +231,8 @@ def test_every_column_is_looked_at_once(people, monkeypatch):
         looked.append(column.name)
         return find(column)
 
-    find = column_doubts.find_doubt
-    monkeypatch.setattr(column_doubts, "find_doubt", watch)
+    find = column_warnings.find_doubt
+    monkeypatch.setattr(column_warnings, "find_doubt", watch)
     monkeypatch.setattr(checked_table, "find_doubt", watch)
     checked = check_table(people, ROLES)
     assert checked.to_dataset().frame.columns.tolist() == checked.attributes

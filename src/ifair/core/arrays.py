@@ -1,8 +1,10 @@
 """The array type of the mathematics, and which library it belongs to; records whose products take little time."""
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -33,6 +35,22 @@ def _other_namespace(kind: type, x: Any) -> Any:
 
 _NAMESPACES: dict[type, Any] = {}
 """The namespaces found so far: looking them up anew takes as long as a small operation on a device."""
+
+
+def is_number(x: Any) -> bool:
+    """Whether this is a real number; True and False are none."""
+    return isinstance(x, Real) and not isinstance(x, bool | np.bool_)
+
+
+def is_tensor(x: Any) -> bool:
+    """Whether this is a tensor of PyTorch; does not import it."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(x, torch.Tensor)
+
+
+def to_host(x: Any) -> Any:
+    """A tensor as a NumPy array; anything else as it is."""
+    return x.detach().cpu().numpy() if is_tensor(x) else x
 
 
 @lru_cache

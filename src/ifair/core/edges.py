@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from ifair.core.arrays import Array, Indices, namespace
+from ifair.core.arrays import Array, Indices, is_tensor, namespace, to_host
 from ifair.errors import IfairError
 
 
@@ -116,15 +116,7 @@ def _edges_of_tensor(graph: Any) -> Edges:
 
 
 def on_host(edges: Edges) -> Edges:
-    return Edges(to_numpy(edges.first), to_numpy(edges.second), to_numpy(edges.weight), edges.n_people)
-
-
-def is_tensor(values: Any) -> bool:
-    return type(values).__module__.partition(".")[0] == "torch"
-
-
-def to_numpy(values: Any) -> Any:
-    return values.detach().cpu().numpy() if is_tensor(values) else values
+    return Edges(to_host(edges.first), to_host(edges.second), to_host(edges.weight), edges.n_people)
 
 
 def to_kind_of(like: Any, values: Any) -> Any:

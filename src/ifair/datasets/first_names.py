@@ -8,7 +8,7 @@ from importlib import import_module
 
 from ifair.datasets.about import DataFile, Origin
 from ifair.datasets.local_files import read_file
-from ifair.errors import check_choice, require_extra
+from ifair.errors import check_known, require_extra
 
 _HOMES = (
     "https://www2.census.gov/topics/genealogy/1990surnames",
@@ -32,7 +32,7 @@ def infer_genders(
     names: Iterable[str], names_list: str = "census", download_if_missing: bool = True
 ) -> list[str | None]:
     """Infer genders from names such as ``"Mary"``, ``"Mary Ann Smith"`` or ``"Mary & Linda"``, who must agree."""
-    check_choice("list of first names", names_list, LISTS)
+    check_known("list of first names", names_list, LISTS)
     people = [[p.strip() for p in _SEVERAL_PEOPLE.split(name) if p.strip()] for name in names]
     everyone = sorted({person for several in people for person in several})
     share_female = _read_census(download_if_missing) if names_list == "census" else _open_nomquamgender()

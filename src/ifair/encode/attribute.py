@@ -9,8 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import infer_dtype
 
-from ifair.doubts import count_many_categories, find_doubt, is_called_an_id
 from ifair.errors import IfairError, name_setting, warn_user
+from ifair.unsuitable_columns import count_many_categories, find_doubt, is_called_an_id
 
 # What pandas finds in a column -> what we call it. Anything else cannot be encoded.
 _HOLDS = {

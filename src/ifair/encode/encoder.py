@@ -16,7 +16,7 @@ from ifair.encode.attribute import Attribute, check_attributes, robust_size
 from ifair.encode.cell_by_cell import Cells, encode_cells
 from ifair.encode.column_names import INFREQUENT, MISSING, check_unambiguous, find_positions, format_suffix
 from ifair.encode.table_forms import FEW, detect_form, read_cells, shape_matrix, to_pandas, to_polars
-from ifair.errors import IfairError
+from ifair.errors import IfairError, wrong_choice
 
 FLAG = 10.0
 """``scale="attribute"``: a flag counts a hundredth of a category. What is filled in is neither like nor unlike."""
@@ -388,7 +388,7 @@ class Encoder(TransformerMixin, BaseEstimator):
 
 def _check_option(parameter: str, value: Any, options: tuple[str, ...]) -> None:
     if not isinstance(value, str) or value not in options:
-        raise IfairError(f"{parameter} must be one of {', '.join(map(repr, options))}, got {value!r}")
+        raise wrong_choice(parameter, value, options)
 
 
 def _transform_array(transformer: Any, X: NDArray[Any]) -> NDArray[Any]:

@@ -24,6 +24,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ifair.evaluate.statistics import compare, spread
 
+__all__ = ["hypervolume", "pareto_front"]
+
 COIN = {"AUC": 0.5, "MAP": 0.0, "yNN": 0.5}
 """What tossing a coin for everybody reaches, or in a ranking with long queries comes close to."""
 

@@ -7,6 +7,8 @@ import numpy as np
 
 from ifair.errors import IfairError
 
+__all__ = ["choose"]
+
 
 def harmonic_mean(a: float, b: float) -> float:
     """2 a b / (a + b); 0 where either is 0 or less."""

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from ifair.core.arrays import to_host
 from ifair.engines.sharded import ShardedEngine
 from ifair.errors import IfairError, nearest_name
 from ifair.inputs.disk import check_finite
@@ -23,7 +24,6 @@ from ifair.inputs.table import (
     find_names,
     is_collection,
     map_array,
-    to_host,
 )
 
 

@@ -1,6 +1,7 @@
 """Functions of raw tables, text and gaps included, on collections of Dask and Spark: lazily, partition by partition."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,44 @@ from numpy.typing import NDArray
 from ifair.inputs.table import is_collection, is_spark_frame
 
 Function = Callable[[Any], NDArray[Any]]
+Method = Callable[[Any, Any], Any]
 
 
 def is_on_cluster(X: Any) -> bool:
     """Whether this is a collection of Dask or a data frame of Spark; imports neither."""
     return is_collection(X) or is_spark_frame(X)
+
+
+def refuse_cluster(X: Any, what: str) -> None:
+    """Refuse a table on a cluster, where ``what`` compares everybody with everybody."""
+    if is_on_cluster(X):
+        raise TypeError(
+            f"{what} needs everybody in one place, got {type(X).__name__}: the exact "
+            "graph compares each with all the others, across partitions too. Use a sample of the collection (Dask: "
+            "X.sample(frac=0.01).compute(), Spark: X.sample(0.01).toPandas()); predict, predict_proba and "
+            "decision_function of the fitted model then run on the whole collection, lazily"
+        )
+
+
+def lazy_on_clusters(describe: Callable[[Any], tuple[Sequence[str], Any]]) -> Callable[[Method], Method]:
+    """Have a model's method of X also take tables on a cluster, partition by partition: it need not ask where X is.
+
+    Parameters
+    ----------
+    describe : callable
+        From the model to names and dtype of what the method returns, as for :func:`map_partitions`.
+    """
+
+    def decorate(method: Method) -> Method:
+        @wraps(method)
+        def anywhere(model: Any, X: Any) -> Any:
+            if is_on_cluster(X):
+                return map_partitions(X, getattr(model, method.__name__), *describe(model))
+            return method(model, X)
+
+        return anywhere
+
+    return decorate
 
 
 def map_partitions(X: Any, function: Function, names: Sequence[str], dtype: Any) -> Any:

@@ -14,6 +14,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from ifair.core.arrays import is_tensor, to_host
 from ifair.engines.engine import Engine, LocalEngine, blocks, open_engine
 from ifair.engines.streamed import ChunkReader
 from ifair.errors import IfairError
@@ -259,25 +260,14 @@ def open_table(
     return MemoryTable(X, validate, **options)
 
 
-def is_tensor(x: Any) -> bool:
-    """Whether this is a tensor of PyTorch; does not import it."""
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(x, torch.Tensor)
-
-
 def is_collection(x: Any) -> bool:
     """Whether this is an array or a data frame of Dask; does not import it."""
-    return "dask" in sys.modules and sys.modules["dask"].is_dask_collection(x)
+    return "dask" in sys.modules and bool(sys.modules["dask"].is_dask_collection(x))
 
 
 def is_spark_frame(x: Any) -> bool:
     """Whether this is a data frame of Spark; does not import it."""
     return "pyspark" in sys.modules and type(x).__module__.startswith("pyspark.sql.") and hasattr(x, "mapInPandas")
-
-
-def to_host(x: Any) -> Any:
-    """A tensor as a NumPy array; anything else as it is."""
-    return x.detach().cpu().numpy() if is_tensor(x) else x
 
 
 def find_names(columns: Sequence[Any], what: Any) -> list[str]:

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace
 
+from ifair.core.arrays import to_host
 from ifair.engines.engine import blocks
 from ifair.engines.torch import TorchEngine
 from ifair.errors import IfairError
-from ifair.inputs.table import MemoryTable, RowMap, Validate, fill_result, to_host
+from ifair.inputs.table import MemoryTable, RowMap, Validate, fill_result
 
 
 class TensorTable(MemoryTable):

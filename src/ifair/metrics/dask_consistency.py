@@ -1,6 +1,5 @@
 """Consistency of collections of Dask: a graph of small tasks, nothing computed before it is asked for."""
 
-import sys
 from typing import Any
 
 import numpy as np
@@ -8,15 +7,11 @@ from numpy.typing import NDArray
 
 from ifair.core.nearest import nearest
 from ifair.errors import IfairError
+from ifair.inputs.table import is_collection
 from ifair.metrics.arguments import Floats, check_matrix
 
 Nearest = tuple[Floats, NDArray[Any]]
 """Squared distances to the nearest records found so far, and their outcomes, both of shape (rows, at most k)."""
-
-
-def is_lazy(x: Any) -> bool:
-    """Whether this is a collection of Dask; does not import it."""
-    return "dask" in sys.modules and bool(sys.modules["dask"].is_dask_collection(x))
 
 
 def lazy_consistency_per_person(
@@ -42,7 +37,7 @@ def lazy_consistency_per_person(
             "neighbours, similarity and query are not for collections of Dask: give X, or compute them first"
         )
     k = 10 if k is None else k
-    if not (is_lazy(y) and is_lazy(X)):
+    if not (is_collection(y) and is_collection(X)):
         raise IfairError("give outcomes and attributes both as collections of Dask, or neither")
     if getattr(y, "ndim", 0) != 1:
         raise IfairError(f"outcomes in a collection of Dask must be one column, got {getattr(y, 'ndim', 0)} dimensions")

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ifair.errors import IfairError
+from ifair.inputs.table import is_collection
 from ifair.metrics.arguments import Floats, Ints, average, average_defined, check_weights, split_by_query
-from ifair.metrics.dask_consistency import is_lazy, lazy_consistency_per_person
+from ifair.metrics.dask_consistency import lazy_consistency_per_person
 from ifair.metrics.neighbours import PeerOptions, average_neighbours, resolve_neighbours
 from ifair.similarity import Similarity
 
@@ -77,7 +78,7 @@ def consistency(
     0.75
     """
     person = consistency_per_person(y, X, **options)
-    if is_lazy(y) or is_lazy(X):
+    if is_collection(y) or is_collection(X):
         if sample_weight is not None:
             raise IfairError("sample_weight needs arrays in memory: compute() the collections of Dask first")
         return person.mean()  # a collection of Dask
@@ -90,7 +91,7 @@ def consistency_per_person(y: ArrayLike, X: ArrayLike | None = None, **options: 
     Averaged by group (for instance in fairlearn's MetricFrame, as ``y_pred``) it tells which group is
     treated less consistently.
     """
-    if is_lazy(y) or is_lazy(X):
+    if is_collection(y) or is_collection(X):
         return lazy_consistency_per_person(y, X, **options)
     near, apart = compare_with_neighbours(y, X, **options)
     return np.asarray(1 - average_neighbours(apart, near))

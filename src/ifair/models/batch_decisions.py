@@ -14,6 +14,8 @@ from ifair.models.validation import check_choice
 from ifair.similarity import Similarity
 from ifair.similarity.peers import Peers
 
+__all__ = ["BatchDecisions"]
+
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ifair.encode.table_forms import to_pandas
 from ifair.errors import IfairError
-from ifair.inputs.partitions import is_on_cluster, map_partitions
+from ifair.inputs.partitions import lazy_on_clusters
 from ifair.models.consistent_model import ConsistentModel
 
 Floats = NDArray[np.float64]
@@ -23,6 +23,10 @@ Floats = NDArray[np.float64]
 
 def _inner_has(method: str) -> Callable[[Any], bool]:
     return lambda model: hasattr(model._find_inner(), method)
+
+
+def _class_names(model: Any) -> list[str]:
+    return [str(name) for name in model.classes_]
 
 
 class ConsistentClassifier(ClassifierMixin, ConsistentModel):
@@ -125,27 +129,23 @@ class ConsistentClassifier(ClassifierMixin, ConsistentModel):
     """
 
     @available_if(_inner_has("predict_proba"))
+    @lazy_on_clusters(lambda model: (_class_names(model), float))
     def predict_proba(self, X: Any) -> Floats:
         """Probability of every class, one person at a time, shape (n_people, n_classes); lazy of Dask and Spark."""
-        if is_on_cluster(X):
-            return map_partitions(X, self.predict_proba, [str(name) for name in self.classes_], float)
         if self._changes_nothing():
             return self._ask_inner("predict_proba", X)
         scores = self._score_newcomers(X)
         return np.column_stack([1.0 - scores, scores]) if scores.ndim == 1 else scores
 
+    @lazy_on_clusters(lambda model: (["score"] if len(model.classes_) == 2 else _class_names(model), float))
     def decision_function(self, X: Any) -> Floats:
         """Scores one person at a time; of two classes above 0 for the second; lazy of Dask and Spark."""
-        if is_on_cluster(X):
-            names = ["score"] if len(self.classes_) == 2 else [str(name) for name in self.classes_]
-            return map_partitions(X, self.decision_function, names, float)
         scores = self._score_newcomers(X)
         return scores - 0.5 if scores.ndim == 1 and self._method == "predict_proba" else scores
 
+    @lazy_on_clusters(lambda model: (["prediction"], model.classes_.dtype))
     def predict(self, X: Any) -> NDArray[Any]:
         """The class with the highest score, one person at a time; lazy of Dask and Spark."""
-        if is_on_cluster(X):
-            return map_partitions(X, self.predict, ["prediction"], self.classes_.dtype)
         if self._changes_nothing():
             return self._ask_inner("predict", X)
         scores = self.decision_function(X)
@@ -221,10 +221,9 @@ class ConsistentRegressor(RegressorMixin, ConsistentModel):
     (80,)
     """
 
+    @lazy_on_clusters(lambda _: (["prediction"], float))
     def predict(self, X: Any) -> Floats:
         """Predictions one person at a time, shape (n_people,); lazy of Dask and Spark."""
-        if is_on_cluster(X):
-            return map_partitions(X, self.predict, ["prediction"], float)
         return self._score_newcomers(X)
 
     def _find_inner(self) -> Any:

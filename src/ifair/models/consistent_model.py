@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from ifair.encode.table_forms import FEW, detect_form, to_pandas
 from ifair.errors import IfairError, warn_user
 from ifair.graph import Smoothing, minimum_cut, neighbour_graph, newcomer_scores, select, smooth_with_certificate
-from ifair.inputs.partitions import is_on_cluster
+from ifair.inputs.partitions import refuse_cluster
 from ifair.models.batch_decisions import BatchDecisions, check_groups, select_by_group
 from ifair.models.validation import check_choice, check_positive_integer, protected_columns
 from ifair.similarity import Similarity
@@ -104,7 +104,7 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
             graph of people everybody counts once.
         """
         self._check_parameters()
-        self._refuse_cluster("fit", X)
+        refuse_cluster(X, f"fit of {type(self).__name__}")
         frame = to_pandas(self, X, reset=True)
         target = self._check_target(y)
         check_consistent_length(frame, target)
@@ -264,19 +264,10 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
     def _read(self, X: Any) -> tuple[pd.DataFrame, Floats]:
         """The columns to compare people by, and what the inner model says of them."""
         check_is_fitted(self)
-        self._refuse_cluster("scores and decide", X)
+        refuse_cluster(X, f"scores and decide of {type(self).__name__}")
         frame = to_pandas(self, X, reset=False)
         model_scores = self._call_inner(self._take_seen(X, frame))
         return self._take_comparable(frame), model_scores
-
-    def _refuse_cluster(self, method: str, X: Any) -> None:
-        if is_on_cluster(X):
-            raise TypeError(
-                f"{method} of {type(self).__name__} needs everybody in one place, got {type(X).__name__}: the exact "
-                "graph compares each with all the others, across partitions too. Use a sample of the collection (Dask: "
-                "X.sample(frac=0.01).compute(), Spark: X.sample(0.01).toPandas()); predict, predict_proba and "
-                "decision_function of the fitted model then run on the whole collection, lazily"
-            )
 
     # ---- the inner model ----
 

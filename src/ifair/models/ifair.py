@@ -1,7 +1,7 @@
 """The iFair estimator: individually fair representations as a scikit-learn transformer."""
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -17,7 +17,7 @@ from ifair.core.solve import Solution
 from ifair.engines.engine import Engine, LocalEngine
 from ifair.errors import warn_user
 from ifair.inputs.table import Table
-from ifair.models.prototypes import PrototypeModel, Task
+from ifair.models.prototypes import PrototypeModel, Task, weigh_terms
 from ifair.models.starts import (
     REHEARSED,
     REHEARSED_FROM,
@@ -261,16 +261,16 @@ class IFair(PrototypeModel):
         check_table(self, table)
         return protected_columns(self, X)
 
-    def _weights(self, n_features: int) -> tuple[float, ...]:
-        return float(self.utility_weight), float(self.fairness_weight)
+    def _weights(self, n_features: int, report: bool = False) -> tuple[float | None, ...]:
+        return float(self.utility_weight), float(self.fairness_weight) if self.fairness_weight > 0 or report else None
 
     def _task(self, engine: Engine, table: Table, protected: NDArray[np.bool_]) -> Task:
         random_state, centre = check_random_state(self.random_state), table.statistics.mean
         rehearsed = None
         frozen = protected if self.freeze_protected else np.zeros_like(protected)
         weights = record_weights(table)
-        sent = _send_weights(engine, weights)
-        objective = self._objective(engine, protected, weights, sent, random_state)
+        records = _Records.send(engine, protected, weights)
+        objective = self._objective(records, random_state)
         if self.warm_start and hasattr(self, "prototypes_"):
             starts = [Parameters(self.prototypes_.copy(), np.where(frozen, 0.0, self.alpha_))]
         else:
@@ -285,8 +285,7 @@ class IFair(PrototypeModel):
             if engine.n_records >= REHEARSED_FROM and self.reduction == "mean" and not engine.batch_bytes:
                 few = sample.take(draw_positions(len(sample.X), min(REHEARSED, len(sample.X)), random_state))
                 small = LocalEngine(few.X - centre, threads=int(effective_n_jobs(self.n_jobs)))
-                few_sent = _send_weights(small, few.weights)
-                rehearsed = self._objective(small, protected, few.weights, few_sent, random_state)
+                rehearsed = self._objective(_Records.send(small, protected, few.weights), random_state)
         if self.freeze_protected and self.utility_columns == "unprotected":
             # Nothing pulls at these columns: without this they would show the values of the records drawn as starts.
             shown = centre[protected] if weights is None else weights @ table.load_columns(protected) / weights.sum()
@@ -296,9 +295,9 @@ class IFair(PrototypeModel):
         # A fairness loss without weight is left out of the search to save time, but worth knowing.
         reported = None
         if self.fairness_weight == 0:
-            reported = self._objective(engine, protected, weights, sent, random_state, report=True)
+            reported = self._objective(records, random_state, report=True)
         packing = Packing(self.n_prototypes, table.n_features, frozen)
-        return Task(objective, starts, packing, protected, reported, rehearsed, sent)
+        return Task(objective, starts, packing, protected, reported, rehearsed, records.sent)
 
     def _keep_losses(self, task: Task, solution: Solution) -> None:
         losses = solution.losses
@@ -307,33 +306,26 @@ class IFair(PrototypeModel):
         self.loss_ = losses.total
         self.utility_loss_, self.fairness_loss_ = losses.terms[:2]
 
-    def _objective(
-        self,
-        engine: Engine,
-        protected: NDArray[np.bool_],
-        weights: NDArray[np.float64] | None,
-        sent: Any,
-        random_state: np.random.RandomState,
-        report: bool = False,
-    ) -> Objective:
-        """The loss of these records; their weights are ``sent`` to the engine already."""
+    def _objective(self, records: "_Records", random_state: np.random.RandomState, report: bool = False) -> Objective:
+        terms = self._terms(records, random_state, report)
+        weighted = weigh_terms(self._weights(len(records.protected), report), terms)
+        total = None if records.weights is None else float(records.weights.sum())
+        return Objective(records.engine, self._mapping(), weighted, self.reduction, total)  # type: ignore[arg-type]
+
+    def _terms(self, records: "_Records", random_state: np.random.RandomState, report: bool) -> tuple[Term | None, ...]:
+        """The terms, in the order of :meth:`_weights`; None for one that is left out."""
+        protected = records.protected
         counts = ~protected if self.utility_columns == "unprotected" else np.ones_like(protected)
-        (columns,) = engine.send(counts.astype(np.float64))
-        terms: list[Term] = [Reconstruction(columns, sent)]
-        if self.fairness_weight > 0 or report:
-            terms.append(self._pair_term(engine, protected, weights, sent, random_state))
-        weighted = tuple(zip(self._weights(len(protected)), terms))
-        total = None if weights is None else float(weights.sum())
-        return Objective(engine, self._mapping(), weighted, self.reduction, total)  # type: ignore[arg-type]
+        (columns,) = records.engine.send(counts.astype(np.float64))
+        return (
+            Reconstruction(columns, records.sent),
+            self._pair_term(records, random_state) if self.fairness_weight > 0 or report else None,
+        )
 
     def _pair_term(
-        self,
-        engine: Engine,
-        protected: NDArray[np.bool_],
-        weights: NDArray[np.float64] | None,
-        sent: Any,
-        random_state: np.random.RandomState,
+        self, records: "_Records", random_state: np.random.RandomState
     ) -> AllPairs | KeptPairs | Landmarks | Moments:
+        engine, protected, weights, sent = records
         weighted, euclidean = self.fairness_distance == "weighted", self.p == 2
         if self.pairs == "moments":
             (unprotected,) = engine.send(np.flatnonzero(~protected))
@@ -367,6 +359,15 @@ class IFair(PrototypeModel):
         )
 
 
-def _send_weights(engine: Engine, weights: NDArray[np.float64] | None) -> Any:
-    """The weights of the records where the engine has the records; None where everyone counts once."""
-    return None if weights is None else engine.send(weights)[0]
+class _Records(NamedTuple):
+    """The records of a loss: who holds them, their protected columns, and their weights, if they have any."""
+
+    engine: Engine
+    protected: NDArray[np.bool_]
+    weights: NDArray[np.float64] | None
+    sent: Any
+    """The weights where the engine has the records."""
+
+    @classmethod
+    def send(cls, engine: Engine, protected: NDArray[np.bool_], weights: NDArray[np.float64] | None) -> Self:
+        return cls(engine, protected, weights, None if weights is None else engine.send(weights)[0])

@@ -121,10 +121,12 @@ def _tasks(models: Sequence[PrototypeModel], engine: Engine, table: Table, known
     for model, about in zip(models, known):
         same = _draws(model, about[0] if isinstance(about, tuple) else about)
         if same is not None and same in drawn:
-            weights, task = model._weights(table.n_features), drawn[same]
+            weights, reported = (model._weights(table.n_features, report) for report in (False, True))
+            task = drawn[same]
             task = task._replace(
                 objective=_with_weights(task.objective, weights),
-                reported=task.reported and _with_weights(task.reported, weights),
+                reported=task.reported and _with_weights(task.reported, reported),
+                rehearsed=task.rehearsed and _with_weights(task.rehearsed, weights),
             )
         else:
             drawn[same] = task = model._task(engine, table, about)
@@ -132,8 +134,8 @@ def _tasks(models: Sequence[PrototypeModel], engine: Engine, table: Table, known
     return tasks
 
 
-def _with_weights(objective: Objective, weights: tuple[float, ...]) -> Objective:
-    return objective.with_weights(*weights[: len(objective.terms)])
+def _with_weights(objective: Objective, weights: tuple[float | None, ...]) -> Objective:
+    return objective.with_weights(*(weight for weight in weights if weight is not None))
 
 
 def _draws(model: Any, protected: NDArray[np.bool_]) -> Hashable | None:
@@ -167,6 +169,8 @@ def _with_others(model: Any, task: Task) -> Task:
     With a fairness loss also where it does not count, if nothing is drawn for it: a fit without would be evaluated
     apart, which takes longer than to evaluate the loss in vain.
     """
-    if isinstance(model, LFR) or task.reported is None or isinstance(task.reported.terms[-1][1], Landmarks):
+    if isinstance(model, LFR) or task.reported is None:
+        return task
+    if any(isinstance(term, Landmarks) for _, term in task.reported.terms):
         return task
     return task._replace(objective=task.reported)

@@ -10,6 +10,8 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 from ifair.errors import IfairError
 from ifair.models.validation import protected_columns
 
+__all__ = ["Masked"]
+
 
 class Masked(TransformerMixin, BaseEstimator):
     """Leave the protected columns out.

@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from ifair.core.mapping import Mapping, Packing, Parameters, mean_memberships
-from ifair.core.objective import Objective
+from ifair.core.objective import Objective, Term
 from ifair.core.solve import Observer, Problem, Progress, Solution, solve
 from ifair.encode import Encoder
 from ifair.engines.engine import Engine
@@ -99,8 +99,11 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
         """Refuse a table that cannot be fitted; what :meth:`_task` must know of it besides."""
         raise NotImplementedError
 
-    def _weights(self, n_features: int) -> tuple[float, ...]:
-        """The weights of the terms, in the order of the terms."""
+    def _weights(self, n_features: int, report: bool = False) -> tuple[float | None, ...]:
+        """The weights of the terms, in the order of the terms.
+
+        None for a term that is left out of the search; losses that are only reported have it too.
+        """
         raise NotImplementedError
 
     def _task(self, engine: Engine, table: Table, known: Any) -> Task:
@@ -337,6 +340,12 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
             # Beside an attribute of the same name, the order of columns tells them apart.
             frame.insert(position, name, values, allow_duplicates=True)
         return frame.iloc[np.argsort(-first["share"], kind="stable")]
+
+
+def weigh_terms(weights: Sequence[float | None], terms: Sequence[Term | None]) -> tuple[tuple[float, Term], ...]:
+    """Every term with its weight, but for those left out: the weight of these is None."""
+    pairs = zip(weights, terms, strict=True)
+    return tuple((weight, term) for weight, term in pairs if weight is not None and term is not None)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ from ifair.models.ifair import IFair
 from ifair.models.lfr import LFR
 from ifair.models.masking import Masked
 
+__all__ = ["representation"]
+
 REPRESENTATIONS = ("full", "masked", "svd", "svd-masked", "lfr", "ifair-a", "ifair-b", "ifair-frozen", "ifair-plus")
 """The paper's seven, and two of ours.
 

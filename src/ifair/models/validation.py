@@ -1,7 +1,7 @@
 """Refuse what cannot work, before any work is done, in words that name the culprit."""
 
 from collections.abc import Sequence
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,10 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from ifair.core.arrays import is_number
 from ifair.encode import columns_of
 from ifair.engines.engine import check_engine
-from ifair.errors import IfairError, nearest_name
+from ifair.errors import IfairError, nearest_name, wrong_choice
 from ifair.inputs.table import Table
 from ifair.metrics.arguments import check_weights
 
@@ -52,13 +53,13 @@ def _check_common(estimator: Any, weights: tuple[str, ...]) -> None:
     if all(getattr(estimator, name) == 0 for name in weights):
         both = "both" if len(weights) == 2 else "all"
         raise IfairError(f"{', '.join(weights[:-1])} and {weights[-1]} are {both} 0: there is nothing to learn")
-    if _is_number(estimator.p) and estimator.p == np.inf:
+    if is_number(estimator.p) and estimator.p == np.inf:
         raise IfairError(
             "p must be finite, got inf: as p grows the distance tends to the largest difference in any attribute whose "
             "weight is not exactly 0, so that weights, which are learned and near 0 for protected columns, would no "
             "longer count. A p of 10 or 20 comes close to it and still has weights"
         )
-    if not _is_number(estimator.p) or not 1 <= estimator.p < np.inf:
+    if not is_number(estimator.p) or not 1 <= estimator.p < np.inf:
         raise IfairError(f"p must be a finite number of at least 1 for d to be a distance, got {estimator.p!r}")
     check_choice("output", estimator.output, OUTPUTS)
     check_engine(estimator.engine)
@@ -146,13 +147,13 @@ def check_positive_integer(name: str, value: Any) -> None:
 
 
 def check_not_negative(name: str, value: Any) -> None:
-    if not _is_number(value) or not 0 <= value < np.inf:
+    if not is_number(value) or not 0 <= value < np.inf:
         raise IfairError(f"{name} must be a finite number of at least 0, got {value!r}")
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     if value not in choices:
-        raise IfairError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+        raise wrong_choice(name, value, choices)
 
 
 def check_shape(name: str, value: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
@@ -163,10 +164,6 @@ def check_shape(name: str, value: Any, shape: tuple[int, ...]) -> NDArray[np.flo
     if not np.all(np.isfinite(array)):
         raise IfairError(f"{name} must be finite, got {array[~np.isfinite(array)][0]}")
     return array
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
 
 
 # ---- labels and groups ----

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ifair.data import DataError, load
+from ifair.errors import name_setting
 from ifair.plain_data import map_leaves
 from ifair.reproduce.experiment import Records, find_experiments
 from ifair.reproduce.paper import CLASSIFICATION, RANKING, SENSITIVITY
@@ -41,7 +42,7 @@ def check_one_profile(before: Results | None, profile: str, path: Path) -> None:
     if known - {profile}:
         raise RunError(
             f"{path} holds results of the profile {', '.join(sorted(known - {profile}))}, and a page has one profile: "
-            "choose another folder with --output"
+            f"choose another folder with {name_setting('output', 'FOLDER')}"
         )
 
 

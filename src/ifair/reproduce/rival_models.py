@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
-from ifair.errors import install_hint
+from ifair.errors import install_hint, require_extra
 
 HINT = install_hint("rivals")
 PACKAGES = {"sensei": ("inFairness", "torch"), "correlation-remover": ("fairlearn",)}
@@ -32,10 +32,9 @@ def is_installed(rival: str) -> bool:
 
 def make_correlation_remover(alpha: float, protected: Sequence[int]) -> Any:
     """fairlearn's transformer, unfitted, for a matrix with these protected columns."""
-    try:
-        from fairlearn.preprocessing import CorrelationRemover
-    except ImportError as error:
-        raise ImportError(f"the CorrelationRemover is part of fairlearn: {HINT}") from error
+    require_extra("the CorrelationRemover", PACKAGES["correlation-remover"], "rivals")
+    from fairlearn.preprocessing import CorrelationRemover
+
     return CorrelationRemover(sensitive_feature_ids=list(protected), alpha=alpha)
 
 
@@ -82,15 +81,13 @@ def train_sensei(
     compared with itself; the solver ``updates`` of the classifier, records in a ``batch``, learning rate ``lr``,
     and ``steps`` and their size ``step`` of the search for the worst place to move to.
     """
+    require_extra("SenSeI", PACKAGES["sensei"], "rivals")
     with warnings.catch_warnings():
         # inFairness 0.2.3 asks current torch for a function at an old address, which still works and warns.
         warnings.filterwarnings("ignore", category=FutureWarning, message=".*functorch")
-        try:
-            import torch
-            from inFairness.distances import SensitiveSubspaceDistance, SquaredEuclideanDistance
-            from inFairness.fairalgo import SenSeI
-        except ImportError as error:
-            raise ImportError(f"SenSeI is part of inFairness, which needs torch: {HINT}") from error
+        import torch
+        from inFairness.distances import SensitiveSubspaceDistance, SquaredEuclideanDistance
+        from inFairness.fairalgo import SenSeI
 
     records, labels = torch.tensor(X, dtype=torch.float32), torch.tensor(np.asarray(y, dtype=np.int64))
     with _reproducible(torch, seed):

@@ -1,11 +1,13 @@
 """The parameters of a similarity: refused with the nearest column before anything is learned."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from ifair.errors import IfairError, nearest_name
+from ifair.core.arrays import is_number
+from ifair.errors import IfairError, nearest_name, wrong_choice
 
 READINGS = ("attributes", "paper")
 
@@ -20,7 +22,7 @@ EXAMPLES = {
 def check_parameters(similarity: Any, names: Sequence[str]) -> None:
     """Refuse a similarity that does not fit a table with these columns."""
     if similarity.reading not in READINGS:
-        raise IfairError(f"reading must be one of {', '.join(map(repr, READINGS))}, got {similarity.reading!r}")
+        raise wrong_choice("reading", similarity.reading, READINGS)
     given: dict[str, Any] = {name: getattr(similarity, name) or {} for name in EXAMPLES}
     for parameter, value in given.items():
         if not isinstance(value, Mapping):
@@ -39,20 +41,16 @@ def check_parameters(similarity: Any, names: Sequence[str]) -> None:
             if name in similarity.protected:
                 raise IfairError(f"{parameter} names {name!r}, which is protected and never counts: leave it out")
     for name, weight in given["weights"].items():
-        if not _is_number(weight) or not np.isfinite(weight) or weight < 0:
+        if not is_number(weight) or not math.isfinite(weight) or weight < 0:
             raise IfairError(f"weights[{name!r}] must be a finite number of at least 0, got {weight!r}")
     for name, size in given["units"].items():
-        if not _is_number(size) or not np.isfinite(size) or size <= 0:
+        if not is_number(size) or not math.isfinite(size) or size <= 0:
             raise IfairError(f"units[{name!r}] must be a finite number above 0, got {size!r}")
     for parameter in ("ordered", "units"):
         if given[parameter] and similarity.reading == "paper":
             raise IfairError(f"reading='paper' measures every encoded column by its variance: leave {parameter} out")
     caliper = similarity.caliper
-    if not (caliper is None or caliper == "auto" or (_is_number(caliper) and caliper > 0)):
+    if not (caliper is None or caliper == "auto" or (is_number(caliper) and caliper > 0)):
         raise IfairError(f"caliper must be 'auto', None or a number above 0, got {caliper!r}")
     if not isinstance(similarity.n_neighbors, int | np.integer) or similarity.n_neighbors < 1:
         raise IfairError(f"n_neighbors must be a whole number of at least 1, got {similarity.n_neighbors!r}")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool)

@@ -11,14 +11,14 @@ import pandas as pd
 from pandas.api.types import is_object_dtype, is_string_dtype
 
 from ifair.datasets.dataset import Dataset, GroupRule, group_mask
-from ifair.doubts import Doubt, find_doubt
 from ifair.errors import IfairError, name_setting
-from ifair.tables import column_doubts
+from ifair.tables import column_warnings
 from ifair.tables.cell_types import describe_missing, warn_of_words
 from ifair.tables.groups import default_group, find_value, is_measure, match_conditions, refuse_measures
 from ifair.tables.outcome import encode_outcome, name_outcomes
 from ifair.tables.read import read_counted_table
 from ifair.tables.roles import Roles, check_names, list_named
+from ifair.unsuitable_columns import Doubt, find_doubt
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +145,7 @@ def check_table(
     check_names(roles, frame.columns)
     unread = {roles.query, roles.score, roles.id, roles.weight, *roles.ignore}
     for column in frame.columns:
-        if column not in unread and (held := column_doubts.explain_unusable(frame[column])):
+        if column not in unread and (held := column_warnings.explain_unusable(frame[column])):
             raise IfairError(f"column {column!r} holds {held}, or leave it out with {name_setting('ignore', [column])}")
     if roles.weight is not None:
         if roles.query is not None:
@@ -161,13 +161,14 @@ def check_table(
     doubts = {column: doubt for column, doubt in found.items() if doubt is not None}
     out = {*roles.ignore, roles.id, roles.weight, *(column for column, doubt in doubts.items() if doubt.leave_out)}
     warnings = [*describe_missing(marked), *warn_of_words(frame, [c for c in frame.columns if c not in out])]
-    warnings += [column_doubts.warn_of_attribute(column, doubt) for column, doubt in doubts.items()]
-    warnings += [*column_doubts.warn_of_protected(frame, roles.protected, roles.keep), *of_target]
+    warnings += [column_warnings.warn_of_attribute(column, doubt) for column, doubt in doubts.items()]
+    warnings += [*column_warnings.warn_of_protected(frame, roles.protected, roles.keep), *of_target]
     checked = CheckedTable(frame, roles, doubts, warnings, name, source, classes)
     if set(checked.attributes) <= set(roles.protected):
         raise IfairError("no attribute is left besides the protected columns: nothing would remain to represent")
     undoubted = [column for column in checked.attributes if column not in doubts]
-    warnings += column_doubts.warn_of_width(frame, undoubted, categorical=roles.categorical, protected=roles.protected)
+    options = {"categorical": roles.categorical, "protected": roles.protected}
+    warnings += column_warnings.warn_of_width(frame, undoubted, **options)
     return checked
 
 
@@ -200,6 +201,6 @@ def _check_target(values: pd.Series, positive: Any, classes: bool) -> list[str]:
     first, *others = values.unique().tolist()
     if not others:
         raise IfairError(f"target {name!r} is {first!r} for everybody: there is nothing to predict")
-    lines = column_doubts.warn_of_target(name, find_doubt(values), is_class=positive is not None)
+    lines = column_warnings.warn_of_target(name, find_doubt(values), is_class=positive is not None)
     encode_outcome(values, find_value(positive, values), classes=classes)
     return lines

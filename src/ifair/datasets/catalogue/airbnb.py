@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ifair.datasets import first_names
 from ifair.datasets.about import About, DataFile, Origin, Statistics
 from ifair.datasets.load_options import LoadOptions
-from ifair.errors import IfairError, check_choice
+from ifair.errors import IfairError, check_known
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -232,11 +232,11 @@ def load_airbnb(
 
     from ifair.datasets.first_names import infer_genders
 
-    check_choice("recipe", recipe, RECIPES)
+    check_known("recipe", recipe, RECIPES)
     if isinstance(query_by, str) or not query_by:
         raise IfairError(f"query_by must be a sequence of columns, such as {QUERY_COLUMNS[:3]}; got {query_by!r}")
     for column in query_by:
-        check_choice("query_by", column, QUERY_COLUMNS)
+        check_known("query_by", column, QUERY_COLUMNS)
     if smallest_query < 1:
         raise IfairError(f"smallest_query must be at least 1, got {smallest_query!r}")
     loading = LoadOptions(**options)

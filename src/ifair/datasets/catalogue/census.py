@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ifair.datasets.about import About, DataFile, Origin, Statistics
 from ifair.datasets.load_options import LoadOptions
-from ifair.errors import check_choice
+from ifair.errors import check_known
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,7 +116,7 @@ def load_census(*, recipe: str = "paper", **options: Any) -> Any:
         ``target`` is 1 for an income over 50,000 dollars; unknown values of the attributes are missing. Or
         what ``return_X_y`` and ``as_frame`` ask for.
     """
-    check_choice("recipe", recipe, RECIPES)
+    check_known("recipe", recipe, RECIPES)
     loading = LoadOptions(**options)
     contents = {file.name: loading.read(file) for file in FILES}
     frame, target = parse_census(list(contents.values()), " + ".join(contents))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ifair.datasets.about import About, DataFile, Origin, Statistics
 from ifair.datasets.load_options import LoadOptions
-from ifair.errors import IfairError, check_choice
+from ifair.errors import IfairError, check_known
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,7 +89,7 @@ def load_compas(*, recipe: str = "race-apart", within_days: int | None = None, *
     Dataset
         ``target`` is 1 for a new charge, the outcome to avoid. Or what ``return_X_y`` and ``as_frame`` ask for.
     """
-    check_choice("recipe", recipe, RECIPES)
+    check_known("recipe", recipe, RECIPES)
     loading = LoadOptions(**options)
     (file,) = FILES
     frame, target = parse_compas(loading.read(file), file.name, within_days)

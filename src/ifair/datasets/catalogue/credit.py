@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ifair.datasets.about import About, Statistics
 from ifair.datasets.load_options import LoadOptions
-from ifair.errors import IfairError, check_choice
+from ifair.errors import IfairError, check_known
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,7 +104,7 @@ def load_credit(*, recipe: str = "age-bins", age_rule: tuple[float, float] = (25
     """
     import pandas as pd
 
-    check_choice("recipe", recipe, RECIPES)
+    check_known("recipe", recipe, RECIPES)
     low, high = age_rule
     if not low <= high:
         raise IfairError(f"age_rule must be a pair (low, high) with low <= high; got {age_rule!r}")

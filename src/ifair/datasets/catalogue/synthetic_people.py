@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ifair.datasets.about import About, Statistics
-from ifair.errors import IfairError, check_choice
+from ifair.errors import IfairError, check_known
 
 ABOUT = About(
     name="synthetic",
@@ -84,7 +84,7 @@ def make_synthetic(
 
     from ifair.datasets.dataset import Dataset
 
-    check_choice("variant", variant, VARIANTS)
+    check_known("variant", variant, VARIANTS)
     if isinstance(n_records, bool) or not isinstance(n_records, (int, np.integer)) or n_records < 2:
         raise IfairError(f"n_records must be a whole number of at least 2; got {n_records!r}")
     if not 0 <= share <= 1:

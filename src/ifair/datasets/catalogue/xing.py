@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ifair.datasets.about import About, DataFile, Origin, Statistics
 from ifair.datasets.load_options import LoadOptions
-from ifair.errors import IfairError, check_choice, unknown_name
+from ifair.errors import IfairError, check_known, unknown_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,8 +104,8 @@ def load_xing(
     """
     import pandas as pd
 
-    check_choice("recipe", recipe, RECIPES)
-    check_choice("scale", scale, SCALES)
+    check_known("recipe", recipe, RECIPES)
+    check_known("scale", scale, SCALES)
     loading = LoadOptions(**options)
     tables = [parse_xing(loading.read(file), file.name) for file in FILES]
     frame = pd.concat(tables, ignore_index=True)

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from ifair.data import DataError
-from ifair.doubts import count_many_categories, find_doubt
-from ifair.tables.column_doubts import explain_unusable
+from ifair.tables.column_warnings import explain_unusable
 from ifair.tables.groups import find_value, match_conditions
+from ifair.unsuitable_columns import count_many_categories, find_doubt
 
 
 def column(values, name="x"):

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import infer_dtype, is_float_dtype, is_numeric_dtype, is_object_dtype
 
-from ifair.doubts import Doubt, count_many_categories, find_doubt
 from ifair.errors import IfairError, name_setting
+from ifair.unsuitable_columns import Doubt, count_many_categories, find_doubt
 
 _TIMES = {"datetime", "datetime64", "date", "time", "timedelta", "timedelta64", "period"}
 
