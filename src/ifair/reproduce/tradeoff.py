@@ -128,7 +128,7 @@ def compare_methods(
 
     return [
         Text(
-            "iFair-b less each rival, and below it ours less each rival, all tuned for the best harmonic mean: mean "
+            "iFair-b less each rival, and below it ours less each rival, all under the balanced rule: mean "
             "difference, 95 % interval and, with splits enough, the p-value of the corrected resampled t-test after "
             f"Holm{more}."
         ),

@@ -15,7 +15,7 @@ from ifair.results import Results
 METHODS = ("full", "masked", "svd-masked", "ifair-b", "ifair-plus")
 ABOUT = """
 Beyond the paper, which calls its representation application-agnostic: every representation is tuned once, with the
-paper's model (the first of each dataset; best harmonic mean on validation), and then handed to models that had no say
+paper's model (the first of each dataset; balanced on validation), and then handed to models that had no say
 in it. All numbers are means over the splits on test.
 """.strip()
 

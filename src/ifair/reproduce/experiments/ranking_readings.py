@@ -152,7 +152,7 @@ def section(found: Any, results: Results) -> list[Block]:
             "The paper does not say how Xing's score is scaled, which listings of Airbnb are ranked together, which "
             "records are held out, and whose neighbours count. Below are the mean absolute differences between the "
             "paper's numbers and those of every reading, over all methods that the paper prints (FA*IR with corrected "
-            "significance), each tuned for the best harmonic mean of MAP and the yNN of the reading."
+            "significance), each under the balanced rule for MAP and the yNN of the reading."
         ),
     ]
     for dataset, readings in found.items():

@@ -205,8 +205,8 @@ def _tabulate(rules: Mapping[str, Any], ours: Mapping[str, Any], measures: tuple
 
 def _compare_in_words(dataset: str, ours: Mapping[str, Any], rival: str, theirs: Mapping[str, Any]) -> Line:
     useful, fair = (ours["test"][m]["mean"] - theirs["test"][m]["mean"] for m in ("AUC", "yNN"))
-    said = f", best harmonic mean: iFair-b less {NAMES[rival]} is {add_sign(useful)} in AUC and {add_sign(fair)} in yNN"
-    return labels.line(dataset, f"{said}; {_name_winner(useful, fair)}.")
+    said = f"iFair-b less {NAMES[rival]} is {add_sign(useful)} in AUC and {add_sign(fair)} in yNN"
+    return labels.line(dataset, f", under the balanced rule: {said}; {_name_winner(useful, fair)}.")
 
 
 def _name_winner(utility: float, fairness: float) -> str:
