@@ -45,7 +45,7 @@ def texts(summary):
 def test_hypervolumes_are_areas_above_the_reference(summary):
     labels = summary["credit"]["volumes"]["labels"]
     assert labels["penalty"]["mean"] == pytest.approx(100 * 0.2 * 0.3)
-    assert labels["consistent, linear"]["mean"] == pytest.approx(100 * 0.3 * 0.4)
+    assert labels["consistent-linear"]["mean"] == pytest.approx(100 * 0.3 * 0.4)
 
 
 def test_ours_is_compared_with_the_best_of_every_kind(summary):

@@ -34,16 +34,6 @@ LEAVES = (2, 3, 4, 6, 8, 12, 16, 31)
 PROTOTYPES = tuple((k, share) for k in (5, 10, 20, 30) for share in (0.1, 0.9))
 POST = ("consistent", "glif", "newcomers")
 """Post-processing: total variation of a batch, its squared sibling (Petersen et al. 2021), and people one at a time."""
-NAMES = {
-    "penalty": "masked, penalty tuned",
-    "components": "masked, principal components",
-    "leaves": "masked, boosted trees tuned",
-    "voters": "masked, nearest neighbours vote",
-    "prototypes": "iFair, protected weights frozen",
-    "consistent": "consistent decisions",
-    "glif": "GLIF (squared)",
-    "newcomers": "consistent, one at a time",
-}
 MOST_LEARNED_FROM = 1500
 """People at most whom iFair's prototypes are learned from, drawn at random; models on top learn from all."""
 LARGE = {"pairs": 100, "n_restarts": 1, "max_iter": 300}

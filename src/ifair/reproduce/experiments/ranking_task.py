@@ -116,7 +116,7 @@ def name_methods(by_method: Mapping[str, Mapping[int, Sequence[Any]]]) -> dict[s
             continue
         for rows in zip(*by_seed.values()):
             setting = rows[0]["setting"]
-            named[f"fair, p = {setting['p']}" + ", unadjusted" * ("adjust" in setting)] = [[row] for row in rows]
+            named[f"fair-{setting['p']}" + "-unadjusted" * ("adjust" in setting)] = [[row] for row in rows]
     return named
 
 
@@ -175,14 +175,14 @@ def tabulate(results: Results, dataset: str, methods: Sequence[str] = ()) -> Tab
 def find_printed(results: Results, dataset: str, method: str) -> dict[str, float]:
     """The paper's numbers for a method; it does not say whether FA*IR's significance was corrected."""
     printed: dict[str, dict[str, float]] = results["paper"]["ranking"].get(dataset, {})
-    return printed.get(method.removesuffix(", unadjusted"), {})
+    return printed.get(method.removesuffix("-unadjusted"), {})
 
 
 def list_methods(results: Results, dataset: str) -> list[str]:
     """The methods of the table; FA*IR only where the paper has it, or at every p where it has none."""
     methods = results["experiments"]["ranking"][dataset]["rules"]["balanced"]
-    known = any(m.startswith("fair,") and find_printed(results, dataset, m) for m in methods)
-    return [m for m in methods if find_printed(results, dataset, m) or not (known and m.startswith("fair,"))]
+    known = any(m.startswith("fair-") and find_printed(results, dataset, m) for m in methods)
+    return [m for m in methods if find_printed(results, dataset, m) or not (known and m.startswith("fair-"))]
 
 
 def judge(found: Any, results: Results) -> list[Finding]:
@@ -242,7 +242,7 @@ def _judge_extremes(dataset: str, summary: TradeOff) -> list[Part]:
 
 def _judge_reranking(dataset: str, summary: TradeOff) -> tuple[bool, str]:
     tests = {method: found["test"] for method, found in summary["rules"]["balanced"].items()}
-    fair = [m for m in tests if m.startswith("fair,")]
+    fair = [m for m in tests if m.startswith("fair-")]
     most = max((m for m in tests if m != OURS), key=lambda m: tests[m]["percent_protected"]["mean"])
     top = max(fair, key=lambda m: tests[m]["yNN"]["mean"])
     gain = tests[top]["yNN"]["mean"] - tests["masked"]["yNN"]["mean"]
