@@ -10,17 +10,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
 from ifair.datasets.catalogue.synthetic_people import make_synthetic
 from ifair.encode import Encoder
-from ifair.evaluate.candidates import Candidate, list_settings
+from ifair.evaluate.candidates import Candidate, list_settings, make_model
 from ifair.evaluate.measures import classification_measures
 from ifair.evaluate.rules import choose
 from ifair.evaluate.splits import Part, encode_part
 from ifair.evaluate.statistics import spreads
-from ifair.evaluate.training import fit_representations
+from ifair.evaluate.training import fit_model, fit_representations
 from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table, Text
 from ifair.report.pictures import BLUE, ORANGE, Figure, add_legend, new_figure
 from ifair.reproduce import labels
@@ -70,7 +69,7 @@ def measure_panel(case: Case) -> dict[str, Any]:
     tried = []
     for setting, steps in fit_points(case, part):
         Z = map_to_plane(steps, part.X)
-        model = LogisticRegression(max_iter=2000).fit(Z, part.y)
+        model = fit_model(make_model("linear", "classification", case.seed), Z, part)
         measures = classification_measures(part, model.predict(Z), model.predict_proba(Z)[:, 1])
         tried.append((setting, measures, Z, model))
     tried.sort(key=lambda one: -one[1]["Acc"])
