@@ -457,7 +457,7 @@ def run(datasets: list[str], splits: int, jobs: int) -> dict[str, Any]:
 
 
 def to_json(result: dict[str, Any]) -> str:
-    """One row a line, so that changes can be read."""
+    """One row per line, so that changes can be read."""
     head = {key: value for key, value in result.items() if key != "rows"}
     lines = ",\n".join(json.dumps(row) for row in result["rows"])
     return json.dumps(head, indent=1)[:-2] + ',\n "rows": [\n' + lines + "\n ]\n}\n"

@@ -27,7 +27,7 @@ class Shards(NamedTuple):
 
 
 class SparkEngine(ShardedEngine):
-    """Evaluates functions of blocks of records on the executors that hold them, in one job a sum.
+    """Evaluates functions of blocks of records on the executors that hold them, in one job per sum.
 
     What a lost executor held is made anew from where it came. The sums of all partitions come here, to be added in the
     order of the partitions: Spark's own reductions add in the order of arrival.
@@ -94,7 +94,7 @@ class SparkEngine(ShardedEngine):
         return self._in_partitions(_OnShard(task, self._spans(), message, kept, self.block_rows), self._partitions)
 
     def _in_partitions(self, task: Callable[..., Any], partitions: list[int]) -> list[Any]:
-        """One result a partition, in the order of the partitions."""
+        """One result per partition, in the order of the partitions."""
         mapped = self.rdd.mapPartitionsWithIndex(task)
         return results_of(self.context, lambda: self.context.runJob(mapped, _all, partitions), self._tag)
 
@@ -189,7 +189,7 @@ def _all(results: Iterable[Any]) -> Iterable[Any]:
 
 @cache
 def use_one_thread() -> None:
-    """Have this process compute with one thread, once and for all: Spark runs a process a core."""
+    """Have this process compute with one thread, once and for all: Spark runs one process per core."""
     from threadpoolctl import threadpool_limits
 
     threadpool_limits(1, user_api="blas")

@@ -289,7 +289,7 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        DataFrame with one row a prototype
+        DataFrame with one row per prototype
             ``share``, its part of the population, then the attributes; largest share first.
 
         Notes
@@ -313,7 +313,7 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        DataFrame with one row a prototype that some record has most of
+        DataFrame with one row per prototype that some record has most of
             ``share``, the mean membership; ``followers``, how many records have more of this prototype than of any
             other; then the mean of every number, and the most frequent category, among them. Largest share first.
         """

@@ -253,7 +253,7 @@ def describe_volumes(results: Results) -> list[Block]:
 
 
 def _tabulate_volumes(found: Mapping[str, Any]) -> list[list[str]]:
-    """A row a method, a column for every number of settings that several methods have or one ends at."""
+    """One row per method, one column for every number of settings that several methods have or one ends at."""
     sizes = sorted({int(size) for by in found["by_settings"].values() for size in by})
     rows = [["settings", *map(str, sizes)]]
     for method, by in found["by_settings"].items():

@@ -348,7 +348,7 @@ def _describe_leak(dataset: str, one: Mapping[str, Any]) -> Line:
 
 
 def draw(found: Any, results: Results) -> Figures:
-    """One panel a dataset: hypervolume of every variant with its standard deviation; lines mark the rivals."""
+    """One panel per dataset: hypervolume of every variant with its standard deviation; lines mark the rivals."""
     shown = [name for name in _list_variants(found) if name not in MARKS][::-1]
     figure = new_figure(1.2 + 0.27 * len(shown), 9.0)
     panels = figure.subplots(1, len(found), sharey=True, squeeze=False)[0]

@@ -72,7 +72,7 @@ def section(found: Any, results: Results) -> list[Block]:
 
 
 def draw(found: Any, results: Results) -> Figures:
-    """Where fits collapse, and one picture a dataset."""
+    """Where fits collapse, and one picture per dataset."""
     drawn = {"collapse": tradeoff.draw_collapse(found)}
     for dataset, summary in found.items():
         points = [

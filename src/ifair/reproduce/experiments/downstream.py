@@ -47,7 +47,7 @@ def summarise(records: Records) -> dict[str, Any]:
 
 
 def section(found: Any, results: Results) -> list[Block]:
-    """One table a task, and what it says; nothing where the experiment was not run."""
+    """One table per task, and what it says; nothing where the experiment was not run."""
     blocks: list[Block] = []
     for task, utility in UTILITY.items():
         if found.get(task):
@@ -62,7 +62,7 @@ def section(found: Any, results: Results) -> list[Block]:
 
 
 def _tabulate_overview(datasets: Mapping[str, Any], task: str) -> list[list[str]]:
-    """One row a dataset and model, one column a representation."""
+    """One row per dataset and model, one column per representation."""
     utility = UTILITY[task]
     methods = list(next(iter(next(iter(datasets.values())).values())))
     rows = [["dataset", "model", *map(labels.method, methods)]]

@@ -85,7 +85,7 @@ def section(found: Any, results: Results) -> list[Block]:
 
 
 def draw(found: Any, results: Results) -> Figures:
-    """Grouped bars, one panel an adversary."""
+    """Grouped bars, one panel per adversary."""
     figure = new_figure(5.2)
     panels = figure.subplots(len(ADVERSARIES), 1, sharex=True, sharey=True)
     methods = list(dict.fromkeys(method for by in found.values() for method in by))

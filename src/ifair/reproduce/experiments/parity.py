@@ -77,7 +77,7 @@ def section(found: Any, results: Results) -> list[Block]:
 
 
 def draw(found: Any, results: Results) -> Figures:
-    """One panel a measure, one line a dataset."""
+    """One panel per measure, one line per dataset."""
     figure = new_figure(3.2)
     for axes, measure in zip(figure.subplots(1, len(MEASURES)), MEASURES):
         light_grid(axes)

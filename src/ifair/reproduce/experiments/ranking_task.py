@@ -153,7 +153,7 @@ def section(found: Any, results: Results) -> list[Block]:
 
 
 def draw(found: Any, results: Results) -> Figures:
-    """One picture a dataset."""
+    """One picture per dataset."""
     drawn = {}
     for dataset, summary in found.items():
         printed = results["paper"]["ranking"].get(dataset, {})
