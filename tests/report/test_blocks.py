@@ -69,11 +69,11 @@ def test_a_number_breaks_before_its_deviation_and_nowhere_else():
 
 
 def test_a_single_split_has_no_deviation():
-    alone = Number.of({"mean": 0.6, "sd": 0.0, "n": 1}, paper=0.59)
+    alone = Number.from_spread({"mean": 0.6, "sd": 0.0, "n": 1}, paper=0.59)
     assert alone.text == "0.59 → 0.60 (+0.01)"
     assert markdown([Text(alone)]) == "0.59 → 0.60 (+0.01)\n".replace(" ", "\N{NO-BREAK SPACE}")
     assert "±" not in html([Heading("Title", 1), Text(alone)], {})
-    assert Number.of({"mean": 0.6, "sd": 0.0, "n": 2}).text == "0.60 ± 0.00"
+    assert Number.from_spread({"mean": 0.6, "sd": 0.0, "n": 2}).text == "0.60 ± 0.00"
 
 
 def test_a_difference_of_nothing_has_no_sign():

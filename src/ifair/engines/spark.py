@@ -96,7 +96,7 @@ class SparkEngine(ShardedEngine):
     def _in_partitions(self, task: Callable[..., Any], partitions: list[int]) -> list[Any]:
         """One result per partition, in the order of the partitions."""
         mapped = self.rdd.mapPartitionsWithIndex(task)
-        return results_of(self.context, lambda: self.context.runJob(mapped, _all, partitions), self._tag)
+        return results_of(self.context, lambda: self.context.runJob(mapped, _return_results, partitions), self._tag)
 
     def _spans(self) -> dict[int, slice]:
         """Where the records of every partition lie among all."""
@@ -151,7 +151,7 @@ class _OnShard:
     def __call__(self, partition: int, pieces: Pieces) -> Iterator[Any]:
         use_one_thread()
         span = self.spans[partition]
-        pieces = _whole(pieces, span)
+        pieces = _check_pieces(pieces, span)
         yield self.task(pieces, span.start, self.message, _values(self.kept), self.block_rows)
 
 
@@ -163,10 +163,10 @@ class _TakeRows:
     spans: dict[int, slice]
 
     def __call__(self, partition: int, pieces: Pieces) -> Iterator[NDArray[np.float64]]:
-        yield take_rows(_whole(pieces, self.spans[partition]), self.where[partition])
+        yield take_rows(_check_pieces(pieces, self.spans[partition]), self.where[partition])
 
 
-def _whole(pieces: Pieces, span: slice) -> Pieces:
+def _check_pieces(pieces: Pieces, span: slice) -> Pieces:
     """The records of a partition; an error where they are not as many as they were."""
     found = 0
     for piece in pieces:
@@ -183,7 +183,7 @@ def _values(broadcasts: dict[int, Any]) -> dict[int, Any]:
     return {number: broadcast.value for number, broadcast in broadcasts.items()}
 
 
-def _all(results: Iterable[Any]) -> Iterable[Any]:
+def _return_results(results: Iterable[Any]) -> Iterable[Any]:
     return results
 
 

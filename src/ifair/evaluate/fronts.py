@@ -134,10 +134,12 @@ def hypervolumes(
     if "full" in methods:
         reached = [row["validation"][fairness] for rows in methods["full"] for row in rows]
         references["full_data"] = {utility: COIN[utility], fairness: float(np.mean(reached))}
-    return {name: _above(methods, point, ours) for name, point in references.items()}
+    return {name: _measure_volumes(methods, point, ours) for name, point in references.items()}
 
 
-def _above(methods: Mapping[str, Sequence[Rows]], reference: Mapping[str, float], ours: str) -> dict[str, Any]:
+def _measure_volumes(
+    methods: Mapping[str, Sequence[Rows]], reference: Mapping[str, float], ours: str
+) -> dict[str, Any]:
     measures, corner = list(reference), list(reference.values())
     curves = {m: np.array([_average_curve(rows, measures, corner) for rows in splits]) for m, splits in methods.items()}
     n_ours = curves[ours].shape[1]

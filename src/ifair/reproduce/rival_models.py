@@ -93,7 +93,7 @@ def train_sensei(
             raise ImportError(f"SenSeI is part of inFairness, which needs torch: {HINT}") from error
 
     records, labels = torch.tensor(X, dtype=torch.float32), torch.tensor(np.asarray(y, dtype=np.int64))
-    with _reproducible(torch, seed):
+    with _fix_randomness(torch, seed):
         inputs, outputs = SensitiveSubspaceDistance(), SquaredEuclideanDistance()
         inputs.fit(torch.tensor(find_sensitive_directions(X, protected, seed).T, dtype=torch.float32))
         outputs.fit(num_dims=2)
@@ -128,7 +128,7 @@ def train_sensei(
 
 
 @contextmanager
-def _reproducible(torch: Any, seed: int) -> Iterator[None]:
+def _fix_randomness(torch: Any, seed: int) -> Iterator[None]:
     """Random numbers from this seed and sums by one thread, in here only."""
     threads = torch.get_num_threads()
     with torch.random.fork_rng(devices=[]):

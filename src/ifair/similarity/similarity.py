@@ -289,7 +289,9 @@ class Similarity(BaseEstimator):
             for i, positions in enumerate(owner):
                 columns[positions] = i
             present = np.ones((len(counted), len(self.attributes_)), dtype=bool)
-            return Points.of(encoded.to_numpy() * np.sqrt(weights)[columns], present, np.zeros(len(weights)), columns)
+            return Points.from_coordinates(
+                encoded.to_numpy() * np.sqrt(weights)[columns], present, np.zeros(len(weights)), columns
+            )
         return self._layout().embed(counted)
 
     def _layout(self) -> Layout:

@@ -96,7 +96,9 @@ def tabulate(results: Results, dataset: str) -> Table:
         rows.append([Strong(title), *("" for _ in MEASURES)])
         for method in methods:
             by, test = printed.get(method, {}).get(dataset, {}), summary["rules"][rule][method]["test"]
-            rows.append([labels.method(method), *(Number.of(test[measure], by.get(measure)) for measure in MEASURES)])
+            rows.append(
+                [labels.method(method), *(Number.from_spread(test[measure], by.get(measure)) for measure in MEASURES)]
+            )
 
     fixed = [method for method, points in summary["points"].items() if not points[0]["setting"]]
     add("untuned", "balanced", fixed, paper["baseline"])

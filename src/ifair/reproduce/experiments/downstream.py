@@ -90,7 +90,7 @@ def _tabulate_details(dataset: str, models: Mapping[str, Any], task: str) -> lis
     rows: list[list[Line]] = [["model", "representation", *map(labels.measure, measures)]]
     for model, by_method in models.items():
         for method, found in by_method.items():
-            cells = [Number.of(found[name], digits=labels.digits(name)) for name in measures]
+            cells = [Number.from_spread(found[name], digits=labels.digits(name)) for name in measures]
             rows.append([labels.model(model, task), labels.method(method), *cells])
     return [Text(f"{labels.dataset(dataset)}, mean ± standard deviation:"), Table(rows)]
 

@@ -64,7 +64,10 @@ def section(found: Any, results: Results) -> list[Block]:
     for dataset, methods in found.items():
         label = labels.dataset(dataset)
         for method, by in methods.items():
-            cells = [Number.of(by["majority"]), *(Number.of(by[name][measure]) for name, measure in columns)]
+            cells = [
+                Number.from_spread(by["majority"]),
+                *(Number.from_spread(by[name][measure]) for name, measure in columns),
+            ]
             rows.append([label, labels.method(method), *cells])
             label = ""
     return [

@@ -70,8 +70,10 @@ def section(found: Any, results: Results) -> list[Block]:
     for dataset, by in found.items():
         rows: list[list[Any]] = [["p", *map(labels.measure, (*MEASURES, "percent_held"))]]
         for p, test in [("without", by["without"]), *((f"{row['p']:g}", row["test"]) for row in by["rows"])]:
-            cells = [Number.of(test[name], digits=labels.digits(name)) for name in MEASURES]
-            rows.append([p, *cells, Number.of(test["percent_held"], digits=1) if "percent_held" in test else ""])
+            cells = [Number.from_spread(test[name], digits=labels.digits(name)) for name in MEASURES]
+            rows.append(
+                [p, *cells, Number.from_spread(test["percent_held"], digits=1) if "percent_held" in test else ""]
+            )
         blocks += [Heading(labels.dataset(dataset), 3), Table(rows)]
     return blocks
 

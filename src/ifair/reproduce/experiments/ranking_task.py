@@ -168,7 +168,9 @@ def tabulate(results: Results, dataset: str, methods: Sequence[str] = ()) -> Tab
     rows: list[list[Any]] = [["method", *map(labels.measure, COLUMNS)]]
     for method in methods or list_methods(results, dataset):
         printed = find_printed(results, dataset, method)
-        rows.append([labels.method(method), *(Number.of(found[method]["test"][m], printed.get(m)) for m in COLUMNS)])
+        rows.append(
+            [labels.method(method), *(Number.from_spread(found[method]["test"][m], printed.get(m)) for m in COLUMNS)]
+        )
     return Table(rows)
 
 

@@ -198,7 +198,7 @@ def _tabulate(rules: Mapping[str, Any], ours: Mapping[str, Any], measures: tuple
     for rule, rivals in rules.items():
         for name, one in {**ours.get(rule, {}), **rivals}.items():
             adversary = " / ".join(f"{auc['mean']:.2f}" for auc in one.get("adversaries", {}).values())
-            cells = [Number.of(one["test"][m], digits=labels.digits(m)) for m in measures]
+            cells = [Number.from_spread(one["test"][m], digits=labels.digits(m)) for m in measures]
             rows.append([labels.RULES[rule], NAMES.get(name) or labels.method(name), *cells, adversary])
     return Table(rows)
 

@@ -85,8 +85,8 @@ def _tabulate(found: Iterable[Any], results: Results) -> Table:
     rows: list[list[Any]] = [["work, education, views", "base rate", *map(labels.measure, MEASURES)]]
     for row in found:
         paper = printed.get(tuple(row["weights"]), {})
-        cells = [Number.of(row["base_rate"], paper.get("base_rate"))]
-        cells += [Number.of(row["test"][measure], paper.get(measure)) for measure in MEASURES]
+        cells = [Number.from_spread(row["base_rate"], paper.get("base_rate"))]
+        cells += [Number.from_spread(row["test"][measure], paper.get(measure)) for measure in MEASURES]
         rows.append([", ".join(f"{weight:g}" for weight in row["weights"]), *cells])
     return Table(rows)
 

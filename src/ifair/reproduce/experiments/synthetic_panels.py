@@ -150,7 +150,7 @@ def section(found: Any, results: Results) -> list[Block]:
         rows: list[list[Any]] = [["group", "method", *MEASURES]]
         for variant, methods in found.items():
             for method, by in methods.items():
-                cells = [Number.of(by["measures"][rule][name]) for name in MEASURES]
+                cells = [Number.from_spread(by["measures"][rule][name]) for name in MEASURES]
                 rows.append([VARIANTS[variant], labels.method(method), *cells])
         blocks += [
             Heading(words[0].upper() + words[1:], 3),
