@@ -49,8 +49,8 @@ RECORDS = 500
 TEST_RECORDS = 2000
 """At most so many to measure on, for classification; queries stay whole."""
 K = 10
-DEFAULTS = {"n_prototypes": K, "freeze_protected": False, "init": "k-means++", "tol": 1e-3}
-"""What a setting has unless it says otherwise."""
+BASE = {"n_prototypes": K, "freeze_protected": False, "init": "k-means++", "tol": 1e-3}
+"""The base: what a setting has unless it says otherwise. Means over records and pairs, as IFair has them."""
 MUS = (0.1, 1.0, 10.0)
 TOLS = (1e-2, 1e-3, 1e-4)
 
@@ -81,7 +81,7 @@ def reading_name(squared: bool, fairness_distance: str, reduction: str) -> str:
     """A reading by what it takes from the authors' code."""
     taken = {"squared": squared, "euclidean": fairness_distance == "euclidean", "norm": reduction == "norm"}
     parts = [name for name, is_taken in taken.items() if is_taken]
-    return {0: "paper", 3: "authors' code"}.get(len(parts), " + ".join(parts))
+    return {0: "as printed", 3: "authors' code"}.get(len(parts), " + ".join(parts))
 
 
 READINGS = {
@@ -95,16 +95,16 @@ def settings_for(dataset: str) -> Iterator[Setting]:
     for name in ("full data", "masked data", f"masked, {K - 1} principal components"):
         yield Setting((("baselines", name),), baseline=name)
     for mu, (name, reading) in itertools.product(MUS, READINGS.items()):
-        if mu == 1 and name == "paper":
+        if mu == 1 and name == "as printed":
             continue
         yield Setting((("readings", f"{name}, mu = {mu:g}"),), {**reading, "fairness_weight": mu})
     yield Setting(
         (
-            ("readings", "paper, mu = 1"),
-            ("protected", "iFair-b (default)"),
-            ("output", "representation (default)"),
-            ("init", "k-means++ (default)"),
-            ("tol", "0.001 (default)"),
+            ("readings", "as printed, mu = 1"),
+            ("protected", "iFair-b (base)"),
+            ("output", "representation (base)"),
+            ("init", "k-means++ (base)"),
+            ("tol", "0.001 (base)"),
         ),
         {},
         uses=("representation", "memberships", "memberships, standardised"),
@@ -198,7 +198,7 @@ def measure(task: Task, setting: Setting) -> list[dict[str, Any]]:
             outputs, about = {"representation": _baseline(task, setting.baseline)}, {}
         else:
             own = {"protected": task.protected, "random_state": task.split}
-            model = IFair(**{**DEFAULTS, **own, **setting.options}).fit(task.X)
+            model = IFair(**{**BASE, **own, **setting.options}).fit(task.X)
             outputs = {use: _output(model, use, task) for use in setting.uses}
             about = {
                 "loss": float(model.loss_),
@@ -362,17 +362,17 @@ def _balance(rows: list[dict[str, Any]], datasets: list[str]) -> list[str]:
 
 
 def _against_paper(rows: list[dict[str, Any]], datasets: list[str]) -> list[str]:
-    """Mean differences from the paper's reading at the same mu, and on how many datasets they are gains."""
+    """Mean differences from the formulas as printed at the same mu, and on how many datasets they are gains."""
     body = []
     for mu, reading in itertools.product(MUS, READINGS):
-        if reading == "paper":
+        if reading == "as printed":
             continue
         gains: dict[str, list[float]] = {"utility": [], "yNN": [], "adversary": []}
         for dataset in datasets:
             utility = UTILITY[kind_of(dataset)]
             ours, theirs = (
                 pick(rows, question="readings", setting=f"{name}, mu = {mu:g}", dataset=dataset)
-                for name in ("paper", reading)
+                for name in ("as printed", reading)
             )
             for name, key in (("utility", utility), ("yNN", "yNN"), ("adversary", "adversary")):
                 gains[name].append(mean(theirs, key) - mean(ours, key))
@@ -382,25 +382,25 @@ def _against_paper(rows: list[dict[str, Any]], datasets: list[str]) -> list[str]
             figures.append(f"{np.mean(differences):+.3f} ({better} of {len(differences)})")
         body.append([f"{reading}, mu = {mu:g}", *figures])
     text = (
-        "Differences from the paper's reading at the same mu, as means over datasets, and on how many datasets the "
+        "Differences from the formulas as printed at the same mu, as means over datasets, and on how many datasets the "
         "other reading is the better one (utility: AUC of labels or MAP@10):"
     )
     return [text, "", markdown_table([["reading", "utility", "yNN", "adversary (lower is better)"], *body])]
 
 
 def _effort(rows: list[dict[str, Any]], datasets: list[str], question: str, names: list[str]) -> list[str]:
-    """Loss relative to the default's, and iterations."""
-    (usual,) = (name for name in names if name.endswith("(default)"))
+    """Loss relative to the base's, and iterations."""
+    (usual,) = (name for name in names if name.endswith("(base)"))
     body = []
     for name in names:
         figures = []
         for dataset in datasets:
             found = pick(rows, question=question, setting=name, dataset=dataset)
-            default = pick(rows, question=question, setting=usual, dataset=dataset)
-            ratio = np.mean([row["loss"] / other["loss"] for row, other in zip(found, default)])
+            usual_rows = pick(rows, question=question, setting=usual, dataset=dataset)
+            ratio = np.mean([row["loss"] / other["loss"] for row, other in zip(found, usual_rows)])
             figures.append(f"{ratio:.3f} / {mean(found, 'iterations'):.0f}")
         body.append([name, *figures])
-    text = "Loss as a share of the default's / iterations of the best start:"
+    text = "Loss as a share of the base's / iterations of the best start:"
     return [text, "", markdown_table([[question, *map(str.capitalize, datasets)], *body])]
 
 
@@ -411,8 +411,9 @@ def _preface(result: dict[str, Any]) -> str:
         f"Means over {settings['splits']} random splits into thirds: the representation and the predictor (logistic "
         "regression, linear regression for rankings) learn on one third, the measures are taken on another. Of the "
         f"first at most {settings['records']:,} records are used, of the second at most {settings['test_records']:,} "
-        f"for classification (training records x columns of the first split: {sizes}). K = {K} and everything else at "
-        "its default unless said. *Adversary*: AUC of a logistic regression that predicts the protected group from "
+        f"for classification (training records x columns of the first split: {sizes}). K = {K}, means over records and "
+        "pairs, k-means++ starts, tol = 0.001 and learned weights of protected columns unless said, and the categories "
+        "of those records. *Adversary*: AUC of a logistic regression that predicts the protected group from "
         "what the predictor gets. yNN of rankings compares scores, as shares of the range of true training scores, "
         "within queries."
     )

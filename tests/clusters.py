@@ -6,7 +6,19 @@ import sys
 from contextlib import ExitStack, contextmanager
 from functools import cache
 
+import numpy as np
 import pytest
+
+
+def assert_same_model(one, other):
+    """Whether two models agree up to the rounding of sums in another order, and name the same columns."""
+    np.testing.assert_allclose(one.prototypes_, other.prototypes_, rtol=1e-7, atol=1e-7)
+    np.testing.assert_allclose(one.alpha_, other.alpha_, rtol=1e-7, atol=1e-10)
+    assert one.loss_ == pytest.approx(other.loss_, rel=1e-9)
+    assert one.n_features_in_ == other.n_features_in_
+    assert list(getattr(one, "feature_names_in_", [])) == list(getattr(other, "feature_names_in_", []))
+    for name in ("classes_", "group_labels_"):
+        assert list(getattr(one, name, [])) == list(getattr(other, name, []))
 
 
 @cache

@@ -25,17 +25,7 @@ def memberships(X, V, alpha, p=2.0, squared=False):
 
 
 def losses(
-    X,
-    V,
-    alpha,
-    unprotected,
-    *,
-    p=2.0,
-    squared=False,
-    weighted=True,
-    square_pairs=False,
-    partners=None,
-    columns=None,
+    X, V, alpha, unprotected, *, p=2.0, squared=False, weighted=True, square_pairs=False, partners=None, columns=None
 ):
     """The two sums of Definitions 4 and 5; ``partners`` restricts the second record of a pair."""
     U = memberships(X, V, alpha, p, squared)

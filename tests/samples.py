@@ -172,6 +172,8 @@ HOSTILE = (
     "</script><script>document.title='broken'</script>",
 )
 """What may stand in a table and must only ever be shown."""
+AWKWARD = ("__proto__", "constructor", "toString")
+"""Names of columns that every object of JavaScript has already."""
 
 
 @shared
@@ -182,24 +184,10 @@ def hostile_evidence():
     frame["job"] = frame["job"].map({"clerk": script, "nurse": image, "welder": ending})
     frame["sex"] = frame["sex"].map({"female": script, "male": braces})
     frame = frame.rename(columns={"job": image, "height": script, "sex": braces, "hired": ending})
-    # Names that every object of a script has already.
-    frame = frame.rename(columns={"origin": "__proto__", "experience": "constructor", "owns home": "toString"})
-    people = from_table(frame, target=ending, protected=[braces, "__proto__"], name=script)
+    frame = frame.rename(columns=dict(zip(("origin", "experience", "owns home"), AWKWARD)))
+    people = from_table(frame, target=ending, protected=[braces, AWKWARD[0]], name=script)
     ids = [f"{HOSTILE[i % 4]} {i}" for i in range(len(frame))]
     return evidence(people, tuning=FRONT, resamples=20, solver=FAST, ids=ids)
-
-
-AWKWARD = ("__proto__", "constructor", "toString")
-"""Names of columns that every object of JavaScript has already."""
-
-
-@shared
-def awkward_evidence():
-    """Evidence about people with such columns, one of them protected."""
-    frame = applicants().drop(columns=["rating", "team", "origin"])
-    frame = frame.rename(columns=dict(zip(("sex", "job", "height"), AWKWARD)))
-    people = from_table(frame, target="hired", protected=[AWKWARD[0]], name="awkward")
-    return evidence(people, tuning=FRONT, resamples=20, solver=FAST)
 
 
 def load_job_searches(name, *, weights=(1, 1, 1), scale="unit-variance", job_attribute=True, recipe=None):

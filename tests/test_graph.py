@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import must_raise
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
@@ -45,6 +46,7 @@ def test_the_graph_is_that_of_the_nearest_neighbours(people, graph):
     assert graph.format == "csr"
     assert graph.has_sorted_indices
     np.testing.assert_array_equal(graph.toarray(), (A + A.T) / 20)
+    assert abs(neighbour_graph(pd.DataFrame(people)) - graph).max() == 0
 
 
 def test_the_penalty_is_what_yNN_lacks(people, graph, rng):
@@ -54,14 +56,11 @@ def test_the_penalty_is_what_yNN_lacks(people, graph, rng):
     assert penalty == pytest.approx(400 * (1 - consistency(y, people)))
 
 
-def test_copies_of_a_person_are_neighbours_and_nobody_is_their_own():
+def test_copies_are_neighbours_nobody_is_their_own_and_who_has_nobody_in_reach_is_isolated():
     W = neighbour_graph([[0.0], [0.0], [0.0], [7.0]], n_neighbors=2).toarray()
     np.testing.assert_array_equal(np.diag(W), 0)
     np.testing.assert_array_equal(W[:3, :3], 0.5 * (1 - np.eye(3)))
     np.testing.assert_array_equal(W[3], [0.25, 0.25, 0, 0])
-
-
-def test_people_with_nobody_in_reach_are_isolated():
     X = [[0.0], [1.0], [2.0], [50.0]]
     W = neighbour_graph(X, n_neighbors=2, reach=1.0).toarray()
     assert (W[3] == 0).all()
@@ -73,8 +72,6 @@ def test_columns_count_by_their_weights(people):
     weights = [4.0, 1.0, 0.0, 1.0, 0.25]
     by_hand = neighbour_graph(people * np.sqrt(weights))
     assert abs(neighbour_graph(people, weights=weights) - by_hand).max() == 0
-    with pytest.raises(ValueError, match="one per column"):
-        neighbour_graph(people, weights=[1.0])
 
 
 def test_edges_stay_within_queries(people):
@@ -92,33 +89,24 @@ def test_neighbours_of_another_search_make_a_graph(people, graph):
     assert abs(neighbour_graph(neighbours=found) - graph).max() == 0
     found[5] = -1
     assert neighbour_graph(neighbours=found).sum() == pytest.approx(graph.sum() - 1)
-    with pytest.raises(ValueError, match="row numbers"):
-        neighbour_graph(neighbours=[[7]])
 
 
-def test_a_frame_makes_the_same_graph(people, graph):
-    assert abs(neighbour_graph(pd.DataFrame(people)) - graph).max() == 0
-
-
-@pytest.mark.parametrize("k", [0, 3, 10])
-def test_too_many_or_too_few_neighbours_are_refused(k):
-    with pytest.raises(ValueError, match="n_neighbors must be at least 1 and less than the number of people, 3"):
-        neighbour_graph([[0.0], [1.0], [2.0]], n_neighbors=k)
-
-
-def test_missing_values_are_refused():
-    with pytest.raises(ValueError, match="X holds missing"):
-        neighbour_graph([[0.0], [np.nan]], n_neighbors=1)
+FEW = "n_neighbors must be at least 1 and less than the number of people, 3"
 
 
 @pytest.mark.parametrize(
-    ("income", "message"),
-    [(["low", "high", "low"], "X must hold numbers: column 'income'"), ([1.0, None, 2.0], "values: column 'income'")],
+    ("X", "options", "message"),
+    [
+        *(([[0.0], [1.0], [2.0]], {"n_neighbors": k}, FEW) for k in (0, 3, 10)),
+        ([[0.0], [1.0]], {"weights": [1.0, 1.0]}, "one per column"),
+        ([[0.0], [np.nan]], {"n_neighbors": 1}, "X holds missing"),
+        (pd.DataFrame({"income": ["low", "high"]}), {}, "X must hold numbers: column 'income'; encode the table first"),
+        (pd.DataFrame({"income": [1.0, None]}), {}, "values: column 'income'; encode the table first"),
+        (None, {"neighbours": [[7]]}, "row numbers"),
+    ],
 )
-def test_a_frame_that_is_not_encoded_is_refused_with_its_column(income, message):
-    people = pd.DataFrame({"age": [20, 30, 40], "income": income})
-    with pytest.raises(ValueError, match=f"{message}; encode the table first"):
-        neighbour_graph(people, n_neighbors=1)
+def test_what_makes_no_graph_is_refused(X, options, message):
+    must_raise(ValueError, message, neighbour_graph, X, **options)
 
 
 def test_an_index_finds_what_the_graph_is_made_of(people):
@@ -186,84 +174,58 @@ def test_columns_are_smoothed_one_by_one(graph, scores):
     assert smooth(both, graph, np.inf).shape == both.shape
 
 
-def test_more_strength_is_more_consistent(people, graph, scores):
-    values = [consistency(smooth(scores, graph, strength), people) for strength in (0.0, 0.02, 0.1, 0.5)]
-    assert values == sorted(values)
-
-
-def test_every_threshold_is_an_optimal_decision(graph, scores):
-    found = smooth_with_certificate(scores, graph, 0.2, tol=1e-10)
-    for threshold in (0.3, 0.5, 0.7):
-        chosen = minimum_cut(scores - threshold, graph, 0.2)
-        clear = np.abs(found.scores - threshold) > found.error
-        assert clear.mean() > 0.9
-        np.testing.assert_array_equal(chosen[clear], (found.scores > threshold)[clear])
-
-
 def test_too_few_iterations_are_told(graph, scores):
     with pytest.warns(ConvergenceWarning, match="raise max_iter or tol"):
         smooth(scores, graph, 1.0, tol=1e-12, max_iter=5)
 
 
 def test_what_cannot_be_smoothed_is_refused(graph, scores):
-    with pytest.raises(ValueError, match="penalty must be one of"):
-        smooth(scores, graph, 0.1, "cubic")
-    with pytest.raises(ValueError, match="strength must be"):
-        smooth(scores, graph, -1)
-    with pytest.raises(ValueError, match=r"shape \(7, 7\)"):
-        smooth(scores[:7], graph, 1)
-    with pytest.raises(ValueError, match="symmetric"):
-        smooth(scores, sparse.triu(graph), 1)
-    with pytest.raises(ValueError, match="not negative"):
-        smooth(scores, -graph, 1)
-    with pytest.raises(ValueError, match="scores holds missing"):
-        smooth(np.full(400, np.nan), graph, 1)
+    must_raise(ValueError, "penalty must be one of", smooth, scores, graph, 0.1, "cubic")
+    must_raise(ValueError, "strength must be", smooth, scores, graph, -1)
+    must_raise(ValueError, r"shape \(7, 7\)", smooth, scores[:7], graph, 1)
+    must_raise(ValueError, "symmetric", smooth, scores, sparse.triu(graph), 1)
+    must_raise(ValueError, "not negative", smooth, scores, -graph, 1)
+    must_raise(ValueError, "scores holds missing", smooth, np.full(400, np.nan), graph, 1)
 
 
 # Decisions
 
 
-def test_a_cut_without_strength_chooses_who_gains(graph, scores):
+def test_a_cut_chooses_who_gains_without_strength_and_whole_components_with_infinite_strength(graph, scores):
     np.testing.assert_array_equal(minimum_cut(scores - 0.5, graph, 0), scores > 0.5)
-
-
-def test_a_cut_of_infinite_strength_decides_about_components_alike():
     W = neighbour_graph([[0.0], [1.0], [20.0], [21.0]], n_neighbors=1)
     np.testing.assert_array_equal(minimum_cut([0.5, -0.4, -0.5, 0.5], W, np.inf), [True, True, False, False])
 
 
-def test_just_so_many_places_are_given():
-    scores = np.array([0.9, 0.5, 0.5, 0.5, 0.1])
-    selection = select(scores, n=2, priority=[0, 0, 0, 1, 0])
-    np.testing.assert_array_equal(selection.chosen, [True, False, False, True, False])
-    np.testing.assert_array_equal(selection.tied, scores == 0.5)
-    assert selection.threshold == 0.5
-    untied = select(scores, rate=0.8)
-    assert untied.chosen.sum() == 4
-    assert not untied.tied.any()
-    assert 0.1 < untied.threshold < 0.5
+FIVE, FOUR = [0.9, 0.5, 0.5, 0.5, 0.1], [0.9, 0.5 + 1e-7, 0.5, 0.1]
 
 
-def test_scores_within_the_tolerance_are_tied():
-    scores = [0.9, 0.5 + 1e-7, 0.5, 0.1]
-    assert not select(scores, n=2).tied.any()
-    selection = select(scores, n=2, tolerance=1e-6, priority=[0, 1, 2, 0])
-    np.testing.assert_array_equal(selection.tied, [False, True, True, False])
-    np.testing.assert_array_equal(selection.chosen, [True, False, True, False])
+@pytest.mark.parametrize(
+    ("scores", "wanted", "chosen", "tied"),
+    [
+        (FIVE, {"n": 2, "priority": [0, 0, 0, 1, 0]}, [1, 0, 0, 1, 0], [0, 1, 1, 1, 0]),
+        (FIVE, {"rate": 0.8}, [1, 1, 1, 1, 0], [0, 0, 0, 0, 0]),
+        (FOUR, {"n": 2}, [1, 1, 0, 0], [0, 0, 0, 0]),
+        (FOUR, {"n": 2, "tolerance": 1e-6, "priority": [0, 1, 2, 0]}, [1, 0, 1, 0], [0, 1, 1, 0]),
+        ([0.2, 0.5, 0.8], {"threshold": 0.5}, [0, 0, 1], [0, 1, 0]),
+        ([0.1, 0.2], {"n": 0}, [0, 0], [0, 0]),
+        ([0.1, 0.2], {"rate": 1.0}, [1, 1], [0, 0]),
+    ],
+)
+def test_just_so_many_places_are_given_and_ties_within_the_tolerance_are_told(scores, wanted, chosen, tied):
+    selection = select(np.array(scores), **wanted)
+    np.testing.assert_array_equal(selection.chosen, np.array(chosen, dtype=bool))
+    np.testing.assert_array_equal(selection.tied, np.array(tied, dtype=bool))
 
 
-def test_a_threshold_chooses_above_it_and_tells_who_is_at_it():
-    selection = select([0.2, 0.5, 0.8], threshold=0.5)
-    np.testing.assert_array_equal(selection.chosen, [False, False, True])
-    np.testing.assert_array_equal(selection.tied, [False, True, False])
+def test_the_threshold_is_that_of_the_tied_or_between_the_last_chosen_and_the_first_who_is_not():
+    assert select(np.array(FIVE), n=2).threshold == 0.5
+    assert 0.1 < select(np.array(FIVE), rate=0.8).threshold < 0.5
 
 
-def test_nobody_and_everybody_can_be_chosen():
-    assert not select([0.1, 0.2], n=0).chosen.any()
-    assert select([0.1, 0.2], rate=1.0).chosen.all()
-    for wrong in ({}, {"n": 1, "rate": 0.5}, {"n": 3}, {"rate": 1.5}):
-        with pytest.raises(ValueError, match=r"exactly one of|must be"):
-            select([0.1, 0.2], **wrong)
+@pytest.mark.parametrize("wrong", [{}, {"n": 1, "rate": 0.5}, {"n": 3}, {"rate": 1.5}], ids=str)
+def test_one_possible_wish_is_needed(wrong):
+    must_raise(ValueError, r"exactly one of|must be", select, [0.1, 0.2], **wrong)
 
 
 @pytest.mark.parametrize("n", [1, 3, 7])
@@ -284,23 +246,15 @@ def test_newcomers_with_nobody_in_reach_keep_their_scores(penalty):
         found = newcomer_scores(p, unknown, strength, weights=np.zeros((2, 3)), penalty=penalty)
         np.testing.assert_array_equal(found, p)
     np.testing.assert_array_equal(newcomer_scores(p, unknown[:, :0], 0.5, penalty=penalty), p)
-    with pytest.raises(ValueError, match="neighbour_scores holds missing"):
-        newcomer_scores(p, unknown, 0.5, penalty=penalty)
+    must_raise(ValueError, "neighbour_scores holds missing", newcomer_scores, p, unknown, 0.5, penalty=penalty)
 
 
-def test_a_newcomer_without_strength_keeps_the_score():
-    np.testing.assert_array_equal(newcomer_scores([0.123], [[0.9, 0.8]], 0.0), [0.123])
-
-
-def test_neighbours_beyond_reach_do_not_pull():
-    near = [[0.2, 0.3, 0.9]]
-    some = newcomer_scores([0.6], near, 0.1, weights=[[1, 1, 0]], n_neighbors=3)
-    np.testing.assert_allclose(some, newcomer_scores([0.6], [[0.2, 0.3]], 0.1, n_neighbors=3))
-
-
-def test_a_newcomer_far_below_all_neighbours_is_pulled_by_all_of_them():
+def test_a_newcomer_far_below_all_neighbours_is_pulled_by_all_of_them_within_reach():
+    assert newcomer_scores([0.123], [[0.9, 0.8]], 0.0)[0] == 0.123
     assert newcomer_scores([0.0], [[0.9] * 10], 0.1)[0] == pytest.approx(0.2)
     assert newcomer_scores([0.0], [[0.9] * 10], 5.0)[0] == pytest.approx(0.9)
+    some = newcomer_scores([0.6], [[0.2, 0.3, 0.9]], 0.1, weights=[[1, 1, 0]], n_neighbors=3)
+    np.testing.assert_allclose(some, newcomer_scores([0.6], [[0.2, 0.3]], 0.1, n_neighbors=3))
 
 
 # Tensors
@@ -333,8 +287,7 @@ def test_a_tensor_graph_that_is_not_symmetric_is_refused():
     W = neighbour_graph(torch.tensor([[0.0], [1.0], [3.0]]), 1)
     values = W.values()
     values[0] += 1
-    with pytest.raises(ValueError, match="symmetric"):
-        smooth([0.1, 0.2, 0.3], W, 1)
+    must_raise(ValueError, "symmetric", smooth, [0.1, 0.2, 0.3], W, 1)
 
 
 def test_an_approximate_graph_finds_nearly_all_neighbours_and_repeats():
@@ -353,5 +306,4 @@ def test_an_approximate_graph_finds_nearly_all_neighbours_and_repeats():
 
 def test_an_approximate_graph_without_its_package_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "faiss", None)
-    with pytest.raises(MissingExtra, match="approximate"):
-        neighbour_graph(np.zeros((30, 2)), 5, approximate=True)
+    must_raise(MissingExtra, "approximate", neighbour_graph, np.zeros((30, 2)), 5, approximate=True)

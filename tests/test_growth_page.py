@@ -44,13 +44,10 @@ def test_sizes_where_the_fixed_cost_matters_do_not_count(page):
     assert slope["exponent, all"] < 0.95 < slope["exponent"] < 1
 
 
-def test_where_the_fixed_cost_always_matters_there_is_no_exponent(page):
+def test_where_the_fixed_cost_always_matters_there_is_no_exponent_and_along_other_sizes_the_last_step_counts(page):
     (slope,) = page.slopes(rows(page, lambda size: 1.0))
     assert slope["counted from"] is None
     assert np.isnan(slope["exponent"])
-
-
-def test_along_other_sizes_the_last_step_counts(page):
     (slope,) = page.slopes(rows(page, lambda size: 1.0 + size, along="K", sizes=(5, 10, 20)))
     assert slope["exponent"] == pytest.approx(np.log2(21 / 11))
     assert slope["counted from"] == 10

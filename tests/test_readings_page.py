@@ -52,5 +52,5 @@ def test_written_results_read_back_as_they_were(bench, result):
 
 def test_every_combination_of_readings_has_a_name(bench):
     assert len(bench.READINGS) == 8
-    assert bench.READINGS["paper"] == {"squared": False, "fairness_distance": "weighted", "reduction": "mean"}
+    assert bench.READINGS["as printed"] == {"squared": False, "fairness_distance": "weighted", "reduction": "mean"}
     assert bench.READINGS["authors' code"] == {"squared": True, "fairness_distance": "euclidean", "reduction": "norm"}

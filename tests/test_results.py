@@ -29,11 +29,8 @@ def test_evidence_fits_its_type_and_no_key_has_a_space(task):
                 yield from keys(one)
 
     assert not [key for key in keys(found) if " " in key]
-
-
-@pytest.mark.parametrize("evidence", [hostile_evidence, lonely_evidence])
-def test_odd_evidence_fits_too(evidence):
-    check_results(evidence(), EVIDENCE)
+    for odd in (hostile_evidence(), lonely_evidence()):
+        check_results(odd, EVIDENCE)
 
 
 @pytest.mark.parametrize(
@@ -74,19 +71,15 @@ def test_the_first_place_that_does_not_fit_is_named(change, said):
         check_results(found, EVIDENCE)
 
 
-def test_another_version_and_another_format_are_refused():
+def test_another_version_another_format_and_truth_values_for_whole_numbers_are_refused():
     with pytest.raises(ResultsError, match="is of version 2, and this release reads version 3"):
         check_results({**small_evidence(), "version": 2}, EVIDENCE)
     with pytest.raises(ResultsError, match=r"is not what `ifair tune` writes: .* format ifair-tuning, and is of the"):
         check_results(small_evidence(), TUNING)
-
-
-def test_whole_numbers_are_numbers_and_truth_values_are_not():
+    assert (TUNING.mark[0], TUNING.schema) == ("ifair-tuning", Tuning)
     check_schema({"person": 1, "gap": 2}, Worst)
     with pytest.raises(ResultsError, match="person must be int"):
         check_schema({"person": True, "gap": None}, Worst)
-    assert TUNING.mark[0] == "ifair-tuning"
-    assert TUNING.schema is Tuning
 
 
 @pytest.mark.parametrize(

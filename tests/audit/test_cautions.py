@@ -8,7 +8,7 @@ from ifair.audit.cautions import list_cautions
 from ifair.evaluate.judgement import attack_representation
 from ifair.evaluate.splits import split_table
 
-from samples import FAST, applicants, dataset, small_evidence, tuned
+from samples import FAST, applicants, dataset, tuned
 
 
 def point(utility=(0.8, 0.7, 0.9), positive=0.4, spread=None):
@@ -29,22 +29,17 @@ def test_nothing_is_said_where_all_is_well():
 def test_utility_at_chance_is_told(utility):
     assert tags(point(utility)) == ["at chance"]
     assert tags(point(utility, spread=1.0), "ranking", point(spread=1.0)) == []
-
-
-def test_chance_is_zero_for_the_order_of_scores():
+    # It is zero for the order of scores.
     assert tags(point((0.1, -0.05, 0.2), spread=1.0), "regression", point(spread=1.0)) == ["at chance"]
 
 
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.05, 0.97, 1.0])
-def test_nearly_one_decision_for_all_is_told(share):
+def test_nearly_one_decision_or_one_score_for_all_is_told(share):
     (said,) = list_cautions("classification", "AUC", point(positive=share), point())
     assert said["tag"] == "nearly one decision"
     assert "consistency is easy" in said["text"]
     assert f"yNN of {share * share + (1 - share) * (1 - share):.3f}" in said["text"]
     assert "(full data: 40.0 %)" in said["text"]
-
-
-def test_nearly_one_score_for_all_is_told():
     assert tags(point(spread=0.05), "regression", point(spread=1.0)) == ["nearly one score"]
 
 
@@ -52,12 +47,6 @@ def test_evidence_of_outcomes_that_are_lots_is_cautious():
     lots = applicants().assign(hired=np.random.default_rng(5).permutation(np.repeat([0, 1], 120)))
     found = evidence(dataset(frame=lots), tuning=tuned(), resamples=20, solver=FAST)
     assert "at chance" in {one["tag"] for p in found["points"] for one in p["cautions"]}
-
-
-def test_shares_of_positive_decisions_are_those_of_the_people():
-    for one in small_evidence()["points"]:
-        expected = np.mean([score > 0.5 for score in one["people"]["score"]])
-        assert one["test"]["positive"]["estimate"] == pytest.approx(expected, abs=1e-5)
 
 
 def test_a_guess_that_is_always_wrong_is_a_leak(monkeypatch):
@@ -78,10 +67,3 @@ def test_a_guess_that_is_always_wrong_is_a_leak(monkeypatch):
     wrong = attack_representation(told, test, 20)[0]
     assert wrong["reversed"]
     assert (wrong["auc"], wrong["low"], wrong["high"]) == pytest.approx((0.9, 0.8, 0.95))
-
-
-def test_no_adversary_of_the_evidence_is_below_a_guess():
-    found = small_evidence()
-    attacks = [one for p in found["points"] for one in p["adversary"]]
-    assert min(one["auc"] for one in attacks) >= 0.5
-    assert {one["reversed"] for one in attacks} == {True, False}

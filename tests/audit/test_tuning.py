@@ -4,6 +4,7 @@ import json
 from collections import Counter
 
 import pytest
+from refusals import must_raise
 
 from ifair.audit import evidence, tune
 from ifair.audit.tuning import choose_penalised, fingerprint_dataset, name_choices
@@ -21,15 +22,12 @@ def found(few_trees):
     return tune(dataset(), n_trials=14, solver=FAST)
 
 
-def test_the_front_is_what_no_trial_beats(found):
+def test_the_front_is_what_no_trial_beats_and_choices_are_its_ends_and_a_middle(found):
     points = [[t["validation"]["utility"], t["validation"]["ranks"]] for t in found["trials"]]
     expected = {t["id"] for t, on in zip(found["trials"], pareto_front(points)) if on}
     assert {p["id"] for p in found["front"]} == expected
     assert len(found["trials"]) == 14
     assert json.loads(json.dumps(found)) == found
-
-
-def test_the_three_choices_are_the_ends_and_a_middle_of_the_front(found):
     ours = {p["id"]: p["validation"] for p in found["trials"] if p["role"] == "ours"}
     assert all(0 <= reached["positive"] <= 1 for reached in ours.values())
     assert ours[found["choices"]["most_useful"]]["utility"] == max(v["utility"] for v in ours.values())
@@ -57,12 +55,10 @@ def test_a_tuning_that_asks_for_endless_work_is_refused(found):
     check_results(found, TUNING)
     for name in ("n_restarts", "max_iter"):
         endless = {**found, "solver": {**found["solver"], name: 2**62}}
-        with pytest.raises(ResultsError, match=f"solver.{name} must be at most"):
-            check_results(endless, TUNING)
+        must_raise(ResultsError, f"solver.{name} must be at most", check_results, endless, TUNING)
     forged = json.loads(json.dumps(found))
     forged["baselines"][-1]["candidate"]["setting"]["C"] = "x"
-    with pytest.raises(ResultsError, match=r"setting\.C must be float"):
-        check_results(forged, TUNING)
+    must_raise(ResultsError, r"setting\.C must be float", check_results, forged, TUNING)
 
 
 def test_a_stopped_search_goes_on_from_its_journal(tmp_path):
@@ -83,58 +79,51 @@ def test_other_records_are_another_search():
     assert fingerprint_dataset(dataset()) == fingerprint_dataset(dataset())
 
 
+def measured(name, *validation):
+    return {"id": name, "validation": dict(zip(("utility", "ranks", "corrected", "positive"), validation))}
+
+
+def list_chosen(*points):
+    return set(name_choices(points, "classification").values())
+
+
 def test_points_without_a_measure_are_never_chosen():
-    known = {"id": "a", "validation": {"utility": 0.6, "ranks": 0.5}}
-    unknown = {"id": "b", "validation": {"utility": None, "ranks": 0.9}}
-    assert set(name_choices([unknown, known], "classification").values()) == {"a"}
-    assert name_choices([unknown], "classification") == {}
+    known, unknown = measured("a", 0.6, 0.5), measured("b", None, 0.9)
+    assert list_chosen(unknown, known) == {"a"}
+    assert list_chosen(unknown) == set()
 
 
 def test_the_balance_counts_utility_from_chance():
     """Of an AUC of 0.84 and ranks of 0.89, or 0.9 and 0.8, the second: far more of what is above chance."""
-    points = [
-        {"id": "a", "validation": {"utility": 0.84, "ranks": 0.89, "corrected": 0.9}},
-        {"id": "b", "validation": {"utility": 0.9, "ranks": 0.8, "corrected": 0.7}},
-    ]
+    points = [measured("a", 0.84, 0.89, 0.9), measured("b", 0.9, 0.8, 0.7)]
     assert name_choices(points, "classification") == {"most_useful": "b", "fairest": "a", "balanced": "b"}
 
 
 def test_no_rule_chooses_what_distinguishes_nobody():
     """One decision for all, a score for all, and what hardly says more than chance."""
-    useful = {"id": "a", "validation": {"utility": 0.8, "ranks": 0.6, "corrected": 0.5}}
-    constant = {"id": "b", "validation": {"utility": 0.85, "ranks": 0.99, "corrected": 0.0}}
-    one_score = {"id": "c", "validation": {"utility": 0.5, "ranks": 0.0, "corrected": 0.0}}
-    vague = {"id": "d", "validation": {"utility": 0.55, "ranks": 0.99, "corrected": 0.9}}
-    assert set(name_choices([constant, one_score, vague, useful], "classification").values()) == {"a"}
-    assert name_choices([constant, one_score], "classification") == {}
+    constant, one_score = measured("b", 0.85, 0.99, 0.0), measured("c", 0.5, 0.0, 0.0)
+    assert list_chosen(constant, one_score, measured("vague", 0.55, 0.99, 0.9), measured("a", 0.8, 0.6, 0.5)) == {"a"}
+    assert list_chosen(constant, one_score) == set()
 
 
 @pytest.mark.parametrize("share", [0.96, 0.04])
 def test_no_rule_chooses_what_decides_nearly_the_same_where_there_is_another(share):
     """Its verdict would be not to use it; if all are such, the best of them is chosen all the same."""
-    better = {"id": "a", "validation": {"utility": 0.85, "ranks": 0.7, "corrected": 0.5, "positive": share}}
-    usable = {"id": "b", "validation": {"utility": 0.8, "ranks": 0.6, "corrected": 0.5, "positive": 0.9}}
-    hardly = {"id": "c", "validation": {"utility": 0.55, "ranks": 0.6, "corrected": 0.5, "positive": 0.9}}
-    assert set(name_choices([better, usable], "classification").values()) == {"b"}
-    assert set(name_choices([better, hardly], "classification").values()) == {"a"}
-    unknown = {"id": "d", "validation": {key: better["validation"][key] for key in ("utility", "ranks", "corrected")}}
-    assert set(name_choices([unknown, usable], "classification").values()) == {"d"}
+    better, usable = measured("a", 0.85, 0.7, 0.5, share), measured("b", 0.8, 0.6, 0.5, 0.9)
+    assert list_chosen(better, usable) == {"b"}
+    assert list_chosen(better, measured("hardly", 0.55, 0.6, 0.5, 0.9)) == {"a"}
+    # Whose share is not known is not suspected.
+    assert list_chosen(measured("d", 0.85, 0.7, 0.5), usable) == {"d"}
 
 
 def test_the_tuned_penalty_is_chosen_by_its_scores_alone():
     """It is what choices are measured by: leaving out the strongest would praise them."""
-    shares = {0.01: 0.97, 0.1: 0.8}
-    points = [
-        {
-            "id": Candidate("masked", {"C": C}).id,
-            "candidate": Candidate("masked", {"C": C}).to_data(),
-            "validation": {"utility": 0.8 - C, "ranks": 0.6 - C, "corrected": 0.5, "positive": share},
-        }
-        for C, share in shares.items()
-    ]
+    points = []
+    for C, share in ((0.01, 0.97), (0.1, 0.8)):
+        one = Candidate("masked", {"C": C})
+        points.append({**measured(one.id, 0.8 - C, 0.6 - C, 0.5, share), "candidate": one.to_data()})
     assert choose_penalised(points, "classification") == points[0]["id"]
 
 
 def test_an_unknown_variant_is_refused():
-    with pytest.raises(ValueError, match="variant must be one of"):
-        tune(dataset(), variant="cold")
+    must_raise(ValueError, "variant must be one of", tune, dataset(), variant="cold")

@@ -109,12 +109,12 @@ def pages(tmp_path_factory):
     """The reports to open, by name."""
     from ifair.report.evidence_page import page
 
-    from samples import awkward_evidence, cautious_evidence, hostile_evidence, lonely_evidence, small_evidence
+    from samples import cautious_evidence, hostile_evidence, lonely_evidence, small_evidence
 
     folder = tmp_path_factory.mktemp("reports")
     found = {"classification": small_evidence(), "regression": small_evidence("regression")}
     found |= {"ranking": small_evidence("ranking"), "hostile": hostile_evidence(), "lonely": lonely_evidence()}
-    found |= {"cautious": cautious_evidence(), "awkward": awkward_evidence()}
+    found["cautious"] = cautious_evidence()
     for name, evidence in found.items():
         (folder / f"{name}.html").write_text(page(evidence), encoding="utf-8")
     return {name: folder / f"{name}.html" for name in found}

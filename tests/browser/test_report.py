@@ -9,7 +9,7 @@ import pytest
 from ifair.report import page
 from ifair.report.comparison import find_point
 
-from samples import AWKWARD, HOSTILE, awkward_evidence, hostile_evidence, lonely_evidence, small_evidence
+from samples import AWKWARD, HOSTILE, hostile_evidence, lonely_evidence, small_evidence
 
 
 def press(browser, *keys):
@@ -338,6 +338,9 @@ def test_hostile_strings_are_text(chromium, pages):
     assert script in chromium.title
     assert chromium.count("main img, main script, main iframe") == 0
     assert chromium.count("[onerror]") == 0
+    # Names that objects have of themselves are only names.
+    assert all(name in chromium.text("main") for name in AWKWARD)
+    assert "native code" not in chromium.text("main")
     show_person(chromium, 3, hostile_evidence())
     assert chromium.console() == []
 
@@ -350,7 +353,7 @@ def test_pictures_show_names_as_text(chromium, pages):
     assert chromium.count(".chart script, .chart img") == 0
 
 
-def test_a_keyboard_is_enough(report):
+def test_a_keyboard_is_enough_and_what_has_the_focus_can_be_seen(report):
     from selenium.webdriver.common.keys import Keys
 
     report.js("document.activeElement.blur(); scrollTo(0, 0)")
@@ -369,19 +372,14 @@ def test_a_keyboard_is_enough(report):
     assert report.js("return document.activeElement.dataset.point") == first
 
     report.js("document.querySelector('#who').focus()")
+    press(report, Keys.TAB)
+    style = report.js("const s = getComputedStyle(document.activeElement); return [s.outlineStyle, s.outlineWidth]")
+    assert style == ["solid", "3px"]
+    report.js("document.querySelector('#who').focus()")
     id_ = small_evidence()["people"]["ids"][3]
     press(report, id_, Keys.ENTER)
     assert report.text("#person-title") == f"Person {id_}"
     assert report.js("return document.activeElement.id") == "person-title"
-
-
-def test_what_has_the_focus_can_be_seen(report):
-    from selenium.webdriver.common.keys import Keys
-
-    report.js("document.querySelector('#who').focus()")
-    press(report, Keys.TAB)
-    style = report.js("const s = getComputedStyle(document.activeElement); return [s.outlineStyle, s.outlineWidth]")
-    assert style == ["solid", "3px"]
 
 
 def test_everything_has_a_name_for_a_screen_reader(report):
@@ -436,17 +434,6 @@ def test_colours_of_ours_deletion_and_full_data_differ_in_light_and_dark_and_wit
         "return ['ours', 'deleted', 'full'].map(r => document.querySelector(`#groups-chart .mark.${r}`).tagName)"
     )
     assert shapes == ["circle", "path", "rect"]
-
-
-def test_names_that_objects_have_of_themselves_are_only_names(chromium, pages):
-    chromium.plain().open(pages["awkward"])
-    for p in awkward_evidence()["points"]:
-        choose(chromium, p["id"])
-    shown = chromium.text("main")
-    for name in AWKWARD:
-        assert name in shown
-    assert "native code" not in shown
-    assert chromium.console() == []
 
 
 def test_paper_shows_the_choice_but_no_controls(report):

@@ -30,13 +30,6 @@ def evidence(tmp_path):
     return path
 
 
-def test_json_alone_goes_to_standard_output(people):
-    with few_candidates():
-        done = do("audit", people, *ROLES, "--ignore", "person", "--resamples", 10, "--json")
-    assert json.loads(done.stdout)["format"] == "ifair-evidence"
-    assert "full data" in done.stderr
-
-
 @pytest.mark.parametrize("verb", ["audit", "report", "tune"])
 def test_a_mistyped_column_suggests_the_right_one(verb, people):
     assert "'sxe', did you mean 'sex'?" in refuse(verb, people, "--protected", "sxe", "--target", "hired")
@@ -62,17 +55,6 @@ def test_a_file_that_is_no_evidence_is_refused(tmp_path):
         assert not (tmp_path / "report.html").exists()
 
 
-def test_json_of_a_report_names_files_sizes_and_the_chosen_point(evidence, tmp_path):
-    html = tmp_path / "report.html"
-    facts = ask("report", evidence, "-o", html, "--card", "--choice", "fairest")
-    assert facts["report"] == {"path": str(html), "bytes": html.stat().st_size}
-    assert [entry["path"] for entry in facts["cards"]] == [
-        str(tmp_path / "report.card.md"),
-        str(tmp_path / "report.card.html"),
-    ]
-    assert facts["choice"]["id"] == small_evidence()["choices"]["fairest"]
-
-
 def test_a_mistyped_choice_suggests_the_near_one_before_any_work(people, monkeypatch):
     monkeypatch.setattr("ifair.tables.checked_table.read_counted_table", lambda *_, **__: pytest.fail("work was done"))
     assert "did you mean 'fairest'?" in refuse("report", people, *ROLES, "--card", "--choice", "fairst")
@@ -83,16 +65,6 @@ def test_a_choice_like_none_is_answered_with_all(evidence, tmp_path):
     assert "no point 'zzz'" in said
     assert all(name in said for name in small_evidence()["choices"])
     assert not (tmp_path / "report.html").exists()
-
-
-def test_a_report_of_what_is_no_table_says_so_first(tmp_path):
-    (tmp_path / "model.ifair").write_bytes(b"PK")
-    assert "model.ifair is neither CSV" in refuse("report", tmp_path / "model.ifair", "-o", tmp_path / "report.html")
-
-
-def test_a_choice_may_be_written_as_tables_and_pages_write_it(evidence, tmp_path):
-    facts = ask("report", evidence, "--card", "--choice", "most useful", "-o", tmp_path / "report.html")
-    assert facts["choice"]["id"] == small_evidence()["choices"]["most_useful"]
 
 
 def test_the_verbs_are_thin(monkeypatch, people):
@@ -124,11 +96,17 @@ def test_a_protected_group_of_most_people_that_nobody_named_is_doubted(tmp_path,
     assert ("83% of all people are the protected group" in capsys.readouterr().err) == warned
 
 
-def test_a_card_is_written_beside_the_report(evidence, tmp_path):
-    do("report", evidence, "-o", tmp_path / "report.html", "--card", "--choice", "fairest")
-    fairest = find_point(small_evidence(), "fairest")
-    assert fairest["name"] in (tmp_path / "report.card.md").read_text(encoding="utf-8").splitlines()[0]
-    assert fairest["name"] in (tmp_path / "report.card.html").read_text(encoding="utf-8")
+@pytest.mark.parametrize(("given", "choice"), [("fairest", "fairest"), ("most useful", "most_useful"), ("D", "D")])
+def test_a_card_of_the_chosen_point_is_written_beside_the_report(evidence, tmp_path, given, choice):
+    html, *cards = (tmp_path / f"report.{ending}" for ending in ("html", "card.md", "card.html"))
+    facts = ask("report", evidence, "-o", html, "--card", "--choice", given)
+    chosen = find_point(small_evidence(), choice)
+    assert facts["report"] == {"path": str(html), "bytes": html.stat().st_size}
+    assert [entry["path"] for entry in facts["cards"]] == [str(card) for card in cards]
+    assert facts["choice"]["id"] == chosen["id"]
+    texts = [card.read_text(encoding="utf-8") for card in cards]
+    assert chosen["name"] in texts[0].splitlines()[0]
+    assert chosen["name"] in texts[1]
 
 
 @pytest.fixture(scope="module")
@@ -157,9 +135,8 @@ def test_a_model_in_use_is_judged_by_what_it_said(in_use):
     [point] = [p for p in found["points"] if p["family"] == "existing"]
     people = frame.set_index("person").loc[[int(i) for i in found["people"]["ids"]]]
     decided = (people["ours"] > 0.6).astype(int)
-    assert point["test"]["utility"]["estimate"] == pytest.approx(
-        roc_auc_score(people["hired"], people["ours"]), abs=1e-5
-    )
+    auc = roc_auc_score(people["hired"], people["ours"])
+    assert point["test"]["utility"]["estimate"] == pytest.approx(auc, abs=1e-5)
     assert point["test"]["accuracy"]["estimate"] == pytest.approx(accuracy_score(people["hired"], decided), abs=1e-5)
     rates = decided.groupby(people["sex"]).mean()
     shown = {g["label"]: g["rate"] for g in next(p for p in point["groups"] if p["partition"] == "sex")["groups"]}
@@ -178,7 +155,9 @@ def test_decisions_in_use_are_read_by_the_value_that_is_positive(in_use, tmp_pat
     # That a column is no attribute may be said twice.
     arguments = [*roles, "--ignore", "invited", "--decisions", "invited", "--resamples", 10, "--jobs", 1]
     with few_candidates():
-        found = ask("audit", tmp_path / "words.csv", *arguments)
+        done = do("audit", tmp_path / "words.csv", *arguments, "--json")
+    assert "full data" in done.stderr
+    found = json.loads(done.stdout)
     [point] = [p for p in found["points"] if p["family"] == "existing"]
     truth, decided = found["people"]["truth"], point["people"]["score"]
     assert set(decided) == {0.0, 1.0}

@@ -6,7 +6,7 @@ import pytest
 
 import ifair
 
-from scripts import ask, do, refuse, run
+from scripts import ask, do, refuse
 
 pytest.importorskip("skops")
 
@@ -19,26 +19,26 @@ FAST = ["-k", "3", "--restarts", "1", "--max-iter", "50", "--jobs", "1"]
 def graded(applicants, tmp_path_factory):
     """A table with three grades."""
     path = tmp_path_factory.mktemp("graded") / "people.csv"
-    applicants.assign(grade=pd.qcut(applicants["rating"], 3, labels=["low", "middle", "high"])).to_csv(
-        path, index=False
-    )
+    grades = pd.qcut(applicants["rating"], 3, labels=["low", "middle", "high"])
+    applicants.assign(grade=grades).to_csv(path, index=False)
     return path
 
 
 def fit(graded, name, *arguments):
     done = do("fit", graded, *ROLES, *arguments, "-o", graded.parent / name)
     assert "of 3 classes (high, low, middle)" in done.stdout
-    return graded.parent / name, done
+    assert "classes: high, low, middle" in do("inspect", graded.parent / name).stdout
+    return graded.parent / name
 
 
 @pytest.fixture(scope="module")
 def consistent(graded):
-    return fit(graded, "consistent.ifair", "--consistent", 0.1)[0]
+    return fit(graded, "consistent.ifair", "--consistent", 0.1)
 
 
 @pytest.fixture(scope="module")
 def representation(graded):
-    return fit(graded, "fair.ifair", *FAST)[0]
+    return fit(graded, "fair.ifair", *FAST)
 
 
 def test_consistent_decisions_of_several_classes_are_those_of_the_library(graded, consistent, tmp_path):
@@ -69,10 +69,6 @@ def test_newcomers_get_the_class_of_the_model_and_its_probability(graded, which,
 def test_a_model_on_a_representation_decides_without_asking_peers(graded, representation, tmp_path):
     done = do("decide", graded, "--model", representation, "-o", tmp_path / "out.csv")
     assert "0 decided about otherwise than by the model alone" in done.stdout
-
-
-def test_inspect_names_the_classes(consistent):
-    assert "classes: high, low, middle" in run("inspect", consistent).stdout
 
 
 def test_the_share_of_classes_that_flip_is_counted_when_only_sex_is_swapped(graded):

@@ -114,13 +114,6 @@ def test_decisions_on_the_attributes_themselves_are_no_representation(folder, ap
     np.testing.assert_allclose(pd.read_csv(tmp_path / "out.csv")["score"], scores)
 
 
-def test_the_rate_that_a_model_was_fitted_for_is_used_unless_another_is_named(folder, tmp_path):
-    model = tmp_path / "m.ifair"
-    do("fit", folder / "people.csv", *ROLES, *OUTCOME, "--consistent", 0.1, "--rate", 0.25, "-o", model)
-    do("decide", folder / "people.csv", "--model", model, "-o", tmp_path / "out.csv")
-    assert pd.read_csv(tmp_path / "out.csv")["decision"].sum() == 30
-
-
 @pytest.fixture(scope="module")
 def equal(folder):
     """A model that was fitted to select groups alike."""
@@ -151,14 +144,12 @@ def test_people_without_a_group_are_one_as_in_an_audit(applicants, equal, tmp_pa
 
 
 def test_a_parity_that_was_fitted_can_be_switched_off_and_needs_its_column(folder, applicants, equal, tmp_path):
-    facts = ask("decide", folder / "people.csv", "--model", equal, "--parity", "none", "-o", tmp_path / "out.csv")
+    given = ["decide", folder / "people.csv", "--model", equal, "-o", tmp_path / "out.csv"]
+    facts = ask(*given, "--parity", "none")
     assert facts["selected"] == 36
     assert not facts["group_thresholds"]
     assert "parity" not in facts
-    said = refuse(
-        "decide", folder / "people.csv", "--model", equal, "--threshold", 0.5, "-o", tmp_path / "no.csv", code=2
-    )
-    assert "or --parity none" in said
+    assert "or --parity none" in refuse(*given, "--threshold", 0.5, code=2)
     applicants.drop(columns="sex").to_csv(tmp_path / "few.csv", index=False)
     said = refuse("decide", tmp_path / "few.csv", "--model", equal, "-o", tmp_path / "no.csv")
     assert f"no column 'sex' (groups that {equal.name} selects at the same rate; --parity none switches" in said
@@ -202,8 +193,6 @@ def test_what_cannot_be_decided_by_is_refused_before_learning(folder, tmp_path, 
     ],
 )
 def test_wrong_wishes_are_named(folder, consistent, tmp_path, arguments, code, message):
-    said = refuse(
-        "decide", folder / "people.csv", "--model", consistent, *arguments, "-o", tmp_path / "out.csv", code=code
-    )
-    assert message in said
+    given = ["decide", folder / "people.csv", "--model", consistent, "-o", tmp_path / "out.csv"]
+    assert message in refuse(*given, *arguments, code=code)
     assert not (tmp_path / "out.csv").exists()

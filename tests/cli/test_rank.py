@@ -20,10 +20,8 @@ def given(folder):
 def test_the_ranking_is_the_librarys(applicants, given, tmp_path):
     do("rank", *given, "--group", "sex=f", "-o", tmp_path / "ranked.csv")
     found = pd.read_csv(tmp_path / "ranked.csv", dtype={"person": str}).set_index("person").loc[applicants["person"]]
-    women = (applicants["sex"] == "f").to_numpy()
-    expected = FAStarIR(p=0.6, shortage="ignore").rank(
-        applicants["rating"], sensitive_features=women, query=applicants["team"]
-    )
+    options = {"sensitive_features": (applicants["sex"] == "f").to_numpy(), "query": applicants["team"]}
+    expected = FAStarIR(p=0.6, shortage="ignore").rank(applicants["rating"], **options)
     np.testing.assert_array_equal(found["rank"], expected.rank)
     np.testing.assert_allclose(found["fair_score"], expected.scores)
     by_score = applicants.groupby("team")["rating"].rank(ascending=False, method="first")
@@ -31,21 +29,16 @@ def test_the_ranking_is_the_librarys(applicants, given, tmp_path):
     assert (found["moved"] > 0).any()
 
 
-def test_a_dash_prints_the_table_alone_to_standard_output(given, tmp_path):
+def test_rows_come_in_ranked_order_query_by_query_and_a_dash_prints_them_alone(given, tmp_path):
     do("rank", *given, "-o", tmp_path / "ranked.csv")
+    for _, team in pd.read_csv(tmp_path / "ranked.csv").groupby("team"):
+        assert team["rank"].tolist() == list(range(1, len(team) + 1))
+        assert team["fair_score"].is_monotonic_decreasing
+        assert team.index.tolist() == list(range(team.index[0], team.index[0] + len(team)))
     done = do("rank", *given, "-o", "-")
     assert done.stdout == (tmp_path / "ranked.csv").read_text(encoding="utf-8")
     assert "rankings changed" in done.stderr
     refuse("rank", *given, "-o", "-", "--json", code=2)
-
-
-def test_rows_come_in_ranked_order_query_by_query(given, tmp_path):
-    do("rank", *given, "-o", tmp_path / "ranked.csv")
-    found = pd.read_csv(tmp_path / "ranked.csv")
-    for _, team in found.groupby("team"):
-        assert team["rank"].tolist() == list(range(1, len(team) + 1))
-        assert team["fair_score"].is_monotonic_decreasing
-        assert team.index.tolist() == list(range(team.index[0], team.index[0] + len(team)))
 
 
 def test_a_models_prediction_can_be_the_score(folder, applicants, regression, tmp_path):
@@ -69,12 +62,6 @@ def test_json_tells_what_changed_in_every_query(applicants, given, tmp_path):
         assert query["minimum_held"]
 
 
-def test_a_shortage_is_explained(applicants, given, tmp_path):
-    done = do("rank", *given[:-1], "0.95", "-o", tmp_path / "ranked.csv")
-    assert "too few protected candidates" in done.stdout
-    assert "the places after them go by score" in done.stderr
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -95,13 +82,14 @@ def test_a_table_that_cannot_be_ranked_is_refused_with_the_row(applicants, given
     assert not (tmp_path / "ranked.csv").exists()
 
 
-def test_a_protected_number_needs_to_be_told_who(folder, given, tmp_path):
-    arguments = [folder / "people.csv", "--score", "rating", "-p", "age", "--min-share", "0.5"]
-    assert "--group" in refuse("rank", *arguments, "-o", tmp_path / "ranked.csv")
-    do("rank", *arguments, "--group", "age<=30", "-o", tmp_path / "ranked.csv")
+def test_a_protected_number_needs_to_be_told_who_and_something_must_be_ranked_by(folder, tmp_path):
+    arguments = [folder / "people.csv", "-p", "age", "--min-share", "0.5", "-o", tmp_path / "ranked.csv"]
+    assert "--group" in refuse("rank", *arguments, "--score", "rating")
+    do("rank", *arguments, "--score", "rating", "--group", "age<=30")
+    assert "--score COLUMN or --model MODEL" in refuse("rank", *arguments, "--group", "age<=30", code=2)
 
 
-def test_a_share_below_the_one_asked_for_is_explained(folder, tmp_path):
+def test_a_shortage_and_a_share_below_the_one_asked_for_are_explained(folder, tmp_path):
     arguments = [folder / "people.csv", "--score", "rating", "-p", "sex", "--top", 10, "-o", tmp_path / "ranked.csv"]
     said = "A share below 40% can be enough"
     strict = do("rank", *arguments, "--group", "sex=f", "--min-share", 0.4)
@@ -109,17 +97,13 @@ def test_a_share_below_the_one_asked_for_is_explained(folder, tmp_path):
     least = minimum_counts(10, 0.4, 0.1)[-1]
     assert f"Of the first 10 it demands {least} ({least / 10:.1%}); --plain-share demands 4." in strict.stdout
     assert said not in do("rank", *arguments, "--group", "sex=f", "--min-share", 0).stdout
+    short = do("rank", *arguments[:-4], "--query", "team", "--min-share", 0.95, "-o", tmp_path / "ranked.csv")
+    assert "too few protected candidates" in short.stdout
+    assert "the places after them go by score" in short.stderr
     [changed] = ask("rank", *arguments, "--group", "sex=f", "--min-share", 0.4, "--plain-share")["queries"]
     assert changed["minimum"] == 4
     assert changed["share_after"] >= 0.4
     refuse("rank", *arguments, "--min-share", 0.4, "--plain-share", "--alpha", 0.2, code=2)
-
-
-def test_something_must_be_ranked_by(folder, tmp_path):
-    said = refuse(
-        "rank", folder / "people.csv", "-p", "sex", "--min-share", "0.5", "-o", tmp_path / "ranked.csv", code=2
-    )
-    assert "--score COLUMN or --model MODEL" in said
 
 
 @pytest.mark.parametrize("query", [lambda i: 10 * i, lambda i: f"0{i}", lambda i: i + 0.5])

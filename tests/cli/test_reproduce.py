@@ -42,16 +42,13 @@ def test_the_plan_can_be_seen_without_running_it(tiny, tmp_path):
     assert re.search(r"classification  credit 1 +8 ", fewer.stdout)
 
 
-def test_a_folder_holds_one_profile(tiny, tmp_path):
+def test_a_folder_holds_one_profile_and_an_unknown_experiment_is_named(tiny, tmp_path):
+    said = refuse(*REPRODUCE, tmp_path / "run", "--only", "clasification", code=2)
+    assert "no experiment 'clasification'" in said
     runs = {"classification": {"credit": {**RUN, "profile": "quick"}}}
     (tmp_path / "results.json").write_text(json.dumps({**empty_results(), "runs": runs}), encoding="utf-8")
     said = refuse(*REPRODUCE, tmp_path, "--dry-run")
     assert "holds results of the profile quick, and a page has one profile" in said
-
-
-def test_an_unknown_experiment_is_named(tiny, tmp_path):
-    said = refuse(*REPRODUCE, tmp_path / "run", "--only", "clasification", code=2)
-    assert "no experiment 'clasification'" in said
 
 
 def test_missing_data_are_left_out_of_a_taste_and_refused_otherwise(tmp_path, monkeypatch):

@@ -20,12 +20,9 @@ def inert(text):
     return all(c.isprintable() or c == "\n" for c in text) and "\nError: all is well" not in text
 
 
-def test_what_a_terminal_would_act_on_is_written_out():
+def test_what_a_terminal_would_act_on_is_written_out_and_lines_are_kept_only_where_they_are_ours():
     assert make_printable(HOSTILE) == SHOWN
     assert make_printable("größe 年齢 ≤ 5") == "größe 年齢 ≤ 5"
-
-
-def test_lines_are_kept_only_where_they_are_ours():
     assert make_printable("a\nb\x1b", lines=True) == "a\nb\\x1b"
     assert make_one_line("a\nb\x1b") == "a b\\x1b"
 

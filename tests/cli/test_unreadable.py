@@ -73,14 +73,11 @@ def test_a_file_that_may_not_be_read_says_so(verb, folder, tmp_path, monkeypatch
     assert "permission denied" in refused(verb, path, folder, tmp_path, monkeypatch).lower()
 
 
-def test_a_table_that_the_system_refuses_says_so(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr("ifair.tables.read.os.access", lambda *_: False)
-    assert "permission denied" in refused("audit", folder / "people.csv", folder, tmp_path, monkeypatch)
-
-
-def test_a_model_that_the_system_refuses_says_so(classifier, tmp_path, monkeypatch):
+def test_a_table_and_a_model_that_the_system_refuses_say_so(folder, classifier, tmp_path, monkeypatch):
     def refuse(path):
         raise PermissionError(13, "Permission denied", str(path))
 
+    monkeypatch.setattr("ifair.tables.read.os.access", lambda *_: False)
+    assert "permission denied" in refused("audit", folder / "people.csv", folder, tmp_path, monkeypatch)
     monkeypatch.setattr("pathlib.Path.read_bytes", refuse)
-    assert "permission denied" in refused("inspect", classifier, classifier.parent, tmp_path, monkeypatch)
+    assert "permission denied" in refused("inspect", classifier, folder, tmp_path, monkeypatch)

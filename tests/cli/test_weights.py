@@ -3,7 +3,6 @@
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, roc_auc_score
@@ -18,6 +17,9 @@ from ifair.report.terminal import audit_text, tuning_text
 
 from samples import few_candidates, named_applicants
 from scripts import ask, do, refuse, run
+
+pytest.importorskip("optuna")
+pytest.importorskip("skops")
 
 ROLES = ["--protected", "sex", "--target", "hired", "--ignore", "rating", "--ignore", "team", "--id", "person"]
 
@@ -72,15 +74,11 @@ def test_the_measures_are_those_of_scikit_learn_with_these_weights(weighted, peo
         rates = {row["n"]: row["rate"] for one in point["groups"] for row in one["groups"]}
         expected = np.average(decided[group], weights=weights[group])
         assert rates[int(group.sum())] == pytest.approx(expected, abs=1e-5)
-
-
-def test_pairs_count_the_product_of_both_weights(weighted, people):
-    weights = people.set_index("person")["stands_for"].loc[weighted["people"]["ids"]].to_numpy()
-    point, near = weighted["points"][0], weighted["people"]["neighbours"]
-    decided = np.array(point["people"]["score"]) > point["threshold"]
-    pairs = [(i, j, weights[i] * weights[j] / len(near[i])) for i in range(len(near)) for j in near[i]]
-    alike = sum(w * (decided[i] == decided[j]) for i, j, w in pairs) / sum(w for *_, w in pairs)
-    assert point["test"]["yNN"]["estimate"] == pytest.approx(alike, abs=1e-5)
+        # Pairs count the product of both weights.
+        near = enumerate(weighted["people"]["neighbours"])
+        pairs = [(i, j, weights[i] * weights[j] / len(peers)) for i, peers in near for j in peers]
+        alike = sum(w * (decided[i] == decided[j]) for i, j, w in pairs) / sum(w for *_, w in pairs)
+        assert test["yNN"]["estimate"] == pytest.approx(alike, abs=1e-5)
 
 
 def test_equal_weights_change_no_estimate_and_other_weights_do(table, weighted):
@@ -95,7 +93,6 @@ def test_equal_weights_change_no_estimate_and_other_weights_do(table, weighted):
 
 
 def test_a_tuning_learns_and_judges_by_the_weights(table, tmp_path):
-    pytest.importorskip("optuna")
     out = tmp_path / "tuning.json"
     options = ["--trials", 2, "--estimator", "linear", "-o", out]
     with few_candidates():
@@ -109,7 +106,6 @@ def test_a_tuning_learns_and_judges_by_the_weights(table, tmp_path):
 
 
 def test_a_model_is_learned_with_the_weights_by_option_or_by_file(table, people, tmp_path):
-    pytest.importorskip("skops")
     out, roles = tmp_path / "model.ifair", tmp_path / "roles.toml"
     roles.write_text(
         '[roles]\nprotected = ["sex"]\nid = "person"\nignore = ["team", "rating", "twice"]\ntarget = "hired"\n'
@@ -129,7 +125,6 @@ def test_a_model_is_learned_with_the_weights_by_option_or_by_file(table, people,
 
 
 def test_consistent_decisions_are_learned_with_the_weights(table, people, tmp_path):
-    pytest.importorskip("skops")
     more = ["--weight", "stands_for", "--ignore", "twice", "--consistent", 0.1, "-o", tmp_path / "model.ifair"]
     do("fit", table, *ROLES, *more)
     model = ifair.load(tmp_path / "model.ifair")
@@ -142,8 +137,6 @@ def test_consistent_decisions_are_learned_with_the_weights(table, people, tmp_pa
 
 @pytest.mark.parametrize("verb", ["tune", "audit", "report", "fit"])
 def test_weights_that_are_not_positive_numbers_are_named_by_their_rows(people, verb, tmp_path):
-    pytest.importorskip("skops")
-    pytest.importorskip("optuna")
     bad = people["stands_for"].copy()
     bad.iloc[[2, 4, 6, 8]] = [0, np.nan, -1, np.inf]
     people.assign(stands_for=bad).to_csv(tmp_path / "people.csv", index=False)
@@ -164,14 +157,5 @@ def test_a_table_in_python_has_weights_too_and_rankings_have_none(people):
 
 
 def test_a_model_that_cannot_weigh_people_says_so(table, tmp_path):
-    pytest.importorskip("skops")
     more = ["--weight", "stands_for", "--ignore", "twice", "--estimator", "neighbours", "-o", tmp_path / "m.ifair"]
     assert "the model neighbours cannot weigh people" in refuse("fit", table, *ROLES, *more)
-
-
-def test_weights_in_parquet_and_pandas_are_read_alike(people, tmp_path):
-    pytest.importorskip("pyarrow")
-    people.to_parquet(tmp_path / "people.parquet")
-    options = {"target": "hired", "protected": "sex", "weight": "stands_for", "ignore": ["person", "rating", "twice"]}
-    read = from_table(tmp_path / "people.parquet", **options)
-    pd.testing.assert_series_equal(read.weight, from_table(people, **options).weight)

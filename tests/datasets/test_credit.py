@@ -46,13 +46,10 @@ def test_no_code_of_the_file_reaches_the_frame():
     assert frame["checking_account"].iloc[0] == "below 0 DM"
 
 
-def test_another_group_by_column_protects_that_column():
+def test_another_group_by_column_protects_that_column_and_it_may_be_a_function_of_the_frame():
     credit = load_credit(group={"foreign_worker": "yes"})
     assert credit.protected == ("foreign_worker",)
     assert credit.group.sum() == 963
-
-
-def test_a_group_may_be_a_function_of_the_frame():
     women = load_credit(group=lambda f: f["sex_and_status"].str.startswith("female"), protected="sex_and_status")
     rates = women.target[women.group].mean(), women.target[~women.group].mean()
     assert rates == pytest.approx((0.648, 0.723), abs=5e-4)

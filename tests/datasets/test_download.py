@@ -10,15 +10,14 @@ import subprocess
 import sys
 import threading
 import time
-import zipfile
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import pandas as pd
 import pytest
+from archives import zipped
+from refusals import must_raise
 
-import ifair
 from ifair.data import DataError, load_census
 from ifair.datasets import first_names
 from ifair.datasets.about import DataFile, Origin
@@ -26,6 +25,8 @@ from ifair.datasets.catalogue.airbnb import FROM_SUMMARY
 from ifair.datasets.download import fetch_file
 from ifair.datasets.local_files import cache_folder, locate, read_file
 from ifair.datasets.registry import find_files
+
+from scripts import ENVIRONMENT
 
 CONTENT = b"39, State-gov, 77516\n" * 5_000
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
@@ -119,11 +120,6 @@ def test_a_bad_answer_is_explained_and_leaves_nothing(cache, server, path, reaso
     assert everything_under(cache) == []
 
 
-def test_no_network_is_explained(cache):
-    with pytest.raises(DataError, match="refused"):
-        read_file(data_file("http://127.0.0.1:9/adult.data"))
-
-
 def test_the_mirror_answers_where_the_source_fails(cache, server):
     file = data_file(f"{server.url}/missing", f"{server.url}/wrong", f"{server.url}/half", f"{server.url}/good")
     assert read_file(file) == CONTENT
@@ -147,14 +143,7 @@ def test_a_damaged_file_under_ifair_data_is_an_error(cache, server, tmp_path, mo
     assert fetch_file(file) == own
     assert not cache.exists()
     own.write_bytes(CONTENT[:-1])
-    with pytest.raises(DataError, match="cut short, altered or damaged"):
-        read_file(file)
-
-
-def test_ifair_data_must_be_a_folder(cache, tmp_path, monkeypatch):
-    monkeypatch.setenv("IFAIR_DATA", str(tmp_path / "nowhere"))
-    with pytest.raises(DataError, match="nowhere, which is not a folder"):
-        load_census()
+    must_raise(DataError, "cut short, altered or damaged", read_file, file)
 
 
 def test_the_cache_folder_follows_the_environment(monkeypatch, tmp_path):
@@ -168,10 +157,13 @@ def test_the_cache_folder_follows_the_environment(monkeypatch, tmp_path):
     assert "ifair" in str(cache_folder())
 
 
-def test_without_permission_to_download_nothing_is_asked_of_the_network(cache):
+def test_no_network_no_permission_to_ask_it_and_no_folder_are_explained(cache, tmp_path, monkeypatch):
+    must_raise(DataError, "refused", read_file, data_file("http://127.0.0.1:9/adult.data"))
     with pytest.raises(DataError, match="download_if_missing=False") as raised:
         load_census(download_if_missing=False)
     assert "archive.ics.uci.edu" in str(raised.value)
+    monkeypatch.setenv("IFAIR_DATA", str(tmp_path / "nowhere"))
+    must_raise(DataError, "nowhere, which is not a folder", load_census)
 
 
 def test_a_full_disk_is_explained_and_leaves_nothing(cache, server, monkeypatch):
@@ -191,8 +183,7 @@ def test_a_cache_that_cannot_be_written_is_explained(server, tmp_path, monkeypat
     (tmp_path / "taken").write_text("a file, not a folder")
     monkeypatch.delenv("IFAIR_DATA", raising=False)
     monkeypatch.setenv("IFAIR_CACHE", str(tmp_path / "taken"))
-    with pytest.raises(DataError, match="cannot be written"):
-        fetch_file(data_file(f"{server.url}/good"))
+    must_raise(DataError, "cannot be written", fetch_file, data_file(f"{server.url}/good"))
 
 
 FETCH_IN_A_PROCESS = """
@@ -205,7 +196,7 @@ print(fetch_file(DataFile("census/adult.data", sys.argv[1], int(sys.argv[2]), (O
 
 def start(url):
     command = [sys.executable, "-c", FETCH_IN_A_PROCESS, SHA256, str(len(CONTENT)), url]
-    environment = {**os.environ, "PYTHONPATH": str(Path(ifair.__file__).parents[1])}
+    environment = {**os.environ, "PYTHONPATH": ENVIRONMENT["PYTHONPATH"]}
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -233,17 +224,9 @@ def test_what_a_killed_process_leaves_is_not_trusted_and_is_swept_up(cache, serv
     assert everything_under(cache) == ["census/adult.data"]
 
 
-def zipped(members):
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    return out.getvalue()
-
-
 def test_only_the_member_asked_for_leaves_an_archive(cache, server, tmp_path):
     hostile = {"../../evil": b"evil", "/tmp/evil": b"evil", "inside/adult.data": CONTENT, "x.py": b"raise SystemExit"}
-    server.bodies["/good.archive"] = zipped(hostile)
+    server.bodies["/good.archive"] = zipped(*hostile.items())
     fetch_file(data_file(Origin(f"{server.url}/good.archive", "inside/adult.data")))
     assert everything_under(cache) == ["census/adult.data"]
     assert not list(tmp_path.rglob("evil"))
@@ -252,10 +235,10 @@ def test_only_the_member_asked_for_leaves_an_archive(cache, server, tmp_path):
 
 BOMB = b"0" * 50_000_000
 BAD_ARCHIVES = {
-    "no member": (zipped({"other": b"x"}), "cannot be read"),
-    "bomb": (zipped({"adult.data": BOMB}), "or a larger one"),
+    "no member": (zipped(("other", b"x")), "cannot be read"),
+    "bomb": (zipped(("adult.data", BOMB)), "or a larger one"),
     "no archive": (b"no archive at all", "cannot be read"),
-    "cut": (zipped({"adult.data": CONTENT})[:-40], "cannot be read"),
+    "cut": (zipped(("adult.data", CONTENT))[:-40], "cannot be read"),
     "nonsense": (b"PK\x03\x04" + b"\xff" * 100 + b"PK\x05\x06" + b"\0" * 18, "cannot be read"),
 }
 
@@ -270,14 +253,12 @@ def test_a_bad_archive_is_explained(cache, server, body, reason):
 
 def test_a_gzip_bomb_is_not_unpacked(cache, server):
     server.bodies["/good.csv.gz"] = gzip.compress(BOMB)
-    with pytest.raises(DataError, match="or a larger one"):
-        fetch_file(data_file(f"{server.url}/good.csv.gz"))
+    must_raise(DataError, "or a larger one", fetch_file, data_file(f"{server.url}/good.csv.gz"))
 
 
 def test_a_file_address_works_and_other_schemes_do_not(cache, tmp_path):
     (tmp_path / "here").write_bytes(CONTENT)
-    with pytest.raises(DataError, match="not a web address"):
-        fetch_file(data_file("ftp://127.0.0.1/adult.data"))
+    must_raise(DataError, "not a web address", fetch_file, data_file("ftp://127.0.0.1/adult.data"))
     fetch_file(data_file((tmp_path / "here").as_uri()))
     assert locate(data_file()) is not None
 
@@ -332,12 +313,4 @@ def test_every_file_has_a_checksum_and_a_public_address():
     assert len(find_files("xing")) == 57
     assert set(first_names.FILES) <= set(find_files("airbnb"))
     assert find_files("credit") == ()
-    with pytest.raises(DataError, match="did you mean 'census'"):
-        find_files("cenus")
-
-
-@pytest.mark.data
-def test_all_files_of_ifair_data_are_the_published_ones(real_data):
-    for name in ("compas", "census", "airbnb", "xing"):
-        for file in find_files(name):
-            assert locate(file) == real_data / file.path
+    must_raise(DataError, "did you mean 'census'", find_files, "cenus")

@@ -2,6 +2,7 @@
 
 import pandas as pd
 import pytest
+from refusals import must_raise
 
 from ifair.data import DataError, load_airbnb, load_compas, load_xing
 from ifair.datasets.catalogue.airbnb import name_queries
@@ -52,28 +53,21 @@ def test_a_period_is_counted_in_begun_months():
     assert count_months("2009 - 2012", "here") == 36
     assert count_months("2010 - 2010", "here") == 0
     assert count_months("bis heute", "here") == 3
-
-
-@pytest.mark.parametrize("dates", ["2012 - 2009", "13/2012 - 2013", "2012", "", "0000 - 2012", "2012 - heute"])
-def test_what_is_no_period_is_named(dates):
-    with pytest.raises(DataError, match=r"here: .* is not a period"):
-        count_months(dates, "here")
-
-
-def test_a_job_without_dates_is_as_long_as_the_one_before():
+    # A job without dates is as long as the one before.
     assert count_work_months(["2009 - 2012", None, None], "here") == 3 * 36
     assert count_work_months([None, "bis heute"], "here") == 3
 
 
-def test_a_profile_without_views_counts_one_and_without_jobs_none(samples):
-    second = parse_xing(samples["xing"], "query.json").iloc[1]
-    assert (second["work_months"], second["education_months"], second["profile_views"]) == (3, 0, 1)
+@pytest.mark.parametrize("dates", ["2012 - 2009", "13/2012 - 2013", "2012", "", "0000 - 2012", "2012 - heute"])
+def test_what_is_no_period_is_named(dates):
+    must_raise(DataError, r"here: .* is not a period", count_months, dates, "here")
 
 
-def test_undated_education_counts_three_months(samples):
-    first = parse_xing(samples["xing"], "query.json").iloc[0]
+def test_a_profile_without_views_counts_one_and_undated_education_three_months(samples):
+    first, second = (row for _, row in parse_xing(samples["xing"], "query.json").iterrows())
     assert first["education_months"] == count_months("09/2002 - 05/2006", "here") + 3
     assert first["profile_views"] == 2418
+    assert (second["work_months"], second["education_months"], second["profile_views"]) == (3, 0, 1)
 
 
 @pytest.mark.data
@@ -89,12 +83,9 @@ def test_the_weights_choose_what_the_score_says(real_data):
 
 @pytest.mark.data
 def test_senseless_settings_of_xing_are_refused(real_data):
-    with pytest.raises(DataError, match="3 numbers"):
-        load_xing(weights=(1, 1))
-    with pytest.raises(DataError, match="not all zero"):
-        load_xing(weights=(0, 0, 0))
-    with pytest.raises(DataError, match="did you mean 'lawyer'"):
-        load_xing(recipe="56-queries", left_out="lawyers")
+    must_raise(DataError, "3 numbers", load_xing, weights=(1, 1))
+    must_raise(DataError, "not all zero", load_xing, weights=(0, 0, 0))
+    must_raise(DataError, "did you mean 'lawyer'", load_xing, recipe="56-queries", left_out="lawyers")
 
 
 def test_personal_data_of_compas_does_not_reach_the_frame(samples):
@@ -146,8 +137,7 @@ def test_a_query_is_named_by_its_columns_and_has_enough_listings():
     ],
 )
 def test_senseless_queries_of_airbnb_are_refused_before_anything_is_read(options, message):
-    with pytest.raises(DataError, match=message):
-        load_airbnb(**options, download_if_missing=False)
+    must_raise(DataError, message, load_airbnb, **options, download_if_missing=False)
 
 
 @pytest.mark.data
@@ -161,5 +151,4 @@ def test_a_missing_list_of_names_says_what_to_install(monkeypatch):
     monkeypatch.setattr("ifair.errors.find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=r"needs nomquamgender, .*pip install 'ifair\[names\]'"):
         infer_genders(["Mary"], names_list="nomquamgender")
-    with pytest.raises(DataError, match="did you mean 'census'"):
-        infer_genders(["Mary"], names_list="Censsus")
+    must_raise(DataError, "did you mean 'census'", infer_genders, ["Mary"], names_list="Censsus")

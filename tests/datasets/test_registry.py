@@ -34,7 +34,7 @@ def one_more(tmp_path, monkeypatch):
     registry._modules.cache_clear()
 
 
-def test_a_dataset_more_is_one_file_more(one_more):
+def test_a_dataset_more_is_one_file_more_and_unknown_ones_and_options_are_refused(one_more):
     assert dataset_names() == ["compas", "census", "credit", "airbnb", "xing", "synthetic", one_more]
     assert registry.find_about(one_more).title == "Neighbours"
     assert registry.find_files(one_more) == ()
@@ -42,9 +42,6 @@ def test_a_dataset_more_is_one_file_more(one_more):
     people = load(one_more)
     assert (people.protected, people.group.tolist()) == (("floor",), [True, False])
     assert load(one_more, group={"floor": "lower"}).group.tolist() == [False, True]
-
-
-def test_an_unknown_dataset_or_option_is_refused(one_more):
     with pytest.raises(DataError, match="did you mean 'census'"):
         load("cencus")
     with pytest.raises(TypeError, match="grup"):

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import must_raise
 
 from ifair.data import DataError, Dataset, load_credit, make_synthetic, thirds
 
@@ -30,38 +30,30 @@ def test_the_parts_are_equal_disjoint_and_complete(n, seed, stratify):
     assert max(map(len, parts)) - min(map(len, parts)) <= 1
 
 
-def test_the_same_seed_gives_the_same_split_and_another_another():
+def test_the_same_seed_gives_the_same_split_as_in_earlier_releases_and_another_another():
     first, again, other = (thirds(load_credit(), 3), thirds(load_credit(recipe="plain"), 3), thirds(load_credit(), 4))
     for one, two in zip(first, again):
         np.testing.assert_array_equal(one, two)
     assert len(np.intersect1d(first.test, other.test)) < len(first.test)
-
-
-def test_a_split_is_what_it_was_in_earlier_releases():
     # Results are compared across releases: a split must not change under them.
     assert thirds(make_synthetic(n_records=12), 0).test.tolist() == [1, 4, 5, 10]
 
 
-def test_stratified_parts_have_the_same_share_of_every_kind():
+def count_members(members, *arguments, **options):
+    return [members[part].sum() for part in thirds(*arguments, **options)]
+
+
+def test_stratified_parts_have_the_same_share_of_every_kind_of_given_strata_and_of_the_group_in_rankings():
     credit = load_credit()
+    housing = credit.frame["housing"].astype(str).to_numpy()
+    counts = [count_members(housing == "for free", credit, 0, stratify=housing)]
     for kind in (credit.group, ~credit.group):
         for outcome in (0, 1):
             members = kind & (credit.target == outcome).to_numpy()
-            counts = [members[part].sum() for part in thirds(credit, 1, stratify=True)]
-            assert max(counts) - min(counts) <= 1
-
-
-def test_strata_may_be_given():
-    credit = load_credit()
-    housing = credit.frame["housing"].astype(str).to_numpy()
-    counts = [(housing[part] == "for free").sum() for part in thirds(credit, 0, stratify=housing)]
-    assert max(counts) - min(counts) <= 1
-
-
-def test_rankings_are_stratified_by_group():
+            counts.append(count_members(members, credit, 1, stratify=True))
+    assert all(max(one) - min(one) <= 1 for one in counts)
     data = ranking([10] * 6)
-    counts = [data.group[part].sum() for part in thirds(data, 0, stratify=True)]
-    assert counts == [10, 10, 10]
+    assert count_members(data.group, data, 0, stratify=True) == [10, 10, 10]
 
 
 def test_by_query_no_query_is_torn_apart():
@@ -74,22 +66,10 @@ def test_by_query_no_query_is_torn_apart():
     assert [data.query.iloc[part].isna().sum() for part in parts] == [4, 3, 3]
 
 
-@pytest.mark.data
-def test_xing_splits_into_three_times_nineteen_queries(real_data):
-    from ifair.data import load_xing
-
-    xing = load_xing()
-    parts = [xing.take(part) for part in thirds(xing, 0, by_query=True)]
-    assert [part.query.nunique() for part in parts] == [19, 19, 19]
-
-
 def test_impossible_splits_are_refused():
-    with pytest.raises(DataError, match="no queries"):
-        thirds(load_credit(), by_query=True)
-    with pytest.raises(DataError, match="either stratified or by query"):
-        thirds(ranking([3, 3, 3]), by_query=True, stratify=True)
-    with pytest.raises(DataError, match="one value for each of the 1000"):
-        thirds(load_credit(), stratify=[1, 2, 3])
+    must_raise(DataError, "no queries", thirds, load_credit(), by_query=True)
+    must_raise(DataError, "either stratified or by query", thirds, ranking([3, 3, 3]), by_query=True, stratify=True)
+    must_raise(DataError, "one value for each of the 1000", thirds, load_credit(), stratify=[1, 2, 3])
 
 
 def test_a_part_is_a_dataset_of_its_own():
@@ -100,5 +80,4 @@ def test_a_part_is_a_dataset_of_its_own():
     assert part.frame.iloc[0].equals(credit.frame.iloc[rows[0]].rename(0))
     assert part.protected == credit.protected
     assert len(credit.take(credit.group)) == 399
-    with pytest.raises(DataError, match="mask of 3 values"):
-        credit.take([True, False, True])
+    must_raise(DataError, "mask of 3 values", credit.take, [True, False, True])

@@ -63,19 +63,10 @@ def encoder():
     return Encoder(scale="none").fit(learned)
 
 
-@pytest.mark.parametrize(
-    ("column", "cell"),
-    [
-        ("age", "forty"),
-        ("age", np.inf),
-        ("age", 10**400),
-        ("age", pd.Timestamp(0)),
-        ("trade", 3),
-        ("trade", ["cook"]),
-        ("owner", 2),
-        ("owner", "yes"),
-    ],
-)
+UNREADABLE = {"age": ["forty", np.inf, 10**400, pd.Timestamp(0)], "trade": [3, ["cook"]], "owner": [2, "yes"]}
+
+
+@pytest.mark.parametrize(("column", "cell"), [(name, cell) for name, cells in UNREADABLE.items() for cell in cells])
 def test_an_unreadable_cell_is_refused_in_the_words_that_many_people_get(encoder, column, cell):
     person = {"age": 40.0, "trade": "cook", "owner": True, column: cell}
     one = pd.DataFrame({name: pd.Series([value], dtype=object) for name, value in person.items()})

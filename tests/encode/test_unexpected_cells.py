@@ -13,24 +13,19 @@ def encoder():
     return Encoder(min_frequency=None).fit(people)
 
 
-def test_every_column_tells_what_it_held(encoder):
+@pytest.mark.parametrize(
+    ("age", "owns", "expected"),
+    [
+        ([1.5], True, []),
+        (["20", None, "old", "x"], ["True", "false", None, "maybe"], [Cell("age", 2, "old"), Cell("owns", 3, "maybe")]),
+        ([20, None, float("-inf")], True, [Cell("age", 2, float("-inf"))]),
+    ],
+)
+def test_the_first_cell_of_a_column_that_cannot_be_read_is_named(encoder, age, owns, expected):
+    new = pd.DataFrame({"age": age, "job": "clerk", "owns": owns})
     assert list_column_contents(encoder) == {"age": "numbers", "job": "text", "owns": "booleans"}
-
-
-def test_the_first_cell_that_cannot_be_read_is_named(encoder):
-    new = pd.DataFrame({"age": ["20", None, "old", "x"], "job": "clerk", "owns": ["True", "false", None, "maybe"]})
-    assert find_unreadable_cells(encoder, new) == [Cell("age", 2, "old"), Cell("owns", 3, "maybe")]
-
-
-def test_numbers_without_end_cannot_be_read(encoder):
-    new = pd.DataFrame({"age": [20, None, float("-inf")], "job": "clerk", "owns": True})
-    assert find_unreadable_cells(encoder, new) == [Cell("age", 2, float("-inf"))]
-
-
-def test_records_as_in_fit_hold_nothing_new(encoder):
-    same = pd.DataFrame({"age": [1.5], "job": ["clerk"], "owns": [True]})
-    assert find_unreadable_cells(encoder, same) == []
-    assert find_new_categories(encoder, same) == []
+    assert find_unreadable_cells(encoder, new) == expected
+    assert find_new_categories(encoder, new) == []
 
 
 def test_new_categories_are_named_with_their_first_row_and_counted(encoder):
@@ -47,11 +42,7 @@ def test_cells_are_shown_as_python_writes_them():
     assert (repr(code), repr(endless)) == ("7", "inf")
 
 
-def test_categories_that_were_lumped_are_not_new():
-    people = pd.DataFrame({"job": ["clerk"] * 5 + ["nurse"] * 5 + ["pilot"]})
-    assert find_new_categories(Encoder(min_frequency=2).fit(people), people) == []
-
-
-def test_a_table_of_numbers_has_no_categories():
-    people = pd.DataFrame({"age": [20, 30]})
-    assert find_new_categories(Encoder().fit(people), people) == []
+def test_categories_that_were_lumped_are_not_new_and_numbers_have_none():
+    jobs, ages = pd.DataFrame({"job": ["clerk"] * 5 + ["nurse"] * 5 + ["pilot"]}), pd.DataFrame({"age": [20, 30]})
+    assert find_new_categories(Encoder(min_frequency=2).fit(jobs), jobs) == []
+    assert find_new_categories(Encoder().fit(ages), ages) == []

@@ -2,7 +2,7 @@
 
 import sys
 
-import pytest
+from refusals import must_raise
 from sklearn.linear_model import Ridge
 
 from ifair.evaluate.arms import PENALTIES, list_arms, list_candidates
@@ -13,17 +13,17 @@ def test_a_setting_becomes_weights_that_add_up_to_one():
     [(_, model)] = Candidate("ifair", {"K": 7, "share": 0.25}).build_steps([], 5, 3, {"max_iter": 9})
     assert (model.n_prototypes, model.utility_weight, model.fairness_weight) == (7, 0.75, 0.25)
     assert (model.fairness_distance, model.max_iter, model.random_state) == ("euclidean", 9, 3)
+    # No more components than columns.
+    assert Candidate("svd-masked").build_steps(["sex"], 4, 0, {})[-1][1].n_components == 4
 
 
-def test_the_papers_variant_is_not_blind():
+def test_the_papers_variant_is_not_blind_and_an_unknown_one_is_named():
     assert Candidate("ifair", {"K": 7, "share": 0.25}).blind
     paper = Candidate("ifair", {"K": 7, "share": 0.25, "variant": "paper"})
     assert not paper.blind
     assert not paper.build_steps(["sex"], 5, 0, {})[-1][1].freeze_protected
-
-
-def test_svd_has_no_more_components_than_columns():
-    assert Candidate("svd-masked").build_steps(["sex"], 4, 0, {})[-1][1].n_components == 4
+    cold = {"K": 3, "share": 0.5, "variant": "cold"}
+    must_raise(ValueError, "frozen, paper; got 'cold'", Candidate, "ifair", cold)
 
 
 def test_every_candidate_has_an_id_and_a_file_of_its_own():
@@ -53,11 +53,6 @@ def test_the_same_setting_is_compared_once():
     assert len(list_candidates(twice)) == len(list_candidates(twice[:1]))
 
 
-def test_an_unknown_variant_is_named():
-    with pytest.raises(ValueError, match="frozen, paper; got 'cold'"):
-        Candidate("ifair", {"K": 3, "share": 0.5, "variant": "cold"})
-
-
 def test_a_model_of_ones_own_is_made_by_its_factory(tmp_path, monkeypatch):
     (tmp_path / "own_models.py").write_text(
         "from sklearn.ensemble import RandomForestClassifier\n"
@@ -69,12 +64,10 @@ def test_a_model_of_ones_own_is_made_by_its_factory(tmp_path, monkeypatch):
     model = make_model("own_models:forest", "classification", 7)
     assert (model.n_estimators, model.random_state) == (5, 7)
     for name, said in {"own_models:tree": "tree", "no_models:x": "no_models", "own_models:nothing": "int"}.items():
-        with pytest.raises(ValueError, match=said):
-            make_model(name, "classification", 0)
+        must_raise(ValueError, said, make_model, name, "classification", 0)
 
 
 def test_only_linear_models_have_a_penalty():
     assert make_model("linear", "classification", 0, 0.5).C == 0.5
     assert isinstance(make_model("linear", "regression", 0, 0.5), Ridge)
-    with pytest.raises(ValueError, match="only the linear model"):
-        make_model("boosting", "classification", 0, 0.5)
+    must_raise(ValueError, "only the linear model", make_model, "boosting", "classification", 0, 0.5)

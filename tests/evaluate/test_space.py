@@ -16,14 +16,11 @@ def test_the_position_of_a_share_is_its_log_odds(value):
     assert share.value(share.position(value)) == pytest.approx(value, rel=1e-5)
 
 
-def test_a_share_reaches_both_ends_exactly():
+def test_a_share_reaches_both_ends_exactly_and_settings_come_back_from_their_positions(space):
     share = Share(0.1, 0.9)
     for end in (0.0, 1.0):
         assert share.value(share.position(end)) == end
     assert 0 < share.value(math.log(0.1 / 0.9)) < share.value(math.log(0.9 / 0.1)) < 1
-
-
-def test_settings_come_back_from_their_positions(space):
     setting = {"K": 7, "share": 0.25, "frozen": False}
     assert to_setting(space, to_positions(space, setting)) == setting
 

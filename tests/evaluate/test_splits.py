@@ -1,9 +1,9 @@
 """Splits: thirds encoded alike, for a table of one's own and for the paper."""
 
 import numpy as np
-import pytest
+from refusals import must_raise
 
-from ifair.data import DataError, from_table, load_credit
+from ifair.data import DataError, load_credit
 from ifair.encode import Encoder
 from ifair.errors import IfairError
 from ifair.evaluate.splits import (
@@ -31,10 +31,11 @@ def test_a_query_of_one_candidate_is_left_out_of_every_part():
     assert parts.test.neighbours.shape[1] == 10
 
 
-def test_too_few_queries_of_two_or_more_are_refused():
-    frame = applicants().assign(team=["a", "b"] * 2 + [f"alone {i}" for i in range(236)])
-    with pytest.raises(DataError, match="too small"):
-        split_table(dataset("ranking", frame=frame), 0)
+def test_too_few_queries_of_two_or_more_and_an_outcome_that_three_parts_cannot_share_are_refused():
+    lonely = applicants().assign(team=["a", "b"] * 2 + [f"alone {i}" for i in range(236)])
+    must_raise(DataError, "too small", split_table, dataset("ranking", frame=lonely), 0)
+    rare = dataset(frame=applicants(60).assign(hired=[1] + [0] * 59))
+    must_raise(IfairError, r"of 60 people there are 59 with 0, 1 with 1 in 'hired'", split_table, rare, 0)
 
 
 def test_split_candidates_of_a_query_are_in_all_parts_and_rankings_that_become_too_short_are_none():
@@ -49,12 +50,6 @@ def test_split_candidates_of_a_query_are_in_all_parts_and_rankings_that_become_t
     assert len(set(people.query)) > len(set(long.test.records.query.dropna())) > 0
 
 
-def test_reused_records_are_learned_from_and_judged():
-    parts = reuse_records(dataset(), encoder=Encoder())
-    assert parts.train is parts.test
-    assert len(parts.test) == 240
-
-
 def test_rows_say_where_people_stand_in_the_table():
     parts = split_table(dataset(), 0, most_people=40)
     for part in (parts.train, parts.validation, parts.test):
@@ -62,6 +57,9 @@ def test_rows_say_where_people_stand_in_the_table():
         np.testing.assert_array_equal(part.records.frame["height"].to_numpy(), heights)
     assert len(parts.validation) == len(parts.test) == 40
     assert len(parts.train) == 80
+    reused = reuse_records(dataset(), encoder=Encoder())
+    assert reused.train is reused.test
+    assert len(reused.test) == 240
 
 
 def test_training_records_are_limited_before_the_encoder_learns_from_them():
@@ -81,10 +79,3 @@ def test_limits_take_whole_queries_and_at_least_so_many():
     assert 0 < len(rows) <= 100
     assert (taken.value_counts() == people.query.value_counts()[taken.unique()]).all()
     assert people.query.iloc[limit_rows(people, np.arange(240), 1, 0, least_queries=3)].nunique() == 3
-
-
-def test_an_outcome_that_three_parts_cannot_share_is_refused_with_its_counts():
-    frame = applicants(60).drop(columns=["rating", "team"])
-    people = from_table(frame.assign(hired=[1] + [0] * 59), target="hired", protected=["sex"], name="people")
-    with pytest.raises(IfairError, match=r"of 60 people there are 59 with 0, 1 with 1 in 'hired'"):
-        split_table(people, 0)

@@ -62,13 +62,10 @@ def test_chance_is_taken_for_a_difference_seldom_although_splits_overlap():
     assert plain > 0.3 * 300
 
 
-def test_too_few_splits_are_not_tested():
+def test_too_few_splits_are_not_tested_and_differences_without_spread_are_no_clearer_than_their_signs():
     assert compare([0.5, 0.6], {"rival": [0.4, 0.6]})["rival"]["p"] is None
     assert compare([0.5] * 19, {"rival": [0.4, *[0.6] * 18]})["rival"]["adjusted"] is None
     assert compare([0.5], {"rival": [0.4]})["rival"]["low"] is None
-
-
-def test_differences_without_spread_are_no_clearer_than_their_signs():
     assert compare([0.75] * 20, {"rival": [0.5] * 20})["rival"]["p"] == stats.binomtest(20, 20).pvalue
     assert compare([0.75] * 20, {"twin": [0.75] * 20})["twin"]["p"] == 1.0
 
@@ -82,14 +79,12 @@ def test_holms_adjustment_is_monotone_and_never_below_the_p_value(rng):
     assert adjusted[order[0]] == pytest.approx(min(1.0, 8 * p[order[0]]))
 
 
-def test_everybody_drawn_once_gives_the_plain_rates():
-    outcome, codes = np.array([1, 0, 1, 1, 0]), np.array([0, 0, 1, 1, -1])
-    np.testing.assert_allclose(group_rates(outcome, codes, 3, np.ones((1, 5))), [[0.5, 1.0, np.nan]])
-
-
 def test_rates_follow_how_often_people_are_drawn():
     rng = np.random.default_rng(0)
     outcome, codes = rng.normal(size=30), rng.integers(0, 3, 30)
+    np.testing.assert_allclose(
+        group_rates([1, 0, 1, 1, 0], np.array([0, 0, 1, 1, -1]), 3, np.ones((1, 5))), [[0.5, 1.0, np.nan]]
+    )
     counts = count_draws(30, None, 4)
     assert (counts.sum(axis=1) == 30).all()
     found = group_rates(outcome, codes, 3, counts)
@@ -114,6 +109,8 @@ def test_draws_without_a_group_are_left_out():
     assert gap_interval(draws) == pytest.approx((0.3, 0.3))
     assert np.isnan(gap_interval(draws[:1])).all()
     assert np.isnan(quantile_interval(np.array([np.nan]))).all()
+    # A single group has no gap.
+    assert np.isnan(share_gap_interval(np.array([3.0]), np.array([5.0]))).all()
 
 
 @pytest.mark.parametrize("hits", [0, 1, 50])
@@ -151,7 +148,3 @@ def test_intervals_of_the_largest_of_several_gaps_cover(rates):
     ends = np.array([share_gap_interval(hits, sizes) for hits in rng.binomial(sizes, rates, (400, len(rates)))])
     kept = (ends[:, 0] <= np.ptp(rates)) & (np.ptp(rates) <= ends[:, 1])
     assert kept.mean() > 0.95 - 2 * np.sqrt(0.05 * 0.95 / 400)
-
-
-def test_a_single_group_has_no_gap():
-    assert np.isnan(share_gap_interval(np.array([3.0]), np.array([5.0]))).all()

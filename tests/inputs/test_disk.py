@@ -5,6 +5,7 @@ import threading
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import must_raise
 
 from ifair.engines.streamed import CHUNK_BYTES, chunk_rows, prefetch
 from ifair.inputs.disk import MappedRecords, find_records, is_mapped, read_records
@@ -127,8 +128,7 @@ def test_an_error_of_the_reader_reaches_the_caller_and_leaves_no_thread():
         raise OSError("the disk is gone")
 
     before = threading.active_count()
-    with pytest.raises(OSError, match="the disk is gone"):
-        list(prefetch(items()))
+    must_raise(OSError, "the disk is gone", list, prefetch(items()))
     left = prefetch(iter(range(5)))
     next(left)
     left.close()
@@ -136,31 +136,20 @@ def test_an_error_of_the_reader_reaches_the_caller_and_leaves_no_thread():
 
 
 def test_what_cannot_be_read_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match="nowhere"):
-        read_records(tmp_path / "nowhere")
-    with pytest.raises(ValueError, match=r"no files that end in \.parquet"):
-        read_records(tmp_path)
+    must_raise(FileNotFoundError, "nowhere", read_records, tmp_path / "nowhere")
+    must_raise(ValueError, r"no files that end in \.parquet", read_records, tmp_path)
     (tmp_path / "text.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(ValueError, match=r"no Parquet file.*\.npy or Parquet"):
-        read_records(tmp_path / "text.csv")
+    must_raise(ValueError, r"no Parquet file.*\.npy or Parquet", read_records, tmp_path / "text.csv")
     np.save(tmp_path / "flat.npy", np.zeros(3))
-    with pytest.raises(ValueError, match=r"flat\.npy must hold a table of numbers"):
-        read_records(tmp_path / "flat.npy")
+    must_raise(ValueError, r"flat\.npy must hold a table of numbers", read_records, tmp_path / "flat.npy")
     pd.DataFrame({"a": [1.0], "job": ["nurse"]}).to_parquet(tmp_path / "words.parquet")
-    with pytest.raises(ValueError, match=r"column 'job' .* not numbers: encode"):
-        read_records(tmp_path / "words.parquet")
-    with pytest.raises(ValueError, match="no column 'b'; it has a, job"):
-        ParquetRecords(tmp_path / "words.parquet", columns=["b"])
+    must_raise(ValueError, r"column 'job' .* not numbers: encode", read_records, tmp_path / "words.parquet")
+    must_raise(ValueError, "no column 'b'; it has a, job", ParquetRecords, tmp_path / "words.parquet", columns=["b"])
 
 
-def test_files_of_a_folder_must_have_the_same_columns(tmp_path):
-    pd.DataFrame({"a": [1.0], "b": [2.0]}).to_parquet(tmp_path / "1.parquet")
-    pd.DataFrame({"a": [1.0]}).to_parquet(tmp_path / "2.parquet")
-    with pytest.raises(ValueError, match=r"2\.parquet lacks \['b'\]"):
-        ParquetRecords(tmp_path)
-
-
-def test_a_device_does_not_read_from_disk(written):
+def test_files_of_a_folder_must_have_the_same_columns_and_a_device_does_not_read_them(written, tmp_path):
+    pd.DataFrame({"a": [1.0]}).to_parquet(tmp_path / "many" / "3.parquet")
+    must_raise(ValueError, r"3\.parquet lacks \['b', 'c', 'd'\]", ParquetRecords, tmp_path / "many")
     with pytest.raises(ValueError, match="engine='torch' keeps all records on the device"):
         find_records(written / "one.parquet", "torch")
     assert find_records(np.load(written / "c.npy", mmap_mode="r"), "torch") is None  # copied to the device as ever

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from quiet import fit_quietly
+from refusals import must_raise
 
 from ifair import LFR, IFair
 from ifair.engines.engine import LocalEngine
@@ -82,10 +83,12 @@ def test_a_fit_from_disk_is_that_from_memory_bit_by_bit(on_disk, in_memory, form
     assert actual.loss_ == expected.loss_
 
 
-def test_starts_of_a_large_table_are_drawn_from_a_sample_wherever_it_is(X, on_disk, monkeypatch):
+def test_starts_of_a_large_table_are_drawn_from_a_sample_wherever_it_is(X, people, on_disk, monkeypatch):
     monkeypatch.setattr(starts, "SAMPLED", 500)
     expected, actual = fitted(X), fitted(on_disk["path of a folder"])
     np.testing.assert_array_equal(actual.prototypes_, expected.prototypes_)
+    tables, beside = (X, on_disk["path of a folder"]), (people["y"], people["gender"])
+    assert_same_lfr(*(fitted_lfr(table, *beside) for table in tables))
     there = SimpleNamespace(n_records=M, statistics=ColumnStatistics(np.zeros(N), np.abs(X).max(axis=0)))
     first = starts.draw_sample(LocalEngine(X), there, K, np.random.RandomState(0)).X
     assert first.shape == (500, N)
@@ -106,9 +109,10 @@ def test_records_on_disk_are_represented_as_those_in_memory(X, on_disk, form):
 
 
 def test_blocks_of_a_table_in_memory_are_represented_too(X):
-    model = fitted(pd.DataFrame(X, columns=list("abcde")))
-    parts = list(model.transform_blocks(pd.DataFrame(X, columns=list("abcde")), rows=3000))
-    np.testing.assert_allclose(np.vstack(parts), model.transform(pd.DataFrame(X, columns=list("abcde"))), rtol=1e-12)
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    model = fitted(frame)
+    parts = list(model.transform_blocks(frame, rows=3000))
+    np.testing.assert_allclose(np.vstack(parts), model.transform(frame), rtol=1e-12)
 
 
 def test_names_of_parquet_columns_are_kept_and_can_be_protected(on_disk):
@@ -149,25 +153,23 @@ def test_what_is_missing_is_found_wherever_it_is(X, in_memory, tmp_path, value):
     bad[4654, 3] = value
     np.save(tmp_path / "bad.npy", bad)
     where = r"NaN or infinity: .* in the record at index 4654, column 3"
-    with pytest.raises(ValueError, match=where):
-        fitted(tmp_path / "bad.npy")
-    with pytest.raises(ValueError, match=where):
-        in_memory().transform(tmp_path / "bad.npy")
+    must_raise(ValueError, where, fitted, tmp_path / "bad.npy")
+    must_raise(ValueError, where, in_memory().transform, tmp_path / "bad.npy")
 
 
-def test_tables_that_cannot_work_are_refused_as_in_memory(X, in_memory, tmp_path):
-    np.save(tmp_path / "large.npy", np.where(np.arange(N) == 2, 1e70, X[:50]))
-    with pytest.raises(ValueError, match="column 2 holds values as large as 1e\\+70"):
-        fitted(tmp_path / "large.npy")
-    np.save(tmp_path / "few.npy", X[:2])
-    with pytest.raises(ValueError, match="n_prototypes=3 needs at least 3 records"):
-        fitted(tmp_path / "few.npy")
-    np.save(tmp_path / "one.npy", X[:1])
-    with pytest.raises(ValueError, match="minimum of 2 is required"):
-        fitted(tmp_path / "one.npy")
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (50, "column 2 holds values as large as 1e\\+70"),
+        (2, "n_prototypes=3 needs at least 3 records"),
+        (1, "minimum of 2 is required"),
+    ],
+)
+def test_tables_that_cannot_work_are_refused_as_in_memory(X, in_memory, tmp_path, rows, message):
+    np.save(tmp_path / "bad.npy", np.where(np.arange(N) == 2, 1e70, X[:50]) if rows == 50 else X[:rows])
+    must_raise(ValueError, message, fitted, tmp_path / "bad.npy")
     np.save(tmp_path / "narrow.npy", X[:9, :3])
-    with pytest.raises(ValueError, match="expecting 5 features"):
-        in_memory().transform(tmp_path / "narrow.npy")
+    must_raise(ValueError, "expecting 5 features", in_memory().transform, tmp_path / "narrow.npy")
 
 
 # ---- LFR ----
@@ -226,16 +228,12 @@ def test_named_columns_are_no_part_of_the_table_at_a_path(X, people, people_on_d
     actual = fitted_lfr(people_on_disk, "y", ["gender", "old"])
     assert list(actual.feature_names_in_) == list("abcde")
     assert_same_lfr(actual, fitted_lfr(X, people["y"], people[["gender", "old"]]))
-    with pytest.raises(ValueError, match=r"column 'gender' .* not numbers"):
-        fitted_lfr(people_on_disk, "y", "old")
-
-
-def test_a_fitted_model_reads_only_the_columns_it_knows(X, people, people_on_disk):
-    model = fitted_lfr(people_on_disk, "y", ["gender", "old"])
+    must_raise(ValueError, r"column 'gender' .* not numbers", fitted_lfr, people_on_disk, "y", "old")
+    # Of the table it reads the columns that it knows.
     known = pd.DataFrame(X, columns=list("abcde"))
-    np.testing.assert_allclose(model.transform(people_on_disk), model.transform(known), rtol=1e-12)
-    np.testing.assert_array_equal(model.predict(people_on_disk), model.predict(known))
-    assert sum(len(block) for block in model.transform_blocks(people_on_disk)) == M
+    np.testing.assert_allclose(actual.transform(people_on_disk), actual.transform(known), rtol=1e-12)
+    np.testing.assert_array_equal(actual.predict(people_on_disk), actual.predict(known))
+    assert sum(len(block) for block in actual.transform_blocks(people_on_disk)) == M
 
 
 def test_protected_columns_on_disk_tell_groups_apart(X, tmp_path, people):
@@ -250,35 +248,23 @@ def test_protected_columns_on_disk_tell_groups_apart(X, tmp_path, people):
 
 
 def test_labels_and_groups_of_records_on_disk_are_checked(X, on_disk, people, tmp_path):
-    folder, y = on_disk["path of a folder"], people["y"]
-    with pytest.raises(ValueError, match="has no column 'hired'; it has a, b, c, d, e"):
-        fitted_lfr(folder, "hired", people["gender"])
-    with pytest.raises(ValueError, match=r"1\.parquet has no column 'sex'"):
-        fitted_lfr(folder, y, "sex")
+    folder, y, gender = on_disk["path of a folder"], people["y"], people["gender"]
+
+    def refused(message, *given):
+        must_raise(ValueError, message, fitted_lfr, *given)
+
+    refused("has no column 'hired'; it has a, b, c, d, e", folder, "hired", gender)
+    refused(r"1\.parquet has no column 'sex'", folder, y, "sex")
     for table in (X, on_disk["memory map"], on_disk["path of an array"]):
-        with pytest.raises(ValueError, match="'y' names a column, which is read from Parquet files only"):
-            fitted_lfr(table, "y", people["gender"])
-        with pytest.raises(ValueError, match="'gender' names a column"):
-            fitted_lfr(table, y, "gender")
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        fitted_lfr(folder, y[:-1], people["gender"])
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        fitted_lfr(folder, y, people["gender"][:-1])
-    with pytest.raises(ValueError, match="Input y contains NaN: the record at index 5 has no label"):
-        fitted_lfr(folder, y.where(np.arange(M) != 5), people["gender"])
-    with pytest.raises(ValueError, match="only one class"):
-        fitted_lfr(folder, np.full(M, "hired"), people["gender"])
-    with pytest.raises(ValueError, match="Only binary classification"):
-        fitted_lfr(folder, np.arange(M) % 3, people["gender"])
-    people.assign(y=people["y"].where(np.arange(M) != 7)).drop(columns="gender").to_parquet(tmp_path / "gap.parquet")
-    with pytest.raises(ValueError, match="Input y contains NaN: the record at index 7"):
-        fitted_lfr(tmp_path / "gap.parquet", "y", "old")
-
-
-def test_starts_of_a_large_lfr_are_drawn_from_a_sample_wherever_it_is(X, on_disk, people, monkeypatch):
-    monkeypatch.setattr(starts, "SAMPLED", 500)
-    expected = fitted_lfr(X, people["y"], people["gender"])
-    assert_same_lfr(fitted_lfr(on_disk["path of a folder"], people["y"], people["gender"]), expected)
+        refused("'y' names a column, which is read from Parquet files only", table, "y", gender)
+        refused("'gender' names a column", table, y, "gender")
+    refused("inconsistent numbers of samples", folder, y[:-1], gender)
+    refused("inconsistent numbers of samples", folder, y, gender[:-1])
+    refused("Input y contains NaN: the record at index 5 has no label", folder, y.where(np.arange(M) != 5), gender)
+    refused("only one class", folder, np.full(M, "hired"), gender)
+    refused("Only binary classification", folder, np.arange(M) % 3, gender)
+    people.assign(y=y.where(np.arange(M) != 7)).drop(columns="gender").to_parquet(tmp_path / "gap.parquet")
+    refused("Input y contains NaN: the record at index 7", tmp_path / "gap.parquet", "y", "old")
 
 
 # ---- memory ----
@@ -358,37 +344,29 @@ def needs_linux():
         pytest.skip("peak memory is read from /proc")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("n_records", "rows", "chunk", "disk", "parquet"),
+    ("kind", "n_records", "rows", "chunk", "disk", "parquet"),
     [
-        pytest.param(80_000, 10_000, 2**20, 110, None, marks=pytest.mark.slow),
-        pytest.param(200_000, 25_000, 2 * 2**20, 110, 150, marks=pytest.mark.slow),
-        pytest.param(400_000, 100_000, 8 * 2**20, 150, 250, marks=pytest.mark.slow),
+        ("moments", 80_000, 10_000, 2**20, 110, None),
+        ("moments", 200_000, 25_000, 2 * 2**20, 110, 150),
+        ("moments", 400_000, 100_000, 8 * 2**20, 150, 250),
+        ("lfr", 400_000, 100_000, 8 * 2**20, 250, 250),
     ],
 )
-def test_a_table_on_disk_takes_a_fraction_of_its_size_in_memory(room, n_records, rows, chunk, disk, parquet):
+def test_a_table_on_disk_takes_a_fraction_of_its_size_in_memory(room, kind, n_records, rows, chunk, disk, parquet):
     """32 to 160 MB on disk; in memory the table, its centred copy and their checks take several times that."""
     needs_linux()
     array = write(room / "x.npy", n_records, 50, rows)
-    sizes = {where: measured(array, "moments", n_records, where, chunk) for where in ("disk", "memory")}
+    sizes = {where: measured(array, kind, n_records, where, chunk) for where in ("disk", "memory")}
     if parquet:
-        sizes["parquet"] = measured(write(room / "parquet", n_records, 50, rows), "moments", n_records, chunk=chunk)
+        sizes["parquet"] = measured(write(room / "parquet", n_records, 50, rows), kind, n_records, chunk=chunk)
     above = {name: size["peak"] - size["before"] for name, size in sizes.items()}
     assert above["memory"] > max(2 * 8 * 50 * n_records / 1e6, disk + 20), above
     assert above["disk"] < disk, above
     assert not parquet or above["parquet"] < parquet, above  # pages of every column are decoded at a time
     assert len({size["loss"] for size in sizes.values()}) == 1
     np.testing.assert_allclose(*sizes["disk"]["means"], rtol=1e-9)
-
-
-@pytest.mark.slow
-def test_lfr_of_a_table_on_disk_takes_a_fraction_of_its_size_in_memory(room):
-    needs_linux()
-    n_records, n_columns = 400_000, 50
-    paths = write(room / "x.npy", n_records, n_columns), write(room / "parquet", n_records, n_columns)
-    lfr = [measured(path, "lfr", n_records) for path in paths]
-    assert max(size["peak"] - size["before"] for size in lfr) < 250, lfr
-    assert lfr[0]["loss"] == lfr[1]["loss"]
 
 
 @pytest.mark.slow

@@ -46,14 +46,19 @@ class Counted(ParquetRecords):
         return super().chunks(rows)
 
 
-def test_records_are_decoded_once_and_are_always_the_same(X, records):
+def test_records_are_decoded_once_into_a_file_of_their_size_that_is_gone_afterwards(X, records):
     with decoded(records) as kept:
         for rows in (20, 7, 53):
             np.testing.assert_array_equal(np.vstack(list(kept.chunks(rows))), X)
         np.testing.assert_array_equal(kept.take(np.array([52, 0, 0])), X[[52, 0, 0]])
         assert kept.is_complete
         assert (kept.shape, kept.dtype, kept.columns, len(kept)) == (X.shape, X.dtype, list("abcd"), 53)
+        file = kept._file
+        assert os.fstat(file.fileno()).st_size == X.nbytes
     assert records.walks == 1
+    assert file.closed
+    assert not kept.is_complete
+    assert list(records.spool.iterdir()) == []
 
 
 def test_what_a_reader_does_to_its_chunks_is_not_written(X, records):
@@ -71,16 +76,6 @@ def test_a_walk_that_is_left_off_is_begun_again(X, records):
         np.testing.assert_array_equal(np.vstack(list(kept.chunks(20))), X)
         assert kept.is_complete
         np.testing.assert_array_equal(np.vstack(list(kept.chunks(20))), X)
-
-
-def test_the_file_has_the_size_of_the_numbers_and_is_gone_afterwards(X, records):
-    with decoded(records) as kept:
-        list(kept.chunks(20))
-        assert os.fstat(kept._file.fileno()).st_size == X.nbytes
-        file = kept._file
-    assert file.closed
-    assert not kept.is_complete
-    assert list(records.spool.iterdir()) == []
 
 
 def test_without_room_every_walk_decodes(X, records, monkeypatch):

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import must_raise
 
 from ifair.data import DataError, from_table, load_credit
 from ifair.interop import from_aif360, to_aif360
@@ -49,9 +50,7 @@ def test_a_dataset_keeps_people_group_and_outcome_there_and_back(people):
     np.testing.assert_array_equal(back.group, people.group)
     np.testing.assert_array_equal(back.target, people.target)
     np.testing.assert_array_equal(back.frame["years"], people.frame["years"])
-
-
-def test_a_representation_takes_the_place_of_the_attributes(people):
+    # A representation takes the place of the attributes.
     there = to_aif360(people, features=np.arange(10.0).reshape(5, 2), make=StandIn)
     assert there.feature_names == ["x0", "x1", "privileged"]
     np.testing.assert_array_equal(there.features[:, 1], [1, 3, 5, 7, 9])
@@ -74,47 +73,36 @@ def test_who_is_unprivileged_in_any_attribute_is_in_the_group(people):
     assert "race" in data.frame
 
 
-def test_weights_go_there_and_back(people):
+def test_weights_go_there_and_back_and_equal_ones_are_none(people):
     counted = replace(people, weight=pd.Series([1.0, 2.0, 1.0, 1.0, 0.5]))
     there = to_aif360(counted, make=StandIn)
     assert "instance_weights" not in there.feature_names
     np.testing.assert_array_equal(from_aif360(there).weight, counted.weight)
     there.instance_weights = there.instance_weights[:, None]
     np.testing.assert_array_equal(from_aif360(there).weight, counted.weight)
-
-
-def test_equal_weights_are_none(people):
-    given = to_aif360(people, make=StandIn)
-    assert from_aif360(given).weight is None
-    given.instance_weights = np.full(5, 0.2)
-    assert from_aif360(given).weight is None
-    del given.instance_weights
-    assert from_aif360(given).weight is None
+    named = pd.DataFrame({"instance_weights": range(5)})
+    must_raise(DataError, "instance_weights", to_aif360, counted, features=named, make=StandIn)
+    equal = to_aif360(people, make=StandIn)
+    assert from_aif360(equal).weight is None
+    equal.instance_weights = np.full(5, 0.2)
+    assert from_aif360(equal).weight is None
+    del equal.instance_weights
+    assert from_aif360(equal).weight is None
 
 
 @pytest.mark.parametrize("bad", [0.0, -1.0, np.nan, np.inf])
 def test_weights_that_count_nobody_are_refused(people, bad):
     given = to_aif360(people, make=StandIn)
     given.instance_weights = np.array([1.0, 2.0, bad, 1.0, 1.0])
-    with pytest.raises(DataError, match="positive numbers: row 3"):
-        from_aif360(given)
-
-
-def test_a_feature_with_the_name_of_the_weights_is_refused(people):
-    counted = replace(people, weight=pd.Series([1.0, 2.0, 1.0, 1.0, 1.0]))
-    with pytest.raises(DataError, match="instance_weights"):
-        to_aif360(counted, features=pd.DataFrame({"instance_weights": range(5)}), make=StandIn)
+    must_raise(DataError, "positive numbers: row 3", from_aif360, given)
 
 
 def test_what_is_no_such_dataset_is_refused_by_what_it_lacks(people):
-    with pytest.raises(DataError, match="no dataset of AIF360: it has no features"):
-        from_aif360(SimpleNamespace())
-    with pytest.raises(DataError, match="5 records"):
-        to_aif360(people, features=np.zeros((4, 2)), make=StandIn)
+    must_raise(DataError, "no dataset of AIF360: it has no features", from_aif360, SimpleNamespace())
+    must_raise(DataError, "5 records", to_aif360, people, features=np.zeros((4, 2)), make=StandIn)
     two = to_aif360(people, make=StandIn)
     two.label_names = ["a", "b"]
-    with pytest.raises(DataError, match="choose one"):
-        from_aif360(two)
+    must_raise(DataError, "choose one", from_aif360, two)
     with pytest.raises(DataError, match="target of 0 and 1"):
         to_aif360(from_table(pd.DataFrame({"sex": ["f", "m"], "a": [1, 2]}), protected="sex"), make=StandIn)
 

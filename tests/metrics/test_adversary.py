@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import must_raise
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_score
@@ -53,22 +54,17 @@ def test_more_than_two_groups_and_other_classifiers(rng):
     assert result.to_dict()["model"] == "DummyClassifier"
 
 
-def test_groups_too_small_for_the_folds_are_left_out_with_a_warning(rng):
+def test_groups_too_small_for_the_folds_are_left_out_with_a_warning_and_two_others_are_needed(rng):
     Z, group = rng.normal(size=(33, 1)), np.array(["a"] * 20 + ["b"] * 10 + ["c"] * 3)
     with pytest.warns(UserWarning, match="'c'"):
         result = adversary(Z, sensitive_features=group)
     assert result == adversary(Z[:30], sensitive_features=group[:30])
     assert result.majority == pytest.approx(2 / 3)
-
-
-def test_two_groups_that_can_be_folded_are_needed(rng):
     Z = rng.normal(size=(23, 1))
     for lonely in (["a"] * 22 + ["b"], ["a"] * 23, ["a"] * 20 + ["b"] * 3):
-        with pytest.raises(ValueError, match="fewer folds"):
-            adversary(Z, sensitive_features=lonely)
+        must_raise(ValueError, "fewer folds", adversary, Z, sensitive_features=lonely)
     assert adversary(Z, sensitive_features=lonely, folds=3).folds == 3
-    with pytest.raises(ValueError, match="model"):
-        adversary(Z, sensitive_features=lonely, folds=3, model="oracle")
+    must_raise(ValueError, "model", adversary, Z, sensitive_features=lonely, folds=3, model="oracle")
 
 
 def test_intervals_resample_the_people_that_were_predicted(rng):
@@ -88,5 +84,4 @@ def test_an_interval_of_an_unknown_measure_is_refused(rng):
     result = adversary(rng.normal(size=(60, 2)), sensitive_features=three, folds=2)
     assert result.chances.shape == (60, 3)
     np.testing.assert_allclose(result.chances.sum(axis=1), 1.0)
-    with pytest.raises(ValueError, match="between two groups"):
-        result.interval("auc")
+    must_raise(ValueError, "between two groups", result.interval, "auc")

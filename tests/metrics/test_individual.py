@@ -47,12 +47,6 @@ def test_aif360s_consistency_differs_only_by_counting_the_person_and_comparing_w
     assert 1 - consistency(y, X, k=4) == pytest.approx((1 - aif360) * 5 / 4)
 
 
-def test_equal_outcomes_are_consistent_and_the_mean_of_persons_is_the_measure(X, rng):
-    assert consistency(np.ones(60), X) == 1
-    y = rng.uniform(size=60)
-    assert consistency_per_person(y, X).mean() == pytest.approx(consistency(y, X))
-
-
 @given(seed=st.integers(0, 999))
 def test_the_order_of_people_and_the_names_of_labels_change_nothing(seed):
     rng = np.random.default_rng(seed)
@@ -64,11 +58,6 @@ def test_the_order_of_people_and_the_names_of_labels_change_nothing(seed):
     assert consistency(np.array(["no", "yes"])[y], X, k=4) == pytest.approx(expected)
     assert consistency(np.array([-1, 1])[y], X, k=4) == pytest.approx(expected)
     assert consistency(y.astype(float), 3 * X + 7, k=4) == pytest.approx(expected)
-
-
-def test_shared_neighbours_give_the_same_value(X, rng):
-    y = rng.uniform(size=60)
-    assert consistency(y, neighbours=nearest_neighbours(X, 7)) == consistency(y, X, k=7)
 
 
 def test_rankings_are_consistent_within_queries_and_queries_count_alike(rng):
@@ -90,12 +79,9 @@ def test_probabilities_of_all_classes_are_compared_in_total_variation(X, rng):
     assert consistency(three, X) == pytest.approx(expected)
 
 
-def test_scores_may_be_put_on_their_range(X, rng):
+def test_whole_numbers_with_many_values_must_say_what_they_are_and_scores_may_have_a_range(X, rng):
     s = rng.uniform(size=60)
     assert consistency(1 + 4 * s, X, score_range=(1, 5)) == pytest.approx(consistency(s, X))
-
-
-def test_whole_numbers_with_many_values_must_say_what_they_are(X, rng):
     y = np.arange(60) % 3
     with pytest.raises(ValueError, match="kind"):
         consistency(y, X)
@@ -135,18 +121,14 @@ def test_it_scores_models_in_cross_validation(rng):
         {"neighbours": [[0.5], [0], [1]]},
         {"X": [[0.0], [1.0], [2.0]], "k": 1, "kind": "rank"},
         {"X": [[0.0], [1.0], [2.0]], "k": 1, "kind": "score", "score_range": (1, 1)},
+        {"X": [[0.0], [1.0]], "k": 1, "y": [0.5, np.nan]},
+        {"X": [[0.0], [1.0]], "k": 1, "y": [[0.5, 0.6], [0.5, 0.5]]},
+        {"X": [[0.0], [1.0]], "k": 1, "y": np.zeros((2, 1, 1))},
     ],
 )
 def test_wrong_arguments_are_refused(arguments):
     with pytest.raises(ValueError):
-        consistency([0, 1, 0], **arguments)
-
-
-def test_missing_outcomes_and_rows_that_are_no_probabilities_are_refused():
-    X = [[0.0], [1.0]]
-    for y in ([0.5, np.nan], [[0.5, 0.6], [0.5, 0.5]], np.zeros((2, 1, 1))):
-        with pytest.raises(ValueError):
-            consistency(y, X, k=1)
+        consistency(**{"y": [0, 1, 0], **arguments})
 
 
 def test_people_without_neighbours_within_reach_are_left_out():

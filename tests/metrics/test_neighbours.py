@@ -8,18 +8,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.neighbors import NearestNeighbors
 
+from ifair import metrics
 from ifair.errors import IfairError
 from ifair.graph import neighbour_graph
-from ifair.metrics import (
-    consistency,
-    consistency_at_rate,
-    consistency_interval,
-    consistency_per_person,
-    corrected_consistency,
-    nearest_neighbours,
-    rank_consistency,
-    treatment,
-)
+from ifair.metrics import nearest_neighbours
 
 
 def brute_force(X, k):
@@ -78,11 +70,8 @@ def test_the_order_of_columns_changes_nothing(X, seed):
     np.testing.assert_array_equal(nearest_neighbours(X[:, columns] / 3, 2), nearest_neighbours(X / 3, 2))
 
 
-def test_negative_zero_is_zero():
+def test_frames_single_precision_and_negative_zeros_are_welcome(rng):
     assert nearest_neighbours([[0.0], [-0.0], [1.0]], k=1).tolist() == [[1], [0], [0]]
-
-
-def test_frames_and_single_precision_are_welcome(rng):
     X = rng.normal(size=(50, 3)).astype(np.float32)
     np.testing.assert_array_equal(nearest_neighbours(pd.DataFrame(X), 3), nearest_neighbours(X.astype(float), 3))
 
@@ -98,13 +87,13 @@ def test_wrong_input_is_refused(X, k):
 @pytest.mark.parametrize(
     "measure",
     [
-        consistency,
-        consistency_per_person,
-        consistency_interval,
-        corrected_consistency,
-        rank_consistency,
-        treatment,
-        lambda y, neighbours: consistency_at_rate(y, rate=0.5, neighbours=neighbours),
+        metrics.consistency,
+        metrics.consistency_per_person,
+        metrics.consistency_interval,
+        metrics.corrected_consistency,
+        metrics.rank_consistency,
+        metrics.treatment,
+        lambda y, neighbours: metrics.consistency_at_rate(y, rate=0.5, neighbours=neighbours),
         lambda y, neighbours: neighbour_graph(neighbours=neighbours),
     ],
     ids=["consistency", "per person", "interval", "corrected", "ranks", "treatment", "at a rate", "graph"],

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import must_raise
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, roc_auc_score
 
@@ -38,14 +39,8 @@ def test_the_usual_codings_of_two_classes_mean_the_same(labels, rng):
     assert hard_auc(np.array(labels)[y], np.array(labels)[(s > 0).astype(int)]) == hard_auc(y, s > 0)
 
 
-def test_other_labels_need_to_say_which_is_positive():
-    with pytest.raises(ValueError, match="pos_label"):
-        auc(["good", "bad"], [1, 0])
+def test_other_labels_need_to_say_which_is_positive_and_lengths_must_agree():
+    must_raise(ValueError, "pos_label", auc, ["good", "bad"], [1, 0])
     assert auc(["good", "bad"], [1, 0], pos_label="good") == 1
-
-
-def test_lengths_must_agree():
-    with pytest.raises(ValueError, match="entries"):
-        accuracy([1, 0], [1])
-    with pytest.raises(ValueError, match="one-dimensional"):
-        accuracy([[1, 0], [0, 1]], [1, 0])
+    must_raise(ValueError, "entries", accuracy, [1, 0], [1])
+    must_raise(ValueError, "one-dimensional", accuracy, [[1, 0], [0, 1]], [1, 0])

@@ -23,6 +23,11 @@ def test_the_worst_treated_come_first_with_their_neighbours():
     assert worst[0].neighbour_outcomes == (1.0, 1.0)
     assert "person 1 got 0" in str(result)
     assert result.to_dict(1)["worst"][0]["neighbours"] == [0, 2]
+    # Where less is better, those who have more.
+    result = treatment([1, 9, 1], [[0.0], [0.1], [0.2]], k=1, higher_is_better=False)
+    assert (result.order[0], result.gaps[1]) == (1, -8)
+    with pytest.raises(ValueError, match="numbers"):
+        treatment(["a", "b"], [[0.0], [1.0]], k=1)
 
 
 def test_people_without_close_peers_are_counted_and_not_called_badly_treated():
@@ -34,19 +39,8 @@ def test_people_without_close_peers_are_counted_and_not_called_badly_treated():
     assert str(result).endswith("1 without close peers")
 
 
-def test_where_less_is_better_the_worst_treated_have_more():
-    result = treatment([1, 9, 1], [[0.0], [0.1], [0.2]], k=1, higher_is_better=False)
-    assert result.order[0] == 1
-    assert result.gaps[1] == -8
-
-
 def test_the_frame_lists_everybody_under_their_own_name():
     frame = treatment([1, 0, 1], [[0.0], [0.1], [0.2]], k=1).to_frame(index=["ann", "bob", "cat"])
     assert frame.index[0] == "bob"
     assert frame.loc["bob"].to_dict() == {"outcome": 0.0, "neighbours": 1.0, "gap": -1.0}
     assert len(frame) == 3
-
-
-def test_outcomes_must_be_numbers():
-    with pytest.raises(ValueError, match="numbers"):
-        treatment(["a", "b"], [[0.0], [1.0]], k=1)

@@ -6,12 +6,11 @@ from decimal import Decimal, localcontext
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from quiet import fit_quietly, quietly
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -22,6 +21,9 @@ from ifair.errors import IfairError
 from ifair.models.progress import ProgressBar
 
 import oracles
+from samples import applicants
+
+pytestmark = quietly
 
 FAST = {"n_restarts": 1, "max_iter": 40, "tol": 0.01, "random_state": 0}
 
@@ -34,37 +36,33 @@ def X(rng):
 
 
 @pytest.fixture
-def people(rng):
-    """Raw records: strings, categories, booleans, numbers, missing values."""
-    n = 80
-    return pd.DataFrame(
-        {
-            "age": rng.integers(18, 80, n).astype(float),
-            "income": np.where(rng.random(n) < 0.1, np.nan, rng.normal(30_000, 9_000, n)),
-            "race": rng.choice(["Black", "White", "Asian"], n),
-            "job": pd.Categorical(rng.choice(["clerk", "nurse", "cook"], n)),
-            "married": rng.random(n) < 0.5,
-        }
-    )
+def people():
+    """Raw records: text, booleans, numbers, missing values."""
+    return applicants(80)[["height", "experience", "sex", "job", "owns home"]]
 
 
 # ---- what is learned ----
 
 
-@quietly
-def test_the_fitted_loss_is_the_papers_objective_at_the_fitted_parameters(X):
-    model = IFair(3, protected=[4], utility_weight=1.5, fairness_weight=0.5, reduction="sum", **FAST).fit(X)
-    utility, fairness = oracles.losses(X, model.prototypes_, model.alpha_, [0, 1, 2, 3])
+@pytest.mark.parametrize(
+    "options", [{"utility_weight": 1.5}, {"utility_columns": "unprotected"}, {"fairness_weight": 0.0}], ids=str
+)
+def test_the_fitted_loss_is_the_papers_objective_at_the_fitted_parameters(X, options):
+    weights = {"utility_weight": 1.0, "fairness_weight": 0.5, **options}
+    model = IFair(3, protected=[4], reduction="sum", **weights, **FAST).fit(X)
+    columns = range(4) if "utility_columns" in options else range(5)
+    utility, fairness = oracles.losses(X, model.prototypes_, model.alpha_, [0, 1, 2, 3], columns=columns)
     assert model.utility_loss_ == pytest.approx(utility, rel=1e-6)
+    # It is reported where it has no weight, too.
     assert model.fairness_loss_ == pytest.approx(fairness, rel=1e-6)
-    assert model.loss_ == pytest.approx(1.5 * utility + 0.5 * fairness, rel=1e-6)
+    total = weights["utility_weight"] * utility + weights["fairness_weight"] * fairness
+    assert model.loss_ == pytest.approx(total, rel=1e-6)
     U = oracles.memberships(X, model.prototypes_, model.alpha_)
     np.testing.assert_allclose(model.membership(X), U, rtol=1e-6)
     np.testing.assert_allclose(model.transform(X), U @ model.prototypes_, rtol=1e-6)
     np.testing.assert_allclose(model.shares_, U.mean(axis=0), rtol=1e-6)
 
 
-@quietly
 @pytest.mark.parametrize("pairs", ["all", "moments", 20])
 def test_data_far_from_the_origin_give_the_same_solution(X, pairs):
     # A few steps only: a descent magnifies the rounding of the shifted data itself.
@@ -75,27 +73,22 @@ def test_data_far_from_the_origin_give_the_same_solution(X, pairs):
     np.testing.assert_allclose(far.transform(X + 1e4) - 1e4, near.transform(X), atol=1e-3)
 
 
-@quietly
 def test_moments_at_a_far_shift_equal_brute_force(X):
     model = IFair(3, protected=[4], pairs="moments", reduction="sum", **FAST).fit(X + 1e4)
     _, fairness = oracles.losses(X, model.prototypes_ - 1e4, model.alpha_, [0, 1, 2, 3], square_pairs=True)
     assert model.fairness_loss_ == pytest.approx(fairness, rel=1e-6)
 
 
-@quietly
 def test_learning_lowers_the_loss_and_weights_are_never_negative(X):
     seen = []
-    model = IFair(
-        4, protected=[4], callback=lambda iteration, loss, norm: seen.append((iteration, loss, norm)), **FAST
-    ).fit(X)
-    losses = [loss for _, loss, _ in seen]
-    assert [iteration for iteration, _, _ in seen] == list(range(1, len(seen) + 1))
+    model = IFair(4, protected=[4], callback=lambda *progress: seen.append(progress), **FAST).fit(X)
+    iterations, losses, _ = zip(*seen)
+    assert iterations == tuple(range(1, len(seen) + 1))
     assert losses[-1] < losses[0]
     assert model.loss_ == pytest.approx(min(losses))
     assert model.alpha_.min() >= 0
 
 
-@quietly
 @pytest.mark.parametrize("output", ["representation", "membership"])
 @pytest.mark.parametrize("fit_options", [{}, {"p": 1.0}, {"pairs": "moments"}, {"utility_columns": "unprotected"}])
 def test_frozen_protected_columns_cannot_move_the_output_by_a_single_bit(X, output, fit_options):
@@ -107,7 +100,6 @@ def test_frozen_protected_columns_cannot_move_the_output_by_a_single_bit(X, outp
     assert model.transform(flipped).tobytes() == model.transform(X).tobytes()
 
 
-@quietly
 def test_columns_that_nothing_pulls_at_show_nobodys_values(X):
     model = IFair(4, protected=[4], freeze_protected=True, utility_columns="unprotected", **FAST).fit(X)
     np.testing.assert_allclose(model.transform(X)[:, 4], X[:, 4].mean())
@@ -121,7 +113,6 @@ def test_a_loss_that_falls_to_zero_converges(rng):
     assert model.loss_ < 0.05 * X.var(axis=0).sum()
 
 
-@quietly
 def test_without_freezing_the_protected_columns_can_matter(X):
     model = IFair(4, protected=[4], alpha_init="random", freeze_protected=False, fairness_weight=0.0, **FAST).fit(X)
     flipped = X.copy()
@@ -129,56 +120,12 @@ def test_without_freezing_the_protected_columns_can_matter(X):
     assert not np.array_equal(model.transform(flipped), model.transform(X))
 
 
-@quietly
 def test_masked_and_random_starts_differ_only_in_protected_weights(X):
-    fits = {}
-    for alpha_init in ("masked", "random"):
-        options = {**FAST, "max_iter": 1, "init": X[:3]}
-        fits[alpha_init] = (
-            IFair(3, protected=[4], alpha_init=alpha_init, freeze_protected=False, **options).fit(X).alpha_
-        )
-    assert fits["masked"][4] < 1e-2 < fits["random"][4]
+    options = {**FAST, "max_iter": 1, "init": X[:3], "protected": [4], "freeze_protected": False}
+    masked, random = (IFair(3, alpha_init=how, **options).fit(X).alpha_[4] for how in ("masked", "random"))
+    assert masked < 1e-2 < random
 
 
-@quietly
-def test_utility_on_unprotected_columns_ignores_the_protected_reconstruction(X):
-    model = IFair(3, protected=[4], utility_columns="unprotected", reduction="sum", **FAST).fit(X)
-    utility, _ = oracles.losses(X, model.prototypes_, model.alpha_, [0, 1, 2, 3], columns=[0, 1, 2, 3])
-    assert model.utility_loss_ == pytest.approx(utility, rel=1e-6)
-
-
-@quietly
-def test_the_fairness_loss_is_reported_even_where_it_has_no_weight(X):
-    model = IFair(3, protected=[4], fairness_weight=0.0, reduction="sum", **FAST).fit(X)
-    assert model.fairness_loss_ == pytest.approx(
-        oracles.losses(X, model.prototypes_, model.alpha_, [0, 1, 2, 3])[1], rel=1e-6
-    )
-
-
-@quietly
-def test_as_many_landmarks_as_records_are_all_pairs(X):
-    all_pairs = IFair(3, protected=[4], pairs="all", **FAST).fit(X)
-    landmarks = IFair(3, protected=[4], pairs=1000, **FAST).fit(X)
-    assert np.array_equal(all_pairs.prototypes_, landmarks.prototypes_)
-
-
-@quietly
-@pytest.mark.parametrize("pairs", ["all", "moments", 30])
-def test_the_result_depends_on_the_seed_and_not_on_the_number_of_threads(rng, pairs):
-    X = rng.normal(size=(600, 6))
-    fit = {
-        n_jobs: IFair(4, protected=[5], pairs=pairs, n_restarts=2, max_iter=8, n_jobs=n_jobs, random_state=1).fit(X)
-        for n_jobs in (1, 2, 3)
-    }
-    for n_jobs in (2, 3):
-        assert np.array_equal(fit[1].prototypes_, fit[n_jobs].prototypes_)
-        assert np.array_equal(fit[1].alpha_, fit[n_jobs].alpha_)
-        assert np.array_equal(fit[1].restarts_, fit[n_jobs].restarts_)
-    other = IFair(4, protected=[5], pairs=pairs, n_restarts=2, max_iter=8, random_state=2).fit(X)
-    assert not np.array_equal(fit[1].prototypes_, other.prototypes_)
-
-
-@quietly
 def test_large_tables_take_landmarks_and_stay_near_all_pairs(rng):
     X = rng.normal(size=(3200, 4))
     model = IFair(3, protected=[3], n_restarts=1, max_iter=5, random_state=0).fit(X)
@@ -189,7 +136,6 @@ def test_large_tables_take_landmarks_and_stay_near_all_pairs(rng):
     assert model.fairness_loss_ != pytest.approx(exact, rel=1e-6)
 
 
-@quietly
 def test_a_warm_start_goes_on_where_the_last_fit_ended(X):
     model = IFair(3, protected=[4], warm_start=True, n_restarts=3, max_iter=5, random_state=0).fit(X)
     first = model.loss_
@@ -217,28 +163,24 @@ def test_convergence_is_silent(X):
     assert model.loss_ == model.restarts_.min()
 
 
-def test_ctrl_c_keeps_the_best_solution_so_far(X):
-    def interrupt(iteration, loss, norm):
+@pytest.mark.parametrize(
+    ("ended_by", "said"), [(KeyboardInterrupt, "interrupted"), (StopIteration, "ended by its callback")]
+)
+def test_ctrl_c_and_a_callback_that_ends_the_fit_keep_the_best_solution_so_far(X, ended_by, said):
+    def end(iteration, loss, norm):
         if iteration == 4:
-            raise KeyboardInterrupt
+            raise ended_by
 
-    with pytest.warns(ConvergenceWarning, match="interrupted after 4 iterations"):
-        model = IFair(3, protected=[4], callback=interrupt, random_state=0).fit(X)
+    with pytest.warns(ConvergenceWarning, match=f"{said} after 4 iterations"):
+        model = IFair(3, protected=[4], callback=end, random_state=0).fit(X)
     assert not model.converged_
     assert model.transform(X).shape == X.shape
-
-
-def test_a_callback_may_end_the_fit(X):
-    def enough(iteration, loss, norm):
-        raise StopIteration
-
-    with pytest.warns(ConvergenceWarning, match="ended by its callback after 1 iterations"):
-        IFair(3, callback=enough, random_state=0).fit(X)
 
 
 def test_the_trivial_optimum_is_explained(X):
     with pytest.warns(UserWarning, match="trivial optimum"):
         model = IFair(3, utility_weight=0.0, tol=0.1, random_state=0).fit(X)
+    assert model.converged_
     weighted_spread = (model.alpha_ * model.transform(X).var(axis=0)).sum()
     assert weighted_spread < 0.1 * X.var(axis=0).sum()
 
@@ -296,7 +238,6 @@ def test_the_bar_never_goes_back_and_tells_the_search_on_a_sample_from_the_one_o
 # ---- protected columns ----
 
 
-@quietly
 @pytest.mark.parametrize(
     "protected",
     [
@@ -319,60 +260,33 @@ def test_protected_columns_may_be_named_in_every_form(rng, protected):
     np.testing.assert_array_equal(model.protected_mask_, [False, True, False, True])
 
 
-@quietly
 @pytest.mark.parametrize(("protected", "expected"), [("sex", [0, 1]), (0, [1, 0]), (None, [0, 0]), ([], [0, 0])])
 def test_one_or_no_protected_column_needs_no_list(rng, protected, expected):
     frame = pd.DataFrame(rng.normal(size=(30, 2)), columns=["work", "sex"])
     np.testing.assert_array_equal(IFair(3, protected=protected, **FAST).fit(frame).protected_mask_, expected)
 
 
-@quietly
 def test_a_protected_attribute_keeps_its_meaning_through_encoding_in_a_pipeline(people):
-    pipeline = make_pipeline(Encoder(), IFair(4, protected=["race", "married"], **FAST), LogisticRegression())
-    pipeline.fit(people, people["age"] > 40)
+    pipeline = make_pipeline(Encoder(), IFair(4, protected=["job", "owns home"], **FAST), LogisticRegression())
+    pipeline.fit(people, people["height"] > 170)
     model = pipeline[1]
     protected = {name for name, is_protected in zip(model.feature_names_in_, model.protected_mask_) if is_protected}
-    assert protected == {"race=Black", "race=White", "race=Asian", "married"}
-    unseen = people.assign(race="Martian")
+    assert protected == {"job=clerk", "job=nurse", "job=welder", "owns home"}
+    unseen = people.assign(job="astronaut")
     assert pipeline.predict(unseen).shape == (len(people),)
 
 
 # ---- frames, names, containers ----
 
 
-@quietly
-def test_a_frame_in_gives_names_out(rng):
-    frame = pd.DataFrame(rng.normal(size=(30, 3)), columns=["a", "b", "c"], index=range(100, 130))
-    model = IFair(4, **FAST).fit(frame)
-    assert list(model.get_feature_names_out()) == ["a", "b", "c"]
-    out = model.set_output(transform="pandas").transform(frame)
-    assert list(out.columns) == ["a", "b", "c"]
-    assert list(out.index) == list(frame.index)
-    polars_out = model.set_output(transform="polars").transform(frame)
-    assert isinstance(polars_out, pl.DataFrame)
-    assert polars_out.columns == ["a", "b", "c"]
-    model.set_params(output="membership").set_output(transform="pandas")
-    assert list(model.transform(frame).columns) == ["prototype0", "prototype1", "prototype2", "prototype3"]
-
-
-@quietly
-def test_a_polars_frame_may_be_fitted(rng):
-    frame = pl.DataFrame({"work": rng.normal(size=30), "sex": rng.normal(size=30)})
-    model = IFair(3, protected=["sex"], **FAST).fit(frame)
-    np.testing.assert_array_equal(model.protected_mask_, [False, True])
-    assert model.transform(frame).shape == (30, 2)
-
-
-@quietly
 def test_cloning_and_searching_a_grid_work_in_a_pipeline(people):
-    pipeline = make_pipeline(Encoder(), IFair(protected=["race"], **FAST), LogisticRegression())
+    pipeline = make_pipeline(Encoder(), IFair(protected=["sex"], **FAST), LogisticRegression())
     grid = {"ifair__n_prototypes": [2, 5], "ifair__fairness_weight": [0.1, 1.0]}
-    search = GridSearchCV(clone(pipeline), grid, cv=2).fit(people, people["age"] > 45)
+    search = GridSearchCV(clone(pipeline), grid, cv=2).fit(people, people["height"] > 170)
     assert search.best_params_["ifair__n_prototypes"] in (2, 5)
     assert np.all(np.isfinite(search.cv_results_["mean_test_score"]))
 
 
-@quietly
 def test_transform_in_blocks_equals_transform_at_once(rng, monkeypatch):
     X = rng.normal(size=(50, 3))
     model = IFair(3, **FAST).fit(X)
@@ -381,36 +295,27 @@ def test_transform_in_blocks_equals_transform_at_once(rng, monkeypatch):
     np.testing.assert_allclose(model.transform(X), at_once, rtol=1e-12)
 
 
-def test_an_unfitted_estimator_says_so(X):
-    with pytest.raises(NotFittedError):
-        IFair().transform(X)
-    with pytest.raises(NotFittedError):
-        IFair().prototypes_frame()
-
-
 # ---- prototypes one can read ----
 
 
-@quietly
 def test_prototypes_are_readable_in_the_users_units(people):
     encoder = Encoder()
-    model = IFair(4, protected=["race"], **FAST).fit(encoder.fit_transform(people))
+    model = IFair(4, protected=["job"], **FAST).fit(encoder.fit_transform(people))
     table = model.prototypes_frame(encoder)
     assert list(table.columns) == ["share", *people.columns]
     assert table["share"].sum() == pytest.approx(1.0)
     assert table["share"].is_monotonic_decreasing
-    assert set(table["race"]) <= {"Black", "White", "Asian"}
+    assert set(table["job"]) <= {"clerk", "nurse", "welder"}
     in_order = table.loc[[f"prototype{k}" for k in range(4)]]
     np.testing.assert_allclose(
-        in_order["age"], model.prototypes_[:, 0] * people["age"].std(ddof=0) + people["age"].mean()
+        in_order["height"], model.prototypes_[:, 0] * people["height"].std(ddof=0) + people["height"].mean()
     )
 
 
-@quietly
 def test_archetypes_describe_the_followers_of_each_prototype(people):
     encoder = Encoder()
     encoded = encoder.fit_transform(people)
-    model = IFair(4, protected=["race"], **FAST).fit(encoded)
+    model = IFair(4, protected=["job"], **FAST).fit(encoded)
     table = model.archetypes(encoded, encoder)
     strongest = model.membership(encoded).argmax(axis=1)
     assert list(table.columns) == ["share", "followers", *people.columns]
@@ -418,11 +323,10 @@ def test_archetypes_describe_the_followers_of_each_prototype(people):
     for k in np.unique(strongest):
         followers, row = people[strongest == k], table.loc[f"prototype{k}"]
         assert row["followers"] == len(followers)
-        assert row["age"] == pytest.approx(followers["age"].mean())
-        assert (followers["race"] == row["race"]).sum() == followers["race"].value_counts().max()
+        assert row["height"] == pytest.approx(followers["height"].mean())
+        assert (followers["job"] == row["job"]).sum() == followers["job"].value_counts().max()
 
 
-@quietly
 def test_prototypes_without_an_encoder_keep_the_columns_of_the_table(X):
     model = IFair(3, **FAST).fit(X)
     table = model.prototypes_frame()

@@ -59,17 +59,17 @@ def test_only_what_transform_returns_depends_on_the_output(X, kind):
     assert np.array_equal(soft.set_params(output="nearest").transform(X), model.transform(X))
 
 
-@pytest.mark.parametrize("kind", ["IFair", "LFR"])
-def test_names_and_frames_are_those_of_the_table(X, kind):
+@pytest.mark.parametrize("output", ["representation", "membership", "nearest"])
+@pytest.mark.parametrize("kind", [IFair, LFR])
+def test_names_are_those_of_the_table_or_of_the_prototypes(X, kind, output):
     frame = pd.DataFrame(X, columns=list("abcd"), index=np.arange(120) * 2)
-    options = {**FAST, "protected": ["d"]}
-    y = (X[:, 0] > 0).astype(int)
-    model = (IFair(**options) if kind == "IFair" else LFR(**options)).set_output(transform="pandas").fit(frame, y)
-    assert list(model.get_feature_names_out()) == list("abcd")
-    shown = model.transform(frame)
-    assert list(shown.columns) == list("abcd")
+    model = kind(**{**FAST, "protected": ["d"], "output": output}).fit(frame, X[:, 0] > 0)
+    shown = model.set_output(transform="pandas").transform(frame)
+    expected = [f"prototype{k}" for k in range(6)] if output == "membership" else list("abcd")
+    assert list(shown.columns) == list(model.get_feature_names_out()) == expected
     assert shown.index.equals(frame.index)
-    assert len(shown.drop_duplicates()) <= 6
+    assert output != "nearest" or len(shown.drop_duplicates()) <= 6
+    assert list(model.prototypes_frame().columns) == ["share", *"abcd"]
 
 
 def test_equally_near_prototypes_give_way_to_the_first():
@@ -163,18 +163,12 @@ def test_model_files_keep_the_output(X, kind, tmp_path):
 # ---- the bound ----
 
 
-def test_the_bound_is_the_share_of_neighbours_with_the_same_prototype(X):
+def test_the_bound_is_the_share_of_neighbours_with_the_same_prototype_of_those_who_have_any(X):
     model = fit_model("IFair", X)
     cells = distances(model, X).argmin(axis=1)
     near = nearest_neighbours(X[:, :3], 7)
     assert model.consistency_bound(X, n_neighbors=7) == pytest.approx((cells[near] == cells[:, None]).mean())
     assert model.consistency_bound(X, neighbours=near) == model.consistency_bound(X, n_neighbors=7)
-
-
-def test_people_without_neighbours_are_left_out_of_the_bound(X):
-    model = fit_model("IFair", X)
-    cells = distances(model, X).argmin(axis=1)
-    near = nearest_neighbours(X[:, :3], 3)
     near[:100] = -1
     near[100:110, 1:] = -1
     shares = [(cells[row[row >= 0]] == cells[i]).mean() for i, row in enumerate(near) if (row >= 0).any()]
@@ -277,12 +271,9 @@ def test_a_k_means_start_shows_means_in_columns_that_it_does_not_look_at(X):
     start = first_parameters(X, 5, "k-means", "masked", frozen, frozen, np.random.RandomState(0))
     assert start.alpha[3] == 0
     assert ((start.prototypes[:, 3] > 0) & (start.prototypes[:, 3] < 1)).any()
-
-
-def test_a_k_means_start_of_few_different_records_has_all_its_prototypes():
-    X = np.repeat([[0.0, 1.0], [2.0, 3.0]], 10, axis=0)
-    nothing = np.zeros(2, dtype=bool)
-    start = first_parameters(X, 5, "k-means", "random", nothing, nothing, np.random.RandomState(0))
+    # Of few different records it has all of them as prototypes.
+    few, nothing = np.repeat([[0.0, 1.0], [2.0, 3.0]], 10, axis=0), np.zeros(2, dtype=bool)
+    start = first_parameters(few, 5, "k-means", "random", nothing, nothing, np.random.RandomState(0))
     assert {tuple(v) for v in start.prototypes} == {(0.0, 1.0), (2.0, 3.0)}
 
 

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 import sklearn
 from quiet import quietly
+from refusals import must_raise
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -14,6 +15,8 @@ from sklearn.utils.fixes import parse_version
 from ifair import LFR, IFair, fit_many
 from ifair.engines.engine import Engine
 from ifair.errors import IfairError
+
+pytestmark = quietly
 
 K, M, N = 3, 40, 4
 
@@ -37,7 +40,6 @@ def assert_same_fit(one, other, X):
     np.testing.assert_allclose(one.transform(X), other.transform(X), rtol=1e-6, atol=1e-8)
 
 
-@quietly
 @pytest.mark.parametrize(
     "options",
     [
@@ -60,7 +62,6 @@ def test_whole_weights_fit_as_copies_of_the_records(data, options):
     assert_same_fit(weighted, IFair(K, **given_starts(X, **options)).fit(np.repeat(X, counts, axis=0)), X)
 
 
-@quietly
 @pytest.mark.parametrize(("each", "precision"), [(1e-3, "single"), (0.9, "single"), (0.2, "double")])
 def test_the_precision_is_that_of_so_many_records_or_people(data, monkeypatch, each, precision):
     """Weights that sum to 1 make no table small."""
@@ -72,7 +73,6 @@ def test_the_precision_is_that_of_so_many_records_or_people(data, monkeypatch, e
     np.testing.assert_array_equal(auto.prototypes_, given.prototypes_)
 
 
-@quietly
 def test_a_fit_with_landmarks_is_one_of_all_pairs_where_every_record_that_counts_is_a_landmark(data):
     X, _, counts = data
     n_counted = np.count_nonzero(counts)
@@ -83,7 +83,6 @@ def test_a_fit_with_landmarks_is_one_of_all_pairs_where_every_record_that_counts
     assert fewer.fairness_loss_ != every.fairness_loss_
 
 
-@quietly
 @pytest.mark.parametrize("attribute_weights", ["shared", "per group"])
 def test_lfr_with_whole_weights_fits_as_with_copies(data, attribute_weights):
     X, y, counts = data
@@ -96,7 +95,6 @@ def test_lfr_with_whole_weights_fits_as_with_copies(data, attribute_weights):
     np.testing.assert_allclose(weighted.predict_proba(X), copies.predict_proba(X), rtol=1e-6)
 
 
-@quietly
 @pytest.mark.parametrize("init", ["principal", "k-means++", "k-means"])
 def test_starts_look_at_weights_and_leave_out_who_counts_nothing(data, init):
     """The same order of records draws the same starts, as whole weights and as copies."""
@@ -111,7 +109,6 @@ def test_starts_look_at_weights_and_leave_out_who_counts_nothing(data, init):
         assert without.loss_ == pytest.approx(copies.loss_, rel=1e-8)
 
 
-@quietly
 def test_a_table_on_disk_has_its_weights_in_a_column_or_beside_it(data, tmp_path):
     pytest.importorskip("pyarrow")
     X, y, counts = data
@@ -127,7 +124,6 @@ def test_a_table_on_disk_has_its_weights_in_a_column_or_beside_it(data, tmp_path
     assert mapped.loss_ == pytest.approx(IFair(K, **options).fit(X, sample_weight=counts).loss_, rel=1e-10)
 
 
-@quietly
 def test_many_fits_take_weights_too(data):
     X, y, counts = data
     models = [IFair(K, **given_starts(X, fairness_weight=mu)) for mu in (0.1, 1.0)]
@@ -138,7 +134,6 @@ def test_many_fits_take_weights_too(data):
     assert rival.loss_ == pytest.approx(LFR(K, **given_starts(X)).fit(X, y, sample_weight=counts).loss_, rel=1e-10)
 
 
-@quietly
 def test_metadata_routing_brings_weights_into_a_pipeline(data):
     X, y, counts = data
     with sklearn.config_context(enable_metadata_routing=True):
@@ -149,7 +144,6 @@ def test_metadata_routing_brings_weights_into_a_pipeline(data):
     np.testing.assert_array_equal(model[0].prototypes_, alone.prototypes_)
 
 
-@quietly
 @pytest.mark.parametrize("model", [IFair, LFR])
 @pytest.mark.filterwarnings("ignore:LFR. no protected groups")
 def test_scikit_learns_check_of_weights_against_copies_passes_from_given_starts(model):
@@ -174,21 +168,17 @@ def test_scikit_learns_check_of_weights_against_copies_passes_from_given_starts(
 )
 def test_weights_that_cannot_be_are_refused(data, weights, message):
     X, y, _ = data
-    with pytest.raises(IfairError, match=message):
-        IFair(K).fit(X, sample_weight=weights)
-    with pytest.raises(IfairError, match=f"{message}|of the class"):
-        LFR(K, protected=[3]).fit(X, y, sample_weight=weights)
+    must_raise(IfairError, message, IFair(K).fit, X, sample_weight=weights)
+    must_raise(IfairError, f"{message}|of the class", LFR(K, protected=[3]).fit, X, y, sample_weight=weights)
 
 
 def test_lfr_refuses_classes_and_groups_that_count_nothing(data):
     X, y, _ = data
-    with pytest.raises(IfairError, match="0 for all records of the class 1"):
-        LFR(K, protected=[3]).fit(X, y, sample_weight=1 - y)
+    must_raise(IfairError, "0 for all records of the class 1", LFR(K, protected=[3]).fit, X, y, sample_weight=1 - y)
     with pytest.raises(IfairError, match=r"0 for all records of the group 1\.0"):
         LFR(K, protected=[3]).fit(X, y, sample_weight=1 - X[:, 3])
 
 
-@quietly
 @pytest.mark.parametrize("options", [{}, {"pairs": "moments"}, {"pairs": 5}, {"fairness_weight": 0}], ids=str)
 def test_weights_go_to_the_engine_once(monkeypatch, data, options):
     X, _, counts = data

@@ -6,7 +6,7 @@ from quiet import quietly
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 
-from ifair import LFR, IFair
+from ifair import IFair
 from ifair.core.mapping import Mapping
 from ifair.models import starts
 from ifair.models.starts import NEAR_ZERO, even_directions, first_parameters, principal_parameters
@@ -26,21 +26,17 @@ def test_even_directions_are_of_length_one_sum_to_zero_and_favour_none(n, most):
     assert S.shape[1] == min(most, n - 1)
 
 
-def test_as_many_dimensions_as_corners_allow_make_a_regular_simplex():
+@pytest.mark.parametrize(("n", "most", "dimension"), [(9, 5, 4), (3, 1, 1), (1, 5, 0), (4, 0, 0)])
+def test_where_no_even_directions_exist_fewer_dimensions_do(n, most, dimension):
+    assert even_directions(n, most).shape == (n, dimension)
+    # As many as corners allow make a regular simplex.
     S = even_directions(7, most=20)
     np.testing.assert_allclose((S @ S.T)[~np.eye(7, dtype=bool)], -1 / 6, atol=1e-12)
 
 
-@pytest.mark.parametrize(("n", "most", "dimension"), [(9, 5, 4), (3, 1, 1), (1, 5, 0), (4, 0, 0)])
-def test_where_no_even_directions_exist_fewer_dimensions_do(n, most, dimension):
-    assert even_directions(n, most).shape == (n, dimension)
-
-
 @pytest.mark.parametrize("squared", [False, True])
 @pytest.mark.parametrize("n_prototypes", [2, 3, 4, 5, 7, 12])
-def test_the_map_at_the_start_tends_to_the_projection_on_principal_components(
-    X, rng, monkeypatch, squared, n_prototypes
-):
+def test_the_map_at_the_start_tends_to_the_projection_on_principal_components(X, monkeypatch, squared, n_prototypes):
     expected = PCA(min(n_prototypes - 1, 6)).fit(X)
     expected = expected.inverse_transform(expected.transform(X))
     errors = []
@@ -141,8 +137,3 @@ def test_a_fit_called_off_on_its_sample_keeps_the_best_so_far(rng, monkeypatch, 
         model = IFair(3, callback=callback, random_state=0).fit(X)
     assert model.n_iter_ == 3
     np.testing.assert_allclose(model.utility_loss_, ((model.transform(X) - X) ** 2).sum() / 80)
-
-
-def test_lfr_has_no_start_along_principal_components(X, rng):
-    with pytest.raises(ValueError, match="init must be one of 'k-means\\+\\+', 'k-means', 'uniform'"):
-        LFR(2, init="principal").fit(X, rng.integers(0, 2, 80), sensitive_features=rng.integers(0, 2, 80))

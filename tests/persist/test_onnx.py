@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from quiet import fit_quietly, quietly
+from refusals import must_raise
 from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
@@ -25,13 +26,9 @@ N = 2_000
 OPTIONS = [
     {},
     {"squared": True},
-    {"p": 1.0},
-    {"p": 1.0, "squared": True},
-    {"p": 1.5},
-    {"p": 3.0, "squared": True},
-    {"p": 60.0},
-    {"output": "membership"},
-    {"output": "nearest"},
+    *({"p": p} for p in (1.0, 1.5, 60.0)),
+    *({"p": p, "squared": True} for p in (1.0, 3.0)),
+    *({"output": output} for output in ("membership", "nearest")),
     {"output": "nearest", "p": 3.0, "freeze_protected": True},
     {"freeze_protected": True},
 ]
@@ -215,9 +212,10 @@ def test_a_graph_of_many_numbers_has_as_many_nodes_as_one_of_few():
     assert sizes[0] == sizes[1]
 
 
-def test_the_file_of_onnx_says_where_it_comes_from():
-    properties = {p.key: p.value for p in to_onnx(learned().fit(records()[:50])).metadata_props}
-    assert properties == {"ifair": ifair.__version__, "precision": "single"}
+def test_the_file_of_onnx_says_where_it_comes_from_and_one_matrix_has_no_columns_to_feed():
+    graph = to_onnx(learned().fit(records()[:50]))
+    assert {p.key: p.value for p in graph.metadata_props} == {"ifair": ifair.__version__, "precision": "single"}
+    assert onnx_inputs(graph) == {}
 
 
 AWKWARD = ["is member", "is_member", "is-member", "is_member_2", "Größe (cm)", "größe", "1st", "label", "€", " ", "X"]
@@ -257,19 +255,13 @@ def test_inputs_can_be_read_from_the_model_its_bytes_its_file_and_a_session(tmp_
     assert [node.name for node in session.get_inputs()] == list(expected)
 
 
-def test_a_model_of_one_matrix_has_no_columns_to_feed():
-    assert onnx_inputs(to_onnx(learned().fit(records()[:50]))) == {}
-
-
 def test_what_is_no_model_of_ours_does_not_say_what_its_inputs_are(tmp_path):
     from onnx import helper
 
     other = helper.make_model(helper.make_graph([], "other", [], []))
-    with pytest.raises(ConversionError, match="does not come from ifair"):
-        onnx_inputs(other)
+    must_raise(ConversionError, "does not come from ifair", onnx_inputs, other)
     (tmp_path / "model.onnx").write_bytes(b"\xff no model")
-    with pytest.raises(ConversionError, match=r"model\.onnx is not an ONNX model"):
-        onnx_inputs(tmp_path / "model.onnx")
+    must_raise(ConversionError, r"model\.onnx is not an ONNX model", onnx_inputs, tmp_path / "model.onnx")
 
 
 @pytest.mark.parametrize(
@@ -282,8 +274,7 @@ def test_what_is_no_model_of_ours_does_not_say_what_its_inputs_are(tmp_path):
 )
 def test_columns_that_cannot_convert_are_named(frame, options, message):
     model = ifair.Encoder(**options).fit(pd.DataFrame(frame))
-    with pytest.raises(ConversionError, match=message):
-        to_onnx(model)
+    must_raise(ConversionError, message, to_onnx, model)
 
 
 def test_codes_beyond_single_precision_convert_in_double():
@@ -292,31 +283,16 @@ def test_codes_beyond_single_precision_convert_in_double():
     assert_close(evaluate(model, people, "double")["variable"], model.transform(people), "double")
 
 
-def test_a_step_without_converter_is_told():
-    model = make_pipeline(FunctionTransformer(np.log1p), learned()).fit(np.abs(records()[:50]))
-    with pytest.raises(ConversionError, match=r"skl2onnx cannot convert this Pipeline: .*FunctionTransformer"):
-        to_onnx(model)
-
-
-def test_an_lfr_within_a_union_is_refused():
+def test_what_cannot_convert_is_refused_with_the_reason():
     X = records()[:60]
+    logged = make_pipeline(FunctionTransformer(np.log1p), learned()).fit(np.abs(X))
+    must_raise(ConversionError, r"skl2onnx cannot convert this Pipeline: .*FunctionTransformer", to_onnx, logged)
     within = FeatureUnion([("lfr", ifair.LFR(3, fairness_weight=0, n_restarts=1, max_iter=3, random_state=0))])
-    model = Pipeline([("both", within), ("decide", LogisticRegression())]).fit(X, X[:, 0] > 0)
-    with pytest.raises(ConversionError, match="step 'both' holds an LFR within"):
-        to_onnx(model)
-
-
-@pytest.mark.parametrize(
-    ("model", "message"), [(ifair.IFair(), "not fitted"), (ifair.FAStarIR(), "a FAStarIR learns nothing")]
-)
-def test_what_is_not_fitted_is_refused(model, message):
-    with pytest.raises(ConversionError, match=message):
-        to_onnx(model)
-
-
-def test_an_unknown_precision_is_refused():
-    with pytest.raises(ValueError, match="precision must be 'single' or 'double', got 'half'"):
-        to_onnx(learned(), precision="half")
+    both = Pipeline([("both", within), ("decide", LogisticRegression())]).fit(X, X[:, 0] > 0)
+    must_raise(ConversionError, "step 'both' holds an LFR within", to_onnx, both)
+    must_raise(ConversionError, "not fitted", to_onnx, ifair.IFair())
+    must_raise(ConversionError, "a FAStarIR learns nothing", to_onnx, ifair.FAStarIR())
+    must_raise(ValueError, "precision must be 'single' or 'double', got 'half'", to_onnx, learned(), precision="half")
 
 
 def test_skl2onnx_can_be_called_directly_after_registering():
@@ -334,5 +310,4 @@ def test_skl2onnx_can_be_called_directly_after_registering():
 def test_without_skl2onnx_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "skl2onnx", None)
     model = fit_quietly(learned(), records()[:50])
-    with pytest.raises(ImportError, match=r"pip install 'ifair\[onnx\]'"):
-        to_onnx(model)
+    must_raise(ImportError, r"pip install 'ifair\[onnx\]'", to_onnx, model)

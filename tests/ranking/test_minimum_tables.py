@@ -56,31 +56,22 @@ def test_tables_equal_those_printed_in_the_fa_star_ir_paper(p, printed):
     assert minimum_counts(12, p, 0.1, adjust=False).tolist() == [int(m) for m in printed.split()]
 
 
-def test_tables_equal_fairsearchcore_wherever_it_keeps_the_level():
-    kept = [c for c in PEER if failure_probability(c["adjusted"], c["p"]) <= c["alpha"]]
-    assert len(kept) == 32
-    for case in kept:
-        ours = minimum_counts(case["k"], case["p"], case["alpha"])
-        np.testing.assert_array_equal(ours, case["adjusted"], err_msg=name(case))
+def test_tables_equal_fairsearchcore_wherever_it_keeps_the_level_and_nowhere_else():
+    equal = [minimum_counts(c["k"], c["p"], c["alpha"]).tolist() == c["adjusted"] for c in PEER]
+    keeps = [failure_probability(c["adjusted"], c["p"]) <= c["alpha"] for c in PEER]
+    assert equal == keeps
+    assert (sum(equal), len(equal)) == (32, 72)
 
 
-def test_fairsearchcore_misses_the_level_where_the_tables_differ():
-    differ = [c for c in PEER if minimum_counts(c["k"], c["p"], c["alpha"]).tolist() != c["adjusted"]]
-    assert len(differ) == 40
-    assert all(failure_probability(c["adjusted"], c["p"]) > c["alpha"] for c in differ)
+ONE_GROUP = [(k, (p,)) for k in (1, 4, 9) for p in (0.0, 0.25, 0.5, 0.9, 1.0)]
 
 
-@pytest.mark.parametrize("p", [0.0, 0.25, 0.5, 0.9, 1.0])
-@pytest.mark.parametrize("k", [1, 4, 9])
-def test_failure_probability_is_that_of_all_sequences(k, p, rng):
-    counts = np.minimum(np.sort(rng.integers(0, k, k)), np.arange(1, k + 1))
-    assert failure_probability(counts, p) == pytest.approx(failure_by_enumeration(counts, [p]), abs=1e-13)
-
-
-@pytest.mark.parametrize("shares", [(0.3, 0.25), (0.3, 0.2, 0.1)])
-def test_failure_probability_of_several_groups_is_that_of_all_sequences(shares):
-    counts = np.array([[0, 0, 1, 1, 1, 2], [0, 0, 0, 0, 1, 1], [0, 0, 0, 0, 0, 1]])[: len(shares)]
-    assert failure_probability(counts, shares) == pytest.approx(failure_by_enumeration(counts, shares), abs=1e-13)
+@pytest.mark.parametrize(("k", "shares"), [*ONE_GROUP, (6, (0.3, 0.25)), (6, (0.3, 0.2, 0.1))])
+def test_failure_probability_is_that_of_all_sequences(k, shares, rng):
+    counts = np.minimum(np.sort(rng.integers(0, k, (len(shares), k)), axis=1), np.arange(1, k + 1))
+    expected = failure_by_enumeration(counts, shares)
+    assert failure_probability(counts, shares) == pytest.approx(expected, abs=1e-13)
+    assert len(shares) > 1 or failure_probability(counts[0], shares[0]) == pytest.approx(expected, abs=1e-13)
 
 
 levels = st.floats(0.01, 0.6)
@@ -129,23 +120,26 @@ def test_a_joint_distribution_too_large_to_hold_is_refused_with_advice():
     assert minimum_counts(1500, [0.3, 0.3, 0.3], 0.1, adjust="bonferroni").shape == (3, 1500)
 
 
-def test_exact_ties_demand_more_whatever_the_rounding():
-    # P(Binomial(1, 0.9) <= 0) is 0.1 exactly, 1 - 0.9 in floating point is a little less.
-    assert minimum_counts(1, 0.9, 0.1, adjust=False).tolist() == [1]
-    assert minimum_counts(1, 0.9, 1 - 0.9, adjust=False).tolist() == [1]
-    # A table that fails with exactly alpha keeps the level.
-    assert minimum_counts(4, 0.5, 0.0625).tolist() == [0, 0, 0, 1]
+@pytest.mark.parametrize(
+    ("arguments", "table"),
+    [
+        # P(Binomial(1, 0.9) <= 0) is 0.1 exactly, 1 - 0.9 in floating point is a little less: ties demand more.
+        ((1, 0.9, 0.1, False), [1]),
+        ((1, 0.9, 1 - 0.9, False), [1]),
+        # A table that fails with exactly alpha keeps the level.
+        ((4, 0.5, 0.0625), [0, 0, 0, 1]),
+        ((5, 0.0, 0.1), [0, 0, 0, 0, 0]),
+        ((5, 1.0, 0.1), [1, 2, 3, 4, 5]),
+        ((0, 0.5, 0.1), []),
+    ],
+)
+def test_ties_and_extremes_have_the_tables_of_their_definition(arguments, table):
+    assert minimum_counts(*arguments).tolist() == table
 
 
-def test_nothing_is_demanded_for_p_0_and_everything_for_p_1():
-    assert minimum_counts(5, 0.0, 0.1).tolist() == [0, 0, 0, 0, 0]
-    assert minimum_counts(5, 1.0, 0.1).tolist() == [1, 2, 3, 4, 5]
+def test_nothing_fails_where_nothing_is_demanded_or_all_are_protected():
     assert failure_probability([1, 2, 3], 1.0) == 0
     assert failure_probability([1], 0.0) == 1
-
-
-def test_an_empty_ranking_has_an_empty_table():
-    assert minimum_counts(0, 0.5, 0.1).shape == (0,)
     assert failure_probability([], 0.5) == 0
 
 

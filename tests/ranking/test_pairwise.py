@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from refusals import must_raise
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
@@ -67,9 +68,12 @@ def test_records_in_no_query_are_left_out(searches):
     np.testing.assert_array_equal(more.coef_, without.coef_)
 
 
-def test_without_queries_everybody_is_a_candidate_of_one(searches):
+def test_without_queries_everybody_is_a_candidate_of_one_and_one_pair_is_enough(searches):
     X, y, _ = searches
     assert PairwiseRanker().fit(X, y).n_pairs_ == len(y) * (len(y) - 1) // 2
+    one_pair = PairwiseRanker().fit([[0.0], [1.0]], [2.0, 1.0])
+    assert one_pair.n_pairs_ == 1
+    assert one_pair.coef_[0] < 0
 
 
 def test_a_draw_of_pairs_is_about_as_large_as_asked_and_reproducible(searches):
@@ -81,20 +85,11 @@ def test_a_draw_of_pairs_is_about_as_large_as_asked_and_reproducible(searches):
     assert np.corrcoef(first.predict(X), y)[0, 1] > 0.95
 
 
-def test_one_pair_is_enough():
-    ranker = PairwiseRanker().fit([[0.0], [1.0]], [2.0, 1.0])
-    assert ranker.coef_[0] < 0
-    assert ranker.n_pairs_ == 1
-
-
 def test_bad_input_is_refused_in_words():
     X = [[0.0], [1.0]]
-    with pytest.raises(ValueError, match="max_pairs must be at least 1"):
-        PairwiseRanker(max_pairs=0).fit(X, [0, 1])
-    with pytest.raises(ValueError, match="3 labels for 2 records"):
-        PairwiseRanker().fit(X, [0, 1], query=["a", "a", "b"])
+    must_raise(ValueError, "max_pairs must be at least 1", PairwiseRanker(max_pairs=0).fit, X, [0, 1])
+    must_raise(ValueError, "3 labels for 2 records", PairwiseRanker().fit, X, [0, 1], query=["a", "a", "b"])
     for y, query in (([1, 1], ["a", "a"]), ([0, 1], ["a", "b"]), ([0, 1], [None, None])):
-        with pytest.raises(ValueError, match="nothing to learn from"):
-            PairwiseRanker().fit(X, y, query=query)
+        must_raise(ValueError, "nothing to learn from", PairwiseRanker().fit, X, y, query=query)
     with pytest.raises(NotFittedError):
         PairwiseRanker().predict(X)

@@ -62,22 +62,17 @@ def test_a_printed_number_is_far_beyond_a_margin_whatever_the_spread(mean, sd, p
     assert ("**" in markdown([Text(number)])) is far
 
 
-def test_a_number_breaks_before_its_deviation_and_nowhere_else():
+def test_a_number_breaks_before_its_deviation_and_nowhere_else_and_a_single_split_has_none():
     assert markdown([Text(Number(0.6, 0.02))]).split(" ") == ["0.60\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}0.02\n"]
     lines = markdown([Text(Number(0.6, 0.02, paper=0.59))]).strip("\n").split(" ")
     assert [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines] == ["0.59 → 0.60", "± 0.02 (+0.01)"]
-
-
-def test_a_single_split_has_no_deviation():
+    # A difference of nothing has no sign.
+    assert [add_sign(x) for x in (0.012, -0.012, -0.001, 0.0)] == ["+0.01", "-0.01", "0.00", "0.00"]
     alone = Number.from_spread({"mean": 0.6, "sd": 0.0, "n": 1}, paper=0.59)
     assert alone.text == "0.59 → 0.60 (+0.01)"
     assert markdown([Text(alone)]) == "0.59 → 0.60 (+0.01)\n".replace(" ", "\N{NO-BREAK SPACE}")
     assert "±" not in html([Heading("Title", 1), Text(alone)], {})
     assert Number.from_spread({"mean": 0.6, "sd": 0.0, "n": 2}).text == "0.60 ± 0.00"
-
-
-def test_a_difference_of_nothing_has_no_sign():
-    assert [add_sign(x) for x in (0.012, -0.012, -0.001, 0.0)] == ["+0.01", "-0.01", "0.00", "0.00"]
 
 
 def test_a_terminal_gets_no_markup():

@@ -26,6 +26,11 @@ def test_every_kind_of_block_is_shown():
     assert "finding does-not-hold" in found.list_values("class")
     assert ("svg", {}) in found.tags
     assert "<figcaption>A plot</figcaption>" in page
+    # A picture that was not drawn is described, too.
+    assert "<figcaption>A plot</figcaption>" in html([Heading("T", 1), Picture("plot", "A plot")], {})
+    # Words stand left and numbers right.
+    page = html([Heading("T", 1), Table([["a", "method", "AUC"], ["", "masked data", "0.5, p = 0.1"]])], {})
+    assert '<td class="word">masked data</td><td>0.5, p = 0.1</td>' in page
 
 
 def test_sections_can_be_jumped_to_and_names_are_unique():
@@ -50,12 +55,3 @@ def test_the_page_needs_nothing_from_elsewhere():
     assert ParsedPage(page).list_values("href") == ParsedPage(page).list_values("src") == []
     assert "http" not in page
     assert "prefers-color-scheme: dark" in page
-
-
-def test_a_picture_that_was_not_drawn_is_described():
-    assert "<figcaption>A plot</figcaption>" in html([Heading("T", 1), Picture("plot", "A plot")], {})
-
-
-def test_words_stand_left_and_numbers_right():
-    page = html([Heading("T", 1), Table([["a", "method", "AUC"], ["", "masked data", "0.5, p = 0.1"]])], {})
-    assert '<td class="word">masked data</td><td>0.5, p = 0.1</td>' in page

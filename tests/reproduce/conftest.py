@@ -160,6 +160,10 @@ def panel():
     return {"labels": [0, 1] * 10, "groups": [0, 0, 1, 1] * 5, "chosen": {"fairest": chosen, "balanced": chosen}}
 
 
+def reranked(p):
+    return spreads(MAP=0.7 - 0.1 * p, percent_protected=100 * p + 1, yNN=0.9 - 0.01 * p, percent_held=90.0)
+
+
 @pytest.fixture
 def results():
     drawn, worse = spreads(Acc=0.9, yNN=0.9, Parity=0.9, EqOpp=0.9), spreads(Acc=0.8, yNN=0.8, Parity=1.0, EqOpp=0.8)
@@ -199,15 +203,7 @@ def results():
         "parity": {
             "xing": {
                 "without": spreads(MAP=0.7, percent_protected=30.0, yNN=0.9),
-                "rows": [
-                    {
-                        "p": p,
-                        "test": spreads(
-                            MAP=0.7 - 0.1 * p, percent_protected=100 * p + 1, yNN=0.9 - 0.01 * p, percent_held=90.0
-                        ),
-                    }
-                    for p in (0.3, 0.6, 0.9)
-                ],
+                "rows": [{"p": p, "test": reranked(p)} for p in (0.3, 0.6, 0.9)],
             }
         },
     }

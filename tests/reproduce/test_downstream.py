@@ -79,14 +79,11 @@ def test_one_table_has_every_model_and_representation_and_others_have_spreads(re
     assert "| gradient boosting | iFair-b | 0.65 ± 0.01 |" in text
 
 
-def test_words_count_the_models_for_which_the_claim_holds(results):
+def test_words_count_the_models_for_which_the_claim_holds_and_what_rounds_to_nothing_is_no_rise(results):
     text = write_page(EXPERIMENT, results)
     assert "**Credit**: iFair-b raises yNN above that of the full data for 1 of 2 models" in text
     assert "gradient boosting +0.30 (at -0.05 AUC), nearest neighbours -0.05 (at 0.00 AUC)" in text
     assert "pairwise ranking +0.35 (at -0.50 MAP)" in text
-
-
-def test_what_rounds_to_nothing_is_no_rise(results):
-    models = results["experiments"]["downstream"]["classification"]["credit"]
-    models["boosting"]["ifair-b"]["yNN"]["mean"] = models["boosting"]["full"]["yNN"]["mean"] + 0.004
+    boosted = results["experiments"]["downstream"]["classification"]["credit"]["boosting"]
+    boosted["ifair-b"]["yNN"]["mean"] = boosted["full"]["yNN"]["mean"] + 0.004
     assert "for 0 of 2 models: gradient boosting 0.00 (at -0.05 AUC)" in write_page(EXPERIMENT, results)

@@ -6,7 +6,7 @@ import pytest
 from ifair.reproduce.experiments import classification_task, obfuscation, parity, ranking_task, synthetic_panels
 
 
-def test_the_front_of_a_method_is_what_no_other_of_its_settings_beats(results):
+def test_the_front_of_a_method_is_what_no_other_of_its_settings_beats_and_the_papers_numbers_are_hollow(results):
     axes = classification_task.EXPERIMENT.draw_figures(results)["tradeoff-compas"].axes[0]
     line = next(line for line in axes.lines if line.get_label() == "LFR")
     points = [
@@ -16,13 +16,7 @@ def test_the_front_of_a_method_is_what_no_other_of_its_settings_beats(results):
     front = [p for p in points if not any(q[0] >= p[0] and q[1] >= p[1] and q != p for q in points)]
     assert 1 < len(front) < len(points)
     np.testing.assert_allclose(line.get_xydata(), sorted(front))
-
-
-def test_the_papers_numbers_are_hollow(results):
-    axes = classification_task.EXPERIMENT.draw_figures(results)["tradeoff-compas"].axes[0]
-    hollow = {
-        tuple(line.get_xydata()[0]) for line in axes.lines if line.get_color() == "none" and len(line.get_xdata())
-    }
+    hollow = {tuple(one.get_xydata()[0]) for one in axes.lines if one.get_color() == "none" and len(one.get_xdata())}
     # Full data; LFR, iFair-a and iFair-b under three rules; iFair-a is the same for two of them.
     assert hollow == {
         (0.65, 0.84), (0.59, 0.79), (0.51, 0.97), (0.57, 0.88), (0.58, 0.87), (0.53, 0.95), (0.58, 0.88), (0.52, 0.97),
@@ -47,9 +41,7 @@ def test_nine_panels_show_groups_labels_and_measures(results):
     assert counts == {"Y = 0, A = 0": 5, "Y = 0, A = 1": 5, "Y = 1, A = 0": 5, "Y = 1, A = 1": 5, "boundary": 2}
     boundary = panels[0].lines[-1]
     assert [sum(point) for point in (boundary.get_xy1(), boundary.get_xy2())] == pytest.approx([6.0, 6.0])
-
-
-def test_one_label_for_everybody_has_no_boundary(results):
+    # One label for everybody has no boundary.
     results["experiments"]["synthetic"]["random"]["lfr"]["panel"]["chosen"]["fairest"]["boundary"] = [0.0, 0.0, 1.0]
     panel = synthetic_panels.EXPERIMENT.draw_figures(results)["synthetic-fairest"].axes[2]
     assert "boundary" not in [line.get_label() for line in panel.lines]

@@ -43,12 +43,7 @@ def test_what_landmarks_change_is_told_beside_what_the_start_changes():
     text = page(another_start=(0.002, 0.01), landmarks_300=(-0.001, 0.004))
     assert "| COMPAS | 1,000 | 300 landmarks | -0.001 / 0.004 | -0.001 / 0.004 |" in text
     assert "**COMPAS**: 300 landmarks change no measure more than another start does." in text
-
-
-def test_landmarks_that_change_more_are_named_with_the_measure():
     text = page(another_start=(0.002, 0.01), landmarks_300=(0.1, 0.1))
     assert "300 landmarks change more than another start does in AUC, yNN." in text
-
-
-def test_few_records_have_no_landmarks_to_judge():
+    # Of few records there are no landmarks to judge.
     assert "**COMPAS**" not in page(another_start=(0.0, 0.0))

@@ -1,6 +1,7 @@
 """Adversaries learn on one third and are tried on another."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -18,8 +19,10 @@ SETTINGS = {
 
 
 @pytest.mark.parametrize("method", SETTINGS)
-def test_adversaries_try_every_representation_of_credit(method, grid, solver):
-    found = attack(Case("credit", 0, {}, 240, None, method, SETTINGS[method], grid, solver))
+def test_adversaries_try_every_representation(method, small_case):
+    if (method, small_case.dataset) == ("lfr", "xing"):
+        pytest.skip("LFR does not rank")
+    found = attack(replace(small_case, method=method, setting=SETTINGS[method]))
     assert json.loads(json.dumps(found)) == found
     assert 0.5 <= found["majority"] < 1
     assert set(found["adversaries"]) == {"logistic", "boosting"}
@@ -31,8 +34,3 @@ def test_the_group_cannot_be_hidden_in_full_data(grid, solver):
     for one in found["adversaries"].values():
         assert one["accuracy"] > 0.95
         assert one["AUC"] > 0.98
-
-
-def test_rankings_are_attacked_too(job_searches, grid, solver):
-    found = attack(Case("xing", 0, method="ifair-b", setting=SETTINGS["ifair-b"], grid=grid, solver=solver))
-    assert 0 <= found["adversaries"]["logistic"]["accuracy"] <= 1

@@ -1,6 +1,7 @@
 """The plan of the whole evaluation, and how results of several runs are put together."""
 
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -51,20 +52,15 @@ def records():
     return {"classification": [measured(unit, 0.1 * unit.case.grid["K"][0]) for unit in units]}
 
 
-def test_what_an_experiment_builds_on_is_run_before_it():
+def test_what_an_experiment_builds_on_is_run_before_it_in_an_earlier_wave():
     assert add_needs(["parity"]) == ["ranking", "parity"]
     assert add_needs([]) == list(find_experiments())
-    for name in find_experiments():
-        ordered = add_needs([name])
-        assert ordered[-1] == name
-        assert set(find_experiments()[name].needs) <= set(ordered[:-1])
-
-
-def test_what_an_experiment_builds_on_is_run_in_an_earlier_wave():
-    waves = list_waves(list(find_experiments()))
     run: set[str] = set()
-    for wave in waves:
-        assert all(set(find_experiments()[name].needs) <= run for name in wave)
+    for wave in list_waves(list(find_experiments())):
+        for name in wave:
+            *before, last = add_needs([name])
+            assert last == name
+            assert set(find_experiments()[name].needs) <= set(before) & run
         run |= set(wave)
     assert run == set(find_experiments())
     # What is not run now is known from before, or left out.
@@ -78,6 +74,9 @@ def test_every_unit_of_a_plan_has_a_name_and_a_key_of_its_own(profile):
         labels = [unit.label for unit in units]
         assert len(set(labels)) == len(labels), name
         assert len({unit.key for unit in units}) == len(units)
+    # Ratios go from utility to fairness, so that neighbours are alike.
+    shares = [mu for _, mu in PROFILES[profile].grid["ratios"]]
+    assert shares == sorted(shares)
 
 
 def test_no_records_give_a_summary_of_nothing():
@@ -91,12 +90,9 @@ def test_learned_methods_have_a_unit_for_each_size_and_rows_are_joined_again(rec
     assert "credit, masked, split 1" in labels
     rows = rows_by_split(records["classification"])["credit"]["ifair-b"][0]
     assert [row["setting"]["K"] for row in rows] == [4, 6]
-
-
-def test_later_experiments_take_the_setting_that_was_chosen_on_validation(records):
+    # Later experiments take the setting that was chosen on validation.
     assert choose_settings(records)["credit", "ifair-b", 1] == {"K": 6}
-    units = plan("obfuscation", PROFILE, records)
-    settings = {(u.case.dataset, u.case.method): u.case.setting for u in units}
+    settings = {(u.case.dataset, u.case.method): u.case.setting for u in plan("obfuscation", PROFILE, records)}
     assert settings["credit", "ifair-b"] == {"K": 6}
     assert settings["xing", "ifair-b"] is None  # nothing was run there
 
@@ -121,27 +117,19 @@ def test_results_keep_six_digits():
 
 def test_results_are_grouped_by_fields_of_their_cases():
     records = [Record("", Case(a, 0, method=b), a + b, 0.0, {}) for a in "xy" for b in "pq"]
-    assert group_results(records, "dataset", "method") == {
-        "x": {"p": ["xp"], "q": ["xq"]},
-        "y": {"p": ["yp"], "q": ["yq"]},
-    }
+    expected = {a: {b: [a + b] for b in "pq"} for a in "xy"}
+    assert group_results(records, "dataset", "method") == expected
 
 
 def test_the_paper_has_seventeen_distinct_ratios_and_LFR_128_triples():
+    def shares(triples):
+        return {tuple(np.round(np.array(one) / sum(one), 9)) for one in triples}
+
     assert len(ratios()) == 17
-    triples = list(list_settings("lfr", {"K": [10], "lfr": COEFFICIENTS}))
-    assert len(triples) == 128
-    shares = {
-        tuple(np.round(np.array([s["A_x"], s["A_y"], s["A_z"]]) / (s["A_x"] + s["A_y"] + s["A_z"]), 9)) for s in triples
-    }
-    every = {
-        tuple(np.round(np.array([x, y, z]) / (x + y + z), 9))
-        for x in COEFFICIENTS
-        for y in COEFFICIENTS
-        for z in COEFFICIENTS
-        if y > 0
-    }
-    assert shares == every
+    settings = list(list_settings("lfr", {"K": [10], "lfr": COEFFICIENTS}))
+    assert len(settings) == 128
+    every = [triple for triple in product(COEFFICIENTS, repeat=3) if triple[1] > 0]
+    assert shares([one["A_x"], one["A_y"], one["A_z"]] for one in settings) == shares(every)
 
 
 def test_the_full_profile_is_the_papers_and_tests_what_it_has_splits_for():
@@ -179,12 +167,6 @@ def test_the_time_is_estimated_from_what_units_took(monkeypatch):
     told = expected_time.describe_plan({"classification": units}, "quick", 1)
     assert "credit 2, compas 2" in told
     assert "Profile quick, 1 processes" in told
-
-
-@pytest.mark.parametrize("profile", PROFILES)
-def test_ratios_go_from_utility_to_fairness_so_that_neighbours_are_alike(profile):
-    shares = [mu for _, mu in PROFILES[profile].grid["ratios"]]
-    assert shares == sorted(shares)
 
 
 NEW = """

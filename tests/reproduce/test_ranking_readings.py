@@ -45,12 +45,9 @@ def test_every_reading_has_every_method_and_a_measure_of_its_own(readings, resul
     assert within["methods"]["masked"]["yNN"] != across["methods"]["masked"]["yNN"]
 
 
-def test_only_what_was_seen_has_the_job_search_among_its_attributes(records):
+def test_nothing_is_chosen_apart_where_nothing_is_held_out_and_only_what_was_seen_tells_the_job_search(records):
     asked = {record.case.held_out: record.case.options["job_attribute"] for record in records}
     assert asked == {"nothing": True, "candidates": True, "thirds": False}
-
-
-def test_nothing_is_chosen_apart_where_nothing_is_held_out(records):
     for record in records:
         rows = [row for by_method in record.result for rows in by_method.values() for row in rows]
         same = [row["validation"] == row["test"] for row in rows]

@@ -76,29 +76,15 @@ def test_significance_that_is_not_corrected_asks_for_no_fewer_protected_people(j
     assert shares[0.9, False] > shares[0.9, True]
 
 
-def test_svd_has_no_more_components_than_there_are_columns(job_searches, rank):
-    few, many = (rank("svd-masked", grid={"K": [k]})[0] for k in (4, 99))
-    assert many["test"]["MAP"] == pytest.approx(1)
-    assert few["test"]["MAP"] < 1
-
-
-def test_a_limit_on_records_keeps_whole_queries(job_searches, rank):
-    rows = rank("masked", max_records=60, max_training=10)
-    assert 0 <= rows[0]["test"]["MAP"] <= 1
-
-
 def test_records_in_no_query_are_neighbours_and_not_ranked(test_part):
     rows = np.concatenate([rows for rows, _ in test_part.rankings])
     assert 0 < len(test_part.y) - len(rows) < 5
     assert len(np.unique(rows)) == len(rows)
 
 
-def test_equal_scores_are_consistent_and_tell_nobody_apart(test_part):
+def test_equal_scores_tell_nobody_apart_and_the_scale_of_scores_does_not_matter(test_part, rng):
     measures = ranking_measures(test_part, np.zeros(len(test_part.y)))
     assert (measures["yNN"], measures["yNN_of_all"], measures["KT"]) == (1, 1, 0)
-
-
-def test_the_scale_of_scores_does_not_matter_within_or_across_queries(test_part, rng):
     scores = rng.normal(size=len(test_part.y))
     assert ranking_measures(test_part, scores) == pytest.approx(ranking_measures(test_part, 7 + 3 * scores))
 

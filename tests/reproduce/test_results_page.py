@@ -50,14 +50,6 @@ def test_the_page_counts_the_numbers_that_agree(results):
     assert row in format_markdown(results)
 
 
-def test_a_larger_spread_makes_no_number_agree(results):
-    before = format_markdown(results).count("(**")
-    for row in results["experiments"]["sensitivity"]:
-        for ours in row["test"].values():
-            ours["sd"] *= 10
-    assert format_markdown(results).count("(**") == before
-
-
 def test_the_first_screen_says_what_holds_and_what_does_not(results):
     results["experiments"]["classification"]["compas"]["comparisons"]["balanced"]["yNN"]["lfr"]["adjusted"] = 0.2
     results["experiments"]["classification"]["credit"]["comparisons"]["balanced"]["yNN"]["lfr"]["adjusted"] = 0.2
@@ -104,9 +96,6 @@ def test_the_page_tells_where_its_numbers_come_from(results):
     assert "| synthetic | all | full |" in page
     assert "The results do not tell" in format_markdown({**results, "runs": {}})
     assert "Versions: ifair 1.2, python 3.11, numpy 2.0, scipy 1.13, scikit-learn 1.6." in page
-
-
-def test_versions_that_differ_stand_side_by_side(results):
     for run, version in zip(results["runs"]["classification"].values(), ("3.11 and 3.12", "3.12")):
         run["environment"]["python"] = version
     assert "Versions: ifair 1.2, python 3.11 and 3.12, numpy 2.0," in format_markdown(results)
@@ -131,9 +120,8 @@ def test_page_and_html_are_written(tmp_path):
     lines = write_page(tmp_path, empty_results())
     assert (tmp_path / "results.md").read_text(encoding="utf-8") == format_markdown(empty_results())
     assert "The paper&#39;s evaluation, redone</h1>" in (tmp_path / "results.html").read_text(encoding="utf-8")
-    assert [line.rpartition(": ")[2] for line in lines] == [
-        str(tmp_path.resolve() / name) for name in ("results.md", "results.html")
-    ]
+    named = [line.rpartition(f": {tmp_path.resolve()}/")[2] for line in lines]
+    assert named == ["results.md", "results.html"]
 
 
 def test_without_the_extra_the_page_is_written_and_the_rest_explained(tmp_path, monkeypatch):

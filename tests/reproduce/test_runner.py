@@ -18,16 +18,7 @@ from ifair import __version__, files
 from ifair.reproduce import runner
 from ifair.reproduce.assemble import join_environments
 from ifair.reproduce.case import Case
-from ifair.reproduce.runner import (
-    RunError,
-    Unit,
-    describe_environment,
-    list_running,
-    run_plans,
-    run_units,
-    seconds_left,
-    write_json,
-)
+from ifair.reproduce.runner import RunError, Unit, run_plans, run_units
 
 SOURCE = Path(ifair.__file__).parents[1]
 
@@ -62,13 +53,16 @@ def logged(units):
     return [int(line) for line in path.read_text().split()] if path.exists() else []
 
 
-def test_results_come_in_the_order_of_the_units(units, tmp_path):
+def test_results_come_in_the_order_of_the_units_also_of_experiments_that_run_at_the_same_time(units, tmp_path):
     records = run_units(units, tmp_path / "run")
     assert [record.result["square"] for record in records] == [0, 1, 4, 9, 16]
     assert [record.label for record in records] == [unit.label for unit in units]
+    found = run_plans({"all": units, "last": units[-1:], "none": []}, tmp_path / "at the same time")
+    for name, expected in {"all": records, "last": records[-1:], "none": []}.items():
+        assert [(one.label, one.result) for one in found[name]] == [(one.label, one.result) for one in expected]
 
 
-def test_what_is_finished_is_not_done_again(units, tmp_path):
+def test_what_is_finished_is_not_done_again_and_the_same_unit_once(units, tmp_path):
     first = run_units(units[:3], tmp_path / "run")
     seen = []
     again = run_units(units, tmp_path / "run", observer=seen.append)
@@ -77,6 +71,9 @@ def test_what_is_finished_is_not_done_again(units, tmp_path):
     assert (seen[0].done, seen[0].total, seen[0].reused) == (3, 5, 3)
     assert seen[-1].done == 5
     assert seen[-1].seconds_left == 0.0
+    twice = run_units([units[2], units[2]], tmp_path / "another run")
+    assert twice[0] == twice[1]
+    assert logged(units) == [0, 1, 2, 3, 4, 2]
 
 
 def test_a_changed_setting_makes_another_unit(units, tmp_path, monkeypatch):
@@ -86,18 +83,6 @@ def test_a_changed_setting_makes_another_unit(units, tmp_path, monkeypatch):
     key = units[0].key
     monkeypatch.setattr(runner, "__version__", "another")
     assert units[0].key != key
-
-
-def test_the_same_unit_twice_is_done_once(units, tmp_path):
-    records = run_units([units[2], units[2]], tmp_path / "run")
-    assert logged(units) == [2]
-    assert records[0] == records[1]
-
-
-def test_experiments_that_run_at_the_same_time_get_their_own_results(units, tmp_path):
-    found = run_plans({"all": units, "last": units[-1:], "none": []}, tmp_path / "run")
-    alone = run_units(units, tmp_path / "run")
-    assert found == {"all": alone, "last": alone[-1:], "none": []}
 
 
 def test_a_damaged_result_is_made_anew(units, tmp_path):
@@ -136,9 +121,9 @@ def test_a_folder_that_cannot_be_made_is_named(units, tmp_path):
 
 def test_readers_see_all_of_a_file_or_nothing_and_null_for_what_is_not_defined(tmp_path):
     path = tmp_path / "result.json"
-    write_json(path, {"a": 1, "EqOpp": float("nan")})
+    runner.write_json(path, {"a": 1, "EqOpp": float("nan")})
     with pytest.raises(TypeError):
-        write_json(path, {"a": object()})
+        runner.write_json(path, {"a": object()})
     assert json.loads(path.read_text()) == {"a": 1, "EqOpp": None}
     assert list(tmp_path.iterdir()) == [path]
 
@@ -173,7 +158,7 @@ def test_killed_at_any_moment_the_next_run_ends_with_the_identical_result(units,
 
 
 def test_what_is_running_can_be_seen_and_a_killed_run_leaves_no_trace_of_it(units, tmp_path):
-    assert list_running(tmp_path / "run") == []
+    assert runner.list_running(tmp_path / "run") == []
     (tmp_path / "run" / "units").mkdir(parents=True)
     (tmp_path / "run" / "units" / "abc.running").write_text("of a run that was killed")
     seen = run_units(
@@ -181,27 +166,24 @@ def test_what_is_running_can_be_seen_and_a_killed_run_leaves_no_trace_of_it(unit
         tmp_path / "run",
     )
     assert seen[0].result == ["a, watcher"]
-    assert list_running(tmp_path / "run") == []
+    assert runner.list_running(tmp_path / "run") == []
 
 
 def test_the_time_left_is_that_of_units_of_the_same_kind(units):
     slow, fast = (Unit(f"{kind}, split 1", "m:f", Case(kind, 0)) for kind in ("slow", "fast"))
     took = [(slow, 100.0), (fast, 1.0)]
-    assert seconds_left([slow, slow, fast], took, n_jobs=1) == 201.0
-    assert seconds_left([slow, fast], took, n_jobs=2) == 50.5
+    assert runner.seconds_left([slow, slow, fast], took, n_jobs=1) == 201.0
+    assert runner.seconds_left([slow, fast], took, n_jobs=2) == 50.5
     new = Unit("new, split 1", "m:f", Case("new", 0))
-    assert seconds_left([new], took, n_jobs=8) == 50.5  # the mean of all, and one unit has one worker
-    assert seconds_left([], took, n_jobs=2) == 0.0
+    assert runner.seconds_left([new], took, n_jobs=8) == 50.5  # the mean of all, and one unit has one worker
+    assert runner.seconds_left([], took, n_jobs=2) == 0.0
 
 
-def test_a_result_tells_the_kind_of_machine_and_the_versions():
-    found = describe_environment()
+def test_a_result_tells_the_kind_of_machine_and_the_versions_side_by_side_where_they_differ():
+    found = runner.describe_environment()
     assert found["ifair"] == __version__
     assert "cores" in found["machine"]
     assert {"python", "numpy", "scikit-learn"} <= set(found)
-
-
-def test_what_differs_between_machines_stands_side_by_side():
     here, there = {"machine": "2 cores", "numpy": "2.4"}, {"machine": "16 cores, a GPU", "numpy": "2.4"}
     assert join_environments([here, there, here]) == {"machine": "16 cores, a GPU and 2 cores", "numpy": "2.4"}
     blind = {"machine": "16 cores", "numpy": "2.4"}  # a unit that did not ask for the GPU

@@ -133,34 +133,24 @@ def results():
     )
 
 
-def test_nothing_measured_gives_nothing():
-    empty = results_of(classification={"credit": {"rules": {}}}, ranking={}, search={})
-    assert EXPERIMENT.write_section(empty) == []
-
-
-def test_the_tables_have_every_method_and_dataset(results):
+def test_the_page_has_every_method_and_dataset_calls_a_defeat_one_and_says_what_a_search_costs(results):
     text = write_page(EXPERIMENT, results)
     assert text.startswith("## ")
     assert "Credit, above a coin (yNN 0.5):\n\n| settings | 1 | 2 | 3 |" in text
     assert "| SVD \\* | 3.00 |  | 5.00 |\n| iFair-b | 1.00 | 4.00 |  |" in text
     assert "Xing, above the full data's yNN:" in text
     assert "| Credit | 1 of 3 | 91 ± 3 % | 50 ± 1 % |  | 91 ± 3 % | 50 ± 1 % |  |" in text
-
-
-def test_a_defeat_is_called_one(results):
-    text = write_page(EXPERIMENT, results)
     rival = "the rival that does best against it, SVD, with 2 settings each"
     assert f"iFair-b is behind {rival}: -1.00 \\[-2.00, 0.00\\], p = 0.010" in text
     assert f"iFair-b is ahead of {rival}: +1.00 \\[0.00, +2.00\\], p = 0.300" in text
-
-
-def test_the_cost_is_said_also_where_the_search_never_gets_there(results):
-    text = write_page(EXPERIMENT, results)
     assert "on validation data the search needs 2 fits, the grid in random order 3" in text
+    # Also where the search never gets there.
     assert "on test data the search needs more than its 2 fits, the grid in random order more than 3" in text
 
 
-def test_one_of_the_two_parts_is_enough(results):
+def test_one_of_the_two_parts_is_enough_and_nothing_measured_gives_nothing(results):
+    empty = results_of(classification={"credit": {"rules": {}}}, ranking={}, search={})
+    assert EXPERIMENT.write_section(empty) == []
     known = results["experiments"]
     fronts = EXPERIMENT.write_section(results_of(classification=known["classification"]))
     searched = EXPERIMENT.write_section(results_of(search=known["search"]))

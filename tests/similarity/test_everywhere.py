@@ -1,4 +1,4 @@
-"""Whatever compares people takes a similarity, and does otherwise by another one."""
+"""Whatever learns or audits takes a similarity, and does otherwise by another one; metrics are in test_similarity."""
 
 import numpy as np
 import pandas as pd
@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 from sklearn.linear_model import LogisticRegression
 
-from ifair import ConsistentClassifier, ConsistentRegressor, Similarity, metrics
+from ifair import ConsistentClassifier, ConsistentRegressor, Similarity
 from ifair.audit.people_view import describe_people
 from ifair.cli import main
 from ifair.evaluate.splits import split_table
@@ -36,19 +36,6 @@ def smoothed(kind, y, alike):
 
 
 TAKES = {
-    "consistency": lambda s: metrics.consistency(LABELS, PEOPLE, similarity=s),
-    "consistency per person": lambda s: metrics.consistency_per_person(LABELS, PEOPLE, similarity=s).tolist(),
-    "interval of consistency": lambda s: metrics.consistency_interval(LABELS, PEOPLE, similarity=s).estimate,
-    "corrected consistency": lambda s: metrics.corrected_consistency(LABELS, PEOPLE, similarity=s),
-    "consistency at a rate": lambda s: metrics.consistency_at_rate(SCORES, PEOPLE, rate=0.3, similarity=s),
-    "rank consistency": lambda s: metrics.rank_consistency(SCORES, PEOPLE, similarity=s),
-    "worst treated": lambda s: metrics.treatment(SCORES, PEOPLE, similarity=s).neighbours.tolist(),
-    "certificate": lambda s: metrics.certify(PEOPLE[["tests"]].to_numpy(), PEOPLE, similarity=s, share=0.2).epsilon,
-    "flip test": lambda s: (
-        metrics.flip_test(PEOPLE, protected=["sex"], decision=lambda X: X["sex"], similarity=s).n_without_peers
-    ),
-}
-UNFITTED = {
     "audit": lambda s: audited_part(s).neighbours.tolist(),
     "people view": lambda s: str(describe_people(audited_part(s), np.arange(120))),
     "consistent classifier": lambda s: smoothed(ConsistentClassifier, LABELS, s).predict_proba(PEOPLE).tolist(),
@@ -58,13 +45,6 @@ UNFITTED = {
 
 
 @pytest.mark.parametrize("take", TAKES.values(), ids=TAKES)
-def test_measures_take_a_similarity(take):
-    one, other = (make_similarity(name).fit(PEOPLE) for name in ("tests", "years"))
-    assert take(one) != take(other)
-    assert take(one) == take(one)
-
-
-@pytest.mark.parametrize("take", UNFITTED.values(), ids=UNFITTED)
 def test_what_learns_takes_a_similarity(take):
     one, other = (make_similarity(name) for name in ("tests", "years"))
     assert take(one) != take(other)

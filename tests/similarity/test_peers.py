@@ -32,17 +32,10 @@ def test_shared_searches_find_what_every_search_finds(rng, monkeypatch, gaps):
         np.testing.assert_array_equal(a.distances, b.distances)
     # Three of five are among five; everything else is a search of its own, once.
     assert len(asked) == 5
-
-
-def test_without_sharing_every_search_is_made(rng, monkeypatch):
-    one, asked = people(rng, 8), []
-    search = searching._find_peers
-    monkeypatch.setattr(searching, "_find_peers", lambda *case: asked.append(case) or search(*case))
-    with share_searches({}):
-        find_peers(one, None, 2)
+    # Without sharing every search is made.
     for _ in range(2):
-        find_peers(one, None, 2)
-    assert len(asked) == 3
+        find_peers(one, None, 5)
+    assert len(asked) == 7
 
 
 def make_table(rng, n, gap):

@@ -1,24 +1,19 @@
 """Similarity by attribute: against plain loops, on tables with gaps and rare values, and the paper's reading."""
 
 import json
+from functools import partial
+from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import must_raise
 from sklearn.base import clone
 
-from ifair import Encoder, Similarity
+from ifair import Encoder, Similarity, metrics
 from ifair.data import load_credit
-from ifair.metrics import (
-    certify,
-    consistency,
-    corrected_consistency,
-    nearest_neighbours,
-    rank_consistency,
-    treatment,
-)
 
 
 @pytest.fixture(scope="module")
@@ -80,27 +75,16 @@ def test_neighbours_are_the_nearest_within_the_caliper(people):
         assert (found.indices[person, len(within) :] == -1).all()
 
 
-def test_newcomers_find_their_peers_among_a_reference(people):
-    alike = Similarity(protected=["sex"], n_neighbors=4, caliper=None).fit(people)
-    new, known = people.iloc[:30], people.iloc[30:]
-    found = alike.neighbours(new.drop(columns="sex"), known.drop(columns="sex"))
-    nearest = np.sort(alike.distances(new, known), axis=1)[:, :4]
-    np.testing.assert_allclose(found.distances, nearest, atol=1e-6)
-
-
 def test_equally_distant_people_come_in_the_order_of_the_table():
     frame = pd.DataFrame({"x": [1.0, 1.0, 2.0, 3.0, 1.0]})
     found = Similarity(n_neighbors=2, caliper=None).fit(frame).neighbours(frame)
     assert found.indices.tolist() == [[1, 4], [0, 4], [0, 1], [2, 0], [0, 1]]
 
 
-def test_people_of_different_queries_are_not_compared(people):
+def test_people_of_different_queries_are_not_compared_and_a_small_query_leaves_places_empty(people):
     query = np.arange(300) % 7
     found = Similarity(protected=["sex"], caliper=None).fit(people).neighbours(people, query=query)
     assert (query[found.indices] == query[:, None]).all()
-
-
-def test_a_small_query_leaves_places_empty():
     frame = pd.DataFrame({"x": np.arange(5.0)})
     found = Similarity(n_neighbors=3, caliper=None).fit(frame).neighbours(frame, query=list("aaabb"))
     assert found.count.tolist() == [2, 2, 2, 1, 1]
@@ -124,18 +108,17 @@ def test_people_with_gaps_are_neighbours_as_often_as_others(people):
     assert share["paper"] > 5
 
 
-def test_a_rare_category_is_no_farther_away_than_a_frequent_one(people):
+def test_rare_categories_and_numbers_are_no_farther_away_than_frequent_ones(people):
     alike = Similarity(protected=["sex"], caliper=None).fit(people)
     one = people.iloc[[0, 0, 0]].assign(education=["school", "degree", "doctorate"], age=40.0, income=1.0, region="a")
     distances = alike.distances(one)
     np.testing.assert_allclose(distances[np.triu_indices(3, 1)], 1.0, atol=1e-7)
-
-
-def test_a_rare_number_is_about_one_unit_away():
+    # Nor is one that was never seen.
+    base = people.dropna().iloc[[0]]
+    assert alike.distances(base, base.assign(region="z"))[0, 0] == pytest.approx(1.0, abs=1e-7)
+    # A rare number is about one unit away.
     frame = pd.DataFrame({"claims": [0.0] * 98 + [1.0, 3.0]})
-    distances = Similarity(caliper=None).fit(frame).distances(frame)
-    assert distances[0, 98] == pytest.approx(0.5)
-    assert distances[0, 99] == pytest.approx(1.5)
+    assert Similarity(caliper=None).fit(frame).distances(frame)[0, 98:] == pytest.approx([0.5, 1.5])
 
 
 def test_outliers_have_no_close_peers_and_do_not_move_the_units(people):
@@ -147,26 +130,26 @@ def test_outliers_have_no_close_peers_and_do_not_move_the_units(people):
     assert not after.neighbours(odd).has_peers[0]
 
 
-def test_the_caliper_leaves_a_twentieth_of_all_pairs(people):
-    alike = Similarity(protected=["sex"]).fit(people)
-    distances = alike.distances(people)[np.triu_indices(300, 1)]
-    assert (distances <= alike.caliper_).mean() == pytest.approx(0.05, abs=0.01)
+def test_the_caliper_leaves_a_twentieth_of_all_pairs_and_compares_with_distances_as_a_search_does(people):
+    for table in (people, people.assign(income=people["income"].round(-3))):
+        alike = Similarity(protected=["sex"], n_neighbors=299).fit(table)
+        apart = alike.distances(table)
+        assert (apart[np.triu_indices(300, 1)] <= alike.caliper_).mean() == pytest.approx(0.05, abs=0.01)
+        np.fill_diagonal(apart, np.inf)
+        assert (apart <= alike.caliper_).sum() == alike.neighbours(table).count.sum()
 
 
 def test_the_papers_reading_is_the_distance_of_encoded_columns(people):
     kept = people.drop(columns="sex")
     found = Similarity(protected=["sex"], reading="paper").fit(people).neighbours(people)
-    assert (found.indices == nearest_neighbours(Encoder().fit_transform(kept), 10)).all()
+    assert (found.indices == metrics.nearest_neighbours(Encoder().fit_transform(kept), 10)).all()
     assert found.has_peers.all()
 
 
-def test_protected_values_do_not_matter(people):
+def test_protected_values_and_an_attribute_of_weight_0_do_not_matter(people):
     alike = Similarity(protected=["sex"]).fit(people)
     swapped = people.assign(sex=people["sex"].map({"f": "m", "m": "f"}))
     assert (alike.neighbours(people).indices == alike.neighbours(swapped).indices).all()
-
-
-def test_an_attribute_of_weight_0_does_not_count(people):
     with_it = Similarity(protected=["sex"], weights={"region": 0}).fit(people)
     without = Similarity(protected=["sex"]).fit(people.drop(columns="region").assign(sex="f"))
     np.testing.assert_array_equal(with_it.neighbours(people).indices, without.neighbours(people).indices)
@@ -197,12 +180,6 @@ def test_the_graph_is_symmetric_and_its_penalty_is_inconsistency(people):
     penalty = (edges.data * np.abs(y[edges.row] - y[edges.col])).sum()
     assert abs(W - W.T).max() == 0
     assert penalty == pytest.approx(300 * unlike)
-
-
-def test_a_category_never_seen_is_one_unit_from_all_others(people):
-    alike = Similarity(protected=["sex"], caliper=None).fit(people)
-    base = people.dropna().iloc[[0]]
-    assert alike.distances(base, base.assign(region="z"))[0, 0] == pytest.approx(1.0, abs=1e-7)
 
 
 def test_polars_tables_and_clones_give_the_same(people):
@@ -238,16 +215,10 @@ def test_bad_parameters_are_named(people, options, message):
         Similarity(**options).fit(people)
 
 
-def test_a_pair_that_is_not_in_the_table_is_refused(people):
+def test_a_pair_that_is_not_in_the_table_and_a_table_without_a_needed_column_are_refused(people):
     alike = Similarity(protected=["sex"]).fit(people)
-    with pytest.raises(ValueError, match=f"b must be the position of one of {len(people)} people, got {len(people)}"):
-        alike.explain(people, 0, len(people))
-
-
-def test_a_table_without_a_needed_column_is_refused(people):
-    alike = Similarity(protected=["sex"]).fit(people)
-    with pytest.raises(ValueError, match="lacks the column 'region'"):
-        alike.neighbours(people.drop(columns="region"))
+    must_raise(ValueError, "b must be the position of one of 300 people, got 300", alike.explain, people, 0, 300)
+    must_raise(ValueError, "lacks the column 'region'", alike.neighbours, people.drop(columns="region"))
 
 
 @given(st.data())
@@ -274,20 +245,29 @@ def test_every_metric_takes_a_similarity_or_the_peers_that_it_found(people):
     assert 0 < (~peers.has_peers).sum() < 150
     scores = np.random.default_rng(1).random(300)
     chosen = (scores > 0.6).astype(int)
-    for metric, y in ((consistency, chosen), (corrected_consistency, chosen), (rank_consistency, scores)):
+    at_a_rate = partial(metrics.consistency_at_rate, rate=0.3)
+    labelled, scored = (metrics.consistency, metrics.corrected_consistency), (metrics.rank_consistency, at_a_rate)
+    for metric, y in (*product(labelled, [chosen]), *product(scored, [scores])):
         found = metric(y, people, similarity=alike)
         assert found == metric(y, neighbours=peers) == metric(y, neighbours=peers.indices)
-    assert consistency(chosen, people, similarity=alike, k=2) == consistency(chosen, neighbours=peers.indices[:, :2])
-    treated = treatment(scores, people, similarity=alike)
+    per_person = metrics.consistency_per_person(chosen, people, similarity=alike)
+    np.testing.assert_array_equal(per_person, metrics.consistency_per_person(chosen, neighbours=peers))
+    assert metrics.consistency_interval(chosen, people, similarity=alike).estimate == metrics.consistency(
+        chosen, neighbours=peers
+    )
+    assert metrics.consistency(chosen, people, similarity=alike, k=2) == metrics.consistency(
+        chosen, neighbours=peers.indices[:, :2]
+    )
+    treated = metrics.treatment(scores, people, similarity=alike)
     assert treated.n_without_peers == (~peers.has_peers).sum()
     with pytest.raises(ValueError, match="leave neighbours out"):
-        consistency(chosen, neighbours=peers, similarity=alike)
+        metrics.consistency(chosen, neighbours=peers, similarity=alike)
 
 
 def test_a_certificate_compares_with_the_distances_of_the_similarity(people):
     alike = Similarity(protected=["sex"]).fit(people)
     rng = np.random.default_rng(0)
-    found = certify(rng.normal(size=(300, 3)), people, similarity=alike, share=0.2)
+    found = metrics.certify(rng.normal(size=(300, 3)), people, similarity=alike, share=0.2)
     Z, distances = np.random.default_rng(0).normal(size=(300, 3)), alike.distances(people)
     order = np.random.default_rng(0).permutation(300)
     i, j = order[:150], order[150:]
@@ -322,14 +302,6 @@ def test_pairs_at_the_very_caliper_are_within_reach_however_it_is_asked(caliper)
     for one in (alike, again):
         near = one.neighbours(frame).indices
         assert [set(row[row >= 0]) for row in near] == [set(np.flatnonzero(row)) for row in expected]
-
-
-def test_a_learned_caliper_compares_with_distances_as_a_search_does(people):
-    whole = people.assign(income=people["income"].round(-3))
-    alike = Similarity(protected=["sex"], n_neighbors=299).fit(whole)
-    apart = alike.distances(whole)
-    np.fill_diagonal(apart, np.inf)
-    assert (apart <= alike.caliper_).sum() == alike.neighbours(whole).count.sum()
 
 
 def test_many_pairs_are_explained_as_each_alone(people):

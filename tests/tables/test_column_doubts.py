@@ -24,6 +24,7 @@ def column(values, name="x"):
         (np.random.default_rng(0).permutation(50) * 7919, "customer_id", "identifier"),
         ([f"A-{i}" for i in range(50)], "x", "identifier"),
         ([1] * 50, "x", "one value"),
+        *((np.full(20, value), "x", f"has one value, {value}, for everybody") for value in (3, 0.5, True)),
         (["a"] * 50, "x", "one value"),
         ([None] * 50, "x", "no value"),
         ([f"A long text that nobody wrote twice, {i * 2 // 3}, or hardly" for i in range(50)], "x", "free text"),
@@ -46,6 +47,13 @@ def test_identifiers_constants_and_free_text_are_doubted(values, name, word):
         list(range(10)) * 5,
         ["x", "y", "z"],  # too few rows to tell
         [1.0, None] * 25,  # one value, or missing: that is information
+        # Categories with digits are not numbers in disguise.
+        ["2024-03-31", "2024-06-30", "2024-09-30"] * 20,  # quarters
+        ["18-24", "25-34", "65+"] * 20,
+        ["12B", "7", "9a"] * 20,
+        ["1.5", "2", "unknown"] * 20,
+        ["01234", "99999"] * 20,  # codes
+        ["<=50K", ">50K"] * 20,
     ],
 )
 def test_what_may_describe_people_is_not_doubted(values):
@@ -72,27 +80,6 @@ def test_dates_and_numbers_in_disguise_are_told_with_what_to_do(values, leave_ou
     assert word in doubt.reason
     assert doubt.leave_out == leave_out
     assert "instead" in doubt.advice
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        ["2024-03-31", "2024-06-30", "2024-09-30"] * 20,  # quarters are categories
-        ["18-24", "25-34", "65+"] * 20,
-        ["12B", "7", "9a"] * 20,
-        ["1.5", "2", "unknown"] * 20,
-        ["01234", "99999"] * 20,  # codes
-        ["<=50K", ">50K"] * 20,
-    ],
-)
-def test_categories_with_digits_are_not_numbers_in_disguise(values):
-    assert column(values) is None
-
-
-def test_one_value_is_shown_as_python_writes_it():
-    assert column(np.full(20, 3)).reason == "has one value, 3, for everybody"
-    assert column(np.full(20, 0.5)).reason == "has one value, 0.5, for everybody"
-    assert column(np.full(20, True)).reason == "has one value, True, for everybody"
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,11 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import must_raise
 
 from ifair.data import DataError
-from ifair.errors import IfairError
 from ifair.tables.read import read_blocks, read_table
-from ifair.tables.write import BlockWriter, check_table_name
+from ifair.tables.write import BlockWriter
 
 ENDINGS = ["csv", "tsv", "csv.gz", "parquet"]
 
@@ -60,8 +60,7 @@ def test_a_block_with_other_columns_is_refused(tmp_path, people):
             writer.write(people)
             writer.write(people[["x", "id", "job"]])
 
-    with pytest.raises(DataError, match="the first had"):
-        write()
+    must_raise(DataError, "the first had", write)
 
 
 def test_a_parquet_file_that_is_none_or_has_columns_of_the_same_name_is_refused(tmp_path):
@@ -70,12 +69,10 @@ def test_a_parquet_file_that_is_none_or_has_columns_of_the_same_name_is_refused(
 
     (tmp_path / "people.parquet").write_bytes(b"PAR1 nonsense")
     for read in (read_table, lambda path: list(read_blocks(path))):
-        with pytest.raises(DataError, match="is not a Parquet table"):
-            read(tmp_path / "people.parquet")
+        must_raise(DataError, "is not a Parquet table", read, tmp_path / "people.parquet")
     table = pyarrow.table([[1, 2], [3, 4]], names=["pay", "pay"])
     parquet.write_table(table, tmp_path / "pay.parquet")
-    with pytest.raises(DataError, match="'pay'"):
-        list(read_blocks(tmp_path / "pay.parquet"))
+    must_raise(DataError, "'pay'", list, read_blocks(tmp_path / "pay.parquet"))
 
 
 def test_exact_decimals_are_numbers(tmp_path):
@@ -85,11 +82,6 @@ def test_exact_decimals_are_numbers(tmp_path):
     for table in (read_table(path), pd.concat(read_blocks(path, 2))):
         assert table["pay"].dtype == float
         assert table["pay"].fillna(-1).tolist() == [10.25, -1, 3.5]
-
-
-def test_a_table_of_an_unknown_kind_is_refused_before_any_work(tmp_path):
-    with pytest.raises(IfairError, match="cannot tell the format"):
-        check_table_name(tmp_path / "out.xlsx")
 
 
 def test_numbers_survive_a_round_trip_through_csv_exactly(tmp_path, rng):

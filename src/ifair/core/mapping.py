@@ -338,8 +338,10 @@ class Mapping:
         U = softmax(-distance)
 
         def pullback(dU: Array) -> Parameters:
-            d_logits = U * (dU - row_sums(U, dU)[..., None])
-            return pull_distance(-d_logits * slope)
+            d_distance = row_sums(U, dU)[..., None] - dU
+            d_distance *= U
+            d_distance *= slope
+            return pull_distance(d_distance)
 
         return U, pullback
 
@@ -347,8 +349,14 @@ class Mapping:
 def softmax(logits: Array) -> Array:
     """Row-wise softmax that neither overflows nor underflows to a zero row."""
     xp = namespace(logits)
-    weights = xp.exp(logits - xp.max(logits, axis=-1, keepdims=True))
-    return weights / xp.sum(weights, axis=-1, keepdims=True)
+    if xp is np:
+        # In place, which a cache likes; and of many short rows the largest numbers are found faster across them.
+        weights = logits - np.ascontiguousarray(logits.mT).max(axis=-2)[..., None]
+        np.exp(weights, out=weights)
+    else:
+        weights = xp.exp(logits - xp.max(logits, axis=-1, keepdims=True))
+    weights /= xp.sum(weights, axis=-1, keepdims=True)
+    return weights
 
 
 def mean_memberships(

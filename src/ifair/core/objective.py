@@ -13,8 +13,8 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from ifair.core.arrays import Array, at_least, each, is_sparse, namespace, square, weigh, weigh_rows
-from ifair.core.mapping import Mapping, Parameters
+from ifair.core.arrays import Array, at_least, each, is_sparse, namespace, square, total_products, weigh, weigh_rows
+from ifair.core.mapping import Mapping, Parameters, Pullback
 from ifair.engines.engine import Engine
 
 Part = tuple[Array, tuple[Any, ...]]
@@ -36,8 +36,15 @@ class Term(ABC):
     extra: ClassVar[tuple[str, ...]] = ()
     """Names of the arrays in ``Parameters.extra`` that the term learns; ``finish`` returns their gradients."""
 
+    needs_all: ClassVar[bool] = False
+    """Whether :meth:`prepare_all` is asked in place of :meth:`prepare`; for engines that have room for it."""
+
     def prepare(self, engine: Engine, mapping: Mapping, parameters: Parameters) -> Any:
         """What must be known of all records before the walk; it is handed to the other two."""
+        return None
+
+    def prepare_all(self, engine: Engine, U: Array, parameters: Parameters) -> Any:
+        """The same from the memberships of all records, shape (M, K), which are then found only once."""
         return None
 
     @abstractmethod
@@ -84,11 +91,12 @@ class Reconstruction(Term):
         xp, counted = namespace(X), V * self.columns
         from_records, from_prototypes = X @ counted.mT, U @ (counted @ V.mT)
         weighed = weigh_rows(U, self.sample_weight, rows)
-        loss = xp.sum(weighed * (from_prototypes - 2.0 * from_records), axis=(-2, -1))
+        error = from_prototypes - from_records
+        loss = total_products(weighed, error) - total_products(weighed, from_records)
         size = xp.sum(weigh(square(X) @ self.columns, self.sample_weight, rows))
         d_prototypes = 2.0 * ((weighed.mT @ U) @ counted - (weighed.mT @ X) * self.columns)
-        d_memberships = weigh_rows(2.0 * (from_prototypes - from_records), self.sample_weight, rows)
-        return (d_memberships, (loss + size, d_prototypes)), size
+        error *= 2.0
+        return (weigh_rows(error, self.sample_weight, rows), (loss + size, d_prototypes)), size
 
     def finish(self, known: None, sums: tuple[Any, ...], parameters: Parameters) -> tuple[Array, Parameters]:
         loss, d_prototypes = sums
@@ -198,10 +206,13 @@ class Objective:
         one number per fit, shape (B,).
         """
         mapping, terms = self.mapping, [term for _, term in self.terms]
-        known = [term.prepare(self.engine, mapping, parameters) for term in terms]
+        mapped: dict[int, tuple[Array, Pullback]] = {}
+        if any(term.needs_all for term in terms):
+            mapped = dict(self.engine.map(lambda X, rows: (rows.start, mapping.with_pullback(X, parameters))))
+        known = [self._prepare(term, mapped, parameters) for term in terms]
 
         def block(X: Array, rows: slice) -> tuple[Any, ...]:
-            U, pullback = mapping.with_pullback(X, parameters)
+            U, pullback = mapped.get(rows.start) or mapping.with_pullback(X, parameters)
             parts = [term.block(ahead, X, U, rows, parameters) for term, ahead in zip(terms, known)]
             on_memberships = [d_memberships for d_memberships, _ in parts]
             gradients = [pullback(_mix(mixture, on_memberships)) for mixture in mixtures]
@@ -216,6 +227,12 @@ class Objective:
                 gradient = gradient if direct is None else gradient + direct.times(share)
             results += [gradient.prototypes, gradient.alpha, *(gradient.extra[name] for name in self.extra)]
         return tuple(results)
+
+    def _prepare(self, term: Term, mapped: dict[int, tuple[Array, Pullback]], parameters: Parameters) -> Any:
+        if not term.needs_all:
+            return term.prepare(self.engine, self.mapping, parameters)
+        U = namespace(parameters.alpha).concat([U for U, _ in mapped.values()])
+        return term.prepare_all(self.engine, U, parameters)
 
 
 class _Sums(tuple[Any, ...]):

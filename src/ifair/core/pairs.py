@@ -158,14 +158,19 @@ class EuclideanPairs:
     def side(self, X: Array, U: Array, parameters: Parameters) -> EuclideanSide:
         inputs = self._inputs(X)
         weighted_inputs = inputs * parameters.alpha[..., None, self.unprotected] if self.weighted else inputs
-        U = self._centre_rows(U)
-        weighted = U @ self._gram(parameters)
-        norms, input_norms = row_sums(weighted, U), row_sums(weighted_inputs, inputs)
-        left, right = self._factors(weighted, U, norms)
+        left, right, norms = self.factor_memberships(U, parameters)
+        input_norms = row_sums(weighted_inputs, inputs)
         input_left, input_right = self._factors(weighted_inputs, inputs, input_norms)
         floor, input_floor = self._floor(norms, input_norms), self._floor(input_norms, norms)
         departs = None if self.origin is None else inputs != 0.0
         return EuclideanSide(left, right, input_left, input_right, floor, input_floor, departs)
+
+    def factor_memberships(self, U: Array, parameters: Parameters) -> tuple[Array, Array, Array]:
+        """What gives squared distances of representations as a product, left and right, and their squared norms."""
+        U = self._centre_rows(U)
+        weighted = U @ self._gram(parameters)
+        norms = row_sums(weighted, U)
+        return *self._factors(weighted, U, norms), norms
 
     def _inputs(self, X: Array) -> Array:
         inputs = X[:, self.unprotected]
@@ -241,6 +246,11 @@ class EuclideanPairs:
         return TileSums(loss, rows_a, rows_b, cross)
 
     def pull(self, X: Array, U: Array, rows: Array, parameters: Parameters) -> tuple[Array, Parameters]:
+        inputs = self._inputs(X) if self.weighted else None
+        return self.pull_rows(U, rows, None if inputs is None else inputs * inputs, parameters)
+
+    def pull_rows(self, U: Array, rows: Array, squares: Any, parameters: Parameters) -> tuple[Array, Parameters]:
+        """The same from the squared inputs, which are needed where weights count."""
         # Rows hold W U, the row sums of W = e / d and, where weights count, those of e / d*.
         xp = namespace(U)
         K = self.n_prototypes
@@ -253,8 +263,7 @@ class EuclideanPairs:
         if not self.weighted:
             return dU, Parameters(both, xp.zeros_like(parameters.alpha))
         d_alpha = 0.5 * column_sums(V, both)
-        inputs = self._inputs(X)
-        d_alpha[..., self.unprotected] -= rows[..., K + 1] @ (inputs * inputs)
+        d_alpha[..., self.unprotected] -= rows[..., K + 1] @ squares
         return dU, Parameters(both * parameters.alpha[..., None, :], d_alpha)
 
     def pull_shared(self, shared: Array, parameters: Parameters) -> Parameters:

@@ -30,6 +30,9 @@ ENDED_EARLY = ("interrupted", "callback")
 MOST_SEARCHES = 1024
 """Searches under way at the same time; every one has the memory of its past steps."""
 
+IN_TURN = 25
+"""Evaluations of a problem by itself before it is the next one's turn: its past steps stay in the processor's cache."""
+
 
 @dataclass(frozen=True, slots=True)
 class Progress:
@@ -184,7 +187,8 @@ def minimise_many(
     for number, (fit, form) in enumerate(zip(fits, forms or [None] * len(fits), strict=True)):
         if form is None:
             one = fit.problem
-            lines.append(_Line([([search], OneObjective(one.objective, one.packing)) for search in fit.searches]))
+            alone = [([search], OneObjective(one.objective, one.packing)) for search in fit.searches]
+            lines.append(_Line(alone, IN_TURN))
         else:
             by_form.setdefault(form, []).append(number)
     for numbers in by_form.values():
@@ -195,7 +199,7 @@ def minimise_many(
     interrupted = False
     try:
         while running:
-            running = [line for line in running if line.advance()]
+            running = [line for line in running if line.take_turn()]
             while waiting and len(running) < most:
                 running.append(waiting.pop(0))
     except KeyboardInterrupt:
@@ -385,8 +389,14 @@ class _Group:
 class _Line:
     """Groups that take turns: one begins when all searches of those before have stopped."""
 
-    def __init__(self, to_come: Sequence[tuple[Sequence[_Search], LossFunctions]]) -> None:
+    def __init__(self, to_come: Sequence[tuple[Sequence[_Search], LossFunctions]], in_turn: int = 1) -> None:
         self.to_come, self.groups = list(to_come), list[_Group]()
+        self.in_turn, self.next_turn = in_turn, 1
+
+    def take_turn(self) -> bool:
+        """Evaluations, the first time one, so that all problems soon have a solution; False if nothing is left."""
+        now, self.next_turn = self.next_turn, self.in_turn
+        return all(self.advance() for _ in range(now))
 
     def advance(self) -> bool:
         """One evaluation; False if nothing is left to be done."""

@@ -8,6 +8,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from ifair.core.kept_pairs import KeptPairs, keep_pairs
 from ifair.core.mapping import Packing, Parameters
 from ifair.core.moments import Moments, input_products
 from ifair.core.objective import Objective, Reconstruction, Term
@@ -332,7 +333,7 @@ class IFair(PrototypeModel):
         weights: NDArray[np.float64] | None,
         sent: Any,
         random_state: np.random.RandomState,
-    ) -> AllPairs | Landmarks | Moments:
+    ) -> AllPairs | KeptPairs | Landmarks | Moments:
         weighted, euclidean = self.fairness_distance == "weighted", self.p == 2
         if self.pairs == "moments":
             (unprotected,) = engine.send(np.flatnonzero(~protected))
@@ -355,13 +356,15 @@ class IFair(PrototypeModel):
             counted=weights is not None,
         )
         if n_landmarks is None:
-            return AllPairs(kernel, sent)
+            return keep_pairs(engine, kernel, weights=weights) or AllPairs(kernel, sent)
         drawn = draw_positions(n_counted, n_landmarks, random_state)
         if weights is None:
-            return Landmarks(kernel, engine.take(drawn), engine.n_records)
+            return keep_pairs(engine, kernel, drawn) or Landmarks(kernel, engine.take(drawn), engine.n_records)
         drawn = np.flatnonzero(weights)[drawn]
-        (of_landmarks,) = engine.send(weights[drawn] / weights[drawn].mean())
-        return Landmarks(kernel, engine.take(drawn), float(weights.sum()), sent, of_landmarks)
+        counts = weights[drawn] / weights[drawn].mean()
+        return keep_pairs(engine, kernel, drawn, weights, counts) or Landmarks(
+            kernel, engine.take(drawn), float(weights.sum()), sent, *engine.send(counts)
+        )
 
 
 def _send_weights(engine: Engine, weights: NDArray[np.float64] | None) -> Any:

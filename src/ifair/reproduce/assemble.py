@@ -78,13 +78,14 @@ def assemble(
 def _describe_run(part: str, records: Records, name: str, profile: Profile, missing: Sequence[str]) -> Run:
     """What a reader needs to judge a result and to get it again."""
     own = [record for record in records if part in ("all", record.case.dataset)]
+    tried = sorted({k for record in own for k in record.case.grid.get("K", ())})
     return {
         "profile": name,
         "seeds": sorted({record.case.seed for record in own}),
         "units": len(own),
         "seconds": round(sum(record.seconds for record in own), 1),
         "sources": _list_sources(own),
-        "grid": profile.grid,
+        "grid": {**profile.grid, **({"K": tried} if tried else {})},
         "solver": profile.solver,
         "left_out": list(missing),
         "environment": join_environments([record.environment for record in own]),

@@ -15,7 +15,7 @@ from ifair.reproduce.profiles import COEFFICIENTS, PROFILES, ratios
 from ifair.reproduce.runner import Unit
 from ifair.results import Results
 
-WITHOUT_GPU = {"compas": 7.0, "census": 13.0, "credit": 2.0, "airbnb": 7.5}
+WITHOUT_GPU = {"compas": 4.6, "census": 10.7, "credit": 2.0, "airbnb": 4.5}
 """How many times as long a unit with iFair or LFR takes on a core of two as with a share of a GPU."""
 
 SMALL_WITHOUT_GPU = 5.0

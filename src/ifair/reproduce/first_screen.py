@@ -103,8 +103,9 @@ def _tell_fits(results: Results) -> list[Line]:
         parts.append(f"{labels.dataset(dataset)} {', '.join(told)}")
     if parts:
         said = (
-            " (means, protected weights held at 0, Euclidean distances between pairs, a start along principal "
-            f"components), under the balanced rule, less the full data: {'; '.join(parts)}."
+            " (means, protected weights held at 0 and their columns not reconstructed, Euclidean distances between "
+            "pairs, a start along principal components), under the balanced rule, less the full data: "
+            f"{'; '.join(parts)}."
         )
         lines.append((Strong("What we would rather use"), said))
     return lines

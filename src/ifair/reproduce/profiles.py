@@ -22,8 +22,8 @@ NEW_JOBS = {"job_attribute": False}
 Limits = tuple[int | None, int | None]
 """Records of all, and to learn from, at most; None for no limit."""
 
-FEW_COLUMNS = {"K": [2, 3, 5]}
-"""Without job searches Xing has six columns, of which ten prototypes or components would lose nothing."""
+FEW_COLUMNS = (2, 3, 5)
+"""K for Xing without job searches: of its six columns ten prototypes or components lose next to nothing."""
 
 
 def ratios(coefficients: tuple[float, ...] = COEFFICIENTS) -> list[tuple[float, float]]:
@@ -136,7 +136,7 @@ PROFILES = {
             Source("credit"),
         ),
         ranking=(
-            Source("xing", options=NEW_JOBS, grid=FEW_COLUMNS),
+            Source("xing", options=NEW_JOBS, grid={"K": list(FEW_COLUMNS)}),
             Source("airbnb", max_records=4500, max_training=1000),
         ),
         grid={"K": [10, 20], "ratios": FEW_RATIOS, "lfr": [0.05, 1.0, 100.0], "p": TARGETS},
@@ -150,7 +150,10 @@ PROFILES = {
         most_beyond=(6000, 1500),
         # All pairs of a third of Census are 265 million, and an evaluation of them takes 1.4 s on two cores.
         classification=(Source("compas"), Source("census", landmarks=1000, n_splits=3), Source("credit")),
-        ranking=(Source("xing", options=NEW_JOBS, grid=FEW_COLUMNS), Source("airbnb", n_splits=3)),
+        ranking=(
+            Source("xing", options=NEW_JOBS, grid={"K": [*FEW_COLUMNS, *DIMENSIONS]}),
+            Source("airbnb", n_splits=3),
+        ),
         grid={"K": list(DIMENSIONS), "ratios": ratios(), "lfr": list(COEFFICIENTS), "p": TARGETS},
         solver={"n_restarts": 3, "max_iter": 1000, "tol": 0.001},
     ),

@@ -241,7 +241,7 @@ def _list_not_run(results: Results) -> list[str]:
 
 def _describe_source(part: str, sources: list[Source]) -> str:
     """A dataset, and how far it was cut down."""
-    cut = next((source for source in sources if source["name"] == part and source["max_records"]), None)
+    cut = next((one for one in sources if part in ("all", one["name"]) and one["max_records"]), None)
     if cut is None:
         return labels.dataset(part)
     learned = f", {cut['max_training']:,} to learn from" if cut["max_training"] else ""

@@ -52,7 +52,8 @@ def section(found: Any, results: Results) -> list[Block]:
         Text(
             "iFair-a and iFair-b are the paper's: sums over pairs, prototypes and weights from uniform (0, 1) starts, "
             "its grid of lambda, mu and K. What we would rather use stands below them: means, protected weights held "
-            "at 0, plain Euclidean distances between pairs, and a start along principal components."
+            "at 0 and their columns not reconstructed, plain Euclidean distances between pairs, and a start along "
+            "principal components."
         ),
         Picture(
             "collapse",

@@ -165,8 +165,9 @@ def section(found: Any, results: Results) -> list[Block]:
         Text(f"{NAMES[rival]} was left out, for its package was not installed: {hint}.")
         for rival, hint in found["left_out"].items()
     ]
+    attacked = results["experiments"].get("obfuscation") or {}
     ours = {
-        dataset: _add_adversaries(one["ours"], (results["experiments"].get("obfuscation") or {}).get(dataset, {}))
+        dataset: _add_adversaries(one.get("ours", {}), attacked.get(dataset, {}))
         for task in labels.COLUMNS
         for dataset, one in found[task].items()
     }

@@ -1,0 +1,180 @@
+"""Pairs whose inputs are kept from one evaluation to the next have the sums of those that are visited anew."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ifair import IFair
+from ifair.core import kept_pairs
+from ifair.core.kept_pairs import KeptPairs, keep_pairs, sort_alike
+from ifair.core.mapping import Mapping, Parameters
+from ifair.core.minkowski_pairs import MinkowskiPairs
+from ifair.core.objective import Objective, Reconstruction
+from ifair.core.pairs import AllPairs, EuclideanPairs, Landmarks
+from ifair.engines.engine import LocalEngine
+
+from oracles import assert_gradient_is_right
+
+M, K, CATEGORIES = 50, 3, 30
+DRAWN = np.arange(1, M, 4)
+WEIGHTS = np.linspace(0.0, 3.0, M)
+OF_DRAWN = WEIGHTS[DRAWN] / WEIGHTS[DRAWN].mean()
+
+
+def draw_numbers(rng):
+    return rng.normal(size=(M, 6))
+
+
+def draw_categories(rng):
+    """Two numbers, and categories of which many are rare."""
+    category = np.minimum(rng.geometric(0.1, M), CATEGORIES) - 1
+    X = np.hstack([rng.normal(size=(M, 2)), 3.0 * np.eye(CATEGORIES)[category]])
+    return X - X.mean(axis=0)
+
+
+TABLES = {"numbers": draw_numbers, "categories": draw_categories}
+PAIRS = {
+    "all": (lambda engine, kernel: keep_pairs(engine, kernel), lambda kernel, X: AllPairs(kernel)),
+    "all, weighted": (
+        lambda engine, kernel: keep_pairs(engine, kernel, weights=WEIGHTS),
+        lambda kernel, X: AllPairs(kernel, WEIGHTS),
+    ),
+    "landmarks": (
+        lambda engine, kernel: keep_pairs(engine, kernel, DRAWN),
+        lambda kernel, X: Landmarks(kernel, X[DRAWN], M),
+    ),
+    "landmarks, weighted": (
+        lambda engine, kernel: keep_pairs(engine, kernel, DRAWN, WEIGHTS, OF_DRAWN),
+        lambda kernel, X: Landmarks(kernel, X[DRAWN], WEIGHTS.sum(), WEIGHTS, OF_DRAWN),
+    ),
+}
+every_table = pytest.mark.parametrize("table", TABLES)
+every_pairs = pytest.mark.parametrize("pairs", PAIRS)
+both_distances = pytest.mark.parametrize("weighted", [True, False], ids=["weighted", "plain"])
+
+
+def open_table(X, threads=1):
+    return LocalEngine(X, block_rows=20, tile_rows=8, threads=threads)
+
+
+def kernel_of(X, weighted=True, dtype=np.float64):
+    """Pairs that do not compare by the second column."""
+    return EuclideanPairs(np.delete(np.arange(X.shape[1]), 1), K, weighted, dtype)
+
+
+def draw_parameters(rng, X):
+    return Parameters(rng.normal(size=(K, X.shape[1])), rng.uniform(0.1, 1.0, size=X.shape[1]))
+
+
+def objective(engine, term, reduction="sum"):
+    return Objective(engine, Mapping(), ((0.4, Reconstruction(np.ones(engine.X.shape[1]))), (0.7, term)), reduction)
+
+
+def keep(X, pairs, kernel, threads=1):
+    engine = open_table(X, threads)
+    return objective(engine, PAIRS[pairs][0](engine, kernel))
+
+
+@every_table
+@every_pairs
+@both_distances
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-9), (np.float32, 1e-4)], ids=["double", "single"])
+def test_losses_and_gradients_are_those_of_pairs_that_are_visited_anew(rng, table, pairs, weighted, dtype, tolerance):
+    X = TABLES[table](rng)
+    at, kernel = draw_parameters(rng, X), kernel_of(X, weighted, dtype)
+    anew = objective(open_table(X), PAIRS[pairs][1](replace(kernel, dtype=np.float64), X))
+    (losses, gradient), (others, expected) = (one.value_and_grad(at) for one in (keep(X, pairs, kernel), anew))
+    assert losses.terms == pytest.approx(others.terms, rel=tolerance)
+    for name in ("prototypes", "alpha"):
+        wanted = getattr(expected, name)
+        np.testing.assert_allclose(getattr(gradient, name), wanted, atol=tolerance * np.abs(wanted).max())
+
+
+@pytest.mark.every_seed
+@every_table
+@every_pairs
+@both_distances
+def test_the_gradient_equals_central_differences(rng, table, pairs, weighted):
+    X = TABLES[table](rng)
+    assert_gradient_is_right(keep(X, pairs, kernel_of(X, weighted)), draw_parameters(rng, X))
+
+
+@both_distances
+def test_the_loss_is_the_sum_over_all_pairs_one_by_one(rng, weighted):
+    X = draw_categories(rng)
+    at = draw_parameters(rng, X)
+    Z = Mapping().memberships(X, at) @ at.prototypes
+    alpha = at.alpha if weighted else np.ones_like(at.alpha)
+    counts = np.arange(X.shape[1]) != 1
+    brute = sum(
+        WEIGHTS[i]
+        * WEIGHTS[j]
+        * (np.sqrt(alpha @ (Z[i] - Z[j]) ** 2) - np.sqrt((alpha * counts) @ (X[i] - X[j]) ** 2)) ** 2
+        for i in range(M)
+        for j in range(M)
+    )
+    found = keep(X, "all, weighted", kernel_of(X, weighted)).value_and_grad(at)[0].terms[1]
+    assert found == pytest.approx(brute, rel=1e-9)
+
+
+@every_pairs
+def test_threads_change_no_bit(rng, pairs):
+    X = draw_categories(rng)
+    at = draw_parameters(rng, X)
+    one, four = (keep(X, pairs, kernel_of(X), threads).value_and_grad(at) for threads in (1, 4))
+    assert one[0] == four[0]
+    np.testing.assert_array_equal(one[1].prototypes, four[1].prototypes)
+    np.testing.assert_array_equal(one[1].alpha, four[1].alpha)
+
+
+def test_people_of_a_rare_category_are_neighbours(rng):
+    X = draw_categories(rng)
+    alike = np.median(X, axis=0) != X
+    sorted_rows = sort_alike(np.where(alike, X, 0.0))
+    np.testing.assert_array_equal(np.sort(sorted_rows), np.arange(M))
+    for column in np.flatnonzero(alike.sum(axis=0) == 2):
+        first, second = np.flatnonzero(alike[sorted_rows, column])
+        assert second == first + 1
+    engine = open_table(X)
+    common = [len(pair.columns) for some in keep_pairs(engine, kernel_of(X)).pairs for pair in some]
+    assert np.mean(common) < 0.25 * X.shape[1]
+
+
+def test_memberships_are_found_once(rng, monkeypatch):
+    X = draw_numbers(rng)
+    seen, with_pullback = [], Mapping.with_pullback
+
+    def watched(self, block, parameters):
+        seen.append(len(block))
+        return with_pullback(self, block, parameters)
+
+    monkeypatch.setattr(Mapping, "with_pullback", watched)
+    keep(X, "all", kernel_of(X)).value_and_grad(draw_parameters(rng, X))
+    assert sum(seen) == M
+
+
+class ManyAtOnce(LocalEngine):
+    batch_bytes = 2**20
+
+
+def test_nothing_is_kept_of_batches_other_distances_and_large_tables(rng, monkeypatch):
+    X = draw_numbers(rng)
+    assert isinstance(keep_pairs(LocalEngine(X), kernel_of(X)), KeptPairs)
+    assert keep_pairs(ManyAtOnce(X), kernel_of(X)) is None
+    assert keep_pairs(LocalEngine(X), MinkowskiPairs(np.arange(6), 6, 3.0)) is None
+    monkeypatch.setattr(kept_pairs, "KEPT_BYTES", 8 * M * (2 * 5 + kept_pairs.COPIES * (K + 2)))
+    assert keep_pairs(LocalEngine(X), kernel_of(X)) is not None
+    assert keep_pairs(LocalEngine(X), kernel_of(X, weighted=False)) is None
+    assert keep_pairs(LocalEngine(X), kernel_of(X), DRAWN) is None
+
+
+@pytest.mark.filterwarnings("ignore:IFair stopped at max_iter")
+@pytest.mark.parametrize("options", [{}, {"fairness_distance": "euclidean"}, {"pairs": 20}], ids=str)
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["people", "weighted people"])
+def test_a_fit_takes_the_same_steps_where_nothing_is_kept(rng, monkeypatch, options, weights):
+    X = draw_categories(rng)
+    model = IFair(K, protected=[0], n_restarts=1, max_iter=4, random_state=0, **options)
+    kept = model.fit(X, sample_weight=weights).prototypes_
+    monkeypatch.setattr(kept_pairs, "KEPT_BYTES", 0)
+    np.testing.assert_allclose(kept, model.fit(X, sample_weight=weights).prototypes_, rtol=1e-7, atol=1e-9)
