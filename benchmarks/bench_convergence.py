@@ -61,7 +61,7 @@ def losses_with_variable(objective: Objective, first: Parameters, kind: str, sca
 
 
 def losses_to_the_end(objective: Objective, first: Parameters, n_iter: int) -> tuple[np.ndarray, float]:
-    """The loss after every iteration of our solver, and seconds an iteration."""
+    """The loss after every iteration of our solver, and seconds per iteration."""
     history: list[float] = []
     packing = Packing(*first.prototypes.shape, np.zeros(len(first.alpha), dtype=bool))
     began = time.perf_counter()

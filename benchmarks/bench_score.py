@@ -114,7 +114,7 @@ def main(arguments: list[str] | None = None) -> common.Rows:
         for name in one
     ]
     title = f"Scores of German Credit, 20 attributes; batches of {n_records:,}"
-    notes = f"Best of 5 rounds taken in turns, one record {CALLS} times a round. All agree: ONNX to 1e-5 and 1e-10."
+    notes = f"Best of 5 rounds taken in turns, one record {CALLS} times per round. All agree: ONNX to 1e-5 and 1e-10."
     return common.report(title, rows, machine, chosen.json, notes)
 
 

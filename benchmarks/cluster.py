@@ -10,7 +10,7 @@ count they take turns, and the ratio is taken within every round, so that a mach
 both. Losses and gradients must be identical to the last bit. Told are medians over rounds, the processor seconds of the
 busiest worker (what an evaluation takes on an idle machine, but for Dask's own part), how many of the shards it
 holds, and what travels: bytes are counted from the messages themselves, sent with every task, come back from every
-task, and kept on the workers since the start (the landmarks). With ten records a shard there is nearly nothing to
+task, and kept on the workers since the start (the landmarks). With ten records per shard there is nearly nothing to
 compute: that is what Dask takes.
 """
 

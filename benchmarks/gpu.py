@@ -1,4 +1,4 @@
-"""All pairs and landmarks on a CUDA device, in one kernel a tile and in steps, and how far that is from its limits.
+"""All pairs and landmarks on a CUDA device, in one kernel per tile and in steps, and how far that is from its limits.
 
     python benchmarks/gpu.py [--json FILE] [--quick] [--only census million fits host]
 
@@ -48,7 +48,7 @@ def seconds(work: Callable[[], object], rounds: int) -> float:
 
 
 def limits() -> tuple[float, float]:
-    """Operations and bytes a second."""
+    """Operations and bytes per second."""
     a = torch.randn(8192, 8192, device="cuda", dtype=torch.float16)
     product = seconds(lambda: a @ a, 10)
     b = torch.empty(2**31, device="cuda", dtype=torch.uint8)

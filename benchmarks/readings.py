@@ -279,7 +279,7 @@ def kind_of(dataset: str) -> str:
 
 
 def harmonic(row: dict[str, Any]) -> float:
-    """The paper's criterion "optimal": harmonic mean of utility and yNN, of one split."""
+    """What the rule "balanced" goes by: harmonic mean of utility and yNN, of one split."""
     return harmonic_mean(row[UTILITY[kind_of(row["dataset"])]], row["yNN"])
 
 
@@ -342,7 +342,7 @@ def markdown(result: dict[str, Any]) -> str:
 
 
 def _balance(rows: list[dict[str, Any]], datasets: list[str]) -> list[str]:
-    """Best harmonic mean of utility and yNN over mu, a reading and dataset."""
+    """Best harmonic mean of utility and yNN over mu, for every reading and dataset."""
     body = []
     for reading in READINGS:
         figures = []
@@ -458,7 +458,7 @@ def run(datasets: list[str], splits: int, jobs: int) -> dict[str, Any]:
 
 
 def to_json(result: dict[str, Any]) -> str:
-    """One row a line, so that changes can be read."""
+    """One row per line, so that changes can be read."""
     head = {key: value for key, value in result.items() if key != "rows"}
     lines = ",\n".join(json.dumps(row) for row in result["rows"])
     return json.dumps(head, indent=1)[:-2] + ',\n "rows": [\n' + lines + "\n ]\n}\n"

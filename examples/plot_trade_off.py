@@ -77,8 +77,8 @@ print(table[front].sort_values("AUC").round(3).to_string(index=False))
 # %%
 # Three choices with names
 # ------------------------
-# The most useful, the fairest, and the best harmonic mean of the two. Which of them is right depends on what a wrong
-# decision costs, and whom.
+# The most useful, the fairest, and the balanced one, with the best harmonic mean of the two. Which of them is right
+# depends on what a wrong decision costs, and whom.
 
 rules = ("most_useful", "balanced", "fairest")
 chosen = {rule: choose(rows, rule, utility="AUC", fairness="yNN") for rule in rules}

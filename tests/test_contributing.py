@@ -11,13 +11,22 @@ PAGE = ROOT / "CONTRIBUTING.md"
 if not PAGE.exists():
     pytest.skip("this is not a checkout of the repository", allow_module_level=True)
 TEXT = PAGE.read_text(encoding="utf-8")
-RECIPES = dict(re.findall(r"^### (.+)\n\nFiles: (.+)$", TEXT, flags=re.MULTILINE))
+RECIPES = {
+    title: (files, prose)
+    for title, files, prose in re.findall(r"^### (.+)\n\nFiles: (.+)$((?:\n(?!##).*)*)", TEXT, flags=re.MULTILINE)
+}
 MOST_SOURCE_FILES = 3
 
 
 def find_paths(text):
     """Paths between backticks; a path with NAME in it is a placeholder."""
     return re.findall(r"`([\w./]+\.(?:py|md|json|toml)|[\w./]+/)`", text)
+
+
+def read_files(recipe):
+    """Paths of source files, tests and pages that a recipe changes, and of files that it says to read."""
+    parts = re.fullmatch(r"(.+?); tests: (.+?); docs: (.+?)(?:; read: (.+))?", RECIPES[recipe][0]).groups()
+    return [find_paths(part or "") for part in parts]
 
 
 def test_the_map_shows_every_room_above_those_that_it_imports():
@@ -40,14 +49,25 @@ def test_there_is_a_recipe_for_everything_that_people_add():
 
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_a_recipe_names_files_that_exist_in_source_tests_and_documentation(recipe):
-    source, tests, docs = re.fullmatch(r"(.+); tests: (.+); docs: (.+)", RECIPES[recipe]).groups()
-    for text, folder in ((source, "src/ifair/"), (tests, "tests/"), (docs, "docs/")):
-        paths = find_paths(text)
-        assert paths
-        assert all(path.startswith(folder) for path in paths)
+    source, tests, docs, read = read_files(recipe)
+    sources = ("src/ifair/", "pyproject.toml")
+    for paths, folders in ((source, sources), (tests, ("tests/",)), (docs, ("docs/",)), (read, sources)):
+        assert all(path.startswith(folders) for path in paths)
         for path in map(ROOT.joinpath, paths):
             assert path.parent.is_dir() if "NAME" in path.name else path.exists(), path
-    assert len(find_paths(source)) <= MOST_SOURCE_FILES
+    assert source
+    assert tests
+    assert docs
+    assert len(source) <= MOST_SOURCE_FILES
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_every_source_file_in_the_prose_of_a_recipe_is_among_its_files(recipe):
+    source, tests, docs, read = read_files(recipe)
+    places = ("", "src/", "src/ifair/")
+    for named in find_paths(RECIPES[recipe][1]):
+        found = {f"{place}{named}" for place in places if (ROOT / place / named).exists()}
+        assert found & {*source, *tests, *docs, *read} or named.startswith("docs/"), named
 
 
 def test_every_other_file_that_the_page_names_exists():

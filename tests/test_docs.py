@@ -1,6 +1,6 @@
 """The examples of the README and the documentation run as they stand, and print what the page says.
 
-Blocks marked ``python`` run in order, in one namespace a file. A ``text`` block right after one is what it prints. A
+Blocks marked ``python`` run in order, in one namespace per file. A ``text`` block right after one is what it prints. A
 comment ``<!-- warns: Category ... -->`` right before one says how it warns; any other warning is an error. A comment
 ``<!-- needs: spark -->`` before that leaves it out where there is no Spark.
 """

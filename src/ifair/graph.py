@@ -218,7 +218,7 @@ def smooth_with_certificate(
     if math.isinf(strength):
         component = components(on_host(edges))
         columns = [core.component_means(column, component) for column in _columns(to_host(values))]
-        return Smoothing(_like(columns, values), 0.0, 0.0, 0.0, 0, True)
+        return Smoothing(_restore_form(columns, values), 0.0, 0.0, 0.0, 0, True)
     found = [
         core.PENALTIES[penalty](to_kind_of(edges.weight, column), edges, strength, tol=tol, max_iter=max_iter)
         for column in _columns(values)
@@ -236,7 +236,7 @@ def smooth_with_certificate(
     # The squared objective is strongly convex, gap >= 1/2 |s - s*|^2; the dual doubles that of the absolute one.
     largest = max((result.gap for result in found), default=0.0)
     return Smoothing(
-        _like([result.scores for result in found], values),
+        _restore_form([result.scores for result in found], values),
         largest,
         max((result.gap / result.objective for result in found if result.objective > 0), default=0.0),
         math.sqrt(largest if penalty == "absolute" else 2.0 * largest),
@@ -284,7 +284,7 @@ def minimum_cut(gains: Any, graph: Any, strength: float) -> Any:
         raise IfairError(f"gains must be one-dimensional, got the shape {values.shape}")
     edges = edges_of(graph, len(values), gains.device if is_tensor(gains) else None)
     if not is_tensor(edges.weight):
-        return _like([cut.best_decision(values, edges, strength)], gains)
+        return _restore_form([cut.best_decision(values, edges, strength)], gains)
 
     def solve(tol: float, dual: Any) -> core.Smoothed:
         start = None if dual is None else to_kind_of(edges.weight, dual)
@@ -293,7 +293,7 @@ def minimum_cut(gains: Any, graph: Any, strength: float) -> Any:
         result = (to_host(found.scores), found.objective, found.gap, found.n_iter, found.converged)
         return core.Smoothed(*result, to_host(found.dual))
 
-    return _like([cut.best_decision(values, on_host(edges), strength, solve=solve)], gains)
+    return _restore_form([cut.best_decision(values, on_host(edges), strength, solve=solve)], gains)
 
 
 @dataclass(frozen=True, slots=True)
@@ -461,7 +461,7 @@ class NeighbourIndex:
 
     def __init__(self, reference: Any, *, weights: ArrayLike | None = None, reach: float | None = None) -> None:
         self.weights, self.reach = weights, reach
-        self._reference = Reference.of(_scale_columns(_matrix(reference), weights))
+        self._reference = Reference.from_records(_scale_columns(_matrix(reference), weights))
 
     def nearest(self, X: Any, n_neighbors: int = 10, *, n_jobs: int | None = None) -> tuple[NDArray[np.intp], Floats]:
         """Rows of the reference, the nearest first, and their distances; -1 and infinity beyond reach.
@@ -546,7 +546,7 @@ def _columns(values: Any) -> list[Any]:
     return [values] if values.ndim == 1 else [values[:, c] + 0 for c in range(values.shape[1])]
 
 
-def _like(columns: list[Any], values: Any) -> Any:
+def _restore_form(columns: list[Any], values: Any) -> Any:
     """Columns in the shape and kind of what they came from."""
     if is_tensor(values):
         import torch

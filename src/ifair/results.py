@@ -439,7 +439,7 @@ class Results(TypedDict):
     """What ``ifair reproduce`` writes: the summary of each experiment, and the paper's own numbers."""
 
     format: Literal["ifair-reproduce"]
-    version: Literal[2]
+    version: Literal[3]
     runs: dict[str, dict[str, Run]]
     experiments: dict[str, Any]
     paper: dict[str, Any]

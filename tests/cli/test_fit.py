@@ -68,11 +68,20 @@ def test_json_is_all_that_standard_output_holds(folder, tmp_path):
 
 
 def test_words_tell_losses_convergence_weights_and_what_was_left_out(folder, tmp_path):
-    done = do("fit", *FAST, folder / "people.csv", "-p", "sex", "--max-iter", "2", "-o", tmp_path / "model.ifair")
-    told = ("utility", "fairness", "count most", "left out: 'person'", "protected columns (sex): not looked at")
+    given = ["-p", "sex", "--ignore", "rating", "--max-iter", "2", "-o", tmp_path / "model.ifair"]
+    done = do("fit", *FAST, folder / "people.csv", *given)
+    told = (
+        "utility",
+        "fairness",
+        "count most",
+        "left out: 'rating' as asked",
+        "protected columns (sex): not looked at",
+    )
     for part in (*told, "NOT converged after 2 iterations; raise --max-iter"):
         assert part in done.stdout
     assert "Warning: column 'person' is different in every row" in done.stderr
+    assert "'person'" not in done.stdout  # once is enough
+    assert "rating" not in done.stderr
     assert "iteration" in done.stderr
 
 

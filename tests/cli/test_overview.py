@@ -3,6 +3,7 @@
 import pytest
 
 from ifair.cli import SECTIONS, main
+from ifair.cli.roles_options import _OPTIONS
 
 from scripts import do, list_imports, run
 
@@ -31,3 +32,14 @@ def test_every_help_shows_an_example_of_the_verb_and_no_line_of_the_overview_is_
     assert run(verb, "--help").stdout.count(f"  ifair {verb}") >= 2
     line = next(line for line in run().stdout.split("Options:")[1].splitlines() if line.startswith(f"  {verb} "))
     assert not line.endswith("...")
+
+
+def test_roles_have_the_same_options_in_every_verb():
+    told = {}
+    for verb in VERBS:
+        for option in main.commands[verb].params:
+            if (option.name or "").startswith("role_"):
+                told.setdefault(option.name, []).append((option.opts, option.help, option.metavar, option.multiple))
+    assert {name.removeprefix("role_") for name in told} == set(_OPTIONS)
+    assert len(told["role_protected"]) > 3
+    assert [name for name, options in told.items() if any(one != options[0] for one in options)] == []

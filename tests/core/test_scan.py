@@ -48,7 +48,7 @@ def test_all_who_are_as_near_as_the_nth_are_candidates(seed, n_people, share, fa
     gaps = rng.random(5)
     n = data.draw(st.integers(1, n_people - 1))
     queries, known = make_people(rng, 3, gaps=share, far=far, spread=spread)
-    scan = Scan.of(people, COLUMNS, present.astype(float), gaps)
+    scan = Scan.from_records(people, COLUMNS, present.astype(float), gaps)
     for query, has in zip(queries, known):
         squared = squared_distances(query, has, people, present, gaps)
         nearest = np.flatnonzero(squared <= np.sort(squared)[n - 1])
@@ -57,7 +57,7 @@ def test_all_who_are_as_near_as_the_nth_are_candidates(seed, n_people, share, fa
 
 def test_nearly_all_others_are_ruled_out(rng):
     people, present = make_people(rng, 5000, gaps=0.05)
-    scan = Scan.of(people, COLUMNS, present, np.full(5, 0.3))
+    scan = Scan.from_records(people, COLUMNS, present, np.full(5, 0.3))
     query, has = people[7], present[7]
     squared = squared_distances(query, has, people, present, np.full(5, 0.3))
     as_near = np.count_nonzero(squared <= np.sort(squared)[9])
@@ -66,7 +66,7 @@ def test_nearly_all_others_are_ruled_out(rng):
 
 def test_categories_are_looked_up_together_and_numbers_multiplied(rng):
     people, present = make_people(rng, 2000, gaps=0.1)
-    scan = Scan.of(people, COLUMNS, present, np.ones(5))
+    scan = Scan.from_records(people, COLUMNS, present, np.ones(5))
     assert scan.plain.tolist() == [0, 4, 7]
     assert [len(table.parts) for table in scan.tables] == [2]
     # Three values and two, and a gap of either.
@@ -75,7 +75,7 @@ def test_categories_are_looked_up_together_and_numbers_multiplied(rng):
 
 @pytest.mark.parametrize("size", [1e20, np.inf, np.nan])
 def test_nobody_is_named_for_a_person_beyond_the_range(size, rng):
-    scan = Scan.of(rng.normal(size=(50, 2)), np.arange(2))
+    scan = Scan.from_records(rng.normal(size=(50, 2)), np.arange(2))
     assert len(scan.candidates(np.array([size, 0.0]), 3)) == 0
 
 

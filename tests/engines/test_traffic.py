@@ -92,7 +92,7 @@ def test_an_evaluation_sends_parameters_and_gets_gradients_whatever_the_number_o
                 answers.clear()
                 objective.value_and_grad(parameters)
                 assert len(messages) == passes
-                assert len(answers) == passes * n_shards  # a task a shard and pass
+                assert len(answers) == passes * n_shards  # a task per shard and pass
         sizes.append((max(messages), max(answers)))
     # Four times the records: not a byte more, but for the digits of their number.
     np.testing.assert_allclose(sizes[0], sizes[1], atol=16)

@@ -94,7 +94,7 @@ def test_scores_are_no_decisions(table):
         consistency_at_rate(np.linspace(0, 1, 400), neighbours=table[1], rate=1.0)
 
 
-@pytest.mark.parametrize("most", [1, 3])
+@pytest.mark.parametrize("most", [1, 3], ids=["everybody once", "a weight says how many people one stands for"])
 def test_several_classes_are_corrected_for_the_chance_that_two_of_them_differ(table, rng, most):
     """Of people who stand for at most so many."""
     near, classes = table[1], rng.choice(["A", "B", "C"], 400, p=[0.6, 0.3, 0.1])

@@ -74,6 +74,16 @@ def test_failure_probability_is_that_of_all_sequences(k, shares, rng):
     assert len(shares) > 1 or failure_probability(counts[0], shares[0]) == pytest.approx(expected, abs=1e-13)
 
 
+def test_failure_probability_agrees_with_simulation(rng):
+    shares = (0.3, 0.2, 0.1)
+    counts = minimum_counts(30, shares, 0.2)
+    draws = rng.choice(4, size=(20_000, 30), p=[*shares, 0.4])
+    held = np.stack([np.cumsum(draws == g, axis=1) for g in range(3)], axis=1)
+    share = (held < counts).any(axis=(1, 2)).mean()
+    exact = failure_probability(counts, shares)
+    assert abs(share - exact) < 4 * np.sqrt(exact / 20_000)
+
+
 levels = st.floats(0.01, 0.6)
 
 
@@ -89,7 +99,7 @@ def test_no_larger_table_of_the_family_keeps_the_level(k, p, alpha):
 
 
 @given(k=st.integers(1, 60), p=st.floats(0, 1), alpha=levels)
-def test_tables_grow_by_at_most_one_a_position(k, p, alpha):
+def test_tables_grow_by_at_most_one_per_position(k, p, alpha):
     for adjust in (True, False):
         steps = np.diff(minimum_counts(k, p, alpha, adjust), prepend=0)
         assert ((steps == 0) | (steps == 1)).all()

@@ -68,11 +68,11 @@ def test_a_number_breaks_before_its_deviation_and_nowhere_else_and_a_single_spli
     assert [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines] == ["0.59 → 0.60", "± 0.02 (+0.01)"]
     # A difference of nothing has no sign.
     assert [add_sign(x) for x in (0.012, -0.012, -0.001, 0.0)] == ["+0.01", "-0.01", "0.00", "0.00"]
-    alone = Number.of({"mean": 0.6, "sd": 0.0, "n": 1}, paper=0.59)
+    alone = Number.from_spread({"mean": 0.6, "sd": 0.0, "n": 1}, paper=0.59)
     assert alone.text == "0.59 → 0.60 (+0.01)"
     assert markdown([Text(alone)]) == "0.59 → 0.60 (+0.01)\n".replace(" ", "\N{NO-BREAK SPACE}")
     assert "±" not in html([Heading("Title", 1), Text(alone)], {})
-    assert Number.of({"mean": 0.6, "sd": 0.0, "n": 2}).text == "0.60 ± 0.00"
+    assert Number.from_spread({"mean": 0.6, "sd": 0.0, "n": 2}).text == "0.60 ± 0.00"
 
 
 def test_a_terminal_gets_no_markup():

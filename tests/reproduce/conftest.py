@@ -128,10 +128,10 @@ def classified(name):
 
 
 def ranked():
-    fair = [f"fair, p = {p}" for p in (0.5, 0.7, 0.9)]
+    fair = [f"fair-{p}" for p in (0.5, 0.7, 0.9)]
     methods = ("full", "masked", "svd", "svd-masked", *fair, "ifair-b", "ifair-plus")
     values = {m: {"MAP": 0.7, "KT": 0.6, "yNN": 0.8, "yNN_of_all": 0.9, "percent_protected": 30.0} for m in methods}
-    values["fair, p = 0.9"]["percent_protected"] = 50.0
+    values["fair-0.9"]["percent_protected"] = 50.0
     values["ifair-b"] |= {"MAP": 0.68, "yNN": 0.9, "yNN_of_all": 0.95, "percent_protected": 31.0}
     chance = spreads(MAP=0.2, percent_protected=30.0, queries=19)
     return {**summary(values, {m: [{"setting": {}, "test": by}] for m, by in values.items()}), "chance": chance}

@@ -8,6 +8,7 @@ import pytest
 from reproduce.made_up import compared, record, results_of, row, spreads, write_page
 
 from ifair.report.blocks import Heading, Picture
+from ifair.reproduce import labels
 from ifair.reproduce.case import Case, measure_grid, prepare
 from ifair.reproduce.experiments import ablation
 from ifair.reproduce.profiles import PROFILES
@@ -100,7 +101,7 @@ def test_the_summary_pairs_splits_with_the_papers_variant():
     records += [record("credit", seed, {"skipped": "too large"}, method="p=3") for seed in range(4)]
     found = ablation.summarise(records)["credit"]
     assert found["utility"] == "AUC"
-    assert found["skipped"] == {"p=3": "too large"}
+    assert found["skipped"] == {"p-3": "too large"}
     assert found["variants"]["paper"]["AUC"]["mean"] == pytest.approx(0.605)
     compared = found["against_paper"]["hypervolume"]["frozen"]
     assert compared["difference"] == pytest.approx(-0.1015 * 0.4)
@@ -146,7 +147,7 @@ def results():
             "harmonic_mean": {"frozen": compared(-0.01, 0.2), "squared_softmax": compared(0.02)},
         },
         "ahead": {"paper": 0, "frozen": 5, "squared_softmax": 1},
-        "skipped": {"p=1": "19,800 cells", "p=3": "19,800 cells"},
+        "skipped": {"p-1": "19,800 cells", "p-3": "19,800 cells"},
     }
     xing = {
         "variants": {"paper": values(0.3, 0.8), "frozen": values(0.4, 0.9), "masked": values(0.39, 0.94)},
@@ -196,6 +197,6 @@ def test_the_picture_has_a_panel_for_every_dataset_and_a_line_for_every_mark(res
     figure = ablation.EXPERIMENT.draw_figures(results)["ablation"]
     assert [panel.get_title() for panel in figure.axes] == ["Credit", "Xing"]
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["squared softmax", "frozen", "paper"]
-    labels = {ablation.label_variant(mark) for mark in ablation.MARKS}
-    marked = [line.get_xdata()[0] for line in figure.axes[0].get_lines() if line.get_label() in labels]
+    marks = set(map(labels.variant, ablation.MARKS))
+    marked = [line.get_xdata()[0] for line in figure.axes[0].get_lines() if line.get_label() in marks]
     assert sorted(marked) == [0.04, 0.05, 0.06]

@@ -79,7 +79,7 @@ CHANGES = {
         ("ranking/xing/comparisons/balanced/MAP/svd/difference", -0.07, "both variants of SVD", PART),
     ],
     "a reranking that gains individual fairness refutes the claim": [
-        ("ranking/xing/rules/balanced/fair, p = 0.7/test/yNN/mean", 0.82, "FA*IR puts the most", "does not hold"),
+        ("ranking/xing/rules/balanced/fair-0.7/test/yNN/mean", 0.82, "FA*IR puts the most", "does not hold"),
     ],
     "weights matter if rows differ more than in the paper": [
         ("sensitivity/0/test/MAP/mean", 0.65, "weights", "holds"),  # a range of 0.10, as in the paper

@@ -41,7 +41,7 @@ def summary():
 def test_hypervolumes_are_areas_above_the_reference_and_a_tuned_threshold_takes_no_point_away(summary):
     volumes = summary["credit"]["volumes"]
     assert volumes["labels"]["penalty"]["mean"] == pytest.approx(100 * 0.2 * 0.3)
-    assert volumes["labels"]["consistent, linear"]["mean"] == pytest.approx(100 * 0.3 * 0.4)
+    assert volumes["labels"]["consistent-linear"]["mean"] == pytest.approx(100 * 0.3 * 0.4)
     for family, labels in volumes["labels"].items():
         assert volumes["thresholds"][family]["mean"] >= labels["mean"] - 1e-9
     # Ours is compared with the best of every kind.

@@ -32,3 +32,12 @@ def test_ours_is_compared_with_every_rival_split_by_split_and_points_are_means_o
     assert set(summary["comparisons"]["balanced"]) == {"AUC", "yNN"}  # every measure on test
     assert [point["setting"]["name"] for point in summary["points"]["ifair-b"]] == ["useful", "fair"]
     assert summary["points"]["full"][0]["test"] == {"AUC": pytest.approx(0.7), "yNN": pytest.approx(0.2)}
+
+
+def test_every_p_of_fa_star_ir_is_a_choice_of_its_own_and_a_setting_of_one_front():
+    by_split = {f"fair-{p}": [[row((0.6, p), (0.6, p))]] * 2 for p in (0.6, 0.9)}
+    found = summarise_splits({**by_split, "ifair-b": [[row((0.7, 0.7), (0.7, 0.7))]] * 2}, utility="AUC")
+    assert list(found["rules"]["balanced"]) == ["fair-0.6", "fair-0.9", "ifair-b"]
+    coin = found["hypervolume"]["coin"]
+    assert coin["settings"] == {"fair": 2, "ifair-b": 1}
+    assert coin["methods"]["fair"]["mean"] == pytest.approx(0.1 * 0.4)

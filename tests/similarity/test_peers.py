@@ -13,7 +13,7 @@ from ifair.similarity.peers import Peers, Points, find_peers, share_searches
 
 def people(rng, n, *, gaps=False):
     present = rng.random((n, 3)) > (0.3 if gaps else 0.0)
-    return Points.of(rng.normal(size=(n, 3)) * present, present, np.full(3, 0.5), np.arange(3))
+    return Points.from_coordinates(rng.normal(size=(n, 3)) * present, present, np.full(3, 0.5), np.arange(3))
 
 
 @pytest.mark.parametrize("gaps", [False, True])

@@ -275,8 +275,11 @@ def test_a_certificate_compares_with_the_distances_of_the_similarity(people):
     np.testing.assert_allclose(found.gaps, gaps, atol=1e-6)
 
 
-def test_plain_data_rebuild_a_similarity(people):
-    alike = Similarity(protected=["sex"], weights={"age": 2}, units={"income": 1000.0}).fit(people)
+@pytest.mark.parametrize("number", [float, np.float64, np.float32, np.int64])
+def test_plain_data_rebuild_a_similarity(people, number):
+    """Numbers of NumPy become those of Python, and the table of units too."""
+    given = {"weights": {"age": number(2)}, "units": {"income": number(1000)}, "n_neighbors": np.int64(5)}
+    alike = Similarity(protected=["sex"], **given).fit(people)
     again = Similarity.from_dict(json.loads(json.dumps(alike.to_dict())))
     np.testing.assert_array_equal(again.distances(people), alike.distances(people))
     assert again.caliper_ == alike.caliper_

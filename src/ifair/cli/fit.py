@@ -364,7 +364,9 @@ def _describe_model(about: dict[str, Any]) -> list[str]:
         lines.append(f"protected columns ({named}) are looked at{of_all}; --freeze leaves them out")
     else:
         lines.append(f"protected columns ({named}): not looked at")
-    lines += [f"left out: {name!r} {make_printable(why)}" for name, why in data["left_out"].items()]
+    # What was left out unasked was told in a warning, with how to keep it.
+    asked = roles.get("ignore", [])
+    lines += [f"left out: {name!r} {why}" for name, why in data["left_out"].items() if name in asked]
     return [*lines, *_describe_decisions(about)] if data["outcome"] else lines
 
 

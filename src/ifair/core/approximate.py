@@ -44,7 +44,7 @@ def nearest_approximately(
     """
     require_extra("an approximate search", ["faiss"], "approximate")
     if len(records) < FEWEST:
-        return Reference.of(records).nearest_others(k, n_jobs)
+        return Reference.from_records(records).nearest_others(k, n_jobs)
     import faiss
     from joblib import effective_n_jobs
 
@@ -72,7 +72,7 @@ def nearest_approximately(
     # Cells with too few people leave places empty.
     short = np.flatnonzero((found < 0).any(axis=1))
     if len(short):
-        whole, far = Reference.of(records).nearest(records[short], k + 1, n_jobs)
+        whole, far = Reference.from_records(records).nearest(records[short], k + 1, n_jobs)
         for row, others, distances in zip(short, whole, far):
             kept = np.flatnonzero(others != row)[:k]
             found[row], squared[row] = others[kept], distances[kept]

@@ -18,7 +18,7 @@ class Copies:
     size: Indices  # (U,) how many of them there are
 
     @classmethod
-    def of(cls, records: Array) -> "Copies":
+    def from_records(cls, records: Array) -> "Copies":
         """Rows are told apart by a hash of their bits, and compared: a collision only costs the time that it saves."""
         bits = np.ascontiguousarray(records + 0.0).view(np.uint64)  # -0.0 is 0.0
         factors = np.random.default_rng(0).integers(2**63, size=bits.shape[1], dtype=np.uint64) * 2 + 1

@@ -56,7 +56,7 @@ def nearest(reference: Array, k: int, queries: Array | None = None, n_jobs: int 
     (people close together and far from the mean) a block is searched again in double. Copies of a person are searched
     for once. Memory grows with M.
     """
-    prepared = Reference.of(reference)
+    prepared = Reference.from_records(reference)
     return prepared.nearest_others(k, n_jobs) if queries is None else prepared.nearest(queries, k, n_jobs)
 
 
@@ -124,8 +124,8 @@ class Reference:
     scans: list[Scan] = field(default_factory=list)  # none before the first search for few
 
     @classmethod
-    def of(cls, reference: Array, columns: Indices | None = None) -> "Reference":
-        copies = Copies.of(reference)
+    def from_records(cls, reference: Array, columns: Indices | None = None) -> "Reference":
+        copies = Copies.from_records(reference)
         distinct = reference[copies.firsts]
         mean = distinct.mean(axis=0)
         centred = distinct - mean
@@ -199,7 +199,7 @@ class Reference:
     def _candidates_one_by_one(self, queries: Array, n: int) -> tuple[Indices, Indices]:
         if not self.scans:
             columns = np.arange(queries.shape[1]) if self.columns is None else self.columns
-            self.scans.append(Scan.of(self.records, columns))
+            self.scans.append(Scan.from_records(self.records, columns))
         found = [self.scans[0].candidates(query, n) for query in queries]
         if not all(map(len, found)):
             return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)

@@ -42,7 +42,7 @@ def nearest(reference: Tensor, k: int, queries: Tensor | None = None) -> tuple[T
     firsts, of_record = distinct_records(reference)
     distinct = reference if len(firsts) == len(reference) else reference[firsts]
     n = k + (queries is None)
-    search = _Search.of(distinct, distinct if queries is None else queries, min(n, len(distinct)))
+    search = _Search.from_records(distinct, distinct if queries is None else queries, min(n, len(distinct)))
     index, squared = search.all()
     if len(firsts) < len(reference):
         index, squared = _expand(index, squared, of_record, n)
@@ -138,7 +138,7 @@ class _Search:
     scale: float
 
     @classmethod
-    def of(cls, reference: Tensor, queries: Tensor, n: int) -> "_Search":
+    def from_records(cls, reference: Tensor, queries: Tensor, n: int) -> "_Search":
         mean = reference.mean(dim=0)
         n_columns = len(mean)
         centred, others = reference - mean, queries - mean
@@ -180,7 +180,7 @@ class _Search:
                 index[block], squared[block], unsure[block] = self._nearest_candidates(bounds, block)
             again = torch.nonzero(unsure)[:, 0]  # the one time that the host waits
             for rest in again.split(max(1, rows // 8)):
-                index[rest], squared[rest] = self._within(squared[rest, -1], rest)
+                index[rest], squared[rest] = self._search_within(squared[rest, -1], rest)
         return index, squared
 
     def _nearest_candidates(self, bounds: Tensor, block: slice) -> tuple[Tensor, Tensor, Tensor]:
@@ -225,7 +225,7 @@ class _Search:
             result[first : first + len(part)] = torch.where(part > last, torch.inf, true)
         return result
 
-    def _within(self, reach: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+    def _search_within(self, reach: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
         """The n nearest of these queries, from everyone whose bound is within the n-th distance found so far."""
         n_records = len(self.reference)
         bounds = torch.mm(self.left[rows], self.right)[:, :n_records].double()

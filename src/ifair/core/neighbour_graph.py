@@ -39,7 +39,7 @@ def _fill(
         if isinstance(records, np.ndarray) and approximate:
             found, squared = nearest_approximately(records[rows], few, n_jobs=n_jobs)
         elif isinstance(records, np.ndarray):
-            found, squared = Reference.of(records if whole else records[rows]).nearest_others(few, n_jobs)
+            found, squared = Reference.from_records(records if whole else records[rows]).nearest_others(few, n_jobs)
         else:
             import torch
 

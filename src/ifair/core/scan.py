@@ -81,7 +81,7 @@ class Scan:
     slack: float
 
     @classmethod
-    def of(
+    def from_records(
         cls, records: Array, columns: Indices, present: NDArray[Any] | None = None, gaps: Array | None = None
     ) -> "Scan":
         """Prepare different records.
@@ -203,9 +203,9 @@ def _list_values(block: Array, lacks: Mask) -> Copies | None:
         return None
     most = min(2**n_columns, COMBINATIONS)
     cells = np.column_stack([block, lacks])
-    if len(Copies.of(cells[:PEEK]).firsts) > most:
+    if len(Copies.from_records(cells[:PEEK]).firsts) > most:
         return None
-    values = Copies.of(cells)
+    values = Copies.from_records(cells)
     return values if len(values.firsts) <= most else None
 
 

@@ -44,7 +44,7 @@ class Attribute:
     ordered: bool = False
 
     @classmethod
-    def of(cls, column: pd.Series, name: str, *, is_categorical: bool) -> Self:
+    def from_column(cls, column: pd.Series, name: str, *, is_categorical: bool) -> Self:
         """Decide how to encode a column of the training table; `is_categorical` overrules numbers."""
         holds = _infer_content(column, name)
         has_levels = isinstance(column.dtype, pd.CategoricalDtype)

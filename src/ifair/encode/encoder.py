@@ -133,7 +133,8 @@ class Encoder(TransformerMixin, BaseEstimator):
         self.attributes_ = [str(name) for name in _check_feature_names_in(self)]
         forced = find_positions(self.categorical, self.attributes_)
         self._plan = [
-            Attribute.of(frame.iloc[:, i], name, is_categorical=i in forced) for i, name in enumerate(self.attributes_)
+            Attribute.from_column(frame.iloc[:, i], name, is_categorical=i in forced)
+            for i, name in enumerate(self.attributes_)
         ]
         lumped = self.min_frequency is not None or self.max_categories is not None
         check_attributes(frame, self._plan, listed=forced, lumped=lumped)

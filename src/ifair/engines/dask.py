@@ -133,10 +133,10 @@ def _send(client: Any, thing: Any, name: str = "ifair") -> Any:
 
     # The warning advises to leave the data in files: so does the documentation.
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
-        return client.submit(_itself, thing, key=f"{name}-{uuid4()}")
+        return client.submit(_return_thing, thing, key=f"{name}-{uuid4()}")
 
 
-def _itself(thing: Any) -> Any:
+def _return_thing(thing: Any) -> Any:
     return thing
 
 

@@ -27,7 +27,7 @@ class Shards(NamedTuple):
 
 
 class SparkEngine(ShardedEngine):
-    """Evaluates functions of blocks of records on the executors that hold them, in one job a sum.
+    """Evaluates functions of blocks of records on the executors that hold them, in one job per sum.
 
     What a lost executor held is made anew from where it came. The sums of all partitions come here, to be added in the
     order of the partitions: Spark's own reductions add in the order of arrival.
@@ -94,9 +94,9 @@ class SparkEngine(ShardedEngine):
         return self._in_partitions(_OnShard(task, self._spans(), message, kept, self.block_rows), self._partitions)
 
     def _in_partitions(self, task: Callable[..., Any], partitions: list[int]) -> list[Any]:
-        """One result a partition, in the order of the partitions."""
+        """One result per partition, in the order of the partitions."""
         mapped = self.rdd.mapPartitionsWithIndex(task)
-        return results_of(self.context, lambda: self.context.runJob(mapped, _all, partitions), self._tag)
+        return results_of(self.context, lambda: self.context.runJob(mapped, _return_results, partitions), self._tag)
 
     def _spans(self) -> dict[int, slice]:
         """Where the records of every partition lie among all."""
@@ -151,7 +151,7 @@ class _OnShard:
     def __call__(self, partition: int, pieces: Pieces) -> Iterator[Any]:
         use_one_thread()
         span = self.spans[partition]
-        pieces = _whole(pieces, span)
+        pieces = _check_pieces(pieces, span)
         yield self.task(pieces, span.start, self.message, _values(self.kept), self.block_rows)
 
 
@@ -163,10 +163,10 @@ class _TakeRows:
     spans: dict[int, slice]
 
     def __call__(self, partition: int, pieces: Pieces) -> Iterator[NDArray[np.float64]]:
-        yield take_rows(_whole(pieces, self.spans[partition]), self.where[partition])
+        yield take_rows(_check_pieces(pieces, self.spans[partition]), self.where[partition])
 
 
-def _whole(pieces: Pieces, span: slice) -> Pieces:
+def _check_pieces(pieces: Pieces, span: slice) -> Pieces:
     """The records of a partition; an error where they are not as many as they were."""
     found = 0
     for piece in pieces:
@@ -183,13 +183,13 @@ def _values(broadcasts: dict[int, Any]) -> dict[int, Any]:
     return {number: broadcast.value for number, broadcast in broadcasts.items()}
 
 
-def _all(results: Iterable[Any]) -> Iterable[Any]:
+def _return_results(results: Iterable[Any]) -> Iterable[Any]:
     return results
 
 
 @cache
 def use_one_thread() -> None:
-    """Have this process compute with one thread, once and for all: Spark runs a process a core."""
+    """Have this process compute with one thread, once and for all: Spark runs one process per core."""
     from threadpoolctl import threadpool_limits
 
     threadpool_limits(1, user_api="blas")

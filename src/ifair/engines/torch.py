@@ -34,8 +34,8 @@ class TorchEngine(Engine):
         Record and replay what :meth:`evaluate` is given. By default on CUDA devices, for tables so small that asking
         for operations takes longer than performing them.
     fused : bool, optional
-        Compare pairs by one kernel a tile, in single precision, where Triton is installed. By default on CUDA devices,
-        where there are so many pairs that it pays.
+        Compare pairs by one kernel per tile, in single precision, where Triton is installed. By default on CUDA
+        devices, where there are so many pairs that it pays.
 
     Notes
     -----
@@ -138,7 +138,7 @@ PROCESSOR_BLOCK_ROWS, PROCESSOR_TILE_ROWS = 4096, 512
 RECORDED_UP_TO = 65_536
 
 FUSED_FROM = 4096**2
-"""Pairs from which one kernel a tile is faster than steps."""
+"""Pairs from which one kernel per tile is faster than steps."""
 
 FUSED_TILE_ROWS = 16_384
 """Records on each side of a fused tile: so many that handing out tiles takes no time, so few that its sums fit."""

@@ -121,27 +121,27 @@ def _beats(one: tuple[float, float], other: tuple[float, float]) -> bool:
 
 
 def hypervolumes(
-    by_split: Mapping[str, Sequence[Rows]], *, utility: str, fairness: str, ours: str = "ifair-b"
+    methods: Mapping[str, Sequence[Rows]], *, utility: str, fairness: str, ours: str = "ifair-b"
 ) -> dict[str, Any]:
     """The hypervolume of every method's front, and ours compared with each of the others.
 
     Of every method and split there are the rows of all settings, each with ``setting``, ``validation`` and ``test``.
-    Methods that differ after a comma only (``"fair, p = 0.5"``) are one method with several settings.
 
     For each reference: ``reference`` (its point), ``methods`` (mean and spread over splits with all settings),
     ``settings`` (their number), ``by_settings`` (by method and number of settings, drawn at random, the mean and
     spread), ``comparisons`` (ours against each of the others at the number of settings that both have, which is
     ``compared_at``) and ``best_rival``, the one that is no iFair and does best against ours in these.
     """
-    methods = _pool_methods(by_split)
     references = {"coin": {utility: COIN[utility], fairness: COIN[fairness]}}
     if "full" in methods:
         reached = [row["validation"][fairness] for rows in methods["full"] for row in rows]
         references["full_data"] = {utility: COIN[utility], fairness: float(np.mean(reached))}
-    return {name: _above(methods, point, ours) for name, point in references.items()}
+    return {name: _measure_volumes(methods, point, ours) for name, point in references.items()}
 
 
-def _above(methods: Mapping[str, Sequence[Rows]], reference: Mapping[str, float], ours: str) -> dict[str, Any]:
+def _measure_volumes(
+    methods: Mapping[str, Sequence[Rows]], reference: Mapping[str, float], ours: str
+) -> dict[str, Any]:
     measures, corner = list(reference), list(reference.values())
     curves = {m: np.array([_average_curve(rows, measures, corner) for rows in splits]) for m, splits in methods.items()}
     n_ours = curves[ours].shape[1]
@@ -170,12 +170,3 @@ def _average_curve(rows: Rows, measures: Sequence[str], reference: Sequence[floa
     orders = [rng.permutation(len(rows)) for _ in range(ORDERS if len(rows) > 1 else 1)]
     curves = [volume_curves([rows[i] for i in order], measures, reference)[1] for order in orders]
     return np.asarray(np.mean(curves, axis=0))
-
-
-def _pool_methods(by_split: Mapping[str, Sequence[Rows]]) -> dict[str, list[list[Mapping[str, Any]]]]:
-    pooled: dict[str, list[list[Mapping[str, Any]]]] = {}
-    for name, splits in by_split.items():
-        together = pooled.setdefault(name.partition(",")[0], [[] for _ in splits])
-        for rows, more in zip(together, splits):
-            rows.extend(more)
-    return pooled

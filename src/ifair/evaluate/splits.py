@@ -78,7 +78,7 @@ class Part:
     def points(self) -> Points:
         """The people as their similarity sees them."""
         if self.similarity is None:
-            return Points.of_columns(self.may_count)
+            return Points.from_columns(self.may_count)
         return self.similarity.embed(self.records.frame)
 
     @cached_property

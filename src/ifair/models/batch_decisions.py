@@ -78,7 +78,7 @@ class BatchDecisions:
         chosen = bool(self.selected[person])
         verdict = "selected" if chosen else "not selected"
         text = f"{self._label(person)} is {verdict}: model score {self.model_scores[person]:.3f}"
-        near = self._alike(person)
+        near = self._find_alike(person)
         changed = bool(np.isin(person, self.changed))
         alone = f"; the model alone would {'not ' if chosen else ''}have selected them" if changed else ""
         if len(near) == 0:
@@ -115,7 +115,7 @@ class BatchDecisions:
         reasons = [self.explain(int(person), most) for person in self.changed]
         return everybody[["selected", "score", "model_score"]].assign(explanation=reasons)
 
-    def _alike(self, person: int) -> NDArray[np.intp]:
+    def _find_alike(self, person: int) -> NDArray[np.intp]:
         """Whoever the person is compared with: their peers, the nearest first, and then those whose peer they are."""
         own = self.peers.indices[person]
         own = own[own >= 0]

@@ -292,7 +292,7 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        DataFrame with one row a prototype
+        DataFrame with one row per prototype
             ``share``, its part of the population, then the attributes; largest share first.
 
         Notes
@@ -302,7 +302,7 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
         that a prototype stands for.
         """
         check_is_fitted(self)
-        return self._readable(self.prototypes_, range(len(self.prototypes_)), encoder, {"share": self.shares_})
+        return self._make_readable(self.prototypes_, range(len(self.prototypes_)), encoder, {"share": self.shares_})
 
     def archetypes(self, X: Any, encoder: Encoder | None = None) -> pd.DataFrame:
         """Whom each prototype stands for: the average of the records that have most of it.
@@ -316,7 +316,7 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        DataFrame with one row a prototype that some record has most of
+        DataFrame with one row per prototype that some record has most of
             ``share``, the mean membership; ``followers``, how many records have more of this prototype than of any
             other; then the mean of every number, and the most frequent category, among them. Largest share first.
         """
@@ -326,9 +326,9 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
         followed = np.unique(strongest)
         means = np.stack([records[strongest == k].mean(axis=0) for k in followed])
         counts = np.bincount(strongest, minlength=U.shape[1])[followed]
-        return self._readable(means, followed, encoder, {"share": U.mean(axis=0)[followed], "followers": counts})
+        return self._make_readable(means, followed, encoder, {"share": U.mean(axis=0)[followed], "followers": counts})
 
-    def _readable(
+    def _make_readable(
         self, rows: NDArray[np.floating[Any]], numbers: Iterable[int], encoder: Encoder | None, first: dict[str, Any]
     ) -> pd.DataFrame:
         """Rows in the columns fitted on, as a table that begins with the columns ``first``, sorted by share."""

@@ -39,7 +39,7 @@ class Number:
     digits: int = 2
 
     @classmethod
-    def of(cls, spread: Mapping[str, Any], paper: float | None = None, digits: int = 2) -> "Number":
+    def from_spread(cls, spread: Mapping[str, Any], paper: float | None = None, digits: int = 2) -> "Number":
         """From ``mean``, ``sd`` and ``n`` as results have them."""
         return cls(spread["mean"], spread["sd"] if spread["n"] > 1 else None, paper, digits)
 

@@ -17,7 +17,7 @@ from ifair.results import Results, Run, Source
 def empty_results() -> Results:
     """Results of nothing, with the paper's numbers beside them, so that a page needs nothing but this file."""
     paper = {"classification": CLASSIFICATION, "ranking": RANKING, "sensitivity": SENSITIVITY}
-    return {"format": "ifair-reproduce", "version": 2, "runs": {}, "experiments": {}, "paper": paper}
+    return {"format": "ifair-reproduce", "version": 3, "runs": {}, "experiments": {}, "paper": paper}
 
 
 def drop_missing(profile: Profile, *, needed: bool) -> tuple[Profile, list[str]]:

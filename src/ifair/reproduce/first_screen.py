@@ -104,7 +104,7 @@ def _tell_fits(results: Results) -> list[Line]:
     if parts:
         said = (
             " (means, protected weights held at 0 and their columns not reconstructed, Euclidean distances between "
-            "pairs, a start along principal components), tuned for the best harmonic mean, less the full data: "
+            "pairs, a start along principal components), under the balanced rule, less the full data: "
             f"{'; '.join(parts)}."
         )
         lines.append((Strong("What we would rather use"), said))

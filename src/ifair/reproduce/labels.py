@@ -1,5 +1,7 @@
 """How methods, datasets, measures and rules are called on the page, and how they are drawn."""
 
+import re
+
 from ifair.report.blocks import Line, Strong
 from ifair.report.pictures import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY
 
@@ -23,6 +25,19 @@ DATASETS = {"compas": "COMPAS", "census": "Census", "credit": "Credit", "xing": 
 RULES = {"most_useful": "most useful", "fairest": "fairest", "balanced": "balanced"}
 """The paper calls them "max utility", "max fairness" and "optimal"."""
 
+FAMILIES = {
+    "penalty": "masked, penalty tuned",
+    "components": "masked, principal components",
+    "leaves": "masked, boosted trees tuned",
+    "voters": "masked, nearest neighbours vote",
+    "prototypes": "iFair, protected weights frozen",
+    "consistent": "consistent decisions",
+    "glif": "GLIF (squared)",
+    "newcomers": "consistent, one at a time",
+}
+"""Of scores, which consistent decisions are compared with."""
+
+READINGS = {"home-type-51": "home type, at least 51 listings"}
 MODELS = {"boosting": "gradient boosting", "neighbours": "nearest neighbours", "pairwise": "pairwise ranking"}
 COLUMNS = {
     "classification": ("AUC", "AUC_of_scores", "yNN", "EqOpp", "Parity"),
@@ -32,9 +47,44 @@ COLUMNS = {
 
 
 def method(name: str) -> str:
-    """A method's name in words; FA*IR's is followed by its p."""
-    first, comma, rest = name.partition(",")
-    return METHODS.get(first, (first,))[0] + comma + rest
+    """A method's name in words; FA*IR's is followed by its p.
+
+    Examples
+    --------
+    >>> method("svd-masked"), method("fair"), method("fair-0.5-unadjusted")
+    ('SVD-masked', 'FA*IR', 'FA*IR, p = 0.5, unadjusted')
+    """
+    base = find_base(name)
+    p, _, further = name.removeprefix(base).removeprefix("-").partition("-")
+    return ", ".join([METHODS.get(base, (base,))[0], *([f"p = {p}"] if p else []), *([further] if further else [])])
+
+
+def find_base(name: str) -> str:
+    """The method that a key is of: ``"fair-0.5"`` is FA*IR at one p."""
+    return "fair" if name.startswith("fair-") else name
+
+
+def family(name: str) -> str:
+    """A family of scores in words; that of a post-processing, such as ``"glif-linear"``, names the model inside."""
+    kind, _, inner = name.partition("-")
+    return FAMILIES[kind] + (f", {inner}" if inner else "")
+
+
+def variant(name: str) -> str:
+    """A variant of iFair, or a mark to beat, in words.
+
+    Examples
+    --------
+    >>> variant("p-1"), variant("frozen+unprotected_utility"), variant("k-means++_starts")
+    ('p = 1', 'frozen, unprotected utility', 'k-means++ starts')
+    """
+    alone = r"(?<!\+)\+(?!\+)"  # the two of k-means++ are part of a name
+    return re.sub(r"^p-", "p = ", re.sub(alone, ", ", name)).replace("_", " ")
+
+
+def reading(name: str) -> str:
+    """What was ranked, or which listings together, in words."""
+    return READINGS.get(name, name.replace("-", " "))
 
 
 def dataset(name: str) -> str:
@@ -70,5 +120,5 @@ def digits(name: str) -> int:
 
 def style(name: str) -> tuple[str, str]:
     """Colour and marker of a method, a grey dot for one that has none."""
-    _, colour, marker = METHODS.get(name.partition(",")[0], ("", GREY, "."))
+    _, colour, marker = METHODS.get(find_base(name), ("", GREY, "."))
     return colour, marker

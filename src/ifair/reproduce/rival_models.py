@@ -90,7 +90,7 @@ def train_sensei(
         from inFairness.fairalgo import SenSeI
 
     records, labels = torch.tensor(X, dtype=torch.float32), torch.tensor(np.asarray(y, dtype=np.int64))
-    with _reproducible(torch, seed):
+    with _fix_randomness(torch, seed):
         inputs, outputs = SensitiveSubspaceDistance(), SquaredEuclideanDistance()
         inputs.fit(torch.tensor(find_sensitive_directions(X, protected, seed).T, dtype=torch.float32))
         outputs.fit(num_dims=2)
@@ -125,7 +125,7 @@ def train_sensei(
 
 
 @contextmanager
-def _reproducible(torch: Any, seed: int) -> Iterator[None]:
+def _fix_randomness(torch: Any, seed: int) -> Iterator[None]:
     """Random numbers from this seed and sums by one thread, in here only."""
     threads = torch.get_num_threads()
     with torch.random.fork_rng(devices=[]):

@@ -7,15 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.decomposition import TruncatedSVD
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import Pipeline
 
-from ifair.evaluate.candidates import EUCLIDEAN, Candidate
+from ifair.evaluate.candidates import EUCLIDEAN, Candidate, make_model
 from ifair.evaluate.splits import Part, Split
-from ifair.evaluate.training import fit_representations, model_scores
+from ifair.evaluate.training import fit_model, fit_representations, model_scores
 from ifair.graph import NeighbourIndex, neighbour_graph, newcomer_scores, smooth
 from ifair.reproduce.case import Case
 
@@ -34,16 +31,6 @@ LEAVES = (2, 3, 4, 6, 8, 12, 16, 31)
 PROTOTYPES = tuple((k, share) for k in (5, 10, 20, 30) for share in (0.1, 0.9))
 POST = ("consistent", "glif", "newcomers")
 """Post-processing: total variation of a batch, its squared sibling (Petersen et al. 2021), and people one at a time."""
-NAMES = {
-    "penalty": "masked, penalty tuned",
-    "components": "masked, principal components",
-    "leaves": "masked, boosted trees tuned",
-    "voters": "masked, nearest neighbours vote",
-    "prototypes": "iFair, protected weights frozen",
-    "consistent": "consistent decisions",
-    "glif": "GLIF (squared)",
-    "newcomers": "consistent, one at a time",
-}
 MOST_LEARNED_FROM = 1500
 """People at most whom iFair's prototypes are learned from, drawn at random; models on top learn from all."""
 LARGE = {"pairs": 100, "n_restarts": 1, "max_iter": 300}
@@ -71,17 +58,16 @@ class ScoreFamilies:
         for C, score in zip(PENALTIES, self._linear):
             yield "penalty", {"C": C}, self._held_out(score)
         train = self.parts.train
-        for k in COMPONENTS:
-            svd = TruncatedSVD(min(k, train.may_count.shape[1]), random_state=self.case.seed).fit(train.may_count)
-            yield "components", {"K": k}, self._held_out(self._fit_on(svd.transform))
+        reduced = [Candidate("svd-masked", {"K": k}) for k in COMPONENTS]
+        for k, steps in zip(COMPONENTS, fit_representations(reduced, train, self.case.seed, {})):
+            yield "components", {"K": k}, self._held_out(self._fit_on(self._make_linear(), steps))
         for leaves, score in zip(LEAVES, self._trees):
             yield "leaves", {"leaves": leaves}, self._held_out(score)
         for k in VOTERS:
             votes = [train.y[near[:, :k]].mean(axis=1) for near in self._voters]
             yield "voters", {"k": k}, votes
         for (k, share), steps in zip(PROTOTYPES, self._fit_prototypes()):
-            score = self._fit_on(steps.transform, encoded=True)
-            yield "prototypes", {"K": k, "share": share}, self._held_out(score)
+            yield "prototypes", {"K": k, "share": share}, self._held_out(self._fit_on(self._make_linear(), steps))
         yield from self._smooth_scores()
 
     @cached_property
@@ -91,8 +77,8 @@ class ScoreFamilies:
         train, validation, task = self.parts.train, self.parts.validation, self.parts.task
         best = int(np.argmax([self.utility(validation, score(validation)) for score in self._linear]))
         fitted = {
-            "linear": (self._linear[best], _make_linear(task, PENALTIES[best])),
-            "boosting": (self._trees[-1], _make_booster(task, self.case.seed, LEAVES[-1])),
+            "linear": (self._linear[best], self._make_linear(PENALTIES[best])),
+            "boosting": (self._trees[-1], self._make_booster(LEAVES[-1])),
         }
         width = np.ptp(train.y) or 1.0 if task == "ranking" else 1.0
         scored: dict[str, tuple[list[Floats], Floats]] = {}
@@ -124,11 +110,11 @@ class ScoreFamilies:
 
     @cached_property
     def _linear(self) -> list[Score]:
-        return [self._fit_on(None, _make_linear(self.parts.task, C)) for C in PENALTIES]
+        return [self._fit_on(self._make_linear(C)) for C in PENALTIES]
 
     @cached_property
     def _trees(self) -> list[Score]:
-        return [self._fit_on(None, _make_booster(self.parts.task, self.case.seed, leaves)) for leaves in LEAVES]
+        return [self._fit_on(self._make_booster(leaves)) for leaves in LEAVES]
 
     @cached_property
     def _voters(self) -> list[NDArray[np.intp]]:
@@ -147,26 +133,24 @@ class ScoreFamilies:
             train = replace(train, records=train.records.take(rows), X=train.X.iloc[rows], rows=train.rows[rows])
         return fit_representations(candidates, train, self.case.seed, solver)
 
-    def _fit_on(self, transform: Callable[[Any], Any] | None, model: Any = None, *, encoded: bool = False) -> Score:
-        """A model of represented people, by default the linear one with its usual penalty; gives scores of a part."""
+    def _fit_on(self, model: Any, steps: Pipeline | None = None) -> Score:
+        """A model of represented people, or of masked data as they are; gives scores of a part."""
 
         def represent(part: Part) -> Any:
-            X = part.X if encoded else part.may_count
-            return X if transform is None else np.asarray(transform(X))
+            return part.may_count if steps is None else steps.transform(part.X)
 
         train, task = self.parts.train, self.parts.task
-        fitted = (_make_linear(task, 1.0) if model is None else model).fit(represent(train), train.y)
+        fitted = fit_model(model, represent(train), train)
         return lambda part: model_scores(fitted, represent(part), task)
 
     def _held_out(self, score: Score) -> list[Floats]:
         return [score(self.parts.validation), score(self.parts.test)]
 
+    def _make_linear(self, C: float = 1.0) -> Any:
+        # The penalty of rankings is 1 / C here, and half of that where candidates are trained.
+        C = C if self.parts.task == "classification" else C / 2
+        return make_model("linear", self.parts.task, self.case.seed, C)
 
-def _make_linear(task: str, C: float) -> Any:
-    return LogisticRegression(C=C, max_iter=2000) if task == "classification" else Ridge(1.0 / C)
-
-
-def _make_booster(task: str, seed: int, leaves: int) -> Any:
-    kind = HistGradientBoostingClassifier if task == "classification" else HistGradientBoostingRegressor
-    # As many trees for large tables as for small ones.
-    return kind(max_leaf_nodes=leaves, max_iter=100, learning_rate=0.06, early_stopping=False, random_state=seed)
+    def _make_booster(self, leaves: int) -> Any:
+        model = make_model("boosting", self.parts.task, self.case.seed)
+        return model.set_params(max_leaf_nodes=leaves, learning_rate=0.06)

@@ -79,11 +79,21 @@ def summarise_splits(by_split: Mapping[str, Sequence[Rows]], *, utility: str, ou
         },
         "comparisons": {rule: _compare_chosen(by_method, ours) for rule, by_method in chosen.items()},
         "points": {method: _average_points(splits) for method, splits in by_split.items()},
-        "hypervolume": hypervolumes(by_split, utility=utility, fairness=FAIRNESS, ours=ours),
+        "hypervolume": hypervolumes(_pool_methods(by_split), utility=utility, fairness=FAIRNESS, ours=ours),
     }
     if OURS in by_split:
         summary["comparisons_of_ours"] = _compare_chosen(chosen["balanced"], OURS)
     return summary
+
+
+def _pool_methods(by_split: Mapping[str, Sequence[Rows]]) -> dict[str, list[list[Mapping[str, Any]]]]:
+    """By method and split the rows of all settings, every p of FA*IR among those of FA*IR."""
+    pooled: dict[str, list[list[Mapping[str, Any]]]] = {}
+    for name, splits in by_split.items():
+        known = pooled.setdefault(labels.find_base(name), [[] for _ in splits])
+        for rows, more in zip(known, splits):
+            rows.extend(more)
+    return pooled
 
 
 def _compare_chosen(chosen: Mapping[str, Rows], ours: str) -> dict[str, dict[str, Comparison]]:
@@ -128,7 +138,7 @@ def compare_methods(
 
     return [
         Text(
-            "iFair-b less each rival, and below it ours less each rival, all tuned for the best harmonic mean: mean "
+            "iFair-b less each rival, and below it ours less each rival, all under the balanced rule: mean "
             "difference, 95 % interval and, with splits enough, the p-value of the corrected resampled t-test after "
             f"Holm{more}."
         ),
@@ -163,7 +173,7 @@ def list_points(summary: TradeOff, utility: str) -> dict[str, NDArray[np.float64
     """
     found: dict[str, list[list[float]]] = {}
     for method, points in summary["points"].items():
-        place = found.setdefault("fair" if method.startswith("fair,") else method, [])
+        place = found.setdefault(labels.find_base(method), [])
         place += [[point["test"][utility], point["test"][FAIRNESS]] for point in points]
     return {method: np.asarray(points, dtype=np.float64).reshape(-1, 2) for method, points in found.items()}
 
@@ -243,7 +253,7 @@ def describe_volumes(results: Results) -> list[Block]:
 
 
 def _tabulate_volumes(found: Mapping[str, Any]) -> list[list[str]]:
-    """A row a method, a column for every number of settings that several methods have or one ends at."""
+    """One row per method, one column for every number of settings that several methods have or one ends at."""
     sizes = sorted({int(size) for by in found["by_settings"].values() for size in by})
     rows = [["settings", *map(str, sizes)]]
     for method, by in found["by_settings"].items():

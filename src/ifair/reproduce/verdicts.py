@@ -53,4 +53,4 @@ def format_p(p: float | None) -> str:
 
 def format_spread(spread: Spread, digits: int = 2) -> str:
     """``0.71 ± 0.02``."""
-    return Number.of(spread, digits=digits).ours
+    return Number.from_spread(spread, digits=digits).ours

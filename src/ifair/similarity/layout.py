@@ -120,7 +120,7 @@ class Layout:
         for i, unit in enumerate(self.units):
             if unit.kind != "number":
                 coordinates[:, self.columns == i], present[:, i] = unit.embed(people.iloc[:, i])
-        return Points.of(coordinates * self._roots, present, self.gaps, self.columns)
+        return Points.from_coordinates(coordinates * self._roots, present, self.gaps, self.columns)
 
     def embed_cells(self, cells: list[list[Any]]) -> Points | None:
         """A few people by their cells, one for every attribute; the same points as by columns.

@@ -85,7 +85,7 @@ class Points:
     columns: NDArray[np.intp]  # (n_columns,): the attribute of every column
 
     @classmethod
-    def of(
+    def from_coordinates(
         cls,
         coordinates: NDArray[np.float64],
         present: NDArray[np.bool_],
@@ -110,12 +110,12 @@ class Points:
     @cached_property
     def search(self) -> Reference:
         """What a search of people without gaps among these, without gaps, needs."""
-        return Reference.of(self.coordinates, self.columns)
+        return Reference.from_records(self.coordinates, self.columns)
 
     @cached_property
     def search_with_gaps(self) -> "SearchWithGaps":
         """What a search of anybody among these needs."""
-        copies = Copies.of(np.hstack([self.coordinates, self.present]))
+        copies = Copies.from_records(np.hstack([self.coordinates, self.present]))
         return SearchWithGaps(copies, self[copies.firsts])
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
@@ -136,10 +136,10 @@ class Points:
         return np.maximum(squared, 0.0, out=squared)
 
     @classmethod
-    def of_columns(cls, columns: NDArray[np.float64]) -> "Points":
+    def from_columns(cls, columns: NDArray[np.float64]) -> "Points":
         """Points whose columns are attributes without weights and gaps: Euclidean distances."""
         width = columns.shape[1]
-        return cls.of(columns, np.ones(columns.shape, dtype=bool), np.zeros(width), np.arange(width))
+        return cls.from_coordinates(columns, np.ones(columns.shape, dtype=bool), np.zeros(width), np.arange(width))
 
     def squared_differences(
         self, others: "Points", row: NDArray[np.intp], other: NDArray[np.intp]
@@ -246,7 +246,7 @@ class SearchWithGaps:
     def scan(self) -> Scan:
         """For searches for few."""
         there = self.distinct
-        return Scan.of(there.coordinates, there.columns, there.present, there.gaps)
+        return Scan.from_records(there.coordinates, there.columns, there.present, there.gaps)
 
     def nearest(self, people: Points, k: int) -> tuple[Indices, Array]:
         """The k nearest of each, and their squared distances."""

@@ -218,10 +218,7 @@ class Similarity(BaseEstimator):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data that :meth:`from_dict` rebuilds it of; fitted, with what was learned (not of reading "paper")."""
-        data: dict[str, Any] = {
-            name: dict(value) if isinstance(value, Mapping) else list(value) if isinstance(value, tuple) else value
-            for name, value in self.get_params().items()
-        }
+        data: dict[str, Any] = {name: _make_plain(value) for name, value in self.get_params().items()}
         if hasattr(self, "units_"):
             reach = None if np.isinf(self.caliper_) else self.caliper_
             data["learned"] = {"attributes": list(self.attributes_), "units": self.units_, "caliper": reach}
@@ -289,7 +286,9 @@ class Similarity(BaseEstimator):
             for i, positions in enumerate(owner):
                 columns[positions] = i
             present = np.ones((len(counted), len(self.attributes_)), dtype=bool)
-            return Points.of(encoded.to_numpy() * np.sqrt(weights)[columns], present, np.zeros(len(weights)), columns)
+            return Points.from_coordinates(
+                encoded.to_numpy() * np.sqrt(weights)[columns], present, np.zeros(len(weights)), columns
+            )
         return self._layout().embed(counted)
 
     def _layout(self) -> Layout:
@@ -349,3 +348,12 @@ def make_similarity(
     if isinstance(given.categorical, str) and not isinstance(categorical, str):
         given = clone(given).set_params(categorical=[name for name in categorical if name not in hidden] or "auto")
     return clone(given).set_params(protected=hidden)
+
+
+def _make_plain(value: Any) -> Any:
+    """Lists for tuples and arrays, and numbers of Python for those of NumPy."""
+    if isinstance(value, Mapping):
+        return {name: _make_plain(one) for name, one in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    return [_make_plain(one) for one in value] if isinstance(value, tuple | list) else value

@@ -61,7 +61,7 @@ function showComparison(data, now) {
   fill("compare", table("Small print: 95 % intervals. Better and worse are said only where the interval of the difference, on the same people, excludes zero.", head, rows));
 }
 
-/** One row a point: what it is in full, and its numbers. */
+/** One row per point: what it is in full, and its numbers. */
 function showPoints(data, now, choose) {
   const amount = amountWriter(data);
   const estimate = (one) => (one ? withRange(num(one.estimate), one.low, one.high, writeNumber(2)) : "–");

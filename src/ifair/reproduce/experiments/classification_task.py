@@ -73,7 +73,7 @@ def section(found: Any, results: Results) -> list[Block]:
 
 
 def draw(found: Any, results: Results) -> Figures:
-    """Where fits collapse, and one picture a dataset."""
+    """Where fits collapse, and one picture per dataset."""
     drawn = {"collapse": tradeoff.draw_collapse(found)}
     for dataset, summary in found.items():
         points = [
@@ -97,7 +97,9 @@ def tabulate(results: Results, dataset: str) -> Table:
         rows.append([Strong(title), *("" for _ in MEASURES)])
         for method in methods:
             by, test = printed.get(method, {}).get(dataset, {}), summary["rules"][rule][method]["test"]
-            rows.append([labels.method(method), *(Number.of(test[measure], by.get(measure)) for measure in MEASURES)])
+            rows.append(
+                [labels.method(method), *(Number.from_spread(test[measure], by.get(measure)) for measure in MEASURES)]
+            )
 
     fixed = [method for method, points in summary["points"].items() if not points[0]["setting"]]
     add("untuned", "balanced", fixed, paper["baseline"])
@@ -116,7 +118,7 @@ def judge(found: Any, results: Results) -> list[Finding]:
     return [
         *judge_claim(
             "iFair treats similar people more alike than the full data do, at a small loss of utility.",
-            "Tuned for the best harmonic mean, yNN of iFair-b is clearly above that of the full data, and its mean AUC "
+            "Under the balanced rule, yNN of iFair-b is clearly above that of the full data, and its mean AUC "
             "no further below than in the paper's own table.",
             [
                 tradeoff.compare_with(
@@ -127,7 +129,7 @@ def judge(found: Any, results: Results) -> list[Finding]:
         ),
         *judge_claim(
             "Masking protected attributes or SVD leaves much unfairness in the data that iFair takes away.",
-            "Tuned for the best harmonic mean, yNN of iFair-b is clearly above that of the rival.",
+            "Under the balanced rule, yNN of iFair-b is clearly above that of the rival.",
             [
                 tradeoff.compare_with(dataset, summary, rival, "AUC", slack=None)
                 for dataset, summary in found.items()
@@ -136,7 +138,7 @@ def judge(found: Any, results: Results) -> list[Finding]:
         ),
         *judge_claim(
             "iFair beats LFR on individual fairness, with utility on a par or better.",
-            "Tuned for the best harmonic mean, yNN of iFair-b is clearly above that of LFR, and its mean AUC no more "
+            "Under the balanced rule, yNN of iFair-b is clearly above that of LFR, and its mean AUC no more "
             f"than {ON_PAR} below.",
             [tradeoff.compare_with(dataset, summary, "lfr", "AUC", slack=ON_PAR) for dataset, summary in found.items()],
         ),
@@ -149,8 +151,7 @@ def judge(found: Any, results: Results) -> list[Finding]:
         ),
         *judge_claim(
             "Group fairness improves as well, by more than ten percentage points, although it is no goal of iFair.",
-            f"Tuned for the best harmonic mean, the mean of iFair-b is more than {GAIN:.2f} above that of the full "
-            "data.",
+            f"Under the balanced rule, the mean of iFair-b is more than {GAIN:.2f} above that of the full data.",
             [
                 _judge_group_fairness(dataset, summary, name)
                 for dataset, summary in found.items()

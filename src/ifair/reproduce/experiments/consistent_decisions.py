@@ -27,7 +27,7 @@ from ifair.report.pictures import add_legend, light_grid, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, prepare
 from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Unit, for_each_dataset, make_unit
-from ifair.reproduce.score_families import NAMES, POST, STRENGTHS, ScoreFamilies
+from ifair.reproduce.score_families import POST, STRENGTHS, ScoreFamilies
 from ifair.reproduce.tradeoff import find_front
 from ifair.reproduce.verdicts import NO, YES, format_difference
 from ifair.results import Results
@@ -167,13 +167,15 @@ def calibration_error(y: Floats, chances: Floats, bins: int = 10) -> float:
 def summarise(found: list[Any]) -> dict[str, Any]:
     """Hypervolumes over splits by plane and family (``volumes``), and the settings' ``points``, means over
     the test parts; how far ours is ``ahead`` of the best rival; and what smoothing does to people (``effects``)."""
-    sample = next(iter(found[0]["rows"].values()))[0]["test"]
+    # In the files of units the model inside stands after a comma.
+    by_split = [{family.replace(", ", "-"): rows for family, rows in one["rows"].items()} for one in found]
+    sample = next(iter(by_split[0].values()))[0]["test"]
     planes = ("ranking",) if "MAP" in sample else ("labels", "thresholds", "ranks")
     volumes, ahead, points = {}, {}, {}
     for plane in planes:
         measures = PLANES[plane]
-        least = [REFERENCES.get(plane) or (0.0, one["rows"]["penalty"][-1]["test"]["yNN"]) for one in found]
-        by_family = {f: [_rows_of_plane(one["rows"][f], plane) for one in found] for f in found[0]["rows"]}
+        least = [REFERENCES.get(plane) or (0.0, one["penalty"][-1]["test"]["yNN"]) for one in by_split]
+        by_family = {f: [_rows_of_plane(one[f], plane) for one in by_split] for f in by_split[0]}
         measured = {
             family: [100 * front_volume(rows, measures, corner) for rows, corner in zip(splits, least)]
             for family, splits in by_family.items()
@@ -219,9 +221,9 @@ def _compare_families(measured: Mapping[str, Sequence[float]]) -> dict[str, Any]
     """Our best family (by its mean) against the best rival of each kind, split by split."""
 
     def best(kinds: Sequence[str]) -> str:
-        return max((f for f in measured if f.partition(",")[0] in kinds), key=lambda f: float(np.mean(measured[f])))
+        return max((f for f in measured if f.partition("-")[0] in kinds), key=lambda f: float(np.mean(measured[f])))
 
-    ours, rival = best(("consistent",)), best([f for f in NAMES if f not in POST])
+    ours, rival = best(("consistent",)), best([f for f in labels.FAMILIES if f not in POST])
     glif, newcomers = best(("glif",)), best(("newcomers",))
     mean = {family: float(np.mean(measured[family])) for family in (ours, rival, glif, newcomers)}
     enough = [ENOUGH * volume for volume in measured[ours]]
@@ -274,13 +276,8 @@ def _tabulate(chosen: Mapping[str, Mapping[str, Spread]]) -> list[list[str]]:
     rows = [["", *map(labels.dataset, chosen)]]
     for family in next(iter(chosen.values())):
         cells = [f"{by[family]['mean']:.1f} ± {by[family]['sd']:.1f}" for by in chosen.values()]
-        rows.append([_name_family(family), *cells])
+        rows.append([labels.family(family), *cells])
     return rows
-
-
-def _name_family(family: str) -> str:
-    kind, _, inner = family.partition(", ")
-    return NAMES[kind] + (f", {inner}" if inner else "")
 
 
 def _describe(dataset: str, ahead: Mapping[str, Any]) -> Line:
@@ -290,7 +287,7 @@ def _describe(dataset: str, ahead: Mapping[str, Any]) -> Line:
     by = {name: format_difference(one) for name, one in ahead["comparisons"].items()}
     return labels.line(
         dataset,
-        f": {times(ahead['ratio'])} times the best rival that is no post-processing, {_name_family(ahead['rival'])} "
+        f": {times(ahead['ratio'])} times the best rival that is no post-processing, {labels.family(ahead['rival'])} "
         f"({by[ahead['rival']]}), {times(ahead['ratio_to_glif'])} times GLIF ({by[ahead['glif']]}); one by one "
         f"{times(ahead['newcomers_to_batch'])} times a batch (less {ENOUGH:g} times the batch: "
         f"{format_difference(ahead['newcomers_above_enough'])}).",
@@ -340,10 +337,10 @@ def draw(found: Any, results: Results) -> Figures:
         for axes, (plane, points) in zip(panels, one["points"].items()):
             light_grid(axes)
             volumes = one["volumes"][plane]
-            for number, kind in enumerate(NAMES):
-                family = max((f for f in points if f.partition(",")[0] == kind), key=lambda f: volumes[f]["mean"])
+            for number, kind in enumerate(labels.FAMILIES):
+                family = max((f for f in points if f.partition("-")[0] == kind), key=lambda f: volumes[f]["mean"])
                 front, line = find_front(np.asarray(points[family])), "o-" if kind in POST else "s--"
-                axes.plot(*front.T, line, color=f"C{number}", markersize=4, linewidth=1.2, label=NAMES[kind])
+                axes.plot(*front.T, line, color=f"C{number}", markersize=4, linewidth=1.2, label=labels.FAMILIES[kind])
             axes.set_title(plane, fontsize=9)
             axes.set_xlabel(PLANES[plane][0].replace("_", " "))
             axes.set_ylabel(PLANES[plane][1].replace("_", " "))

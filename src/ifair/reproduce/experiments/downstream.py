@@ -15,7 +15,7 @@ from ifair.results import Results
 METHODS = ("full", "masked", "svd-masked", "ifair-b", "ifair-plus")
 ABOUT = """
 Beyond the paper, which calls its representation application-agnostic: every representation is tuned once, with the
-paper's model (the first of each dataset; best harmonic mean on validation), and then handed to models that had no say
+paper's model (the first of each dataset; balanced on validation), and then handed to models that had no say
 in it. All numbers are means over the splits on test.
 """.strip()
 
@@ -47,7 +47,7 @@ def summarise(records: Records) -> dict[str, Any]:
 
 
 def section(found: Any, results: Results) -> list[Block]:
-    """One table a task, and what it says; nothing where the experiment was not run."""
+    """One table per task, and what it says; nothing where the experiment was not run."""
     blocks: list[Block] = []
     for task, utility in UTILITY.items():
         if found.get(task):
@@ -62,7 +62,7 @@ def section(found: Any, results: Results) -> list[Block]:
 
 
 def _tabulate_overview(datasets: Mapping[str, Any], task: str) -> list[list[str]]:
-    """One row a dataset and model, one column a representation."""
+    """One row per dataset and model, one column per representation."""
     utility = UTILITY[task]
     methods = list(next(iter(next(iter(datasets.values())).values())))
     rows = [["dataset", "model", *map(labels.method, methods)]]
@@ -90,7 +90,7 @@ def _tabulate_details(dataset: str, models: Mapping[str, Any], task: str) -> lis
     rows: list[list[Line]] = [["model", "representation", *map(labels.measure, measures)]]
     for model, by_method in models.items():
         for method, found in by_method.items():
-            cells = [Number.of(found[name], digits=labels.digits(name)) for name in measures]
+            cells = [Number.from_spread(found[name], digits=labels.digits(name)) for name in measures]
             rows.append([labels.model(model, task), labels.method(method), *cells])
     return [Text(f"{labels.dataset(dataset)}, mean ± standard deviation:"), Table(rows)]
 

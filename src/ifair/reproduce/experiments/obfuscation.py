@@ -64,7 +64,10 @@ def section(found: Any, results: Results) -> list[Block]:
     for dataset, methods in found.items():
         label = labels.dataset(dataset)
         for method, by in methods.items():
-            cells = [Number.of(by["majority"]), *(Number.of(by[name][measure]) for name, measure in columns)]
+            cells = [
+                Number.from_spread(by["majority"]),
+                *(Number.from_spread(by[name][measure]) for name, measure in columns),
+            ]
             rows.append([label, labels.method(method), *cells])
             label = ""
     return [
@@ -85,7 +88,7 @@ def section(found: Any, results: Results) -> list[Block]:
 
 
 def draw(found: Any, results: Results) -> Figures:
-    """Grouped bars, one panel an adversary."""
+    """Grouped bars, one panel per adversary."""
     figure = new_figure(5.2)
     panels = figure.subplots(len(ADVERSARIES), 1, sharex=True, sharey=True)
     methods = list(dict.fromkeys(method for by in found.values() for method in by))

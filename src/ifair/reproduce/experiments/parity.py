@@ -70,14 +70,16 @@ def section(found: Any, results: Results) -> list[Block]:
     for dataset, by in found.items():
         rows: list[list[Any]] = [["p", *map(labels.measure, (*MEASURES, "percent_held"))]]
         for p, test in [("without", by["without"]), *((f"{row['p']:g}", row["test"]) for row in by["rows"])]:
-            cells = [Number.of(test[name], digits=labels.digits(name)) for name in MEASURES]
-            rows.append([p, *cells, Number.of(test["percent_held"], digits=1) if "percent_held" in test else ""])
+            cells = [Number.from_spread(test[name], digits=labels.digits(name)) for name in MEASURES]
+            rows.append(
+                [p, *cells, Number.from_spread(test["percent_held"], digits=1) if "percent_held" in test else ""]
+            )
         blocks += [Heading(labels.dataset(dataset), 3), Table(rows)]
     return blocks
 
 
 def draw(found: Any, results: Results) -> Figures:
-    """One panel a measure, one line a dataset."""
+    """One panel per measure, one line per dataset."""
     figure = new_figure(3.2)
     for axes, measure in zip(figure.subplots(1, len(MEASURES)), MEASURES):
         light_grid(axes)

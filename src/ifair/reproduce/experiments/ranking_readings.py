@@ -32,12 +32,12 @@ HELD_OUT = {
     QUERIES: "two thirds of the queries held out",
 }
 VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
-    "xing": {"raw score": {"scale": "none"}, "scaled score": {"scale": "unit-variance"}},
+    "xing": {"raw-score": {"scale": "none"}, "scaled-score": {"scale": "unit-variance"}},
     "airbnb": {
-        "home type": {},
-        "home type, at least 51 listings": {"smallest_query": 51},
-        "room type": {"query_by": ["city", "neighbourhood", "room_type"]},
-        "home and room type": {"query_by": ["city", "neighbourhood", "home_type", "room_type"]},
+        "home-type": {},
+        "home-type-51": {"smallest_query": 51},
+        "room-type": {"query_by": ["city", "neighbourhood", "room_type"]},
+        "home-and-room-type": {"query_by": ["city", "neighbourhood", "home_type", "room_type"]},
     },
 }
 """By dataset what may have been ranked by, or which listings together: options of its loader."""
@@ -107,7 +107,7 @@ def measure_readings(case: Case) -> list[dict[str, Any]]:
 
 def list_variants(dataset: str, held_out: str) -> dict[str, dict[str, Any]]:
     """The variants of a dataset by name; a split of queries depends on what they are, and knows only the first."""
-    variants = VARIANTS.get(dataset, {"as it is": {}})
+    variants = VARIANTS.get(dataset, {"as-it-is": {}})
     return dict(list(variants.items())[:1]) if dataset == "airbnb" and held_out == QUERIES else variants
 
 
@@ -152,7 +152,7 @@ def section(found: Any, results: Results) -> list[Block]:
             "The paper does not say how Xing's score is scaled, which listings of Airbnb are ranked together, which "
             "records are held out, and whose neighbours count. Below are the mean absolute differences between the "
             "paper's numbers and those of every reading, over all methods that the paper prints (FA*IR with corrected "
-            "significance), each tuned for the best harmonic mean of MAP and the yNN of the reading."
+            "significance), each under the balanced rule for MAP and the yNN of the reading."
         ),
     ]
     for dataset, readings in found.items():
@@ -168,7 +168,7 @@ def section(found: Any, results: Results) -> list[Block]:
 
 
 def _name(reading: Reading) -> str:
-    return f"{reading['variant']}, {HELD_OUT[reading['held_out']]}, {NEIGHBOURS[reading['neighbours']]}"
+    return f"{labels.reading(reading['variant'])}, {HELD_OUT[reading['held_out']]}, {NEIGHBOURS[reading['neighbours']]}"
 
 
 def measure_difference(reading: Reading, printed: Mapping[str, Mapping[str, float]], measure: str) -> float:
@@ -214,7 +214,7 @@ def _explain_numbers(readings: Sequence[Reading], printed: Mapping[str, Any]) ->
 
 def _find_nearest(reading: Reading, method: str, measure: str, printed: float) -> tuple[float, float]:
     """How far a reading is from a number of the paper, and its own; FA*IR has one with and one without correction."""
-    names = (method, f"{method}, unadjusted")
+    names = (method, f"{method}-unadjusted")
     values = [reading["methods"][name][measure]["mean"] for name in names if name in reading["methods"]]
     return min(((abs(value - printed), value) for value in values), default=(float("inf"), float("inf")))
 

@@ -116,7 +116,7 @@ def name_methods(by_method: Mapping[str, Mapping[int, Sequence[Any]]]) -> dict[s
             continue
         for rows in zip(*by_seed.values()):
             setting = rows[0]["setting"]
-            named[f"fair, p = {setting['p']}" + ", unadjusted" * ("adjust" in setting)] = [[row] for row in rows]
+            named[f"fair-{setting['p']}" + "-unadjusted" * ("adjust" in setting)] = [[row] for row in rows]
     return named
 
 
@@ -125,7 +125,7 @@ def section(found: Any, results: Results) -> list[Block]:
     blocks: list[Block] = [
         Heading("Ranking"),
         Text(
-            "Learned from a third of the queries, tuned on another for the best harmonic mean of MAP and yNN, measured "
+            "Learned from a third of the queries, tuned on another under the balanced rule, measured "
             "on the last. On Xing the job search is no attribute here: nobody who is judged has one that was seen "
             "before. yNN compares people with the ten nearest of their query, scores brought to 0..1 within it; yNN "
             "of all with the ten nearest of all, on one scale. Chance gives everybody the same score: that is what MAP "
@@ -153,7 +153,7 @@ def section(found: Any, results: Results) -> list[Block]:
 
 
 def draw(found: Any, results: Results) -> Figures:
-    """One picture a dataset."""
+    """One picture per dataset."""
     drawn = {}
     for dataset, summary in found.items():
         printed = results["paper"]["ranking"].get(dataset, {})
@@ -168,21 +168,23 @@ def tabulate(results: Results, dataset: str, methods: Sequence[str] = ()) -> Tab
     rows: list[list[Any]] = [["method", *map(labels.measure, COLUMNS)]]
     for method in methods or list_methods(results, dataset):
         printed = find_printed(results, dataset, method)
-        rows.append([labels.method(method), *(Number.of(found[method]["test"][m], printed.get(m)) for m in COLUMNS)])
+        rows.append(
+            [labels.method(method), *(Number.from_spread(found[method]["test"][m], printed.get(m)) for m in COLUMNS)]
+        )
     return Table(rows)
 
 
 def find_printed(results: Results, dataset: str, method: str) -> dict[str, float]:
     """The paper's numbers for a method; it does not say whether FA*IR's significance was corrected."""
     printed: dict[str, dict[str, float]] = results["paper"]["ranking"].get(dataset, {})
-    return printed.get(method.removesuffix(", unadjusted"), {})
+    return printed.get(method.removesuffix("-unadjusted"), {})
 
 
 def list_methods(results: Results, dataset: str) -> list[str]:
     """The methods of the table; FA*IR only where the paper has it, or at every p where it has none."""
     methods = results["experiments"]["ranking"][dataset]["rules"]["balanced"]
-    known = any(m.startswith("fair,") and find_printed(results, dataset, m) for m in methods)
-    return [m for m in methods if find_printed(results, dataset, m) or not (known and m.startswith("fair,"))]
+    known = any(m.startswith("fair-") and find_printed(results, dataset, m) for m in methods)
+    return [m for m in methods if find_printed(results, dataset, m) or not (known and m.startswith("fair-"))]
 
 
 def judge(found: Any, results: Results) -> list[Finding]:
@@ -193,14 +195,14 @@ def judge(found: Any, results: Results) -> list[Finding]:
     return [
         *judge_claim(
             "Of all rankings iFair's are the fairest to individuals, those of full and masked data the most useful.",
-            "Tuned for the best harmonic mean, no other method of the paper has a higher mean yNN than iFair-b, which "
+            "Under the balanced rule, no other method of the paper has a higher mean yNN than iFair-b, which "
             "is clearly above the full data; and neither iFair-b nor SVD has a higher mean MAP than full or masked "
             "data.",
             [part for dataset, summary in found.items() for part in _judge_extremes(dataset, summary)],
         ),
         *judge_claim(
             "iFair clearly beats both variants of SVD on individual fairness at comparable utility.",
-            "Tuned for the best harmonic mean, yNN of iFair-b is clearly above that of SVD; and its mean MAP is no "
+            "Under the balanced rule, yNN of iFair-b is clearly above that of SVD; and its mean MAP is no "
             f"further below than in the paper's own table, {slack:.2f}.",
             [
                 # Half of the last printed digit: the paper's margin is a difference of rounded numbers.
@@ -242,7 +244,7 @@ def _judge_extremes(dataset: str, summary: TradeOff) -> list[Part]:
 
 def _judge_reranking(dataset: str, summary: TradeOff) -> tuple[bool, str]:
     tests = {method: found["test"] for method, found in summary["rules"]["balanced"].items()}
-    fair = [m for m in tests if m.startswith("fair,")]
+    fair = [m for m in tests if m.startswith("fair-")]
     most = max((m for m in tests if m != OURS), key=lambda m: tests[m]["percent_protected"]["mean"])
     top = max(fair, key=lambda m: tests[m]["yNN"]["mean"])
     gain = tests[top]["yNN"]["mean"] - tests["masked"]["yNN"]["mean"]

@@ -199,15 +199,15 @@ def _tabulate(rules: Mapping[str, Any], ours: Mapping[str, Any], measures: tuple
     for rule, rivals in rules.items():
         for name, one in {**ours.get(rule, {}), **rivals}.items():
             adversary = " / ".join(f"{auc['mean']:.2f}" for auc in one.get("adversaries", {}).values())
-            cells = [Number.of(one["test"][m], digits=labels.digits(m)) for m in measures]
+            cells = [Number.from_spread(one["test"][m], digits=labels.digits(m)) for m in measures]
             rows.append([labels.RULES[rule], NAMES.get(name) or labels.method(name), *cells, adversary])
     return Table(rows)
 
 
 def _compare_in_words(dataset: str, ours: Mapping[str, Any], rival: str, theirs: Mapping[str, Any]) -> Line:
     useful, fair = (ours["test"][m]["mean"] - theirs["test"][m]["mean"] for m in ("AUC", "yNN"))
-    said = f", best harmonic mean: iFair-b less {NAMES[rival]} is {add_sign(useful)} in AUC and {add_sign(fair)} in yNN"
-    return labels.line(dataset, f"{said}; {_name_winner(useful, fair)}.")
+    said = f"iFair-b less {NAMES[rival]} is {add_sign(useful)} in AUC and {add_sign(fair)} in yNN"
+    return labels.line(dataset, f", under the balanced rule: {said}; {_name_winner(useful, fair)}.")
 
 
 def _name_winner(utility: float, fairness: float) -> str:

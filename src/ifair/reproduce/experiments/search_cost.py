@@ -196,7 +196,7 @@ def _describe_cost(dataset: str, found: dict[str, Any]) -> Line:
 
 
 def draw(found: Any, results: Results) -> Figures:
-    """``search``: hypervolume on validation data and on test data against the number of fits, a row a dataset."""
+    """``search``: hypervolume on validation data and on test data against the number of fits, one row per dataset."""
     figure = new_figure(0.6 + 2.3 * len(found))
     panels = figure.subplots(len(found), 2, squeeze=False)
     for row, (dataset, cost) in zip(panels, found.items()):

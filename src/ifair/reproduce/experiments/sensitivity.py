@@ -51,8 +51,8 @@ def measure_weights(case: Case) -> list[dict[str, Any]]:
 
 
 def summarise(records: Records) -> list[dict[str, Any]]:
-    """The rows of the table, at the setting of each split with the best harmonic mean of MAP and yNN on validation:
-    what was ``held_out``, ``weights``, ``base_rate``, and the measures on ``test``."""
+    """The rows of the table, at the setting of each split that is balanced on validation: what was ``held_out``,
+    ``weights``, ``base_rate``, and the measures on ``test``."""
     found = []
     by_kind = group_results(records, "held_out", "seed")
     for (held_out, by_seed), (number, weights) in product(by_kind.items(), enumerate(WEIGHTS)):
@@ -69,9 +69,9 @@ def section(found: Any, results: Results) -> list[Block]:
     blocks: list[Block] = [
         Heading("Weights of the score on Xing"),
         Text(
-            "iFair-b, tuned for the best harmonic mean of MAP and yNN. Base rate: % protected among the truly ten "
-            "best. The paper seems to have measured the records that it learned from, as the first table does; the "
-            "second is of people of job searches that were not learned from."
+            "iFair-b under the balanced rule. Base rate: % protected among the truly ten best. The paper seems "
+            "to have measured the records that it learned from, as the first table does; the second is of people of "
+            "job searches that were not learned from."
         ),
     ]
     for held_out, rows in groupby(found, itemgetter("held_out")):
@@ -85,8 +85,8 @@ def _tabulate(found: Iterable[Any], results: Results) -> Table:
     rows: list[list[Any]] = [["work, education, views", "base rate", *map(labels.measure, MEASURES)]]
     for row in found:
         paper = printed.get(tuple(row["weights"]), {})
-        cells = [Number.of(row["base_rate"], paper.get("base_rate"))]
-        cells += [Number.of(row["test"][measure], paper.get(measure)) for measure in MEASURES]
+        cells = [Number.from_spread(row["base_rate"], paper.get("base_rate"))]
+        cells += [Number.from_spread(row["test"][measure], paper.get(measure)) for measure in MEASURES]
         rows.append([", ".join(f"{weight:g}" for weight in row["weights"]), *cells])
     return Table(rows)
 
