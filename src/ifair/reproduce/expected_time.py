@@ -15,13 +15,16 @@ from ifair.reproduce.profiles import COEFFICIENTS, PROFILES, ratios
 from ifair.reproduce.runner import Unit
 from ifair.results import Results
 
-WITHOUT_GPU = {"compas": 4.6, "census": 10.7, "credit": 2.0, "airbnb": 4.5}
-"""How many times as long a unit with iFair or LFR takes on a core of two as with a share of a GPU."""
+WITHOUT_GPU = {"compas": 8.1, "census": 16.6, "credit": 8.6, "airbnb": 11.2}
+"""How many times as long a unit with iFair or LFR takes on a core of two as the mean unit with a share of a GPU."""
 
-SMALL_WITHOUT_GPU = 5.0
+SMALL_WITHOUT_GPU = 6.6
 
 OTHERS_WITHOUT_GPU = 3.5
 """The same of experiments that also do what needs no GPU."""
+
+NEVER_ON_GPU = {"sensei": 2.6, "correlation-remover": 0.03}
+"""Rivals, which take as long without, and how many times as long as their mean unit each."""
 
 GRIDS = ("classification", "ranking", "readings", "sensitivity")
 """Experiments whose units fit a profile's whole grid."""
@@ -64,7 +67,7 @@ def estimate_seconds(experiment: str, units: Sequence[Unit], n_jobs: int, *, has
         has_gpu = choose_engine(10**9) == "torch"
     total = 0.0
     for unit in units:
-        others = 1.0 if has_gpu else OTHERS_WITHOUT_GPU
+        others = NEVER_ON_GPU.get(unit.case.method, 1.0 if has_gpu else OTHERS_WITHOUT_GPU)
         work = _compare_work(unit, has_gpu) if experiment in GRIDS else others
         total += work * _compare_solver(unit) * known.get(unit.case.dataset, known.get("all", mean))
     return total / min(effective_n_jobs(n_jobs), len(units))
