@@ -26,13 +26,16 @@ def describe_deviations(results: Results) -> list[Block]:
 Effect = Callable[[Results], str]
 
 
-def _join(sentence: str, say: Callable[[Any, Mapping[str, float]], str], *, of: str, join: str = "; ") -> Effect:
-    """An effect that is told dataset by dataset of an experiment: ``say`` gets its summary, and the paper's row of the
-    full data; what it says nothing of is left out."""
+def _join(sentence: str, say: Callable[[Any, Mapping[str, float]], str], *of: str, join: str = "; ") -> Effect:
+    """An effect that is told dataset by dataset of some experiments: ``say`` gets its summary, and the paper's row of
+    the full data; what it says nothing of is left out."""
 
     def measure(results: Results) -> str:
-        printed = results["paper"]["classification"]["baseline"]["full"]
-        found = results["experiments"].get(of) or {}
+        paper = results["paper"]
+        printed = dict(paper["classification"]["baseline"]["full"])
+        for dataset, rows in paper["ranking"].items():
+            printed[dataset] = {name: value for name, value in rows["full"].items() if name != "percent_protected"}
+        found = {dataset: one for name in of for dataset, one in (results["experiments"].get(name) or {}).items()}
         said = {dataset: say(summary, printed.get(dataset, {})) for dataset, summary in found.items()}
         parts = [f"{labels.dataset(dataset)} {words}" for dataset, words in said.items() if words]
         return f"{sentence} {join.join(parts)}" if parts else NOT_RUN
@@ -71,7 +74,7 @@ def _measure_kind(kind: str) -> Effect:
         by = one["kinds"].get(kind)
         return by and ", ".join(f"{name} {by[name]['size']['mean']:.3f}" for name in ("AUC", "yNN"))
 
-    return _join("mean size of the change:", say, of="landmarks")
+    return _join("mean size of the change:", say, "landmarks")
 
 
 def _count_small_k(results: Results) -> str:
@@ -98,7 +101,9 @@ DEVIATIONS: tuple[tuple[str, str | Effect], ...] = (
     (
         "COMPAS has one record less than in the paper, Airbnb other cities and days, Xing 57 queries where the paper's "
         "numbers are those of 56; the page about datasets has the details.",
-        _join("on the row of the full data, which needs no representation:", _say_distance, of="classification"),
+        _join(
+            "on the row of the full data, which needs no representation:", _say_distance, "classification", "ranking"
+        ),
     ),
     (
         "Categories are known from the whole table, so that there are as many columns as in the paper; scales are "
@@ -107,11 +112,11 @@ DEVIATIONS: tuple[tuple[str, str | Effect], ...] = (
     ),
     (
         "Random splits in place of the paper's single one, and means over them in place of its numbers.",
-        _join("standard deviation of iFair-b between splits:", _say_splits, of="classification"),
+        _join("standard deviation of iFair-b between splits:", _say_splits, "classification"),
     ),
     (
         "AUC is computed from labels, as the paper's numbers show; that of scores is in the file of results.",
-        _join("the AUC of scores of the full data is higher by", _say_scores, of="classification", join=", "),
+        _join("the AUC of scores of the full data is higher by", _say_scores, "classification", join=", "),
     ),
     ("EqOpp and Parity are 1 minus the absolute difference, so that 1 is best.", "none: the paper prints them so"),
     (
@@ -141,7 +146,7 @@ DEVIATIONS: tuple[tuple[str, str | Effect], ...] = (
     (
         "The paper does not say when its search ended; ours ends when the loss fell by less than a thousandth in ten "
         "iterations, or after 1,000 of them. The page about performance tells how much lower it would get.",
-        _join("fits that converged:", _say_convergence, of="classification", join=", "),
+        _join("fits that converged:", _say_convergence, "classification", join=", "),
     ),
     (
         "On Census every record is compared with 1,000 others drawn at random, an unbiased estimate of the sum over "
