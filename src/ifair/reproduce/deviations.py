@@ -46,7 +46,9 @@ def _join(sentence: str, say: Callable[[Any, Mapping[str, float]], str], *of: st
 def _say_distance(summary: Any, printed: Mapping[str, float]) -> str:
     """The rows of the full data need no representation: what they differ by is the data's and the splits' doing."""
     test = summary["rules"]["balanced"]["full"]["test"]
-    apart = {name: test[name]["mean"] - value for name, value in printed.items()}
+    apart = {name: test[name]["mean"] - value for name, value in printed.items() if name in test}
+    if not apart:
+        return ""
     worst = max(apart, key=lambda name: abs(apart[name]))
     return f"{fmean(map(abs, apart.values())):.3f} on average, most in {worst} ({add_sign(apart[worst])})"
 
