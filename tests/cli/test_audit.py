@@ -67,6 +67,11 @@ def test_a_choice_like_none_is_answered_with_all(evidence, tmp_path):
     assert not (tmp_path / "report.html").exists()
 
 
+def test_a_report_of_what_is_no_table_says_so_first(tmp_path):
+    (tmp_path / "model.ifair").write_bytes(b"PK")
+    assert "model.ifair is neither CSV" in refuse("report", tmp_path / "model.ifair", "-o", tmp_path / "report.html")
+
+
 def test_the_verbs_are_thin(monkeypatch, people):
     """The command hands over what was asked for, and prints what came back."""
     asked = {}

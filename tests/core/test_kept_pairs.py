@@ -163,10 +163,12 @@ def test_nothing_is_kept_of_batches_other_distances_and_large_tables(rng, monkey
     assert isinstance(keep_pairs(LocalEngine(X), kernel_of(X)), KeptPairs)
     assert keep_pairs(ManyAtOnce(X), kernel_of(X)) is None
     assert keep_pairs(LocalEngine(X), MinkowskiPairs(np.arange(6), 6, 3.0)) is None
-    monkeypatch.setattr(kept_pairs, "KEPT_BYTES", 8 * M * (2 * 5 + kept_pairs.COPIES * (K + 2)))
+    monkeypatch.setattr("ifair.engines.engine.KEPT_BYTES", 8 * M * (2 * 5 + kept_pairs.COPIES * (K + 2)))
     assert keep_pairs(LocalEngine(X), kernel_of(X)) is not None
     assert keep_pairs(LocalEngine(X), kernel_of(X, weighted=False)) is None
     assert keep_pairs(LocalEngine(X), kernel_of(X), DRAWN) is None
+    shared = LocalEngine(X)  # what one fit keeps others have no room for
+    assert [keep_pairs(shared, kernel_of(X)) is None for _ in range(2)] == [False, True]
 
 
 @pytest.mark.filterwarnings("ignore:IFair stopped at max_iter")
@@ -176,5 +178,5 @@ def test_a_fit_takes_the_same_steps_where_nothing_is_kept(rng, monkeypatch, opti
     X = draw_categories(rng)
     model = IFair(K, protected=[0], n_restarts=1, max_iter=4, random_state=0, **options)
     kept = model.fit(X, sample_weight=weights).prototypes_
-    monkeypatch.setattr(kept_pairs, "KEPT_BYTES", 0)
+    monkeypatch.setattr("ifair.engines.engine.KEPT_BYTES", 0)
     np.testing.assert_allclose(kept, model.fit(X, sample_weight=weights).prototypes_, rtol=1e-7, atol=1e-9)

@@ -330,6 +330,16 @@ def test_of_every_fit_only_the_start_that_goes_on_is_evaluated_then(monkeypatch)
     assert [solution.stopped for solution, _ in found] == ["converged", "converged", "callback", *["converged"] * 2]
 
 
+def test_a_start_without_a_loss_does_not_end_the_others(monkeypatch):
+    monkeypatch.setattr(solve, "TRIAL_ITERATIONS", 4)
+    given = problems()
+    nowhere = Parameters(np.full((1, 2), np.nan), np.ones(2))
+    broken = [replace(one, starts=[nowhere, *one.starts]) for one in given]
+    for (found, restarts), (expected, _) in zip(solve_together(broken), solve_together(given), strict=True):
+        assert np.isnan(restarts[0])
+        assert (found.losses, found.stopped) == (expected.losses, expected.stopped)
+
+
 def test_where_calls_are_recorded_sizes_are_few():
     asked = {}
     solve_together(problems(), asked=asked, recorded=True)

@@ -60,7 +60,7 @@ def reproduce(
     from ifair.reproduce.profiles import PROFILES
     from ifair.reproduce.results_page import format_text, list_blocks, write_page
     from ifair.reproduce.runner import run_plans, write_json
-    from ifair.results import REPRODUCTION, read_results
+    from ifair.results import REPRODUCTION, ResultsError, read_results
 
     experiments = find_experiments()
     _check_known("experiment", only, list(experiments))
@@ -72,7 +72,11 @@ def reproduce(
     if output.is_dir():
         for ending, kind in (("json", "ifair-reproduce"), ("md", "text"), ("html", "page")):
             prepare_output(path.with_suffix(f".{ending}"), kind)
-    before = read_results(path, REPRODUCTION) if path.exists() else None
+    try:
+        before = read_results(path, REPRODUCTION) if path.exists() else None
+    except ResultsError as error:
+        way_out = "move it away first, or choose another folder with --output; finished units beside it are used again"
+        raise IfairError(f"{error} ({way_out})") from error
     check_one_profile(before, profile, path)
     if before is not None:
         with _explain_damaged(path, before):

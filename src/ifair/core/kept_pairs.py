@@ -18,9 +18,6 @@ from ifair.core.objective import Part, Term
 from ifair.core.pairs import EuclideanPairs, tiles
 from ifair.engines.engine import Engine, LocalEngine, add_in_order
 
-KEPT_BYTES = 256 * 2**20
-"""What inputs, memberships and distances between inputs may take together."""
-
 COPIES = 8
 """Of memberships, distances to prototypes and sums, that are alive at the same time."""
 
@@ -227,8 +224,10 @@ def keep_pairs(
     M, L, dtype = engine.n_records, 0 if landmarks is None else len(landmarks), np.dtype(kernel.dtype)
     n_distances = 0 if kernel.weighted else M * L or M * M
     bytes_each = 8 * (2 * len(kernel.unprotected) + COPIES * kernel.width)
-    if (M + L) * bytes_each + n_distances * dtype.itemsize > KEPT_BYTES:
+    n_bytes = (M + L) * bytes_each + n_distances * dtype.itemsize
+    if n_bytes > engine.room:
         return None
+    engine.room -= n_bytes
     X = engine.take(np.arange(M))[:, kernel.unprotected]
     X = X - find_origin(X[spread_rows(M)])
     rows, tile_rows = sort_alike(X), kernel.tile_rows or engine.tile_rows

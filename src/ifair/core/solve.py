@@ -253,8 +253,8 @@ class _Search:
     @property
     def may_go_on(self) -> bool:
         """Whether the search, tried for a while, may still turn out to be the best of its fit, which goes on."""
-        leads = self.best <= min(search.best for search in self.fit.searches)
-        return self.stopped == "max_iter" and leads and not self.fit.done
+        beaten = any(search.best < self.best for search in self.fit.searches)  # never by one whose loss is no number
+        return self.stopped == "max_iter" and not beaten and not self.fit.done
 
     def after_stall(self, value: float, gradient_norm: float) -> str:
         """Why the search stops where no step lowers the loss; nothing where it goes on from its best point.

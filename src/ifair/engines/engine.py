@@ -116,6 +116,7 @@ class LocalEngine(Engine):
         self.X = X
         self.n_records = len(X)
         self.block_rows, self.tile_rows = block_rows, tile_rows
+        self.room = KEPT_BYTES
         self._sparse = split_departures(X, blocks(len(X), SPARSE_BLOCK_ROWS)) if sparse else None
         if self._sparse is not None:
             self.block_rows = SPARSE_BLOCK_ROWS
@@ -146,6 +147,9 @@ class LocalEngine(Engine):
         """The records at these positions."""
         return np.asarray(self.X[indices], dtype=np.float64)
 
+
+KEPT_BYTES = 256 * 2**20
+"""What terms of all fits may keep beside the records from one evaluation to the next."""
 
 SPARSE_BLOCK_ROWS = 16_384
 """Sparse records need no cache; losses that ask for all memberships first have them at once if there is one block."""

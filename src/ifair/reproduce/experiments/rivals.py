@@ -86,7 +86,7 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
             ours = measured[task][source.name]
             known = [_shorten(row, method) for method in BESIDE for row in ours[method][seed]]
             for rival in rivals:
-                case = profile.case(source, seed, **rival, known=known if rival is rivals[0] else [])
+                case = profile.case(source, seed, **rival, known=known if rival is rivals[-1] else [])
                 units.append(make_unit(measure_rival, case, rival["method"]))
     return units
 
