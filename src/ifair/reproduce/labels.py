@@ -82,7 +82,7 @@ def variant(name: str) -> str:
     return re.sub(r"^p-", "p = ", re.sub(alone, ", ", name)).replace("_", " ")
 
 
-def reading(name: str) -> str:
+def name_reading(name: str) -> str:
     """What was ranked, or which listings together, in words."""
     return READINGS.get(name, name.replace("-", " "))
 

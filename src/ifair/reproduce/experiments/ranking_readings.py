@@ -168,7 +168,7 @@ def section(found: Any, results: Results) -> list[Block]:
 
 
 def _name(reading: Reading) -> str:
-    return f"{labels.reading(reading['variant'])}, {HELD_OUT[reading['held_out']]}, {NEIGHBOURS[reading['neighbours']]}"
+    return f"{labels.name_reading(reading['variant'])}, {HELD_OUT[reading['held_out']]}, {NEIGHBOURS[reading['neighbours']]}"
 
 
 def measure_difference(reading: Reading, printed: Mapping[str, Mapping[str, float]], measure: str) -> float:
