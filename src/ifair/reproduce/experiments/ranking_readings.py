@@ -168,7 +168,8 @@ def section(found: Any, results: Results) -> list[Block]:
 
 
 def _name(reading: Reading) -> str:
-    return f"{labels.name_reading(reading['variant'])}, {HELD_OUT[reading['held_out']]}, {NEIGHBOURS[reading['neighbours']]}"
+    scored = labels.name_reading(reading["variant"])
+    return f"{scored}, {HELD_OUT[reading['held_out']]}, {NEIGHBOURS[reading['neighbours']]}"
 
 
 def measure_difference(reading: Reading, printed: Mapping[str, Mapping[str, float]], measure: str) -> float:
