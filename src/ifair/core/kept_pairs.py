@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from ifair.core.arrays import Array, Indices, find_origin, row_sums, spread_rows
 from ifair.core.mapping import Parameters
 from ifair.core.objective import Part, Term
-from ifair.core.pairs import EuclideanPairs, tiles
+from ifair.core.pairs import EuclideanPairs, compare_distances, tiles
 from ifair.engines.engine import Engine, LocalEngine, add_in_order
 
 COPIES = 8
@@ -139,7 +139,7 @@ class KeptPairs(Term):
         alpha = parameters.alpha[kernel.unprotected] if kernel.weighted else np.ones(n_inputs)
         left, right, norms = kernel.factor_memberships(U, parameters)
         input_norms = self.squares @ alpha
-        floor, input_floor = kernel._floor(norms, input_norms), kernel._floor(input_norms, norms)
+        floor, input_floor = kernel.find_floor(norms, input_norms), kernel.find_floor(input_norms, norms)
         weights = None if self.weights is None else self.weights.astype(dtype)
         counted = right[:, :-1] if weights is None else right[:, :-1] * weights[:, None]
         ends = np.stack([input_norms.astype(dtype), np.ones(len(U), dtype)])
@@ -171,13 +171,7 @@ class KeptPairs(Term):
             np.maximum(ratio, b.input_floor, out=ratio)
         else:
             ratio = np.maximum(pair.squared, b.input_floor)
-        ratio /= squared
-        np.sqrt(ratio, out=ratio)
-        if pair.a == pair.b:
-            np.fill_diagonal(ratio, 1.0)
-        # With e = d - d*: W = e / d = 1 - d*/d, and e^2 = W d^2 W.
-        W = 1.0 - ratio
-        squared *= W
+        ratio, W = compare_distances(squared, ratio, same=pair.a == pair.b)
         if a.weights is None or b.weights is None:
             loss = np.dot(squared.ravel(), W.ravel())
         else:

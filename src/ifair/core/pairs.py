@@ -20,6 +20,7 @@ from ifair.core.arrays import (
     namespace,
     precision,
     row_sums,
+    square,
     total_products,
     zeros,
 )
@@ -137,7 +138,7 @@ class EuclideanPairs:
         left, right, norms = self.factor_memberships(U, parameters)
         input_norms = row_sums(weighted_inputs, inputs)
         input_left, input_right = self._factors(weighted_inputs, inputs, input_norms)
-        floor, input_floor = self._floor(norms, input_norms), self._floor(input_norms, norms)
+        floor, input_floor = self.find_floor(norms, input_norms), self.find_floor(input_norms, norms)
         return EuclideanSide(left, right, input_left, input_right, floor, input_floor)
 
     def factor_memberships(self, U: Array, parameters: Parameters) -> tuple[Array, Array, Array]:
@@ -166,7 +167,7 @@ class EuclideanPairs:
         right = xp.astype(xp.concat([features, one, norms], axis=-1), dtype)
         return left, right
 
-    def _floor(self, norms: Array, other_norms: Array) -> Array:
+    def find_floor(self, norms: Array, other_norms: Array) -> Array:
         # Below this a squared distance is rounding noise. It also keeps 1/d finite where records coincide: there the
         # gradient multiplies it by a difference of zero. And it keeps d*/d within the range of single precision.
         xp = namespace(norms)
@@ -185,13 +186,7 @@ class EuclideanPairs:
         xp = namespace(a.left)
         squared = xp.maximum(a.left @ b.right.mT, b.floor[..., None, :])
         ratio = xp.maximum(a.input_left @ b.input_right.mT, b.input_floor[..., None, :])
-        ratio /= squared
-        ratio **= 0.5
-        if same:
-            ratio = xp.where(xp.eye(len(a), dtype=xp.bool, device=ratio.device), xp.ones_like(ratio), ratio)
-        # With e = d - d*: W = e / d = 1 - d*/d, and e^2 = W d^2 W.
-        W = 1.0 - ratio
-        squared *= W
+        ratio, W = compare_distances(squared, ratio, same=same)
         if weights is not None:
             W *= weights[0][:, None]
             W *= weights[1]
@@ -211,8 +206,8 @@ class EuclideanPairs:
         return TileSums(loss, rows_a, rows_b, cross)
 
     def pull(self, X: Array, U: Array, rows: Array, parameters: Parameters) -> tuple[Array, Parameters]:
-        inputs = X[:, self.unprotected] if self.weighted else None
-        return self.pull_rows(U, rows, None if inputs is None else inputs * inputs, parameters)
+        squares = square(X[:, self.unprotected]) if self.weighted else None
+        return self.pull_rows(U, rows, squares, parameters)
 
     def pull_rows(self, U: Array, rows: Array, squares: Any, parameters: Parameters) -> tuple[Array, Parameters]:
         """The same from the squared inputs, which are needed where weights count."""
@@ -237,6 +232,22 @@ class EuclideanPairs:
         if self.weighted:
             d_alpha[..., self.unprotected] = 2.0 * shared
         return Parameters(xp.zeros_like(parameters.prototypes), d_alpha)
+
+
+def compare_distances(squared: Array, input_squared: Array, *, same: bool) -> tuple[Array, Array]:
+    """From squared distances d^2 and d*^2, of representations and of inputs, d* / d and e / d, where e = d - d*.
+
+    In place: d* / d in the place of d*^2, and e d in that of d^2, so that e^2 is its product with e / d. ``same``: on
+    the diagonal records are compared with themselves.
+    """
+    xp, ratio = namespace(squared), input_squared
+    ratio /= squared
+    ratio **= 0.5
+    if same:
+        ratio = xp.where(xp.eye(ratio.shape[-1], dtype=xp.bool, device=ratio.device), xp.ones_like(ratio), ratio)
+    relative = 1.0 - ratio
+    squared *= relative
+    return ratio, relative
 
 
 def pair_kernel(

@@ -371,11 +371,9 @@ class _Group:
         others = [row for row in range(len(self.searches)) if row not in set(needed)]
         rows = needed + others[: size - len(needed)]
         self.minimiser.keep(rows)
-        for search in self.searches:
-            search.group = None
+        for row, search in enumerate(self.searches):
+            search.group = self if row in rows else None
         self.searches = [self.searches[row] for row in rows]
-        for search in self.searches:
-            search.group = self
 
     def collect(self) -> None:
         """Fetch the best point of every search."""

@@ -115,7 +115,7 @@ class FusedPairs(EuclideanPairs):
         inputs = inputs / input_scale
         input_left, input_right, input_norms = _factors(inputs, inputs)
         norms, input_norms = norms * (scale * right_scale), input_norms * input_scale**2
-        floors = NOISE * self._floor(norms, input_norms), NOISE * self._floor(input_norms, norms)
+        floors = NOISE * self.find_floor(norms, input_norms), NOISE * self.find_floor(input_norms, norms)
         numbers = torch.stack([norms.float(), input_norms.float(), *floors], dim=1)
         scales = torch.stack([scale * right_scale, input_scale**2, right_scale])
         return FusedSide(left, right, input_left, input_right, numbers, scales)
