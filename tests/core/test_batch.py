@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from ifair.core.batch import COPIES, Batch, most_at_once
+from ifair.core.batch import COPIES, Batch, form_batches, losses_at, most_at_once
 from ifair.core.mapping import Mapping, Packing, Parameters
 from ifair.core.minkowski_pairs import MinkowskiPairs
 from ifair.core.moments import Moments, input_products
@@ -27,9 +27,11 @@ ENGINES = {
 }
 
 
-def objectives(engine, pairs="all", *, weighted=True, squared=False, reduction="mean", dtype=np.float64):
+def objectives(
+    engine, pairs="all", *, weighted=True, squared=False, reduction="mean", dtype=np.float64, n_prototypes=K
+):
     unprotected, columns = engine.send(UNPROTECTED, np.array([1.0, 1, 1, 0, 1, 1]))
-    kernel = EuclideanPairs(unprotected, K, weighted, dtype)
+    kernel = EuclideanPairs(unprotected, n_prototypes, weighted, dtype)
     pair_terms = {
         "all": lambda: [AllPairs(kernel)],
         "landmarks": lambda: [Landmarks(kernel, engine.take(np.array([3, 4, 11, 17, 25, 38])), engine.n_records)],
@@ -54,7 +56,7 @@ def assert_same(fits, at, tolerance, most=100):
     """Evaluated at once, every fit has the losses and the gradient that it has alone."""
     apart = [fit.value_and_grad(one) for fit, one in zip(fits, at)]
     thetas = np.stack([PACKING.pack(one) for one in at])
-    batch = Batch(fits, (K, N), most)
+    batch = Batch(fits[0], fits, [PACKING] * len(fits), most)
     losses, gradients = map(batch.fetch, batch.values_and_grads(batch.send(thetas)))
     for theta, values, gradient, (expected_losses, expected) in zip(thetas, losses, gradients, apart, strict=True):
         named = batch.name_losses(values)
@@ -87,6 +89,33 @@ def test_tiles_in_single_precision_agree_to_five_digits(rng, engine, pairs):
         assert_same(fits, at, 1e-5)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("squared", [False, True])
+@pytest.mark.parametrize("pairs", ["all", "moments", "none"])
+def test_fits_of_different_numbers_of_prototypes_are_evaluated_together(rng, engine, pairs, squared):
+    X, sizes = rng.normal(size=(M, N)), [2, 5, 3]
+    at = [Parameters(rng.normal(size=(n, N)), rng.uniform(0.1, 1.0, size=N)) for n in sizes]
+    with ENGINES[engine](X) as opened:
+        opened.batch_bytes = 2**30
+        fits = [objectives(opened, pairs, squared=squared, n_prototypes=n)[0] for n in sizes]
+        packings = [Packing(n, N, np.zeros(N, dtype=bool)) for n in sizes]
+        forms, filled, batch = form_batches(fits, packings)
+        assert len(set(forms)) == 1
+        together = batch([0, 1, 2, 0])
+        assert together.form is fits[1]
+        thetas = np.stack([filled[i].pack(at[i]) for i in (0, 1, 2, 0)])
+        losses, gradients = map(together.fetch, together.values_and_grads(together.send(thetas)))
+        for i, values, gradient in zip((0, 1, 2, 0), losses, gradients, strict=True):
+            expected_losses, expected = fits[i].value_and_grad(at[i])
+            np.testing.assert_allclose(values, [expected_losses.total, *expected_losses.terms], rtol=1e-10)
+            flat = filled[i].pack_gradient(expected, filled[i].pack(at[i]))
+            np.testing.assert_allclose(gradient, flat, rtol=1e-10, atol=1e-10 * np.abs(flat).max())
+            assert not gradient[~filled[i].present].any()
+        kept = together.keep([2, 3])
+        np.testing.assert_allclose(kept.fetch(kept.values_and_grads(kept.send(thetas[2:]))[0]), losses[2:], rtol=1e-12)
+        assert [one.total for one in losses_at(fits, packings, at)] == pytest.approx(losses[:3, 0].tolist(), rel=1e-10)
+
+
 @pytest.mark.parametrize("most", [1, 2, 3])
 def test_more_fits_than_there_is_room_for_are_evaluated_in_turns(rng, monkeypatch, most):
     X, at = draw(rng)
@@ -102,6 +131,10 @@ def test_more_fits_than_there_is_room_for_are_evaluated_in_turns(rng, monkeypatc
     sizes = sizes[len(WEIGHTS) :]  # those before were alone
     assert max(sizes) == most
     assert sum(sizes) == len(WEIGHTS)
+
+
+def take(fits, rows):
+    return Batch(fits[0], [fits[row] for row in rows], [PACKING] * len(rows), 100)
 
 
 class Watched(LocalEngine):
@@ -126,7 +159,7 @@ def test_an_engine_that_records_sees_few_sizes_and_one_function_for_each(rng):
     fits = objectives(engine) * 3
     starts = [[one, other] for one, other in zip(at * 3, (at[1:] + at[:1]) * 3)]
     problems = [Problem(fit, two, PACKING, 6 + 2 * i, 1e-9) for i, (fit, two) in enumerate(zip(fits, starts))]
-    found = minimise_many(problems, [0] * len(fits), lambda rows: Batch([fits[row] for row in rows], (K, N), 100))
+    found = minimise_many(problems, [0] * len(fits), lambda rows: take(fits, rows))
     assert engine.sizes[0] == 30
     assert len(set(engine.functions)) == len(set(engine.sizes)) < 10
     for problem, (solution, _) in zip(problems, found):
@@ -140,7 +173,7 @@ def test_searches_take_the_same_steps_at_once_and_alone(rng, engine):
     with ENGINES[engine](X) as opened:
         fits = objectives(opened)
         problems = [Problem(fit, [one], PACKING, 6, 0.0) for fit, one in zip(fits, at)]
-        found = minimise_many(problems, [0] * 5, lambda rows: Batch([fits[row] for row in rows], (K, N), 100))
+        found = minimise_many(problems, [0] * 5, lambda rows: take(fits, rows))
         for problem, (solution, _) in zip(problems, found, strict=True):
             ((expected, _),) = minimise_many([problem])
             np.testing.assert_allclose(solution.parameters.prototypes, expected.parameters.prototypes, rtol=1e-8)

@@ -100,11 +100,17 @@ def test_evaluated_at_once_models_end_about_as_low_as_alone(X, batched):
     np.testing.assert_allclose([one.loss_ for one in models], [one.loss_ for one in alone], rtol=0.05)
 
 
-def test_all_weights_and_starts_of_one_number_of_prototypes_come_in_one_call(X, batched):
-    fit_many(grid(max_iter=3), X)
+def test_all_weights_and_starts_come_in_one_call_and_of_many_records_those_of_one_number_of_prototypes(
+    X, batched, monkeypatch
+):
     starts = len(WEIGHTS) * 2
-    assert batched[:2] == [starts, starts]
+    fit_many(grid(max_iter=3), X)
+    assert max(batched) == batched[0] == 2 * starts
+    batched.clear()
+    monkeypatch.setattr("ifair.core.batch.PADDED_UP_TO", len(X) - 1)
+    fit_many(grid(max_iter=3), X)
     assert max(batched) == starts
+    assert batched[:2] == [starts, starts]
 
 
 def test_without_a_fairness_weight_nothing_is_evaluated_in_vain_where_batches_do_not_pay(X, monkeypatch):

@@ -1,7 +1,7 @@
 """Fits of one form, evaluated in one call."""
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ifair.core.arrays import Array, namespace
 from ifair.core.lbfgs import Floats
-from ifair.core.mapping import WEIGHT_SCALE, Mapping, Packing, Parameters
+from ifair.core.mapping import NOWHERE, WEIGHT_SCALE, Mapping, Packing, PaddedMapping, Parameters
 from ifair.core.objective import Losses, Objective
 from ifair.core.pairs import AllPairs, EuclideanPairs, Landmarks
 from ifair.engines.engine import Engine
@@ -19,28 +19,42 @@ class Batch:
     """Values and gradients of objectives that differ in their weights only, each at its own parameters.
 
     They are functions of flat vectors that stay on the engine, as :mod:`ifair.core.lbfgs` minimises them. In these,
-    frozen weights have their place too: a weight that starts at 0 has no slope, and stays there.
+    frozen weights have their place too: a weight that starts at 0 has no slope, and stays there. So has every prototype
+    of the fit that has most.
 
     Parameters
     ----------
+    form : Objective
+        Stands for all of them, but for the weights: of the fit that has most prototypes.
     objectives : sequence of Objective
-        The first stands for all, except for the weights.
-    shape : tuple of int
-        (K, N).
+    packings : sequence of Packing
+        How the vectors of each are packed; all are of one length.
     most : int
         Fits to evaluate at once; more are evaluated in turns.
     """
 
-    def __init__(self, objectives: Sequence[Objective], shape: tuple[int, int], most: int) -> None:
-        self.objectives, self.shape, self.most = list(objectives), shape, most
-        self.form = self.objectives[0]
-        self.engine = self.form.engine
+    def __init__(
+        self, form: Objective, objectives: Sequence[Objective], packings: Sequence[Packing], most: int
+    ) -> None:
+        self.form, self.objectives, self.packings, self.most = form, list(objectives), list(packings), most
+        self.shape = packings[0].room, packings[0].n_attributes
+        self.engine = form.engine
         self.n_losses = 1 + len(self.form.terms)
         self._weights, self._mixtures, self._shares = self.engine.send(
             np.array([[weight for weight, _ in one.terms] for one in objectives]),
             np.array([one.mixtures for one in objectives]),
             np.array(self.form.shares),
         )
+        self._padded = any(packing.absent for packing in packings)
+        if self._padded:
+            there = np.arange(self.shape[0]) < np.array([[packing.n_prototypes] for packing in packings])
+            # Who is not there stands in the middle of the others: pairs then compare memberships as those of one fit.
+            middle = there[:, None, :] / there.sum(axis=1)[:, None, None]
+            self._apart, self._filled, self._present = self.engine.send(
+                np.where(there, 0.0, NOWHERE)[:, None, :],
+                np.where(there[:, :, None], np.eye(self.shape[0]), middle),
+                np.array([packing.present for packing in packings], dtype=np.float64),
+            )
 
     @property
     def recorded(self) -> bool:
@@ -59,7 +73,8 @@ class Batch:
         return report
 
     def keep(self, rows: list[int]) -> "Batch":
-        return Batch([self.objectives[row] for row in rows], self.shape, self.most)
+        objectives, packings = [self.objectives[row] for row in rows], [self.packings[row] for row in rows]
+        return Batch(self.form, objectives, packings, self.most)
 
     def name_losses(self, values: Floats) -> Losses:
         total, *terms = map(float, values)
@@ -78,9 +93,13 @@ class Batch:
         # What terms learn besides has a number per prototype.
         ends = {name: K * N + N + i * K for i, name in enumerate(self.form.extra)}
         extra = {name: theta[:, end : end + K] for name, end in ends.items()}
-        parameters = Parameters(xp.reshape(theta[:, : K * N], (B, K, N)), (WEIGHT_SCALE * beta) ** 2, extra)
+        V, form = xp.reshape(theta[:, : K * N], (B, K, N)), self.form
+        if self._padded:
+            V, mapping = self._filled[some] @ V, form.mapping
+            form = replace(form, mapping=PaddedMapping(mapping.p, mapping.squared, apart=self._apart[some]))
+        parameters = Parameters(V, (WEIGHT_SCALE * beta) ** 2, extra)
         shares = [[mixtures[:, i, t] for t in range(T)] for i in range(mixtures.shape[1])]
-        sums = self.form.sums(parameters, shares)
+        sums = form.sums(parameters, shares)
         gradients = self.form.split_gradients(sums[T:])
         terms = xp.stack(sums[:T], axis=-1) * self._shares
         gradient = gradients[0]
@@ -94,7 +113,56 @@ class Batch:
         by_beta = 2.0 * WEIGHT_SCALE**2 * beta * gradient.alpha
         by_extra = [gradient.extra[name] for name in self.form.extra]
         flat = xp.concat([xp.reshape(gradient.prototypes, (B, K * N)), by_beta, *by_extra], axis=1)
+        if self._padded:
+            flat *= self._present[some]  # but for rounding, they are 0 already
         return xp.concat([total, terms], axis=1), flat
+
+
+Batches = Callable[[list[int]], Batch]
+"""From the numbers of fits of one form, which may come more than once, to their functions."""
+
+
+def form_batches(
+    objectives: Sequence[Objective], packings: Sequence[Packing]
+) -> tuple[list[Hashable | None], list[Packing], Batches]:
+    """Which fits are evaluated together: the form of each, how its vectors are packed, and the batches.
+
+    None is the form of a fit that is evaluated by itself.
+    """
+    known: dict[int, Hashable] = {}
+    forms = [describe_form(objective, packing, known) for objective, packing in zip(objectives, packings)]
+    widest: dict[Hashable, int] = {}
+    for number in sorted(range(len(forms)), key=lambda number: packings[number].n_prototypes):
+        widest[forms[number]] = number
+    # Batches have a place for frozen weights too, and for the prototypes of the fit that has most.
+    filled = [
+        packing if form is None else packing.fill_up(packings[widest[form]].n_prototypes)
+        for packing, form in zip(packings, forms)
+    ]
+
+    def batch(numbers: list[int]) -> Batch:
+        form, packed = objectives[widest[forms[numbers[0]]]], [filled[number] for number in numbers]
+        return Batch(form, [objectives[number] for number in numbers], packed, most_at_once(form, packed[0]))
+
+    return forms, filled, batch
+
+
+def losses_at(
+    objectives: Sequence[Objective], packings: Sequence[Packing], points: Sequence[Parameters]
+) -> list[Losses]:
+    """The losses of fits, each at its own parameters; of those that can be evaluated together at once."""
+    forms, filled, batch = form_batches(objectives, packings)
+    losses: dict[int, Losses] = {}
+    for form in dict.fromkeys(forms):
+        some = [number for number, other in enumerate(forms) if other == form]
+        if form is None:
+            losses |= {number: objectives[number].value_and_grad(points[number], once=True)[0] for number in some}
+        else:
+            functions = batch(some)
+            theta = functions.send(np.stack([filled[number].pack(points[number]) for number in some]))
+            values, _ = functions.values_and_grads(theta)
+            losses |= zip(some, map(functions.name_losses, functions.fetch(values)))
+    return [losses[number] for number in range(len(forms))]
 
 
 def most_at_once(objective: Objective, packing: Packing) -> int:
@@ -110,7 +178,7 @@ def most_at_once(objective: Objective, packing: Packing) -> int:
         return 1
     rows = min(engine.n_records, engine.block_rows)
     # Of every fit some copies of a block's memberships are alive at the same time; of its records where weights count.
-    width = packing.n_prototypes + any(kernel.weighted for kernel in in_steps) * packing.n_attributes
+    width = packing.room + any(kernel.weighted for kernel in in_steps) * packing.n_attributes
     bytes_each = 8 * rows * COPIES * width
     return max(1, engine.batch_bytes // bytes_each)
 
@@ -119,18 +187,36 @@ COPIES = 16
 """LFR on a third of Census, where memberships are all there is, took 11 of them; recordings keep some more."""
 
 
-def describe_form(objective: Objective, packing: Packing) -> Hashable | None:
-    """What two fits must share for their formulas to be the same: all but the weights. None for one by itself."""
+PADDED_UP_TO = 4096
+"""Records up to which fits of different K are evaluated together, with room for the most prototypes.
+
+Of so few, asking for an evaluation takes longer than prototypes that are not there.
+"""
+
+
+def describe_form(objective: Objective, packing: Packing, known: dict[int, Hashable]) -> Hashable | None:
+    """What two fits must share to be evaluated together: all but the weights and, of few records, the number of
+    prototypes. None for one by itself.
+
+    Terms that several fits share are described once: what is ``known`` of them, by their identity, is kept there.
+    """
+    # Engines without memory for batches have room for one.
     if most_at_once(objective, packing) == 1:
         return None
-    terms = tuple(_describe(objective.engine, term) for _, term in objective.terms)
-    return packing.n_prototypes, objective.mapping, objective.reduction, terms
+    engine = objective.engine
+    for _, term in objective.terms:
+        if id(term) not in known:
+            known[id(term)] = _describe(engine, term)
+    terms = tuple(known[id(term)] for _, term in objective.terms)
+    own = None if engine.n_records <= PADDED_UP_TO else packing.n_prototypes
+    return own, objective.mapping, objective.reduction, terms
 
 
 def _describe(engine: Engine, part: Any) -> Hashable:
-    """A part of a formula with all that it holds."""
+    """A part of a formula with all that it holds, but for the number of prototypes."""
     if is_dataclass(part):
-        return type(part), *(_describe(engine, getattr(part, field.name)) for field in fields(part))
+        held = (field.name for field in fields(part) if field.name != "n_prototypes")
+        return type(part), *(_describe(engine, getattr(part, name)) for name in held)
     if hasattr(part, "shape") and not isinstance(part, type):
         on_host: NDArray[Any] = engine.fetch(part)[0]
         return on_host.tobytes()

@@ -63,6 +63,9 @@ LIVE, ACCEPT, LEARN, BEGIN, PLACE, LENGTH, SCALE, MIXTURE = range(8)
 PAST = 2 * MEMORY
 STEP, CHANGE, SLOPE, GRADIENT = range(PAST, PAST + 4)
 
+VECTORS = GRADIENT + 1 + 3
+"""What a search holds: what it remembers, its point, the trial, and the best point so far."""
+
 
 class _State:
     """The vectors of B searches: current points, trials, what is remembered, and the best points so far."""

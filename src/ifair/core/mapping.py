@@ -4,8 +4,9 @@ Every step comes with its pullback: how a gradient on its result flows to the pa
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from itertools import accumulate, pairwise
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
+from operator import add
 from typing import Any, ClassVar
 
 import numpy as np
@@ -90,25 +91,50 @@ class Packing:
         Attributes whose weight is held at exactly 0.
     extra : dict of int, optional
         Lengths of the further arrays of the parameters, by name; they lie at the end as they are.
+    absent : int, default=0
+        Prototypes that the vector has room for besides, so that vectors of different K are as long; their numbers, and
+        one more of every further array for each, are 0.
     """
 
     n_prototypes: int
     n_attributes: int
     frozen: Mask
     extra: dict[str, int] = field(default_factory=dict)
+    absent: int = 0
     _free: Any = field(init=False, repr=False, compare=False)
     _parts: list[slice] = field(init=False, repr=False, compare=False)
+    length: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         free = np.flatnonzero(~self.frozen)
         lengths = (self.n_prototypes * self.n_attributes, len(free), *self.extra.values())
+        room = (self.absent * self.n_attributes, 0, *(self.absent for _ in self.extra))
+        *starts, end = accumulate(map(add, lengths, room), initial=0)
         # Found once: parameters are packed and unpacked in every evaluation.
         object.__setattr__(self, "_free", slice(None) if len(free) == self.n_attributes else free)
-        object.__setattr__(self, "_parts", [slice(*ends) for ends in pairwise(accumulate(lengths, initial=0))])
+        object.__setattr__(self, "_parts", [slice(at, at + length) for at, length in zip(starts, lengths)])
+        object.__setattr__(self, "length", end)
+
+    def fill_up(self, n_prototypes: int) -> "Packing":
+        """Vectors of the length that so many prototypes take, with a place for frozen weights too."""
+        return replace(self, frozen=np.zeros_like(self.frozen), absent=n_prototypes - self.n_prototypes)
+
+    @property
+    def room(self) -> int:
+        """Prototypes that the vector has room for."""
+        return self.n_prototypes + self.absent
+
+    @property
+    def present(self) -> Mask:
+        """The numbers of the vector that stand for something, shape (n,)."""
+        mask = np.zeros(self.length, dtype=bool)
+        for part in self._parts:
+            mask[part] = True
+        return mask
 
     def pack(self, parameters: Parameters) -> Array:
         beta = np.sqrt(parameters.alpha[self._free]) / WEIGHT_SCALE
-        return np.concatenate([parameters.prototypes.ravel(), beta, *(parameters.extra[name] for name in self.extra)])
+        return self._join(parameters.prototypes.ravel(), beta, *(parameters.extra[name] for name in self.extra))
 
     def unpack(self, theta: Array) -> Parameters:
         V, beta, *extra = (theta[part] for part in self._parts)
@@ -120,7 +146,15 @@ class Packing:
         """The gradient with respect to the flat vector, at ``theta``."""
         d_beta = 2.0 * WEIGHT_SCALE**2 * theta[self._parts[1]] * gradient.alpha[self._free]
         extra = (gradient.extra.get(name, np.zeros(size)) for name, size in self.extra.items())
-        return np.concatenate([gradient.prototypes.ravel(), d_beta, *extra])
+        return self._join(gradient.prototypes.ravel(), d_beta, *extra)
+
+    def _join(self, *arrays: Array) -> Array:
+        if not self.absent:
+            return np.concatenate(arrays)
+        theta = np.zeros(self.length)
+        for part, array in zip(self._parts, arrays):
+            theta[part] = array
+        return theta
 
 
 Pullback = Callable[[Array], Parameters]
@@ -344,6 +378,29 @@ class Mapping:
             return pull_distance(d_distance)
 
         return U, pullback
+
+
+@dataclass(frozen=True, slots=True)
+class PaddedMapping(Mapping):
+    """The mapping of many fits at once, some of which have fewer prototypes than there is room for.
+
+    Parameters
+    ----------
+    apart : array of shape (B, 1, K)
+        Added to the powered distances: 0, or ``NOWHERE`` for a prototype that a fit does not have. Nobody has a share
+        of that, nor does any gradient flow through it.
+    """
+
+    apart: Array = field(kw_only=True)
+
+    def distances(self, X: Array, parameters: Parameters) -> tuple[Array, Pullback]:
+        D, pullback = powered_distances(X, parameters, self.p)
+        D += self.apart
+        return D, pullback
+
+
+NOWHERE = 1e200
+"""The powered distance of a prototype that is not there: its softmax is 0, and its root a number."""
 
 
 def softmax(logits: Array) -> Array:

@@ -10,8 +10,8 @@ from typing import Any, Protocol, Self
 import numpy as np
 
 from ifair.core.arrays import Array
-from ifair.core.batch import Batch, describe_form, most_at_once
-from ifair.core.lbfgs import Floats, Functions, Minimiser
+from ifair.core.batch import form_batches
+from ifair.core.lbfgs import VECTORS, Floats, Functions, Minimiser
 from ifair.core.mapping import Packing, Parameters
 from ifair.core.objective import Objective
 
@@ -28,7 +28,7 @@ ENDED_EARLY = ("interrupted", "callback")
 """Why a descent stopped, where somebody asked for it: then nothing else is begun."""
 
 MOST_SEARCHES = 1024
-"""Searches under way at the same time; every one has the memory of its past steps."""
+"""Searches under way at the same time, each by itself; every one has the memory of its past steps."""
 
 IN_TURN = 25
 """Evaluations of a problem by itself before it is the next one's turn: its past steps stay in the processor's cache."""
@@ -110,23 +110,13 @@ def solve(problems: Sequence[Problem]) -> list[Result | None]:
     """
     if any(problem.rehearsal is not None for problem in problems):
         return _solve_after_rehearsal(problems)
-    # Engines without memory for batches evaluate every problem by itself.
-    forms = [
-        describe_form(one.objective, one.packing) if one.objective.engine.batch_bytes else None for one in problems
-    ]
-    # Batches have a place for frozen weights too.
-    given = [
-        one if form is None else replace(one, packing=replace(one.packing, frozen=np.zeros_like(one.packing.frozen)))
-        for one, form in zip(problems, forms)
-    ]
-
-    def batch(numbers: list[int]) -> Batch:
-        first = problems[numbers[0]]
-        shape = first.packing.n_prototypes, first.packing.n_attributes
-        most = most_at_once(first.objective, first.packing)
-        return Batch([problems[number].objective for number in numbers], shape, most)
-
-    return minimise_many(given, forms, batch)
+    if not any(one.objective.engine.batch_bytes for one in problems):
+        return minimise_many(problems)
+    forms, packings, batch = form_batches([one.objective for one in problems], [one.packing for one in problems])
+    given = [replace(one, packing=packing) for one, packing in zip(problems, packings)]
+    room = [8 * VECTORS * one.packing.length for one, form in zip(given, forms) if form is not None]
+    most = max(1, given[0].objective.engine.batch_bytes // max(room)) if room else MOST_SEARCHES
+    return minimise_many(given, forms, batch, most=most)
 
 
 def _solve_after_rehearsal(problems: Sequence[Problem]) -> list[Result | None]:

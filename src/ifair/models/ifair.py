@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from ifair.core.kept_pairs import KeptPairs, keep_pairs
 from ifair.core.mapping import Packing, Parameters
 from ifair.core.moments import Moments, input_products
-from ifair.core.objective import Objective, Reconstruction, Term
+from ifair.core.objective import Losses, Objective, Reconstruction, Term
 from ifair.core.pairs import AllPairs, Landmarks, pair_kernel
 from ifair.core.solve import Solution
 from ifair.engines.engine import Engine, LocalEngine
@@ -299,12 +299,9 @@ class IFair(PrototypeModel):
         packing = Packing(self.n_prototypes, table.n_features, frozen)
         return Task(objective, starts, packing, protected, reported, rehearsed, records.sent)
 
-    def _keep_losses(self, task: Task, solution: Solution) -> None:
-        losses = solution.losses
-        if task.reported is not None:
-            losses = task.reported.value_and_grad(solution.parameters, once=True)[0]
-        self.loss_ = losses.total
-        self.utility_loss_, self.fairness_loss_ = losses.terms[:2]
+    def _keep_losses(self, solution: Solution, reported: Losses) -> None:
+        self.loss_ = reported.total
+        self.utility_loss_, self.fairness_loss_ = reported.terms[:2]
 
     def _objective(self, records: "_Records", random_state: np.random.RandomState, report: bool = False) -> Objective:
         terms = self._terms(records, random_state, report)

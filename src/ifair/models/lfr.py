@@ -21,7 +21,7 @@ from ifair.core.lfr_terms import (
     group_weights,
 )
 from ifair.core.mapping import Packing, Parameters
-from ifair.core.objective import Objective, Reconstruction
+from ifair.core.objective import Losses, Objective, Reconstruction
 from ifair.core.solve import Solution
 from ifair.engines.engine import Engine
 from ifair.errors import IfairError, warn_user
@@ -315,8 +315,10 @@ class LFR(ClassifierMixin, PrototypeModel):
             )
         return np.array([np.atleast_1d(label) for label in self.group_labels_], dtype=np.float64)
 
-    def _conclude(self, engine: Engine, table: Table, task: Task, solution: Solution, restarts: list[float]) -> None:
-        super()._conclude(engine, table, task, solution, restarts)
+    def _conclude(
+        self, engine: Engine, table: Table, task: Task, solution: Solution, restarts: list[float], reported: Losses
+    ) -> None:
+        super()._conclude(engine, table, task, solution, restarts, reported)
         if self.attribute_weights == "per group":
             self.group_alpha_ = np.stack(group_weights(solution.parameters))
             self.alpha_ = np.average(self.group_alpha_, axis=0, weights=self._group_sizes)
@@ -328,12 +330,10 @@ class LFR(ClassifierMixin, PrototypeModel):
         each = [Representer(mapping, self.prototypes_, alpha, output) for alpha in self.group_alpha_]
         return GroupRepresenter(each, np.flatnonzero(self.protected_mask_), self._group_values())
 
-    def _keep_losses(self, task: Task, solution: Solution) -> None:
-        assert task.reported is not None
+    def _keep_losses(self, solution: Solution, reported: Losses) -> None:
         self.label_chances_ = expit(solution.parameters.extra["log_odds"])
         self.loss_ = solution.losses.total
-        losses, _ = task.reported.value_and_grad(solution.parameters, once=True)
-        summed, self.target_loss_, self.fairness_loss_ = losses.terms
+        summed, self.target_loss_, self.fairness_loss_ = reported.terms
         self.reconstruct_loss_ = summed / len(solution.parameters.alpha)
 
     def _name_groups(self, telling: Any, n_records: int) -> NDArray[np.intp]:

@@ -16,7 +16,7 @@ from ifair.engines.engine import Engine
 from ifair.errors import IfairError
 from ifair.inputs.table import Table, open_table
 from ifair.models.lfr import LFR
-from ifair.models.prototypes import FLOATS, PrototypeModel, Task, tell_callback
+from ifair.models.prototypes import FLOATS, PrototypeModel, Task, report_losses, tell_callback
 
 Model = TypeVar("Model", bound=PrototypeModel)
 
@@ -34,8 +34,8 @@ def fit_many(
     ----------
     models : sequence of IFair or LFR
         Different ones. They may differ in all their parameters. Those that share the formulas, and so all but weights,
-        starts, `tol` and the like, are evaluated together; those of different `n_prototypes` in turns. With landmarks,
-        those with the same ones: give them the same `random_state`.
+        starts, `tol` and the like, are evaluated together; of more than 4,096 records those of different
+        `n_prototypes` in turns. With landmarks, those with the same ones: give them the same `random_state`.
     X : array-like, DataFrame or Tensor of shape (n_samples, n_features)
         As for :meth:`IFair.fit`. Tables on disk, of Dask or of Spark are taken too.
     y, sensitive_features : array-like of shape (n_samples,), optional
@@ -107,9 +107,10 @@ def _fit_there(models: Sequence[PrototypeModel], X: Any, beside: dict[str, Any])
         with table.open_engine() as engine:
             tasks = _tasks(models, engine, table, known)
             found = solve([model._problem(task, tell_callback(model)) for model, task in zip(models, tasks)])
-            for model, task, one in zip(models, tasks, found):
-                if one is not None:
-                    model._conclude(engine, table, task, *one)
+            ended = [(model, task, one) for model, task, one in zip(models, tasks, found) if one is not None]
+            reports = report_losses([task for _, task, _ in ended], [solution for _, _, (solution, _) in ended])
+            for (model, task, one), reported in zip(ended, reports):
+                model._conclude(engine, table, task, *one, reported)
     if None in found:
         raise KeyboardInterrupt
 

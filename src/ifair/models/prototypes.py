@@ -14,8 +14,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
+from ifair.core.batch import losses_at
 from ifair.core.mapping import Mapping, Packing, Parameters, mean_memberships
-from ifair.core.objective import Objective, Term
+from ifair.core.objective import Losses, Objective, Term
 from ifair.core.solve import Observer, Problem, Progress, Solution, solve
 from ifair.encode import Encoder
 from ifair.engines.engine import Engine
@@ -110,7 +111,7 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
         """What is to be minimised, and from where."""
         raise NotImplementedError
 
-    def _keep_losses(self, task: Task, solution: Solution) -> None:
+    def _keep_losses(self, solution: Solution, reported: Losses) -> None:
         """Set the attributes that only fits of this model have."""
         raise NotImplementedError
 
@@ -124,16 +125,18 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
                     (found,) = solve([self._problem(task, observer)])
                 if found is None:
                     raise KeyboardInterrupt
-                self._conclude(engine, table, task, *found)
+                self._conclude(engine, table, task, *found, *report_losses([task], [found[0]]))
         return self
 
     def _problem(self, task: Task, observer: Observer | None) -> Problem:
         one = Problem(task.objective, task.starts, task.packing, self.max_iter, self.tol, observer)
         return one if task.rehearsed is None else replace(one, rehearsal=replace(one, objective=task.rehearsed))
 
-    def _conclude(self, engine: Engine, table: Table, task: Task, solution: Solution, restarts: list[float]) -> None:
+    def _conclude(
+        self, engine: Engine, table: Table, task: Task, solution: Solution, restarts: list[float], reported: Losses
+    ) -> None:
         """Keep what a search has found; warn of one that did not converge, on behalf of fit's caller."""
-        self._keep_losses(task, solution)
+        self._keep_losses(solution, reported)
         self.protected_mask_ = task.protected
         learned = solution.parameters
         self.prototypes_ = np.asarray(learned.prototypes + table.statistics.mean)
@@ -340,6 +343,13 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
             # Beside an attribute of the same name, the order of columns tells them apart.
             frame.insert(position, name, values, allow_duplicates=True)
         return frame.iloc[np.argsort(-first["share"], kind="stable")]
+
+
+def report_losses(tasks: Sequence[Task], solutions: Sequence[Solution]) -> list[Losses]:
+    """The losses that fits report of their solutions: those that were minimised, where there are no others."""
+    fits = [(task.reported, task.packing, one.parameters) for task, one in zip(tasks, solutions) if task.reported]
+    found = iter(losses_at(*zip(*fits)) if fits else ())
+    return [next(found) if task.reported else one.losses for task, one in zip(tasks, solutions)]
 
 
 def weigh_terms(weights: Sequence[float | None], terms: Sequence[Term | None]) -> tuple[tuple[float, Term], ...]:
