@@ -11,7 +11,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ifair.core.arrays import Array, Mask, each, namespace, row_sums, square, times_vector, weigh_rows
+from ifair.core.arrays import (
+    Array,
+    Mask,
+    at_least,
+    each,
+    is_tensor,
+    namespace,
+    row_sums,
+    square,
+    times_vector,
+    weigh_rows,
+)
 from ifair.engines.engine import Engine
 
 
@@ -186,12 +197,11 @@ def _squared_euclidean(X: Array, parameters: Parameters) -> tuple[Array, Pullbac
     V, alpha = parameters.prototypes, parameters.alpha
     xp = namespace(X)
     weighted = V * alpha[..., None, :]
-    D = X @ weighted.mT
-    D *= -2.0
+    D = X @ (-2.0 * weighted).mT
     squares = square(X)
     D += times_vector(squares, alpha)[..., :, None]
     D += row_sums(weighted, V)[..., None, :]
-    D = xp.maximum(D, xp.zeros_like(D))
+    D = at_least(D, 0.0)  # type: ignore[assignment]
 
     def pullback(C: Array) -> Parameters:
         CX = C.mT @ X
@@ -222,15 +232,15 @@ def _minkowski(X: Array, parameters: Parameters, p: float) -> tuple[Array, Pullb
     return D, pullback
 
 
-def root(D: Array, p: float, exponent: float) -> tuple[Array, Array]:
-    """``D^(exponent/p)`` and its derivative; the derivative at D = 0 is set to 0 (a subgradient).
+def root(D: Array, p: float, exponent: float) -> tuple[Array, Array | None]:
+    """``D^(exponent/p)`` and its derivative, None if that is 1; at D = 0 it is set to 0 (a subgradient).
 
     ``exponent`` is 1 for the distance itself and 2 for its square.
     """
     xp = namespace(D)
     power = exponent / p
     if power == 1.0:
-        return D, xp.ones_like(D)
+        return D, None
     positive = D > 0.0
     safe = xp.where(positive, D, xp.ones_like(D))
     rooted = xp.where(positive, xp.sqrt(safe) if power == 0.5 else safe**power, xp.zeros_like(D))
@@ -374,7 +384,8 @@ class Mapping:
         def pullback(dU: Array) -> Parameters:
             d_distance = row_sums(U, dU)[..., None] - dU
             d_distance *= U
-            d_distance *= slope
+            if slope is not None:
+                d_distance *= slope
             return pull_distance(d_distance)
 
         return U, pullback
@@ -410,6 +421,8 @@ def softmax(logits: Array) -> Array:
         # In place, which a cache likes; and of many short rows the largest numbers are found faster across them.
         weights = logits - np.ascontiguousarray(logits.mT).max(axis=-2)[..., None]
         np.exp(weights, out=weights)
+    elif is_tensor(logits):
+        return logits.softmax(-1)  # type: ignore[attr-defined]  # in one go
     else:
         weights = xp.exp(logits - xp.max(logits, axis=-1, keepdims=True))
     weights /= xp.sum(weights, axis=-1, keepdims=True)

@@ -70,8 +70,8 @@ class MinkowskiPairs:
         loss = xp.sum(error * weighed)
         error = weighed
         error *= 2.0
-        slope *= error
-        input_slope *= error
+        slope = error if slope is None else slope * error
+        input_slope = error if input_slope is None else input_slope * error
 
         rows_a, rows_b, shared = [], [], []
         for n in range(self.n_attributes):

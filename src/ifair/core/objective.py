@@ -88,15 +88,16 @@ class Reconstruction(Term):
         """The same with the square expanded, and the sum of the squared records, which says how far that rounds."""
         # Errors of hundreds of fits, each as large as the records, would only be written to memory to be read again,
         # and products with sparse records take no time.
-        xp, counted = namespace(X), V * self.columns
-        from_records, from_prototypes = X @ counted.mT, U @ (counted @ V.mT)
+        xp, counted = namespace(X), 2.0 * V * self.columns
+        slope = U @ (counted @ V.mT)
+        slope -= X @ counted.mT
         weighed = weigh_rows(U, self.sample_weight, rows)
-        error = from_prototypes - from_records
-        loss = total_products(weighed, error) - total_products(weighed, from_records)
+        # The loss needs none of the products with every record: U'U and U'X, of which there is little, know all of it.
+        between, to_records = (weighed.mT @ U) @ V, weighed.mT @ X
+        loss = total_products(counted, 0.5 * between - to_records)
         size = xp.sum(weigh(square(X) @ self.columns, self.sample_weight, rows))
-        d_prototypes = 2.0 * ((weighed.mT @ U) @ counted - (weighed.mT @ X) * self.columns)
-        error *= 2.0
-        return (weigh_rows(error, self.sample_weight, rows), (loss + size, d_prototypes)), size
+        d_prototypes = 2.0 * (between - to_records) * self.columns
+        return (weigh_rows(slope, self.sample_weight, rows), (loss + size, d_prototypes)), size
 
     def finish(self, known: None, sums: tuple[Any, ...], parameters: Parameters) -> tuple[Array, Parameters]:
         loss, d_prototypes = sums

@@ -331,20 +331,25 @@ def fit_representations(
     together = [steps for steps in built if len(steps) == 1 and isinstance(steps[-1], PrototypeModel)]
     models = [steps[-1] for steps in together]
     with _expected_warnings():
-        fit_many([one for one in models if isinstance(one, LFR)], train.X, train.y, sensitive_features=train.group)
+        beside = {"y": train.y, "sensitive_features": train.group}
+        _fit_different([one for one in models if isinstance(one, LFR)], train.X, **beside)
         _fit_different([one for one in models if isinstance(one, IFair)], train.X)
     return [steps if any(steps is one for one in together) else _fit(steps, train.X, train.records) for steps in built]
 
 
-def _fit_different(models: Sequence[IFair], X: pd.DataFrame) -> None:
-    """Fit models to the different records of a table, each with the weight of its copies: the losses are the same."""
+def _fit_different(models: Sequence[PrototypeModel], X: pd.DataFrame, **beside: NDArray[Any]) -> None:
+    """Fit models to the different records of a table, each with the weight of its copies: the losses are the same.
+
+    What stands beside the records must be the same of copies, too.
+    """
     if not models:
         return
-    _, first, size = np.unique(X, axis=0, return_index=True, return_counts=True)
+    numbers = (pd.factorize(values)[0] for values in beside.values())
+    _, first, size = np.unique(np.column_stack([X, *numbers]), axis=0, return_index=True, return_counts=True)
     if max(model.n_prototypes for model in models) <= len(first) <= WORTH_MERGING * len(X):
-        fit_many(models, X.iloc[first], sample_weight=size)
-    else:
-        fit_many(models, X)
+        X, beside = X.iloc[first], {name: values[first] for name, values in beside.items()}
+        beside["sample_weight"] = size
+    fit_many(models, X, **beside)
 
 
 WORTH_MERGING = 0.8

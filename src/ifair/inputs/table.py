@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -19,6 +19,7 @@ from ifair.engines.engine import Engine, LocalEngine, blocks, open_engine
 from ifair.engines.streamed import ChunkReader
 from ifair.errors import IfairError
 
+Found = TypeVar("Found")
 Floats = NDArray[np.floating[Any]]
 Validate = Callable[[Any], Floats]
 """Checks names and number of columns, and what is in them, as scikit-learn does; gives an array of floats."""
@@ -120,6 +121,14 @@ class Table(ABC):
     def sample_weight(self) -> Any:
         """The weights of the records, as they were given, in this process; None where there are none."""
         return None if self.beside.get("sample_weight") is None else self.labels("sample_weight")
+
+    def find_once(self, name: str, find: Callable[[], Found]) -> Found:
+        """What can be found out of the table under this name, found once for all fits of it."""
+        known = self.__dict__.setdefault("_known", {})
+        if name not in known:
+            known[name] = find()
+        found: Found = known[name]
+        return found
 
     def shrink_labels(self, numbers: NDArray[Any]) -> NDArray[Any]:
         """Whole numbers, one per record, in as few bytes as they take where they have to travel."""

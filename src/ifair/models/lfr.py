@@ -26,7 +26,7 @@ from ifair.core.solve import Solution
 from ifair.engines.engine import Engine
 from ifair.errors import IfairError, warn_user
 from ifair.inputs.table import RowMap, Table
-from ifair.models.prototypes import PrototypeModel, Representer, Task, weigh_terms
+from ifair.models.prototypes import PrototypeModel, Representer, Task
 from ifair.models.starts import draw_sample, first_parameters
 from ifair.models.validation import (
     check_labels,
@@ -232,7 +232,9 @@ class LFR(ClassifierMixin, PrototypeModel):
         check_lfr_parameters(self)
 
     def _examine(self, table: Table, X: Any) -> tuple[NDArray[np.bool_], NDArray[Any], NDArray[Any]]:
-        self.classes_, labels = encode_classes(check_labels(table.labels("y"), table.n_records))
+        self.classes_, labels = table.find_once(
+            "classes", lambda: encode_classes(check_labels(table.labels("y"), table.n_records))
+        )
         weights = record_weights(table)
         if weights is not None:
             refuse_weightless(labels, self.classes_.tolist(), weights, "class")
@@ -250,9 +252,8 @@ class LFR(ClassifierMixin, PrototypeModel):
             refuse_weightless(groups, self.group_labels_, weights, "group")
         return protected, table.shrink_labels(labels), table.shrink_labels(groups)
 
-    def _weights(self, n_features: int, report: bool = False) -> tuple[float | None, ...]:
-        fairness = float(self.fairness_weight) if self.fairness_weight > 0 or report else None
-        return float(self.reconstruct_weight) / n_features, float(self.target_weight), fairness
+    def _weights(self, n_features: int, report: bool = False) -> tuple[float, ...]:
+        return float(self.reconstruct_weight) / n_features, float(self.target_weight), float(self.fairness_weight)
 
     def _task(self, engine: Engine, table: Table, known: tuple[NDArray[np.bool_], NDArray[Any], NDArray[Any]]) -> Task:
         protected, labels, groups = known
@@ -266,7 +267,7 @@ class LFR(ClassifierMixin, PrototypeModel):
         sent = None if weights is None else engine.send(weights)[0]
         parity = GroupParity(numbers, sizes, sample_weight=sent)
         terms = Reconstruction(columns, sent), LabelCrossEntropy(y, sent), parity
-        # Parity is reported without rounding, and even where it has no weight.
+        # Parity is reported without rounding.
         exact = (*terms[:2], replace(parity, rounding=0.0))
         logs: dict[str, Any] = {}
         mapping = self._mapping()
@@ -276,9 +277,8 @@ class LFR(ClassifierMixin, PrototypeModel):
             mapping = GroupMapping(mapping.p, mapping.squared, columns=places, values=held)
             logs = {"log_ratios": np.zeros((len(values) - 1) * n_features)}
         total = None if weights is None else float(weights.sum())
-        exactly = weigh_terms(self._weights(n_features, report=True), exact)
-        reported = Objective(engine, mapping, exactly, total_weight=total)
-        objective = replace(reported, terms=weigh_terms(self._weights(n_features), terms))
+        objective = Objective(engine, mapping, tuple(zip(self._weights(n_features), terms)), total_weight=total)
+        reported = replace(objective, terms=tuple(zip(self._weights(n_features), exact)))
         starts = []
         sample = draw_sample(engine, table, self.n_prototypes, random_state, weights)
         for _ in range(self.n_restarts):

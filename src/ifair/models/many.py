@@ -98,8 +98,13 @@ def _fit_there(models: Sequence[PrototypeModel], X: Any, beside: dict[str, Any])
 
     def validate(table: Any) -> NDArray[np.floating[Any]]:
         validated = validate_data(models[0], table, dtype=FLOATS, ensure_min_samples=2)
+        names = getattr(models[0], "feature_names_in_", None)
         for model in models[1:]:
-            validate_data(model, table, skip_check_array=True)  # only keeps the names of columns
+            model.n_features_in_ = models[0].n_features_in_
+            if names is not None:
+                model.feature_names_in_ = names
+            elif hasattr(model, "feature_names_in_"):
+                del model.feature_names_in_
         return validated
 
     with open_table(X, models[0].engine, validate, n_jobs=models[0].n_jobs, beside=beside) as table:
@@ -145,7 +150,9 @@ def _draws(model: Any, protected: NDArray[np.bool_]) -> Hashable | None:
     if not told or not isinstance(model.random_state, Integral):
         return None
     own = {name: value for name, value in model.get_params(deep=False).items() if name not in MAY_DIFFER}
-    return type(model), tuple(own.items()), protected.tobytes(), model.fairness_weight > 0
+    # iFair's loss of no weight is left out.
+    pairs = isinstance(model, LFR) or model.fairness_weight > 0
+    return type(model), tuple(own.items()), protected.tobytes(), pairs
 
 
 # Parameters that change neither starts nor landmarks; protected columns are looked at by themselves.
