@@ -47,4 +47,6 @@ def say_change(one: Mapping[str, Any]) -> str:
 def find_larger(kinds: Mapping[str, Any], kind: str) -> list[str]:
     """The measures that a kind of fit changes more than another start does."""
     start = kinds[ANOTHER_START]
-    return [labels.measure(name) for name, by in kinds[kind].items() if by["size"]["mean"] > start[name]["size"]["mean"]]
+    return [
+        labels.measure(name) for name, by in kinds[kind].items() if by["size"]["mean"] > start[name]["size"]["mean"]
+    ]
