@@ -212,6 +212,16 @@ def test_a_grid_of_lfr_takes_the_steps_of_single_fits(X, batched, options):
     assert_alike(models[8:], [clone(model).fit(X) for model in models[8:]], 1e-8)
 
 
+def test_lfr_with_weights_per_group_is_fitted_beside_others_of_its_seed(rng, X):
+    y = rng.integers(0, 2, size=len(X))
+    options = {"attribute_weights": "per group", "protected": [4], "n_restarts": 1, "max_iter": 4, "random_state": 0}
+    models = [LFR(3, fairness_weight=weight, **options) for weight in (1.0, 5.0)]
+    for model in fit_many(models, X, y):
+        own = clone(model).fit(X, y)
+        np.testing.assert_allclose(model.group_alpha_, own.group_alpha_)
+        np.testing.assert_allclose(model.alpha_, own.alpha_)
+
+
 def test_lfr_with_different_groups_are_not_evaluated_together(X, batched):
     X[:, 3] = X[:, 3] > 0
     y = X[:, 0] > 0

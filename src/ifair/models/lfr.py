@@ -250,6 +250,7 @@ class LFR(ClassifierMixin, PrototypeModel):
         groups = self._name_groups(telling, table.n_records)
         if weights is not None:
             refuse_weightless(groups, self.group_labels_, weights, "group")
+        self._group_sizes = np.bincount(groups, weights).astype(np.float64)
         return protected, table.shrink_labels(labels), table.shrink_labels(groups)
 
     def _weights(self, n_features: int, report: bool = False) -> tuple[float, ...]:
@@ -261,9 +262,7 @@ class LFR(ClassifierMixin, PrototypeModel):
         random_state = check_random_state(self.random_state)
         free = np.zeros_like(protected)
         weights = record_weights(table)
-        sizes = np.bincount(groups, weights).astype(np.float64)
-        self._group_sizes = sizes
-        columns, y, numbers, sizes = engine.send(np.ones(n_features), labels, groups, sizes)
+        columns, y, numbers, sizes = engine.send(np.ones(n_features), labels, groups, self._group_sizes)
         sent = None if weights is None else engine.send(weights)[0]
         parity = GroupParity(numbers, sizes, sample_weight=sent)
         terms = Reconstruction(columns, sent), LabelCrossEntropy(y, sent), parity

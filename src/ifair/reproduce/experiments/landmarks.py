@@ -2,21 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import product
 from typing import Any
 
 from ifair.evaluate.candidates import list_settings
-from ifair.evaluate.statistics import spread
-from ifair.report.blocks import Block, Bullets, Heading, Line, Table, Text, add_sign
+from ifair.report.blocks import Block, Bullets, Heading, Line, Table, Text
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, measure_fit, prepare, train_setting
+from ifair.reproduce.changes import ANOTHER_START, find_larger, summarise_changes, tabulate_changes
 from ifair.reproduce.experiment import Earlier, Experiment, Profile, Unit, for_each_dataset, make_unit
 from ifair.results import Results
 
 SIZES = (100, 300, 1000)
 MAX_TRAINING = 3000
 """Records up to which all pairs are compared, as the estimator does by itself."""
-MEASURES = ("AUC", "AUC_of_scores", "yNN", "Parity")
 RATIOS = ((0.9, 0.1), (0.5, 0.5), (0.1, 0.9))
 """Weights of iFair under which pairs count."""
 
@@ -48,7 +46,7 @@ def compare_pairs(case: Case) -> dict[str, Any]:
     """
     parts = prepare(case)
     n_records = len(parts.train.y)
-    fits = {"all_pairs": _with_pairs(case, "all"), "another_start": _with_pairs(case, "all", case.seed + 1_000_003)}
+    fits = {"all_pairs": _with_pairs(case, "all"), ANOTHER_START: _with_pairs(case, "all", case.seed + 1_000_003)}
     fits |= {f"landmarks_{size}": _with_pairs(case, size) for size in case.grid["landmarks"] if size < n_records}
     rows = []
     for setting in list_settings("ifair-b", case.grid):
@@ -63,14 +61,8 @@ def _with_pairs(case: Case, pairs: str | int, seed: int | None = None) -> Case:
 
 @for_each_dataset()
 def summarise(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The ``records`` learned from, and under ``kinds`` by kind of fit and measure the change against all pairs, with
-    its sign (``change``) and without (``size``)."""
-    tests = [row["test"] for result in results for row in result["rows"]]
-    found: dict[str, Any] = {kind: {} for kind in tests[0] if kind != "all_pairs"}
-    for kind, name in product(found, MEASURES):
-        changes = [test[kind][name] - test["all_pairs"][name] for test in tests if kind in test]
-        found[kind][name] = {"change": spread(changes), "size": spread([abs(change) for change in changes])}
-    return {"records": results[0]["records"], "kinds": found}
+    """What :func:`summarise_changes` says, against all pairs."""
+    return summarise_changes(results, "all_pairs")
 
 
 def section(found: Any, results: Results) -> list[Block]:
@@ -83,31 +75,18 @@ def section(found: Any, results: Results) -> list[Block]:
             "mean, and after the slash the mean of its size. What landmarks change is to be compared with what the "
             "start changes."
         ),
-        Table(_tabulate(found)),
+        Table(tabulate_changes(found, _name_kind)),
         Bullets([line for dataset, one in found.items() for line in _describe_change(dataset, one)]),
     ]
 
 
-def _tabulate(found: Mapping[str, Any]) -> list[list[str]]:
-    measures = list(next(iter(next(iter(found.values()))["kinds"].values())))
-    rows = [["dataset", "records", "fit", *map(labels.measure, measures)]]
-    for dataset, one in found.items():
-        for kind, by in one["kinds"].items():
-            cells = [f"{add_sign(by[name]['change']['mean'], 3)} / {by[name]['size']['mean']:.3f}" for name in measures]
-            rows.append([labels.dataset(dataset), f"{one['records']:,}", _name_kind(kind), *cells])
-    return rows
-
-
 def _describe_change(dataset: str, one: Mapping[str, Any]) -> list[Line]:
     """Is the change by the most landmarks larger than that by another start?"""
-    kinds = dict(one["kinds"])
-    start = kinds.pop("another_start")
-    if not kinds:
+    kind = list(one["kinds"])[-1]
+    if kind == ANOTHER_START:
         return []
-    kind, by = list(kinds.items())[-1]
-    larger = [name for name in by if by[name]["size"]["mean"] > start[name]["size"]["mean"]]
-    more = ", ".join(map(labels.measure, larger))
-    words = f"more than another start does in {more}" if larger else "no measure more than another start does"
+    more = ", ".join(find_larger(one["kinds"], kind))
+    words = f"more than another start does in {more}" if more else "no measure more than another start does"
     return [labels.line(dataset, f": {_name_kind(kind)} change {words}.")]
 
 

@@ -1,0 +1,52 @@
+"""What another kind of fit changes on test, at the same settings and on the same splits."""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+from ifair.evaluate.statistics import spread
+from ifair.report.blocks import add_sign
+from ifair.reproduce import labels
+
+MEASURES = ("AUC", "AUC_of_scores", "yNN", "Parity")
+
+ANOTHER_START = "another_start"
+"""The kind that all others are to be compared with: chance."""
+
+
+def summarise_changes(results: Sequence[Mapping[str, Any]], base: str) -> dict[str, Any]:
+    """The ``records`` learned from, and under ``kinds`` by kind of fit and measure the change against the base, with
+    its sign (``change``) and without (``size``).
+
+    Every result has ``records`` and ``rows``, and every row the measures on ``test`` by kind of fit.
+    """
+    tests = [row["test"] for result in results for row in result["rows"]]
+    found: dict[str, Any] = {kind: {} for kind in tests[0] if kind != base}
+    for kind, name in product(found, MEASURES):
+        changes = [test[kind][name] - test[base][name] for test in tests if kind in test]
+        found[kind][name] = {"change": spread(changes), "size": spread([abs(change) for change in changes])}
+    return {"records": results[0]["records"], "kinds": found}
+
+
+def tabulate_changes(found: Mapping[str, Any], name_kind: Callable[[str], str]) -> list[list[str]]:
+    """Rows of a table: for every dataset and kind of fit the mean change of each measure, and the mean of its size."""
+    measures = list(next(iter(next(iter(found.values()))["kinds"].values())))
+    rows = [["dataset", "records", "fit", *map(labels.measure, measures)]]
+    for dataset, one in found.items():
+        for kind, by in one["kinds"].items():
+            cells = [say_change(by[name]) for name in measures]
+            rows.append([labels.dataset(dataset), f"{one['records']:,}", name_kind(kind), *cells])
+    return rows
+
+
+def say_change(one: Mapping[str, Any]) -> str:
+    """The mean change, and after the slash the mean of its size."""
+    return f"{add_sign(one['change']['mean'], 3)} / {one['size']['mean']:.3f}"
+
+
+def find_larger(kinds: Mapping[str, Any], kind: str) -> list[str]:
+    """The measures that a kind of fit changes more than another start does."""
+    start = kinds[ANOTHER_START]
+    return [
+        labels.measure(name) for name, by in kinds[kind].items() if by["size"]["mean"] > start[name]["size"]["mean"]
+    ]

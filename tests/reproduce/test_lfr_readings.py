@@ -1,0 +1,76 @@
+"""LFR as others read it, beside what another start changes."""
+
+import json
+
+import numpy as np
+import pytest
+from reproduce.made_up import record, results_of, spreads, write_page
+
+from ifair.report.blocks import markdown
+from ifair.reproduce.case import Case, measure_fit, prepare, train_setting
+from ifair.reproduce.deviations import describe_deviations
+from ifair.reproduce.experiments.lfr_readings import BASE, EXPERIMENT, KINDS, compare_kinds, fit_kind, summarise
+
+SETTING = {"K": 4, "A_x": 1.0, "A_y": 1.0, "A_z": 5.0}
+CASE = Case(
+    "credit",
+    0,
+    {},
+    240,
+    method="lfr",
+    grid={"K": [4], "weights": [[1.0, 1.0, 5.0]]},
+    solver={"n_restarts": 1, "max_iter": 20, "tol": 1e-2},
+)
+
+
+@pytest.fixture(scope="module")
+def found():
+    return compare_kinds(CASE)
+
+
+def fit(kind):
+    return fit_kind(kind, CASE, prepare(CASE), [SETTING])[0].representation
+
+
+def test_every_reading_is_measured_against_LFR_of_the_tables(found):
+    assert json.loads(json.dumps(found)) == found
+    (row,) = found["rows"]
+    assert (found["records"], row["setting"], set(row["test"])) == (80, SETTING, set(KINDS))
+    parts = prepare(CASE)
+    assert row["test"][BASE] == measure_fit(train_setting(CASE, parts, SETTING), parts)["test"]
+    kinds = summarise([record("credit", 0, found)])["credit"]["kinds"]
+    change = row["test"]["no_labels"]["yNN"] - row["test"][BASE]["yNN"]
+    assert kinds["no_labels"]["yNN"]["change"]["mean"] == pytest.approx(change)
+    assert BASE not in kinds
+
+
+def test_readings_change_what_they_are_called_after():
+    ours = fit(BASE)
+    parity = SETTING["A_z"] * ours.fairness_loss_
+    parts = ours.reconstruct_loss_ + ours.target_loss_
+    assert ours.loss_ < parts + parity  # rounded
+    kinked = fit("kinked_parity")
+    losses = kinked.reconstruct_loss_ + kinked.target_loss_ + SETTING["A_z"] * kinked.fairness_loss_
+    assert kinked.loss_ == pytest.approx(losses)
+    summed = fit("summed_columns")
+    assert summed.reconstruct_weight == summed.n_features_in_
+    assert fit("no_labels").target_weight == 0.0
+    assert fit("uniform_start").init == "uniform"
+    # The groups of the dataset, each with weights of its own.
+    apart, train = fit("weights_per_group"), prepare(CASE).train
+    assert apart.group_alpha_.shape == (2, apart.n_features_in_)
+    (told,) = apart.protected
+    np.testing.assert_array_equal(train.X[told] == max(apart.group_labels_), train.group)
+
+
+def test_the_page_and_its_deviations_tell_what_readings_change():
+    changes = {"another_start": (0.002, 0.01), "kinked_parity": (-0.02, 0.03), "weights_per_group": (0.001, 0.004)}
+    kinds = {kind: dict.fromkeys(("AUC", "yNN"), spreads(change=c, size=s)) for kind, (c, s) in changes.items()}
+    results = results_of(lfr={"compas": {"records": 1000, "kinds": kinds}})
+    text = write_page(EXPERIMENT, results)
+    assert "| COMPAS | 1,000 | weights per group | +0.001 / 0.004 | +0.001 / 0.004 |" in text
+    assert "**COMPAS**: what changes more than another start does: kinked parity (AUC, yNN)." in text
+    rows = [line for line in markdown(describe_deviations(results)).splitlines() if line.startswith("| LFR")]
+    (kinked,) = (row for row in rows if "smoothed at its kink" in row)
+    assert "COMPAS AUC -0.020 / 0.030 (0.010), yNN -0.020 / 0.030 (0.010) |" in kinked
+    assert sum("not measured" in row for row in rows) == 3
