@@ -1,18 +1,28 @@
 """Fits of one form, evaluated in one call."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import fields, is_dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ifair.core.arrays import Array, namespace
 from ifair.core.lbfgs import Floats
-from ifair.core.mapping import NOWHERE, WEIGHT_SCALE, Mapping, Packing, PaddedMapping, Parameters
+from ifair.core.mapping import (
+    NOWHERE,
+    WEIGHT_SCALE,
+    Mapping,
+    Packing,
+    PaddedMapping,
+    Parameters,
+    mean_memberships,
+)
 from ifair.core.objective import Losses, Objective
 from ifair.core.pairs import AllPairs, EuclideanPairs, Landmarks
 from ifair.engines.engine import Engine
+
+Result = TypeVar("Result")
 
 
 class Batch:
@@ -50,10 +60,10 @@ class Batch:
             there = np.arange(self.shape[0]) < np.array([[packing.n_prototypes] for packing in packings])
             # Who is not there stands in the middle of the others: pairs then compare memberships as those of one fit.
             middle = there[:, None, :] / there.sum(axis=1)[:, None, None]
-            self._apart, self._filled, self._present = self.engine.send(
-                np.where(there, 0.0, NOWHERE)[:, None, :],
+            self._there, self._filled, self._apart = self.engine.send(
+                there.astype(np.float64),
                 np.where(there[:, :, None], np.eye(self.shape[0]), middle),
-                np.array([packing.present for packing in packings], dtype=np.float64),
+                np.where(there, 0.0, NOWHERE)[:, None, :],
             )
 
     @property
@@ -87,19 +97,32 @@ class Batch:
         losses, gradients = zip(*(self._at_once(theta[some], some) for some in portions))
         return (losses[0], gradients[0]) if len(portions) == 1 else (xp.concat(losses), xp.concat(gradients))
 
-    def _at_once(self, theta: Array, some: slice) -> tuple[Array, Array]:
-        xp, (K, N), (B, _), T = namespace(theta), self.shape, theta.shape, self.n_losses - 1
-        weights, mixtures, beta = self._weights[some], self._mixtures[some], theta[:, K * N : K * N + N]
+    def mean_memberships(self, theta: Array, sample_weight: Array | None) -> list[Array]:
+        """Of every fit the mean membership in each of its prototypes, shape (K,)."""
+        means = []
+        for first in range(0, theta.shape[0], self.most):
+            some = slice(first, min(first + self.most, theta.shape[0]))
+            parameters, mapping = self._learned(theta[some], some)
+            means += list(mean_memberships(self.engine, mapping, parameters, sample_weight))
+        return [mean[: packing.n_prototypes] for mean, packing in zip(means, self.packings)]
+
+    def _learned(self, theta: Array, some: slice) -> tuple[Parameters, Mapping]:
+        """What the vectors of some fits stand for."""
+        xp, (K, N), mapping = namespace(theta), self.shape, self.form.mapping
+        V, beta = xp.reshape(theta[:, : K * N], (-1, K, N)), theta[:, K * N : K * N + N]
         # What terms learn besides has a number per prototype.
         ends = {name: K * N + N + i * K for i, name in enumerate(self.form.extra)}
         extra = {name: theta[:, end : end + K] for name, end in ends.items()}
-        V, form = xp.reshape(theta[:, : K * N], (B, K, N)), self.form
         if self._padded:
-            V, mapping = self._filled[some] @ V, form.mapping
-            form = replace(form, mapping=PaddedMapping(mapping.p, mapping.squared, apart=self._apart[some]))
-        parameters = Parameters(V, (WEIGHT_SCALE * beta) ** 2, extra)
+            V, mapping = self._filled[some] @ V, PaddedMapping(mapping.p, mapping.squared, apart=self._apart[some])
+        return Parameters(V, (WEIGHT_SCALE * beta) ** 2, extra), mapping
+
+    def _at_once(self, theta: Array, some: slice) -> tuple[Array, Array]:
+        xp, (K, N), (B, _), T = namespace(theta), self.shape, theta.shape, self.n_losses - 1
+        weights, mixtures, beta = self._weights[some], self._mixtures[some], theta[:, K * N : K * N + N]
+        parameters, mapping = self._learned(theta, some)
         shares = [[mixtures[:, i, t] for t in range(T)] for i in range(mixtures.shape[1])]
-        sums = form.sums(parameters, shares)
+        sums = replace(self.form, mapping=mapping).sums(parameters, shares)
         gradients = self.form.split_gradients(sums[T:])
         terms = xp.stack(sums[:T], axis=-1) * self._shares
         gradient = gradients[0]
@@ -111,10 +134,11 @@ class Batch:
                 gradient = gradient + other.times(slopes[:, t])
         total = xp.sum(weights * terms, axis=1)[:, None]
         by_beta = 2.0 * WEIGHT_SCALE**2 * beta * gradient.alpha
-        by_extra = [gradient.extra[name] for name in self.form.extra]
-        flat = xp.concat([xp.reshape(gradient.prototypes, (B, K * N)), by_beta, *by_extra], axis=1)
-        if self._padded:
-            flat *= self._present[some]  # but for rounding, they are 0 already
+        by_prototype, by_extra = gradient.prototypes, [gradient.extra[name] for name in self.form.extra]
+        if self._padded:  # but for rounding, gradients are 0 already where nobody is there
+            by_prototype = by_prototype * self._there[some, :, None]
+            by_extra = [part * self._there[some] for part in by_extra]
+        flat = xp.concat([xp.reshape(by_prototype, (B, K * N)), by_beta, *by_extra], axis=1)
         return xp.concat([total, terms], axis=1), flat
 
 
@@ -151,18 +175,49 @@ def losses_at(
     objectives: Sequence[Objective], packings: Sequence[Packing], points: Sequence[Parameters]
 ) -> list[Losses]:
     """The losses of fits, each at its own parameters; of those that can be evaluated together at once."""
+    return _map_together(
+        objectives,
+        packings,
+        points,
+        lambda objective, point: objective.value_and_grad(point, once=True)[0],
+        lambda batch, theta: map(batch.name_losses, batch.fetch(batch.values_and_grads(theta)[0])),
+    )
+
+
+def mean_memberships_at(
+    objectives: Sequence[Objective],
+    packings: Sequence[Packing],
+    points: Sequence[Parameters],
+    sample_weight: Array | None = None,
+) -> list[Array]:
+    """The mean memberships of fits, shape (K,), each at its own parameters, likewise."""
+    return _map_together(
+        objectives,
+        packings,
+        points,
+        lambda objective, point: mean_memberships(objective.engine, objective.mapping, point, sample_weight),
+        lambda batch, theta: batch.mean_memberships(theta, sample_weight),
+    )
+
+
+def _map_together(
+    objectives: Sequence[Objective],
+    packings: Sequence[Packing],
+    points: Sequence[Parameters],
+    alone: Callable[[Objective, Parameters], Result],
+    at_once: Callable[[Batch, Array], Iterable[Result]],
+) -> list[Result]:
     forms, filled, batch = form_batches(objectives, packings)
-    losses: dict[int, Losses] = {}
+    found: dict[int, Result] = {}
     for form in dict.fromkeys(forms):
         some = [number for number, other in enumerate(forms) if other == form]
         if form is None:
-            losses |= {number: objectives[number].value_and_grad(points[number], once=True)[0] for number in some}
+            found |= {number: alone(objectives[number], points[number]) for number in some}
         else:
             functions = batch(some)
             theta = functions.send(np.stack([filled[number].pack(points[number]) for number in some]))
-            values, _ = functions.values_and_grads(theta)
-            losses |= zip(some, map(functions.name_losses, functions.fetch(values)))
-    return [losses[number] for number in range(len(forms))]
+            found |= zip(some, at_once(functions, theta))
+    return [found[number] for number in range(len(forms))]
 
 
 def most_at_once(objective: Objective, packing: Packing) -> int:

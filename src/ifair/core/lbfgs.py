@@ -83,9 +83,8 @@ class _State:
         return cls(functions, x, x + 0.0, zeros((B, GRADIENT + 1, n), x), best)
 
     def keep(self, rows: list[int]) -> "_State":
-        xp, arrays = namespace(self.x), (self.x, self.trial, self.memory, self.best)
-        index = xp.asarray(rows, device=self.x.device)
-        return _State(self.functions.keep(rows), *(xp.take(array, index, axis=0) for array in arrays))
+        arrays = self.x, self.trial, self.memory, self.best
+        return _State(self.functions.keep(rows), *(take_rows(array, rows) for array in arrays))
 
     def step(self, orders: Array) -> tuple[Array]:
         """Carry out the orders, evaluate, and report: losses, largest slope, inner products.
@@ -117,6 +116,13 @@ class _State:
         products = memory[:, CHANGE:GRADIENT] @ memory.mT
         flat = xp.reshape(products, (products.shape[0], -1))
         return (xp.concat([losses, largest[:, None], descent[:, None], flat], axis=1),)
+
+
+def take_rows(array: Array, rows: list[int]) -> Array:
+    """These rows of an array, in an array of their own."""
+    xp = namespace(array)
+    taken: Array = xp.take(array, xp.asarray(rows, dtype=xp.int64, device=array.device), axis=0)
+    return taken
 
 
 def _where(mask: Any) -> Any:
@@ -206,9 +212,10 @@ class Minimiser:
         self._orders[row, :LENGTH] = 0.0
         self._line_searches.pop(row, None)
 
-    def best(self) -> tuple[Floats, Floats]:
-        """The best points so far, shape (B, n), and their losses, (B, n_losses); infinite where there are none yet."""
-        best = self._state.functions.fetch(self._state.best)
+    def best(self, rows: list[int]) -> tuple[Floats, Floats]:
+        """The best points so far of some searches, shape (B, n), and their losses, (B, n_losses); infinite where there
+        are none yet."""
+        best = self._state.functions.fetch(take_rows(self._state.best, rows))
         n = best.shape[1] - self._state.functions.n_losses
         return best[:, :n], best[:, n:]
 

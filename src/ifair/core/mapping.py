@@ -135,14 +135,6 @@ class Packing:
         """Prototypes that the vector has room for."""
         return self.n_prototypes + self.absent
 
-    @property
-    def present(self) -> Mask:
-        """The numbers of the vector that stand for something, shape (n,)."""
-        mask = np.zeros(self.length, dtype=bool)
-        for part in self._parts:
-            mask[part] = True
-        return mask
-
     def pack(self, parameters: Parameters) -> Array:
         beta = np.sqrt(parameters.alpha[self._free]) / WEIGHT_SCALE
         return self._join(parameters.prototypes.ravel(), beta, *(parameters.extra[name] for name in self.extra))
@@ -432,15 +424,15 @@ def softmax(logits: Array) -> Array:
 def mean_memberships(
     engine: Engine, mapping: Mapping, parameters: Parameters, sample_weight: Array | None = None
 ) -> Array:
-    """The mean membership in every prototype over all records of an engine, shape (K,); NumPy in, NumPy out.
+    """The mean membership in every prototype over all records of an engine, shape (K,), or (B, K) of B fits.
 
-    Weights of records are of the engine's kind.
+    Parameters are NumPy arrays or of the engine's kind, as weights of records are; the result is a NumPy array.
     """
     sent = parameters.sent_to(engine)
 
     def sums(X: Array, rows: slice) -> tuple[Array]:
         U = weigh_rows(mapping.memberships(X, sent), sample_weight, rows)
-        return (namespace(U).sum(U, axis=0),)
+        return (namespace(U).sum(U, axis=-2),)
 
     (total,) = engine.fetch(*engine.sum(sums))
-    return total / (engine.n_records if sample_weight is None else np.sum(total))
+    return total / (engine.n_records if sample_weight is None else np.sum(total, axis=-1, keepdims=True))

@@ -332,16 +332,17 @@ class _Group:
         """One evaluation of every search that is under way."""
         live = [row for row, search in enumerate(self.searches) if not search.stopped]
         moved, ended = self.minimiser.advance()
-        values, norms = self.minimiser.value, self.minimiser.gradient_norm
+        searches = self.minimiser
+        evaluated, values, norms = (of.tolist() for of in (searches.evaluated, searches.value, searches.gradient_norm))
         for row in live:
-            self.searches[row].see(float(self.minimiser.evaluated[row]))
+            self.searches[row].see(evaluated[row])
         for row in moved:
             search = self.searches[row]
-            if not search.stopped and (why := search.after_iteration(float(norms[row]))):
+            if not search.stopped and (why := search.after_iteration(norms[row])):
                 self.stop(search, why)
         for row in ended:
             search = self.searches[row]
-            if not search.stopped and (why := search.after_stall(float(values[row]), float(norms[row]))):
+            if not search.stopped and (why := search.after_stall(values[row], norms[row])):
                 self.stop(search, why)
             elif not search.stopped:
                 self.begin(search)
@@ -353,23 +354,25 @@ class _Group:
     def _shrink(self) -> None:
         """Leave out searches that are over, once they are many."""
         needed = self.needed
-        size = ladder(len(needed)) if self.functions.recorded else len(needed)
+        size = ladder(max(len(needed), FEWEST)) if self.functions.recorded else len(needed)
         if not needed or size > SHRINK_BELOW * len(self.searches):
             return
-        self.collect()
         # Where a recording is for more than are left, some that are over stand in.
         others = [row for row in range(len(self.searches)) if row not in set(needed)]
-        rows = needed + others[: size - len(needed)]
+        rows, over = needed + others[: size - len(needed)], others[size - len(needed) :]
+        self.collect(over)
         self.minimiser.keep(rows)
-        for row, search in enumerate(self.searches):
-            search.group = self if row in rows else None
+        for row in over:
+            self.searches[row].group = None
         self.searches = [self.searches[row] for row in rows]
 
-    def collect(self) -> None:
-        """Fetch the best point of every search."""
-        thetas, losses = self.minimiser.best()
-        for search, theta, values in zip(self.searches, thetas, losses):
+    def collect(self, rows: list[int] | None = None) -> None:
+        """Fetch the best point of every search, or of these."""
+        rows = list(range(len(self.searches))) if rows is None else rows
+        thetas, losses = self.minimiser.best(rows)
+        for row, theta, values in zip(rows, thetas, losses):
             if values[0] != np.inf:
+                search = self.searches[row]
                 search.best = float(values[0])
                 search.found = theta.copy(), self.functions.name_losses(values)
 
@@ -458,6 +461,9 @@ class OneObjective:
     def name_losses(self, values: Floats) -> Any:
         return next((losses for losses in self._best if losses.total == values[0]), self._best[-1])
 
+
+FEWEST = 32
+"""Searches that a recording is for at least: of fewer, asking for an evaluation takes longer than performing it."""
 
 SHRINK_BELOW = 0.75
 """Share of the searches of a group below which it is made smaller; every size takes time to set up."""

@@ -181,11 +181,16 @@ class CudaGraph:
             apart.wait_stream(torch.cuda.current_stream())
             with torch.cuda.stream(apart):
                 self.function(*self.inputs)
+                torch.cuda.synchronize()
+                # Not by torch.cuda.graph, which collects garbage and gives memory back to the device every time.
+                graph = torch.cuda.CUDAGraph()
+                graph.capture_begin(self.pool, capture_error_mode="thread_local")
+                try:
+                    results = self.function(*self.inputs)
+                    self.output = flatten(results)
+                finally:
+                    graph.capture_end()
             torch.cuda.current_stream().wait_stream(apart)
-            graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph, pool=self.pool, capture_error_mode="thread_local"):
-                results = self.function(*self.inputs)
-                self.output = flatten(results)
         self.shapes = [tuple(result.shape) for result in results]
         self.graph = graph
 

@@ -315,9 +315,9 @@ class LFR(ClassifierMixin, PrototypeModel):
         return np.array([np.atleast_1d(label) for label in self.group_labels_], dtype=np.float64)
 
     def _conclude(
-        self, engine: Engine, table: Table, task: Task, solution: Solution, restarts: list[float], reported: Losses
+        self, table: Table, task: Task, solution: Solution, restarts: list[float], reported: Losses, shares: Any
     ) -> None:
-        super()._conclude(engine, table, task, solution, restarts, reported)
+        super()._conclude(table, task, solution, restarts, reported, shares)
         if self.attribute_weights == "per group":
             self.group_alpha_ = np.stack(group_weights(solution.parameters))
             self.alpha_ = np.average(self.group_alpha_, axis=0, weights=self._group_sizes)

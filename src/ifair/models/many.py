@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
-from ifair.core.batch import most_at_once
+from ifair.core.batch import mean_memberships_at, most_at_once
 from ifair.core.objective import Objective
 from ifair.core.pairs import Landmarks
 from ifair.core.solve import solve
@@ -113,9 +113,15 @@ def _fit_there(models: Sequence[PrototypeModel], X: Any, beside: dict[str, Any])
             tasks = _tasks(models, engine, table, known)
             found = solve([model._problem(task, tell_callback(model)) for model, task in zip(models, tasks)])
             ended = [(model, task, one) for model, task, one in zip(models, tasks, found) if one is not None]
-            reports = report_losses([task for _, task, _ in ended], [solution for _, _, (solution, _) in ended])
-            for (model, task, one), reported in zip(ended, reports):
-                model._conclude(engine, table, task, *one, reported)
+            done, solutions = [task for _, task, _ in ended], [solution for _, _, (solution, _) in ended]
+            shares = mean_memberships_at(
+                [task.objective for task in done],
+                [task.packing for task in done],
+                [one.parameters for one in solutions],
+                done[0].sample_weight if done else None,
+            )
+            for (model, task, one), reported, share in zip(ended, report_losses(done, solutions), shares):
+                model._conclude(table, task, *one, reported, share)
     if None in found:
         raise KeyboardInterrupt
 

@@ -125,7 +125,9 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
                     (found,) = solve([self._problem(task, observer)])
                 if found is None:
                     raise KeyboardInterrupt
-                self._conclude(engine, table, task, *found, *report_losses([task], [found[0]]))
+                shares = mean_memberships(engine, task.objective.mapping, found[0].parameters, task.sample_weight)
+                (reported,) = report_losses([task], [found[0]])
+                self._conclude(table, task, *found, reported, shares)
         return self
 
     def _problem(self, task: Task, observer: Observer | None) -> Problem:
@@ -133,15 +135,18 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
         return one if task.rehearsed is None else replace(one, rehearsal=replace(one, objective=task.rehearsed))
 
     def _conclude(
-        self, engine: Engine, table: Table, task: Task, solution: Solution, restarts: list[float], reported: Losses
+        self, table: Table, task: Task, solution: Solution, restarts: list[float], reported: Losses, shares: Any
     ) -> None:
-        """Keep what a search has found; warn of one that did not converge, on behalf of fit's caller."""
+        """Keep what a search has found, what is reported of it, and the shares of the prototypes.
+
+        Warns of one that did not converge, on behalf of fit's caller.
+        """
         self._keep_losses(solution, reported)
         self.protected_mask_ = task.protected
         learned = solution.parameters
         self.prototypes_ = np.asarray(learned.prototypes + table.statistics.mean)
         self.alpha_ = np.asarray(learned.alpha)
-        self.shares_ = mean_memberships(engine, task.objective.mapping, learned, task.sample_weight)
+        self.shares_ = shares
         self.n_iter_ = solution.n_iter
         self.converged_ = solution.stopped == "converged"
         self.restarts_ = np.array(restarts)
