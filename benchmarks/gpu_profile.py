@@ -24,6 +24,9 @@ from ifair.engines.triton_pairs import _dot, _tile
 NAMED = 6
 """Kernels that have a row of their own."""
 
+REGISTERS = 65_536
+"""Of a multiprocessor, where torch does not say."""
+
 
 class Launches:
     """Stands in for the fused tile, performs it, and keeps one launch: of two different sides, if there is any."""
@@ -93,7 +96,7 @@ def residency(compiled: Any, device: Any) -> dict[str, Any]:
     """What a compiled kernel takes, how many blocks of it a multiprocessor holds, and what allows no more."""
     warps, shared = compiled.metadata.num_warps, compiled.metadata.shared
     # Each quarter of a multiprocessor holds whole warps, in units of 8 registers per thread; a block takes 1 KB more.
-    quarter = device.regs_per_multiprocessor // 4
+    quarter = getattr(device, "regs_per_multiprocessor", REGISTERS) // 4
     most_warps = device.max_threads_per_multi_processor // 32
     fit = {"registers": 4 * (quarter // (32 * 8 * -(-compiled.n_regs // 8))) // warps}
     fit |= {"shared memory": device.shared_memory_per_multiprocessor // (shared + 1024), "warps": most_warps // warps}
@@ -212,17 +215,17 @@ def sum_up(distance: str, shares: common.Rows, held: common.Rows, parts: common.
 
 
 @triton.jit
-def _one_product(a_high, a_low, b_high, b_low, total):  # type: ignore[no-untyped-def]  # noqa: ARG001
+def _one_product(a_high, a_low, b_high, b_low, total):  # noqa: ARG001
     return tl.dot(a_high, b_high, total)
 
 
 @triton.jit
-def _products_twice(a_high, a_low, b_high, b_low, total):  # type: ignore[no-untyped-def]
+def _products_twice(a_high, a_low, b_high, b_low, total):
     return _dot(a_high, a_low, b_high, b_low, _dot(a_high, a_low, b_high, b_low, total))
 
 
 @triton.jit
-def _products(  # type: ignore[no-untyped-def]
+def _products(
     a_left,
     a_right,
     a_inputs,
