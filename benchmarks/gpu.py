@@ -1,17 +1,23 @@
 """All pairs and landmarks on a CUDA device, in one kernel per tile and in steps, and how far that is from its limits.
 
-    python benchmarks/gpu.py [--json FILE] [--quick] [--only census million fits host]
+    python benchmarks/gpu.py [--json FILE] [--quick] [--only census million fits host profile]
 
 census: one evaluation of loss and gradient of all pairs of 48,842 x 101 made-up records (Census whole), K = 20, with
 and without weights in the distance. million: all 10^12 pairs of a million records of 101 columns. fits: a million
 records x 101, 4,096 landmarks, 200 iterations from one start, from a CUDA tensor to the fitted model. host: what of an
-iteration the solver takes, which keeps its state on the host.
+iteration the solver takes, which keeps its state on the host. profile: why it is not faster.
 
 "off by" is the largest difference of the gradient from that in steps and double precision, relative to its largest
 entry. Limits are measured in the same run: products of large matrices in half precision, and copies within the device.
 Operations are those that tensor cores perform, three products for one of single precision, on widths padded to what
 they like; "needed" are those of the formulas, of pairs counted once. Bytes are the sums that tiles write and read
 again. A fit's seconds include checks, the copies to the host and back, and drawing the start.
+
+The profile has, for both distances: the time of every kernel of an evaluation; what the fused tile takes of a
+multiprocessor (registers per thread, spilled ones, shared memory), how many blocks and warps of it that leaves room
+for, and what allows no more; and one launch of it beside the same with only its products, with one product of halves
+for every three, and with all products twice. If a tile's products alone took x % of its time and the rest could not
+overlap with them, products twice would take 100 + x %; less is overlap.
 """
 
 import time
@@ -23,6 +29,7 @@ import numpy as np
 import torch
 
 import common
+import gpu_profile
 from ifair import IFair
 from ifair.core.mapping import Parameters
 from ifair.core.pairs import AllPairs, pair_kernel
@@ -31,7 +38,7 @@ from ifair.engines.triton_pairs import SHAPES, FusedPairs
 
 K, N, N_PROTECTED = 20, 101, 2
 COUNTS = np.arange(N) < N - N_PROTECTED
-PARTS = ("census", "million", "fits", "host")
+PARTS = ("census", "million", "fits", "host", "profile")
 
 
 def seconds(work: Callable[[], object], rounds: int) -> float:
@@ -161,6 +168,10 @@ def main(arguments: list[str] | None = None) -> common.Rows:
     if "host" in chosen.only:
         found = host_share([(333, 67), (2300, 431)] if small else [(333, 67), (2300, 431), (16_281, 101)])
         rows += common.report("The solver's share of an iteration", found, machine, None)
+    if "profile" in chosen.only:
+        for n_records in [8_000] if small else [48_842, 1_000_000]:
+            X = common.made_up(n_records, N)
+            rows += gpu_profile.profile(X, COUNTS, K, machine, apart=n_records < 1_000_000)
     if chosen.json:
         common.report("All of it", rows, machine, chosen.json)
     return rows
