@@ -381,7 +381,14 @@ def _tile(  # type: ignore[no-untyped-def]
                 x_j_low = b_inputs.load([start, WIDE + part * BLOCK])
             product = _dot(E_high, E_low, x_j_high, x_j_low, product)
         rows_a += _dot(W_high, W_low, u_j_high, u_j_low, tl.zeros([ROWS, NARROW], tl.float32))
-        rows_b = _dot(W_high.T, W_low.T, u_i_high, u_i_low, tl.zeros([COLUMNS, NARROW], tl.float32))
+        if WEIGHTED:
+            rows_b = _dot(W_high.T, W_low.T, u_i_high, u_i_low, tl.zeros([COLUMNS, NARROW], tl.float32))
+        else:
+            # Three products and two sums, not one chain: of a chain Triton lets both halves of the warps compute the
+            # same. A plain sum it would make a chain of.
+            zeros, one = tl.zeros([COLUMNS, NARROW], tl.float32), tl.full([COLUMNS, NARROW], 1.0, tl.float32)
+            rows_b = tl.fma(tl.dot(W_high.T, u_i_low, zeros), one, tl.dot(W_low.T, u_i_high, zeros))
+            rows_b = tl.fma(tl.dot(W_high.T, u_i_high, zeros), one, rows_b)
         if PARTS == 1 or part == 0:
             tl.store(rows_b_out + (at_b + j)[:, None] * NARROW + k[None, :], rows_b)
 
