@@ -116,8 +116,10 @@ class FusedPairs(EuclideanPairs):
         input_left, input_right, input_norms = _factors(inputs, inputs)
         norms, input_norms = norms * (scale * right_scale), input_norms * input_scale**2
         floors = NOISE * self.find_floor(norms, input_norms), NOISE * self.find_floor(input_norms, norms)
-        numbers = torch.stack([norms.float(), input_norms.float(), *floors], dim=1)
-        scales = torch.stack([scale * right_scale, input_scale**2, right_scale])
+        # In units of the products of representations, so that no product of two squared distances is out of range.
+        unit = scale * right_scale
+        numbers = (torch.stack([norms, input_norms, *floors], dim=1) / unit).float()
+        scales = torch.stack([unit, input_scale**2, right_scale, input_scale**2 / unit])
         return FusedSide(left, right, input_left, input_right, numbers, scales)
 
     def _roots(self, parameters: Parameters) -> Any:
@@ -179,7 +181,7 @@ class FusedPairs(EuclideanPairs):
         total_a = times * self._rows(rows_a, in_sums_a, b.scales)[: len(a)]
         total_b = times * self._rows(rows_b, in_sums_b, a.scales)[: len(b)]
         crossed = _sum(cross.flatten(0, 1))[: self.n_shared]
-        return TileSums(times * _sum(loss.flatten()), total_a, total_b, times * a.scales[1] * crossed)
+        return TileSums(times * a.scales[0] * _sum(loss.flatten()), total_a, total_b, times * a.scales[1] * crossed)
 
     def _rows(self, rows: torch.Tensor, in_sums: torch.Tensor, scales: torch.Tensor) -> torch.Tensor:
         """The columns that :meth:`EuclideanPairs.pull` expects, from parts of sums."""
@@ -334,7 +336,7 @@ def _tile(  # type: ignore[no-untyped-def]
     at, here = a_numbers + 4 * i, i < n_a
     norm, in_norm = tl.load(at, mask=here, other=1.0)[:, None], tl.load(at + 1, mask=here, other=1.0)[:, None]
     floor, in_floor = tl.load(at + 2, mask=here, other=0.5)[:, None], tl.load(at + 3, mask=here, other=0.5)[:, None]
-    scale, in_scale = -2.0 * tl.load(scales).to(tl.float32), -2.0 * tl.load(scales + 1).to(tl.float32)
+    in_scale = -2.0 * tl.load(scales + 3).to(tl.float32)
 
     loss = tl.zeros([ROWS], tl.float32)
     rows_a = tl.zeros([ROWS, NARROW], tl.float32)
@@ -361,18 +363,19 @@ def _tile(  # type: ignore[no-untyped-def]
 
         j = start + tl.arange(0, COLUMNS)
         share = tl.where((same != 0) & (start < top + ROWS), 0.5, 1.0)
-        squared, in_squared = squared * scale + norm, in_squared * in_scale + in_norm
+        shares = tl.where(j < n_b, share, 0.0)[None, :]
+        squared, in_squared = norm - 2.0 * squared, in_squared * in_scale + in_norm
         # Where records coincide the slope multiplies a difference of zero: leave out what is noise.
         apart, in_apart = squared > floor, in_squared > in_floor
         squared, in_squared = tl.maximum(squared, floor), tl.maximum(in_squared, in_floor)
-        inverse, in_inverse = tl.rsqrt(squared) * share, tl.rsqrt(in_squared)
-        # With e = d - d*: W = e / d and E = e / d*, as far as the pair counts here.
-        W = share - in_squared * in_inverse * inverse
-        loss += tl.sum(tl.where((j < n_b)[None, :], squared * W * W, 0.0), axis=1) / share
+        # With e = d - d*: W = e / d and E = e / d*, as far as the pair counts here; one root serves both.
+        inverse = tl.rsqrt(squared * in_squared)
+        W = shares - in_squared * inverse * shares
+        loss += tl.sum(squared * W * W, axis=1) / share
 
         W_high, W_low = _split(tl.where(apart, tl.maximum(W, -STEEPEST), 0.0))
         if WEIGHTED:
-            E = tl.where(in_apart, tl.minimum(squared * inverse * in_inverse - share, STEEPEST), 0.0)
+            E = tl.where(in_apart, tl.minimum(squared * inverse * shares - shares, STEEPEST), 0.0)
             E_high, E_low = _split(E)
             if PARTS == 1 or part == 0:
                 tl.store(in_sums_b_out + at_b + j, tl.sum(E, axis=0))
