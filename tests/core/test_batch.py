@@ -92,7 +92,11 @@ def test_tiles_in_single_precision_agree_to_five_digits(rng, engine, pairs):
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("squared", [False, True])
 @pytest.mark.parametrize("pairs", ["all", "moments", "none"])
-def test_fits_of_different_numbers_of_prototypes_are_evaluated_together(rng, engine, pairs, squared):
+@pytest.mark.parametrize("apart_from", [1, 10**9])
+def test_fits_of_different_numbers_of_prototypes_are_evaluated_in_one_call(
+    rng, monkeypatch, engine, pairs, squared, apart_from
+):
+    monkeypatch.setattr("ifair.core.batch.APART_FROM", apart_from)
     X, sizes = rng.normal(size=(M, N)), [2, 5, 3]
     at = [Parameters(rng.normal(size=(n, N)), rng.uniform(0.1, 1.0, size=N)) for n in sizes]
     with ENGINES[engine](X) as opened:

@@ -240,7 +240,7 @@ def problems(n_starts=3, *, max_iter=300, observer=None):
 class Together:
     """Valleys that are evaluated in one call; notes which ones."""
 
-    n_losses = 3
+    n_losses, fewest = 3, 1
 
     def __init__(self, numbers, asked=None, recorded=False, before=lambda: None):
         self.numbers, self.recorded, self.before = numbers, recorded, before

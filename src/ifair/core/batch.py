@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import fields, is_dataclass, replace
-from typing import Any, TypeVar
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ifair.core.arrays import Array, namespace
+from ifair.core.arrays import Array, Indices, namespace, zeros
 from ifair.core.lbfgs import Floats
 from ifair.core.mapping import (
     NOWHERE,
@@ -23,6 +24,16 @@ from ifair.core.pairs import AllPairs, EuclideanPairs, Landmarks
 from ifair.engines.engine import Engine
 
 Result = TypeVar("Result")
+
+
+class _Portion(NamedTuple):
+    """Fits that are evaluated at once: which, with room for how many prototypes, by which formulas."""
+
+    rows: slice
+    K: int
+    form: Objective
+    padded: bool
+    """Whether some of them have fewer prototypes."""
 
 
 class Batch:
@@ -47,24 +58,39 @@ class Batch:
         self, form: Objective, objectives: Sequence[Objective], packings: Sequence[Packing], most: int
     ) -> None:
         self.form, self.objectives, self.packings, self.most = form, list(objectives), list(packings), most
-        self.shape = packings[0].room, packings[0].n_attributes
-        self.engine = form.engine
+        self.shape, self.engine = (packings[0].room, packings[0].n_attributes), form.engine
         self.n_losses = 1 + len(self.form.terms)
         self._weights, self._mixtures, self._shares = self.engine.send(
             np.array([[weight for weight, _ in one.terms] for one in objectives]),
             np.array([one.mixtures for one in objectives]),
             np.array(self.form.shares),
         )
-        self._padded = any(packing.absent for packing in packings)
-        if self._padded:
-            there = np.arange(self.shape[0]) < np.array([[packing.n_prototypes] for packing in packings])
+        sizes = np.array([packing.n_prototypes for packing in packings])
+        self._portions = self._divide(sizes)
+        if any(portion.padded for portion in self._portions):
+            there = np.arange(self.shape[0]) < sizes[:, None]
             # Who is not there stands in the middle of the others: pairs then compare memberships as those of one fit.
-            middle = there[:, None, :] / there.sum(axis=1)[:, None, None]
-            self._there, self._filled, self._apart = self.engine.send(
-                there.astype(np.float64),
-                np.where(there[:, :, None], np.eye(self.shape[0]), middle),
-                np.where(there, 0.0, NOWHERE)[:, None, :],
-            )
+            filled = np.where(there[:, :, None], np.eye(self.shape[0]), there[:, None, :] / sizes[:, None, None])
+            apart = np.where(there, 0.0, NOWHERE)[:, None, :]
+            self._there, self._filled, self._apart = self.engine.send(there.astype(np.float64), filled, apart)
+
+    def _divide(self, sizes: Indices) -> list[_Portion]:
+        """The portions to evaluate, each with room for its own most prototypes."""
+        n = len(sizes)
+        is_new = np.diff(sizes, prepend=-1) != 0 if n * self.engine.n_records >= APART_FROM else np.arange(n) == 0
+        portions = []
+        for first, last in pairwise([*np.flatnonzero(is_new).tolist(), n]):
+            for at in range(first, last, self.most):
+                some = slice(at, min(at + self.most, last))
+                K = int(sizes[some].max())
+                form = self.form if self.shape[0] == K else self.objectives[at + int(sizes[some].argmax())]
+                portions.append(_Portion(some, K, form, bool((sizes[some] < K).any())))
+        return portions
+
+    @property
+    def fewest(self) -> int:
+        """Fits that a recording is for at least: without pairs, asking takes longer than evaluating so few."""
+        return 1 if any(isinstance(term, AllPairs | Landmarks) for _, term in self.form.terms) else 32
 
     @property
     def recorded(self) -> bool:
@@ -92,41 +118,42 @@ class Batch:
 
     def values_and_grads(self, theta: Array) -> tuple[Array, Array]:
         """Of every fit the total and its terms, shape (B, 1 + T), and the gradient of the total, (B, n)."""
-        xp, B = namespace(theta), theta.shape[0]
-        portions = [slice(first, min(first + self.most, B)) for first in range(0, B, self.most)]
-        losses, gradients = zip(*(self._at_once(theta[some], some) for some in portions))
-        return (losses[0], gradients[0]) if len(portions) == 1 else (xp.concat(losses), xp.concat(gradients))
+        xp = namespace(theta)
+        losses, gradients = zip(*(self._at_once(theta[portion.rows], portion) for portion in self._portions))
+        return (losses[0], gradients[0]) if len(losses) == 1 else (xp.concat(losses), xp.concat(gradients))
 
     def mean_memberships(self, theta: Array, sample_weight: Array | None) -> list[Array]:
         """Of every fit the mean membership in each of its prototypes, shape (K,)."""
-        means = []
-        for first in range(0, theta.shape[0], self.most):
-            some = slice(first, min(first + self.most, theta.shape[0]))
-            parameters, mapping = self._learned(theta[some], some)
+        means: list[Array] = []
+        for portion in self._portions:
+            parameters, mapping = self._learned(theta[portion.rows], portion)
             means += list(mean_memberships(self.engine, mapping, parameters, sample_weight))
         return [mean[: packing.n_prototypes] for mean, packing in zip(means, self.packings)]
 
-    def _learned(self, theta: Array, some: slice) -> tuple[Parameters, Mapping]:
-        """What the vectors of some fits stand for."""
-        xp, (K, N), mapping = namespace(theta), self.shape, self.form.mapping
-        V, beta = xp.reshape(theta[:, : K * N], (-1, K, N)), theta[:, K * N : K * N + N]
+    def _learned(self, theta: Array, portion: _Portion) -> tuple[Parameters, Mapping]:
+        """What the vectors of some fits stand for, and their mapping."""
+        some, K, form, padded = portion
+        xp, (room, N), mapping = namespace(theta), self.shape, form.mapping
+        V, beta = xp.reshape(theta[:, : room * N], (-1, room, N))[:, :K], theta[:, room * N : room * N + N]
         # What terms learn besides has a number per prototype.
-        ends = {name: K * N + N + i * K for i, name in enumerate(self.form.extra)}
+        ends = {name: room * N + N + i * room for i, name in enumerate(form.extra)}
         extra = {name: theta[:, end : end + K] for name, end in ends.items()}
-        if self._padded:
-            V, mapping = self._filled[some] @ V, PaddedMapping(mapping.p, mapping.squared, apart=self._apart[some])
+        if padded:
+            V = self._filled[some, :K, :K] @ V
+            mapping = PaddedMapping(mapping.p, mapping.squared, apart=self._apart[some, :, :K])
         return Parameters(V, (WEIGHT_SCALE * beta) ** 2, extra), mapping
 
-    def _at_once(self, theta: Array, some: slice) -> tuple[Array, Array]:
-        xp, (K, N), (B, _), T = namespace(theta), self.shape, theta.shape, self.n_losses - 1
-        weights, mixtures, beta = self._weights[some], self._mixtures[some], theta[:, K * N : K * N + N]
-        parameters, mapping = self._learned(theta, some)
+    def _at_once(self, theta: Array, portion: _Portion) -> tuple[Array, Array]:
+        some, K, form, padded = portion
+        xp, (room, N), (B, _), T = namespace(theta), self.shape, theta.shape, self.n_losses - 1
+        weights, mixtures, beta = self._weights[some], self._mixtures[some], theta[:, room * N : room * N + N]
+        parameters, mapping = self._learned(theta, portion)
         shares = [[mixtures[:, i, t] for t in range(T)] for i in range(mixtures.shape[1])]
-        sums = replace(self.form, mapping=mapping).sums(parameters, shares)
-        gradients = self.form.split_gradients(sums[T:])
+        sums = replace(form, mapping=mapping).sums(parameters, shares)
+        gradients = form.split_gradients(sums[T:])
         terms = xp.stack(sums[:T], axis=-1) * self._shares
         gradient = gradients[0]
-        if self.form.reduction == "norm":
+        if form.reduction == "norm":
             terms = xp.sqrt(terms)
             slopes = xp.where(terms > 0.0, weights * 0.5 / xp.where(terms > 0.0, terms, 1.0), 0.0)
             gradient = gradient.times(slopes[:, 0])
@@ -134,12 +161,20 @@ class Batch:
                 gradient = gradient + other.times(slopes[:, t])
         total = xp.sum(weights * terms, axis=1)[:, None]
         by_beta = 2.0 * WEIGHT_SCALE**2 * beta * gradient.alpha
-        by_prototype, by_extra = gradient.prototypes, [gradient.extra[name] for name in self.form.extra]
-        if self._padded:  # but for rounding, gradients are 0 already where nobody is there
-            by_prototype = by_prototype * self._there[some, :, None]
-            by_extra = [part * self._there[some] for part in by_extra]
-        flat = xp.concat([xp.reshape(by_prototype, (B, K * N)), by_beta, *by_extra], axis=1)
-        return xp.concat([total, terms], axis=1), flat
+        by_prototype, by_extra = gradient.prototypes, [gradient.extra[name] for name in form.extra]
+        if padded:  # but for rounding, gradients are 0 already where nobody is there
+            by_prototype = by_prototype * self._there[some, :K, None]
+            by_extra = [part * self._there[some, :K] for part in by_extra]
+        parts = [(xp.reshape(by_prototype, (B, K * N)), N), (by_beta, 0), *((part, 1) for part in by_extra)]
+        filled = [one for part, each in parts for one in (part, zeros((B, (room - K) * each), part))]
+        return xp.concat([total, terms], axis=1), xp.concat(filled, axis=1)
+
+
+APART_FROM = 200_000
+"""Records times fits from which fits of different K are evaluated one K after the other, within one call.
+
+Then prototypes that are not there take longer than asking for more operations.
+"""
 
 
 Batches = Callable[[list[int]], Batch]

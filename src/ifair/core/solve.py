@@ -99,6 +99,10 @@ Result = tuple[Solution, list[float]]
 class LossFunctions(Functions, Protocol):
     """Functions that know their losses by name."""
 
+    @property
+    def fewest(self) -> int:
+        """Functions that a recording is for at least."""
+
     def name_losses(self, values: Floats) -> Any:
         """What ``value_and_grad`` of an objective says of its losses, from a row of them."""
 
@@ -354,12 +358,12 @@ class _Group:
     def _shrink(self) -> None:
         """Leave out searches that are over, once they are many."""
         needed = self.needed
-        size = ladder(max(len(needed), FEWEST)) if self.functions.recorded else len(needed)
+        size = ladder(max(len(needed), self.functions.fewest)) if self.functions.recorded else len(needed)
         if not needed or size > SHRINK_BELOW * len(self.searches):
             return
         # Where a recording is for more than are left, some that are over stand in.
         others = [row for row in range(len(self.searches)) if row not in set(needed)]
-        rows, over = needed + others[: size - len(needed)], others[size - len(needed) :]
+        rows, over = sorted(needed + others[: size - len(needed)]), others[size - len(needed) :]
         self.collect(over)
         self.minimiser.keep(rows)
         for row in over:
@@ -433,7 +437,7 @@ def _portions(fits: Sequence[_Fit], numbers: list[int], most: int) -> list[list[
 class OneObjective:
     """An objective that is evaluated by itself, with its vectors in NumPy arrays."""
 
-    n_losses, recorded = 1, False
+    n_losses, recorded, fewest = 1, False, 1
 
     def __init__(self, objective: Objective, packing: Packing) -> None:
         self.objective, self.packing = objective, packing
@@ -461,9 +465,6 @@ class OneObjective:
     def name_losses(self, values: Floats) -> Any:
         return next((losses for losses in self._best if losses.total == values[0]), self._best[-1])
 
-
-FEWEST = 32
-"""Searches that a recording is for at least: of fewer, asking for an evaluation takes longer than performing it."""
 
 SHRINK_BELOW = 0.75
 """Share of the searches of a group below which it is made smaller; every size takes time to set up."""
