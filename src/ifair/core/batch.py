@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ifair.core.arrays import Array, namespace
+from ifair.core.euclidean_pairs import EuclideanPairs
 from ifair.core.lbfgs import Floats
 from ifair.core.mapping import WEIGHT_SCALE, Mapping, Packing, Parameters
 from ifair.core.objective import Losses, Objective
-from ifair.core.pairs import AllPairs, EuclideanPairs, Landmarks
+from ifair.core.pairs import AllPairs, Landmarks
 from ifair.engines.engine import Engine
 
 

@@ -8,11 +8,11 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from ifair.core.kept_pairs import KeptPairs, keep_pairs
+from ifair.core.euclidean_pairs import KeptPairs, keep_pairs, pair_kernel
 from ifair.core.mapping import Packing, Parameters
 from ifair.core.moments import Moments, input_products
 from ifair.core.objective import Objective, Reconstruction, Term
-from ifair.core.pairs import AllPairs, Landmarks, pair_kernel
+from ifair.core.pairs import AllPairs, Landmarks
 from ifair.core.solve import Solution
 from ifair.engines.engine import Engine, LocalEngine
 from ifair.errors import warn_user
