@@ -436,7 +436,10 @@ class Run(TypedDict):
 
 
 class Results(TypedDict):
-    """What ``ifair reproduce`` writes: the summary of each experiment, and the paper's own numbers."""
+    """What ``ifair reproduce`` writes: the summary of each experiment, and the paper's own numbers.
+
+    What an experiment keeps has its type beside it, in :mod:`ifair.reproduce`; its ``find`` gives it with that type.
+    """
 
     format: Literal["ifair-reproduce"]
     version: Literal[3]

@@ -7,6 +7,9 @@ from typing import Any
 from ifair.evaluate.measures import UTILITY
 from ifair.report.blocks import Block, Heading, Table, Text, add_sign
 from ifair.reproduce import labels
+from ifair.reproduce.experiments import classification_task, downstream, landmarks, ranking_task, rivals
+from ifair.reproduce.experiments.landmarks import Changes
+from ifair.reproduce.tradeoff import TradeOff
 from ifair.results import Results
 
 NOT_RUN = "not measured in these runs"
@@ -26,24 +29,34 @@ def describe_deviations(results: Results) -> list[Block]:
 Effect = Callable[[Results], str]
 
 
-def _join(sentence: str, say: Callable[[Any, Mapping[str, float]], str], *of: str, join: str = "; ") -> Effect:
-    """An effect that is told dataset by dataset of some experiments: ``say`` gets its summary, and the paper's row of
-    the full data; what it says nothing of is left out."""
+def _join(
+    sentence: str, say: Callable[[TradeOff, Mapping[str, float]], str], *of: labels.Task, join: str = "; "
+) -> Effect:
+    """An effect that is told dataset by dataset of the paper's tasks: ``say`` gets its summary, and the paper's row of
+    the full data."""
 
     def measure(results: Results) -> str:
         paper = results["paper"]
         printed = dict(paper["classification"]["baseline"]["full"])
         for dataset, rows in paper["ranking"].items():
             printed[dataset] = {name: value for name, value in rows["full"].items() if name != "percent_protected"}
-        found = {dataset: one for name in of for dataset, one in (results["experiments"].get(name) or {}).items()}
-        said = {dataset: say(summary, printed.get(dataset, {})) for dataset, summary in found.items()}
-        parts = [f"{labels.dataset(dataset)} {words}" for dataset, words in said.items() if words]
-        return f"{sentence} {join.join(parts)}" if parts else NOT_RUN
+        found: dict[str, TradeOff] = {}
+        if "classification" in of:
+            found.update(classification_task.EXPERIMENT.find(results) or {})
+        if "ranking" in of:
+            found.update(ranking_task.EXPERIMENT.find(results) or {})
+        return _tell(sentence, {name: say(one, printed.get(name, {})) for name, one in found.items()}, join)
 
     return measure
 
 
-def _say_distance(summary: Any, printed: Mapping[str, float]) -> str:
+def _tell(sentence: str, said: Mapping[str, str], join: str = "; ") -> str:
+    """What was said of datasets; those that nothing was said of are left out."""
+    parts = [f"{labels.dataset(dataset)} {words}" for dataset, words in said.items() if words]
+    return f"{sentence} {join.join(parts)}" if parts else NOT_RUN
+
+
+def _say_distance(summary: TradeOff, printed: Mapping[str, float]) -> str:
     """The rows of the full data need no representation: what they differ by is the data's and the splits' doing."""
     test = summary["rules"]["balanced"]["full"]["test"]
     apart = {name: test[name]["mean"] - value for name, value in printed.items() if name in test}
@@ -53,17 +66,17 @@ def _say_distance(summary: Any, printed: Mapping[str, float]) -> str:
     return f"{fmean(map(abs, apart.values())):.3f} on average, most in {worst} ({add_sign(apart[worst])})"
 
 
-def _say_scores(summary: Any, _: Any) -> str:
+def _say_scores(summary: TradeOff, _: Any) -> str:
     test = summary["rules"]["balanced"]["full"]["test"]
     return add_sign(test["AUC_of_scores"]["mean"] - test["AUC"]["mean"])
 
 
-def _say_splits(summary: Any, _: Any) -> str:
+def _say_splits(summary: TradeOff, _: Any) -> str:
     test = summary["rules"]["balanced"]["ifair-b"]["test"]
     return f"AUC {test['AUC']['sd']:.3f}, yNN {test['yNN']['sd']:.3f}"
 
 
-def _say_convergence(summary: Any, _: Any) -> str:
+def _say_convergence(summary: TradeOff, _: Any) -> str:
     points = [point for method in PAPERS_VARIANTS for point in summary["points"].get(method, ())]
     shares = [point["converged"] for point in points if "converged" in point]
     return f"{100 * fmean(shares):.0f} %" if shares else ""
@@ -72,16 +85,20 @@ def _say_convergence(summary: Any, _: Any) -> str:
 def _measure_kind(kind: str) -> Effect:
     """What another kind of fit changes on test, from the section about landmarks."""
 
-    def say(one: Any, _: Any) -> str:
+    def say(one: Changes) -> str:
         by = one["kinds"].get(kind)
-        return by and ", ".join(f"{name} {by[name]['size']['mean']:.3f}" for name in ("AUC", "yNN"))
+        return ", ".join(f"{name} {by[name]['size']['mean']:.3f}" for name in ("AUC", "yNN")) if by else ""
 
-    return _join("mean size of the change:", say, "landmarks")
+    def measure(results: Results) -> str:
+        found = landmarks.EXPERIMENT.find(results) or {}
+        return _tell("mean size of the change:", {dataset: say(one) for dataset, one in found.items()})
+
+    return measure
 
 
 def _count_small_k(results: Results) -> str:
-    by = (results["experiments"].get("ranking") or {}).get("xing", {}).get("rules", {}).get("balanced", {})
-    settings = by.get("ifair-b", {}).get("settings", [])
+    ranked = (ranking_task.EXPERIMENT.find(results) or {}).get("xing")
+    settings = ranked["rules"]["balanced"]["ifair-b"]["settings"] if ranked else []
     few = sum(setting["K"] < 10 for setting in settings)
     return f"chosen for iFair-b on {few} of {len(settings)} splits" if settings else NOT_RUN
 
@@ -89,11 +106,14 @@ def _count_small_k(results: Results) -> str:
 def _compare_refits(results: Results) -> str:
     """By how much iFair-b with the linear model differs from what the grid's own fit reached, on the same splits."""
     said = []
-    for task, utility in UTILITY.items():
-        for dataset, by_model in (results["experiments"].get("downstream") or {}).get(task, {}).items():
-            beside = (results["experiments"].get("rivals") or {}).get(task, {})
-            rules = beside.get(dataset, {}).get("ours", {})
-            anew = by_model.get("linear", {}).get("ifair-b")
+    refitted, beside = downstream.EXPERIMENT.find(results), rivals.EXPERIMENT.find(results)
+    if not refitted or not beside:
+        return NOT_RUN
+    for task in labels.COLUMNS:
+        utility = UTILITY[task]
+        for dataset, by_model in refitted.get(task, {}).items():
+            one, anew = beside[task].get(dataset), by_model.get("linear", {}).get("ifair-b")
+            rules = one.get("ours") if one else None
             if rules and anew:
                 apart = anew[utility]["mean"] - rules["balanced"]["ifair-b"]["test"][utility]["mean"]
                 said.append(f"{labels.dataset(dataset)} {utility} {add_sign(apart)}")

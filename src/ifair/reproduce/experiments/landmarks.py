@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import Any
+from typing import Any, TypedDict
 
 from ifair.evaluate.candidates import list_settings
-from ifair.evaluate.statistics import spread
+from ifair.evaluate.statistics import Spread, spread
 from ifair.report.blocks import Block, Bullets, Heading, Line, Table, Text, add_sign
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, measure_fit, prepare, train_setting
@@ -19,6 +19,20 @@ MAX_TRAINING = 3000
 MEASURES = ("AUC", "AUC_of_scores", "yNN", "Parity")
 RATIOS = ((0.9, 0.1), (0.5, 0.5), (0.1, 0.9))
 """Weights of iFair under which pairs count."""
+
+
+class Change(TypedDict):
+    """Of a measure against all pairs, with its sign and without."""
+
+    change: Spread
+    size: Spread
+
+
+class Changes(TypedDict):
+    """The number of records learned from, and by kind of fit and measure the change against all pairs."""
+
+    records: int
+    kinds: dict[str, dict[str, Change]]
 
 
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
@@ -62,18 +76,17 @@ def _with_pairs(case: Case, pairs: str | int, seed: int | None = None) -> Case:
 
 
 @for_each_dataset()
-def summarise(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The ``records`` learned from, and under ``kinds`` by kind of fit and measure the change against all pairs, with
-    its sign (``change``) and without (``size``)."""
+def summarise(results: Sequence[Mapping[str, Any]]) -> Changes:
+    """What other pairs and another start change, over all settings and splits."""
     tests = [row["test"] for result in results for row in result["rows"]]
-    found: dict[str, Any] = {kind: {} for kind in tests[0] if kind != "all_pairs"}
+    found: dict[str, dict[str, Change]] = {kind: {} for kind in tests[0] if kind != "all_pairs"}
     for kind, name in product(found, MEASURES):
         changes = [test[kind][name] - test["all_pairs"][name] for test in tests if kind in test]
         found[kind][name] = {"change": spread(changes), "size": spread([abs(change) for change in changes])}
     return {"records": results[0]["records"], "kinds": found}
 
 
-def section(found: Any, results: Results) -> list[Block]:
+def section(found: dict[str, Changes], results: Results) -> list[Block]:
     """What changes against all pairs, beside what another start changes."""
     return [
         Heading("Landmarks in place of all pairs"),
@@ -88,7 +101,7 @@ def section(found: Any, results: Results) -> list[Block]:
     ]
 
 
-def _tabulate(found: Mapping[str, Any]) -> list[list[str]]:
+def _tabulate(found: Mapping[str, Changes]) -> list[list[str]]:
     measures = list(next(iter(next(iter(found.values()))["kinds"].values())))
     rows = [["dataset", "records", "fit", *map(labels.measure, measures)]]
     for dataset, one in found.items():
@@ -98,7 +111,7 @@ def _tabulate(found: Mapping[str, Any]) -> list[list[str]]:
     return rows
 
 
-def _describe_change(dataset: str, one: Mapping[str, Any]) -> list[Line]:
+def _describe_change(dataset: str, one: Changes) -> list[Line]:
     """Is the change by the most landmarks larger than that by another start?"""
     kinds = dict(one["kinds"])
     start = kinds.pop("another_start")
