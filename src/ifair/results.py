@@ -435,6 +435,17 @@ class Run(TypedDict):
     environment: dict[str, str]
 
 
+Measures = dict[str, float]
+
+
+class Printed(TypedDict):
+    """The paper's own numbers: by rule, method and dataset; by dataset and method; and by weights of Xing's score."""
+
+    classification: dict[str, dict[str, dict[str, Measures]]]
+    ranking: dict[str, dict[str, Measures]]
+    sensitivity: list[dict[str, Any]]
+
+
 class Results(TypedDict):
     """What ``ifair reproduce`` writes: the summary of each experiment, and the paper's own numbers.
 
@@ -445,7 +456,7 @@ class Results(TypedDict):
     version: Literal[3]
     runs: dict[str, dict[str, Run]]
     experiments: dict[str, Any]
-    paper: dict[str, Any]
+    paper: Printed
 
 
 @dataclass(frozen=True, slots=True)

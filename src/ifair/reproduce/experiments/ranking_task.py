@@ -181,8 +181,7 @@ def tabulate(results: Results, dataset: str, methods: Sequence[str] = ()) -> Tab
 
 def find_printed(results: Results, dataset: str, method: str) -> dict[str, float]:
     """The paper's numbers for a method; it does not say whether FA*IR's significance was corrected."""
-    printed: dict[str, dict[str, float]] = results["paper"]["ranking"].get(dataset, {})
-    return printed.get(method.removesuffix("-unadjusted"), {})
+    return results["paper"]["ranking"].get(dataset, {}).get(method.removesuffix("-unadjusted"), {})
 
 
 def list_methods(results: Results, dataset: str) -> list[str]:
