@@ -101,7 +101,9 @@ class ConsistentClassifier(ClassifierMixin, ConsistentModel):
 
     References
     ----------
-    Those of :func:`ifair.graph.smooth`.
+    Hochbaum, An efficient algorithm for image segmentation, Markov random fields and related problems, J. ACM 48, 2001.
+    Chambolle and Darbon, On total variation minimization and surface evolution using parametric maximum flows, IJCV 84,
+    2009. Petersen, Mukherjee, Sun and Yurochkin, Post-processing for individual fairness, NeurIPS 2021.
 
     Examples
     --------
