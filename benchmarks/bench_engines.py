@@ -20,8 +20,9 @@ from threadpoolctl import threadpool_limits
 
 import common
 from ifair import IFair
+from ifair.core.euclidean_pairs import pair_kernel
 from ifair.core.objective import Objective
-from ifair.core.pairs import AllPairs, Landmarks, pair_kernel
+from ifair.core.pairs import AllPairs, Landmarks
 from ifair.engines.engine import Engine, LocalEngine
 
 SIZES = [(333, 67), (2300, 431), (16_281, 101), (48_842, 101)]

@@ -23,11 +23,11 @@ from threadpoolctl import threadpool_limits
 
 import common
 import whole_matrix
-from ifair.core.kept_pairs import keep_pairs
+from ifair.core.euclidean_pairs import EuclideanPairs, keep_pairs, pair_kernel
 from ifair.core.mapping import Parameters
 from ifair.core.objective import Objective
-from ifair.core.pairs import AllPairs, EuclideanPairs, pair_kernel, tiles
-from ifair.engines.engine import LocalEngine
+from ifair.core.pairs import AllPairs
+from ifair.engines.engine import LocalEngine, tiles
 
 N, K, N_PROTECTED = 101, 10, 2
 PRECISIONS = {"single": np.float32, "double": np.float64}

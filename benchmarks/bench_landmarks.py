@@ -18,10 +18,11 @@ from threadpoolctl import threadpool_limits
 
 import common
 from ifair import Encoder
+from ifair.core.euclidean_pairs import EuclideanPairs
 from ifair.core.mapping import Packing
 from ifair.core.moments import Moments, input_products
 from ifair.core.objective import Term
-from ifair.core.pairs import AllPairs, EuclideanPairs, Landmarks
+from ifair.core.pairs import AllPairs, Landmarks
 from ifair.data import DataError, load_compas
 from ifair.engines.engine import LocalEngine
 from ifair.models.validation import protected_mask

@@ -21,9 +21,10 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 import common
+from ifair.core.euclidean_pairs import EuclideanPairs
 from ifair.core.moments import Moments, input_products
 from ifair.core.objective import Objective, Term
-from ifair.core.pairs import EuclideanPairs, Landmarks
+from ifair.core.pairs import Landmarks
 from ifair.engines.engine import Engine, LocalEngine
 from ifair.engines.streamed import StreamedEngine, chunk_rows
 from ifair.inputs.disk import read_records

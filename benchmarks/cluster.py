@@ -26,10 +26,11 @@ import numpy as np
 from distributed import Client
 
 import common
+from ifair.core.euclidean_pairs import EuclideanPairs
 from ifair.core.mapping import Parameters
 from ifair.core.moments import Moments, input_products
 from ifair.core.objective import Term
-from ifair.core.pairs import EuclideanPairs, Landmarks
+from ifair.core.pairs import Landmarks
 from ifair.engines import dask as engines
 from ifair.engines.dask_client import local_cluster
 from ifair.inputs.dask_table import load_shards

@@ -23,10 +23,11 @@ import numpy as np
 from ifair import Encoder
 from ifair.core import mapping
 from ifair.core.batch import Batch
+from ifair.core.euclidean_pairs import EuclideanPairs
 from ifair.core.lbfgs import LIVE
 from ifair.core.mapping import Parameters
 from ifair.core.objective import Objective, Reconstruction, Term
-from ifair.core.pairs import AllPairs, EuclideanPairs
+from ifair.core.pairs import AllPairs
 from ifair.core.solve import PATIENCE, Problem, minimise_many
 from ifair.data import load_credit
 from ifair.engines.engine import Engine

@@ -31,8 +31,9 @@ import torch
 import common
 import gpu_profile
 from ifair import IFair
+from ifair.core.euclidean_pairs import pair_kernel
 from ifair.core.mapping import Parameters
-from ifair.core.pairs import AllPairs, pair_kernel
+from ifair.core.pairs import AllPairs
 from ifair.engines.torch import TorchEngine
 from ifair.engines.triton_pairs import SHAPES, FusedPairs
 

@@ -16,7 +16,8 @@ import triton
 import triton.language as tl
 
 import common
-from ifair.core.pairs import AllPairs, pair_kernel
+from ifair.core.euclidean_pairs import pair_kernel
+from ifair.core.pairs import AllPairs
 from ifair.engines import triton_pairs
 from ifair.engines.torch import TorchEngine
 from ifair.engines.triton_pairs import _dot, _tile

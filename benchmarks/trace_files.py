@@ -92,11 +92,7 @@ def make_table(path: Path) -> None:
 
 
 def fit_transform(*, named: bool = False) -> None:
-    """Learn a representation of a matrix, or of a table whose protected column has a name, and return it.
-
-    Names cost one file more, ``encode/column_names.py``: a protected attribute stands for all columns that the encoder
-    made of it. Similarity, evaluation and audit find them by the same function, so that it cannot move to the models.
-    """
+    """Learn a representation of a matrix, or of a table whose protected column has a name, and return it."""
     import numpy as np
     import pandas as pd
 

@@ -176,9 +176,7 @@ def smooth(
 
     References
     ----------
-    Hochbaum, An efficient algorithm for image segmentation, Markov random fields and related problems, J. ACM 48, 2001.
-    Chambolle and Darbon, On total variation minimization and surface evolution using parametric maximum flows, IJCV 84,
-    2009. Petersen, Mukherjee, Sun and Yurochkin, Post-processing for individual fairness, NeurIPS 2021.
+    Those of :class:`ifair.ConsistentClassifier`.
 
     Examples
     --------

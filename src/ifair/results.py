@@ -435,14 +435,28 @@ class Run(TypedDict):
     environment: dict[str, str]
 
 
+Measures = dict[str, float]
+
+
+class Printed(TypedDict):
+    """The paper's own numbers: by rule, method and dataset; by dataset and method; and by weights of Xing's score."""
+
+    classification: dict[str, dict[str, dict[str, Measures]]]
+    ranking: dict[str, dict[str, Measures]]
+    sensitivity: list[dict[str, Any]]
+
+
 class Results(TypedDict):
-    """What ``ifair reproduce`` writes: the summary of each experiment, and the paper's own numbers."""
+    """What ``ifair reproduce`` writes: the summary of each experiment, and the paper's own numbers.
+
+    What an experiment keeps has its type beside it, in :mod:`ifair.reproduce`; its ``find`` gives it with that type.
+    """
 
     format: Literal["ifair-reproduce"]
     version: Literal[3]
     runs: dict[str, dict[str, Run]]
     experiments: dict[str, Any]
-    paper: dict[str, Any]
+    paper: Printed
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,22 @@ def test_a_folder_holds_one_profile_and_an_unknown_experiment_is_named(tiny, tmp
     assert "holds results of the profile quick, and a page has one profile" in said
 
 
+@pytest.mark.parametrize(
+    ("altered", "said"),
+    [
+        ({"version": 2}, "is of version 2"),
+        ({"experiments": {"landmarks": {"credit": {"records": "many", "kinds": {}}}}}, "credit.records must be int"),
+        ({"experiments": {"landmarks": {"credit": {"records": 3, "kinds": {}}}}}, "cannot show (StopIteration"),
+    ],
+    ids=["old", "of another type", "incomplete"],
+)
+def test_earlier_results_that_are_no_good_are_named_with_the_way_out(altered, said, tmp_path):
+    (tmp_path / "results.json").write_text(json.dumps({**empty_results(), **altered}), encoding="utf-8")
+    told = refuse(*REPRODUCE, tmp_path, "--dry-run")
+    assert said in told
+    assert "(move it away first, or choose another folder with --output; finished units beside it" in told
+
+
 def test_missing_data_are_left_out_of_a_taste_and_refused_otherwise(tmp_path, monkeypatch):
     monkeypatch.setenv("IFAIR_CACHE", str(tmp_path / "empty"))
     monkeypatch.delenv("IFAIR_DATA", raising=False)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from ifair import IFair
-from ifair.core import kept_pairs
-from ifair.core.kept_pairs import KeptPairs, keep_pairs, sort_alike
+from ifair.core import euclidean_pairs
+from ifair.core.euclidean_pairs import EuclideanPairs, KeptPairs, keep_pairs, sort_alike
 from ifair.core.mapping import Mapping, Parameters
 from ifair.core.minkowski_pairs import MinkowskiPairs
 from ifair.core.objective import Objective, Reconstruction
-from ifair.core.pairs import AllPairs, EuclideanPairs, Landmarks
+from ifair.core.pairs import AllPairs, Landmarks
 from ifair.engines.engine import LocalEngine
 
 from oracles import assert_gradient_is_right
@@ -163,7 +163,7 @@ def test_nothing_is_kept_of_batches_other_distances_and_large_tables(rng, monkey
     assert isinstance(keep_pairs(LocalEngine(X), kernel_of(X)), KeptPairs)
     assert keep_pairs(ManyAtOnce(X), kernel_of(X)) is None
     assert keep_pairs(LocalEngine(X), MinkowskiPairs(np.arange(6), 6, 3.0)) is None
-    monkeypatch.setattr("ifair.engines.engine.KEPT_BYTES", 8 * M * (2 * 5 + kept_pairs.COPIES * (K + 2)))
+    monkeypatch.setattr("ifair.engines.engine.KEPT_BYTES", 8 * M * (2 * 5 + euclidean_pairs.COPIES * (K + 2)))
     assert keep_pairs(LocalEngine(X), kernel_of(X)) is not None
     assert keep_pairs(LocalEngine(X), kernel_of(X, weighted=False)) is None
     assert keep_pairs(LocalEngine(X), kernel_of(X), DRAWN) is None

@@ -5,11 +5,12 @@ import itertools
 import numpy as np
 import pytest
 
+from ifair.core.euclidean_pairs import EuclideanPairs
 from ifair.core.mapping import Mapping, Packing, Parameters
 from ifair.core.minkowski_pairs import MinkowskiPairs
 from ifair.core.moments import Moments, input_products
 from ifair.core.objective import Objective, Reconstruction
-from ifair.core.pairs import AllPairs, EuclideanPairs, Landmarks
+from ifair.core.pairs import AllPairs, Landmarks
 from ifair.engines.engine import LocalEngine
 
 import oracles

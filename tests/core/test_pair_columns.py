@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ifair.core.euclidean_pairs import EuclideanPairs, pair_kernel
 from ifair.core.mapping import Mapping, Parameters
 from ifair.core.objective import Objective
-from ifair.core.pairs import AllPairs, EuclideanPairs, pair_kernel, tiles
-from ifair.engines.engine import LocalEngine
+from ifair.core.pairs import AllPairs
+from ifair.engines.engine import LocalEngine, tiles
 
 K, CATEGORIES = 3, 60
 

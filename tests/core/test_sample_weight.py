@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ifair.core.euclidean_pairs import EuclideanPairs
 from ifair.core.lfr_terms import GroupParity, LabelCrossEntropy, first_log_odds
 from ifair.core.mapping import Mapping, Parameters, mean_memberships
 from ifair.core.minkowski_pairs import MinkowskiPairs
 from ifair.core.moments import Moments, input_products
 from ifair.core.objective import Objective, Reconstruction
-from ifair.core.pairs import AllPairs, EuclideanPairs, Landmarks
+from ifair.core.pairs import AllPairs, Landmarks
 from ifair.engines.engine import LocalEngine
 
 from devices import open_torch

@@ -6,10 +6,11 @@ from scipy.sparse import csr_array
 
 from ifair.core import arrays
 from ifair.core.arrays import SparseBlock, is_sparse, split_departures, square
+from ifair.core.euclidean_pairs import EuclideanPairs
 from ifair.core.lfr_terms import LabelCrossEntropy
 from ifair.core.mapping import Mapping, Parameters
 from ifair.core.objective import Objective, Reconstruction
-from ifair.core.pairs import AllPairs, EuclideanPairs
+from ifair.core.pairs import AllPairs
 from ifair.engines import engine as engines
 from ifair.engines.engine import LocalEngine, open_engine
 

@@ -14,12 +14,13 @@ import pytest
 
 from ifair import IFair, fit_many
 from ifair.core.arrays import at_least, namespace
+from ifair.core.euclidean_pairs import EuclideanPairs
 from ifair.core.lfr_terms import GroupParity, LabelCrossEntropy
 from ifair.core.mapping import Mapping, Parameters
 from ifair.core.minkowski_pairs import MinkowskiPairs
 from ifair.core.moments import Moments, input_products
 from ifair.core.objective import Objective, Reconstruction, Term
-from ifair.core.pairs import AllPairs, EuclideanPairs, Landmarks
+from ifair.core.pairs import AllPairs, Landmarks
 from ifair.engines.engine import LocalEngine
 
 from devices import open_torch

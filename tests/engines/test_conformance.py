@@ -12,11 +12,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ifair.core.euclidean_pairs import pair_kernel
 from ifair.core.lfr_terms import GroupParity, LabelCrossEntropy, first_log_odds
 from ifair.core.mapping import Mapping, Parameters, mean_memberships
 from ifair.core.moments import Moments, input_products
 from ifair.core.objective import Objective, Reconstruction
-from ifair.core.pairs import AllPairs, Landmarks, pair_kernel
+from ifair.core.pairs import AllPairs, Landmarks
 from ifair.engines.engine import LocalEngine
 from ifair.engines.streamed import StreamedEngine
 from ifair.inputs.disk import MappedRecords

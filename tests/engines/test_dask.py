@@ -13,8 +13,9 @@ from quiet import fit_quietly
 from sklearn.exceptions import ConvergenceWarning
 
 from ifair import IFair
+from ifair.core.euclidean_pairs import EuclideanPairs
 from ifair.core.mapping import Mapping, Parameters
-from ifair.core.pairs import EuclideanPairs, Landmarks
+from ifair.core.pairs import Landmarks
 
 from clusters import processes, tasks_left, two_threads, two_workers
 

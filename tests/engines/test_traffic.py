@@ -6,10 +6,11 @@ import pickle
 import numpy as np
 import pytest
 
+from ifair.core.euclidean_pairs import EuclideanPairs
 from ifair.core.mapping import Mapping, Parameters
 from ifair.core.moments import Moments, input_products
 from ifair.core.objective import Objective, Reconstruction
-from ifair.core.pairs import EuclideanPairs, Landmarks
+from ifair.core.pairs import Landmarks
 from ifair.engines.sharded import ShardedEngine
 
 from clusters import spark, two_workers

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from ifair.core.euclidean_pairs import EuclideanPairs, pair_kernel
 from ifair.core.mapping import Mapping, Parameters
-from ifair.core.pairs import EuclideanPairs, pair_kernel
 
 from devices import import_torch, interpret_triton
 

@@ -17,8 +17,10 @@ from sklearn.pipeline import make_pipeline
 
 from ifair import Encoder, IFair
 from ifair.core.solve import Progress
+from ifair.encode import columns_of
 from ifair.errors import IfairError
 from ifair.models.progress import ProgressBar
+from ifair.models.validation import protected_mask
 
 import oracles
 from samples import applicants
@@ -274,6 +276,13 @@ def test_a_protected_attribute_keeps_its_meaning_through_encoding_in_a_pipeline(
     assert protected == {"job=clerk", "job=nurse", "job=welder", "owns home"}
     unseen = people.assign(job="astronaut")
     assert pipeline.predict(unseen).shape == (len(people),)
+
+
+@pytest.mark.parametrize("attribute", ["age", "race", "racer", "race=White"])
+def test_a_protected_name_means_what_the_encoder_calls_the_columns_of_an_attribute(attribute):
+    names = ["age", "age=missing", "race=Black", "race=White", "race=White=1", "racer", "teenage=1"]
+    mask = protected_mask(attribute, None, len(names), names)
+    assert np.flatnonzero(mask).tolist() == columns_of(attribute, names)
 
 
 # ---- frames, names, containers ----

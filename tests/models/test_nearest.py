@@ -67,6 +67,8 @@ def test_names_are_those_of_the_table_or_of_the_prototypes(X, kind, output):
     shown = model.set_output(transform="pandas").transform(frame)
     expected = [f"prototype{k}" for k in range(6)] if output == "membership" else list("abcd")
     assert list(shown.columns) == list(model.get_feature_names_out()) == expected
+    with pytest.raises(ValueError, match="input_features is not equal to feature_names_in_"):
+        model.get_feature_names_out(list("abce"))
     assert shown.index.equals(frame.index)
     assert output != "nearest" or len(shown.drop_duplicates()) <= 6
     assert list(model.prototypes_frame().columns) == ["share", *"abcd"]

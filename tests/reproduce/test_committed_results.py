@@ -2,13 +2,15 @@
 
 import re
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
+from ifair.plain_data import ResultsError, map_leaves
 from ifair.report.pictures import svg
 from ifair.reproduce.expected_time import average_units, known_times
-from ifair.reproduce.experiment import find_experiments
+from ifair.reproduce.experiment import check_kept, find_experiments
 from ifair.reproduce.profiles import PROFILES
 from ifair.reproduce.results_page import draw_figures, format_markdown
 from ifair.results import REPRODUCTION, read_results
@@ -22,6 +24,18 @@ def results():
     if not (RESULTS / "reproduce.json").exists():
         pytest.skip("docs/results is not here: this is not a checkout of the repository")
     return read_results(RESULTS / "reproduce.json", REPRODUCTION)
+
+
+def test_what_experiments_keep_is_of_their_types(results):
+    check_kept(results, "results")
+    assert all(experiment.kept is not Any for experiment in find_experiments().values())
+
+
+@pytest.mark.parametrize("name", find_experiments())
+def test_what_is_of_another_type_is_named(results, name):
+    spoiled = map_leaves(lambda leaf: "many" if isinstance(leaf, float) else leaf, results["experiments"][name])
+    with pytest.raises(ResultsError, match=rf"results\.experiments\.{name}.+ must be float"):
+        check_kept({**results, "experiments": {name: spoiled}}, "results")
 
 
 def test_the_page_is_what_the_results_give(results):

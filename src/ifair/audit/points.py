@@ -7,7 +7,6 @@ import numpy as np
 
 from ifair.audit.people_view import flip_people, round_scores
 from ifair.audit.tuning import find_role
-from ifair.encode import columns_of
 from ifair.evaluate.candidates import Candidate
 from ifair.evaluate.judgement import Judgement, attack_representation, certify_representation
 from ifair.evaluate.measures import brief_measures, plain_number
@@ -132,7 +131,7 @@ def _describe_model(trained: Trained, parts: Split) -> dict[str, Any]:
     table = model.archetypes(X, encoder)
     rows = [[_plain_cell(value) for value in row] for row in table.to_numpy(dtype=object).tolist()]
     weights = [
-        {"name": name, "weight": plain_number(model.alpha_[columns_of(name, X.columns)].sum())}
+        {"name": name, "weight": plain_number(model.alpha_[encoder.origin_ == name].sum())}
         for name in encoder.attributes_
     ]
     bound = {}

@@ -11,7 +11,7 @@ import click
 from ifair.cli.extras import EXTRAS, needs
 from ifair.cli.output import json_option, output_option, prepare_output
 from ifair.errors import IfairError, install_hint
-from ifair.plain_data import format_json
+from ifair.plain_data import ResultsError, format_json
 
 
 @click.command(short_help="The paper's experiments, its numbers next to ours.")
@@ -56,11 +56,11 @@ def reproduce(
     from ifair.cli.live_progress import LiveProgress, format_duration
     from ifair.reproduce.assemble import assemble, check_one_profile, drop_missing
     from ifair.reproduce.expected_time import describe_plan, estimate_seconds
-    from ifair.reproduce.experiment import add_needs, find_experiments, list_waves
+    from ifair.reproduce.experiment import add_needs, check_kept, find_experiments, list_waves
     from ifair.reproduce.profiles import PROFILES
     from ifair.reproduce.results_page import format_text, list_blocks, write_page
     from ifair.reproduce.runner import run_plans, write_json
-    from ifair.results import REPRODUCTION, ResultsError, read_results
+    from ifair.results import REPRODUCTION, read_results
 
     experiments = find_experiments()
     _check_known("experiment", only, list(experiments))
@@ -72,14 +72,12 @@ def reproduce(
     if output.is_dir():
         for ending, kind in (("json", "ifair-reproduce"), ("md", "text"), ("html", "page")):
             prepare_output(path.with_suffix(f".{ending}"), kind)
-    try:
-        before = read_results(path, REPRODUCTION) if path.exists() else None
-    except ResultsError as error:
-        way_out = "move it away first, or choose another folder with --output; finished units beside it are used again"
-        raise IfairError(f"{error} ({way_out})") from error
-    check_one_profile(before, profile, path)
-    if before is not None:
-        with _explain_damaged(path, before):
+    earlier = path.exists()
+    with _tell_way_out(path, earlier):
+        before = read_results(path, REPRODUCTION) if earlier else None
+        check_one_profile(before, profile, path)
+        if before is not None:
+            check_kept(before, str(path))
             list_blocks(before)
             format_text(before)
     for name in only:
@@ -108,7 +106,7 @@ def reproduce(
         with LiveProgress(", ".join(wave), output, later) as observer:
             records |= run_plans(planned, output, n_jobs=jobs, observer=observer)
     records = {name: records[name] for name in names}
-    with _explain_damaged(path, before):
+    with _tell_way_out(path, earlier):
         results = assemble(records, profile, settings, missing, before)
         write_json(path, results)
         written = write_page(output, results)
@@ -118,17 +116,16 @@ def reproduce(
 
 
 @contextmanager
-def _explain_damaged(path: Path, before: Any) -> Iterator[None]:
-    """Name the earlier results that cannot be shown: what experiments keep in them has no type of its own."""
+def _tell_way_out(path: Path, earlier: bool) -> Iterator[None]:
+    """Name earlier results that cannot be read or shown, and say what to do about them."""
     try:
         yield
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        if before is None or isinstance(error, IfairError):
+    except (ArithmeticError, AttributeError, LookupError, StopIteration, TypeError, ValueError) as error:
+        if not earlier or (isinstance(error, IfairError) and not isinstance(error, ResultsError)):
             raise
-        raise IfairError(
-            f"{path} holds results that this release cannot show ({type(error).__name__}: {error}): choose another "
-            "folder with --output"
-        ) from error
+        known = f"{path} holds results that this release cannot show ({type(error).__name__}: {error})"
+        way_out = "move it away first, or choose another folder with --output; finished units beside it are used again"
+        raise IfairError(f"{error if isinstance(error, ResultsError) else known} ({way_out})") from error
 
 
 def _check_known(what: str, given: tuple[str, ...], there_are: list[str]) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ifair.core.arrays import Array, Indices, namespace, zeros
+from ifair.core.euclidean_pairs import EuclideanPairs
 from ifair.core.lbfgs import Floats
 from ifair.core.mapping import (
     NOWHERE,
@@ -20,7 +21,7 @@ from ifair.core.mapping import (
     mean_memberships,
 )
 from ifair.core.objective import Losses, Objective
-from ifair.core.pairs import AllPairs, EuclideanPairs, Landmarks
+from ifair.core.pairs import AllPairs, Landmarks
 from ifair.engines.engine import Engine
 
 Result = TypeVar("Result")

@@ -1,8 +1,7 @@
 """Records on the workers of a Dask cluster: they stay there, parameters go and sums come back."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, Unpack
 from uuid import uuid4
 
 import numpy as np
@@ -10,7 +9,15 @@ from numpy.typing import NDArray
 
 from ifair.engines.dask_client import forget, results_of
 from ifair.engines.engine import add_in_order
-from ifair.engines.sharded import ShardedEngine, call_function, cut_shards, map_shard, sum_shard, take_rows
+from ifair.engines.sharded import (
+    ShardedEngine,
+    ShardOptions,
+    call_function,
+    cut_shards,
+    map_shard,
+    sum_shard,
+    take_rows,
+)
 
 Result = TypeVar("Result")
 
@@ -38,29 +45,16 @@ class DaskEngine(ShardedEngine):
     ----------
     shards : Shards
     client : distributed.Client
-    centre, block_rows, tile_rows
-        As in :class:`ifair.engines.sharded.ShardedEngine`.
-    resources : ExitStack, optional
-        What to close at the end, such as a cluster made for this engine.
+    **options
+        As of :class:`ifair.engines.sharded.ShardedEngine`.
     """
 
     family = "dask"
 
-    def __init__(
-        self,
-        shards: Shards,
-        client: Any,
-        *,
-        centre: NDArray[np.float64] | None = None,
-        block_rows: int = 1024,
-        tile_rows: int = 256,
-        resources: ExitStack | None = None,
-    ) -> None:
-        super().__init__(shards.rows, centre=centre, block_rows=block_rows, tile_rows=tile_rows)
+    def __init__(self, shards: Shards, client: Any, **options: Unpack[ShardOptions]) -> None:
+        super().__init__(shards.rows, **options)
         self.shards, self.client = shards, client
         self._sent_futures = dict[int, Any]()
-        self._resources = resources or ExitStack()
-        self._name = f"ifair-{uuid4().hex}"
 
     def __exit__(self, *exception: object) -> None:
         # The cluster forgets what nobody holds, but an interrupt may have left somebody holding a part of its traces.

@@ -178,6 +178,18 @@ def blocks(n_records: int, block_rows: int) -> list[slice]:
     return [slice(start, min(start + block_rows, n_records)) for start in range(0, n_records, block_rows)]
 
 
+ALIGNED = 8
+"""Numbers in a row, and rows in a tile, that libraries for devices want a multiple of."""
+
+
+def tiles(n_records: int, tile_rows: int) -> list[slice]:
+    """Cut records into tiles of equal size, as far as that goes, and of at most ``tile_rows``."""
+    size = -(-n_records // -(-n_records // tile_rows))
+    aligned = -(-size // ALIGNED) * ALIGNED
+    size = aligned if aligned <= tile_rows else size
+    return [slice(start, min(start + size, n_records)) for start in range(0, n_records, size)]
+
+
 NAMES = (
     "'auto', 'local', 'torch' or 'torch:DEVICE' such as 'torch:cuda:0', "
     "'dask' or 'dask:ADDRESS' such as 'dask:tcp://10.0.0.1:8786', "

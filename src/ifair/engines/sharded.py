@@ -4,7 +4,9 @@ import io
 import pickle
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from contextlib import ExitStack
+from typing import Any, NamedTuple, TypedDict, TypeVar
+from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +40,15 @@ class Sizes(NamedTuple):
     stripes: int
 
 
+class ShardOptions(TypedDict, total=False):
+    """Of every engine on a cluster; see :class:`ShardedEngine`."""
+
+    centre: NDArray[np.float64] | None
+    block_rows: int
+    tile_rows: int
+    resources: ExitStack | None
+
+
 class ShardedEngine(Engine):
     """Evaluates functions of blocks of records in the processes that hold them.
 
@@ -52,6 +63,8 @@ class ShardedEngine(Engine):
         Subtracted from every record, block by block.
     block_rows, tile_rows : int
         As in :class:`ifair.engines.engine.LocalEngine`.
+    resources : ExitStack, optional
+        What to close at the end, such as a cluster made for this engine.
 
     Notes
     -----
@@ -68,12 +81,15 @@ class ShardedEngine(Engine):
         centre: NDArray[np.float64] | None = None,
         block_rows: int = 1024,
         tile_rows: int = 256,
+        resources: ExitStack | None = None,
     ) -> None:
         self.rows, self.n_records, self.centre = tuple(rows), sum(rows), centre
         # A block never reaches over the end of a shard.
         self.block_rows, self.tile_rows = min(block_rows, max(rows)), tile_rows
         self._starts = np.concatenate([[0], np.cumsum(rows)])
         self._sent = SentArrays()
+        self._resources = resources or ExitStack()
+        self._name = f"ifair-{uuid4().hex}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """On a worker, functions that mention the engine see its sizes only."""

@@ -1,17 +1,25 @@
 """Records on the executors of a Spark cluster: they stay there, parameters go and sums come back."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple, TypeVar
-from uuid import uuid4
+from typing import Any, NamedTuple, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ifair.engines.engine import add_in_order
-from ifair.engines.sharded import Pieces, ShardedEngine, call_function, cut_shards, map_shard, sum_shard, take_rows
+from ifair.engines.sharded import (
+    Pieces,
+    ShardedEngine,
+    ShardOptions,
+    call_function,
+    cut_shards,
+    map_shard,
+    sum_shard,
+    take_rows,
+)
 from ifair.engines.spark_session import context_of, results_of
 
 Result = TypeVar("Result")
@@ -36,31 +44,17 @@ class SparkEngine(ShardedEngine):
     ----------
     shards : Shards
     session : SparkSession
-    centre, block_rows, tile_rows
-        As in :class:`ifair.engines.sharded.ShardedEngine`.
-    resources : ExitStack, optional
-        What to close at the end, such as a session made for this engine.
+    **options
+        As of :class:`ifair.engines.sharded.ShardedEngine`.
     """
 
     family = "spark"
 
-    def __init__(
-        self,
-        shards: Shards,
-        session: Any,
-        *,
-        centre: NDArray[np.float64] | None = None,
-        block_rows: int = 1024,
-        tile_rows: int = 256,
-        resources: ExitStack | None = None,
-    ) -> None:
+    def __init__(self, shards: Shards, session: Any, **options: Unpack[ShardOptions]) -> None:
         self._partitions = [i for i, n in enumerate(shards.rows) if n > 0]
-        rows = [shards.rows[i] for i in self._partitions]
-        super().__init__(rows, centre=centre, block_rows=block_rows, tile_rows=tile_rows)
+        super().__init__([shards.rows[i] for i in self._partitions], **options)
         self.rdd, self.context = shards.rdd, context_of(session)
         self._broadcasts = dict[int, Any]()
-        self._resources = resources or ExitStack()
-        self._tag = f"ifair-{uuid4().hex}"
 
     def __exit__(self, *exception: object) -> None:
         from py4j.protocol import Py4JError
@@ -76,7 +70,7 @@ class SparkEngine(ShardedEngine):
         """Results of ``function(0), ..., function(n_tasks - 1)``, in this order, computed on any executors."""
         task = _Call(*self._message(function))
         numbers = self.context.parallelize(range(n_tasks), n_tasks)
-        return iter(results_of(self.context, numbers.map(task).collect, self._tag))
+        return iter(results_of(self.context, numbers.map(task).collect, self._name))
 
     def sum(self, function: Callable[[Any, slice], tuple[Any, ...]]) -> tuple[Any, ...]:
         """The sum of ``function(block, rows)``, a tuple of things that can be added, over all records."""
@@ -96,7 +90,7 @@ class SparkEngine(ShardedEngine):
     def _in_partitions(self, task: Callable[..., Any], partitions: list[int]) -> list[Any]:
         """One result per partition, in the order of the partitions."""
         mapped = self.rdd.mapPartitionsWithIndex(task)
-        return results_of(self.context, lambda: self.context.runJob(mapped, _return_results, partitions), self._tag)
+        return results_of(self.context, lambda: self.context.runJob(mapped, _return_results, partitions), self._name)
 
     def _spans(self) -> dict[int, slice]:
         """Where the records of every partition lie among all."""

@@ -17,8 +17,9 @@ import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 from ifair.core.arrays import Array
+from ifair.core.euclidean_pairs import EuclideanPairs
 from ifair.core.mapping import Mapping, Parameters
-from ifair.core.pairs import EuclideanPairs, PairKernel, PairWeights, TileSums
+from ifair.core.pairs import PairKernel, PairWeights, TileSums
 from ifair.errors import warn_user
 
 TRIAL_RECORDS = 256

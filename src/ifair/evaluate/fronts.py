@@ -17,12 +17,12 @@ number that both have.
 
 from collections.abc import Mapping, Sequence
 from math import isnan
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ifair.evaluate.statistics import compare, spread
+from ifair.evaluate.statistics import Comparison, Spreads, compare, spread
 
 __all__ = ["hypervolume", "pareto_front"]
 
@@ -120,17 +120,29 @@ def _beats(one: tuple[float, float], other: tuple[float, float]) -> bool:
     return one != other and one[0] >= other[0] and one[1] >= other[1]
 
 
+class Volumes(TypedDict):
+    """Hypervolumes above a point, the ``reference``, of the fronts of methods over splits, with all ``settings``.
+
+    ``by_settings`` has them by method and number of settings, drawn at random. ``comparisons`` are of ours against each
+    of the others at the number of settings that both have, which is ``compared_at``; ``best_rival`` is the one that is
+    no iFair and does best against ours in these.
+    """
+
+    reference: dict[str, float]
+    methods: Spreads
+    settings: dict[str, int]
+    by_settings: dict[str, Spreads]
+    comparisons: dict[str, Comparison]
+    compared_at: dict[str, int]
+    best_rival: str | None
+
+
 def hypervolumes(
     methods: Mapping[str, Sequence[Rows]], *, utility: str, fairness: str, ours: str = "ifair-b"
-) -> dict[str, Any]:
-    """The hypervolume of every method's front, and ours compared with each of the others.
+) -> dict[str, Volumes]:
+    """By name of the reference the hypervolume of every method's front, and ours compared with each of the others.
 
     Of every method and split there are the rows of all settings, each with ``setting``, ``validation`` and ``test``.
-
-    For each reference: ``reference`` (its point), ``methods`` (mean and spread over splits with all settings),
-    ``settings`` (their number), ``by_settings`` (by method and number of settings, drawn at random, the mean and
-    spread), ``comparisons`` (ours against each of the others at the number of settings that both have, which is
-    ``compared_at``) and ``best_rival``, the one that is no iFair and does best against ours in these.
     """
     references = {"coin": {utility: COIN[utility], fairness: COIN[fairness]}}
     if "full" in methods:
@@ -139,9 +151,7 @@ def hypervolumes(
     return {name: _measure_volumes(methods, point, ours) for name, point in references.items()}
 
 
-def _measure_volumes(
-    methods: Mapping[str, Sequence[Rows]], reference: Mapping[str, float], ours: str
-) -> dict[str, Any]:
+def _measure_volumes(methods: Mapping[str, Sequence[Rows]], reference: Mapping[str, float], ours: str) -> Volumes:
     measures, corner = list(reference), list(reference.values())
     curves = {m: np.array([_average_curve(rows, measures, corner) for rows in splits]) for m, splits in methods.items()}
     n_ours = curves[ours].shape[1]

@@ -14,7 +14,7 @@ from pandas.api.types import is_numeric_dtype
 
 from ifair.datasets.dataset import Dataset
 from ifair.datasets.thirds import thirds
-from ifair.encode import Encoder, columns_of
+from ifair.encode import Encoder
 from ifair.errors import IfairError, name_setting
 from ifair.results import Task
 from ifair.similarity import Peers, Similarity
@@ -372,7 +372,7 @@ def encode_part(
     """The records at these rows, as a fitted encoder sees them; ``positions``: where the dataset's records stand."""
     chosen = dataset.take(rows)
     X = encoder.transform(chosen.frame)
-    hidden = [i for name in dataset.protected for i in columns_of(name, X.columns)]
+    hidden = [i for name in dataset.protected for i in np.flatnonzero(encoder.origin_ == name).tolist()]
     stand = np.asarray(rows) if positions is None else np.asarray(positions)[np.asarray(rows)]
     return Part(chosen, X, hidden, stand, similarity, encoder)
 

@@ -25,6 +25,10 @@ class Spread(TypedDict):
     n: int
 
 
+Spreads = dict[str, Spread]
+"""Of measures, by name."""
+
+
 class Comparison(TypedDict):
     """Ours less a rival's over the same splits, with a 95 % interval, and the p-value of the corrected resampled
     t-test, also adjusted after Holm. Fewer than ``LEAST_SPLITS`` splits have no p-values, a single one no interval."""
@@ -49,7 +53,7 @@ def spread(values: Sequence[float]) -> Spread:
     return {"mean": float(array.mean()), "sd": float(array.std(ddof=1)) if len(array) > 1 else 0.0, "n": len(array)}
 
 
-def spreads(rows: Sequence[Mapping[str, float]]) -> dict[str, Spread]:
+def spreads(rows: Sequence[Mapping[str, float]]) -> Spreads:
     """:func:`spread` of every measure of the rows."""
     return {name: spread([row[name] for row in rows]) for name in rows[0]} if rows else {}
 

@@ -42,6 +42,12 @@ def check_weights(sample_weight: Any, length: int) -> Floats | None:
     return weights
 
 
+def check_outcome_kind(kind: str) -> None:
+    """Refuse what outcomes cannot be."""
+    if kind not in ("auto", "label", "score"):
+        raise IfairError(f'kind must be "auto", "label" or "score", got {kind!r}')
+
+
 def average(values: Floats, weights: Floats | None, chosen: NDArray[np.bool_] | None = None) -> float:
     """The mean of those who are chosen, by their weights; NaN where nobody is, or nobody has any."""
     some = np.ones(len(values), dtype=bool) if chosen is None else chosen

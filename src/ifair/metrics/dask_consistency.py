@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ifair.core.nearest import nearest
 from ifair.errors import IfairError
 from ifair.inputs.table import is_collection
-from ifair.metrics.arguments import Floats, check_matrix
+from ifair.metrics.arguments import Floats, check_matrix, check_outcome_kind
 
 Nearest = tuple[Floats, NDArray[Any]]
 """Squared distances to the nearest records found so far, and their outcomes, both of shape (rows, at most k)."""
@@ -68,10 +68,9 @@ def _partitions(collection: Any) -> list[Any]:
 
 
 def _kind(dtype: Any, kind: str) -> str:
-    if kind in ("label", "score"):
-        return kind
+    check_outcome_kind(kind)
     if kind != "auto":
-        raise IfairError(f'kind must be "auto", "label" or "score", got {kind!r}')
+        return kind
     if getattr(dtype, "kind", "O") in "iu":
         raise IfairError('whole numbers, not looked at before they are computed: say kind="label" or kind="score"')
     return "score" if getattr(dtype, "kind", "O") == "f" else "label"

@@ -9,7 +9,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from ifair.errors import IfairError
 from ifair.inputs.table import is_collection
-from ifair.metrics.arguments import Floats, Ints, average, average_defined, check_weights, split_by_query
+from ifair.metrics.arguments import (
+    Floats,
+    Ints,
+    average,
+    average_defined,
+    check_outcome_kind,
+    check_weights,
+    split_by_query,
+)
 from ifair.metrics.dask_consistency import lazy_consistency_per_person
 from ifair.metrics.neighbours import PeerOptions, average_neighbours, resolve_neighbours
 from ifair.similarity import Similarity
@@ -147,10 +155,9 @@ def measure_outcome_distances(
 
 def resolve_outcome_kind(outcomes: NDArray[Any], kind: str) -> str:
     """Resolve "auto"."""
-    if kind in ("label", "score"):
-        return kind
+    check_outcome_kind(kind)
     if kind != "auto":
-        raise IfairError(f'kind must be "auto", "label" or "score", got {kind!r}')
+        return kind
     if np.issubdtype(outcomes.dtype, np.floating):
         return "score"
     if np.issubdtype(outcomes.dtype, np.integer) and len(np.unique(outcomes)) > 2:

@@ -8,11 +8,11 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from ifair.core.kept_pairs import KeptPairs, keep_pairs
+from ifair.core.euclidean_pairs import KeptPairs, keep_pairs, pair_kernel
 from ifair.core.mapping import Packing, Parameters
 from ifair.core.moments import Moments, input_products
 from ifair.core.objective import Losses, Objective, Reconstruction, Term
-from ifair.core.pairs import AllPairs, Landmarks, pair_kernel
+from ifair.core.pairs import AllPairs, Landmarks
 from ifair.core.solve import Solution
 from ifair.engines.engine import Engine, LocalEngine
 from ifair.errors import warn_user
@@ -304,19 +304,21 @@ class IFair(PrototypeModel):
         self.utility_loss_, self.fairness_loss_ = reported.terms[:2]
 
     def _objective(self, records: "_Records", random_state: np.random.RandomState, report: bool = False) -> Objective:
-        terms = self._terms(records, random_state, report)
-        weighted = weigh_terms(self._weights(len(records.protected), report), terms)
+        weights = self._weights(len(records.protected), report)
+        weighted = weigh_terms(weights, self._terms(records, random_state, weights))
         total = None if records.weights is None else float(records.weights.sum())
         return Objective(records.engine, self._mapping(), weighted, self.reduction, total)  # type: ignore[arg-type]
 
-    def _terms(self, records: "_Records", random_state: np.random.RandomState, report: bool) -> tuple[Term | None, ...]:
-        """The terms, in the order of :meth:`_weights`; None for one that is left out."""
+    def _terms(
+        self, records: "_Records", random_state: np.random.RandomState, weights: tuple[float | None, ...]
+    ) -> tuple[Term | None, ...]:
+        """The terms, in the order of their weights; None for pairs where they are left out."""
         protected = records.protected
         counts = ~protected if self.utility_columns == "unprotected" else np.ones_like(protected)
         (columns,) = records.engine.send(counts.astype(np.float64))
         return (
             Reconstruction(columns, records.sent),
-            self._pair_term(records, random_state) if self.fairness_weight > 0 or report else None,
+            None if weights[1] is None else self._pair_term(records, random_state),
         )
 
     def _pair_term(

@@ -284,10 +284,8 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> NDArray[np.object_]:
         """Names of the columns of `transform`: those of the table, or ``prototype0``, ... for memberships."""
         check_is_fitted(self)
-        if self.output == "membership":
-            return np.array([f"prototype{k}" for k in range(len(self.prototypes_))], dtype=object)
-        names: NDArray[np.object_] = _check_feature_names_in(self, input_features)
-        return names
+        names = _check_feature_names_in(self, input_features)
+        return np.array(self._representer(self.output).output_names(names), dtype=object)
 
     def prototypes_frame(self, encoder: Encoder | None = None) -> pd.DataFrame:
         """The prototypes as a table one can read.

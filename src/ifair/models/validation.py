@@ -12,7 +12,6 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from ifair.core.arrays import is_number
-from ifair.encode import columns_of
 from ifair.engines.engine import check_engine
 from ifair.errors import IfairError, nearest_name, wrong_choice
 from ifair.inputs.table import Table
@@ -281,7 +280,8 @@ def _columns_of_names(wanted: list[str], names: Sequence[str] | None) -> list[in
     _refuse_duplicates(wanted)
     columns: list[int] = []
     for name in wanted:
-        found = columns_of(name, names)
+        # The column of this name, and what the encoder made of an attribute: race=Black, race=White, race=missing.
+        found = [i for i, column in enumerate(names) if f"{column}=".startswith(f"{name}=")]
         if not found:
             attributes = list(dict.fromkeys([*names, *(n.partition("=")[0] for n in names)]))
             close = nearest_name(name, attributes, cutoff=0.5)

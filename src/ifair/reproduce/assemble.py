@@ -11,12 +11,12 @@ from ifair.reproduce.experiment import Records, find_experiments
 from ifair.reproduce.paper import CLASSIFICATION, RANKING, SENSITIVITY
 from ifair.reproduce.profiles import Profile
 from ifair.reproduce.runner import RunError
-from ifair.results import Results, Run, Source
+from ifair.results import Printed, Results, Run, Source
 
 
 def empty_results() -> Results:
     """Results of nothing, with the paper's numbers beside them, so that a page needs nothing but this file."""
-    paper = {"classification": CLASSIFICATION, "ranking": RANKING, "sensitivity": SENSITIVITY}
+    paper: Printed = {"classification": CLASSIFICATION, "ranking": RANKING, "sensitivity": SENSITIVITY}
     return {"format": "ifair-reproduce", "version": 3, "runs": {}, "experiments": {}, "paper": paper}
 
 

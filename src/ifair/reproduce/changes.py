@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
-from typing import Any
+from typing import Any, TypedDict
 
-from ifair.evaluate.statistics import spread
+from ifair.evaluate.statistics import Spread, spread
 from ifair.report.blocks import add_sign
 from ifair.reproduce import labels
 
@@ -14,21 +14,34 @@ ANOTHER_START = "another_start"
 """The kind that all others are to be compared with: chance."""
 
 
-def summarise_changes(results: Sequence[Mapping[str, Any]], base: str) -> dict[str, Any]:
-    """The ``records`` learned from, and under ``kinds`` by kind of fit and measure the change against the base, with
-    its sign (``change``) and without (``size``).
+class Change(TypedDict):
+    """Of a measure against the base, with its sign and without."""
+
+    change: Spread
+    size: Spread
+
+
+class Changes(TypedDict):
+    """The number of records learned from, and by kind of fit and measure the change against the base."""
+
+    records: int
+    kinds: dict[str, dict[str, Change]]
+
+
+def summarise_changes(results: Sequence[Mapping[str, Any]], base: str) -> Changes:
+    """What kinds of fit change against the base, over all settings and splits.
 
     Every result has ``records`` and ``rows``, and every row the measures on ``test`` by kind of fit.
     """
     tests = [row["test"] for result in results for row in result["rows"]]
-    found: dict[str, Any] = {kind: {} for kind in tests[0] if kind != base}
+    found: dict[str, dict[str, Change]] = {kind: {} for kind in tests[0] if kind != base}
     for kind, name in product(found, MEASURES):
         changes = [test[kind][name] - test[base][name] for test in tests if kind in test]
         found[kind][name] = {"change": spread(changes), "size": spread([abs(change) for change in changes])}
     return {"records": results[0]["records"], "kinds": found}
 
 
-def tabulate_changes(found: Mapping[str, Any], name_kind: Callable[[str], str]) -> list[list[str]]:
+def tabulate_changes(found: Mapping[str, Changes], name_kind: Callable[[str], str]) -> list[list[str]]:
     """Rows of a table: for every dataset and kind of fit the mean change of each measure, and the mean of its size."""
     measures = list(next(iter(next(iter(found.values()))["kinds"].values())))
     rows = [["dataset", "records", "fit", *map(labels.measure, measures)]]
@@ -39,12 +52,12 @@ def tabulate_changes(found: Mapping[str, Any], name_kind: Callable[[str], str]) 
     return rows
 
 
-def say_change(one: Mapping[str, Any]) -> str:
+def say_change(one: Change) -> str:
     """The mean change, and after the slash the mean of its size."""
     return f"{add_sign(one['change']['mean'], 3)} / {one['size']['mean']:.3f}"
 
 
-def find_larger(kinds: Mapping[str, Any], kind: str) -> list[str]:
+def find_larger(kinds: Mapping[str, Mapping[str, Change]], kind: str) -> list[str]:
     """The measures that a kind of fit changes more than another start does."""
     start = kinds[ANOTHER_START]
     return [

@@ -7,7 +7,17 @@ from typing import Any
 from ifair.evaluate.measures import UTILITY
 from ifair.report.blocks import Block, Heading, Table, Text, add_sign
 from ifair.reproduce import labels
-from ifair.reproduce.changes import ANOTHER_START, say_change
+from ifair.reproduce.changes import ANOTHER_START, Changes, say_change
+from ifair.reproduce.experiment import Experiment
+from ifair.reproduce.experiments import (
+    classification_task,
+    downstream,
+    landmarks,
+    lfr_readings,
+    ranking_task,
+    rivals,
+)
+from ifair.reproduce.tradeoff import TradeOff
 from ifair.results import Results
 
 NOT_RUN = "not measured in these runs"
@@ -28,24 +38,34 @@ def describe_deviations(results: Results) -> list[Block]:
 Effect = Callable[[Results], str]
 
 
-def _join(sentence: str, say: Callable[[Any, Mapping[str, float]], str], *of: str, join: str = "; ") -> Effect:
-    """An effect that is told dataset by dataset of some experiments: ``say`` gets its summary, and the paper's row of
-    the full data; what it says nothing of is left out."""
+def _join(
+    sentence: str, say: Callable[[TradeOff, Mapping[str, float]], str], *of: labels.Task, join: str = "; "
+) -> Effect:
+    """An effect that is told dataset by dataset of the paper's tasks: ``say`` gets its summary, and the paper's row of
+    the full data."""
 
     def measure(results: Results) -> str:
         paper = results["paper"]
         printed = dict(paper["classification"]["baseline"]["full"])
         for dataset, rows in paper["ranking"].items():
             printed[dataset] = {name: value for name, value in rows["full"].items() if name != "percent_protected"}
-        found = {dataset: one for name in of for dataset, one in (results["experiments"].get(name) or {}).items()}
-        said = {dataset: say(summary, printed.get(dataset, {})) for dataset, summary in found.items()}
-        parts = [f"{labels.dataset(dataset)} {words}" for dataset, words in said.items() if words]
-        return f"{sentence} {join.join(parts)}" if parts else NOT_RUN
+        found: dict[str, TradeOff] = {}
+        if "classification" in of:
+            found.update(classification_task.EXPERIMENT.find(results) or {})
+        if "ranking" in of:
+            found.update(ranking_task.EXPERIMENT.find(results) or {})
+        return _tell(sentence, {name: say(one, printed.get(name, {})) for name, one in found.items()}, join)
 
     return measure
 
 
-def _say_distance(summary: Any, printed: Mapping[str, float]) -> str:
+def _tell(sentence: str, said: Mapping[str, str], join: str = "; ") -> str:
+    """What was said of datasets; those that nothing was said of are left out."""
+    parts = [f"{labels.dataset(dataset)} {words}" for dataset, words in said.items() if words]
+    return f"{sentence} {join.join(parts)}" if parts else NOT_RUN
+
+
+def _say_distance(summary: TradeOff, printed: Mapping[str, float]) -> str:
     """The rows of the full data need no representation: what they differ by is the data's and the splits' doing."""
     test = summary["rules"]["balanced"]["full"]["test"]
     apart = {name: test[name]["mean"] - value for name, value in printed.items() if name in test}
@@ -55,27 +75,27 @@ def _say_distance(summary: Any, printed: Mapping[str, float]) -> str:
     return f"{fmean(map(abs, apart.values())):.3f} on average, most in {worst} ({add_sign(apart[worst])})"
 
 
-def _say_scores(summary: Any, _: Any) -> str:
+def _say_scores(summary: TradeOff, _: Any) -> str:
     test = summary["rules"]["balanced"]["full"]["test"]
     return add_sign(test["AUC_of_scores"]["mean"] - test["AUC"]["mean"])
 
 
-def _say_splits(summary: Any, _: Any) -> str:
+def _say_splits(summary: TradeOff, _: Any) -> str:
     test = summary["rules"]["balanced"]["ifair-b"]["test"]
     return f"AUC {test['AUC']['sd']:.3f}, yNN {test['yNN']['sd']:.3f}"
 
 
-def _say_convergence(summary: Any, _: Any) -> str:
+def _say_convergence(summary: TradeOff, _: Any) -> str:
     points = [point for method in PAPERS_VARIANTS for point in summary["points"].get(method, ())]
     shares = [point["converged"] for point in points if "converged" in point]
     return f"{100 * fmean(shares):.0f} %" if shares else ""
 
 
-def _measure_kind(kind: str, of: str = "landmarks") -> Effect:
+def _measure_kind(kind: str, of: Experiment[dict[str, Changes]] = landmarks.EXPERIMENT) -> Effect:
     """What another kind of fit changes on test, from the experiment about that; beside it what another start does."""
     beside = kind != ANOTHER_START
 
-    def say(one: Any, _: Any) -> str:
+    def say(one: Changes) -> str:
         by, start = one["kinds"].get(kind, {}), one["kinds"][ANOTHER_START]
         return ", ".join(
             f"{name} {say_change(by[name])}" + f" ({start[name]['size']['mean']:.3f})" * beside
@@ -83,12 +103,16 @@ def _measure_kind(kind: str, of: str = "landmarks") -> Effect:
             if name in by
         )
 
-    return _join(f"mean change / mean size of it{' (by another start)' * beside}:", say, of)
+    def measure(results: Results) -> str:
+        found = {dataset: say(one) for dataset, one in (of.find(results) or {}).items()}
+        return _tell(f"mean change / mean size of it{' (by another start)' * beside}:", found)
+
+    return measure
 
 
 def _count_small_k(results: Results) -> str:
-    by = (results["experiments"].get("ranking") or {}).get("xing", {}).get("rules", {}).get("balanced", {})
-    settings = by.get("ifair-b", {}).get("settings", [])
+    ranked = (ranking_task.EXPERIMENT.find(results) or {}).get("xing")
+    settings = ranked["rules"]["balanced"]["ifair-b"]["settings"] if ranked else []
     few = sum(setting["K"] < 10 for setting in settings)
     return f"chosen for iFair-b on {few} of {len(settings)} splits" if settings else NOT_RUN
 
@@ -96,11 +120,14 @@ def _count_small_k(results: Results) -> str:
 def _compare_refits(results: Results) -> str:
     """By how much iFair-b with the linear model differs from what the grid's own fit reached, on the same splits."""
     said = []
-    for task, utility in UTILITY.items():
-        for dataset, by_model in (results["experiments"].get("downstream") or {}).get(task, {}).items():
-            beside = (results["experiments"].get("rivals") or {}).get(task, {})
-            rules = beside.get(dataset, {}).get("ours", {})
-            anew = by_model.get("linear", {}).get("ifair-b")
+    refitted, beside = downstream.EXPERIMENT.find(results), rivals.EXPERIMENT.find(results)
+    if not refitted or not beside:
+        return NOT_RUN
+    for task in labels.COLUMNS:
+        utility = UTILITY[task]
+        for dataset, by_model in refitted.get(task, {}).items():
+            one, anew = beside[task].get(dataset), by_model.get("linear", {}).get("ifair-b")
+            rules = one.get("ours") if one else None
             if rules and anew:
                 apart = anew[utility]["mean"] - rules["balanced"]["ifair-b"]["test"][utility]["mean"]
                 said.append(f"{labels.dataset(dataset)} {utility} {add_sign(apart)}")
@@ -136,23 +163,23 @@ DEVIATIONS: tuple[tuple[str, str | Effect], ...] = (
     (
         "LFR always looks at labels; with A_y = 0, which is in the paper's grid, it would not. Changes of LFR are told "
         "at the same weights, a few that were chosen often.",
-        _measure_kind("no_labels", "lfr"),
+        _measure_kind("no_labels", lfr_readings.EXPERIMENT),
     ),
     (
         "LFR averages squared errors over columns: A_x counts less than with sums. The paper says nothing of it.",
-        _measure_kind("summed_columns", "lfr"),
+        _measure_kind("summed_columns", lfr_readings.EXPERIMENT),
     ),
     (
         "LFR's parity is smoothed at its kink; the paper says nothing of it.",
-        _measure_kind("kinked_parity", "lfr"),
+        _measure_kind("kinked_parity", lfr_readings.EXPERIMENT),
     ),
     (
         "LFR starts from records drawn by k-means++, not uniformly in (0, 1); the paper says nothing of it.",
-        _measure_kind("uniform_start", "lfr"),
+        _measure_kind("uniform_start", lfr_readings.EXPERIMENT),
     ),
     (
         "LFR has attribute weights shared by the groups; Zemel's separate ones are an option of the estimator.",
-        _measure_kind("weights_per_group", "lfr"),
+        _measure_kind("weights_per_group", lfr_readings.EXPERIMENT),
     ),
     (
         "Split by query, Xing has six columns, for job searches that are judged were not seen before; K = 2, 3, 5 are "

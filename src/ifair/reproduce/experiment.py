@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Any
+from typing import Any, Generic, TypeVar, get_type_hints
 
 from ifair.evaluate.measures import UTILITY
 from ifair.evaluate.rules import choose_row
+from ifair.plain_data import check_schema
 from ifair.report.blocks import Block, Finding
 from ifair.report.pictures import Figure
 from ifair.reproduce import experiments
@@ -30,46 +31,67 @@ Earlier = Mapping[str, Records]
 """Records of the experiments that were run before, by the experiment's name."""
 
 
+Kept = TypeVar("Kept")
+One = TypeVar("One")
+
+
 @dataclass(frozen=True, slots=True)
-class Experiment:
+class Experiment(Generic[Kept]):
     """A table or figure, from the work that it takes to its place on the page."""
 
     name: str  # on the command line and in the file of results
     place: int  # experiments are run and shown in this order
     plan: Callable[[Profile, Earlier], list[Unit]]  # from the profile, and the records of what it needs, to its units
-    summarise: Callable[[Records], Any]  # from the records of its units to what is kept of them: plain data
-    section: Callable[[Any, Results], list[Block]]  # from its own results and those of all to the blocks of the page
-    draw: Callable[[Any, Results], Figures] = lambda *_: {}  # from the same to its figures; needs matplotlib
-    judge: Callable[[Any, Results], list[Finding]] = lambda *_: []  # from the same to the paper's claims, judged
+    summarise: Callable[[Records], Kept]  # from the records of its units to what is kept of them: plain data
+    section: Callable[[Kept, Results], list[Block]]  # from its own results and those of all to the blocks of the page
+    draw: Callable[[Kept, Results], Figures] = lambda *_: {}  # from the same to its figures; needs matplotlib
+    judge: Callable[[Kept, Results], list[Finding]] = lambda *_: []  # from the same to the paper's claims, judged
     needs: tuple[str, ...] = ()  # experiments that it builds on
     packages: tuple[str, ...] = ()  # optional ones without which it cannot be run, by import name
     by_dataset: bool = False  # whether results are kept by dataset, so that one can be run anew without the others
     shows: tuple[str, ...] = ()  # other experiments whose results its section has something to say about
 
+    @property
+    def kept(self) -> Any:
+        """The type of what is kept."""
+        return get_type_hints(self.summarise).get("return", Any)
+
+    def find(self, results: Results) -> Kept | None:
+        """What is kept of it in the results; None where it was not run."""
+        return results["experiments"].get(self.name) or None
+
     def write_section(self, results: Results) -> list[Block]:
         """The blocks of the page; none where nothing was run."""
         known = results["experiments"]
         was_run = any(known.get(name) for name in (self.name, *self.shows))
-        return self.section(known.get(self.name) or {}, results) if was_run else []
+        nothing: Any = {}
+        return self.section(self.find(results) or nothing, results) if was_run else []
 
     def draw_figures(self, results: Results) -> Figures:
         """The figures by the stem of their file; none where it was not run."""
-        found = results["experiments"].get(self.name)
+        found = self.find(results)
         return self.draw(found, results) if found else {}
 
     def judge_claims(self, results: Results) -> list[Finding]:
         """The paper's claims; none where it was not run, or with a profile too small to judge them."""
-        found = results["experiments"].get(self.name)
+        found = self.find(results)
         small = any(run["profile"] != JUDGED for run in results["runs"].get(self.name, {}).values())
         return self.judge(found, results) if found and not small else []
 
 
 @cache
-def find_experiments() -> dict[str, Experiment]:
+def find_experiments() -> dict[str, Experiment[Any]]:
     """Every experiment of the folder ``experiments`` by name, in the order in which they are run and shown."""
     modules = [import_module(f"{experiments.__name__}.{module.name}") for module in iter_modules(experiments.__path__)]
     found = sorted((module.EXPERIMENT for module in modules), key=lambda experiment: experiment.place)
     return {experiment.name: experiment for experiment in found}
+
+
+def check_kept(results: Results, name: str) -> None:
+    """Refuse results in which an experiment keeps something else than its type says."""
+    for experiment in find_experiments().values():
+        if found := experiment.find(results):
+            check_schema(found, experiment.kept, f"{name}.experiments.{experiment.name}")
 
 
 def add_needs(wanted: Collection[str]) -> list[str]:
@@ -177,12 +199,16 @@ def group_results(records: Records, *fields: str) -> dict[Any, Any]:
     return {value: group_results(part, *fields[1:]) for value, part in parts.items()}
 
 
-def for_each_dataset(*fields: str) -> Callable[[Callable[[Any], Any]], Callable[[Records], dict[str, Any]]]:
+def for_each_dataset(*fields: str) -> Callable[[Callable[[Any], One]], Callable[[Records], dict[str, One]]]:
     """Make a summary of one dataset, from its results by these fields of their cases, one of all datasets by name."""
 
-    def decorate(summarise: Callable[[Any], Any]) -> Callable[[Records], dict[str, Any]]:
-        return lambda records: {
-            dataset: summarise(found) for dataset, found in group_results(records, "dataset", *fields).items()
-        }
+    def decorate(summarise: Callable[[Any], One]) -> Callable[[Records], dict[str, One]]:
+        def summarise_all(records: Records) -> dict[str, One]:
+            by_dataset = group_results(records, "dataset", *fields)
+            return {dataset: summarise(found) for dataset, found in by_dataset.items()}
+
+        one: Any = get_type_hints(summarise).get("return", Any)
+        summarise_all.__annotations__["return"] = dict[str, one]
+        return summarise_all
 
     return decorate

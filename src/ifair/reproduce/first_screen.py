@@ -5,12 +5,12 @@ Every number and every verdict in them is computed from the results.
 
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
-from typing import Any
 
 from ifair.report.blocks import MARGIN, Banner, Block, Bullets, Finding, Heading, Line, Number, Strong, Table
 from ifair.reproduce import labels
 from ifair.reproduce.experiment import JUDGED
-from ifair.reproduce.tradeoff import FAIRNESS, OURS
+from ifair.reproduce.experiments import classification_task
+from ifair.reproduce.tradeoff import FAIRNESS, OURS, TradeOff
 from ifair.reproduce.verdicts import FAILS, HOLDS, IN_PART, OPEN, format_difference
 from ifair.results import Results
 
@@ -88,7 +88,7 @@ def _tell_claims(findings: Sequence[Finding]) -> list[Line]:
 
 def _tell_fits(results: Results) -> list[Line]:
     """Where the objective as the paper writes it collapses, and what our variant does."""
-    found = results["experiments"].get("classification") or {}
+    found = classification_task.EXPERIMENT.find(results) or {}
     lines: list[Line] = []
     collapsed = {dataset: _share_constant(summary, "ifair-b") for dataset, summary in found.items()}
     shares = [f"{labels.dataset(dataset)} {100 * s:.0f} %" for dataset, s in collapsed.items() if s is not None]
@@ -111,6 +111,6 @@ def _tell_fits(results: Results) -> list[Line]:
     return lines
 
 
-def _share_constant(summary: Mapping[str, Any], method: str) -> float | None:
+def _share_constant(summary: TradeOff, method: str) -> float | None:
     shares = [point["constant"] for point in summary["points"].get(method, ()) if "constant" in point]
     return fmean(shares) if shares else None

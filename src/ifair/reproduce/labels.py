@@ -1,9 +1,13 @@
 """How methods, datasets, measures and rules are called on the page, and how they are drawn."""
 
 import re
+from typing import Literal
 
 from ifair.report.blocks import Line, Strong
 from ifair.report.pictures import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY
+
+Task = Literal["classification", "ranking"]
+"""The two of the paper."""
 
 METHODS = {
     "full": ("full data", GREY, "s"),
@@ -39,7 +43,7 @@ FAMILIES = {
 
 READINGS = {"home-type-51": "home type, at least 51 listings"}
 MODELS = {"boosting": "gradient boosting", "neighbours": "nearest neighbours", "pairwise": "pairwise ranking"}
-COLUMNS = {
+COLUMNS: dict[Task, tuple[str, ...]] = {
     "classification": ("AUC", "AUC_of_scores", "yNN", "EqOpp", "Parity"),
     "ranking": ("MAP", "KT", "yNN", "percent_protected"),
 }

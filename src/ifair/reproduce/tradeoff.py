@@ -7,14 +7,14 @@ from typing import Any, NotRequired, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from ifair.evaluate.fronts import hypervolumes, pareto_front
+from ifair.evaluate.fronts import Volumes, hypervolumes, pareto_front
 from ifair.evaluate.rules import RULES, choose_row
-from ifair.evaluate.statistics import Comparison, Spread, compare, spread, spreads
+from ifair.evaluate.statistics import Comparison, Spreads, compare, spread, spreads
+from ifair.plain_data import Number
 from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Table, Text
 from ifair.report.pictures import Figure, light_grid, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.verdicts import format_difference, format_spread, is_clear, is_clearly_above
-from ifair.results import Results
 
 FAIRNESS = "yNN"
 OURS = "ifair-plus"
@@ -26,10 +26,16 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 class Choice(TypedDict):
-    """What a rule chose of a method on validation data: a setting for every split, and what they reached on test."""
+    """What a rule chose of a method on validation data: a setting for every split, what they reached on test, and of
+    rivals the AUC of ``adversaries`` that guess the group."""
 
     settings: list[dict[str, Any]]
-    test: dict[str, Spread]
+    test: Spreads
+    adversaries: NotRequired[Spreads]
+
+
+Chosen = dict[str, dict[str, Choice]]
+"""By rule and method."""
 
 
 class Point(TypedDict):
@@ -41,7 +47,7 @@ class Point(TypedDict):
     test: dict[str, float]
     constant: NotRequired[float]
     converged: NotRequired[float]
-    protected_weight: NotRequired[float]
+    protected_weight: NotRequired[Number]
 
 
 class TradeOff(TypedDict):
@@ -49,11 +55,11 @@ class TradeOff(TypedDict):
     own variant likewise under the rule "balanced"; all points by method; hypervolumes of fronts, see
     :func:`ifair.evaluate.fronts.hypervolumes`."""
 
-    rules: dict[str, dict[str, Choice]]
+    rules: Chosen
     comparisons: dict[str, dict[str, dict[str, Comparison]]]
     comparisons_of_ours: NotRequired[dict[str, dict[str, Comparison]]]
     points: dict[str, list[Point]]
-    hypervolume: dict[str, Any]
+    hypervolume: dict[str, Volumes]
 
 
 def summarise_splits(by_split: Mapping[str, Sequence[Rows]], *, utility: str, ours: str = "ifair-b") -> TradeOff:
@@ -228,9 +234,8 @@ def draw_tradeoff(summary: TradeOff, utility: str, printed: Sequence[tuple[str, 
     return figure
 
 
-def describe_volumes(results: Results) -> list[Block]:
+def describe_volumes(summaries: Mapping[str, TradeOff]) -> list[Block]:
     """Tables and sentences about all datasets; nothing where no front was measured."""
-    summaries = {**results["experiments"].get("classification", {}), **results["experiments"].get("ranking", {})}
     volumes = {dataset: found["hypervolume"] for dataset, found in summaries.items() if "hypervolume" in found}
     if not volumes:
         return []
@@ -252,7 +257,7 @@ def describe_volumes(results: Results) -> list[Block]:
     return [*blocks, Bullets([_compare_with_best(dataset, by) for dataset, by in volumes.items()])]
 
 
-def _tabulate_volumes(found: Mapping[str, Any]) -> list[list[str]]:
+def _tabulate_volumes(found: Volumes) -> list[list[str]]:
     """One row per method, one column for every number of settings that several methods have or one ends at."""
     sizes = sorted({int(size) for by in found["by_settings"].values() for size in by})
     rows = [["settings", *map(str, sizes)]]
@@ -263,16 +268,16 @@ def _tabulate_volumes(found: Mapping[str, Any]) -> list[list[str]]:
     return rows
 
 
-def _compare_with_best(dataset: str, by_reference: Mapping[str, Any]) -> Line:
+def _compare_with_best(dataset: str, by_reference: Mapping[str, Volumes]) -> Line:
     lines = []
     for reference, found in by_reference.items():
         rival = found["best_rival"]
+        if rival is None:
+            continue
         compared, n = found["comparisons"][rival], found["compared_at"][rival]
         word = "ahead of" if compared["difference"] > 0 else "behind"
-        hundredths: Any = {
-            name: value if value is None or name in ("p", "adjusted") else 100 * value
-            for name, value in compared.items()
-        }
+        low, high = (None if end is None else 100 * end for end in (compared["low"], compared["high"]))
+        hundredths: Comparison = {**compared, "difference": 100 * compared["difference"], "low": low, "high": high}
         lines.append(
             f"{REFERENCES[reference]} iFair-b is {word} the rival that does best against it, {labels.method(rival)}, "
             f"with {labels.count(n, 'setting')} each: {format_difference(hundredths)}"

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ifair.core.nearest import to_ten_digits
 from ifair.core.neighbour_graph import graph_of
-from ifair.encode import Encoder, columns_of
+from ifair.encode import Encoder
 from ifair.encode.column_names import find_positions
 from ifair.encode.table_forms import FEW, read_cells, to_pandas
 from ifair.errors import IfairError, unknown_name
@@ -281,10 +281,7 @@ class Similarity(BaseEstimator):
         if self.reading == "paper":
             weights = np.array([self._weight(name) for name in self.attributes_])
             encoded = self._encoder.transform(counted)
-            owner = [columns_of(name, encoded.columns) for name in self.attributes_]
-            columns = np.empty(encoded.shape[1], dtype=np.intp)
-            for i, positions in enumerate(owner):
-                columns[positions] = i
+            columns = np.array([self.attributes_.index(name) for name in self._encoder.origin_])
             present = np.ones((len(counted), len(self.attributes_)), dtype=bool)
             return Points.from_coordinates(
                 encoded.to_numpy() * np.sqrt(weights)[columns], present, np.zeros(len(weights)), columns

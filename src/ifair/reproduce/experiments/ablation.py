@@ -8,7 +8,7 @@ consistency of labels rewards: what a representation reaches beyond that is its 
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from ifair.evaluate.fronts import COIN, front_volume
 from ifair.evaluate.measures import UTILITY, guess_group, measure_mapped
 from ifair.evaluate.rules import choose_row, harmonic_mean
 from ifair.evaluate.splits import Split
-from ifair.evaluate.statistics import LEAST_SPLITS, compare, spreads
+from ifair.evaluate.statistics import LEAST_SPLITS, Comparison, Spreads, compare, spreads
 from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Table, Text
 from ifair.report.pictures import BLUE, GREEN, ORANGE, RED, add_legend, new_figure
 from ifair.reproduce import labels
@@ -83,6 +83,20 @@ SHOWN = {"hypervolume": 3, "harmonic_mean": 2}
 
 DARK = "#555555"
 _LINES = {"masked": (ORANGE, "--"), "svd-masked": (GREEN, "-."), "masked+scaled": (RED, ":")}
+
+
+class Ablation(TypedDict):
+    """What every variant reached over the splits (see :func:`summarise_split`), and how it compares with the paper's.
+
+    ``utility`` is the name of the measure; ``against_paper``, by measure and variant, the paper's less the other's;
+    ``ahead`` the number of splits with more hypervolume than the paper's; ``skipped`` the reason.
+    """
+
+    utility: str
+    variants: dict[str, Spreads]
+    against_paper: dict[str, dict[str, Comparison]]
+    ahead: dict[str, int]
+    skipped: dict[str, str]
 
 
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
@@ -154,13 +168,8 @@ def _name_key(variant: str) -> str:
 
 
 @for_each_dataset("method")
-def summarise(by_variant: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
-    """What every variant reached over the splits, and how it compares with the paper's iFair-b.
-
-    ``utility``, the name of the measure; ``variants``, by name mean and spread of what :func:`summarise_split` gives;
-    ``against_paper``, for hypervolume and harmonic mean the difference of the paper's less each other's; ``ahead``, by
-    variant the number of splits with more hypervolume than the paper's; ``skipped``, by variant the reason.
-    """
+def summarise(by_variant: Mapping[str, Sequence[Any]]) -> Ablation:
+    """What every variant reached over the splits, and how it compares with the paper's iFair-b."""
     by_variant = {_name_key(name): results for name, results in by_variant.items()}
     skipped = {name: one["skipped"] for name, results in by_variant.items() for one in results if "skipped" in one}
     reached = {
@@ -205,7 +214,7 @@ def summarise_split(result: Mapping[str, Any]) -> dict[str, float]:
     }
 
 
-def section(found: Any, results: Results) -> list[Block]:
+def section(found: dict[str, Ablation], results: Results) -> list[Block]:
     """The table, the picture and the findings; nothing where the experiment was not run."""
     counts = sorted({one["variants"][BASE]["hypervolume"]["n"] for one in found.values()})
     counted = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else str(counts[0])
@@ -242,13 +251,13 @@ def section(found: Any, results: Results) -> list[Block]:
     ]
 
 
-def _list_variants(found: Mapping[str, Any]) -> list[str]:
+def _list_variants(found: Mapping[str, Ablation]) -> list[str]:
     """All variants that were tried on some dataset, the marks last."""
     every = list(dict.fromkeys(name for one in found.values() for name in one["variants"]))
     return [name for name in every if name not in MARKS] + [name for name in MARKS if name in every]
 
 
-def tabulate(found: Mapping[str, Any]) -> list[list[str]]:
+def tabulate(found: Mapping[str, Ablation]) -> list[list[str]]:
     """Variants down, datasets across; each cell hypervolume / harmonic mean."""
     best = {
         (dataset, measure): max(round(values[measure]["mean"], digits) for values in one["variants"].values())
@@ -269,7 +278,7 @@ def tabulate(found: Mapping[str, Any]) -> list[list[str]]:
     return [["variant", *map(labels.dataset, found)], *rows]
 
 
-def compare_clearly(one: Mapping[str, Any], measure: str, name: str) -> int:
+def compare_clearly(one: Ablation, measure: str, name: str) -> int:
     """1 where a variant is clearly above the paper's iFair-b, -1 where clearly below, else 0."""
     compared = one["against_paper"][measure].get(name)
     if compared is None or not is_clear(compared):
@@ -278,7 +287,7 @@ def compare_clearly(one: Mapping[str, Any], measure: str, name: str) -> int:
     return 1 if compared["difference"] < 0 else -1
 
 
-def _list_skipped(found: Mapping[str, Any]) -> list[Block]:
+def _list_skipped(found: Mapping[str, Ablation]) -> list[Block]:
     reasons: dict[str, list[str]] = {}
     for dataset, one in found.items():
         for name, why in one["skipped"].items():
@@ -287,12 +296,12 @@ def _list_skipped(found: Mapping[str, Any]) -> list[Block]:
     return [Text(f"Left out, for an order p other than 2 is slow: {'; '.join(lines)}.")] if lines else []
 
 
-def _list_means(one: Mapping[str, Any], measure: str) -> dict[str, float]:
+def _list_means(one: Ablation, measure: str) -> dict[str, float]:
     """By variant the mean over splits."""
     return {name: values[measure]["mean"] for name, values in one["variants"].items() if measure in values}
 
 
-def _describe_gap(dataset: str, one: Mapping[str, Any]) -> Line:
+def _describe_gap(dataset: str, one: Ablation) -> Line:
     volume = _list_means(one, "hypervolume")
     rivals = {name: volume[name] for name in volume if name in MARKS}
     top = max((name for name in volume if name not in MARKS), key=volume.__getitem__)
@@ -302,7 +311,7 @@ def _describe_gap(dataset: str, one: Mapping[str, Any]) -> Line:
     return labels.line(dataset, f"{said}“{labels.variant(top)}” with {volume[top]:.3f}, {verdict}.")
 
 
-def _describe_variants(found: Mapping[str, Any]) -> list[Line]:
+def _describe_variants(found: Mapping[str, Ablation]) -> list[Line]:
     rated = []
     for name in _list_variants(found):
         if name == BASE or name in MARKS:
@@ -323,7 +332,7 @@ def _describe_variants(found: Mapping[str, Any]) -> list[Line]:
     return [line for _, line in sorted(rated, key=lambda pair: -pair[0])]
 
 
-def _describe_scaling(dataset: str, one: Mapping[str, Any]) -> Line:
+def _describe_scaling(dataset: str, one: Ablation) -> Line:
     def change(measure: str, digits: int = 2) -> str:
         mean = _list_means(one, measure)
         return f"from {mean['masked']:.{digits}f} to {mean['masked+scaled']:.{digits}f}"
@@ -336,7 +345,7 @@ def _describe_scaling(dataset: str, one: Mapping[str, Any]) -> Line:
     )
 
 
-def _describe_leak(dataset: str, one: Mapping[str, Any]) -> Line:
+def _describe_leak(dataset: str, one: Ablation) -> Line:
     leak = _list_means(one, "adversary")
     least = min((name for name in leak if name not in MARKS), key=leak.__getitem__)
     return labels.line(
@@ -347,7 +356,7 @@ def _describe_leak(dataset: str, one: Mapping[str, Any]) -> Line:
     )
 
 
-def draw(found: Any, results: Results) -> Figures:
+def draw(found: dict[str, Ablation], results: Results) -> Figures:
     """One panel per dataset: hypervolume of every variant with its standard deviation; lines mark the rivals."""
     shown = [name for name in _list_variants(found) if name not in MARKS][::-1]
     figure = new_figure(1.2 + 0.27 * len(shown), 9.0)

@@ -45,7 +45,7 @@ def summarise(records: Records) -> dict[str, TradeOff]:
     }
 
 
-def section(found: Any, results: Results) -> list[Block]:
+def section(found: dict[str, TradeOff], results: Results) -> list[Block]:
     """Where fits collapse; for every dataset picture, table and comparisons."""
     blocks: list[Block] = [
         Heading("Classification"),
@@ -72,7 +72,7 @@ def section(found: Any, results: Results) -> list[Block]:
     return blocks
 
 
-def draw(found: Any, results: Results) -> Figures:
+def draw(found: dict[str, TradeOff], results: Results) -> Figures:
     """Where fits collapse, and one picture per dataset."""
     drawn = {"collapse": tradeoff.draw_collapse(found)}
     for dataset, summary in found.items():
@@ -90,7 +90,7 @@ def draw(found: Any, results: Results) -> Figures:
 def tabulate(results: Results, dataset: str) -> Table:
     """The paper's table for one dataset: methods without settings first, the others under each of the three rules; and
     at the end what is not in the paper."""
-    summary, paper = results["experiments"]["classification"][dataset], results["paper"]["classification"]
+    summary, paper = (EXPERIMENT.find(results) or {})[dataset], results["paper"]["classification"]
     rows: list[list[Any]] = [["method", *MEASURES]]
 
     def add(title: str, rule: str, methods: Iterable[str], printed: Mapping[str, Any]) -> None:
@@ -113,7 +113,7 @@ def tabulate(results: Results, dataset: str) -> Table:
     return Table(rows)
 
 
-def judge(found: Any, results: Results) -> list[Finding]:
+def judge(found: dict[str, TradeOff], results: Results) -> list[Finding]:
     """What the paper concludes from its classification study."""
     return [
         *judge_claim(

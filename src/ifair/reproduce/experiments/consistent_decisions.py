@@ -1,7 +1,7 @@
 """Beyond the paper: decisions smoothed over who is like whom, against every representation, on equal terms."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from ifair.evaluate.fronts import collect_points, front_volume
 from ifair.evaluate.judgement import find_graders
 from ifair.evaluate.measures import scale_to_unit
 from ifair.evaluate.splits import Part, Split
-from ifair.evaluate.statistics import Comparison, Spread, compare, spread, spreads
+from ifair.evaluate.statistics import Comparison, Spreads, compare, spread, spreads
 from ifair.graph import neighbour_graph, select, smooth
 from ifair.metrics import (
     adversary,
@@ -57,6 +57,44 @@ setting with eight thresholds. Ranks: AUC of scores above 0.5 and consistency of
 and yNN above that of masked data. ± is the standard deviation over splits; differences have 95 % intervals that allow
 for splits of one table overlapping. Of a large table iFair's prototypes are learned from 1,500 people.
 """.strip()
+
+
+Ratio = Literal["ratio", "ratio_to_glif", "newcomers_to_batch"]
+
+
+class Lead(TypedDict):
+    """Our best family, the best rival and the best GLIF in a plane, and the one against the others.
+
+    Ratios are of mean hypervolumes, None where there is nothing to divide by.
+    """
+
+    ours: str
+    rival: str
+    glif: str
+    ratio: float | None
+    ratio_to_glif: float | None
+    newcomers_to_batch: float | None
+    comparisons: dict[str, Comparison]
+    newcomers_above_enough: Comparison
+
+
+class Effects(TypedDict, total=False):
+    """What smoothing does to people: measures before and after, whom it changes, and differences; none of rankings."""
+
+    before: Spreads
+    after: Spreads
+    changed: Spreads
+    change: dict[str, Comparison]
+    gap: dict[str, Comparison]
+
+
+class Decided(TypedDict):
+    """By plane and family the hypervolumes and the settings' points on test; how far ours is ahead; and effects."""
+
+    volumes: dict[str, Spreads]
+    ahead: dict[str, Lead]
+    effects: Effects
+    points: dict[str, dict[str, list[list[float]]]]
 
 
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
@@ -164,9 +202,8 @@ def calibration_error(y: Floats, chances: Floats, bins: int = 10) -> float:
 
 
 @for_each_dataset()
-def summarise(found: list[Any]) -> dict[str, Any]:
-    """Hypervolumes over splits by plane and family (``volumes``), and the settings' ``points``, means over
-    the test parts; how far ours is ``ahead`` of the best rival; and what smoothing does to people (``effects``)."""
+def summarise(found: list[Any]) -> Decided:
+    """Hypervolumes over splits, and what smoothing does to people."""
     # In the files of units the model inside stands after a comma.
     by_split = [{family.replace(", ", "-"): rows for family, rows in one["rows"].items()} for one in found]
     sample = next(iter(by_split[0].values()))[0]["test"]
@@ -202,22 +239,23 @@ def _rows_of_plane(rows: Rows, plane: str) -> Rows:
     ]
 
 
-def _summarise_effects(effects: Sequence[Mapping[str, Mapping[str, float]]]) -> dict[str, dict[str, Any]]:
+def _summarise_effects(effects: Sequence[Mapping[str, Mapping[str, float]]]) -> Effects:
     """Means of all measures, and with intervals what changed and whether one group is changed more often."""
-    by_name = {name: [one[name] for one in effects] for name in ("before", "after", "changed")}
+    before, after, changed = ([one[name] for one in effects] for name in ("before", "after", "changed"))
 
     def subtract(one: str, other: str, when: Sequence[Mapping[str, float]], then: Any) -> Comparison:
         return compare([row[one] for row in when], {"": [row[other] for row in then]})[""]
 
-    before, after, changed = by_name.values()
     return {
-        **{name: spreads(rows) for name, rows in by_name.items()},
+        "before": spreads(before),
+        "after": spreads(after),
+        "changed": spreads(changed),
         "change": {name: subtract(name, name, after, before) for name in after[0]},
         "gap": {"changed": subtract("protected", "others", changed, changed)},
     }
 
 
-def _compare_families(measured: Mapping[str, Sequence[float]]) -> dict[str, Any]:
+def _compare_families(measured: Mapping[str, Sequence[float]]) -> Lead:
     """Our best family (by its mean) against the best rival of each kind, split by split."""
 
     def best(kinds: Sequence[str]) -> str:
@@ -239,7 +277,7 @@ def _compare_families(measured: Mapping[str, Sequence[float]]) -> dict[str, Any]
     }
 
 
-def section(found: Any, results: Results) -> list[Block]:
+def section(found: dict[str, Decided], results: Results) -> list[Block]:
     """A table per plane, what it says, and what smoothing does to people."""
     blocks: list[Block] = [Heading("Consistent decisions"), Text(ABOUT)]
     for plane in PLANES:
@@ -272,7 +310,7 @@ def section(found: Any, results: Results) -> list[Block]:
     return blocks
 
 
-def _tabulate(chosen: Mapping[str, Mapping[str, Spread]]) -> list[list[str]]:
+def _tabulate(chosen: Mapping[str, Spreads]) -> list[list[str]]:
     rows = [["", *map(labels.dataset, chosen)]]
     for family in next(iter(chosen.values())):
         cells = [f"{by[family]['mean']:.1f} ± {by[family]['sd']:.1f}" for by in chosen.values()]
@@ -280,7 +318,7 @@ def _tabulate(chosen: Mapping[str, Mapping[str, Spread]]) -> list[list[str]]:
     return rows
 
 
-def _describe(dataset: str, ahead: Mapping[str, Any]) -> Line:
+def _describe(dataset: str, ahead: Lead) -> Line:
     def times(value: float | None) -> str:
         return "no number of" if value is None else f"{value:.2f}"
 
@@ -294,15 +332,16 @@ def _describe(dataset: str, ahead: Mapping[str, Any]) -> Line:
     )
 
 
-def _judge_aims(found: Mapping[str, Any]) -> list[Line]:
+def _judge_aims(found: Mapping[str, Decided]) -> list[Line]:
     """What consistent decisions are to reach, and where they do and do not."""
     lines: list[Line] = []
-    for aim, key, least, ranked in (
+    aims: tuple[tuple[str, Ratio, float, bool | None], ...] = (
         (f"at least {MUCH_AHEAD:g} times the best rival that is no post-processing", "ratio", MUCH_AHEAD, False),
         ("ahead of every rival that is no post-processing in rankings", "ratio", 1.0, True),
         ("nowhere behind GLIF", "ratio_to_glif", 1.0, None),
         (f"one at a time at least {ENOUGH:g} times the batch", "newcomers_to_batch", ENOUGH, None),
-    ):
+    )
+    for aim, key, least, ranked in aims:
         places: dict[bool, list[str]] = {True: [], False: []}
         for dataset, one in found.items():
             for plane, ahead in one["ahead"].items():
@@ -316,7 +355,7 @@ def _judge_aims(found: Mapping[str, Any]) -> list[Line]:
     return lines
 
 
-def _tabulate_effects(effects: Mapping[str, Any]) -> list[list[str]]:
+def _tabulate_effects(effects: Effects) -> list[list[str]]:
     rows = [["", "before", "after", "difference"]]
     for name, differs in effects["change"].items():
         cells = [f"{effects[when][name]['mean']:.3f}" for when in ("before", "after")]
@@ -328,7 +367,7 @@ def _tabulate_effects(effects: Mapping[str, Any]) -> list[list[str]]:
     return rows
 
 
-def draw(found: Any, results: Results) -> Figures:
+def draw(found: dict[str, Decided], results: Results) -> Figures:
     """The fronts of every family, a picture per dataset and a panel per plane."""
     figures: Figures = {}
     for dataset, one in found.items():

@@ -1,11 +1,10 @@
 """Beyond the paper: is a representation good for more than the model that it was tuned with?"""
 
 from collections.abc import Mapping
-from typing import Any
 
 from ifair.evaluate.candidates import CLASSIFIERS, REGRESSORS
 from ifair.evaluate.measures import UTILITY, measure_mapped
-from ifair.evaluate.statistics import spreads
+from ifair.evaluate.statistics import Spreads, spreads
 from ifair.report.blocks import Block, Bullets, Heading, Line, Number, Table, Text, add_sign
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, prepare, represent, train_chosen
@@ -18,6 +17,10 @@ Beyond the paper, which calls its representation application-agnostic: every rep
 paper's model (the first of each dataset; balanced on validation), and then handed to models that had no say
 in it. All numbers are means over the splits on test.
 """.strip()
+
+
+Models = dict[str, dict[str, Spreads]]
+"""By model and representation: mean and spread on test."""
 
 
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
@@ -33,9 +36,9 @@ def measure_models(case: Case) -> dict[str, dict[str, float]]:
     return {name: measure_mapped(parts, mapped, model=name, seed=case.seed)[1] for name in models}
 
 
-def summarise(records: Records) -> dict[str, Any]:
-    """By task (``classification``, ``ranking``), dataset, model and representation: mean and spread on test."""
-    found: dict[str, Any] = {}
+def summarise(records: Records) -> dict[str, dict[str, Models]]:
+    """By task (``classification``, ``ranking``) and dataset what every model reached on every representation."""
+    found: dict[str, dict[str, Models]] = {}
     for dataset, by_method in group_results(records, "dataset", "method").items():
         for method, results in by_method.items():
             # Only rankings have a MAP.
@@ -46,13 +49,13 @@ def summarise(records: Records) -> dict[str, Any]:
     return found
 
 
-def section(found: Any, results: Results) -> list[Block]:
+def section(found: dict[str, dict[str, Models]], results: Results) -> list[Block]:
     """One table per task, and what it says; nothing where the experiment was not run."""
     blocks: list[Block] = []
-    for task, utility in UTILITY.items():
+    for task in labels.COLUMNS:
         if found.get(task):
             blocks += [
-                Heading(f"{task.capitalize()}: {utility} / yNN", 3),
+                Heading(f"{task.capitalize()}: {UTILITY[task]} / yNN", 3),
                 Table(_tabulate_overview(found[task], task)),
                 Bullets([_describe_change(dataset, models, task) for dataset, models in found[task].items()]),
             ]
@@ -61,7 +64,7 @@ def section(found: Any, results: Results) -> list[Block]:
     return [Heading("Other models on the same representations"), Text(ABOUT), *blocks] if blocks else []
 
 
-def _tabulate_overview(datasets: Mapping[str, Any], task: str) -> list[list[str]]:
+def _tabulate_overview(datasets: Mapping[str, Models], task: labels.Task) -> list[list[str]]:
     """One row per dataset and model, one column per representation."""
     utility = UTILITY[task]
     methods = list(next(iter(next(iter(datasets.values())).values())))
@@ -73,7 +76,7 @@ def _tabulate_overview(datasets: Mapping[str, Any], task: str) -> list[list[str]
     return rows
 
 
-def _describe_change(dataset: str, models: Mapping[str, Any], task: str) -> Line:
+def _describe_change(dataset: str, models: Models, task: labels.Task) -> Line:
     """What iFair-b changes against the full data, model by model."""
     better, told = 0, []
     for model, by_method in models.items():
@@ -85,7 +88,7 @@ def _describe_change(dataset: str, models: Mapping[str, Any], task: str) -> Line
     return labels.line(dataset, said)
 
 
-def _tabulate_details(dataset: str, models: Mapping[str, Any], task: str) -> list[Block]:
+def _tabulate_details(dataset: str, models: Models, task: labels.Task) -> list[Block]:
     measures = labels.COLUMNS[task]
     rows: list[list[Line]] = [["model", "representation", *map(labels.measure, measures)]]
     for model, by_method in models.items():

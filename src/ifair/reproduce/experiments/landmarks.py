@@ -8,7 +8,7 @@ from ifair.evaluate.candidates import list_settings
 from ifair.report.blocks import Block, Bullets, Heading, Line, Table, Text
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, measure_fit, prepare, train_setting
-from ifair.reproduce.changes import ANOTHER_START, find_larger, summarise_changes, tabulate_changes
+from ifair.reproduce.changes import ANOTHER_START, Changes, find_larger, summarise_changes, tabulate_changes
 from ifair.reproduce.experiment import Earlier, Experiment, Profile, Unit, for_each_dataset, make_unit
 from ifair.results import Results
 
@@ -60,12 +60,12 @@ def _with_pairs(case: Case, pairs: str | int, seed: int | None = None) -> Case:
 
 
 @for_each_dataset()
-def summarise(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def summarise(results: Sequence[Mapping[str, Any]]) -> Changes:
     """What :func:`summarise_changes` says, against all pairs."""
     return summarise_changes(results, "all_pairs")
 
 
-def section(found: Any, results: Results) -> list[Block]:
+def section(found: dict[str, Changes], results: Results) -> list[Block]:
     """What changes against all pairs, beside what another start changes."""
     return [
         Heading("Landmarks in place of all pairs"),
@@ -80,7 +80,7 @@ def section(found: Any, results: Results) -> list[Block]:
     ]
 
 
-def _describe_change(dataset: str, one: Mapping[str, Any]) -> list[Line]:
+def _describe_change(dataset: str, one: Changes) -> list[Line]:
     """Is the change by the most landmarks larger than that by another start?"""
     kind = list(one["kinds"])[-1]
     if kind == ANOTHER_START:

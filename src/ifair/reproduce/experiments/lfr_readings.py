@@ -17,7 +17,7 @@ from ifair.models.prototypes import Task
 from ifair.report.blocks import Block, Bullets, Heading, Line, Table, Text
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, measure_fit, prepare
-from ifair.reproduce.changes import ANOTHER_START, find_larger, summarise_changes, tabulate_changes
+from ifair.reproduce.changes import ANOTHER_START, Change, Changes, find_larger, summarise_changes, tabulate_changes
 from ifair.reproduce.experiment import Earlier, Experiment, Profile, Unit, for_each_dataset, make_unit
 from ifair.results import Results
 
@@ -101,12 +101,12 @@ def fit_kind(kind: str, case: Case, parts: Split, settings: Sequence[Mapping[str
 
 
 @for_each_dataset()
-def summarise(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def summarise(results: Sequence[Mapping[str, Any]]) -> Changes:
     """What :func:`summarise_changes` says, against LFR as it is in the tables."""
     return summarise_changes(results, BASE)
 
 
-def section(found: Any, results: Results) -> list[Block]:
+def section(found: dict[str, Changes], results: Results) -> list[Block]:
     """What changes where LFR is read otherwise, beside what another start changes."""
     return [
         Heading("Other readings of LFR"),
@@ -122,7 +122,7 @@ def section(found: Any, results: Results) -> list[Block]:
     ]
 
 
-def _describe_changes(dataset: str, kinds: Mapping[str, Any]) -> Line:
+def _describe_changes(dataset: str, kinds: Mapping[str, Mapping[str, Change]]) -> Line:
     """What changes more than another start?"""
     larger = {labels.variant(kind): ", ".join(find_larger(kinds, kind)) for kind in kinds if kind != ANOTHER_START}
     said = [f"{kind} ({names})" for kind, names in larger.items() if names]

@@ -1,11 +1,11 @@
 """Can an adversary tell the protected group from a representation? Experiment 5 of the paper: bars, table, claim."""
 
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 
 from ifair.evaluate.measures import guess_group
-from ifair.evaluate.statistics import spread, spreads
+from ifair.evaluate.statistics import Spread, Spreads, spread, spreads
 from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table, Text, add_sign
 from ifair.report.pictures import BLACK, GREY, add_legend, light_grid, new_figure
 from ifair.reproduce import labels
@@ -14,11 +14,26 @@ from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Un
 from ifair.reproduce.verdicts import format_spread, judge_claim
 from ifair.results import Results
 
+Adversary = Literal["logistic", "boosting"]
+
 METHODS = ("masked", "lfr", "ifair-b", "ifair-plus")
-ADVERSARIES = {"logistic": "logistic regression", "boosting": "gradient boosting"}
+ADVERSARIES: dict[Adversary, str] = {
+    "logistic": "logistic regression",
+    "boosting": "gradient boosting",
+}
 """The paper's adversary, and a stronger one that also finds what is not linear."""
+JUDGED: dict[Adversary, str] = {"logistic": "accuracy", "boosting": "AUC"}
+"""The measures that the claim is judged by."""
 SUBSTANTIAL = 0.02
 """A reduction by less than this is none worth the name."""
+
+
+class Attacked(TypedDict):
+    """A method: the share of the larger group, and what each adversary reached."""
+
+    majority: Spread
+    logistic: Spreads
+    boosting: Spreads
 
 
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
@@ -44,18 +59,19 @@ def attack(case: Case) -> dict[str, Any]:
 
 
 @for_each_dataset("method")
-def summarise(by_method: dict[str, list[Any]]) -> dict[str, Any]:
+def summarise(by_method: dict[str, list[Any]]) -> dict[str, Attacked]:
     """By method: the majority's share, and what each adversary reached."""
     return {
         method: {
             "majority": spread([result["majority"] for result in results]),
-            **{name: spreads([one["adversaries"][name] for one in results]) for name in results[0]["adversaries"]},
+            "logistic": spreads([result["adversaries"]["logistic"] for result in results]),
+            "boosting": spreads([result["adversaries"]["boosting"] for result in results]),
         }
         for method, results in by_method.items()
     }
 
 
-def section(found: Any, results: Results) -> list[Block]:
+def section(found: dict[str, dict[str, Attacked]], results: Results) -> list[Block]:
     """Accuracy and AUC of the adversaries on every dataset and representation."""
     columns = [(name, measure) for name in ADVERSARIES for measure in ("accuracy", "AUC")]
     rows: list[list[Any]] = [
@@ -87,7 +103,7 @@ def section(found: Any, results: Results) -> list[Block]:
     ]
 
 
-def draw(found: Any, results: Results) -> Figures:
+def draw(found: dict[str, dict[str, Attacked]], results: Results) -> Figures:
     """Grouped bars, one panel per adversary."""
     figure = new_figure(5.2)
     panels = figure.subplots(len(ADVERSARIES), 1, sharex=True, sharey=True)
@@ -124,11 +140,11 @@ def draw(found: Any, results: Results) -> Figures:
     return {"adversary": figure}
 
 
-def judge(found: Any, results: Results) -> list[Finding]:
+def judge(found: dict[str, dict[str, Attacked]], results: Results) -> list[Finding]:
     """iFair hides what masking reveals."""
     parts = []
     for dataset, by in found.items():
-        for adversary, measure in (("logistic", "accuracy"), ("boosting", "AUC")):
+        for adversary, measure in JUDGED.items():
             ours, masked = (by[method][adversary][measure] for method in ("ifair-b", "masked"))
             saved = masked["mean"] - ours["mean"]
             others = "".join(

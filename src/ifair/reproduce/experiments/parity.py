@@ -4,12 +4,12 @@ Experiment 6 of the paper.
 """
 
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
 from ifair.evaluate.measures import paper_measures
-from ifair.evaluate.statistics import spreads
+from ifair.evaluate.statistics import Spreads, spreads
 from ifair.evaluate.training import Trained
 from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table, Text, add_sign
 from ifair.report.pictures import BLUE, GREY, RED, add_legend, light_grid, new_figure
@@ -22,6 +22,20 @@ from ifair.results import Results
 MEASURES = ("MAP", "percent_protected", "yNN")
 KEPT = 0.02
 """A yNN no further below that of iFair alone than this still counts as individually fair."""
+
+
+class CurvePoint(TypedDict):
+    """What a share ``p`` that is asked for leads to."""
+
+    p: float
+    test: Spreads
+
+
+class Curve(TypedDict):
+    """Measures ``without`` FA*IR, and of every share that is asked for."""
+
+    without: Spreads
+    rows: list[CurvePoint]
 
 
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
@@ -44,14 +58,14 @@ def enforce_parity(case: Case) -> dict[str, Any]:
 
 
 @for_each_dataset()
-def summarise(results: list[Any]) -> dict[str, Any]:
-    """Measures ``without`` FA*IR, and under ``rows`` those of every ``p`` (``test``)."""
+def summarise(results: list[Any]) -> Curve:
+    """The curve over all splits."""
     by_p = zip(*(result["rows"] for result in results))
-    rows = [{"p": rows[0]["p"], "test": spreads([row["test"] for row in rows])} for rows in by_p]
+    rows: list[CurvePoint] = [{"p": rows[0]["p"], "test": spreads([row["test"] for row in rows])} for rows in by_p]
     return {"without": spreads([result["without"] for result in results]), "rows": rows}
 
 
-def section(found: Any, results: Results) -> list[Block]:
+def section(found: dict[str, Curve], results: Results) -> list[Block]:
     """The curves, and the numbers behind them."""
     blocks: list[Block] = [
         Heading("FA*IR on top of iFair-b"),
@@ -78,7 +92,7 @@ def section(found: Any, results: Results) -> list[Block]:
     return blocks
 
 
-def draw(found: Any, results: Results) -> Figures:
+def draw(found: dict[str, Curve], results: Results) -> Figures:
     """One panel per measure, one line per dataset."""
     figure = new_figure(3.2)
     for axes, measure in zip(figure.subplots(1, len(MEASURES)), MEASURES):
@@ -101,7 +115,7 @@ def draw(found: Any, results: Results) -> Figures:
     return {"parity": figure}
 
 
-def judge(found: Any, results: Results) -> list[Finding]:
+def judge(found: dict[str, Curve], results: Results) -> list[Finding]:
     """Any share can be reached, and individual fairness stays."""
     parts = []
     for dataset, by in found.items():

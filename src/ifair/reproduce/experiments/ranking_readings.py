@@ -12,7 +12,7 @@ from itertools import product
 from typing import Any, TypedDict
 
 from ifair.evaluate.rules import choose_row
-from ifair.evaluate.statistics import Spread, spreads
+from ifair.evaluate.statistics import Spreads, spreads
 from ifair.report.blocks import Block, Bullets, Heading, Line, Strong, Table, Text
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case
@@ -59,8 +59,8 @@ class Reading(TypedDict):
     held_out: str
     variant: str
     neighbours: str
-    chance: dict[str, Spread]
-    methods: dict[str, dict[str, Spread]]
+    chance: Spreads
+    methods: dict[str, Spreads]
 
 
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
@@ -144,7 +144,7 @@ def _choose_settings(
     return {"held_out": held_out, "variant": variant, "neighbours": neighbours, "chance": chance, "methods": methods}
 
 
-def section(found: Any, results: Results) -> list[Block]:
+def section(found: dict[str, list[Reading]], results: Results) -> list[Block]:
     """How far every reading is from the paper's numbers, which number which reading explains, and both protocols."""
     blocks: list[Block] = [
         Heading("Readings of the ranking experiment"),

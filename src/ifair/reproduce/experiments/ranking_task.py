@@ -14,7 +14,7 @@ import numpy as np
 from ifair.evaluate.candidates import Candidate, make_model
 from ifair.evaluate.measures import paper_measures
 from ifair.evaluate.splits import Split
-from ifair.evaluate.statistics import spreads
+from ifair.evaluate.statistics import Spreads, spreads
 from ifair.evaluate.training import Outcome, Trained, train_many
 from ifair.report.blocks import Block, Finding, Heading, Number, Table, Text, add_sign
 from ifair.reproduce import labels, tradeoff
@@ -34,6 +34,12 @@ UNADJUSTED = (0.5, 0.6, 0.9)
 
 NOTHING = 0.01
 """A yNN no further above another than this is no gain."""
+
+
+class RankingTradeOff(TradeOff):
+    """One dataset, with what chance reaches: a score that is the same for everybody."""
+
+    chance: Spreads
 
 
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
@@ -96,10 +102,9 @@ def _measure_chance(parts: Split) -> dict[str, Any]:
     return row
 
 
-def summarise(records: Records) -> dict[str, Any]:
-    """By dataset: the choices of the three rules, comparisons, all points of the plot, and what chance reaches: a
-    score that is the same for everybody."""
-    found = {}
+def summarise(records: Records) -> dict[str, RankingTradeOff]:
+    """By dataset: the choices of the three rules, comparisons, all points of the plot, and what chance reaches."""
+    found: dict[str, RankingTradeOff] = {}
     for dataset, by_method in rows_by_split(records).items():
         by_split = name_methods(by_method)
         chance = spreads([rows[0]["test"] for rows in by_split.pop("chance")])
@@ -120,7 +125,7 @@ def name_methods(by_method: Mapping[str, Mapping[int, Sequence[Any]]]) -> dict[s
     return named
 
 
-def section(found: Any, results: Results) -> list[Block]:
+def section(found: dict[str, RankingTradeOff], results: Results) -> list[Block]:
     """For every dataset picture, table and paired comparisons."""
     blocks: list[Block] = [
         Heading("Ranking"),
@@ -152,7 +157,7 @@ def section(found: Any, results: Results) -> list[Block]:
     return blocks
 
 
-def draw(found: Any, results: Results) -> Figures:
+def draw(found: dict[str, RankingTradeOff], results: Results) -> Figures:
     """One picture per dataset."""
     drawn = {}
     for dataset, summary in found.items():
@@ -164,7 +169,7 @@ def draw(found: Any, results: Results) -> Figures:
 
 def tabulate(results: Results, dataset: str, methods: Sequence[str] = ()) -> Table:
     """The paper's table for one dataset, of these methods or of all that belong there."""
-    found = results["experiments"]["ranking"][dataset]["rules"]["balanced"]
+    found = (EXPERIMENT.find(results) or {})[dataset]["rules"]["balanced"]
     rows: list[list[Any]] = [["method", *map(labels.measure, COLUMNS)]]
     for method in methods or list_methods(results, dataset):
         printed = find_printed(results, dataset, method)
@@ -176,18 +181,17 @@ def tabulate(results: Results, dataset: str, methods: Sequence[str] = ()) -> Tab
 
 def find_printed(results: Results, dataset: str, method: str) -> dict[str, float]:
     """The paper's numbers for a method; it does not say whether FA*IR's significance was corrected."""
-    printed: dict[str, dict[str, float]] = results["paper"]["ranking"].get(dataset, {})
-    return printed.get(method.removesuffix("-unadjusted"), {})
+    return results["paper"]["ranking"].get(dataset, {}).get(method.removesuffix("-unadjusted"), {})
 
 
 def list_methods(results: Results, dataset: str) -> list[str]:
     """The methods of the table; FA*IR only where the paper has it, or at every p where it has none."""
-    methods = results["experiments"]["ranking"][dataset]["rules"]["balanced"]
+    methods = (EXPERIMENT.find(results) or {})[dataset]["rules"]["balanced"]
     known = any(m.startswith("fair-") and find_printed(results, dataset, m) for m in methods)
     return [m for m in methods if find_printed(results, dataset, m) or not (known and m.startswith("fair-"))]
 
 
-def judge(found: Any, results: Results) -> list[Finding]:
+def judge(found: dict[str, RankingTradeOff], results: Results) -> list[Finding]:
     """What the paper concludes from its rankings."""
     printed = results["paper"]["ranking"].values()
     # How far below SVD the paper's iFair-b stands where the paper calls their utility comparable.

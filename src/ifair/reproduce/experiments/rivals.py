@@ -6,7 +6,7 @@ A rival whose package is not installed is left out, and the summary says so.
 from collections import defaultdict
 from collections.abc import Mapping
 from itertools import product
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ifair.errors import IfairError
 from ifair.evaluate.measures import UTILITY, guess_group, measure_mapped, paper_measures
 from ifair.evaluate.rules import RULES, choose_row
 from ifair.evaluate.splits import Split
-from ifair.evaluate.statistics import spreads
+from ifair.evaluate.statistics import Spreads, spreads
 from ifair.evaluate.training import Outcome, decide
 from ifair.report.blocks import Block, Bullets, Heading, Line, Number, Table, Text, add_sign
 from ifair.reproduce import labels, rival_models
@@ -29,8 +29,10 @@ from ifair.reproduce.experiment import (
     make_unit,
     rows_by_split,
 )
+from ifair.reproduce.experiments import obfuscation
+from ifair.reproduce.experiments.obfuscation import ADVERSARIES, Attacked
 from ifair.reproduce.rival_models import HINT, PACKAGES, is_installed
-from ifair.reproduce.tradeoff import summarise_splits
+from ifair.reproduce.tradeoff import Choice, Chosen, Point, summarise_splits
 from ifair.results import Results
 
 RHO = (5.0, 20.0, 1.0, 50.0, 0.0, 100.0)
@@ -43,7 +45,6 @@ ALPHA = (0.5, 1.0)
 """How much of the correlation is removed."""
 
 SENSEI = {"batch": 100, "lr": 0.005, "steps": 20, "step": 0.05}
-ADVERSARIES = ("logistic", "boosting")
 NAMES = {"sensei": "SenSeI", "correlation-remover": "CorrelationRemover"}
 BESIDE = ("full", "masked", "svd-masked", "ifair-b", "ifair-plus")
 """The methods of this library that stand beside the rivals."""
@@ -59,6 +60,22 @@ below it the group is told, too, only the other way round; SenSeI has no represe
 CorrelationRemover leaves of a column of two values is another pair of values in each group: nothing to a linear model,
 but trees can read the group off it.
 """.strip()
+
+
+class Beside(TypedDict):
+    """One dataset: what rules choose of the rivals, all their settings, and the same rules for ours on these splits."""
+
+    rules: Chosen
+    points: dict[str, list[Point]]
+    ours: NotRequired[Chosen]
+
+
+class Rivals(TypedDict):
+    """By dataset of each task, and by rival that was left out what to do to have it."""
+
+    classification: dict[str, Beside]
+    ranking: dict[str, Beside]
+    left_out: dict[str, str]
 
 
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
@@ -127,23 +144,18 @@ def _measure_remover(case: Case, parts: Split, setting: dict[str, Any]) -> dict[
     return {"setting": setting, "validation": validation, "test": test, "adversaries": adversaries}
 
 
-def summarise(records: Records) -> dict[str, Any]:
-    """What the three rules choose of every rival, on test, and how well the group is told.
-
-    By task and dataset ``rules`` and ``points`` as in :class:`ifair.reproduce.tradeoff.TradeOff`; a rival with
-    adversaries has under each rule their AUC, too. ``ours``: the same rules for our methods on the same splits.
-    ``left_out``: by rival what to do to have it.
-    """
-    found: dict[str, Any] = {"classification": {}, "ranking": {}, "left_out": {}}
+def summarise(records: Records) -> Rivals:
+    """What the three rules choose of every rival, on test, and how well the group is told."""
+    found: dict[labels.Task, dict[str, Beside]] = {"classification": {}, "ranking": {}}
     ours: Any = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     for record in records:
         for row in record.case.known:
             ours[record.case.dataset][row["method"]][record.case.seed].append(row)
     for dataset, by_rival in group_results(records, "dataset", "method").items():
         # Only rankings have a MAP.
-        task = "ranking" if "MAP" in next(iter(by_rival.values()))[0][0]["test"] else "classification"
+        task: labels.Task = "ranking" if "MAP" in next(iter(by_rival.values()))[0][0]["test"] else "classification"
         utility = UTILITY[task]
-        whole: Any = summarise_splits(by_rival, utility=utility, ours=next(iter(by_rival)))
+        whole = summarise_splits(by_rival, utility=utility, ours=next(iter(by_rival)))
         for rule, (rival, splits) in product(RULES, by_rival.items()):
             chosen = [choose_row(rows, rule, utility=utility) for rows in splits]
             if "adversaries" in chosen[0]:
@@ -153,11 +165,11 @@ def summarise(records: Records) -> dict[str, Any]:
             beside = {method: list(by_seed.values()) for method, by_seed in ours[dataset].items()}
             found[task][dataset]["ours"] = summarise_splits(beside, utility=utility, ours=next(iter(beside)))["rules"]
     ran = {record.case.method for record in records}
-    found["left_out"] = {rival: HINT for rival in PACKAGES if rival not in ran and not is_installed(rival)}
-    return found
+    left_out = {rival: HINT for rival in PACKAGES if rival not in ran and not is_installed(rival)}
+    return {"classification": found["classification"], "ranking": found["ranking"], "left_out": left_out}
 
 
-def section(found: Any, results: Results) -> list[Block]:
+def section(found: Rivals, results: Results) -> list[Block]:
     """The rivals beside our methods; nothing where the experiment was not run."""
     if not any(found.values()):
         return []
@@ -165,7 +177,7 @@ def section(found: Any, results: Results) -> list[Block]:
         Text(f"{NAMES[rival]} was left out, for its package was not installed: {hint}.")
         for rival, hint in found["left_out"].items()
     ]
-    attacked = results["experiments"].get("obfuscation") or {}
+    attacked = obfuscation.EXPERIMENT.find(results) or {}
     ours = {
         dataset: _add_adversaries(one.get("ours", {}), attacked.get(dataset, {}))
         for task in labels.COLUMNS
@@ -184,17 +196,17 @@ def section(found: Any, results: Results) -> list[Block]:
     return blocks
 
 
-def _add_adversaries(rules: Mapping[str, Any], attacked: Mapping[str, Any]) -> dict[str, Any]:
+def _add_adversaries(rules: Chosen, attacked: Mapping[str, Attacked]) -> Chosen:
     """Our methods by rule, under the balanced one with the AUC of the adversaries, which attacked its settings."""
     ours = dict(rules)
     for name, by in attacked.items():
         if name in ours.get("balanced", {}):
-            guesses = {adversary: by[adversary]["AUC"] for adversary in ADVERSARIES if adversary in by}
+            guesses: Spreads = {adversary: by[adversary]["AUC"] for adversary in ADVERSARIES if adversary in by}
             ours["balanced"] = {**ours["balanced"], name: {**ours["balanced"][name], "adversaries": guesses}}
     return ours
 
 
-def _tabulate(rules: Mapping[str, Any], ours: Mapping[str, Any], measures: tuple[str, ...]) -> Table:
+def _tabulate(rules: Chosen, ours: Chosen, measures: tuple[str, ...]) -> Table:
     rows: list[list[Line]] = [["rule", "method", *map(labels.measure, measures), "adversary's AUC"]]
     for rule, rivals in rules.items():
         for name, one in {**ours.get(rule, {}), **rivals}.items():
@@ -204,7 +216,7 @@ def _tabulate(rules: Mapping[str, Any], ours: Mapping[str, Any], measures: tuple
     return Table(rows)
 
 
-def _compare_in_words(dataset: str, ours: Mapping[str, Any], rival: str, theirs: Mapping[str, Any]) -> Line:
+def _compare_in_words(dataset: str, ours: Choice, rival: str, theirs: Choice) -> Line:
     useful, fair = (ours["test"][m]["mean"] - theirs["test"][m]["mean"] for m in ("AUC", "yNN"))
     said = f"iFair-b less {NAMES[rival]} is {add_sign(useful)} in AUC and {add_sign(fair)} in yNN"
     return labels.line(dataset, f", under the balanced rule: {said}; {_name_winner(useful, fair)}.")

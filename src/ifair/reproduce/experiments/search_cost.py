@@ -8,7 +8,7 @@ order, on average: what one gets by stopping a grid early, and by trying setting
 
 from collections.abc import Mapping, Sequence
 from math import ceil
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +17,16 @@ from ifair.evaluate.fronts import COIN, volume_curves
 from ifair.evaluate.measures import UTILITY
 from ifair.evaluate.search import search
 from ifair.evaluate.space import Integer, Share, Space
-from ifair.evaluate.statistics import spread
+from ifair.evaluate.statistics import Spread, spread
 from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Table, Text
 from ifair.report.pictures import BLACK, BLUE, GREY, RED, add_legend, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, measure_fit, prepare, train_setting
 from ifair.reproduce.experiment import Earlier, Experiment, Figures, for_each_dataset, make_unit, rows_by_split
+from ifair.reproduce.experiments import classification_task, ranking_task
 from ifair.reproduce.profiles import Profile
 from ifair.reproduce.runner import Unit
-from ifair.reproduce.tradeoff import FAIRNESS, describe_volumes
+from ifair.reproduce.tradeoff import FAIRNESS, TradeOff, describe_volumes
 from ifair.results import Results
 
 METHOD = "ifair-b"
@@ -42,12 +43,42 @@ ORDERS = 100
 ENOUGH = 0.95
 """The share of the whole grid's hypervolume for which fits are counted."""
 
+PARTS: tuple[Literal["validation", "test"], ...] = ("validation", "test")
+
 STYLES = {
     "search": (RED, "-", "search"),
     "grid_at_random": (BLUE, "--", "grid, random order"),
     "grid_in_order": (GREY, ":", "grid, its own order"),
 }
 """Colour, dashes (for those who print in grey) and name of a curve."""
+
+
+class Fits(TypedDict):
+    """How many settings the grid has, a tenth of it, and the search."""
+
+    grid: int
+    tenth: int
+    search: int
+
+
+class Reached(TypedDict):
+    """On one part, by name of the curve: hypervolumes after every number of fits; the share of the whole grid's that a
+    tenth of the fits reaches; and the fits to 95 % of it, on average over splits, or None."""
+
+    curves: dict[str, list[Spread]]
+    whole_grid: Spread
+    at_a_tenth: dict[str, Spread | None]
+    fits_to_95_percent: dict[str, int | None]
+
+
+class SearchCost(TypedDict):
+    """Hypervolumes above the ``reference`` against the number of fits, over the splits."""
+
+    utility: str
+    reference: dict[str, float]
+    fits: Fits
+    validation: Reached
+    test: Reached
 
 
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
@@ -93,14 +124,8 @@ def explore(case: Case) -> dict[str, Any]:
 
 
 @for_each_dataset()
-def summarise(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Hypervolumes against the number of fits, over the splits.
-
-    ``fits`` (of the grid, of a tenth of it, of the search), and for ``validation`` and ``test`` each: ``curves`` of
-    ``search``, ``grid_at_random`` and ``grid_in_order``, a mean and spread for every number of fits; ``whole_grid``,
-    its hypervolume; ``at_a_tenth``, for each curve the share of that which a tenth of the fits reaches; and
-    ``fits_to_95_percent`` of it, on average over splits, or None.
-    """
+def summarise(found: Sequence[Mapping[str, Any]]) -> SearchCost:
+    """Hypervolumes against the number of fits, over the splits."""
     utility = next(name for name in found[0]["search"][0]["test"] if name != FAIRNESS)
     reference = {utility: COIN[utility], FAIRNESS: COIN[FAIRNESS]}
     curves = [_trace_curves(result, reference) for result in found]
@@ -130,7 +155,7 @@ def _trace_curves(
     return {part: {name: pair[i] for name, pair in by_name.items()} for i, part in enumerate(("validation", "test"))}
 
 
-def _summarise_part(splits: Sequence[Mapping[str, NDArray[np.float64]]], tenth: int) -> dict[str, Any]:
+def _summarise_part(splits: Sequence[Mapping[str, NDArray[np.float64]]], tenth: int) -> Reached:
     whole = np.array([curves["grid_in_order"][-1] for curves in splits])
     # A grid that beats the reference point nowhere has nothing to take a share of.
     counted = whole > 0
@@ -149,9 +174,10 @@ def _summarise_part(splits: Sequence[Mapping[str, NDArray[np.float64]]], tenth: 
     }
 
 
-def section(found: Any, results: Results) -> list[Block]:
+def section(found: dict[str, SearchCost], results: Results) -> list[Block]:
     """Tables, picture and sentences; nothing where neither fronts nor searches were measured."""
-    blocks = describe_volumes(results)
+    summaries: dict[str, TradeOff] = {**(classification_task.EXPERIMENT.find(results) or {})}
+    blocks = describe_volumes(summaries | (ranking_task.EXPERIMENT.find(results) or {}))
     if found:
         blocks += [
             Heading("Search instead of a grid", 3),
@@ -171,11 +197,11 @@ def section(found: Any, results: Results) -> list[Block]:
     return [Heading("Fronts, and what finding them costs"), *blocks] if blocks else []
 
 
-def _tabulate_shares(searched: dict[str, Any]) -> list[list[str]]:
-    rows = [["", "fits", *(f"{name}, {part}" for part in ("validation", "test") for _, _, name in STYLES.values())]]
+def _tabulate_shares(searched: dict[str, SearchCost]) -> list[list[str]]:
+    rows = [["", "fits", *(f"{name}, {part}" for part in PARTS for _, _, name in STYLES.values())]]
     for dataset, found in searched.items():
         cells = []
-        for part in ("validation", "test"):
+        for part in PARTS:
             for name in STYLES:
                 share = found[part]["at_a_tenth"][name]
                 cells.append("" if share is None else f"{100 * share['mean']:.0f} ± {100 * share['sd']:.0f} %")
@@ -183,10 +209,10 @@ def _tabulate_shares(searched: dict[str, Any]) -> list[list[str]]:
     return rows
 
 
-def _describe_cost(dataset: str, found: dict[str, Any]) -> Line:
+def _describe_cost(dataset: str, found: SearchCost) -> Line:
     """How many fits lead to nearly the whole grid's hypervolume, in words."""
     words = []
-    for part in ("validation", "test"):
+    for part in PARTS:
         needed = found[part]["fits_to_95_percent"]
         at_most = labels.count(found["fits"]["search"], "fit")
         search = labels.count(needed["search"], "fit") if needed["search"] else f"more than its {at_most}"
@@ -195,12 +221,12 @@ def _describe_cost(dataset: str, found: dict[str, Any]) -> Line:
     return labels.line(dataset, f", to 95 % of the grid's hypervolume: {'; '.join(words)}.")
 
 
-def draw(found: Any, results: Results) -> Figures:
+def draw(found: dict[str, SearchCost], results: Results) -> Figures:
     """``search``: hypervolume on validation data and on test data against the number of fits, one row per dataset."""
     figure = new_figure(0.6 + 2.3 * len(found))
     panels = figure.subplots(len(found), 2, squeeze=False)
     for row, (dataset, cost) in zip(panels, found.items()):
-        for axes, part in zip(row, ("validation", "test")):
+        for axes, part in zip(row, PARTS):
             _draw_panel(axes, cost[part], cost["fits"]["tenth"])
             axes.set_title(f"{labels.dataset(dataset)}, {part}", fontsize=10)
         row[0].set_ylabel("hypervolume")
@@ -210,7 +236,7 @@ def draw(found: Any, results: Results) -> Figures:
     return {"search": figure}
 
 
-def _draw_panel(axes: Any, found: dict[str, Any], tenth: int) -> None:
+def _draw_panel(axes: Any, found: Reached, tenth: int) -> None:
     for name, (colour, dashes, label) in STYLES.items():
         curve = found["curves"][name]
         fits = range(1, len(curve) + 1)

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import groupby, product
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypedDict
 
 from ifair.evaluate.measures import ranking_measures
 from ifair.evaluate.rules import choose_row
-from ifair.evaluate.statistics import spread, spreads
+from ifair.evaluate.statistics import Spread, Spreads, spread, spreads
 from ifair.report.blocks import Block, Finding, Heading, Number, Table, Text
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case
@@ -21,6 +21,15 @@ from ifair.results import Results
 
 WEIGHTS = [row["weights"] for row in SENSITIVITY]
 """Work, education and views: the rows of the paper's table."""
+
+
+class Row(TypedDict):
+    """A row of the table: what was ``held_out``, the weights, % protected among the truly best, and the measures."""
+
+    held_out: str
+    weights: list[float]
+    base_rate: Spread
+    test: Spreads
 
 
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
@@ -50,10 +59,9 @@ def measure_weights(case: Case) -> list[dict[str, Any]]:
     ]
 
 
-def summarise(records: Records) -> list[dict[str, Any]]:
-    """The rows of the table, at the setting of each split that is balanced on validation: what was ``held_out``,
-    ``weights``, ``base_rate``, and the measures on ``test``."""
-    found = []
+def summarise(records: Records) -> list[Row]:
+    """The rows of the table, at the setting of each split that is balanced on validation."""
+    found: list[Row] = []
     by_kind = group_results(records, "held_out", "seed")
     for (held_out, by_seed), (number, weights) in product(by_kind.items(), enumerate(WEIGHTS)):
         parts = [[result[number] for result in results] for results in by_seed.values()]
@@ -64,7 +72,7 @@ def summarise(records: Records) -> list[dict[str, Any]]:
     return found
 
 
-def section(found: Any, results: Results) -> list[Block]:
+def section(found: list[Row], results: Results) -> list[Block]:
     """One row for every choice of weights."""
     blocks: list[Block] = [
         Heading("Weights of the score on Xing"),
@@ -79,7 +87,7 @@ def section(found: Any, results: Results) -> list[Block]:
     return blocks
 
 
-def _tabulate(found: Iterable[Any], results: Results) -> Table:
+def _tabulate(found: Iterable[Row], results: Results) -> Table:
     """The paper's table."""
     printed = {tuple(row["weights"]): row for row in results["paper"]["sensitivity"]}
     rows: list[list[Any]] = [["work, education, views", "base rate", *map(labels.measure, MEASURES)]]
@@ -91,7 +99,7 @@ def _tabulate(found: Iterable[Any], results: Results) -> Table:
     return Table(rows)
 
 
-def judge(found: Any, results: Results) -> list[Finding]:
+def judge(found: list[Row], results: Results) -> list[Finding]:
     """The weights have no significant effect, measured as the paper seems to have done."""
     first = [row for row in found if row["held_out"] == found[0]["held_out"]]
     parts = []

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from ifair.report.blocks import Block, Finding, Heading, Table, Text
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case
 from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, group_results, make_unit
+from ifair.reproduce.experiments import synthetic_panels
 from ifair.reproduce.experiments.synthetic_panels import SYNTHETIC, VARIANTS, draw_points, fit_points, map_to_plane
 from ifair.reproduce.verdicts import judge_claim
 from ifair.results import Results
@@ -24,6 +25,15 @@ COLLAPSED = 1e-3
 MEASURES = ("between_variants", "between_starts", "flip", "worst_flip")
 HARDLY = 0.1
 """Of the representation's own spread: a record that moves less has hardly moved."""
+
+
+class Quartiles(TypedDict):
+    """Of so many settings and draws."""
+
+    low: float
+    median: float
+    high: float
+    n: int
 
 
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
@@ -77,12 +87,12 @@ def _mean_distance(Z: NDArray[np.float64], other: NDArray[np.float64]) -> float:
     return float(np.linalg.norm(Z - other, axis=1).mean())
 
 
-def summarise(records: Records) -> dict[str, dict[str, dict[str, float]]]:
+def summarise(records: Records) -> dict[str, dict[str, Quartiles]]:
     """By method: medians and quartiles over settings and draws, without those in which all has become one point.
 
     Single settings that have shrunk nearly to a point do not move these.
     """
-    found: dict[str, dict[str, dict[str, float]]] = {}
+    found: dict[str, dict[str, Quartiles]] = {}
     for method, results in group_results(records, "method").items():
         rows = [row for some in results for row in some if row["flip"] is not None]
         found[method] = {}
@@ -92,15 +102,15 @@ def summarise(records: Records) -> dict[str, dict[str, dict[str, float]]]:
     return found
 
 
-def _format_quartiles(found: Mapping[str, float]) -> str:
+def _format_quartiles(found: Quartiles) -> str:
     return f"{found['median']:.3f} ({found['low']:.3f} to {found['high']:.3f})"
 
 
-def section(found: Any, results: Results) -> list[Block]:
+def section(found: dict[str, dict[str, Quartiles]], results: Results) -> list[Block]:
     """How far the group moves a record, beside what a random start does."""
     rows: list[list[Any]] = [["method", *(name.replace("_", " ") for name in MEASURES)]]
     rows += [[labels.method(m), *(_format_quartiles(by[name]) for name in MEASURES)] for m, by in found.items()]
-    title: list[Block] = [] if results["experiments"].get("synthetic") else [Heading("Synthetic data")]
+    title: list[Block] = [] if synthetic_panels.EXPERIMENT.find(results) else [Heading("Synthetic data")]
     return [
         *title,
         Heading("Does group membership move the representation?", 3),
@@ -115,7 +125,7 @@ def section(found: Any, results: Results) -> list[Block]:
     ]
 
 
-def judge(found: Any, results: Results) -> list[Finding]:
+def judge(found: dict[str, dict[str, Quartiles]], results: Results) -> list[Finding]:
     """Group membership hardly matters."""
     if not {"ifair", "lfr"} <= set(found):
         return []

@@ -5,8 +5,7 @@ its classifier draws one line through each: the classifier is therefore trained 
 representation, which has learned from all three.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,7 @@ from ifair.evaluate.candidates import Candidate, list_settings, make_model
 from ifair.evaluate.measures import classification_measures
 from ifair.evaluate.rules import choose
 from ifair.evaluate.splits import Part, encode_part
-from ifair.evaluate.statistics import spreads
+from ifair.evaluate.statistics import Spreads, spreads
 from ifair.evaluate.training import fit_model, fit_representations
 from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table, Text
 from ifair.report.pictures import BLUE, ORANGE, Figure, add_legend, new_figure
@@ -44,6 +43,35 @@ RULES = {
 }
 
 
+class ChosenPoints(TypedDict):
+    """What a rule chose on one draw: its measures, where the records are (X1, X2, in the units of the data), and the
+    line a X1 + b X2 + c = 0 of the classifier, Y = 1 where it is positive."""
+
+    setting: dict[str, Any]
+    measures: dict[str, float]
+    positions: list[list[float]]
+    boundary: list[float]
+
+
+class Panel(TypedDict):
+    """The points of one draw, and what each rule chose."""
+
+    labels: list[int]
+    groups: list[int]
+    chosen: dict[str, ChosenPoints]
+
+
+class Drawn(TypedDict):
+    """By rule the measures over all draws, and the panel of the first."""
+
+    measures: dict[str, Spreads]
+    panel: Panel
+
+
+Study = dict[str, dict[str, Drawn]]
+"""By variant and method."""
+
+
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     """Every panel of the figure, for several draws of points."""
     return [
@@ -61,9 +89,7 @@ def measure_panel(case: Case) -> dict[str, Any]:
 
     The option ``variant`` of the case says who is in the protected group, ``max_records`` how many points are drawn.
     Under ``fairest``, the paper's rule, the most accurate of settings equally fair is chosen; ``balanced``, with
-    accuracy for utility, does not reward one label for everybody. Of a choice there are the ``positions``
-    of the records (X1, X2, in the units of the data), and the ``boundary`` (a, b, c): the line a X1 + b X2 + c = 0,
-    Y = 1 where it is positive.
+    accuracy for utility, does not reward one label for everybody.
     """
     part, encoder = draw_points(case.options["variant"], case)
     tried = []
@@ -112,8 +138,8 @@ def map_to_plane(steps: Pipeline, X: Any) -> NDArray[np.float64]:
     return np.asarray(steps.transform(X), dtype=np.float64)[:, : len(PLANE)]
 
 
-def summarise(records: Records) -> dict[str, Any]:
-    """By variant and method: ``measures`` under both rules, and the ``panel`` of the first draw of points."""
+def summarise(records: Records) -> Study:
+    """By variant and method: measures under both rules, and the panel of the first draw of points."""
     found: dict[str, dict[str, list[Any]]] = {}
     for record in records:
         by_method = found.setdefault(record.case.options["variant"], {})
@@ -125,7 +151,11 @@ def summarise(records: Records) -> dict[str, Any]:
                     rule: spreads([result["chosen"][rule]["measures"] for result in results])
                     for rule in results[0]["chosen"]
                 },
-                "panel": {key: results[0][key] for key in ("labels", "groups", "chosen")},
+                "panel": {
+                    "labels": results[0]["labels"],
+                    "groups": results[0]["groups"],
+                    "chosen": results[0]["chosen"],
+                },
             }
             for method, results in by_method.items()
         }
@@ -133,7 +163,7 @@ def summarise(records: Records) -> dict[str, Any]:
     }
 
 
-def section(found: Any, results: Results) -> list[Block]:
+def section(found: Study, results: Results) -> list[Block]:
     """Panels and means for both rules."""
     blocks: list[Block] = [
         Heading("Synthetic data"),
@@ -165,12 +195,12 @@ def section(found: Any, results: Results) -> list[Block]:
     return blocks
 
 
-def draw(found: Any, results: Results) -> Figures:
+def draw(found: Study, results: Results) -> Figures:
     """Nine panels per rule."""
     return {f"synthetic-{rule}": _draw_panels(found, rule) for rule in RULES}
 
 
-def _draw_panels(found: Mapping[str, Any], rule: str) -> Figure:
+def _draw_panels(found: Study, rule: str) -> Figure:
     methods = list(next(iter(found.values())))
     figure = new_figure(7.6)
     grid = figure.subplots(len(found), len(methods), sharex=True, sharey=True, squeeze=False)
@@ -192,7 +222,7 @@ def _draw_panels(found: Mapping[str, Any], rule: str) -> Figure:
     return figure
 
 
-def _draw_panel(axes: Any, panel: Mapping[str, Any], rule: str, low: Any, high: Any) -> None:
+def _draw_panel(axes: Any, panel: Panel, rule: str, low: Any, high: Any) -> None:
     outcomes, groups = np.asarray(panel["labels"]), np.asarray(panel["groups"])
     positions = np.asarray(panel["chosen"][rule]["positions"])
     for group, colour in ((0, BLUE), (1, ORANGE)):
@@ -212,7 +242,7 @@ def _draw_panel(axes: Any, panel: Mapping[str, Any], rule: str, low: Any, high: 
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def judge(found: Any, results: Results) -> list[Finding]:
+def judge(found: Study, results: Results) -> list[Finding]:
     """iFair beats LFR but for parity."""
     parts = []
     for measure in MEASURES if found else ():

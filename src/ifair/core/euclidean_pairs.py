@@ -1,6 +1,7 @@
-"""The fairness loss (Def. 5) of a table that takes little memory: what it needs of the inputs is found once and kept.
+"""The fairness loss (Def. 5) under the Euclidean distance, p = 2: what a tile of pairs is, and pairs that are kept.
 
-The sums are those of :class:`ifair.core.pairs.AllPairs` and :class:`ifair.core.pairs.Landmarks`. Inputs never change,
+:class:`EuclideanPairs` evaluates the tiles of :mod:`ifair.core.pairs` on any engine. :class:`KeptPairs` has the same
+sums for a table that takes little memory: what it needs of the inputs is found once and kept. Inputs never change,
 which saves three things: they are laid out for tiles once; records are in an order in which those of a tile share
 their rare categories, so that two tiles have few columns in common; and plain distances, which no weight changes, are
 kept themselves.
@@ -12,11 +13,256 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from ifair.core.arrays import Array, Indices, find_origin, row_sums, spread_rows
+from ifair.core.arrays import (
+    Array,
+    Indices,
+    Mask,
+    at_least,
+    column_sums,
+    find_origin,
+    namespace,
+    precision,
+    row_sums,
+    spread_rows,
+    square,
+    total_products,
+)
 from ifair.core.mapping import Parameters
 from ifair.core.objective import Part, Term
-from ifair.core.pairs import EuclideanPairs, compare_distances, tiles
-from ifair.engines.engine import Engine, LocalEngine, add_in_order
+from ifair.core.pairs import PairKernel, PairWeights, TileSums
+from ifair.engines.engine import ALIGNED, Engine, LocalEngine, add_in_order, tiles
+
+
+@dataclass(frozen=True, slots=True)
+class EuclideanSide:
+    # Products of these give squared distances: left_i . right_j = |i|^2 + |j|^2 - 2 i.j in one matrix product.
+    left: Array
+    right: Array
+    input_left: Array
+    input_right: Array
+    floor: Array
+    input_floor: Array
+
+    def __len__(self) -> int:
+        return self.left.shape[-2]
+
+    def __getitem__(self, rows: slice) -> "EuclideanSide":
+        return EuclideanSide(
+            self.left[..., rows, :],
+            self.right[..., rows, :],
+            self.input_left[..., rows, :],
+            self.input_right[..., rows, :],
+            self.floor[..., rows],
+            self.input_floor[..., rows],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class EuclideanPairs:
+    """Pairs under the (weighted) Euclidean distance, p = 2.
+
+    Because x~ = u V, distances of representations need only the K x K matrix V diag(w) V': pairs cost M^2 K, and
+    only the input side costs M^2 N.
+
+    Parameters
+    ----------
+    unprotected : ndarray of int
+        Columns of the attributes that may count.
+    n_prototypes : int
+    weighted : bool
+        Weight attributes by alpha (the paper) or not at all (the authors' code).
+    dtype : numpy dtype
+        Precision inside a tile; sums over tiles are kept in double precision.
+    tile_rows : int, optional
+        Most records on each side of a tile, if not what suits the engine.
+    """
+
+    unprotected: Indices
+    n_prototypes: int
+    weighted: bool = True
+    dtype: Any = np.float64
+    tile_rows: int | None = None
+
+    @property
+    def width(self) -> int:
+        return self.n_prototypes + (2 if self.weighted else 1)
+
+    @property
+    def n_shared(self) -> int:
+        return len(self.unprotected) if self.weighted else 0
+
+    def side(self, X: Array, U: Array, parameters: Parameters) -> EuclideanSide:
+        inputs = X[:, self.unprotected]
+        weighted_inputs = inputs * parameters.alpha[..., None, self.unprotected] if self.weighted else inputs
+        left, right, norms = self.factor_memberships(U, parameters)
+        input_norms = row_sums(weighted_inputs, inputs)
+        input_left, input_right = self._factors(weighted_inputs, inputs, input_norms)
+        floor, input_floor = self.find_floor(norms, input_norms), self.find_floor(input_norms, norms)
+        return EuclideanSide(left, right, input_left, input_right, floor, input_floor)
+
+    def factor_memberships(self, U: Array, parameters: Parameters) -> tuple[Array, Array, Array]:
+        """What gives squared distances of representations as a product, left and right, and their squared norms."""
+        U = self._centre_rows(U)
+        weighted = U @ self._gram(parameters)
+        norms = row_sums(weighted, U)
+        return *self._factors(weighted, U, norms), norms
+
+    def _centre_rows(self, U: Array) -> Array:
+        # Only differences of memberships count. They are small where memberships are nearly even: keep their digits.
+        return U - 1.0 / self.n_prototypes
+
+    def _gram(self, parameters: Parameters) -> Array:
+        V = parameters.prototypes
+        return (V * parameters.alpha[..., None, :] if self.weighted else V) @ V.mT
+
+    def _factors(self, weighted: Array, features: Array, norms: Array) -> tuple[Array, Array]:
+        xp = namespace(features)
+        dtype = precision(xp, self.dtype)
+        norms = norms[..., None]
+        one = xp.ones_like(norms)
+        if features.ndim < norms.ndim:
+            features = xp.broadcast_to(features, (*norms.shape[:-1], features.shape[-1]))
+        left = xp.astype(xp.concat([-2.0 * weighted, norms, one], axis=-1), dtype)
+        right = xp.astype(xp.concat([features, one, norms], axis=-1), dtype)
+        return left, right
+
+    def find_floor(self, norms: Array, other_norms: Array) -> Array:
+        # Below this a squared distance is rounding noise. It also keeps 1/d finite where records coincide: there the
+        # gradient multiplies it by a difference of zero. And it keeps d*/d within the range of single precision.
+        xp = namespace(norms)
+        dtype = precision(xp, self.dtype)
+        limits = xp.finfo(dtype)
+        mean, other_mean = (xp.mean(of, axis=-1, keepdims=True) for of in (norms, other_norms))
+        least = xp.maximum(1e-4 * mean, 1e-10 * other_mean)
+        least = xp.where(least > 0.0, least, xp.full_like(least, 1e-4))
+        floor = at_least(float(limits.eps) * xp.maximum(norms, least), float(limits.smallest_normal))
+        return xp.astype(floor, dtype)
+
+    def tile(
+        self, a: EuclideanSide, b: EuclideanSide, *, same: bool = False, weights: PairWeights | None = None
+    ) -> TileSums:
+        # Tiles are worked on in place: the processor's cache holds two or three of them, not more.
+        xp = namespace(a.left)
+        squared = xp.maximum(a.left @ b.right.mT, b.floor[..., None, :])
+        ratio = xp.maximum(a.input_left @ b.input_right.mT, b.input_floor[..., None, :])
+        ratio, W = compare_distances(squared, ratio, same=same)
+        if weights is not None:
+            W *= weights[0][:, None]
+            W *= weights[1]
+        loss = total_products(squared, W)
+        del squared
+
+        features_and_one = slice(0, self.n_prototypes + 1)
+        rows_a = W @ b.right[..., features_and_one]
+        rows_b = W.mT @ a.right[..., features_and_one]
+        if not self.weighted:
+            return TileSums(loss, rows_a, rows_b, W[..., 0, :0])
+        W /= ratio  # e / d*
+        product = W @ b.input_right[..., :-1]
+        cross = column_sums(a.input_right[..., :-2], product[..., :-1])
+        rows_a = xp.concat([rows_a, product[..., -1:]], axis=-1)
+        rows_b = xp.concat([rows_b, xp.sum(W, axis=-2)[..., None]], axis=-1)
+        return TileSums(loss, rows_a, rows_b, cross)
+
+    def pull(self, X: Array, U: Array, rows: Array, parameters: Parameters) -> tuple[Array, Parameters]:
+        squares = square(X[:, self.unprotected]) if self.weighted else None
+        return self.pull_rows(U, rows, squares, parameters)
+
+    def pull_rows(self, U: Array, rows: Array, squares: Any, parameters: Parameters) -> tuple[Array, Parameters]:
+        """The same from the squared inputs, which are needed where weights count."""
+        # Rows hold W U, the row sums of W = e / d and, where weights count, those of e / d*.
+        xp = namespace(U)
+        K = self.n_prototypes
+        V = parameters.prototypes
+        U = self._centre_rows(U)
+        laplacian = rows[..., K : K + 1] * U - rows[..., :K]
+        dU = 2.0 * laplacian @ self._gram(parameters)
+        dQ = U.mT @ laplacian
+        both = (dQ + dQ.mT) @ V
+        if not self.weighted:
+            return dU, Parameters(both, xp.zeros_like(parameters.alpha))
+        d_alpha = 0.5 * column_sums(V, both)
+        d_alpha[..., self.unprotected] -= rows[..., K + 1] @ squares
+        return dU, Parameters(both * parameters.alpha[..., None, :], d_alpha)
+
+    def pull_shared(self, shared: Array, parameters: Parameters) -> Parameters:
+        xp = namespace(parameters.alpha)
+        d_alpha = xp.zeros_like(parameters.alpha)
+        if self.weighted:
+            d_alpha[..., self.unprotected] = 2.0 * shared
+        return Parameters(xp.zeros_like(parameters.prototypes), d_alpha)
+
+
+def compare_distances(squared: Array, input_squared: Array, *, same: bool) -> tuple[Array, Array]:
+    """From squared distances d^2 and d*^2, of representations and of inputs, d* / d and e / d, where e = d - d*.
+
+    In place: d* / d in the place of d*^2, and e d in that of d^2, so that e^2 is its product with e / d. ``same``: on
+    the diagonal records are compared with themselves.
+    """
+    xp, ratio = namespace(squared), input_squared
+    ratio /= squared
+    ratio **= 0.5
+    if same:
+        ratio = xp.where(xp.eye(ratio.shape[-1], dtype=xp.bool, device=ratio.device), xp.ones_like(ratio), ratio)
+    relative = 1.0 - ratio
+    squared *= relative
+    return ratio, relative
+
+
+def pair_kernel(
+    engine: Engine,
+    counts: Mask,
+    n_prototypes: int,
+    p: float = 2.0,
+    *,
+    weighted: bool,
+    single: bool,
+    n_landmarks: int | None = None,
+    counted: bool = False,
+) -> PairKernel:
+    """The fastest kernel for the pairs of an engine's records.
+
+    Parameters
+    ----------
+    engine : Engine
+    counts : ndarray of bool, shape (N,)
+        The attributes that may count.
+    n_prototypes : int
+    p : float, default=2.0
+    weighted, single : bool
+        Distances with weights; single precision inside a tile.
+    n_landmarks : int, optional
+        Records that each one is compared with; by default all.
+    counted : bool, default=False
+        Whether records have weights; a fused kernel takes none.
+    """
+    dtype = np.float32 if single else np.float64
+    if p != 2:
+        from ifair.core.minkowski_pairs import MinkowskiPairs
+
+        (unprotected,) = engine.send(np.flatnonzero(counts))
+        return MinkowskiPairs(unprotected, len(counts), p, weighted, dtype)
+    if engine.recorded or engine.batch_bytes:
+        # Where every record has the mean there is no distance.
+        (squares,) = engine.fetch(*engine.sum(lambda X, _: (column_sums(X, X),)))
+        counts = _leave_out(counts, counts & (squares == 0.0))
+    (unprotected,) = engine.send(np.flatnonzero(counts))
+    kernel = EuclideanPairs(unprotected, n_prototypes, weighted, dtype)
+    if not single or counted:
+        return kernel
+    return engine.fastest_kernel(kernel, engine.n_records * (n_landmarks or engine.n_records))
+
+
+def _leave_out(counts: Mask, constant: Mask) -> Mask:
+    """The attributes that may count, without constant ones but for a few: products of aligned rows are faster."""
+    left = counts & ~constant
+    n_more = -(int(left.sum()) + NORMS) % ALIGNED
+    left[np.flatnonzero(constant)[:n_more]] = True
+    return left
+
+
+NORMS = 2
+"""Columns besides the inputs in the factors of their squared distances."""
 
 COPIES = 8
 """Of memberships, distances to prototypes and sums, that are alive at the same time."""
@@ -46,7 +292,7 @@ class KnownPairs(NamedTuple):
 class _Side(NamedTuple):
     """A tile at given parameters.
 
-    As in :class:`ifair.core.pairs.EuclideanSide` products give squared distances, those of ``scaled`` and ``inputs``
+    As in :class:`EuclideanSide` products give squared distances, those of ``scaled`` and ``inputs``
     with ``ends``, norms and ones, below them. ``counted`` are memberships and one, times the weight of the record.
     """
 
