@@ -127,11 +127,11 @@ class Batch:
         """Of every fit the mean membership in each of its prototypes, shape (K,)."""
         means: list[Array] = []
         for portion in self._portions:
-            parameters, mapping = self._learned(theta[portion.rows], portion)
+            parameters, mapping = self._unpack(theta[portion.rows], portion)
             means += list(mean_memberships(self.engine, mapping, parameters, sample_weight))
         return [mean[: packing.n_prototypes] for mean, packing in zip(means, self.packings)]
 
-    def _learned(self, theta: Array, portion: _Portion) -> tuple[Parameters, Mapping]:
+    def _unpack(self, theta: Array, portion: _Portion) -> tuple[Parameters, Mapping]:
         """What the vectors of some fits stand for, and their mapping."""
         some, K, form, padded = portion
         xp, (room, N), mapping = namespace(theta), self.shape, form.mapping
@@ -148,7 +148,7 @@ class Batch:
         some, K, form, padded = portion
         xp, (room, N), (B, _), T = namespace(theta), self.shape, theta.shape, self.n_losses - 1
         weights, mixtures, beta = self._weights[some], self._mixtures[some], theta[:, room * N : room * N + N]
-        parameters, mapping = self._learned(theta, portion)
+        parameters, mapping = self._unpack(theta, portion)
         shares = [[mixtures[:, i, t] for t in range(T)] for i in range(mixtures.shape[1])]
         sums = replace(form, mapping=mapping).sums(parameters, shares)
         gradients = form.split_gradients(sums[T:])
