@@ -84,6 +84,8 @@ class TorchEngine(Engine):
 
     def __exit__(self, *exception: object) -> None:
         self._graphs.clear()
+        if self.device.type == "cuda":
+            torch.cuda.empty_cache()  # several processes may share a device
         torch.set_float32_matmul_precision(self._precision_before)
 
     def run(self, function: Callable[[int], Result], n_tasks: int) -> Iterator[Result]:
