@@ -25,7 +25,7 @@ from ifair.evaluate.search import search
 from ifair.evaluate.splits import split_table
 from ifair.evaluate.training import fit_together, train
 
-PORTIONS, AFTER = (1, 4, 8, 16), (4, 8, 16)
+PORTIONS, AFTER = (1, 2, 4, 8, 16), (4, 8, 16)
 
 
 def search_split(split: int, n_seeds: int) -> np.ndarray:

@@ -76,7 +76,7 @@ def test_a_stopped_search_goes_on_from_its_journal(tmp_path):
     assert told[0].dearest > 0
 
 
-def test_on_a_device_settings_of_ifair_are_fitted_four_at_once(tmp_path, monkeypatch):
+def test_on_a_device_settings_of_ifair_are_fitted_two_at_once(tmp_path, monkeypatch):
     pytest.importorskip("torch")
     pytest.importorskip("array_api_compat")
     portions, told = [], []
@@ -86,7 +86,7 @@ def test_on_a_device_settings_of_ifair_are_fitted_four_at_once(tmp_path, monkeyp
         return fit_together(candidates, *others)
 
     def stop_within_a_portion(step):
-        if step.done == 3:
+        if step.done == 2:
             raise KeyboardInterrupt
 
     monkeypatch.setattr(tuning, "fit_together", watch)
@@ -94,7 +94,7 @@ def test_on_a_device_settings_of_ifair_are_fitted_four_at_once(tmp_path, monkeyp
     monkeypatch.setattr(tuning, "list_arms", lambda *how, **others: list_arms(*how, **others)[:2])
     how = {"n_trials": 10, "models": ("linear",), "solver": {**FAST, "max_iter": 8, "engine": "torch:cpu"}}
     found = tune(dataset(), **how, observer=told.append)
-    assert [len(some) for some in portions] == [4, 1]
+    assert [len(some) for some in portions] == [2, 2, 1]
     assert [step.done for step in told] == list(range(1, 11))
     assert [step.name for step in told[:5]] == [one.name for some in portions for one in some]
     parts = split_table(dataset(), 0)
@@ -108,7 +108,7 @@ def test_on_a_device_settings_of_ifair_are_fitted_four_at_once(tmp_path, monkeyp
         tune(dataset(), **how, journal=journal, observer=stop_within_a_portion)
     portions.clear()
     again = tune(dataset(), **how, journal=journal)
-    assert [len(some) for some in portions] == [2, 1]
+    assert [len(some) for some in portions] == [1, 2, 1]
     assert again == found
 
 

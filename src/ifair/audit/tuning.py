@@ -33,8 +33,11 @@ SOLVER = {"n_restarts": 1, "max_iter": 300, "tol": 1e-3}
 LEARN_FROM = 2_000
 """People that settings are learned from, at most: what is chosen is then fitted on all."""
 
-TOGETHER = 4
-"""Settings of iFair that are fitted at once on a device of PyTorch, and learned from together."""
+TOGETHER = 2
+"""Settings of iFair that are fitted at once on a device of PyTorch, and learned from together.
+
+So few because more learn less: searches in fours find fronts like random ones (``benchmarks/search_portions.py``).
+"""
 
 MOST_SHOWN = 8
 """Of our points in an audit of a tuning: a front may have dozens that hardly differ."""
@@ -97,7 +100,7 @@ def tune(
     learn_from : int
         People to learn from, at most.
     solver : mapping, optional
-        Parameters of iFair's solver. With the engine "torch" settings of iFair are tried four at once.
+        Parameters of iFair's solver. With the engine "torch" settings of iFair are tried two at once.
     categorical : sequence of str
         Columns of numbers that are codes of categories.
     similarity : Similarity, mapping of its parameters, "attributes" or "paper", optional
