@@ -6,10 +6,14 @@ from collections import Counter
 import pytest
 from refusals import must_raise
 
-from ifair.audit import evidence, tune
+from ifair.audit import evidence, tune, tuning
 from ifair.audit.tuning import choose_penalised, fingerprint_dataset, name_choices
+from ifair.evaluate.arms import list_arms
 from ifair.evaluate.candidates import Candidate
 from ifair.evaluate.fronts import pareto_front
+from ifair.evaluate.measures import brief_measures
+from ifair.evaluate.splits import split_table
+from ifair.evaluate.training import fit_together, train
 from ifair.results import TUNING, ResultsError, check_results
 
 from samples import FAST, applicants, dataset
@@ -70,6 +74,52 @@ def test_a_stopped_search_goes_on_from_its_journal(tmp_path):
     assert told[-1].reused == 2
     assert told[-1].seconds_left == 0
     assert told[0].dearest > 0
+
+
+def test_on_a_device_settings_of_ifair_are_fitted_two_at_once(tmp_path, monkeypatch):
+    pytest.importorskip("torch")
+    pytest.importorskip("array_api_compat")
+    portions, told = [], []
+
+    def watch(candidates, *others):
+        portions.append(candidates)
+        return fit_together(candidates, *others)
+
+    def stop_within_a_portion(step):
+        if step.done == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(tuning, "fit_together", watch)
+    # Of iFair, and of the masked columns.
+    monkeypatch.setattr(tuning, "list_arms", lambda *how, **others: list_arms(*how, **others)[:2])
+    how = {"n_trials": 10, "models": ("linear",), "solver": {**FAST, "max_iter": 8, "engine": "torch:cpu"}}
+    found = tune(dataset(), **how, observer=told.append)
+    assert [len(some) for some in portions] == [2, 2, 1]
+    assert [step.done for step in told] == list(range(1, 11))
+    assert [step.name for step in told[:5]] == [one.name for some in portions for one in some]
+    parts = split_table(dataset(), 0)
+    by_id = {point["id"]: point for point in found["trials"]}
+    for candidate in (one for some in portions for one in some):
+        alone = train(candidate, parts, 0, how["solver"]).outcome(parts.validation)
+        measured = brief_measures(parts.validation, alone, parts)
+        assert by_id[candidate.id]["validation"] == pytest.approx(measured, rel=1e-6)
+    journal = tmp_path / "journal"
+    with pytest.raises(KeyboardInterrupt):
+        tune(dataset(), **how, journal=journal, observer=stop_within_a_portion)
+    portions.clear()
+    again = tune(dataset(), **how, journal=journal)
+    assert [len(some) for some in portions] == [1, 2, 1]
+    assert again == found
+
+
+def test_who_cannot_be_fitted_among_others_is_named(monkeypatch):
+    def refuse(candidates, *_):
+        raise ValueError("too many prototypes")
+
+    monkeypatch.setattr(tuning, "fit_together", refuse)
+    monkeypatch.setattr(tuning, "train", lambda one, *_, **__: refuse(one) if one.is_learned else train(one, *_, **__))
+    how = {"n_trials": 1, "models": ("linear",), "solver": {**FAST, "engine": "torch"}}
+    must_raise(ValueError, "iFair.*K = 20.* cannot be trained: too many prototypes", tune, dataset(), **how)
 
 
 def test_other_records_are_another_search():

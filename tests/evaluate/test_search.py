@@ -12,7 +12,8 @@ from contextlib import nullcontext
 import pytest
 from refusals import must_raise
 
-from ifair.evaluate.search import SearchError, search
+from ifair.evaluate.search import SearchError
+from ifair.evaluate.search import search as search_in_portions
 from ifair.evaluate.space import Integer, Share
 
 pytest.importorskip("optuna")
@@ -23,6 +24,11 @@ SPACE = {"K": Integer(5, 40), "share": Share()}
 
 class Interrupted(Exception):
     pass
+
+
+def search(objective, *arguments, **options):
+    """A search whose settings are measured one after the other."""
+    return search_in_portions(lambda settings: map(objective, settings), *arguments, **options)
 
 
 def interrupting(objective, after):
@@ -39,19 +45,24 @@ def interrupting(objective, after):
     return measured
 
 
+@pytest.fixture(scope="module", params=[1, 4])
+def at_once(request):
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def whole(objective, space):
-    return search(objective, space, measures=MEASURES, n_trials=14, seed=3)
+def whole(objective, space, at_once):
+    return search(objective, space, measures=MEASURES, n_trials=14, seed=3, at_once=at_once)
 
 
 @pytest.mark.parametrize("after", [0, 1, 4, 5, 6, 11])
-def test_a_search_that_was_interrupted_goes_on_as_if_it_had_not_been(objective, space, whole, tmp_path, after):
-    journal = tmp_path / "folder" / "journal.log"
+def test_a_search_that_was_interrupted_goes_on_as_if_it_had_not_been(objective, space, whole, at_once, tmp_path, after):
+    how = {"measures": MEASURES, "n_trials": 14, "journal": tmp_path / "folder" / "journal.log", "seed": 3}
     broken = interrupting(objective, after)
     with pytest.raises(Interrupted):
-        search(broken, space, measures=MEASURES, n_trials=14, journal=journal, seed=3)
+        search(broken, space, at_once=at_once, **how)
     again = interrupting(objective, 99)
-    assert search(again, space, measures=MEASURES, n_trials=14, journal=journal, seed=3) == whole
+    assert search(again, space, at_once=at_once, **how) == whole
     assert len(broken.calls) == after
     assert len(again.calls) == 14 - after
 
@@ -66,16 +77,45 @@ def test_a_search_that_ended_leaves_its_journal_and_nothing_else(objective, spac
         assert (tmp_path / "journal.log").stat().st_mode & 0o777 == 0o600
 
 
-def test_a_finished_search_is_read_and_can_be_extended(objective, space, whole, tmp_path):
-    journal = tmp_path / "journal.log"
-    assert search(objective, space, measures=MEASURES, n_trials=6, journal=journal, seed=3) == whole[:6]
+def test_a_finished_search_is_read_and_can_be_extended(objective, space, whole, at_once, tmp_path):
+    how = {"measures": MEASURES, "journal": tmp_path / "journal.log", "seed": 3, "at_once": at_once}
+    assert search(objective, space, n_trials=6, **how) == whole[:6]
     again = interrupting(objective, 0)
-    assert search(again, space, measures=MEASURES, n_trials=6, journal=journal, seed=3) == whole[:6]
-    assert search(again, space, measures=MEASURES, n_trials=2, journal=journal, seed=3) == whole[:2]
-    assert search(objective, space, measures=MEASURES, n_trials=14, journal=journal, seed=3) == whole
+    assert search(again, space, n_trials=6, **how) == whole[:6]
+    assert search(again, space, n_trials=2, **how) == whole[:2]
+    assert search(objective, space, n_trials=14, **how) == whole
 
 
-def test_killed_at_any_moment_it_goes_on(tmp_path):
+def test_a_portion_is_asked_for_at_once_and_learns_from_earlier_ones_alone(objective, space):
+    start = [{"K": 12, "share": 0.5, "frozen": True}]
+    how = {"measures": MEASURES, "n_trials": 10, "start": start, "at_once": 4}
+    asked = []
+
+    def measured(settings, best=()):
+        asked.append(settings)
+        for setting in settings:
+            yield {"validation": {"AUC": 2.0, "yNN": 2.0}} if setting in best else objective(setting)
+
+    trials = search_in_portions(measured, space, **how)
+    assert [len(settings) for settings in asked] == [4, 4, 2]
+    assert asked[0][0] == start[0]
+    tried = [trial.setting for trial in trials]
+    assert tried == [setting for settings in asked for setting in settings]
+    # What the second portion measures changes the third one alone.
+    other = search_in_portions(lambda settings: measured(settings, best=tried[4:5]), space, **how)
+    assert [trial.setting for trial in other[:8]] == tried[:8]
+    assert [trial.setting for trial in other[8:]] != tried[8:]
+
+
+@pytest.mark.parametrize("n_results", [0, 3])
+def test_an_objective_must_measure_all_that_it_is_asked_for(space, n_results):
+    found = [{"validation": {"AUC": 1.0, "yNN": 1.0}}] * n_results
+    with pytest.raises(ValueError, match="argument"):
+        search_in_portions(lambda _: found, space, measures=MEASURES, n_trials=2, at_once=2)
+
+
+@pytest.mark.parametrize("at_once", [1, 4])
+def test_killed_at_any_moment_it_goes_on(tmp_path, at_once):
     program = textwrap.dedent("""
         import os, signal, sys
         from ifair.evaluate.search import search
@@ -86,11 +126,11 @@ def test_killed_at_any_moment_it_goes_on(tmp_path):
                 os.kill(os.getpid(), signal.SIGKILL)
             return {"validation": {"AUC": setting["share"], "yNN": 1 - setting["share"] ** 2 - setting["K"] / 100}}
 
-        search(objective, {"K": Integer(5, 40), "share": Share()}, measures=("AUC", "yNN"), n_trials=9,
-               journal=sys.argv[1])
+        search(lambda settings: map(objective, settings), {"K": Integer(5, 40), "share": Share()},
+               measures=("AUC", "yNN"), n_trials=9, journal=sys.argv[1], at_once=int(sys.argv[2]))
     """)
     journal = tmp_path / "journal.log"
-    killed = subprocess.run([sys.executable, "-c", program, str(journal)], env={**os.environ}, check=False)
+    killed = subprocess.run([sys.executable, "-c", program, str(journal), str(at_once)], check=False)
     assert killed.returncode == -signal.SIGKILL
     # What a kill in the middle of a line, and inside of Optuna's lock, leaves behind.
     with journal.open("ab") as file:
@@ -100,7 +140,7 @@ def test_killed_at_any_moment_it_goes_on(tmp_path):
     def objective(setting):
         return {"validation": {"AUC": setting["share"], "yNN": 1 - setting["share"] ** 2 - setting["K"] / 100}}
 
-    measured, arguments = interrupting(objective, 2), {"measures": MEASURES, "n_trials": 9}
+    measured, arguments = interrupting(objective, 2), {"measures": MEASURES, "n_trials": 9, "at_once": at_once}
     resumed = search(measured, SPACE, journal=journal, **arguments)
     assert len(measured.calls) == 2
     assert resumed == search(objective, SPACE, **arguments)
@@ -111,6 +151,7 @@ CHANGES = {
     "seed": {"seed": 1},
     "measures": {"measures": ("yNN", "AUC")},
     "start": {"start": [{"K": 10, "share": 0.5}]},
+    "portions": {"at_once": 2},
     "what the objective depends on": {"about": {"data": "another"}},
     "version": {},
 }
@@ -160,7 +201,9 @@ def test_start_settings_are_tried_first_and_nothing_twice(objective, space):
     ("draws", "tried"),
     [((5, 5, 5, 7, 7, 9), [5, 7, 9]), ((5,) * 19 + (7, 5), [5, 7, 7]), ((5,) * 20 + (7,), [5, 5, 5])],
 )
-def test_what_was_tried_is_drawn_anew_twenty_times(objective, monkeypatch, draws, tried):
+def test_what_was_tried_or_is_in_the_same_portion_is_drawn_anew_twenty_times(
+    objective, monkeypatch, at_once, draws, tried
+):
     import optuna
 
     class Stubborn(optuna.samplers.RandomSampler):
@@ -177,7 +220,7 @@ def test_what_was_tried_is_drawn_anew_twenty_times(objective, monkeypatch, draws
         return objective({"K": setting["K"], "share": 0.5, "frozen": True})
 
     monkeypatch.setattr(optuna.samplers, "TPESampler", Stubborn)
-    trials = search(measured, {"K": Integer(5, 16)}, measures=MEASURES, n_trials=3)
+    trials = search(measured, {"K": Integer(5, 16)}, measures=MEASURES, n_trials=3, at_once=at_once)
     assert [trial.setting["K"] for trial in trials] == tried
 
 
@@ -236,6 +279,7 @@ def test_optuna_speaks_as_loud_as_before(objective, space, capfd):
     ("arguments", "message"),
     [
         ({"n_trials": 0}, "n_trials must be at least 1"),
+        ({"at_once": 0}, "at_once must be at least 1"),
         ({"measures": ("AUC",)}, "at least two measures"),
         ({"measures": "AUC"}, "at least two measures"),
         ({"space": {}}, "the space is empty"),

@@ -1,6 +1,9 @@
 """Training candidates: many at once, models and post-processing by name."""
 
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from ifair.data import load_credit
@@ -9,12 +12,13 @@ from ifair.evaluate import training
 from ifair.evaluate.candidates import CLASSIFIERS, Candidate, list_settings
 from ifair.evaluate.measures import measure_mapped, paper_measures
 from ifair.evaluate.splits import split_dataset, split_table
-from ifair.evaluate.training import choose_engine, train, train_many
+from ifair.evaluate.training import choose_engine, fit_together, train, train_many
 from ifair.models.many import fit_many
 
 from samples import FAST, dataset
 
 GRID = {"K": [4], "ratios": [[0.9, 0.1], [0.5, 0.5], [0.1, 0.9]]}
+CONSISTENTLY = {"name": "consistent", "strength": 0.1}
 SETTINGS = list(list_settings("ifair-b", GRID))
 
 
@@ -34,6 +38,27 @@ def test_candidates_trained_together_are_those_trained_alone(credit):
     again, alone = train_many(candidates[:1], credit, 0, solver)[0], train(candidates[0], credit, 0, {})
     # With the lowest versions that are declared they differ in the last digits.
     np.testing.assert_allclose(*(one.outcome(credit.test).scores for one in (again, alone)), rtol=1e-12)
+
+
+def test_what_is_represented_together_is_what_is_trained_alone():
+    pytest.importorskip("torch")
+    pytest.importorskip("array_api_compat")
+    people = dataset()
+    parts = split_table(replace(people, weight=pd.Series(np.arange(len(people)) % 3 + 1.0)), 0)
+    solver = {**FAST, "n_jobs": -1, "engine": "torch:cpu"}
+    candidates = [Candidate("ifair", {"K": K, "share": share}) for K, share in ((3, 0.1), (5, 0.9), (3, 0.0))]
+    candidates += [Candidate("masked", {"C": 0.1}), Candidate("lfr", {"K": 3})]
+    candidates += [Candidate("ifair", {"variant": "paper", "K": 3, "share": 0.5}, post=CONSISTENTLY)]
+    fitted = fit_together(candidates, parts, 0, solver)
+    assert [one is None for one in fitted] == [False, False, False, True, False, False]
+    for candidate, one in zip(candidates, fitted):
+        alone = train(candidate, parts, 0, solver)
+        trained = train(candidate, parts, 0, solver, fitted=one)
+        assert one is None or trained.representation is one[-1]
+        assert (trained.columns, trained.converged) == (alone.columns, alone.converged)
+        for look in (trained.represent, trained.scores):
+            expected = getattr(alone, look.__name__)(people.frame)
+            np.testing.assert_allclose(look(people.frame), expected, rtol=1e-9)
 
 
 # Starts along principal components have a sign, which rounding may choose.

@@ -2,12 +2,15 @@
 
 import hashlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 import pandas as pd
+from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
 from ifair.audit.cautions import CHANCE
@@ -20,7 +23,7 @@ from ifair.evaluate.measures import USEFULNESS, brief_measures, plain_number
 from ifair.evaluate.rules import RULES, choose, find_worthwhile, is_nearly_one_decision
 from ifair.evaluate.search import Progress, search
 from ifair.evaluate.splits import split_table
-from ifair.evaluate.training import check_parity, train
+from ifair.evaluate.training import check_parity, fit_together, train
 from ifair.results import Choices, Parity, Role, TunedPoint, Tuning
 
 MEASURES = ("utility", "ranks")
@@ -29,6 +32,12 @@ MEASURES = ("utility", "ranks")
 SOLVER = {"n_restarts": 1, "max_iter": 300, "tol": 1e-3}
 LEARN_FROM = 2_000
 """People that settings are learned from, at most: what is chosen is then fitted on all."""
+
+TOGETHER = 2
+"""Settings of iFair that are fitted at once on a device of PyTorch, and learned from together.
+
+So few because more learn less: searches in fours find fronts like random ones (``benchmarks/search_portions.py``).
+"""
 
 MOST_SHOWN = 8
 """Of our points in an audit of a tuning: a front may have dozens that hardly differ."""
@@ -91,7 +100,7 @@ def tune(
     learn_from : int
         People to learn from, at most.
     solver : mapping, optional
-        Parameters of iFair's solver.
+        Parameters of iFair's solver. With the engine "torch" settings of iFair are tried two at once.
     categorical : sequence of str
         Columns of numbers that are codes of categories.
     similarity : Similarity, mapping of its parameters, "attributes" or "paper", optional
@@ -112,6 +121,8 @@ def tune(
     if variant not in VARIANTS:
         raise IfairError(f"variant must be one of {', '.join(VARIANTS)}; got {variant!r}")
     options = dict(solver or SOLVER)
+    learn = {"n_jobs": -1, **options}
+    on_device = str(options.get("engine")).split(":")[0] == "torch"
     parts = split_table(
         dataset, seed, most_people=most_people, most_training=learn_from, categorical=categorical, similarity=similarity
     )
@@ -122,10 +133,15 @@ def tune(
     shares = [n_trials // len(arms) + (i < n_trials % len(arms)) for i in range(len(arms))]
     clock = _Clock(n_trials, observer)
 
-    def reach(candidate: Candidate) -> dict[str, Any]:
+    def represent(candidates: Sequence[Candidate]) -> list[Pipeline | None]:
         # Of so few people a model is learned faster by one thread than by several that wait for each other.
+        with threadpool_limits(1), suppress(ValueError):
+            return fit_together(candidates, parts, seed, learn)
+        return [None] * len(candidates)  # who is to blame is told when everybody is fitted alone
+
+    def reach(candidate: Candidate, fitted: Pipeline | None = None) -> dict[str, Any]:
         with threadpool_limits(1):
-            trained = train(candidate, parts, seed, {"n_jobs": -1, **options}, threshold=threshold)
+            trained = train(candidate, parts, seed, learn, threshold=threshold, fitted=fitted)
             trained = trained if parity is None else trained.at_parity(parts.validation, *parity)
             return dict(brief_measures(parts.validation, trained.outcome(parts.validation), parts))
 
@@ -145,7 +161,8 @@ def tune(
     trials: list[TunedPoint] = []
     for arm, share in zip(arms, shares):
         if share:
-            trials += _search_arm(arm, share, reach, clock, journal=journal, about=about, seed=seed)
+            together = represent if on_device and arm.candidate(arm.start).is_learned else None
+            trials += _search_arm(arm, share, reach, together, clock, journal=journal, about=about, seed=seed)
     # What two searches found is one candidate.
     by_id = {point["id"]: point for point in trials}
     trials = list(by_id.values())
@@ -180,17 +197,27 @@ def tune(
 
 
 def _search_arm(
-    arm: Arm, n_trials: int, reach: Callable[[Candidate], dict[str, Any]], clock: "_Clock", **how: Any
+    arm: Arm,
+    n_trials: int,
+    reach: Callable[..., dict[str, Any]],
+    represent: Callable[[Sequence[Candidate]], list[Pipeline | None]] | None,
+    clock: "_Clock",
+    **how: Any,
 ) -> list[TunedPoint]:
-    """The points that a search of one arm tried."""
+    """The points that a search of one arm tried; settings that are represented at once are tried so, too."""
 
-    def objective(setting: dict[str, Any]) -> dict[str, Any]:
-        try:
-            reached = clock.watch(arm.candidate(setting), reach)
-        except ValueError as error:
-            raise IfairError(f"{arm.candidate(setting).name} cannot be trained: {error}") from error
-        undefined = {name: float("nan") for name in MEASURES if reached[name] is None}
-        return {"validation": {**reached, **undefined}}
+    def objective(settings: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        candidates = [arm.candidate(setting) for setting in settings]
+        began = time.perf_counter()
+        fitted = represent(candidates) if represent else [None] * len(candidates)
+        each = (time.perf_counter() - began) / len(candidates)
+        for candidate, one in zip(candidates, fitted):
+            try:
+                reached = clock.watch(candidate, partial(reach, fitted=one), each)
+            except ValueError as error:
+                raise IfairError(f"{candidate.name} cannot be trained: {error}") from error
+            undefined = {name: float("nan") for name in MEASURES if reached[name] is None}
+            yield {"validation": {**reached, **undefined}}
 
     def tell(progress: Progress) -> None:
         if progress.done == progress.reused:
@@ -199,7 +226,7 @@ def _search_arm(
     about = {**how.pop("about"), "arm": arm.name, "variant": arm.variant}
     found = search(
         objective, arm.space, measures=MEASURES, n_trials=n_trials, start=[arm.start], about=about,
-        observer=tell, **how,
+        observer=tell, at_once=TOGETHER if represent else 1, **how,
     )  # fmt: skip
     return [_describe(arm.candidate(trial.setting), trial.result["validation"]) for trial in found]
 
@@ -225,11 +252,11 @@ class _Clock:
     def skip(self, n: int) -> None:
         self.done, self.reused = self.done + n, self.reused + n
 
-    def watch(self, candidate: Candidate, reach: Callable[[Candidate], dict[str, Any]]) -> dict[str, Any]:
-        """What the candidate reaches."""
+    def watch(self, candidate: Candidate, reach: Callable[[Candidate], dict[str, Any]], spent: float) -> dict[str, Any]:
+        """What the candidate reaches; so many seconds were spent on it before."""
         began = time.perf_counter()
         reached = reach(candidate)
-        took = time.perf_counter() - began
+        took = spent + time.perf_counter() - began
         first = self._spent == 0.0
         self._spent, self.done = self._spent + took, self.done + 1
         left = self.total - self.done

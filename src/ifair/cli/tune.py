@@ -30,7 +30,7 @@ from ifair.plain_data import format_json
 @click.option("--seed", type=int, default=0, help="Of the split, the starts and the search.")
 @click.option("--people", type=click.IntRange(33), default=5_000, help="Most to judge on.")
 @click.option("--learn-from", type=click.IntRange(33), default=2_000, help="Most to learn from.")
-@click.option("--engine", help="Where iFair is learned: local, or torch for a GPU; see the guide.")
+@click.option("--engine", help="Where iFair is learned: local, or torch: a GPU, two settings at once; see the guide.")
 @click.option(
     "--journal",
     type=OUTPUT,

@@ -1,10 +1,12 @@
 """A multi-objective search over settings with Optuna that stops and goes on without a difference.
 
 What is tried next is a function of the trials so far, their number and the seed, and of nothing else: samplers are
-made anew for every trial. A search that was killed and run again therefore tries what it would have tried.
+made anew for every trial. A search that was killed and run again therefore tries what it would have tried. Settings may
+be tried in portions, so that what is dear about them is done at once: those of a portion are proposed before any of
+them is measured, and portions begin at the same numbers whenever a search goes on.
 
 Finished trials are kept in a file, Optuna's journal, a line each: killed at any moment, a search loses no more than the
-trial under way. Studies are named after all that may change their trials, so that a changed search never goes on from
+portion under way. Studies are named after all that may change their trials, so that a changed search never goes on from
 the trials of another one, and both may share a file. One process at a time may use it.
 """
 
@@ -12,7 +14,8 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,7 +63,7 @@ class Progress:
 
 
 def search(
-    objective: Callable[[dict[str, Any]], Mapping[str, Any]],
+    objective: Callable[[list[dict[str, Any]]], Iterable[Mapping[str, Any]]],
     space: Space,
     *,
     measures: Sequence[str],
@@ -69,6 +72,7 @@ def search(
     journal: str | Path | None = None,
     about: Any = None,
     seed: int = 0,
+    at_once: int = 1,
     observer: Callable[[Progress], None] | None = None,
 ) -> list[Trial]:
     """Look for the settings that are best in several measures at once; all trials, in the order of being tried.
@@ -76,9 +80,9 @@ def search(
     Parameters
     ----------
     objective : callable
-        Gets a setting, such as ``{"K": 10, "share": 0.5}``, and returns plain data with the measures under
-        ``"validation"``; whatever else it returns is kept as well. Larger is better. A setting of which a measure is
-        NaN is kept and learned nothing from.
+        Gets settings, such as ``[{"K": 10, "share": 0.5}]``, and gives for each, as soon as it is known, plain data
+        with the measures under ``"validation"``; whatever else is there is kept as well. Larger is better. A setting of
+        which a measure is NaN is kept and learned nothing from.
     measures : sequence of str
         At least two keys of ``"validation"``.
     n_trials : int
@@ -89,14 +93,20 @@ def search(
         Whatever else the objective depends on (the data, a solver's parameters). Trials are only taken from the
         journal where this, the space, the measures, the start, the seed and the versions of ifair and Optuna are
         the same.
+    at_once : int
+        Settings that the objective gets together, start settings included. They differ from each other, and are learned
+        from when all of them are measured.
 
     Examples
     --------
     ::
 
+        def objective(settings):
+            return ({"validation": measure(**setting)} for setting in settings)
+
         trials = search(objective, {"K": Integer(5, 40), "share": Share()}, measures=("AUC", "yNN"), n_trials=10)
     """
-    _check_arguments(space, measures, n_trials)
+    _check_arguments(space, measures, n_trials, at_once)
     first = [to_positions(space, setting) for setting in start]
     path = None if journal is None else Path(journal)
     with _optuna() as optuna, _hold_journal(path):
@@ -108,6 +118,7 @@ def search(
                 "seed": seed,
                 "about": about,
                 "versions": {"ifair": __version__, "optuna": optuna.__version__},
+                **({} if at_once == 1 else {"at_once": at_once}),
             }
         )
         name = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:24]
@@ -118,33 +129,52 @@ def search(
         reused = len(trials)
         if observer is not None:
             observer(Progress(trials[-1] if trials else None, reused, n_trials, reused))
-        for number in range(reused, n_trials):
-            proposed = first[number] if number < len(first) else _propose(study, space, len(measures), number, seed)
-            setting = to_setting(space, proposed)
-            result = _to_plain(dict(objective(setting)))
-            trials.append(Trial(number, setting, result))
-            finished = _make_trial(optuna, space, proposed, trials[-1], measures)
-            with _explain_journal_errors(path):
-                study.add_trial(finished)
-            if observer is not None:
-                observer(Progress(trials[-1], number + 1, n_trials, reused))
+        while len(trials) < n_trials:
+            kept = study.get_trials(deepcopy=False)
+            begin = len(kept) - len(kept) % at_once
+            portion = [one.params for one in kept[begin:]]
+            for number in range(len(kept), min(begin + at_once, n_trials)):
+                learned = kept[:begin], portion, space, len(measures), number, seed
+                portion.append(first[number] if number < len(first) else _propose(*learned))
+            asked = portion[len(kept) - begin :]
+            settings = [to_setting(space, proposed) for proposed in asked]
+            for proposed, setting, found in zip(asked, settings, objective(settings), strict=True):
+                trials.append(Trial(len(trials), setting, _to_plain(dict(found))))
+                finished = _make_trial(optuna, space, proposed, trials[-1], measures)
+                with _explain_journal_errors(path):
+                    study.add_trial(finished)
+                if observer is not None:
+                    observer(Progress(trials[-1], len(trials), n_trials, reused))
     return trials
 
 
-def _propose(study: Any, space: Space, n_measures: int, number: int, seed: int) -> dict[str, Any]:
-    """Where to look next, given what was found."""
+def _propose(
+    finished: Sequence[Any],
+    pending: Sequence[Mapping[str, Any]],
+    space: Space,
+    n_measures: int,
+    number: int,
+    seed: int,
+) -> dict[str, Any]:
+    """Where to look next, given what was found, and what is about to be tried."""
     import optuna
 
-    finished = study.get_trials(deepcopy=False)
     distributions = to_distributions(space)
-    tried = [trial.user_attrs["setting"] for trial in finished]
+    tried = [*(trial.user_attrs["setting"] for trial in finished), *(to_setting(space, one) for one in pending)]
     stream = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
-    sampler = optuna.samplers.TPESampler(
-        seed=stream, n_startup_trials=RANDOM_TRIALS, multivariate=False, constant_liar=False
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        # The liar takes what is pending for bad, so that a portion spreads out.
+        sampler = optuna.samplers.TPESampler(
+            seed=stream, n_startup_trials=RANDOM_TRIALS, multivariate=False, constant_liar=bool(pending)
+        )
+    running = optuna.trial.TrialState.RUNNING
     # A copy, since asking leaves unfinished trials behind.
     copy = optuna.create_study(sampler=sampler, directions=["maximize"] * n_measures)
     copy.add_trials(finished)
+    copy.add_trials(
+        optuna.trial.create_trial(state=running, params=dict(one), distributions=distributions) for one in pending
+    )
     for _ in range(REDRAWS):
         proposed = copy.ask(distributions).params
         if to_setting(space, proposed) not in tried:
@@ -181,13 +211,15 @@ def _explain_journal_errors(journal: Path | None) -> Iterator[None]:
         ) from error
 
 
-def _check_arguments(space: Space, measures: Sequence[str], n_trials: int) -> None:
+def _check_arguments(space: Space, measures: Sequence[str], n_trials: int, at_once: int) -> None:
     if not space:
         raise IfairError("the space is empty: name at least one Integer, Share or Choice")
     if isinstance(measures, str) or len(measures) < 2:
         raise IfairError(f"name at least two measures, got {measures!r}")
     if n_trials < 1:
         raise IfairError(f"n_trials must be at least 1, got {n_trials}")
+    if at_once < 1:
+        raise IfairError(f"at_once must be at least 1, got {at_once}")
 
 
 @contextmanager

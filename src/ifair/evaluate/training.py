@@ -237,11 +237,38 @@ def model_scores(model: Any, Z: Any, task: str) -> Floats:
 
 
 def train(
-    candidate: Candidate, parts: Split, seed: int, solver: Mapping[str, Any], *, threshold: float = 0.5
+    candidate: Candidate,
+    parts: Split,
+    seed: int,
+    solver: Mapping[str, Any],
+    *,
+    threshold: float = 0.5,
+    fitted: Pipeline | None = None,
 ) -> Trained:
-    """Fit a candidate on the training part; see :func:`fit_candidate`."""
+    """Fit a candidate on the training part, unless :func:`fit_together` has its representation; see `fit_candidate`."""
     how: Any = {"encoder": parts.encoder, "similarity": parts.train.similarity or "paper", "threshold": threshold}
-    return fit_candidate(candidate, parts.train.records, parts.task, seed, solver, **how)
+    return fit_candidate(candidate, parts.train.records, parts.task, seed, solver, fitted=fitted, **how)
+
+
+def fit_together(
+    candidates: Sequence[Candidate], parts: Split, seed: int, solver: Mapping[str, Any]
+) -> list[Pipeline | None]:
+    """The representations of candidates for :func:`train`, those that see the same columns fitted at once.
+
+    None where nothing is learned by a solver. To rounding each is what it would be alone: see :func:`ifair.fit_many`.
+    """
+    people, built = parts.train.records, dict[int, Pipeline]()
+    for drops in (True, False):
+        some = [i for i, one in enumerate(candidates) if one.is_learned and one.drops_protected is drops]
+        if some:
+            columns, _, X = _encode(candidates[some[0]], people, parts.encoder)
+            visible = [name for name in people.protected if name in columns]
+            built |= {i: Pipeline(candidates[i].build_steps(visible, X.shape[1], seed, solver)) for i in some}
+            y = None if people.target is None else people.target.to_numpy()
+            beside: Any = {"sensitive_features": people.group, "sample_weight": people.relative_weight}
+            with _expected_warnings():
+                fit_many([built[i][-1] for i in some], X, y, **beside)
+    return [built.get(i) for i in range(len(candidates))]
 
 
 def fit_candidate(
@@ -254,27 +281,23 @@ def fit_candidate(
     encoder: Encoder,
     similarity: Any = None,
     threshold: float = 0.5,
+    fitted: Pipeline | None = None,
 ) -> Trained:
     """Fit a candidate on a table of people: what is audited and what is shipped are made here.
 
     Of people without an outcome the representation is all there is. The seed is of the representation's starts, of the
     model, and of the folds of consistent decisions; the solver iFair's and LFR's. Of the encoder the options are taken,
     and it is fitted anew. The similarity ("paper", or one to fit) says who is like whom, for consistent decisions.
+    What was ``fitted`` to the encoded people before is taken as it is.
     """
     model = candidate.build_model(task, seed)
     if people.weight is not None and not has_fit_parameter(model, "sample_weight"):
         raise IfairError(f"the model {candidate.model} cannot weigh people: its fit takes no sample_weight")
-    hidden = list(people.protected) if candidate.drops_protected else []
-    columns = [name for name in people.frame.columns if name not in hidden]
-    frame = people.frame[columns]
-    left = encoder.categorical
-    encode = clone(encoder).set_params(
-        categorical=left if isinstance(left, str) else [name for name in left if name not in hidden] or "auto"
-    )
-    encoded = fit_encoder(encode, frame).transform(frame)
-    visible = [name for name in people.protected if name not in hidden]
+    columns, encode, encoded = _encode(candidate, people, encoder)
+    frame, visible = people.frame[columns], [name for name in people.protected if name in columns]
     steps = candidate.build_steps(visible, encoded.shape[1], seed, solver)
-    fitted = _fit(Pipeline(steps), encoded, people) if steps else Pipeline([("as_is", "passthrough")])
+    if fitted is None:
+        fitted = _fit(Pipeline(steps), encoded, people) if steps else Pipeline([("as_is", "passthrough")])
     represent = Pipeline([("encode", encode), *(fitted.steps if steps else [])])
     if people.target is None:
         return Trained(represent, columns, task)
@@ -303,6 +326,18 @@ def fit_candidate(
     # As if all had been fitted in one: nothing is frozen in a model file.
     estimator.estimator_ = Pipeline([*represent.steps, ("decide", estimator.estimator_[-1])])
     return Trained(estimator.set_params(estimator=clone(estimator.estimator_)), columns, task, threshold)
+
+
+def _encode(candidate: Candidate, people: Dataset, encoder: Encoder) -> tuple[list[str], Encoder, pd.DataFrame]:
+    """The columns that a candidate sees, an encoder fitted to them, and the encoded people."""
+    hidden = list(people.protected) if candidate.drops_protected else []
+    columns = [name for name in people.frame.columns if name not in hidden]
+    frame = people.frame[columns]
+    left = encoder.categorical
+    encode = clone(encoder).set_params(
+        categorical=left if isinstance(left, str) else [name for name in left if name not in hidden] or "auto"
+    )
+    return columns, encode, fit_encoder(encode, frame).transform(frame)
 
 
 def train_many(candidates: Sequence[Candidate], parts: Split, seed: int, solver: Mapping[str, Any]) -> list[Trained]:

@@ -119,7 +119,7 @@ def explore(case: Case) -> dict[str, Any]:
         return _shorten({"setting": letters, **measure_fit(train_setting(case, parts, letters), parts)}, utility)
 
     how: Any = {"measures": (utility, FAIRNESS), "start": START, "seed": case.seed}
-    trials = search(objective, SPACE, n_trials=case.grid["n_trials"], **how)
+    trials = search(lambda settings: map(objective, settings), SPACE, n_trials=case.grid["n_trials"], **how)
     return {"search": [trial.result for trial in trials], "grid": case.known}
 
 
