@@ -123,6 +123,20 @@ def test_fits_of_different_numbers_of_prototypes_are_evaluated_in_one_call(
         assert [one.total for one in losses_at(fits, packings, at)] == pytest.approx(losses[:3, 0].tolist(), rel=1e-10)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_nearly_even_memberships_keep_their_digits_beside_fits_of_more_prototypes(rng, engine):
+    X = 1e-3 * rng.normal(size=(M, N))
+    at = [Parameters(1e-3 * rng.normal(size=(n, N)), rng.uniform(0.1, 1.0, size=N)) for n in (3, 40)]
+    with ENGINES[engine](X) as opened:
+        opened.batch_bytes = 2**30
+        fits = [objectives(opened, squared=True, dtype=np.float32, n_prototypes=n)[2] for n in (3, 40)]
+        _, filled, batch = form_batches(fits, [Packing(n, N, np.zeros(N, dtype=bool)) for n in (3, 40)])
+        together, theta = batch([0, 1]), [packing.pack(one) for packing, one in zip(filled, at)]
+        _, gradients = together.values_and_grads(together.send(np.stack(theta)))
+        flat = filled[0].pack_gradient(fits[0].value_and_grad(at[0])[1], theta[0])
+        np.testing.assert_allclose(together.fetch(gradients)[0], flat, rtol=0, atol=1e-6 * np.abs(flat).max())
+
+
 @pytest.mark.parametrize("most", [1, 2, 3])
 def test_more_fits_than_there_is_room_for_are_evaluated_in_turns(rng, monkeypatch, most):
     X, at = draw(rng)

@@ -424,6 +424,20 @@ def test_an_interrupt_keeps_the_best_so_far_of_every_problem():
         assert solution.losses == VALLEYS[number].value_and_grad(solution.parameters)[0]
 
 
+def test_an_interrupt_while_a_group_is_made_smaller_mixes_no_searches_up(monkeypatch):
+    keep = solve.Minimiser.keep
+
+    def interrupted(self, rows):
+        keep(self, rows)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(solve.Minimiser, "keep", interrupted)
+    found = solve_together(problems())
+    assert any(solution.stopped == "interrupted" for solution, _ in found)
+    for number, (solution, _) in enumerate(found):
+        assert solution.losses == VALLEYS[number].value_and_grad(solution.parameters)[0]
+
+
 def test_an_interrupt_before_the_first_value_leaves_nothing():
     assert solve_together(problems(), before=raising(KeyboardInterrupt, 1)) == [None] * 5
 

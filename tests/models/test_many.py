@@ -113,6 +113,23 @@ def test_all_weights_and_starts_come_in_one_call_and_of_many_records_those_of_on
     assert batched[:2] == [starts, starts]
 
 
+def test_in_whatever_order_models_come_those_of_one_k_are_evaluated_side_by_side(X, batched, monkeypatch):
+    monkeypatch.setattr("ifair.core.batch.APART_FROM", 1)
+    sizes, sums = [], Objective.sums
+
+    def watched(self, parameters, mixtures):
+        sizes.append(parameters.prototypes.shape[:2])
+        return sums(self, parameters, mixtures)
+
+    monkeypatch.setattr(Objective, "sums", watched)
+    models = [
+        IFair(k, n_restarts=2, max_iter=2, fairness_weight=w, random_state=0) for w in (0.5, 1, 2) for k in (4, 3)
+    ]
+    fit_many(models, X)
+    assert sizes[:2] == [(6, 3), (6, 4)]
+    assert [len(model.prototypes_) for model in models] == [4, 3] * 2
+
+
 def test_without_a_fairness_weight_nothing_is_evaluated_in_vain_where_batches_do_not_pay(X, monkeypatch):
     prepared = []
     sums = Objective.sums

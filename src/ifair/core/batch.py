@@ -70,10 +70,11 @@ class Batch:
         self._portions = self._divide(sizes)
         if any(portion.padded for portion in self._portions):
             there = np.arange(self.shape[0]) < sizes[:, None]
-            # Who is not there stands in the middle of the others: pairs then compare memberships as those of one fit.
-            filled = np.where(there[:, :, None], np.eye(self.shape[0]), there[:, None, :] / sizes[:, None, None])
-            apart = np.where(there, 0.0, NOWHERE)[:, None, :]
-            self._there, self._filled, self._apart = self.engine.send(there.astype(np.float64), filled, apart)
+            self._there, self._even, self._apart = self.engine.send(
+                there.astype(np.float64),
+                (there / sizes[:, None])[:, None, :],
+                np.where(there, 0.0, NOWHERE)[:, None, :],
+            )
 
     def _divide(self, sizes: Indices) -> list[_Portion]:
         """The portions to evaluate, each with room for its own most prototypes."""
@@ -127,30 +128,39 @@ class Batch:
         """Of every fit the mean membership in each of its prototypes, shape (K,)."""
         means: list[Array] = []
         for portion in self._portions:
-            parameters, mapping = self._unpack(theta[portion.rows], portion)
+            parameters, mapping = self._unpack(theta[portion.rows], portion), self._fill(portion).mapping
             means += list(mean_memberships(self.engine, mapping, parameters, sample_weight))
         return [mean[: packing.n_prototypes] for mean, packing in zip(means, self.packings)]
 
-    def _unpack(self, theta: Array, portion: _Portion) -> tuple[Parameters, Mapping]:
-        """What the vectors of some fits stand for, and their mapping."""
-        some, K, form, padded = portion
-        xp, (room, N), mapping = namespace(theta), self.shape, form.mapping
+    def _unpack(self, theta: Array, portion: _Portion) -> Parameters:
+        """What the vectors of a portion stand for."""
+        xp, (room, N), K = namespace(theta), self.shape, portion.K
         V, beta = xp.reshape(theta[:, : room * N], (-1, room, N))[:, :K], theta[:, room * N : room * N + N]
         # What terms learn besides has a number per prototype.
-        ends = {name: room * N + N + i * room for i, name in enumerate(form.extra)}
-        extra = {name: theta[:, end : end + K] for name, end in ends.items()}
-        if padded:
-            V = self._filled[some, :K, :K] @ V
-            mapping = PaddedMapping(mapping.p, mapping.squared, apart=self._apart[some, :, :K])
-        return Parameters(V, (WEIGHT_SCALE * beta) ** 2, extra), mapping
+        ends = {name: room * N + N + i * room for i, name in enumerate(portion.form.extra)}
+        return Parameters(V, (WEIGHT_SCALE * beta) ** 2, {name: theta[:, end : end + K] for name, end in ends.items()})
+
+    def _fill(self, portion: _Portion) -> Objective:
+        """The formulas of a portion, in which prototypes that a fit does not have are nowhere."""
+        some, K, form, padded = portion
+        if not padded:
+            return form
+        mapping = PaddedMapping(form.mapping.p, form.mapping.squared, apart=self._apart[some, :, :K])
+        even = self._even[some, :, :K]
+        terms = tuple(
+            (weight, replace(term, kernel=replace(term.kernel, even=even)))  # type: ignore[type-var]
+            if isinstance(term, AllPairs | Landmarks)
+            else (weight, term)
+            for weight, term in form.terms
+        )
+        return replace(form, mapping=mapping, terms=terms)
 
     def _at_once(self, theta: Array, portion: _Portion) -> tuple[Array, Array]:
         some, K, form, padded = portion
         xp, (room, N), (B, _), T = namespace(theta), self.shape, theta.shape, self.n_losses - 1
         weights, mixtures, beta = self._weights[some], self._mixtures[some], theta[:, room * N : room * N + N]
-        parameters, mapping = self._unpack(theta, portion)
         shares = [[mixtures[:, i, t] for t in range(T)] for i in range(mixtures.shape[1])]
-        sums = replace(form, mapping=mapping).sums(parameters, shares)
+        sums = self._fill(portion).sums(self._unpack(theta, portion), shares)
         gradients = form.split_gradients(sums[T:])
         terms = xp.stack(sums[:T], axis=-1) * self._shares
         gradient = gradients[0]

@@ -75,6 +75,8 @@ class EuclideanPairs:
         Precision inside a tile; sums over tiles are kept in double precision.
     tile_rows : int, optional
         Most records on each side of a tile, if not what suits the engine.
+    even : array of shape (B, 1, K), optional
+        Of many fits at once, some of which have fewer prototypes, memberships that are even among those that are there.
     """
 
     unprotected: Indices
@@ -82,6 +84,7 @@ class EuclideanPairs:
     weighted: bool = True
     dtype: Any = np.float64
     tile_rows: int | None = None
+    even: Any = None
 
     @property
     def width(self) -> int:
@@ -109,7 +112,7 @@ class EuclideanPairs:
 
     def _centre_rows(self, U: Array) -> Array:
         # Only differences of memberships count. They are small where memberships are nearly even: keep their digits.
-        return U - 1.0 / self.n_prototypes
+        return U - (1.0 / self.n_prototypes if self.even is None else self.even)
 
     def _gram(self, parameters: Parameters) -> Array:
         V = parameters.prototypes

@@ -4,6 +4,7 @@ The searches themselves are those of :mod:`ifair.core.lbfgs`.
 """
 
 from collections.abc import Callable, Hashable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self
 
@@ -117,10 +118,18 @@ def solve(problems: Sequence[Problem]) -> list[Result | None]:
     if not any(one.objective.engine.batch_bytes for one in problems):
         return minimise_many(problems)
     forms, packings, batch = form_batches([one.objective for one in problems], [one.packing for one in problems])
-    given = [replace(one, packing=packing) for one, packing in zip(problems, packings)]
-    room = [8 * VECTORS * one.packing.length for one, form in zip(given, forms) if form is not None]
-    most = max(1, given[0].objective.engine.batch_bytes // max(room)) if room else MOST_SEARCHES
-    return minimise_many(given, forms, batch, most=most)
+    room = [8 * VECTORS * packing.length for packing, form in zip(packings, forms) if form is not None]
+    most = max(1, problems[0].objective.engine.batch_bytes // max(room)) if room else MOST_SEARCHES
+    # Those of one K stand side by side, so that they can be evaluated without the others.
+    order = sorted(range(len(problems)), key=lambda number: packings[number].n_prototypes)
+    found = minimise_many(
+        [replace(problems[i], packing=packings[i]) for i in order],
+        [forms[i] for i in order],
+        lambda numbers: batch([order[number] for number in numbers]),
+        most=most,
+    )
+    results = dict(zip(order, found))
+    return [results[number] for number in range(len(problems))]
 
 
 def _solve_after_rehearsal(problems: Sequence[Problem]) -> list[Result | None]:
@@ -365,10 +374,16 @@ class _Group:
         others = [row for row in range(len(self.searches)) if row not in set(needed)]
         rows, over = sorted(needed + others[: size - len(needed)]), others[size - len(needed) :]
         self.collect(over)
-        self.minimiser.keep(rows)
-        for row in over:
-            self.searches[row].group = None
-        self.searches = [self.searches[row] for row in rows]
+        left, smaller, kept = (
+            [self.searches[row] for row in over],
+            copy(self.minimiser),
+            [self.searches[i] for i in rows],
+        )
+        smaller.keep(rows)
+        # At the same time: an interrupt in between would take the points of some searches for those of others.
+        self.minimiser, self.searches = smaller, kept
+        for search in left:
+            search.group = None
 
     def collect(self, rows: list[int] | None = None) -> None:
         """Fetch the best point of every search, or of these."""
