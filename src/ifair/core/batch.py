@@ -257,6 +257,7 @@ def _map_together(
     found: dict[int, Result] = {}
     for form in dict.fromkeys(forms):
         some = [number for number, other in enumerate(forms) if other == form]
+        some.sort(key=lambda number: packings[number].n_prototypes)
         if form is None:
             found |= {number: alone(objectives[number], points[number]) for number in some}
         else:
