@@ -345,9 +345,9 @@ class Mapping:
         most = FAR * size
         if self.p != 2.0:
             most = min(most, (LARGEST_POWER if xp.finfo(X.dtype).max > LARGEST_POWER else 1e30) ** (1.0 / self.p))
-        is_far = xp.max(xp.abs(X), axis=-1) > most
-        if not bool(xp.any(is_far)):
+        if float(xp.maximum(xp.max(X), -xp.min(X))) <= most:
             return near(X)
+        is_far = xp.max(xp.abs(X), axis=-1) > most
         found = near(xp.where(is_far[:, None], xp.zeros_like(X), X))
         found[is_far] = xp.astype(afar(X[is_far]), found.dtype)
         return found
