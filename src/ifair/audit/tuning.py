@@ -36,7 +36,7 @@ LEARN_FROM = 2_000
 TOGETHER = 2
 """Settings of iFair that are fitted at once on a device of PyTorch, and learned from together.
 
-So few because more learn less: searches in fours find fronts like random ones (``benchmarks/search_portions.py``).
+So few because more learn less in longer searches, while two lose nothing (``benchmarks/search_portions.py``).
 """
 
 MOST_SHOWN = 8
