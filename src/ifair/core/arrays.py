@@ -68,7 +68,7 @@ def zeros(shape: tuple[int, ...], like: Array) -> Array:
 def at_least(x: Array, bound: float) -> Array:
     """``max(x, bound)``; ``clip`` of some namespaces waits for the device."""
     xp = namespace(x)
-    return xp.maximum(x, xp.full((), bound, dtype=x.dtype, device=x.device))
+    return xp.maximum(x, bound if xp is np else xp.full((), bound, dtype=x.dtype, device=x.device))
 
 
 def column_sums(a: Array, b: Array) -> Array:
