@@ -84,7 +84,7 @@ class _State:
 
     def keep(self, rows: list[int]) -> "_State":
         arrays = self.x, self.trial, self.memory, self.best
-        return _State(self.functions.keep(rows), *(take_rows(array, rows) for array in arrays))
+        return _State(self.functions.keep(rows), *(_take_rows(array, rows) for array in arrays))
 
     def step(self, orders: Array) -> tuple[Array]:
         """Carry out the orders, evaluate, and report: losses, largest slope, inner products.
@@ -118,7 +118,7 @@ class _State:
         return (xp.concat([losses, largest[:, None], descent[:, None], flat], axis=1),)
 
 
-def take_rows(array: Array, rows: list[int]) -> Array:
+def _take_rows(array: Array, rows: list[int]) -> Array:
     """These rows of an array, in an array of their own."""
     xp = namespace(array)
     taken: Array = xp.take(array, xp.asarray(rows, dtype=xp.int64, device=array.device), axis=0)
@@ -215,7 +215,7 @@ class Minimiser:
     def best(self, rows: list[int]) -> tuple[Floats, Floats]:
         """The best points so far of some searches, shape (B, n), and their losses, (B, n_losses); infinite where there
         are none yet."""
-        best = self._state.functions.fetch(take_rows(self._state.best, rows))
+        best = self._state.functions.fetch(_take_rows(self._state.best, rows))
         n = best.shape[1] - self._state.functions.n_losses
         return best[:, :n], best[:, n:]
 

@@ -17,7 +17,7 @@ from ifair.core.solve import Solution
 from ifair.engines.engine import Engine, LocalEngine
 from ifair.errors import warn_user
 from ifair.inputs.table import Table
-from ifair.models.prototypes import PrototypeModel, Task, weigh_terms
+from ifair.models.prototypes import PrototypeModel, Task
 from ifair.models.starts import (
     REHEARSED,
     REHEARSED_FROM,
@@ -305,7 +305,8 @@ class IFair(PrototypeModel):
 
     def _objective(self, records: "_Records", random_state: np.random.RandomState, report: bool = False) -> Objective:
         weights = self._weights(len(records.protected), report)
-        weighted = weigh_terms(weights, self._terms(records, random_state, weights))
+        pairs = zip(weights, self._terms(records, random_state, weights), strict=True)
+        weighted = tuple((weight, term) for weight, term in pairs if weight is not None and term is not None)
         total = None if records.weights is None else float(records.weights.sum())
         return Objective(records.engine, self._mapping(), weighted, self.reduction, total)  # type: ignore[arg-type]
 

@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 
 from ifair.core.batch import losses_at
 from ifair.core.mapping import Mapping, Packing, Parameters, mean_memberships
-from ifair.core.objective import Losses, Objective, Term
+from ifair.core.objective import Losses, Objective
 from ifair.core.solve import Observer, Problem, Progress, Solution, solve
 from ifair.encode import Encoder
 from ifair.engines.engine import Engine
@@ -353,12 +353,6 @@ def report_losses(tasks: Sequence[Task], solutions: Sequence[Solution]) -> list[
     fits = [(task.reported, task.packing, one.parameters) for task, one in zip(tasks, solutions) if task.reported]
     found = iter(losses_at(*zip(*fits)) if fits else ())
     return [next(found) if task.reported else one.losses for task, one in zip(tasks, solutions)]
-
-
-def weigh_terms(weights: Sequence[float | None], terms: Sequence[Term | None]) -> tuple[tuple[float, Term], ...]:
-    """Every term with its weight, but for those left out: the weight of these is None."""
-    pairs = zip(weights, terms, strict=True)
-    return tuple((weight, term) for weight, term in pairs if weight is not None and term is not None)
 
 
 @dataclass(frozen=True)
