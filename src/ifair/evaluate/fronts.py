@@ -16,7 +16,6 @@ number that both have.
 """
 
 from collections.abc import Mapping, Sequence
-from math import isnan
 from typing import Any, TypedDict
 
 import numpy as np
@@ -57,10 +56,15 @@ def pareto_front(points: ArrayLike) -> NDArray[np.bool_]:
     [True, True, False]
     """
     values = np.asarray(points, dtype=np.float64)
+    return np.asarray(_beaten_at(values) == len(values))
+
+
+def _beaten_at(values: NDArray[np.float64]) -> NDArray[np.int_]:
+    """Number of the first point that beats each, or of points where none does; 0 for a point with a NaN."""
     at_least = (values[None, :, :] >= values[:, None, :]).all(axis=2)
     better = (values[None, :, :] > values[:, None, :]).any(axis=2)
-    beaten = np.any(at_least & better, axis=1) | np.any(np.isnan(values), axis=1)
-    return np.asarray(~beaten)
+    first = np.where(at_least & better, np.arange(len(values)), len(values)).min(axis=1, initial=len(values))
+    return np.where(np.isnan(values).any(axis=1), 0, first)
 
 
 def hypervolume(points: ArrayLike, reference: ArrayLike) -> float:
@@ -77,13 +81,18 @@ def hypervolume(points: ArrayLike, reference: ArrayLike) -> float:
     >>> hypervolume([[0.7, 0.9], [0.8, 0.8]], [0.5, 0.7])
     0.05
     """
-    values = np.asarray(points, dtype=np.float64).reshape(-1, 2) - np.asarray(reference, dtype=np.float64)
-    values = values[(values > 0).all(axis=1)]
-    front = values[pareto_front(values)] if len(values) else values
-    # From the most useful to the fairest point: each adds a slab above the one before.
-    front = front[np.argsort(-front[:, 0], kind="stable")]
-    heights = np.diff(front[:, 1], prepend=0.0)
-    return float(np.round(np.sum(front[:, 0] * np.maximum(heights, 0.0)), 12))
+    values = np.asarray(points, dtype=np.float64).reshape(-1, 2)
+    return float(_measure_area(values, reference, np.ones(len(values), dtype=bool)))
+
+
+def _measure_area(points: NDArray[np.float64], reference: ArrayLike, chosen: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Hypervolume of every choice of points, of shape (..., n_points)."""
+    above = points - np.asarray(reference, dtype=np.float64)
+    order = np.argsort(-points[:, 0], kind="stable")
+    utility, fairness = np.where((above > 0).all(axis=1, keepdims=True), above, 0.0)[order].T
+    # From the most useful to the fairest point: each adds a slab above the highest before it.
+    tops = np.maximum.accumulate(np.where(chosen[..., order], fairness, 0.0), axis=-1)
+    return np.round(np.diff(tops, prepend=0.0, axis=-1) @ utility, 12)
 
 
 def collect_points(rows: Rows, part: str, measures: Sequence[str]) -> NDArray[np.float64]:
@@ -102,22 +111,10 @@ def volume_curves(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Hypervolumes after the first 1, 2, ... settings: of their front on validation data, and of that front on test."""
     validation, test = collect_points(rows, "validation", measures), collect_points(rows, "test", measures)
-    volumes = np.zeros((2, len(rows)))
-    front: list[int] = []
-    # Plain numbers: this runs for many orders of few settings, where arrays cost more than they save.
-    plain = [(utility, fairness) for utility, fairness in validation.tolist()]
-    for number, (utility, fairness) in enumerate(plain):
-        beaten = isnan(utility) or isnan(fairness) or any(_beats(plain[i], plain[number]) for i in front)
-        if not beaten:
-            front = [i for i in front if not _beats(plain[number], plain[i])] + [number]
-            volumes[:, number] = hypervolume(validation[front], reference), hypervolume(test[front], reference)
-        elif number:
-            volumes[:, number] = volumes[:, number - 1]
-    return volumes[0], volumes[1]
-
-
-def _beats(one: tuple[float, float], other: tuple[float, float]) -> bool:
-    return one != other and one[0] >= other[0] and one[1] >= other[1]
+    numbers = np.arange(len(rows))
+    # A setting is on the front from its own turn until that of a better one.
+    on_front = (numbers <= numbers[:, None]) & (numbers[:, None] < _beaten_at(validation))
+    return _measure_area(validation, reference, on_front), _measure_area(test, reference, on_front)
 
 
 class Volumes(TypedDict):
