@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
+from ifair.core.arrays import namespace
 from ifair.core.batch import losses_at
 from ifair.core.mapping import Mapping, Packing, Parameters, mean_memberships
 from ifair.core.objective import Losses, Objective
@@ -375,16 +376,19 @@ class Representer:
 
     def prepare(self, engine: Engine) -> Callable[[Any], Any]:
         # Columns of weight 0 are not looked at, so that they cannot matter even by a rounding error.
-        seen: Any = np.flatnonzero(self.alpha) if not self.alpha.all() else slice(None)
-        centre = self.prototypes.mean(axis=0)[seen]
-        V, alpha, prototypes, centre = engine.send(
-            self.prototypes[:, seen] - centre, self.alpha[seen], self.prototypes, centre
+        columns = np.flatnonzero(self.alpha)
+        centre = self.prototypes.mean(axis=0)[columns]
+        V, alpha, prototypes, centre, seen = engine.send(
+            self.prototypes[:, columns] - centre, self.alpha[columns], self.prototypes, centre, columns
         )
-        if not isinstance(seen, slice):
-            (seen,) = engine.send(seen)
 
         def represent(block: Any) -> Any:
-            records, learned = block[:, seen] - centre, Parameters(V, alpha)
+            if len(seen) == block.shape[1]:
+                records = block - centre
+            else:
+                records = namespace(block).take(block, seen, axis=1)
+                records -= centre
+            learned = Parameters(V, alpha)
             if self.output == "nearest":
                 return prototypes[self.mapping.nearest(records, learned)]
             U = self.mapping.memberships_anywhere(records, learned)
