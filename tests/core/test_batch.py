@@ -104,8 +104,8 @@ def test_fits_of_different_numbers_of_prototypes_are_evaluated_in_one_call(
         opened.batch_bytes = 2**30
         fits = [objectives(opened, pairs, squared=squared, n_prototypes=n)[0] for n in sizes]
         packings = [Packing(n, N, np.zeros(N, dtype=bool)) for n in sizes]
-        forms, filled, batch = form_batches(fits, packings)
-        assert len(set(forms)) == 1
+        groups, filled, batch = form_batches(fits, packings)
+        assert groups == [[0, 2, 1]]  # those of most prototypes come last
         together = batch([0, 1, 2, 0])
         assert together.form is fits[1]
         thetas = np.stack([filled[i].pack(at[i]) for i in (0, 1, 2, 0)])
@@ -180,7 +180,7 @@ def test_an_engine_that_records_sees_few_sizes_and_one_function_for_each(rng):
     fits = objectives(engine) * 3
     starts = [[one, other] for one, other in zip(at * 3, (at[1:] + at[:1]) * 3)]
     problems = [Problem(fit, two, PACKING, 6 + 2 * i, 1e-9) for i, (fit, two) in enumerate(zip(fits, starts))]
-    found = minimise_many(problems, [0] * len(fits), lambda rows: take(fits, rows))
+    found = minimise_many(problems, [[*range(len(fits))]], lambda rows: take(fits, rows))
     assert engine.sizes[0] == 30
     assert len(set(engine.functions)) == len(set(engine.sizes)) < 10
     for problem, (solution, _) in zip(problems, found):
@@ -194,7 +194,7 @@ def test_searches_take_the_same_steps_at_once_and_alone(rng, engine):
     with ENGINES[engine](X) as opened:
         fits = objectives(opened)
         problems = [Problem(fit, [one], PACKING, 6, 0.0) for fit, one in zip(fits, at)]
-        found = minimise_many(problems, [0] * 5, lambda rows: take(fits, rows))
+        found = minimise_many(problems, [[*range(5)]], lambda rows: take(fits, rows))
         for problem, (solution, _) in zip(problems, found, strict=True):
             ((expected, _),) = minimise_many([problem])
             np.testing.assert_allclose(solution.parameters.prototypes, expected.parameters.prototypes, rtol=1e-8)

@@ -81,6 +81,35 @@ def test_what_cannot_be_recorded_is_computed_all_the_same(monkeypatch):
             np.testing.assert_array_equal(doubled, [0.0, 2.0, 4.0])
 
 
+def test_a_recording_ends_with_the_last_call_and_memory_with_the_last_recording(monkeypatch):
+    torch = import_torch()
+    from ifair.engines import torch as module
+
+    pools, emptied = [], []
+    monkeypatch.setattr(torch.cuda, "graph_pool_handle", lambda: pools.append(len(pools) + 1) or len(pools))
+    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: emptied.append(len(pools)))
+
+    class Recorded:
+        def __init__(self, function, device, pool):
+            self.function, self.pool = function, pool
+
+        def __call__(self, *arrays):
+            return self.pool, self.function(*arrays)
+
+    monkeypatch.setattr(module, "CudaGraph", Recorded)
+    with module.TorchEngine(X, device="cpu", recorded=True) as engine:
+        assert engine.evaluate(abs, -2.0) == engine.evaluate(abs, 2.0) == (1, 2.0)
+        assert engine.evaluate(len, X) == (1, 4)
+        engine.forget(abs)
+        engine.forget(abs)  # what is not recorded is no error
+        assert [*engine._graphs] == [len]
+        assert not emptied
+        engine.forget(len)
+        assert not engine._graphs
+        assert emptied == [1]
+        assert engine.evaluate(abs, -3.0) == (2, 3.0)
+
+
 @pytest.mark.parametrize("device", ["nonsense", "cuda:99", "meta:x"])
 def test_a_device_that_is_not_there_is_refused(device):
     import_torch()

@@ -306,3 +306,15 @@ def test_starts_that_models_share_are_drawn_once(X, monkeypatch):
     assert len(drawn) == 2 * 2 * 2  # starts of either number of prototypes, with landmarks drawn before and without
     monkeypatch.undo()
     assert_alike(models, [fit_many([clone(model)], X)[0] for model in models], 0.0)
+
+
+@pytest.mark.parametrize("batch_bytes", [0, 10**9])
+def test_a_model_whose_loss_overflows_is_named_by_fit_and_when_the_others_are_fitted(X, monkeypatch, batch_bytes):
+    monkeypatch.setattr(LocalEngine, "batch_bytes", batch_bytes)
+    told = r"loss of IFair\(.*n_prototypes=3.*\) is not a finite number at any of its 3 starts: .* overflow"
+    broken, others = IFair(3, init=np.full((3, 5), 1e200)), grid(max_iter=3)
+    with np.errstate(all="ignore"):
+        must_raise(ValueError, told, broken.fit, X)
+        must_raise(ValueError, told, fit_many, [others[0], broken, *others[1:]], X)
+    assert not hasattr(broken, "loss_")
+    assert_alike(others, fit_many(grid(max_iter=3), X), 1e-6)

@@ -110,6 +110,9 @@ class Batch:
         report: Floats = self.engine.evaluate(function, orders)[0]
         return report
 
+    def forget(self, function: Callable[[Array], tuple[Array]]) -> None:
+        self.engine.forget(function)
+
     def keep(self, rows: list[int]) -> "Batch":
         objectives, packings = [self.objectives[row] for row in rows], [self.packings[row] for row in rows]
         return Batch(self.form, objectives, packings, self.most)
@@ -194,27 +197,30 @@ Batches = Callable[[list[int]], Batch]
 
 def form_batches(
     objectives: Sequence[Objective], packings: Sequence[Packing]
-) -> tuple[list[Hashable | None], list[Packing], Batches]:
-    """Which fits are evaluated together: the form of each, how its vectors are packed, and the batches.
+) -> tuple[list[list[int]], list[Packing], Batches]:
+    """The numbers of fits that are evaluated together, how the vectors of every fit are packed, and the batches.
 
-    None is the form of a fit that is evaluated by itself.
+    Those of one K stand side by side, so that they can be evaluated without the others. A fit that is evaluated by
+    itself is in no group.
     """
     known: dict[int, Hashable] = {}
-    forms = [describe_form(objective, packing, known) for objective, packing in zip(objectives, packings)]
-    widest: dict[Hashable, int] = {}
-    for number in sorted(range(len(forms)), key=lambda number: packings[number].n_prototypes):
-        widest[forms[number]] = number
-    # Batches have a place for frozen weights too, and for the prototypes of the fit that has most.
-    filled = [
-        packing if form is None else packing.fill_up(packings[widest[form]].n_prototypes)
-        for packing, form in zip(packings, forms)
-    ]
+    by_form: dict[Hashable, list[int]] = {}
+    for number in sorted(range(len(objectives)), key=lambda number: packings[number].n_prototypes):
+        form = describe_form(objectives[number], packings[number], known)
+        if form is not None:
+            by_form.setdefault(form, []).append(number)
+    filled, widest = list(packings), dict[int, Objective]()
+    for *others, last in by_form.values():
+        for number in (*others, last):
+            # Batches have a place for frozen weights too, and for the prototypes of the fit that has most.
+            filled[number] = packings[number].fill_up(packings[last].n_prototypes)
+            widest[number] = objectives[last]
 
     def batch(numbers: list[int]) -> Batch:
-        form, packed = objectives[widest[forms[numbers[0]]]], [filled[number] for number in numbers]
+        form, packed = widest[numbers[0]], [filled[number] for number in numbers]
         return Batch(form, [objectives[number] for number in numbers], packed, most_at_once(form, packed[0]))
 
-    return forms, filled, batch
+    return list(by_form.values()), filled, batch
 
 
 def losses_at(
@@ -253,18 +259,16 @@ def _map_together(
     alone: Callable[[Objective, Parameters], Result],
     at_once: Callable[[Batch, Array], Iterable[Result]],
 ) -> list[Result]:
-    forms, filled, batch = form_batches(objectives, packings)
+    groups, filled, batch = form_batches(objectives, packings)
     found: dict[int, Result] = {}
-    for form in dict.fromkeys(forms):
-        some = [number for number, other in enumerate(forms) if other == form]
-        some.sort(key=lambda number: packings[number].n_prototypes)
-        if form is None:
-            found |= {number: alone(objectives[number], points[number]) for number in some}
-        else:
-            functions = batch(some)
-            theta = functions.send(np.stack([filled[number].pack(points[number]) for number in some]))
-            found |= zip(some, at_once(functions, theta))
-    return [found[number] for number in range(len(forms))]
+    for some in groups:
+        functions = batch(some)
+        theta = functions.send(np.stack([filled[number].pack(points[number]) for number in some]))
+        found |= zip(some, at_once(functions, theta))
+    return [
+        found[number] if number in found else alone(objective, point)
+        for number, (objective, point) in enumerate(zip(objectives, points))
+    ]
 
 
 def most_at_once(objective: Objective, packing: Packing) -> int:

@@ -27,7 +27,7 @@ from ifair.core.arrays import (
     square,
     total_products,
 )
-from ifair.core.mapping import Parameters
+from ifair.core.mapping import Mapping, Parameters
 from ifair.core.objective import Part, Term
 from ifair.core.pairs import PairKernel, PairWeights, TileSums
 from ifair.engines.engine import ALIGNED, Engine, LocalEngine, add_in_order, tiles
@@ -349,7 +349,8 @@ class KeptPairs(Term):
     scale: float
     weights: Array | None = None
 
-    def prepare_all(self, engine: Engine, U: Array, parameters: Parameters) -> KnownPairs:
+    def prepare(self, engine: Engine, mapping: Mapping, parameters: Parameters, U: Array | None) -> KnownPairs:
+        assert U is not None
         kernel, n_records = self.kernel, len(U)
         U = U[self.rows]
         sides = self._sides(U, parameters)

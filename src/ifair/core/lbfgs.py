@@ -48,6 +48,9 @@ class Functions(Protocol):
     def run(self, function: Callable[[Array], tuple[Array]], orders: Floats) -> Floats:
         """Send ``orders``, call the function, and fetch the one array that it returns."""
 
+    def forget(self, function: Callable[[Array], tuple[Array]]) -> None:
+        """Drop what was recorded of a function that :meth:`run` was given, and will not be again."""
+
     def keep(self, rows: list[int]) -> Self:
         """Only these functions."""
 
@@ -227,6 +230,10 @@ class Minimiser:
         searches = self._line_searches
         self._line_searches = {i: searches[row] for i, row in enumerate(rows) if row in searches}
         self._rehearsed = False
+
+    def close(self) -> None:
+        """Drop what was recorded: nothing is evaluated any more."""
+        self._state.functions.forget(self._state.step)
 
     def advance(self) -> tuple[list[int], list[int]]:
         """Evaluate every live search once.

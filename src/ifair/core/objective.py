@@ -37,14 +37,13 @@ class Term(ABC):
     """Names of the arrays in ``Parameters.extra`` that the term learns; ``finish`` returns their gradients."""
 
     needs_all: ClassVar[bool] = False
-    """Whether :meth:`prepare_all` is asked in place of :meth:`prepare`; for engines that have room for it."""
+    """Whether :meth:`prepare` is given the memberships of all records; for engines that have room for them."""
 
-    def prepare(self, engine: Engine, mapping: Mapping, parameters: Parameters) -> Any:
-        """What must be known of all records before the walk; it is handed to the other two."""
-        return None
+    def prepare(self, engine: Engine, mapping: Mapping, parameters: Parameters, U: Array | None) -> Any:
+        """What must be known of all records before the walk; it is handed to the other two.
 
-    def prepare_all(self, engine: Engine, U: Array, parameters: Parameters) -> Any:
-        """The same from the memberships of all records, shape (M, K), which are then found only once."""
+        ``U`` are the memberships of all records, shape (M, K), found once and for all; None unless ``needs_all``.
+        """
         return None
 
     @abstractmethod
@@ -158,6 +157,10 @@ class Objective:
         arrays = parameters.prototypes, parameters.alpha, *(parameters.extra[name] for name in self.extra)
         return self.reduce_sums(*self.engine.evaluate(self._sums, *arrays, once=once))
 
+    def forget(self) -> None:
+        """Drop what the engine has recorded of evaluations: there are no more of them."""
+        self.engine.forget(self._sums)
+
     def reduce_sums(self, *sums: Any) -> tuple[Losses, Parameters]:
         """The losses and the gradient of their total, from what :meth:`sums` returns for one fit."""
         values, gradients = sums[: len(self.terms)], self.split_gradients(sums[len(self.terms) :])
@@ -208,9 +211,11 @@ class Objective:
         """
         mapping, terms = self.mapping, [term for _, term in self.terms]
         mapped: dict[int, tuple[Array, Pullback]] = {}
+        everybody = None
         if any(term.needs_all for term in terms):
             mapped = dict(self.engine.map(lambda X, rows: (rows.start, mapping.with_pullback(X, parameters))))
-        known = [self._prepare(term, mapped, parameters) for term in terms]
+            everybody = namespace(parameters.alpha).concat([U for U, _ in mapped.values()])
+        known = [term.prepare(self.engine, mapping, parameters, everybody) for term in terms]
 
         def block(X: Array, rows: slice) -> tuple[Any, ...]:
             U, pullback = mapped.get(rows.start) or mapping.with_pullback(X, parameters)
@@ -228,12 +233,6 @@ class Objective:
                 gradient = gradient if direct is None else gradient + direct.times(share)
             results += [gradient.prototypes, gradient.alpha, *(gradient.extra[name] for name in self.extra)]
         return tuple(results)
-
-    def _prepare(self, term: Term, mapped: dict[int, tuple[Array, Pullback]], parameters: Parameters) -> Any:
-        if not term.needs_all:
-            return term.prepare(self.engine, self.mapping, parameters)
-        U = namespace(parameters.alpha).concat([U for U, _ in mapped.values()])
-        return term.prepare_all(self.engine, U, parameters)
 
 
 class _Sums(tuple[Any, ...]):

@@ -70,6 +70,10 @@ class Engine(ABC):
         """
         return function(*arrays)
 
+    def forget(self, function: Callable[..., tuple[Any, ...]]) -> None:
+        """Drop what :meth:`evaluate` has recorded of a function, which is called no more."""
+        return
+
     def fastest_kernel(self, kernel: Kernel, n_pairs: int) -> Kernel:
         """A Euclidean pair kernel in single precision, in the form that compares so many pairs fastest here."""
         return kernel

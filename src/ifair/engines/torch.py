@@ -124,6 +124,13 @@ class TorchEngine(Engine):
                 self._graphs.clear()
         return self.fetch(*function(*self.send(*arrays)))
 
+    def forget(self, function: Callable[..., tuple[Any, ...]]) -> None:
+        """Drop the recording, and with it all that it holds on the device."""
+        if self._graphs.pop(function, None) is not None and not self._graphs:
+            # The memory that recordings share ends with the last of them, and no other may be recorded there.
+            self._pool = None
+            torch.cuda.empty_cache()
+
     def fastest_kernel(self, kernel: Kernel, n_pairs: int) -> Kernel:
         """The kernel in one piece, where there are enough pairs, Triton is installed, and the device can do it."""
         if n_pairs < self.fused_from or find_spec("triton") is None:

@@ -16,7 +16,7 @@ from ifair.engines.engine import Engine
 from ifair.errors import IfairError
 from ifair.inputs.table import Table, open_table
 from ifair.models.lfr import LFR
-from ifair.models.prototypes import FLOATS, PrototypeModel, Task, report_losses, tell_callback
+from ifair.models.prototypes import FLOATS, PrototypeModel, Task, check_defined, report_losses, tell_callback
 
 Model = TypeVar("Model", bound=PrototypeModel)
 
@@ -57,7 +57,8 @@ def fit_many(
 
     A model's `callback` hears of the iterations of all its starts as they come. Progress bars (`verbose`) are not
     shown. After an interrupt all models that have a solution keep their best so far; if some have none yet,
-    KeyboardInterrupt is raised.
+    KeyboardInterrupt is raised. A model whose loss is not a finite number at any of its starts is named by an error
+    after all others are fitted.
 
     Examples
     --------
@@ -112,7 +113,11 @@ def _fit_there(models: Sequence[PrototypeModel], X: Any, beside: dict[str, Any])
         with table.open_engine() as engine:
             tasks = _tasks(models, engine, table, known)
             found = solve([model._problem(task, tell_callback(model)) for model, task in zip(models, tasks)])
-            ended = [(model, task, one) for model, task, one in zip(models, tasks, found) if one is not None]
+            ended = [
+                (model, task, one)
+                for model, task, one in zip(models, tasks, found)
+                if one is not None and one[0].stopped != "undefined"
+            ]
             done, solutions = [task for _, task, _ in ended], [solution for _, _, (solution, _) in ended]
             shares = mean_memberships_at(
                 [task.objective for task in done],
@@ -122,8 +127,10 @@ def _fit_there(models: Sequence[PrototypeModel], X: Any, beside: dict[str, Any])
             )
             for (model, task, one), reported, share in zip(ended, report_losses(done, solutions), shares):
                 model._conclude(table, task, *one, reported, share)
-    if None in found:
-        raise KeyboardInterrupt
+    for model, result in zip(models, found):
+        if result is None:
+            raise KeyboardInterrupt
+        check_defined(model, *result)
 
 
 def _tasks(models: Sequence[PrototypeModel], engine: Engine, table: Table, known: list[Any]) -> list[Task]:

@@ -126,6 +126,7 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
                     (found,) = solve([self._problem(task, observer)])
                 if found is None:
                     raise KeyboardInterrupt
+                check_defined(self, *found)
                 shares = mean_memberships(engine, task.objective.mapping, found[0].parameters, task.sample_weight)
                 (reported,) = report_losses([task], [found[0]])
                 self._conclude(table, task, *found, reported, shares)
@@ -347,6 +348,15 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
             # Beside an attribute of the same name, the order of columns tells them apart.
             frame.insert(position, name, values, allow_duplicates=True)
         return frame.iloc[np.argsort(-first["share"], kind="stable")]
+
+
+def check_defined(model: PrototypeModel, solution: Solution, restarts: list[float]) -> None:
+    """Refuse a fit whose loss was no number at any start."""
+    if solution.stopped == "undefined":
+        raise IfairError(
+            f"the loss of {' '.join(repr(model).split())} is not a finite number at any of its {len(restarts)} starts: numbers of X or of "
+            "`init`, or weights, are so large that powers of them overflow"
+        )
 
 
 def report_losses(tasks: Sequence[Task], solutions: Sequence[Solution]) -> list[Losses]:
