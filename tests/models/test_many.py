@@ -146,8 +146,40 @@ def test_without_a_fairness_weight_nothing_is_evaluated_in_vain_where_batches_do
 def test_models_with_different_landmarks_do_not_share_them(X, batched):
     models = [IFair(3, pairs=12, n_restarts=1, max_iter=4, random_state=seed) for seed in (0, 0, 1)]
     fit_many(models, X)
-    assert max(batched) == 2
+    assert max(batched) == 3  # searched together, and each compared with its own
     assert_alike(models, [clone(model).fit(X) for model in models], 1e-8)
+
+
+def test_models_of_several_tables_are_searched_together(X, rng, batched):
+    tables = [X, X[::-1].copy(), np.vstack([X, X + 0.1])]
+    models = grid(max_iter=4)
+    of_each = [tables[i % 3] for i in range(len(models))]
+    weights = [rng.uniform(1.0, 2.0, len(table)) for table in tables]
+    sample_weight = [weights[i % 3] for i in range(len(models))]
+    fit_many(models, of_each, sample_weight=sample_weight)
+    assert max(batched) == 2 * len(models)
+    given = zip(models, of_each, sample_weight)
+    assert_alike(models, [clone(model).fit(table, sample_weight=w) for model, table, w in given], 1e-8)
+
+
+def test_lfr_is_fitted_to_the_labels_and_groups_of_its_own_table(X, rng, batched):
+    tables = [X, X[:40] + 1.0]
+    labels = [rng.integers(0, 2, len(table)) for table in tables]
+    groups = [rng.integers(0, 2, len(table)) for table in tables]
+    models = [LFR(3, fairness_weight=w, n_restarts=1, max_iter=4, random_state=0) for w in (0.1, 5.0)]
+    fit_many(models, tables, labels, sensitive_features=groups)
+    assert max(batched) == 2
+    for model, table, y, group in zip(models, tables, labels, groups):
+        alone = clone(model).fit(table, y, sensitive_features=group)
+        np.testing.assert_allclose(model.prototypes_, alone.prototypes_, rtol=1e-8)
+        np.testing.assert_allclose(model.predict_proba(table), alone.predict_proba(table), rtol=1e-8)
+
+
+def test_lists_of_tables_have_one_for_every_model(X):
+    models = grid()[:2]
+    must_raise(ValueError, "X .* each of the 2 models.* a list of 3", fit_many, models, [X] * 3)
+    must_raise(ValueError, "sample_weight .* ndarray", fit_many, models, [X, X], sample_weight=np.ones(50))
+    assert len(fit_many(grid(max_iter=2)[:2], X.tolist())) == 2  # rows are no tables
 
 
 def test_models_may_differ_in_everything(X, batched):

@@ -1,6 +1,8 @@
-"""Many fits of one table at once: a grid of weights and prototypes, with all restarts, as one batched problem."""
+"""Many fits at once: a grid of weights and prototypes, with all restarts and splits, as one batched problem."""
 
 from collections.abc import Hashable, Sequence
+from contextlib import ExitStack
+from itertools import chain, islice
 from numbers import Integral
 from typing import Any, TypeVar
 
@@ -11,7 +13,7 @@ from sklearn.utils.validation import validate_data
 from ifair.core.batch import mean_memberships_at, most_at_once
 from ifair.core.objective import Objective
 from ifair.core.pairs import Landmarks
-from ifair.core.solve import solve
+from ifair.core.solve import Result, solve
 from ifair.engines.engine import Engine
 from ifair.errors import IfairError
 from ifair.inputs.table import Table, open_table
@@ -24,7 +26,7 @@ Model = TypeVar("Model", bound=PrototypeModel)
 def fit_many(
     models: Sequence[Model], X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
 ) -> list[Model]:
-    """Fit many models to one table at once; every one takes the steps that its own `fit` would take, to rounding.
+    """Fit many models at once, to one table or several; each takes the steps of its own `fit`, to rounding.
 
     Every start of every model is a search of its own, with its own end. On an accelerator (``engine="torch"``) all of
     them are evaluated in one call, which costs little more than that of one model as long as the table is small;
@@ -37,9 +39,12 @@ def fit_many(
         starts, `tol` and the like, are evaluated together; of more than 4,096 records those of different
         `n_prototypes` in turns. With landmarks, those with the same ones: give them the same `random_state`.
     X : array-like, DataFrame or Tensor of shape (n_samples, n_features)
-        As for :meth:`IFair.fit`. Tables on disk, of Dask or of Spark are taken too.
+        As for :meth:`IFair.fit`. Tables on disk, of Dask or of Spark are taken too. A list with one array or DataFrame
+        for every model fits each to its own, such as the training parts of several splits: those with the same number
+        of columns are searched together, too.
     y, sensitive_features : array-like of shape (n_samples,), optional
-        Labels and groups for the LFR models, as for :meth:`LFR.fit`; IFair ignores them.
+        Labels and groups for the LFR models, as for :meth:`LFR.fit`; IFair ignores them. Like the weights, they are
+        lists with one for every model where X is.
     sample_weight : array-like of shape (n_samples,), optional
         How many people every record stands for, as for :meth:`IFair.fit`.
 
@@ -72,30 +77,67 @@ def fit_many(
     True
     """
     models = list(models)
-    _check_models(models, y)
+    beside = {"y": y, "sensitive_features": sensitive_features, "sample_weight": sample_weight}
+    given = _give_each(len(models), {"X": X, **beside})
+    _check_models(models, given)
     for model in models:
         model._check_parameters()
-    beside = {"sample_weight": sample_weight}
-    if any(isinstance(one, LFR) for one in models):
-        beside |= {"y": y, "sensitive_features": sensitive_features}
     places = [(model.engine, model.n_jobs) for model in models]
     for place in dict.fromkeys(places):
-        _fit_there([model for model, other in zip(models, places) if other == place], X, beside)
+        of_tables: dict[Hashable, tuple[list[PrototypeModel], dict[str, Any]]] = {}
+        for model, one, other in zip(models, given, places):
+            if other == place:
+                of_tables.setdefault(tuple(map(id, one.values())), ([], one))[0].append(model)
+        _fit_there(list(of_tables.values()))
     return models
 
 
-def _check_models(models: Sequence[Any], y: Any) -> None:
-    for number, model in enumerate(models):
+def _give_each(n_models: int, arguments: dict[str, Any]) -> list[dict[str, Any]]:
+    """What every model is fitted to: the same, or its own of a list."""
+    X = arguments["X"]
+    if not (isinstance(X, list) and X and all(getattr(table, "ndim", None) == 2 for table in X)):
+        return [arguments] * n_models
+    for name, values in arguments.items():
+        if values is not None and not (isinstance(values, list) and len(values) == n_models):
+            found = f"a list of {len(values)}" if isinstance(values, list) else type(values).__name__
+            raise IfairError(f"{name} must be a list with one for each of the {n_models} models, as X is; got {found}")
+    return [{name: values and values[i] for name, values in arguments.items()} for i in range(n_models)]
+
+
+def _check_models(models: Sequence[Any], given: Sequence[dict[str, Any]]) -> None:
+    for number, (model, one) in enumerate(zip(models, given)):
         if not isinstance(model, PrototypeModel):
             raise TypeError(f"fit_many fits IFair and LFR models, got {type(model).__name__}: fit that one on its own")
         if any(model is other for other in models[:number]):
             raise IfairError("fit_many got the same model twice; sklearn.base.clone makes another like it")
-        if isinstance(model, LFR) and y is None:
+        if isinstance(model, LFR) and one["y"] is None:
             raise IfairError("LFR needs labels: pass y to fit_many")
 
 
-def _fit_there(models: Sequence[PrototypeModel], X: Any, beside: dict[str, Any]) -> None:
-    """Fit models of one engine."""
+def _fit_there(given: Sequence[tuple[Sequence[PrototypeModel], dict[str, Any]]]) -> None:
+    """Fit models of one engine, those of each table with what they are fitted to."""
+    with ExitStack() as stack:
+        opened = []
+        for models, one in given:
+            table = stack.enter_context(_open(models, **one))
+            known = [model._examine(table, one["X"]) for model in models]
+            opened.append((models, table, _tasks(models, stack.enter_context(table.open_engine()), table, known)))
+        problems = [
+            [model._problem(task, tell_callback(model)) for model, task in zip(models, tasks)]
+            for models, _, tasks in opened
+        ]
+        found = solve(list(chain(*problems)))
+        results = iter(found)
+        for models, table, tasks in opened:
+            _conclude(models, table, tasks, list(islice(results, len(models))))
+    for model, result in zip(chain(*(models for models, _ in given)), found):
+        if result is None:
+            raise KeyboardInterrupt
+        check_defined(model, *result)
+
+
+def _open(models: Sequence[PrototypeModel], X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> Table:
+    """The table of some models, with what stands beside it. Sets the attributes of all that tell its columns."""
 
     def validate(table: Any) -> NDArray[np.floating[Any]]:
         validated = validate_data(models[0], table, dtype=FLOATS, ensure_min_samples=2)
@@ -108,29 +150,30 @@ def _fit_there(models: Sequence[PrototypeModel], X: Any, beside: dict[str, Any])
                 del model.feature_names_in_
         return validated
 
-    with open_table(X, models[0].engine, validate, n_jobs=models[0].n_jobs, beside=beside) as table:
-        known = [model._examine(table, X) for model in models]
-        with table.open_engine() as engine:
-            tasks = _tasks(models, engine, table, known)
-            found = solve([model._problem(task, tell_callback(model)) for model, task in zip(models, tasks)])
-            ended = [
-                (model, task, one)
-                for model, task, one in zip(models, tasks, found)
-                if one is not None and one[0].stopped != "undefined"
-            ]
-            done, solutions = [task for _, task, _ in ended], [solution for _, _, (solution, _) in ended]
-            shares = mean_memberships_at(
-                [task.objective for task in done],
-                [task.packing for task in done],
-                [one.parameters for one in solutions],
-                done[0].sample_weight if done else None,
-            )
-            for (model, task, one), reported, share in zip(ended, report_losses(done, solutions), shares):
-                model._conclude(table, task, *one, reported, share)
-    for model, result in zip(models, found):
-        if result is None:
-            raise KeyboardInterrupt
-        check_defined(model, *result)
+    beside = {"sample_weight": sample_weight}
+    if any(isinstance(one, LFR) for one in models):
+        beside |= {"y": y, "sensitive_features": sensitive_features}
+    return open_table(X, models[0].engine, validate, n_jobs=models[0].n_jobs, beside=beside)
+
+
+def _conclude(
+    models: Sequence[PrototypeModel], table: Table, tasks: Sequence[Task], found: Sequence[Result | None]
+) -> None:
+    """Have the models of a table keep what their searches have found."""
+    ended = [
+        (model, task, one)
+        for model, task, one in zip(models, tasks, found)
+        if one is not None and one[0].stopped != "undefined"
+    ]
+    done, solutions = [task for _, task, _ in ended], [solution for _, _, (solution, _) in ended]
+    shares = mean_memberships_at(
+        [task.objective for task in done],
+        [task.packing for task in done],
+        [one.parameters for one in solutions],
+        done[0].sample_weight if done else None,
+    )
+    for (model, task, one), reported, share in zip(ended, report_losses(done, solutions), shares):
+        model._conclude(table, task, *one, reported, share)
 
 
 def _tasks(models: Sequence[PrototypeModel], engine: Engine, table: Table, known: list[Any]) -> list[Task]:
