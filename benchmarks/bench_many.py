@@ -87,7 +87,8 @@ def compare_ways(name: str, method: str, chosen: Any) -> common.Rows:
 def compare_splits(name: str, method: str, chosen: Any) -> common.Rows:
     """The grids of a method on several splits of a dataset: one split after the other, and all at once."""
     source = next(one for one in FULL.classification if one.name == name)
-    cases = [FULL.case(source, seed, method=method, grid=FULL.grid_of(source)) for seed in range(chosen.splits)]
+    grid = FEW if chosen.quick else FULL.grid_of(source)
+    cases = [FULL.case(source, seed, method=method, grid=grid) for seed in range(chosen.splits)]
     settings, given = list(list_settings(method, cases[0].grid)), []
     for case in cases:
         train = prepare(case).train
