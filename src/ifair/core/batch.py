@@ -50,13 +50,11 @@ class Batch:
         Of one table or of several, on one device.
     packings : sequence of Packing
         How the vectors of each are packed; all are of one length.
-    formulas : sequence of hashable
+    formulas : sequence of int
         Equal for objectives that differ in their weights only, which stand side by side: they are evaluated at once.
     """
 
-    def __init__(
-        self, objectives: Sequence[Objective], packings: Sequence[Packing], formulas: Sequence[Hashable]
-    ) -> None:
+    def __init__(self, objectives: Sequence[Objective], packings: Sequence[Packing], formulas: Sequence[int]) -> None:
         self.objectives, self.packings, self.formulas = list(objectives), list(packings), list(formulas)
         self.shape, self.engine = (packings[0].room, packings[0].n_attributes), objectives[0].engine
         self.n_losses = 1 + len(objectives[0].terms)
@@ -116,7 +114,8 @@ class Batch:
         self.engine.forget(function)
 
     def keep(self, rows: list[int]) -> "Batch":
-        return Batch(*([of[row] for row in rows] for of in (self.objectives, self.packings, self.formulas)))
+        objectives, packings = [self.objectives[row] for row in rows], [self.packings[row] for row in rows]
+        return Batch(objectives, packings, [self.formulas[row] for row in rows])
 
     def name_losses(self, values: Floats) -> Losses:
         total, *terms = map(float, values)
@@ -203,14 +202,14 @@ def form_batches(
 
     Those of the same formulas, and of one K, stand side by side. A fit that is evaluated by itself is in no group.
     """
-    known: dict[Hashable, Hashable] = {}
-    formulas = [describe_formulas(objective, packing, known) for objective, packing in zip(objectives, packings)]
-    ranks = {formula: rank for rank, formula in enumerate(dict.fromkeys(formulas))}
+    known: dict[int, Hashable] = {}
+    described = [describe_formulas(objective, packing, known) for objective, packing in zip(objectives, packings)]
+    numbered = {formula: number for number, formula in enumerate(dict.fromkeys(described))}
+    formulas = [numbered[formula] for formula in described]
     groups: dict[Hashable, list[int]] = {}
-    for number in sorted(range(len(objectives)), key=lambda i: (ranks[formulas[i]], packings[i].n_prototypes)):
-        if formulas[number] is not None:
-            shape = _describe_shape(objectives[number], packings[number])
-            groups.setdefault(shape, []).append(number)
+    for number in sorted(range(len(objectives)), key=lambda i: (formulas[i], packings[i].n_prototypes)):
+        if described[number] is not None:
+            groups.setdefault(_describe_shape(objectives[number], packings[number]), []).append(number)
     filled = list(packings)
     for numbers in groups.values():
         # Batches have a place for frozen weights too, and for the prototypes of the fit that has most.
@@ -219,7 +218,8 @@ def form_batches(
             filled[number] = packings[number].fill_up(most)
 
     def batch(numbers: list[int]) -> Batch:
-        return Batch(*([of[number] for number in numbers] for of in (objectives, filled, formulas)))
+        packed = [filled[number] for number in numbers]
+        return Batch([objectives[number] for number in numbers], packed, [formulas[number] for number in numbers])
 
     return list(groups.values()), filled, batch
 
@@ -307,7 +307,7 @@ def _describe_shape(objective: Objective, packing: Packing) -> Hashable:
     return own, packing.n_attributes, objective.extra, len(objective.terms), objective.reduction
 
 
-def describe_formulas(objective: Objective, packing: Packing, known: dict[Hashable, Hashable]) -> Hashable | None:
+def describe_formulas(objective: Objective, packing: Packing, known: dict[int, Hashable]) -> Hashable | None:
     """What two fits must share to be evaluated at once: the records, and all but weights and the number of prototypes.
 
     None for a fit by itself. Terms that several fits share are described once: what is ``known`` of them, by their
