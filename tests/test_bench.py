@@ -97,6 +97,18 @@ def test_a_run_is_written_compared_and_fails_if_asked_to(run_all, tmp_path, monk
     assert json.loads(output.read_text())["ratios"] == {"measures: ours": pytest.approx(6.0)}
 
 
+def test_what_seems_slower_is_run_again_and_the_best_counts(run_all, tmp_path, monkeypatch, capsys):
+    times = iter([0.6, 0.5, 0.4, 0.3])
+    monkeypatch.setattr(run_all, "run", lambda bench: ([{"what": "ours", "CPU s": next(times)}], ""))
+    baseline, output = tmp_path / "baseline.json", tmp_path / "latest.json"
+    baseline.write_text(json.dumps({"machine": {"load_before": 0.0}, "ratios": {"measures: ours": 4.0}}))
+    options = ["--only", "measures", "--baseline", str(baseline), "--output", str(output), "--fail"]
+    assert run_all.main(options) == 0
+    assert "slower by more than 20 %: nothing" in capsys.readouterr().out
+    assert json.loads(output.read_text())["ratios"] == {"measures: ours": pytest.approx(4.0)}
+    assert next(times) == 0.3  # what is as fast as before is not run again
+
+
 def test_a_baseline_keeps_what_was_not_run_again(run_all, tmp_path, monkeypatch):
     monkeypatch.setattr(run_all, "run", lambda bench: ([{"what": "new", "CPU s": 0.3}], ""))
     baseline = tmp_path / "baseline.json"
