@@ -70,7 +70,6 @@ class StreamedEngine(LocalEngine):
         self.n_records = len(reader)
 
     def map(self, function: Callable[[NDArray[np.floating[Any]], slice], Result]) -> Iterator[Result]:
-        """Results of ``function(block, rows)`` for every block of records, in the order of the records."""
         rows = chunk_rows(self.reader.shape[1], self.block_rows)
         start = 0
         for chunk in prefetch(map(self._subtract_centre, self.reader.chunks(rows))):
@@ -85,7 +84,6 @@ class StreamedEngine(LocalEngine):
             start += len(chunk)
 
     def take(self, indices: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
-        """The records at these positions."""
         return self._subtract_centre(self.reader.take(indices))
 
     def _subtract_centre(self, chunk: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -152,12 +152,10 @@ class MappedRecords:
         return self.shape[0]
 
     def chunks(self, rows: int) -> Iterator[NDArray[np.float64]]:
-        """All records in order, so many at a time."""
         for part in blocks(len(self), rows):
             yield self._read(part)
 
     def take(self, indices: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
-        """The records at these positions."""
         parts = [self._read(indices[part]) for part in blocks(len(indices), TAKEN_AT_ONCE)]
         return np.concatenate(parts) if parts else np.empty((0, self.shape[1]))
 

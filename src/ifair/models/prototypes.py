@@ -353,8 +353,8 @@ def check_defined(model: PrototypeModel, solution: Solution, restarts: list[floa
     """Refuse a fit whose loss was no number at any start."""
     if solution.stopped == "undefined":
         raise IfairError(
-            f"the loss of {' '.join(repr(model).split())} is not a finite number at any of its {len(restarts)} starts: numbers of X or of "
-            "`init`, or weights, are so large that powers of them overflow"
+            f"the loss of {' '.join(repr(model).split())} is not a finite number at any of its {len(restarts)} starts: "
+            "numbers of X or of `init`, or weights, are so large that powers of them overflow"
         )
 
 
