@@ -23,7 +23,7 @@ from ifair.engines.streamed import StreamedEngine
 from ifair.inputs.disk import MappedRecords
 from ifair.inputs.parquet import ParquetRecords
 
-from clusters import spark, two_workers
+from clusters import open_on
 from devices import interpret_triton, open_torch
 from oracles import assert_same
 
@@ -78,21 +78,11 @@ def interpreted(X, rows):
     return on_torch(X, rows, "cpu", fused=True, tile_rows=rows)
 
 
-def on_dask(X, rows):
-    pytest.importorskip("distributed", reason="Dask is not installed: pip install 'ifair[dask]'")
-    from ifair.engines.dask import DaskEngine, from_array
-
-    client = two_workers()
-    return DaskEngine(from_array(X, client, rows), client, block_rows=rows, tile_rows=max(1, rows // 2))
+def on_cluster(family):
+    return lambda X, rows: open_on(family, X, rows, block_rows=rows, tile_rows=max(1, rows // 2))
 
 
-def on_spark(X, rows):
-    session = spark()
-    from ifair.engines.spark import SparkEngine, from_array
-
-    return SparkEngine(from_array(X, session, rows), session, block_rows=rows, tile_rows=max(1, rows // 2))
-
-
+CLUSTERS = ("dask", "spark")
 ENGINES = {
     "local": local,
     "local on two threads": lambda X, rows: local(X, rows, threads=2),
@@ -106,12 +96,8 @@ ENGINES = {
         if device != "cpu"
     },
     "torch on cpu, fused": interpreted,
-    "dask": on_dask,
-    "spark": on_spark,
+    **{family: on_cluster(family) for family in CLUSTERS},
 }
-
-
-CLUSTERS = ("dask", "spark")
 
 
 @pytest.fixture(params=[pytest.param(name, marks=pytest.mark.cluster if name in CLUSTERS else ()) for name in ENGINES])

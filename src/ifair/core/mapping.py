@@ -161,24 +161,11 @@ class Packing:
 
 
 Pullback = Callable[[Array], Parameters]
+"""From the gradient with respect to a result to the gradient with respect to the parameters."""
 
 
 def powered_distances(X: Array, parameters: Parameters, p: float) -> tuple[Array, Pullback]:
-    """``D_ik = sum_n alpha_n |x_in - v_kn|^p``, the distance before its root.
-
-    Parameters
-    ----------
-    X : ndarray of shape (M, N)
-    parameters : Parameters
-    p : float
-        At least 1.
-
-    Returns
-    -------
-    D : ndarray of shape (M, K)
-    pullback : callable
-        From the gradient with respect to D, shape (M, K), to the gradient with respect to the parameters.
-    """
+    """``D_ik = sum_n alpha_n |x_in - v_kn|^p``, shape (M, K), the distance before its root; and its pullback."""
     if p == 2.0:
         return _squared_euclidean(X, parameters)
     return _minkowski(X, parameters, p)
@@ -240,21 +227,10 @@ def root(D: Array, p: float, exponent: float) -> tuple[Array, Array | None]:
 
 
 def compare_from_afar(X: Array, parameters: Parameters, p: float) -> tuple[Array, Array]:
-    """``d(x, v_k) - d(x, 0)`` and ``d(x, 0)`` for records far from 0 and the prototypes.
+    """``d(x, v_k) - d(x, 0)``, shape (M, K), and ``d(x, 0)``, (M, 1), for records far from 0 and the prototypes.
 
     There, powers overflow, and distances are equal in all digits that they have. With ``s`` the largest number of a
     record, ``|x - v|^p - |x|^p = s^p |x/s|^p (|1 - v/x|^p - 1)`` has neither fault.
-
-    Parameters
-    ----------
-    X : ndarray of shape (M, N)
-    parameters : Parameters
-    p : float
-
-    Returns
-    -------
-    difference : ndarray of shape (M, K)
-    distance : ndarray of shape (M, 1)
     """
     xp = namespace(X)
     alpha = parameters.alpha

@@ -32,13 +32,6 @@ class DaskEngine(ShardedEngine):
     """Evaluates functions of blocks of records on the workers that hold them.
 
     What a dead worker held is made anew from where it came.
-
-    Parameters
-    ----------
-    shards : Shards
-    client : distributed.Client
-    **options
-        As of :class:`ifair.engines.sharded.ShardedEngine`.
     """
 
     family = "dask"

@@ -28,13 +28,6 @@ class SparkEngine(ShardedEngine):
 
     What a lost executor held is made anew from where it came. The sums of all partitions come here, to be added in the
     order of the partitions: Spark's own reductions add in the order of arrival.
-
-    Parameters
-    ----------
-    shards : Shards
-    session : SparkSession
-    **options
-        As of :class:`ifair.engines.sharded.ShardedEngine`.
     """
 
     family = "spark"

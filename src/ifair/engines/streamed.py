@@ -46,14 +46,7 @@ class StreamedEngine(LocalEngine):
     """The local engine for records that are not in memory: same blocks, same sums, bit by bit where it is not sparse.
 
     A thread reads the next chunk while the blocks of this one are worked on. What is held at any time is three chunks.
-
-    Parameters
-    ----------
-    reader : ChunkReader
-    centre : ndarray of shape (N,), optional
-        Subtracted from every record as it is read.
-    threads, block_rows, tile_rows : int
-        As of :class:`ifair.engines.engine.LocalEngine`.
+    The ``centre``, shape (N,), is subtracted from every record as it is read.
     """
 
     def __init__(

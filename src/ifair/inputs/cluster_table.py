@@ -31,15 +31,8 @@ from ifair.inputs.table import (
 class ClusterTable(Table):
     """A collection whose parts lie on workers.
 
-    Parameters
-    ----------
-    X : collection
-        As the user gave it.
-    validate : callable
-    engine, n_jobs, beside
-        As of :class:`ifair.inputs.table.Table`. Columns that ``beside`` names are not among the attributes.
-    here : str, optional
-        A method that needs the records in this process; an error then.
+    Columns that ``beside`` names are not among the attributes. ``here`` is a method that needs the records in this
+    process: an error then.
     """
 
     def __init__(
