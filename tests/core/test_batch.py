@@ -55,7 +55,7 @@ def assert_same_at_once(fits, at, tolerance, most=100):
     apart = [fit.value_and_grad(one) for fit, one in zip(fits, at)]
     thetas = np.stack([PACKING.pack(one) for one in at])
     batch = Batch(fits[0], fits, [PACKING] * len(fits), most)
-    losses, gradients = map(batch.fetch, batch.values_and_grads(batch.send(thetas)))
+    losses, gradients = batch.engine.evaluate(batch.values_and_grads, thetas)
     for theta, values, gradient, (expected_losses, expected) in zip(thetas, losses, gradients, apart, strict=True):
         flat = PACKING.pack_gradient(expected, theta)
         assert_same((batch.name_losses(values), gradient), (expected_losses, flat), tolerance)
@@ -88,7 +88,7 @@ def test_fits_of_different_numbers_of_prototypes_are_evaluated_in_one_call(
         together = batch([0, 1, 2, 0])
         assert together.form is fits[1]
         thetas = np.stack([filled[i].pack(at[i]) for i in (0, 1, 2, 0)])
-        losses, gradients = map(together.fetch, together.values_and_grads(together.send(thetas)))
+        losses, gradients = opened.evaluate(together.values_and_grads, thetas)
         for i, values, gradient in zip((0, 1, 2, 0), losses, gradients, strict=True):
             expected_losses, expected = fits[i].value_and_grad(at[i])
             np.testing.assert_allclose(values, [expected_losses.total, *expected_losses.terms], rtol=1e-10)
@@ -96,7 +96,7 @@ def test_fits_of_different_numbers_of_prototypes_are_evaluated_in_one_call(
             np.testing.assert_allclose(gradient, flat, rtol=1e-10, atol=1e-10 * np.abs(flat).max())
             assert np.count_nonzero(gradient) == np.count_nonzero(flat)
         kept = together.keep([2, 3])
-        np.testing.assert_allclose(kept.fetch(kept.values_and_grads(kept.send(thetas[2:]))[0]), losses[2:], rtol=1e-12)
+        np.testing.assert_allclose(opened.evaluate(kept.values_and_grads, thetas[2:])[0], losses[2:], rtol=1e-12)
         for one, mean, point in zip(fits, mean_memberships_at(fits, packings, at), at, strict=True):
             np.testing.assert_allclose(mean, mean_memberships(opened, one.mapping, point), rtol=1e-12)
         assert [one.total for one in losses_at(fits, packings, at)] == pytest.approx(losses[:3, 0].tolist(), rel=1e-10)
@@ -111,9 +111,9 @@ def test_nearly_even_memberships_keep_their_digits_beside_fits_of_more_prototype
         fits = [objectives(opened, squared=True, dtype=np.float32, n_prototypes=n)[2] for n in (3, 40)]
         _, filled, batch = form_batches(fits, [Packing(n, N, np.zeros(N, dtype=bool)) for n in (3, 40)])
         together, theta = batch([0, 1]), [packing.pack(one) for packing, one in zip(filled, at)]
-        _, gradients = together.values_and_grads(together.send(np.stack(theta)))
+        _, gradients = opened.evaluate(together.values_and_grads, np.stack(theta))
         flat = filled[0].pack_gradient(fits[0].value_and_grad(at[0])[1], theta[0])
-        np.testing.assert_allclose(together.fetch(gradients)[0], flat, rtol=0, atol=1e-6 * np.abs(flat).max())
+        np.testing.assert_allclose(gradients[0], flat, rtol=0, atol=1e-6 * np.abs(flat).max())
 
 
 @pytest.mark.parametrize("most", [1, 2, 3])

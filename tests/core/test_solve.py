@@ -13,6 +13,7 @@ from ifair.core import solve
 from ifair.core.mapping import Packing, Parameters
 from ifair.core.objective import Losses
 from ifair.core.solve import Problem, ladder, minimise_many
+from ifair.engines.engine import LocalEngine
 
 PACKING = Packing(1, 2, np.zeros(2, dtype=bool))
 
@@ -245,26 +246,14 @@ class Together:
 
     n_losses, fewest = 3, 1
 
-    def __init__(self, numbers, asked, recorded, before, remembered):
-        self.numbers, self.recorded, self.before = numbers, recorded, before
-        self.asked, self.remembered = asked, remembered
-
-    def send(self, theta):
-        return np.array(theta)
-
-    def fetch(self, array):
-        return array
-
-    def run(self, function, orders):
-        self.remembered.add(function)
-        return function(orders)[0]
+    def __init__(self, numbers, engine, asked, before):
+        self.numbers, self.engine, self.asked, self.before = numbers, engine, asked, before
 
     def forget(self, function):
-        self.remembered.remove(function)
+        self.engine.remembered.remove(function)
 
     def keep(self, rows):
-        numbers = [self.numbers[row] for row in rows]
-        return Together(numbers, self.asked, self.recorded, self.before, self.remembered)
+        return Together([self.numbers[row] for row in rows], self.engine, self.asked, self.before)
 
     def name_losses(self, values):
         total, *terms = map(float, values)
@@ -278,12 +267,24 @@ class Together:
         return np.array([(losses.total, *losses.terms) for losses, _ in answers]), np.stack(gradients)
 
 
-def solve_together(given, *, asked=None, recorded=False, before=lambda: None, remembered=None, **options):
+class Remembering(LocalEngine):
+    """Knows what it has been asked to evaluate, until it is told to forget it."""
+
+    def __init__(self, recorded):
+        super().__init__(np.empty((0, 0)))
+        self.recorded, self.remembered = recorded, set()
+
+    def evaluate(self, function, *arrays):
+        self.remembered.add(function)
+        return function(*arrays)
+
+
+def solve_together(given, *, asked=None, engine=None, before=lambda: None, **options):
     """Solve the problems in two batches; what each was asked comes into a dictionary."""
-    asked, remembered = {} if asked is None else asked, set() if remembered is None else remembered
+    asked, engine = {} if asked is None else asked, engine or Remembering(recorded=False)
 
     def batch(numbers):
-        return Together(numbers, asked.setdefault(numbers[0] % 2, []), recorded, before, remembered)
+        return Together(numbers, engine, asked.setdefault(numbers[0] % 2, []), before)
 
     return minimise_many(given, GROUPS, batch, **options)
 
@@ -292,7 +293,11 @@ def alone(problem):
     return minimise_many([replace(problem, observer=None)])[0]
 
 
-WAYS = {"apart": minimise_many, "together": solve_together, "recorded": partial(solve_together, recorded=True)}
+WAYS = {
+    "apart": minimise_many,
+    "together": solve_together,
+    "recorded": partial(solve_together, engine=Remembering(recorded=True)),
+}
 
 
 @pytest.mark.parametrize("n_starts", [1, 3])
@@ -364,12 +369,11 @@ def test_a_problem_without_a_loss_at_any_start_is_told_and_the_others_are_solved
 
 
 def test_where_calls_are_recorded_sizes_are_few_and_only_what_is_still_called_is_remembered():
-    asked, remembered, most = {}, set(), []
-    watch = {"asked": asked, "remembered": remembered, "before": lambda: most.append(len(remembered))}
-    solve_together(problems(), recorded=True, **watch)
+    asked, engine, most = {}, Remembering(recorded=True), []
+    solve_together(problems(), asked=asked, engine=engine, before=lambda: most.append(len(engine.remembered)))
     assert {len(rows) for rows in asked[0]} <= {9, *(ladder(n) for n in range(1, 9))}
     assert max(most) == len(GROUPS)
-    assert not remembered
+    assert not engine.remembered
 
 
 @pytest.mark.parametrize("most", [3, 1000])

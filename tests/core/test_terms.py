@@ -209,7 +209,7 @@ def test_many_fits_at_once_have_the_losses_and_gradients_that_they_have_alone(
     points = [draw(rng)[1] for _ in fits]
     thetas = np.stack([packing.pack(at) for at in points])
     batch = Batch(whole, fits, [packing] * B, 100)
-    losses, gradients = map(batch.fetch, batch.values_and_grads(batch.send(thetas)))
+    losses, gradients = batch.engine.evaluate(batch.values_and_grads, thetas)
     for fit, at, theta, values, gradient in zip(fits, points, thetas, losses, gradients, strict=True):
         expected_losses, expected = fit.value_and_grad(at)
         assert_same((batch.name_losses(values), gradient), (expected_losses, packing.pack_gradient(expected, theta)))

@@ -94,28 +94,12 @@ class Batch:
         """Fits that a recording is for at least: without pairs, asking takes longer than evaluating so few."""
         return 1 if any(isinstance(term, AllPairs | Landmarks) for _, term in self.form.terms) else 32
 
-    @property
-    def recorded(self) -> bool:
-        return self.engine.recorded
-
-    def send(self, theta: Floats) -> Array:
-        sent: Array = self.engine.send(theta)[0]
-        return sent
-
-    def fetch(self, array: Array) -> Floats:
-        fetched: Floats = self.engine.fetch(array)[0]
-        return fetched
-
-    def run(self, function: Callable[[Array], tuple[Array]], orders: Floats) -> Floats:
-        report: Floats = self.engine.evaluate(function, orders)[0]
-        return report
-
-    def forget(self, function: Callable[[Array], tuple[Array]]) -> None:
-        self.engine.forget(function)
-
     def keep(self, rows: list[int]) -> "Batch":
         objectives, packings = [self.objectives[row] for row in rows], [self.packings[row] for row in rows]
         return Batch(self.form, objectives, packings, self.most)
+
+    def forget(self, function: Callable[..., tuple[Any, ...]]) -> None:
+        self.engine.forget(function)
 
     def name_losses(self, values: Floats) -> Losses:
         total, *terms = map(float, values)
@@ -232,7 +216,7 @@ def losses_at(
         packings,
         points,
         lambda objective, point: objective.value_and_grad(point, once=True)[0],
-        lambda batch, theta: map(batch.name_losses, batch.fetch(batch.values_and_grads(theta)[0])),
+        lambda batch, theta: map(batch.name_losses, batch.engine.fetch(batch.values_and_grads(theta)[0])[0]),
     )
 
 
@@ -263,7 +247,7 @@ def _map_together(
     found: dict[int, Result] = {}
     for some in groups:
         functions = batch(some)
-        theta = functions.send(np.stack([filled[number].pack(points[number]) for number in some]))
+        (theta,) = functions.engine.send(np.stack([filled[number].pack(points[number]) for number in some]))
         found |= zip(some, at_once(functions, theta))
     return [
         found[number] if number in found else alone(objective, point)
