@@ -97,9 +97,11 @@ def test_fits_of_different_numbers_of_prototypes_are_evaluated_in_one_call(
             assert np.count_nonzero(gradient) == np.count_nonzero(flat)
         kept = together.keep([2, 3])
         np.testing.assert_allclose(opened.evaluate(kept.values_and_grads, thetas[2:])[0], losses[2:], rtol=1e-12)
-        for one, mean, point in zip(fits, mean_memberships_at(fits, packings, at), at, strict=True):
+        for one, mean, point in zip(fits, mean_memberships_at([*zip(fits, packings, at)]), at, strict=True):
             np.testing.assert_allclose(mean, mean_memberships(opened, one.mapping, point), rtol=1e-12)
-        assert [one.total for one in losses_at(fits, packings, at)] == pytest.approx(losses[:3, 0].tolist(), rel=1e-10)
+        assert [one.total for one in losses_at([*zip(fits, packings, at)])] == pytest.approx(
+            losses[:3, 0].tolist(), rel=1e-10
+        )
 
 
 @pytest.mark.parametrize("engine", ENGINES)

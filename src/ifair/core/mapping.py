@@ -303,10 +303,7 @@ class Mapping:
         def from_afar(records: Array) -> Array:
             xp = namespace(records)
             difference, _ = compare_from_afar(records, parameters, self.p)
-            size = xp.max(xp.abs(difference), axis=-1, keepdims=True)
-            equal = ROUNDING * float(xp.finfo(size.dtype).eps) * size
-            near = xp.min(difference, axis=-1, keepdims=True) + equal >= difference
-            return xp.argmax(xp.astype(near, xp.int32), axis=-1)
+            return _first_of_least(difference, xp.max(xp.abs(difference), axis=-1, keepdims=True))
 
         return self._apply(X, parameters, lambda records: self._nearest(records, parameters), from_afar)
 
@@ -329,19 +326,14 @@ class Mapping:
         return found
 
     def _nearest(self, X: Array, parameters: Parameters) -> Array:
-        """The number of every record's nearest prototype, shape (M,); of equally near ones the first."""
         D, _ = powered_distances(X, parameters, self.p)
         xp = namespace(D)
-        least = xp.min(D, axis=-1, keepdims=True)
-        # Distances that are equal but for rounding tie: copies of a record must not part, wherever they stand. Sums of
-        # powers round by a share of themselves, expanded squares by a share of their largest part.
-        size = least
+        # Sums of powers round by a share of themselves, expanded squares by a share of their largest part.
+        size = xp.min(D, axis=-1, keepdims=True)
         if self.p == 2.0:
             V, alpha = parameters.prototypes, parameters.alpha
             size = times_vector(X * X, alpha)[:, None] + xp.max(row_sums(V * alpha, V))
-        equal = least + ROUNDING * float(xp.finfo(D.dtype).eps) * size
-        near = equal >= D
-        return xp.argmax(xp.astype(near, xp.int32), axis=-1)
+        return _first_of_least(D, size)
 
     def with_pullback(self, X: Array, parameters: Parameters) -> tuple[Array, Pullback]:
         """Memberships of ``X``, and how a gradient on them flows to the parameters."""
@@ -357,6 +349,16 @@ class Mapping:
             return pull_distance(d_distance)
 
         return U, pullback
+
+
+def _first_of_least(D: Array, size: Array) -> Array:
+    """The number of every row's least distance; those equal but for rounding, which is a share of ``size``, tie.
+
+    Copies of a record must not part, wherever they stand.
+    """
+    xp = namespace(D)
+    near = xp.min(D, axis=-1, keepdims=True) + ROUNDING * float(xp.finfo(D.dtype).eps) * size >= D
+    return xp.argmax(xp.astype(near, xp.int32), axis=-1)
 
 
 @dataclass(frozen=True, slots=True)
