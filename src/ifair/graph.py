@@ -281,17 +281,7 @@ def minimum_cut(gains: Any, graph: Any, strength: float) -> Any:
     if values.ndim != 1:
         raise IfairError(f"gains must be one-dimensional, got the shape {values.shape}")
     edges = edges_of(graph, len(values), gains.device if is_tensor(gains) else None)
-    if not is_tensor(edges.weight):
-        return _restore_form([cut.best_decision(values, edges, strength)], gains)
-
-    def solve(tol: float, dual: Any) -> core.Smoothed:
-        start = None if dual is None else to_kind_of(edges.weight, dual)
-        there = to_kind_of(edges.weight, values)
-        found = core.smooth_absolute(there, edges, strength, tol=tol, max_iter=10_000, start=start)
-        result = (to_host(found.scores), found.objective, found.gap, found.n_iter, found.converged)
-        return core.Smoothed(*result, to_host(found.dual))
-
-    return _restore_form([cut.best_decision(values, on_host(edges), strength, solve=solve)], gains)
+    return _restore_form([cut.best_decision(values, edges, strength)], gains)
 
 
 @dataclass(frozen=True, slots=True)

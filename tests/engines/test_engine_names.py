@@ -26,18 +26,19 @@ def test_an_unknown_engine_is_refused_with_the_names_there_are(estimator, name):
     assert str(error.value) == expected
 
 
-@pytest.mark.parametrize("name", ["torch", "torch:cuda:0"])
-def test_without_torch_the_error_names_the_extra(monkeypatch, name):
+@pytest.mark.parametrize(
+    ("names", "packages"),
+    [
+        (["torch", "torch:cuda:0"], "torch and array_api_compat"),
+        (["dask", "dask:tcp://10.0.0.1:8786"], "dask and distributed"),
+        (["spark"], "pyspark and pyarrow and cloudpickle"),
+    ],
+)
+def test_without_its_packages_the_error_of_an_engine_names_the_extra(monkeypatch, names, packages):
     monkeypatch.setattr("ifair.errors.find_spec", lambda package: None)
-    with pytest.raises(ImportError, match=r"needs torch and array_api_compat, .* pip install 'ifair\[torch\]"):
-        IFair(2, engine=name).fit(X)
-
-
-@pytest.mark.parametrize("name", ["dask", "dask:tcp://10.0.0.1:8786"])
-def test_without_dask_the_error_names_the_extra(monkeypatch, name):
-    monkeypatch.setattr("ifair.errors.find_spec", lambda package: None)
-    with pytest.raises(ImportError, match=r"needs dask and distributed, .* pip install 'ifair\[dask\]"):
-        IFair(2, engine=name).fit(X)
+    for name in names:
+        with pytest.raises(ImportError, match=rf"needs {packages}, .* pip install 'ifair\[{names[0]}\]"):
+            IFair(2, engine=name).fit(X)
 
 
 def test_arrays_are_computed_with_locally_unless_asked_otherwise():

@@ -94,28 +94,12 @@ class Batch:
         """Fits that a recording is for at least: without pairs, asking takes longer than evaluating so few."""
         return 1 if any(isinstance(term, AllPairs | Landmarks) for _, term in self.objectives[0].terms) else 32
 
-    @property
-    def recorded(self) -> bool:
-        return self.engine.recorded
-
-    def send(self, theta: Floats) -> Array:
-        sent: Array = self.engine.send(theta)[0]
-        return sent
-
-    def fetch(self, array: Array) -> Floats:
-        fetched: Floats = self.engine.fetch(array)[0]
-        return fetched
-
-    def run(self, function: Callable[[Array], tuple[Array]], orders: Floats) -> Floats:
-        report: Floats = self.engine.evaluate(function, orders)[0]
-        return report
-
-    def forget(self, function: Callable[[Array], tuple[Array]]) -> None:
-        self.engine.forget(function)
-
     def keep(self, rows: list[int]) -> "Batch":
         objectives, packings = [self.objectives[row] for row in rows], [self.packings[row] for row in rows]
         return Batch(objectives, packings, [self.formulas[row] for row in rows])
+
+    def forget(self, function: Callable[..., tuple[Any, ...]]) -> None:
+        self.engine.forget(function)
 
     def name_losses(self, values: Floats) -> Losses:
         total, *terms = map(float, values)
@@ -224,51 +208,42 @@ def form_batches(
     return list(groups.values()), filled, batch
 
 
-def losses_at(
-    objectives: Sequence[Objective], packings: Sequence[Packing], points: Sequence[Parameters]
-) -> list[Losses]:
-    """The losses of fits, each at its own parameters; of those that can be evaluated together at once."""
+Fit = tuple[Objective, Packing, Parameters]
+"""A fit at certain parameters."""
+
+
+def losses_at(fits: Sequence[Fit]) -> list[Losses]:
+    """The losses of fits; of those that can be evaluated together at once."""
     return _map_together(
-        objectives,
-        packings,
-        points,
+        fits,
         lambda objective, point: objective.value_and_grad(point, once=True)[0],
-        lambda batch, theta: map(batch.name_losses, batch.fetch(batch.values_and_grads(theta)[0])),
+        lambda batch, theta: map(batch.name_losses, batch.engine.fetch(batch.values_and_grads(theta)[0])[0]),
     )
 
 
-def mean_memberships_at(
-    objectives: Sequence[Objective],
-    packings: Sequence[Packing],
-    points: Sequence[Parameters],
-    sample_weight: Array | None = None,
-) -> list[Array]:
-    """The mean memberships of fits, shape (K,), each at its own parameters, likewise."""
+def mean_memberships_at(fits: Sequence[Fit], sample_weight: Array | None = None) -> list[Array]:
+    """The mean memberships of fits, shape (K,), likewise."""
     return _map_together(
-        objectives,
-        packings,
-        points,
+        fits,
         lambda objective, point: mean_memberships(objective.engine, objective.mapping, point, sample_weight),
         lambda batch, theta: batch.mean_memberships(theta, sample_weight),
     )
 
 
 def _map_together(
-    objectives: Sequence[Objective],
-    packings: Sequence[Packing],
-    points: Sequence[Parameters],
+    fits: Sequence[Fit],
     alone: Callable[[Objective, Parameters], Result],
     at_once: Callable[[Batch, Array], Iterable[Result]],
 ) -> list[Result]:
-    groups, filled, batch = form_batches(objectives, packings)
+    groups, filled, batch = form_batches([objective for objective, _, _ in fits], [packing for _, packing, _ in fits])
     found: dict[int, Result] = {}
     for some in groups:
         functions = batch(some)
-        theta = functions.send(np.stack([filled[number].pack(points[number]) for number in some]))
+        (theta,) = functions.engine.send(np.stack([filled[number].pack(fits[number][2]) for number in some]))
         found |= zip(some, at_once(functions, theta))
     return [
         found[number] if number in found else alone(objective, point)
-        for number, (objective, point) in enumerate(zip(objectives, points))
+        for number, (objective, _, point) in enumerate(fits)
     ]
 
 

@@ -155,24 +155,21 @@ class Objective:
         ``once``: this objective will not be evaluated again.
         """
         arrays = parameters.prototypes, parameters.alpha, *(parameters.extra[name] for name in self.extra)
-        return self.reduce_sums(*self.engine.evaluate(self._sums, *arrays, once=once))
+        sums = self.engine.evaluate(self._sums, *arrays, once=once)
+        values, gradients = sums[: len(self.terms)], self.split_gradients(sums[len(self.terms) :])
+        if self.reduction != "norm":
+            return self._losses(share * value for share, value in zip(self.shares, values)), gradients[0]
+        losses = self._losses(map(np.sqrt, values))
+        # The slope of a root is set to 0 at 0.
+        slopes = [0.5 / root if root > 0.0 else 0.0 for root in losses.terms]
+        first, *others = (
+            weight * slope * gradient for (weight, _), slope, gradient in zip(self.terms, slopes, gradients)
+        )
+        return losses, sum(others, start=first)
 
     def forget(self) -> None:
         """Drop what the engine has recorded of evaluations: there are no more of them."""
         self.engine.forget(self._sums)
-
-    def reduce_sums(self, *sums: Any) -> tuple[Losses, Parameters]:
-        """The losses and the gradient of their total, from what :meth:`sums` returns for one fit."""
-        values, gradients = sums[: len(self.terms)], self.split_gradients(sums[len(self.terms) :])
-        if self.reduction != "norm":
-            losses = self._losses(share * value for share, value in zip(self.shares, values))
-            return losses, gradients[0]
-        losses = self._losses(map(np.sqrt, values))
-        first, *others = (
-            weight * _root_slope(root) * gradient
-            for (weight, _), root, gradient in zip(self.terms, losses.terms, gradients)
-        )
-        return losses, sum(others, start=first)
 
     def split_gradients(self, arrays: Sequence[Array]) -> list[Parameters]:
         """The gradients of all mixtures, from the arrays that :meth:`sums` returns of them."""
@@ -245,8 +242,3 @@ class _Sums(tuple[Any, ...]):
 def _mix(mixture: Sequence[Any], gradients: Sequence[Array]) -> Array:
     first, *others = (each(share, gradient) * gradient for share, gradient in zip(mixture, gradients))
     return sum(others, start=first)
-
-
-def _root_slope(rooted: float) -> float:
-    """Derivative of the square root in terms of its value; 0 at 0."""
-    return 0.5 / rooted if rooted > 0.0 else 0.0

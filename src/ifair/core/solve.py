@@ -16,6 +16,7 @@ from ifair.core.batch import form_batches
 from ifair.core.lbfgs import VECTORS, Floats, Functions, Minimiser
 from ifair.core.mapping import Packing, Parameters
 from ifair.core.objective import Objective
+from ifair.engines.engine import LocalEngine
 
 PATIENCE = 10
 """Iterations over which the loss must fall by a relative ``tol``; single steps of L-BFGS are too uneven to judge."""
@@ -361,18 +362,16 @@ class _Group:
     def _shrink(self) -> None:
         """Leave out searches that are over, once they are many."""
         needed = self.needed
-        size = ladder(max(len(needed), self.functions.fewest)) if self.functions.recorded else len(needed)
+        recorded = self.functions.engine.recorded
+        size = ladder(max(len(needed), self.functions.fewest)) if recorded else len(needed)
         if not needed or size > SHRINK_BELOW * len(self.searches):
             return
         # Where a recording is for more than are left, some that are over stand in.
         others = [row for row in range(len(self.searches)) if row not in set(needed)]
         rows, over = sorted(needed + others[: size - len(needed)]), others[size - len(needed) :]
         self.collect(over)
-        left, smaller, kept = (
-            [self.searches[row] for row in over],
-            copy(self.minimiser),
-            [self.searches[i] for i in rows],
-        )
+        left, kept = [self.searches[row] for row in over], [self.searches[row] for row in rows]
+        smaller = copy(self.minimiser)
         smaller.keep(rows)
         # At the same time: an interrupt in between would take the points of some searches for those of others.
         before, self.minimiser, self.searches = self.minimiser, smaller, kept
@@ -446,19 +445,13 @@ def _portions(fits: Sequence[_Fit], numbers: list[int], most: int) -> list[list[
 
 
 class OneObjective:
-    """An objective that is evaluated by itself, with its vectors in NumPy arrays."""
+    """An objective that is evaluated by itself, with its vectors here, wherever the records are."""
 
-    n_losses, recorded, fewest = 1, False, 1
+    n_losses, fewest, engine = 1, 1, LocalEngine(np.empty((0, 0)))
 
     def __init__(self, objective: Objective, packing: Packing) -> None:
         self.objective, self.packing = objective, packing
         self._best: list[Any] = []
-
-    def send(self, theta: Floats) -> Array:
-        return theta
-
-    def fetch(self, array: Array) -> Floats:
-        return np.asarray(array)
 
     def values_and_grads(self, theta: Array) -> tuple[Array, Array]:
         losses, gradient = self.objective.value_and_grad(self.packing.unpack(theta[0]))
@@ -467,14 +460,11 @@ class OneObjective:
             self._best = [*self._best[-1:], losses]
         return np.array([[losses.total]]), self.packing.pack_gradient(gradient, theta[0])[None]
 
-    def run(self, function: Callable[[Array], tuple[Array]], orders: Floats) -> Floats:
-        return np.asarray(function(orders)[0])
-
-    def forget(self, function: Callable[[Array], tuple[Array]]) -> None:
-        self.objective.forget()
-
     def keep(self, rows: list[int]) -> Self:
         return self
+
+    def forget(self, function: Any) -> None:
+        self.objective.forget()
 
     def name_losses(self, values: Floats) -> Any:
         return next((losses for losses in self._best if losses.total == values[0]), self._best[-1])

@@ -90,15 +90,12 @@ class TorchEngine(Engine):
         torch.set_float32_matmul_precision(self._precision_before)
 
     def run(self, function: Callable[[int], Result], n_tasks: int) -> Iterator[Result]:
-        """Results of ``function(0), ..., function(n_tasks - 1)``, in this order."""
         return map(function, range(n_tasks))
 
     def map(self, function: Callable[[torch.Tensor, slice], Result]) -> Iterator[Result]:
-        """Results of ``function(block, rows)`` for every block of records, in the order of the records."""
         return (function(self.X[rows].double(), rows) for rows in blocks(self.n_records, self.block_rows))
 
     def take(self, indices: NDArray[np.integer[Any]]) -> torch.Tensor:
-        """The records at these positions."""
         return self.X[tensor(indices).to(self.device)].double()
 
     def send(self, *arrays: NDArray[Any]) -> tuple[torch.Tensor, ...]:

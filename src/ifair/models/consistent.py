@@ -137,13 +137,13 @@ class ConsistentClassifier(ClassifierMixin, ConsistentModel):
         scores = self._score_newcomers(X)
         return np.column_stack([1.0 - scores, scores]) if scores.ndim == 1 else scores
 
-    @lazy_on_clusters(lambda model: (["score"] if len(model.classes_) == 2 else _class_names(model), float))
+    @lazy_on_clusters(lambda model: ("score" if len(model.classes_) == 2 else _class_names(model), float))
     def decision_function(self, X: Any) -> Floats:
         """Scores one person at a time; of two classes above 0 for the second; lazy of Dask and Spark."""
         scores = self._score_newcomers(X)
         return scores - 0.5 if scores.ndim == 1 and self._method == "predict_proba" else scores
 
-    @lazy_on_clusters(lambda model: (["prediction"], model.classes_.dtype))
+    @lazy_on_clusters(lambda model: ("prediction", model.classes_.dtype))
     def predict(self, X: Any) -> NDArray[Any]:
         """The class with the highest score, one person at a time; lazy of Dask and Spark."""
         if self._changes_nothing():
@@ -221,7 +221,7 @@ class ConsistentRegressor(RegressorMixin, ConsistentModel):
     (80,)
     """
 
-    @lazy_on_clusters(lambda _: (["prediction"], float))
+    @lazy_on_clusters(lambda _: ("prediction", float))
     def predict(self, X: Any) -> Floats:
         """Predictions one person at a time, shape (n_people,); lazy of Dask and Spark."""
         return self._score_newcomers(X)

@@ -166,12 +166,8 @@ def _conclude(
         if one is not None and one[0].stopped != "undefined"
     ]
     done, solutions = [task for _, task, _ in ended], [solution for _, _, (solution, _) in ended]
-    shares = mean_memberships_at(
-        [task.objective for task in done],
-        [task.packing for task in done],
-        [one.parameters for one in solutions],
-        done[0].sample_weight if done else None,
-    )
+    fits = [(task.objective, task.packing, one.parameters) for task, one in zip(done, solutions)]
+    shares = mean_memberships_at(fits, done[0].sample_weight if done else None)
     for (model, task, one), reported, share in zip(ended, report_losses(done, solutions), shares):
         model._conclude(table, task, *one, reported, share)
 

@@ -362,7 +362,7 @@ def check_defined(model: PrototypeModel, solution: Solution, restarts: list[floa
 def report_losses(tasks: Sequence[Task], solutions: Sequence[Solution]) -> list[Losses]:
     """The losses that fits report of their solutions: those that were minimised, where there are no others."""
     fits = [(task.reported, task.packing, one.parameters) for task, one in zip(tasks, solutions) if task.reported]
-    found = iter(losses_at(*zip(*fits)) if fits else ())
+    found = iter(losses_at(fits))
     return [next(found) if task.reported else one.losses for task, one in zip(tasks, solutions)]
 
 
