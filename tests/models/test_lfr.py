@@ -19,7 +19,7 @@ from ifair import LFR, Encoder
 from ifair.core.lfr_terms import GroupParity
 from ifair.data import load_credit, thirds
 from ifair.errors import IfairError
-from ifair.models import prototypes
+from ifair.models import fitting
 
 import oracles
 
@@ -237,7 +237,7 @@ def test_a_pipeline_routes_sensitive_features_to_it(people):
 )
 def test_a_bad_parameter_is_named_before_any_work(people, monkeypatch, options, message):
     X, y, group = people
-    monkeypatch.setattr(prototypes, "solve", None)
+    monkeypatch.setattr(fitting, "solve", None)
     with pytest.raises(ValueError, match=re.escape(message)):
         LFR(**{"n_prototypes": 3, **options}).fit(X, y, sensitive_features=group)
 

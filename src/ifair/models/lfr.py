@@ -26,7 +26,8 @@ from ifair.core.solve import Solution
 from ifair.engines.engine import Engine
 from ifair.errors import IfairError, warn_user
 from ifair.inputs.table import RowMap, Table
-from ifair.models.prototypes import PrototypeModel, Representer, Task
+from ifair.models.fitting import Task
+from ifair.models.prototypes import PrototypeModel, Representer
 from ifair.models.starts import draw_sample, first_parameters
 from ifair.models.validation import (
     check_labels,

@@ -1,22 +1,12 @@
 """Many fits of one table at once: a grid of weights and prototypes, with all restarts, as one batched problem."""
 
-from collections.abc import Hashable, Sequence
-from numbers import Integral
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils.validation import validate_data
-
-from ifair.core.batch import mean_memberships_at, most_at_once
-from ifair.core.objective import Objective
-from ifair.core.pairs import Landmarks
-from ifair.core.solve import solve
-from ifair.engines.engine import Engine
 from ifair.errors import IfairError
-from ifair.inputs.table import Table, open_table
+from ifair.models.fitting import fit_together
 from ifair.models.lfr import LFR
-from ifair.models.prototypes import FLOATS, PrototypeModel, Task, report_losses, tell_callback
+from ifair.models.prototypes import PrototypeModel
 
 Model = TypeVar("Model", bound=PrototypeModel)
 
@@ -79,7 +69,7 @@ def fit_many(
         beside |= {"y": y, "sensitive_features": sensitive_features}
     places = [(model.engine, model.n_jobs) for model in models]
     for place in dict.fromkeys(places):
-        _fit_there([model for model, other in zip(models, places) if other == place], X, beside)
+        fit_together([model for model, other in zip(models, places) if other == place], X, beside)
     return models
 
 
@@ -91,100 +81,3 @@ def _check_models(models: Sequence[Any], y: Any) -> None:
             raise IfairError("fit_many got the same model twice; sklearn.base.clone makes another like it")
         if isinstance(model, LFR) and y is None:
             raise IfairError("LFR needs labels: pass y to fit_many")
-
-
-def _fit_there(models: Sequence[PrototypeModel], X: Any, beside: dict[str, Any]) -> None:
-    """Fit models of one engine."""
-
-    def validate(table: Any) -> NDArray[np.floating[Any]]:
-        validated = validate_data(models[0], table, dtype=FLOATS, ensure_min_samples=2)
-        names = getattr(models[0], "feature_names_in_", None)
-        for model in models[1:]:
-            model.n_features_in_ = models[0].n_features_in_
-            if names is not None:
-                model.feature_names_in_ = names
-            elif hasattr(model, "feature_names_in_"):
-                del model.feature_names_in_
-        return validated
-
-    with open_table(X, models[0].engine, validate, n_jobs=models[0].n_jobs, beside=beside) as table:
-        known = [model._examine(table, X) for model in models]
-        with table.open_engine() as engine:
-            tasks = _tasks(models, engine, table, known)
-            found = solve([model._problem(task, tell_callback(model)) for model, task in zip(models, tasks)])
-            ended = [(model, task, one) for model, task, one in zip(models, tasks, found) if one is not None]
-            done, solutions = [task for _, task, _ in ended], [solution for _, _, (solution, _) in ended]
-            shares = mean_memberships_at(
-                [task.objective for task in done],
-                [task.packing for task in done],
-                [one.parameters for one in solutions],
-                done[0].sample_weight if done else None,
-            )
-            for (model, task, one), reported, share in zip(ended, report_losses(done, solutions), shares):
-                model._conclude(table, task, *one, reported, share)
-    if None in found:
-        raise KeyboardInterrupt
-
-
-def _tasks(models: Sequence[PrototypeModel], engine: Engine, table: Table, known: list[Any]) -> list[Task]:
-    """The tasks of the models; what only depends on their common parameters and seed is drawn once."""
-    tasks: list[Task] = []
-    drawn: dict[Hashable, Task] = {}
-    for model, about in zip(models, known):
-        same = _draws(model, about[0] if isinstance(about, tuple) else about)
-        if same is not None and same in drawn:
-            weights, reported = (model._weights(table.n_features, report) for report in (False, True))
-            task = drawn[same]
-            task = task._replace(
-                objective=_with_weights(task.objective, weights),
-                reported=task.reported and _with_weights(task.reported, reported),
-                rehearsed=task.rehearsed and _with_weights(task.rehearsed, weights),
-            )
-        else:
-            drawn[same] = task = model._task(engine, table, about)
-        tasks.append(_with_others(model, task) if most_at_once(task.objective, task.packing) > 1 else task)
-    return tasks
-
-
-def _with_weights(objective: Objective, weights: tuple[float | None, ...]) -> Objective:
-    return objective.with_weights(*(weight for weight in weights if weight is not None))
-
-
-def _draws(model: Any, protected: NDArray[np.bool_]) -> Hashable | None:
-    """What two models must share to have the same starts and landmarks; None where that cannot be told."""
-    told = isinstance(model.init, str) and isinstance(model.alpha_init, str) and not getattr(model, "warm_start", False)
-    if not told or not isinstance(model.random_state, Integral):
-        return None
-    own = {name: value for name, value in model.get_params(deep=False).items() if name not in MAY_DIFFER}
-    # iFair's loss of no weight is left out.
-    pairs = isinstance(model, LFR) or model.fairness_weight > 0
-    return type(model), tuple(own.items()), protected.tobytes(), pairs
-
-
-# Parameters that change neither starts nor landmarks; protected columns are looked at by themselves.
-MAY_DIFFER = (
-    "utility_weight",
-    "reconstruct_weight",
-    "target_weight",
-    "fairness_weight",
-    "protected",
-    "output",
-    "max_iter",
-    "tol",
-    "callback",
-    "verbose",
-    "n_jobs",
-)
-
-
-def _with_others(model: Any, task: Task) -> Task:
-    """The task such that it can be evaluated with others.
-
-    With a fairness loss also where it does not count, if nothing is drawn for it: a fit without would be evaluated
-    apart, which takes longer than to evaluate the loss in vain.
-    """
-    if isinstance(model, LFR) or task.reported is None:
-        return task
-    if any(isinstance(term, Landmarks) for _, term in task.reported.terms):
-        return task
-    return task._replace(objective=task.reported)
