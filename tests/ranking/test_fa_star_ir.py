@@ -179,7 +179,7 @@ def test_columns_of_frames_are_welcome(frame):
         ({"scores": [1, np.nan]}, "missing"),
         ({"scores": [1, 2, 3]}, "entries"),
         ({"sensitive_features": ["m", "f"]}, "no candidate is True"),
-        ({"sensitive_features": [None, "f"]}, "missing"),
+        ({"sensitive_features": [None, "f"]}, "no value for the record at index 0"),
         ({"query": [1]}, "entries"),
     ],
 )

@@ -1,6 +1,6 @@
 """What the measures accept: arrays, lists, Series and frames of any library, checked in one place."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from ifair.errors import IfairError, warn_user
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
+OUTCOME_KINDS = ("auto", "label", "score")
 
 
 def check_vector(values: Any, name: str, length: int | None = None) -> NDArray[Any]:
@@ -40,12 +41,6 @@ def check_weights(sample_weight: Any, length: int) -> Floats | None:
     if (weights < 0).any() or not weights.any():
         raise IfairError("sample_weight must not be negative, nor zero for everybody")
     return weights
-
-
-def check_outcome_kind(kind: str) -> None:
-    """Refuse what outcomes cannot be."""
-    if kind not in ("auto", "label", "score"):
-        raise IfairError(f'kind must be "auto", "label" or "score", got {kind!r}')
 
 
 def average(values: Floats, weights: Floats | None, chosen: NDArray[np.bool_] | None = None) -> float:
@@ -121,13 +116,18 @@ def find_groups(sensitive_features: Any, length: int | None = None, name: str = 
     lengths = {len(column) for column in columns}
     if len(lengths) != 1 or (length is not None and lengths != {length}):
         raise IfairError(f"{name} has {sorted(lengths)} entries where {length} are expected")
-    if any(column.isna().any() for column in columns):
-        raise IfairError(f"{name} has missing values; name them as a group or leave them out")
+    missing = np.any([column.isna().to_numpy() for column in columns], axis=0)
+    if missing.any():
+        raise IfairError(
+            f"{name} has no value for the record at index {missing.argmax()}; drop it or name a group for it"
+        )
     parts = [_group_column(column) for column in columns]
     if len(parts) == 1:
         return parts[0]
-    crossed = list(zip(*(np.array(part.labels, dtype=object)[part.codes] for part in parts)))
-    return _group_column(pd.Series(crossed, dtype=object))
+    codes = np.zeros(lengths.pop(), dtype=np.intp)
+    for part in parts:
+        _, first, codes = np.unique(codes * len(part) + part.codes, return_index=True, return_inverse=True)
+    return _sort_labels(codes, [tuple(part.labels[part.codes[row]] for part in parts) for row in first])
 
 
 def _list_columns(features: Any, name: str) -> list[pd.Series]:
@@ -151,17 +151,19 @@ def _list_columns(features: Any, name: str) -> list[pd.Series]:
 
 def _group_column(column: pd.Series) -> Groups:
     if isinstance(column.dtype, pd.CategoricalDtype):
-        labels: Sequence[Any] = list(column.cat.categories)
-        return Groups(np.asarray(column.cat.codes, dtype=np.intp), tuple(labels))
+        return Groups(np.asarray(column.cat.codes, dtype=np.intp), tuple(column.cat.categories))
     codes, uniques = pd.factorize(column)
-    plain = [value.item() if isinstance(value, np.generic) else value for value in uniques]
+    return _sort_labels(codes, [value.item() if isinstance(value, np.generic) else value for value in uniques])
+
+
+def _sort_labels(codes: Ints, labels: list[Any]) -> Groups:
     try:
-        order = sorted(range(len(plain)), key=lambda c: plain[c])
+        order = sorted(range(len(labels)), key=lambda c: labels[c])
     except TypeError:
-        order = sorted(range(len(plain)), key=lambda c: str(plain[c]))
-    position = np.empty(len(plain), dtype=np.intp)
-    position[order] = np.arange(len(plain))
-    return Groups(position[codes], tuple(plain[c] for c in order))
+        order = sorted(range(len(labels)), key=lambda c: str(labels[c]))
+    position = np.empty(len(labels), dtype=np.intp)
+    position[order] = np.arange(len(labels))
+    return Groups(position[codes], tuple(labels[c] for c in order))
 
 
 def warn_undefined(message: str) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import beta, binom
 
-from ifair.errors import IfairError, warn_user
+from ifair.errors import IfairError, check_choice, warn_user
 from ifair.metrics.arguments import Floats, check_matrix, check_vector
 from ifair.similarity import Similarity
 from ifair.similarity.peers import Points
@@ -175,6 +175,7 @@ def certify(
 
 def sample_pairs(n_records: int, n_pairs: int | None, about: str, rng: np.random.Generator) -> tuple[Any, Any]:
     """Two int arrays of shape (n_pairs,): disjoint pairs for "population", independent ones for "records"."""
+    check_choice("about", about, ("population", "records"))
     if n_records < 2:
         raise IfairError("a pair needs two records")
     if about == "population":
@@ -183,8 +184,6 @@ def sample_pairs(n_records: int, n_pairs: int | None, about: str, rng: np.random
             raise IfairError(f"{n_records} records make at most {n_records // 2} disjoint pairs, not {count}")
         order = rng.permutation(n_records)
         return order[:count], order[count : 2 * count]
-    if about != "records":
-        raise IfairError(f'about must be "population" or "records", got {about!r}')
     count = 10_000 if n_pairs is None else n_pairs
     left = rng.integers(n_records, size=count)
     right = rng.integers(n_records - 1, size=count)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ifair.errors import IfairError
+from ifair.errors import IfairError, check_choice
 from ifair.metrics.arguments import Floats, Groups, Ints, find_groups
 from ifair.metrics.certificate import Distance, minkowski
 from ifair.similarity import Similarity
@@ -183,14 +183,13 @@ def each_alternative(protected: pd.DataFrame, most: int = 50) -> Iterator[tuple[
 
 def _choose_donors(own: Groups, alternatives: str, most: int, rng: np.random.Generator) -> list[Ints]:
     """For each round, the row from which each person gets the protected attributes."""
+    check_choice("alternatives", alternatives, ("each", "permute"))
     n = len(own.codes)
     if alternatives == "each":
         sizes = np.bincount(own.codes, minlength=len(own))
         kept = np.sort(np.argsort(-sizes, kind="stable")[: max(most, 2)])
         firsts = [int(np.argmax(own.codes == code)) for code in kept]
         return [np.full(n, first) for first in firsts]
-    if alternatives != "permute":
-        raise IfairError(f'alternatives must be "each" or "permute", got {alternatives!r}')
     donor = np.empty(n, dtype=np.intp)
     for code in range(len(own)):
         members = own.members(code)

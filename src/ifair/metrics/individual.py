@@ -7,14 +7,14 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ifair.errors import IfairError
+from ifair.errors import IfairError, check_choice
 from ifair.inputs.table import is_collection
 from ifair.metrics.arguments import (
+    OUTCOME_KINDS,
     Floats,
     Ints,
     average,
     average_defined,
-    check_outcome_kind,
     check_weights,
     split_by_query,
 )
@@ -155,7 +155,7 @@ def measure_outcome_distances(
 
 def resolve_outcome_kind(outcomes: NDArray[Any], kind: str) -> str:
     """Resolve "auto"."""
-    check_outcome_kind(kind)
+    check_choice("kind", kind, OUTCOME_KINDS)
     if kind != "auto":
         return kind
     if np.issubdtype(outcomes.dtype, np.floating):

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ifair.errors import IfairError
+from ifair.errors import IfairError, check_choice
 from ifair.graph import Smoothing, select
-from ifair.models.validation import check_choice
 from ifair.similarity import Similarity
 from ifair.similarity.peers import Peers
 

@@ -16,11 +16,11 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from ifair.encode.table_forms import FEW, detect_form, to_pandas
-from ifair.errors import IfairError, warn_user
+from ifair.errors import IfairError, check_choice, warn_user
 from ifair.graph import Smoothing, minimum_cut, neighbour_graph, newcomer_scores, select, smooth_with_certificate
 from ifair.inputs.partitions import refuse_cluster
 from ifair.models.batch_decisions import BatchDecisions, check_groups, select_by_group
-from ifair.models.validation import check_choice, check_positive_integer, protected_columns
+from ifair.models.validation import check_positive_integer, protected_columns
 from ifair.similarity import Similarity
 from ifair.similarity.peers import Peers, Points
 

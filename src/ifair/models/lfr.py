@@ -26,6 +26,7 @@ from ifair.core.solve import Solution
 from ifair.engines.engine import Engine
 from ifair.errors import IfairError, warn_user
 from ifair.inputs.table import RowMap, Table
+from ifair.metrics.arguments import Groups, find_groups
 from ifair.models.fitting import Task
 from ifair.models.prototypes import PrototypeModel, Representer
 from ifair.models.starts import draw_sample, first_parameters
@@ -34,7 +35,6 @@ from ifair.models.validation import (
     check_lfr_parameters,
     check_table,
     encode_classes,
-    number_groups,
     protected_columns,
     record_weights,
     refuse_weightless,
@@ -338,18 +338,18 @@ class LFR(ClassifierMixin, PrototypeModel):
 
     def _name_groups(self, telling: Any, n_records: int) -> NDArray[np.intp]:
         """Keep the names of the groups that ``telling`` tells apart, and say which of them every record is of."""
-        groups = np.zeros(n_records, dtype=np.intp)
-        self.group_labels_: list[Any] = []
+        # As arrays: groups that nobody is of are no groups.
+        found = Groups(np.zeros(n_records, dtype=np.intp), ())
         if telling is not None:
-            self.group_labels_, groups = number_groups(telling, n_records)
-        labels = self.group_labels_
+            found = find_groups(np.asarray(telling), n_records)
+        self.group_labels_ = labels = list(found.labels)
         if len(labels) < 2 and self.fairness_weight > 0:
             known = f"all records are of the group {labels[0]!r}" if labels else "no protected groups are known"
             warn_user(
                 f"LFR: {known}, so that there is no parity to reach and the fairness loss is left out; pass "
                 "sensitive_features to fit, or name protected columns."
             )
-        return groups
+        return found.codes
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Chance of either class, shape (n_samples, 2): memberships times the chances at the prototypes."""

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from ifair.core.arrays import is_number
 from ifair.engines.engine import check_engine
-from ifair.errors import IfairError, nearest_name, wrong_choice
+from ifair.errors import IfairError, check_choice, nearest_name
 from ifair.inputs.table import Table
 from ifair.metrics.arguments import check_weights
 
@@ -150,11 +150,6 @@ def check_not_negative(name: str, value: Any) -> None:
         raise IfairError(f"{name} must be a finite number of at least 0, got {value!r}")
 
 
-def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise wrong_choice(name, value, choices)
-
-
 def check_shape(name: str, value: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """``value`` as finite doubles of the given shape."""
     array = np.asarray(value, dtype=np.float64)
@@ -198,26 +193,6 @@ def refuse_weightless(numbers: NDArray[Any], names: Sequence[Any], weights: NDAr
     for name, weight in zip(names, np.bincount(numbers.astype(np.intp), weights, minlength=len(names))):
         if weight == 0.0:
             raise IfairError(f"sample_weight is 0 for all records of the {what} {name}; drop them")
-
-
-def number_groups(sensitive_features: ArrayLike, n_records: int) -> tuple[list[Any], NDArray[np.intp]]:
-    """Name the groups, and number every record's."""
-    columns = np.asarray(sensitive_features)
-    columns = columns.reshape(len(columns), -1).T if columns.ndim > 1 else columns[None, :]
-    check_consistent_length(columns[0], np.empty(n_records))
-    combined = np.zeros(n_records, dtype=np.intp)
-    for column in columns:
-        missing = np.flatnonzero(pd.isna(column))
-        if len(missing):
-            raise IfairError(
-                f"sensitive_features has no value for the record at index {missing[0]}; drop it or name a group for it"
-            )
-        numbers, values = pd.factorize(column, sort=True)
-        if len(columns) == 1:
-            return list(values), numbers
-        combined = combined * len(values) + numbers
-    _, first, groups = np.unique(combined, return_index=True, return_inverse=True)
-    return [tuple(columns[:, i]) for i in first], groups
 
 
 # ---- protected columns ----
