@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from ifair.core.arrays import is_number
+from ifair.encode import columns_of
 from ifair.engines.engine import check_engine
 from ifair.errors import IfairError, check_choice, nearest_name
 from ifair.inputs.table import Table
@@ -198,25 +199,17 @@ def refuse_weightless(numbers: NDArray[Any], names: Sequence[Any], weights: NDAr
 # ---- protected columns ----
 
 
-def protected_columns(estimator: Any, table: Any) -> NDArray[np.bool_]:
-    """What an estimator's parameter `protected` means for the table whose columns it has just validated."""
-    names = getattr(estimator, "feature_names_in_", None)
-    return protected_mask(estimator.protected, table, estimator.n_features_in_, None if names is None else list(names))
+def protected_columns(estimator: Any, X: Any) -> NDArray[np.bool_]:
+    """What an estimator's parameter `protected` means for the table whose columns it has just validated.
 
+    Names also match the columns that :class:`ifair.Encoder` made of an attribute: ``"race"`` means every ``race=...``.
+    A callable gets ``X`` as the user passed it and returns any of the other forms.
 
-def protected_mask(protected: Any, X: Any, n_features: int, names: Sequence[str] | None) -> NDArray[np.bool_]:
-    """A boolean mask over the columns of ``X``.
-
-    Parameters
-    ----------
-    protected : None, str, int, sequence of str, sequence of int, boolean mask, or callable
-        Names also match the columns that :class:`ifair.Encoder` made of an attribute: ``"race"`` means every
-        ``race=...``. A callable gets ``X`` as the user passed it and returns any of the other forms.
-    X : frame or array
-        Only handed to a callable.
-    n_features : int
-    names : sequence of str, or None where the table has none
+    Returns
+    -------
+    ndarray of bool, shape (n_features,)
     """
+    protected, n_features = estimator.protected, estimator.n_features_in_
     if callable(protected):
         protected = protected(X)
         if callable(protected):
@@ -236,7 +229,7 @@ def protected_mask(protected: Any, X: Any, n_features: int, names: Sequence[str]
         return items.astype(bool)
     as_list = list(protected)
     if all(isinstance(item, str) for item in as_list):
-        columns = _columns_of_names(as_list, names)
+        columns = _columns_of_names(as_list, getattr(estimator, "feature_names_in_", None))
     elif items.dtype.kind in "iu":
         columns = _columns_of_indices(as_list, n_features)
     else:
@@ -255,8 +248,7 @@ def _columns_of_names(wanted: list[str], names: Sequence[str] | None) -> list[in
     _refuse_duplicates(wanted)
     columns: list[int] = []
     for name in wanted:
-        # The column of this name, and what the encoder made of an attribute: race=Black, race=White, race=missing.
-        found = [i for i, column in enumerate(names) if f"{column}=".startswith(f"{name}=")]
+        found = columns_of(name, names)
         if not found:
             attributes = list(dict.fromkeys([*names, *(n.partition("=")[0] for n in names)]))
             close = nearest_name(name, attributes, cutoff=0.5)
