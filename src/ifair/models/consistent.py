@@ -8,10 +8,9 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import KFold, StratifiedKFold
-from sklearn.utils import assert_all_finite
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from ifair.encode.table_forms import to_pandas
 from ifair.errors import IfairError
@@ -176,8 +175,7 @@ class ConsistentClassifier(ClassifierMixin, ConsistentModel):
         return "predict_proba" if hasattr(self._find_inner(), "predict_proba") else "decision_function"
 
     def _check_target(self, y: Any) -> NDArray[Any]:
-        target = column_or_1d(y, warn=True)
-        assert_all_finite(target, input_name="y")
+        target = super()._check_target(y)
         check_classification_targets(target)
         if len(np.unique(target)) < 2 and not self._prefit:
             raise IfairError(f"decisions need people of two classes, but y holds only one class: {target[0]!r}")
@@ -232,11 +230,6 @@ class ConsistentRegressor(RegressorMixin, ConsistentModel):
     @property
     def _method(self) -> str:
         return "predict"
-
-    def _check_target(self, y: Any) -> NDArray[Any]:
-        target = column_or_1d(y, warn=True)
-        assert_all_finite(target, input_name="y")
-        return target
 
     def _fold_kind(self, target: NDArray[Any]) -> tuple[Any, int]:
         return KFold, len(target)
