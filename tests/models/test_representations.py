@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
+from ifair.models.masking import Masked
 from ifair.models.representations import REPRESENTATIONS, representation
 
 
@@ -22,9 +23,7 @@ def table(rng):
 
 @quietly
 @pytest.mark.parametrize("name", REPRESENTATIONS)
-def test_every_representation_feeds_a_classifier_and_those_that_are_blind_do_not_move_with_protected_columns(
-    table, name
-):
+def test_every_representation_feeds_a_classifier_and_the_blind_do_not_move_with_protected_columns(table, name):
     X, y = table
     steps = representation(name, protected=["sex"], k=3, random_state=0)
     for step in steps.named_steps.values():
@@ -39,11 +38,13 @@ def test_every_representation_feeds_a_classifier_and_those_that_are_blind_do_not
     assert moved == (name not in ("masked", "svd-masked", "ifair-frozen", "ifair-plus"))
 
 
-def test_masked_svd_is_svd_of_the_masked_table_and_a_misspelt_name_is_corrected(table):
+def test_masked_svd_is_svd_of_the_masked_table_of_which_something_must_be_left(table):
     X, _ = table
     masked = representation("svd-masked", protected=["sex"], k=2, random_state=0).fit_transform(X)
     plain = representation("svd", k=2, random_state=0).fit_transform(X[["a", "b", "c", "d"]])
     np.testing.assert_allclose(masked, plain)
+    assert list(Masked(["sex"]).fit(X).get_feature_names_out()) == ["a", "b", "c", "d"]
+    must_raise(ValueError, "nothing is left", Masked(list(X.columns)).fit, X)
     must_raise(ValueError, "did you mean 'svd-masked'", representation, "svd_masked")
 
 
