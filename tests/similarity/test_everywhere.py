@@ -40,6 +40,7 @@ TAKES = {
     "people view": lambda s: str(describe_people(audited_part(s), np.arange(120))),
     "consistent classifier": lambda s: smoothed(ConsistentClassifier, LABELS, s).predict_proba(PEOPLE).tolist(),
     "batch of decisions": lambda s: smoothed(ConsistentClassifier, LABELS, s).decide(PEOPLE, n=40).scores.tolist(),
+    "its peers": lambda s: smoothed(ConsistentClassifier, LABELS, s).decide(PEOPLE, n=40).peers.indices.tolist(),
     "consistent regressor": lambda s: smoothed(ConsistentRegressor, SCORES, s).predict(PEOPLE).tolist(),
 }
 
@@ -49,12 +50,6 @@ def test_what_learns_takes_a_similarity(take):
     one, other = (make_similarity(name) for name in ("tests", "years"))
     assert take(one) != take(other)
     assert take(one) == take(one)
-
-
-def test_a_batch_is_decided_by_the_similarity_of_the_model():
-    model = smoothed(ConsistentClassifier, LABELS, make_similarity("tests"))
-    expected = make_similarity("tests").fit(PEOPLE).neighbours(PEOPLE)
-    np.testing.assert_array_equal(model.decide(PEOPLE, n=40).peers.indices, expected.indices)
 
 
 @pytest.mark.parametrize("verb", ["fit", "tune", "audit", "report"])
