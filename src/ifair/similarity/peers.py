@@ -129,8 +129,8 @@ class Points:
             squared += self.squares.sum(axis=1)[:, None]
             squared += others.squares.sum(axis=1)
         else:
-            # |x|^2 + |y|^2 over the attributes that both have, and the gaps of the others: what one lacks costs the same
-            # to everybody, and of what one has, what others lack. Nothing is subtracted, however large a gap.
+            # |x|^2 + |y|^2 over the attributes that both have, and the gaps of the others: all that one lacks, and
+            # of what one has that which the other lacks. Nothing is subtracted, however large a gap.
             there = np.hstack([others.present, others.squares + self.gaps * (1.0 - others.present)])
             squared += np.hstack([self.squares, self.present]) @ there.T
             squared += ((1.0 - self.present) @ self.gaps)[:, None]
