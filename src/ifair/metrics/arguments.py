@@ -186,3 +186,11 @@ def split_by_query(query: Any, length: int) -> list[tuple[Any, Ints]]:
     order = np.argsort(found.codes, kind="stable")
     rows = np.split(order, np.cumsum(np.bincount(found.codes, minlength=len(found)))[:-1])
     return sorted(((label, r) for label, r in zip(found.labels, rows) if len(r)), key=lambda item: int(item[1][0]))
+
+
+def average_queries(values: Floats, *, query: Any, weights: Floats | None = None) -> float:
+    """Mean over queries of the mean over their candidates, without NaN; without queries the mean."""
+    return average_defined(
+        average(values[rows], None if weights is None else weights[rows], ~np.isnan(values[rows]))
+        for _, rows in split_by_query(query, len(values))
+    )

@@ -11,8 +11,8 @@ from scipy import stats
 from sklearn.exceptions import UndefinedMetricWarning
 
 from ifair.errors import IfairError
-from ifair.metrics.arguments import Floats, find_groups, split_by_query
-from ifair.metrics.individual import ConsistencyOptions, average_queries, compare_with_neighbours
+from ifair.metrics.arguments import Floats, average_queries, find_groups, split_by_query
+from ifair.metrics.individual import ConsistencyOptions, compare_with_neighbours
 from ifair.metrics.neighbours import average_neighbours
 
 WEIGHTS_AT_ONCE = 2_000_000
