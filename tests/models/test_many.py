@@ -69,7 +69,9 @@ def test_on_the_processor_every_model_ends_bit_by_bit_as_alone_and_goes_on_from_
     alone = [clone(model).fit(table) for model in models]
     assert_alike(models, alone, 0.0)
     assert form != "frame" or all(list(model.feature_names_in_) == list("abcde") for model in models)
+    before = [model.loss_ for model in models]
     assert_alike(fit_many(models, table), [model.fit(table) for model in alone], 0.0)
+    assert all(model.loss_ < loss for model, loss in zip(models, before))
     assert all(len(model.restarts_) == 1 for model in models)
 
 

@@ -196,9 +196,8 @@ def test_models_that_find_the_last_digit_keep_the_bound(rng, X, kind, learner):
 # ---- many prototypes ----
 
 
-def test_a_k_means_start_is_nearer_to_the_records_than_the_records_it_begins_with(X):
-    nothing = np.zeros(4, dtype=bool)
-    errors = {}
+def test_a_k_means_start_is_nearer_to_the_records_than_those_it_begins_with_and_shows_means_where_it_does_not_look(X):
+    nothing, frozen, errors = np.zeros(4, dtype=bool), np.array([False, False, False, True]), {}
     for init in ("k-means++", "k-means"):
         start = first_parameters(X, 10, init, [1.0] * 4, nothing, nothing, np.random.RandomState(0))
         D = ((X[:, None] - start.prototypes[None]) ** 2).sum(axis=2)
@@ -206,16 +205,12 @@ def test_a_k_means_start_is_nearer_to_the_records_than_the_records_it_begins_wit
     assert errors["k-means"] < 0.9 * errors["k-means++"]
     means = [X[D.argmin(axis=1) == k].mean(axis=0) for k in range(10)]
     np.testing.assert_allclose(start.prototypes, means, atol=1e-9)
-
-
-def test_a_k_means_start_shows_means_in_columns_that_it_does_not_look_at(X):
-    frozen = np.array([False, False, False, True])
     start = first_parameters(X, 5, "k-means", "masked", frozen, frozen, np.random.RandomState(0))
     assert start.alpha[3] == 0
     assert ((start.prototypes[:, 3] > 0) & (start.prototypes[:, 3] < 1)).any()
     # Of few different records it has all of them as prototypes.
-    few, nothing = np.repeat([[0.0, 1.0], [2.0, 3.0]], 10, axis=0), np.zeros(2, dtype=bool)
-    start = first_parameters(few, 5, "k-means", "random", nothing, nothing, np.random.RandomState(0))
+    few = np.repeat([[0.0, 1.0], [2.0, 3.0]], 10, axis=0)
+    start = first_parameters(few, 5, "k-means", "random", nothing[:2], nothing[:2], np.random.RandomState(0))
     assert {tuple(v) for v in start.prototypes} == {(0.0, 1.0), (2.0, 3.0)}
 
 
