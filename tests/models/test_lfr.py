@@ -13,7 +13,7 @@ from refusals import must_raise
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 
 from ifair import LFR, Encoder
 from ifair.core.lfr_terms import GroupParity
@@ -195,8 +195,7 @@ def test_a_pipeline_routes_sensitive_features_to_it(people):
     alone = LFR(3, **FAST).fit(X, y, sensitive_features=group)
     with sklearn.config_context(enable_metadata_routing=True):
         lfr = LFR(3, **FAST).set_fit_request(sensitive_features=True)
-        pipeline = Pipeline([("lfr", lfr), ("classifier", LogisticRegression())])
-        pipeline.fit(X, y, sensitive_features=group)
+        pipeline = make_pipeline(lfr, LogisticRegression()).fit(X, y, sensitive_features=group)
         assert np.array_equal(pipeline["lfr"].prototypes_, alone.prototypes_)
         as_classifier = make_pipeline(clone(lfr)).fit(X, y, sensitive_features=group)
         np.testing.assert_array_equal(as_classifier.predict(X), alone.predict(X))

@@ -31,7 +31,6 @@ from ifair.models.fitting import Task
 from ifair.models.prototypes import PrototypeModel, Representer
 from ifair.models.starts import draw_sample, first_parameters
 from ifair.models.validation import (
-    check_labels,
     check_lfr_parameters,
     check_table,
     encode_classes,
@@ -233,18 +232,19 @@ class LFR(ClassifierMixin, PrototypeModel):
         check_lfr_parameters(self)
 
     def _examine(self, table: Table, X: Any) -> tuple[NDArray[np.bool_], NDArray[Any], NDArray[Any]]:
-        self.classes_, labels = table.find_once(
-            "classes", lambda: encode_classes(check_labels(table.labels("y"), table.n_records))
-        )
+        self.classes_, labels = table.find_once("classes", lambda: encode_classes(table.labels("y"), table.n_records))
         weights = record_weights(table)
         if weights is not None:
             refuse_weightless(labels, self.classes_.tolist(), weights, "class")
         check_table(self, table)
         protected = protected_columns(self, X)
-        telling = None
-        if self.attribute_weights == "per group":
-            self._check_told(protected, table.beside["sensitive_features"])
-        if table.beside["sensitive_features"] is not None:
+        told, telling = table.beside["sensitive_features"] is not None, None
+        if self.attribute_weights == "per group" and (told or not protected.any()):
+            raise IfairError(
+                "attribute_weights='per group' needs groups that the columns themselves tell apart: name them with "
+                "protected, and pass no sensitive_features"
+            )
+        if told:
             telling = table.labels("sensitive_features")
         elif protected.any():
             telling = table.load_columns(protected)
@@ -298,13 +298,6 @@ class LFR(ClassifierMixin, PrototypeModel):
         lengths = {"log_odds": self.n_prototypes, **{name: len(array) for name, array in logs.items()}}
         packing = Packing(self.n_prototypes, n_features, free, lengths)
         return Task(objective, starts, packing, protected, reported, sample_weight=sent)
-
-    def _check_told(self, protected: NDArray[np.bool_], sensitive_features: Any) -> None:
-        if sensitive_features is not None or not protected.any():
-            raise IfairError(
-                "attribute_weights='per group' needs groups that the columns themselves tell apart: name them with "
-                "protected, and pass no sensitive_features"
-            )
 
     def _group_values(self) -> NDArray[np.float64]:
         """What every group holds in the protected columns, shape (G, P)."""

@@ -161,11 +161,11 @@ def check_shape(name: str, value: Any, shape: tuple[int, ...]) -> NDArray[np.flo
     return array
 
 
-# ---- labels and groups ----
+# ---- labels ----
 
 
-def check_labels(y: Any, n_records: int) -> Any:
-    """Labels of records, checked as scikit-learn checks them."""
+def encode_classes(y: Any, n_records: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """The two classes of labels, checked as scikit-learn checks them, and the labels as 0.0 and 1.0."""
     if y is None:
         raise IfairError("This LFR estimator requires y to be passed, but the target y is None.")
     y = column_or_1d(y, warn=True)
@@ -174,14 +174,9 @@ def check_labels(y: Any, n_records: int) -> Any:
         raise IfairError(f"Input y contains NaN: the record at index {missing[0]} has no label; drop it")
     assert_all_finite(y, input_name="y")
     check_consistent_length(y, np.empty(n_records))
-    return y
-
-
-def encode_classes(y: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """The two classes, and labels as 0.0 and 1.0."""
     check_classification_targets(y)
     kind = type_of_target(y, input_name="y", raise_unknown=True)
-    classes, numbers = np.unique(column_or_1d(y), return_inverse=True)
+    classes, numbers = np.unique(y, return_inverse=True)
     if kind != "binary":
         raise IfairError(f"Only binary classification is supported. The type of the target is {kind}.")
     if len(classes) < 2:
