@@ -40,9 +40,7 @@ def scores(people, rng):
 # The graph
 
 
-def test_the_graph_is_that_of_the_nearest_neighbours_also_of_another_search_and_its_penalty_is_what_yNN_lacks(
-    people, graph, rng
-):
+def test_the_graph_is_that_of_the_nearest_neighbours_and_its_penalty_is_what_yNN_lacks(people, graph, rng):
     found = nearest_neighbours(people, 10)
     A = np.zeros((400, 400))
     np.put_along_axis(A, found, 1.0, axis=1)
@@ -117,7 +115,7 @@ def test_an_index_finds_what_the_graph_is_made_of(people):
 
 
 @pytest.mark.parametrize("penalty", ["absolute", "squared"])
-def test_no_strength_changes_nothing_infinite_strength_leaves_the_mean_of_components_and_the_isolated_their_scores(
+def test_no_strength_changes_nothing_and_infinite_strength_leaves_the_mean_of_components(
     penalty,
 ):
     W = neighbour_graph([[0.0], [1.0], [1.5], [20.0], [21.0], [90.0]], n_neighbors=1, reach=5.0)

@@ -1,4 +1,4 @@
-"""Consistent decisions around any model: against the inner model, brute force, and the minimum cut."""
+"""Consistent decisions around any model: against the inner model and the functions of `ifair.graph`."""
 
 import pickle
 
@@ -8,7 +8,6 @@ import pytest
 import sklearn
 from quiet import quietly
 from refusals import must_raise
-from scipy.optimize import minimize_scalar
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.datasets import load_iris
@@ -23,7 +22,7 @@ from sklearn.svm import LinearSVC
 import ifair
 from ifair import ConsistentClassifier, ConsistentRegressor, Encoder, Similarity
 from ifair.errors import IfairError
-from ifair.graph import minimum_cut
+from ifair.graph import minimum_cut, newcomer_scores
 
 from samples import applicants
 
@@ -249,22 +248,17 @@ def test_with_parity_no_exchange_within_a_group_is_better(model, people):
 
 
 @pytest.mark.parametrize("penalty", ["absolute", "squared"])
-def test_a_newcomers_score_minimises_the_rule_by_brute_force(people, hired, penalty):
+def test_a_newcomers_score_follows_from_the_nearest_of_the_reference(people, hired, penalty):
     model = ConsistentClassifier(pipeline(), strength=0.2, protected=ROLES, penalty=penalty, random_state=0)
     model.fit(people[:150], hired[:150])
     new = people[150:170]
     plain = model.estimator_.predict_proba(new.drop(columns=ROLES))[:, 1]
     near = model.similarity_.neighbours(new.drop(columns=ROLES), people[:150].drop(columns=ROLES)).indices
+    assert (near < 0).any()
+    around = model.reference_scores_[near]
+    expected = newcomer_scores(plain, around, 0.2, weights=near >= 0, n_neighbors=10, penalty=penalty)
     found = model.predict_proba(new)[:, 1]
-    for p, row, s in zip(plain, near, found):
-        around = model.reference_scores_[row[row >= 0]]
-        power = 1 if penalty == "absolute" else 2
-
-        def rule(x, p=p, around=around, power=power):
-            return 0.5 * (x - p) ** 2 + 2 * 0.2 / 10 * (np.abs(x - around) ** power).sum()
-
-        best = minimize_scalar(rule, bounds=(0, 1), method="bounded", options={"xatol": 1e-10})
-        assert rule(s) <= best.fun + 1e-12
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
     one_by_one = [model.predict_proba(new[i : i + 1])[0, 1] for i in range(len(new))]
     np.testing.assert_allclose(one_by_one, found, rtol=1e-12)
 
@@ -414,7 +408,9 @@ def test_another_similarity_is_used_without_what_is_protected(people, hired):
     alike = Similarity(protected=["sex"], weights={"experience": 3.0, "height": 0.0}, n_neighbors=50)
     model = ConsistentClassifier(pipeline(), protected=ROLES, similarity=alike, n_neighbors=4, cv=2).fit(people, hired)
     assert model.similarity_.attributes_ == ["experience", "job", "owns home"]
-    assert model.decide(people, n=5).peers.indices.shape == (200, 4)
+    unprotected = people.drop(columns=ROLES)
+    expected = clone(alike).set_params(protected=[], n_neighbors=4).fit(unprotected).neighbours(unprotected)
+    np.testing.assert_array_equal(model.decide(people, n=5).peers.indices, expected.indices)
     assert alike.n_neighbors == 50
 
 

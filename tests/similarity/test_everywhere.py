@@ -40,7 +40,6 @@ TAKES = {
     "people view": lambda s: str(describe_people(audited_part(s), np.arange(120))),
     "consistent classifier": lambda s: smoothed(ConsistentClassifier, LABELS, s).predict_proba(PEOPLE).tolist(),
     "batch of decisions": lambda s: smoothed(ConsistentClassifier, LABELS, s).decide(PEOPLE, n=40).scores.tolist(),
-    "its peers": lambda s: smoothed(ConsistentClassifier, LABELS, s).decide(PEOPLE, n=40).peers.indices.tolist(),
     "consistent regressor": lambda s: smoothed(ConsistentRegressor, SCORES, s).predict(PEOPLE).tolist(),
 }
 

@@ -1,6 +1,5 @@
 """Consistent decisions: any classifier or regressor, with scores that differ little between people who are alike."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,10 +17,6 @@ from ifair.inputs.partitions import lazy_on_clusters
 from ifair.models.consistent_model import ConsistentModel
 
 Floats = NDArray[np.float64]
-
-
-def _inner_has(method: str) -> Callable[[Any], bool]:
-    return lambda model: hasattr(model._find_inner(), method)
 
 
 def _class_names(model: Any) -> list[str]:
@@ -127,7 +122,7 @@ class ConsistentClassifier(ClassifierMixin, ConsistentModel):
       person 24, selected, score 0.822: 2 apart in tests (96, 94), 1 apart in experience (6, 7)
     """
 
-    @available_if(_inner_has("predict_proba"))
+    @available_if(lambda model: hasattr(model._find_inner(), "predict_proba"))
     @lazy_on_clusters(lambda model: (_class_names(model), float))
     def predict_proba(self, X: Any) -> Floats:
         """Probability of every class, one person at a time, shape (n_people, n_classes); lazy of Dask and Spark."""

@@ -49,7 +49,9 @@ def _check_common(estimator: Any, weights: tuple[str, ...]) -> None:
     for name in ("n_prototypes", "n_restarts", "max_iter"):
         check_positive_integer(name, getattr(estimator, name))
     for name in (*weights, "tol"):
-        check_not_negative(name, getattr(estimator, name))
+        value = getattr(estimator, name)
+        if not is_number(value) or not 0 <= value < np.inf:
+            raise IfairError(f"{name} must be a finite number of at least 0, got {value!r}")
     if all(getattr(estimator, name) == 0 for name in weights):
         both = "both" if len(weights) == 2 else "all"
         raise IfairError(f"{', '.join(weights[:-1])} and {weights[-1]} are {both} 0: there is nothing to learn")
@@ -144,11 +146,6 @@ def check_pairs(estimator: Any, table: Table) -> None:
 def check_positive_integer(name: str, value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
         raise IfairError(f"{name} must be an integer of at least 1, got {value!r}")
-
-
-def check_not_negative(name: str, value: Any) -> None:
-    if not is_number(value) or not 0 <= value < np.inf:
-        raise IfairError(f"{name} must be a finite number of at least 0, got {value!r}")
 
 
 def check_shape(name: str, value: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
@@ -247,7 +244,8 @@ def _columns_of_names(wanted: list[str], names: Sequence[str] | None) -> list[in
         if not found:
             attributes = list(dict.fromkeys([*names, *(n.partition("=")[0] for n in names)]))
             close = nearest_name(name, attributes, cutoff=0.5)
-            hint = f"; did you mean {close!r}?" if close else f"; the columns are {_list_names(names)}"
+            shown = ", ".join(map(repr, names[:8])) + (f", ... ({len(names)} in all)" if len(names) > 8 else "")
+            hint = f"; did you mean {close!r}?" if close else f"; the columns are {shown}"
             raise IfairError(f"protected column {name!r} is not in the table{hint}")
         columns += found
     return columns
@@ -266,8 +264,3 @@ def _refuse_duplicates(wanted: Sequence[Any]) -> None:
     repeated = sorted({item for item in wanted if wanted.count(item) > 1})
     if repeated:
         raise IfairError(f"protected names {repeated} more than once; list every column once")
-
-
-def _list_names(names: Sequence[str], most: int = 8) -> str:
-    shown = ", ".join(repr(name) for name in names[:most])
-    return shown if len(names) <= most else f"{shown}, ... ({len(names)} in all)"
