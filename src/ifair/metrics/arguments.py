@@ -1,7 +1,8 @@
-"""What the measures accept: arrays, lists, Series and frames of any library, checked in one place."""
+"""What the measures accept: arrays, lists, Series and frames of any library, checked in one place; and give as data."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,23 @@ from ifair.errors import IfairError, warn_user
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 OUTCOME_KINDS = ("auto", "label", "score")
+
+
+class Result:
+    """A dataclass that can be had as plain data."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every field as plain data, but for long arrays, which results are not compared by."""
+        values: Any = self
+        return {field.name: _to_plain(getattr(self, field.name)) for field in fields(values) if field.compare}
+
+
+def _to_plain(value: Any) -> Any:
+    if isinstance(value, Result):
+        return value.to_dict()
+    return value.tolist() if isinstance(value, np.ndarray) else list(value) if isinstance(value, tuple) else copy(value)
 
 
 def check_vector(values: Any, name: str, length: int | None = None) -> NDArray[Any]:

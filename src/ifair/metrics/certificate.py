@@ -7,8 +7,7 @@ these, pairs are therefore disjoint, and of records that phi was not fitted on, 
 """
 
 from collections.abc import Callable
-from copy import copy
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import beta, binom
 
 from ifair.errors import IfairError, check_choice, warn_user
-from ifair.metrics.arguments import Floats, check_matrix, check_vector
+from ifair.metrics.arguments import Floats, Result, check_matrix, check_vector
 from ifair.similarity import Similarity
 from ifair.similarity.peers import Points
 
@@ -41,7 +40,7 @@ def minkowski(weights: ArrayLike | None = None, p: float = 2.0) -> Distance:
 
 
 @dataclass(frozen=True, slots=True)
-class Certificate:
+class Certificate(Result):
     """With ``confidence``, at most a ``share`` of pairs differ by more than ``epsilon``.
 
     Attributes
@@ -89,10 +88,6 @@ class Certificate:
             f"exceed epsilon = {self.epsilon:.4g} "
             f"({self.n_pairs} pairs: {spread}, largest {self.largest:.4g})"
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything but the gaps."""
-        return {field.name: copy(getattr(self, field.name)) for field in fields(self) if field.name != "gaps"}
 
 
 def certify(
