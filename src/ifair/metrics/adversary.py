@@ -12,8 +12,9 @@ from sklearn.model_selection import StratifiedKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from ifair.core.checked_numbers import check_matrix
 from ifair.errors import IfairError, warn_user
-from ifair.metrics.arguments import Floats, Ints, Result, check_matrix, find_groups
+from ifair.metrics.arguments import Floats, Ints, Result, find_groups
 from ifair.metrics.bootstrap import Interval, auc_interval, share_interval
 from ifair.metrics.utility import auc
 

@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
+from ifair.core.checked_numbers import check_floats
 from ifair.errors import IfairError, warn_user
 
 Floats = NDArray[np.float64]
@@ -48,7 +49,7 @@ def check_vector(values: Any, name: str, length: int | None = None) -> NDArray[A
 
 def check_numbers(values: Any, name: str, length: int | None = None) -> Floats:
     """One finite number per person, shape (M,)."""
-    return _check_finite(check_vector(values, name, length), name)
+    return check_floats(check_vector(values, name, length), name)
 
 
 def check_weights(sample_weight: Any, length: int) -> Floats | None:
@@ -67,26 +68,6 @@ def average(values: Floats, weights: Floats | None, chosen: NDArray[np.bool_] | 
     if weights is None:
         return float(values[some].mean()) if some.any() else float("nan")
     return float(np.average(values[some], weights=weights[some])) if weights[some].any() else float("nan")
-
-
-def check_matrix(values: Any, name: str = "X") -> Floats:
-    """Records as a finite float matrix, shape (M, N). A single column may come as a vector."""
-    array = np.asarray(values)
-    if array.ndim == 1:
-        array = array[:, None]
-    if array.ndim != 2:
-        raise IfairError(f"{name} must be two-dimensional, got the shape {array.shape}")
-    return _check_finite(array, name)
-
-
-def _check_finite(array: NDArray[Any], name: str) -> Floats:
-    try:
-        result: Floats = array.astype(np.float64, copy=False)
-    except (TypeError, ValueError):
-        raise IfairError(f"{name} must hold numbers, got the type {array.dtype}") from None
-    if not np.isfinite(result).all():
-        raise IfairError(f"{name} holds missing or infinite values")
-    return result
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import beta, binom
 
+from ifair.core.checked_numbers import check_matrix
 from ifair.errors import IfairError, check_choice, warn_user
-from ifair.metrics.arguments import Floats, Result, check_matrix, check_vector
+from ifair.metrics.arguments import Floats, Result, check_vector
 from ifair.similarity import Similarity
 from ifair.similarity.peers import Points
 

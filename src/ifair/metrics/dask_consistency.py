@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ifair.core.checked_numbers import check_matrix
 from ifair.core.nearest import nearest
 from ifair.errors import IfairError, check_choice
 from ifair.inputs.table import is_collection
-from ifair.metrics.arguments import OUTCOME_KINDS, Floats, check_matrix
+from ifair.metrics.arguments import OUTCOME_KINDS, Floats
 
 Nearest = tuple[Floats, NDArray[Any]]
 """Squared distances to the nearest records found so far, and their outcomes, both of shape (rows, at most k)."""
