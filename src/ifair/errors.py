@@ -3,7 +3,7 @@
 import shlex
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from difflib import get_close_matches
@@ -118,9 +118,10 @@ def check_known(kind: str, name: object, known: Iterable[object]) -> None:
         raise unknown_name(kind, name, known)
 
 
-def wrong_choice(parameter: str, value: object, choices: Iterable[object]) -> IfairError:
-    """The error for a parameter that takes one of a few values, and got another."""
-    return IfairError(f"{parameter} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+def check_choice(parameter: str, value: object, choices: Collection[str]) -> None:
+    """Refuse a value of a parameter that takes one of a few."""
+    if not isinstance(value, str) or value not in choices:
+        raise IfairError(f"{parameter} must be one of {', '.join(map(repr, choices))}, got {value!r}")
 
 
 def name_setting(parameter: str, value: object) -> str:

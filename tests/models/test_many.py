@@ -60,11 +60,19 @@ def assert_alike(models, others, tolerance):
         assert model.n_features_in_ == other.n_features_in_
 
 
-def test_on_the_processor_every_model_ends_bit_by_bit_as_alone(X):
-    models = grid()
-    assert fit_many(models, X) == models
-    assert_alike(models, [fit_many([clone(model)], X)[0] for model in models], 0.0)
-    np.testing.assert_array_equal(models[0].transform(X), fit_many([clone(models[0])], X)[0].transform(X))
+@pytest.mark.parametrize("form", ["array", "frame", "file"])
+def test_on_the_processor_every_model_ends_bit_by_bit_as_alone_and_goes_on_from_there(X, tmp_path, form):
+    np.save(tmp_path / "table.npy", X)
+    table = {"array": X, "frame": pd.DataFrame(X, columns=list("abcde")), "file": tmp_path / "table.npy"}[form]
+    models = grid(max_iter=5, warm_start=True, protected=["e"] if form == "frame" else [4])
+    assert fit_many(models, table) == models
+    alone = [clone(model).fit(table) for model in models]
+    assert_alike(models, alone, 0.0)
+    assert form != "frame" or all(list(model.feature_names_in_) == list("abcde") for model in models)
+    before = [model.loss_ for model in models]
+    assert_alike(fit_many(models, table), [model.fit(table) for model in alone], 0.0)
+    assert all(model.loss_ < loss for model, loss in zip(models, before))
+    assert all(len(model.restarts_) == 1 for model in models)
 
 
 # Searches that differ by rounding drift apart, as far as tol allows: a few steps tell whether they are the same.
@@ -89,9 +97,8 @@ def test_evaluated_at_once_every_model_takes_the_steps_that_it_takes_alone(X, ba
 def test_every_model_rehearses_with_its_own_weights(X, monkeypatch):
     monkeypatch.setattr("ifair.models.ifair.REHEARSED_FROM", 50)
     monkeypatch.setattr("ifair.models.ifair.REHEARSED", 25)
-    models = grid((3,), pairs=20)
-    together, alone = fit_many(models, X), [clone(model).fit(X) for model in models]
-    assert_alike(together, alone, 0.0)
+    models = fit_many(grid((3,), pairs=20), X)
+    assert_alike(models, [clone(model).fit(X) for model in models], 0.0)
 
 
 def test_evaluated_at_once_models_end_about_as_low_as_alone(X, batched):
@@ -129,8 +136,7 @@ def test_in_whatever_order_models_come_those_of_one_k_are_evaluated_side_by_side
 
 
 def test_without_a_fairness_weight_nothing_is_evaluated_in_vain_where_batches_do_not_pay(X, monkeypatch):
-    prepared = []
-    sums = Objective.sums
+    prepared, sums = [], Objective.sums
 
     def watched(self, *arguments):
         prepared.append([type(term).__name__ for _, term in self.terms])
@@ -210,29 +216,6 @@ def test_on_torch_models_take_the_same_steps(X, monkeypatch, batch_bytes):
     assert_alike(models, [clone(model).set_params(engine="local").fit(X) for model in models], 1e-8)
 
 
-def test_names_of_columns_are_kept(X):
-    frame = pd.DataFrame(X, columns=list("abcde"))
-    models = fit_many(grid(protected=["e"], max_iter=3), frame)
-    assert [list(model.feature_names_in_) for model in models] == [list("abcde")] * len(models)
-    assert_alike(models, [fit_many([clone(model)], frame)[0] for model in models], 0.0)
-
-
-def test_a_table_on_disk_is_fitted_model_by_model(X, tmp_path):
-    np.save(tmp_path / "table.npy", X)
-    path = tmp_path / "table.npy"
-    models = fit_many(grid(max_iter=3), path)
-    assert_alike(models, [fit_many([clone(model)], path)[0] for model in models], 0.0)
-    assert_alike(models, [clone(model).fit(path) for model in models], 1e-8)
-
-
-def test_a_warm_start_goes_on_from_the_solution_before(X):
-    models = fit_many(grid(max_iter=5, warm_start=True), X)
-    others = [fit_many([clone(model)], X)[0] for model in models]
-    fit_many(models, X)
-    assert_alike(models, [fit_many([other], X)[0] for other in others], 0.0)
-    assert all(len(model.restarts_) == 1 for model in models)
-
-
 def lfr_grid(**options):
     options = {"n_restarts": 2, "max_iter": 4, "random_state": 0, **options}
     weights = [(0.1, 1.0, 1.0), (1.0, 0.5, 0.0), (1.0, 1.0, 5.0), (0.01, 1.0, 0.1)]
@@ -279,10 +262,6 @@ def test_lfr_with_different_groups_are_searched_together_each_with_its_own(X, ba
         np.testing.assert_allclose(model.prototypes_, clone(model).fit(X, y).prototypes_, rtol=1e-7)
 
 
-def test_no_models_are_no_work(X):
-    assert fit_many([], X) == []
-
-
 def test_bad_models_are_refused_before_any_work(X):
     models = grid()
     must_raise(ValueError, "the same model twice", fit_many, [*models, models[2]], X)
@@ -291,6 +270,7 @@ def test_bad_models_are_refused_before_any_work(X):
     must_raise(ValueError, "n_prototypes=51 needs at least 51 records", fit_many, [*models, IFair(51)], X)
     must_raise(ValueError, "utility_weight must be", fit_many, [*models, IFair(utility_weight=-1.0)], X)
     assert not any(hasattr(model, "prototypes_") for model in models)
+    assert fit_many([], X) == []
 
 
 def test_warnings_point_at_the_caller(X):
@@ -314,6 +294,7 @@ def test_what_was_found_is_kept_of_a_model_that_its_callback_ends_and_of_the_oth
         fit_many(models, X)
     assert all(hasattr(model, "prototypes_") for model in models)
     assert models[0].n_iter_ <= 3
+    assert not models[0].converged_
     assert ended_by is KeyboardInterrupt or max(model.n_iter_ for model in models) > 3
 
 
@@ -337,7 +318,7 @@ def test_starts_that_models_share_are_drawn_once(X, monkeypatch):
     models = fit_many(grid(max_iter=2, pairs=12), X)
     assert len(drawn) == 2 * 2 * 2  # starts of either number of prototypes, with landmarks drawn before and without
     monkeypatch.undo()
-    assert_alike(models, [fit_many([clone(model)], X)[0] for model in models], 0.0)
+    assert_alike(models, [clone(model).fit(X) for model in models], 0.0)
 
 
 @pytest.mark.parametrize("batch_bytes", [0, 10**9])

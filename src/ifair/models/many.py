@@ -1,24 +1,12 @@
 """Many fits at once: a grid of weights and prototypes, with all restarts and splits, as one batched problem."""
 
 from collections.abc import Hashable, Sequence
-from contextlib import ExitStack
-from itertools import chain, islice
-from numbers import Integral
 from typing import Any, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils.validation import validate_data
-
-from ifair.core.batch import mean_memberships_at, most_at_once
-from ifair.core.objective import Objective
-from ifair.core.pairs import Landmarks
-from ifair.core.solve import Result, solve
-from ifair.engines.engine import Engine
 from ifair.errors import IfairError
-from ifair.inputs.table import Table, open_table
+from ifair.models.fitting import Fits, fit_together
 from ifair.models.lfr import LFR
-from ifair.models.prototypes import FLOATS, PrototypeModel, Task, check_defined, report_losses, tell_callback
+from ifair.models.prototypes import PrototypeModel
 
 Model = TypeVar("Model", bound=PrototypeModel)
 
@@ -84,11 +72,11 @@ def fit_many(
         model._check_parameters()
     places = [(model.engine, model.n_jobs) for model in models]
     for place in dict.fromkeys(places):
-        of_tables: dict[Hashable, tuple[list[PrototypeModel], dict[str, Any]]] = {}
+        of_tables: dict[Hashable, Fits] = {}
         for model, one, other in zip(models, given, places):
             if other == place:
-                of_tables.setdefault(tuple(map(id, one.values())), ([], one))[0].append(model)
-        _fit_there(list(of_tables.values()))
+                of_tables.setdefault(tuple(map(id, one.values())), Fits([], **one)).models.append(model)
+        fit_together(list(of_tables.values()))
     return models
 
 
@@ -112,125 +100,3 @@ def _check_models(models: Sequence[Any], given: Sequence[dict[str, Any]]) -> Non
             raise IfairError("fit_many got the same model twice; sklearn.base.clone makes another like it")
         if isinstance(model, LFR) and one["y"] is None:
             raise IfairError("LFR needs labels: pass y to fit_many")
-
-
-def _fit_there(given: Sequence[tuple[Sequence[PrototypeModel], dict[str, Any]]]) -> None:
-    """Fit models of one engine, those of each table with what they are fitted to."""
-    with ExitStack() as stack:
-        opened = []
-        for models, one in given:
-            table = stack.enter_context(_open(models, **one))
-            known = [model._examine(table, one["X"]) for model in models]
-            opened.append((models, table, _tasks(models, stack.enter_context(table.open_engine()), table, known)))
-        problems = [
-            [model._problem(task, tell_callback(model)) for model, task in zip(models, tasks)]
-            for models, _, tasks in opened
-        ]
-        found = solve(list(chain(*problems)))
-        results = iter(found)
-        for models, table, tasks in opened:
-            _conclude(models, table, tasks, list(islice(results, len(models))))
-    for model, result in zip(chain(*(models for models, _ in given)), found):
-        if result is None:
-            raise KeyboardInterrupt
-        check_defined(model, *result)
-
-
-def _open(models: Sequence[PrototypeModel], X: Any, y: Any, sensitive_features: Any, sample_weight: Any) -> Table:
-    """The table of some models, with what stands beside it. Sets the attributes of all that tell its columns."""
-
-    def validate(table: Any) -> NDArray[np.floating[Any]]:
-        validated = validate_data(models[0], table, dtype=FLOATS, ensure_min_samples=2)
-        names = getattr(models[0], "feature_names_in_", None)
-        for model in models[1:]:
-            model.n_features_in_ = models[0].n_features_in_
-            if names is not None:
-                model.feature_names_in_ = names
-            elif hasattr(model, "feature_names_in_"):
-                del model.feature_names_in_
-        return validated
-
-    beside = {"sample_weight": sample_weight}
-    if any(isinstance(one, LFR) for one in models):
-        beside |= {"y": y, "sensitive_features": sensitive_features}
-    return open_table(X, models[0].engine, validate, n_jobs=models[0].n_jobs, beside=beside)
-
-
-def _conclude(
-    models: Sequence[PrototypeModel], table: Table, tasks: Sequence[Task], found: Sequence[Result | None]
-) -> None:
-    """Have the models of a table keep what their searches have found."""
-    ended = [
-        (model, task, one)
-        for model, task, one in zip(models, tasks, found)
-        if one is not None and one[0].stopped != "undefined"
-    ]
-    done, solutions = [task for _, task, _ in ended], [solution for _, _, (solution, _) in ended]
-    fits = [(task.objective, task.packing, one.parameters) for task, one in zip(done, solutions)]
-    shares = mean_memberships_at(fits, done[0].sample_weight if done else None)
-    for (model, task, one), reported, share in zip(ended, report_losses(done, solutions), shares):
-        model._conclude(table, task, *one, reported, share)
-
-
-def _tasks(models: Sequence[PrototypeModel], engine: Engine, table: Table, known: list[Any]) -> list[Task]:
-    """The tasks of the models; what only depends on their common parameters and seed is drawn once."""
-    tasks: list[Task] = []
-    drawn: dict[Hashable, Task] = {}
-    for model, about in zip(models, known):
-        same = _draws(model, about[0] if isinstance(about, tuple) else about)
-        if same is not None and same in drawn:
-            weights, reported = (model._weights(table.n_features, report) for report in (False, True))
-            task = drawn[same]
-            task = task._replace(
-                objective=_with_weights(task.objective, weights),
-                reported=task.reported and _with_weights(task.reported, reported),
-                rehearsed=task.rehearsed and _with_weights(task.rehearsed, weights),
-            )
-        else:
-            drawn[same] = task = model._task(engine, table, about)
-        tasks.append(_with_others(model, task) if most_at_once(task.objective, task.packing) > 1 else task)
-    return tasks
-
-
-def _with_weights(objective: Objective, weights: tuple[float | None, ...]) -> Objective:
-    return objective.with_weights(*(weight for weight in weights if weight is not None))
-
-
-def _draws(model: Any, protected: NDArray[np.bool_]) -> Hashable | None:
-    """What two models must share to have the same starts and landmarks; None where that cannot be told."""
-    told = isinstance(model.init, str) and isinstance(model.alpha_init, str) and not getattr(model, "warm_start", False)
-    if not told or not isinstance(model.random_state, Integral):
-        return None
-    own = {name: value for name, value in model.get_params(deep=False).items() if name not in MAY_DIFFER}
-    # iFair's loss of no weight is left out.
-    pairs = isinstance(model, LFR) or model.fairness_weight > 0
-    return type(model), tuple(own.items()), protected.tobytes(), pairs
-
-
-# Parameters that change neither starts nor landmarks; protected columns are looked at by themselves.
-MAY_DIFFER = (
-    "utility_weight",
-    "reconstruct_weight",
-    "target_weight",
-    "fairness_weight",
-    "protected",
-    "output",
-    "max_iter",
-    "tol",
-    "callback",
-    "verbose",
-    "n_jobs",
-)
-
-
-def _with_others(model: Any, task: Task) -> Task:
-    """The task such that it can be evaluated with others.
-
-    With a fairness loss also where it does not count, if nothing is drawn for it: a fit without would be evaluated
-    apart, which takes longer than to evaluate the loss in vain.
-    """
-    if isinstance(model, LFR) or task.reported is None:
-        return task
-    if any(isinstance(term, Landmarks) for _, term in task.reported.terms):
-        return task
-    return task._replace(objective=task.reported)
