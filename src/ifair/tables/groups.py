@@ -58,21 +58,19 @@ def is_measure(values: pd.Series) -> bool:
     return is_numeric_dtype(values) and not is_bool_dtype(values) and values.nunique() > 2
 
 
-def refuse_measures(frame: pd.DataFrame, protected: Iterable[str]) -> None:
-    """Refuse protected columns of numbers where nothing else says who is protected."""
-    for column in protected:
-        if is_measure(frame[column]):
-            raise IfairError(
-                f"protected column {column!r} holds numbers: say who is protected, "
-                f"such as {name_setting('group', [f'{column}<{frame[column].median():g}'])}"
-            )
-
-
 def default_group(frame: pd.DataFrame, protected: Iterable[str]) -> NDArray[np.bool_]:
-    """Who has, in any protected column, true or another value than the most frequent one; shape (n_records,)."""
+    """Who has, in any protected column, true or another value than the most frequent one; shape (n_records,).
+
+    Columns of numbers that measure something are refused: they do not say who is protected.
+    """
     mask = np.zeros(len(frame), dtype=bool)
     for column in protected:
         values = frame[column]
+        if is_measure(values):
+            raise IfairError(
+                f"protected column {column!r} holds numbers: say who is protected, "
+                f"such as {name_setting('group', [f'{column}<{values.median():g}'])}"
+            )
         if values.isna().all():
             raise IfairError(f"protected column {column!r} holds no value")
         if is_bool_dtype(values):
