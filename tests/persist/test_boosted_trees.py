@@ -5,6 +5,7 @@ import copy
 import numpy as np
 import pandas as pd
 import pytest
+from archives import forge
 from refusals import must_raise
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.pipeline import make_pipeline
@@ -12,10 +13,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import ifair
 from ifair.persist import ModelFileError, ModelFileWarning
-from ifair.persist.archive import pack, unpack
 from ifair.persist.boosted_trees import TREE
-from ifair.persist.manifest import write_manifest
-from ifair.persist.schema import list_types, read_schema
 
 skops = pytest.importorskip("skops.io")
 
@@ -25,14 +23,6 @@ CLASSES = (X[:, 0] + X[:, 1] > 0).astype(int)
 
 def boosted(**options):
     return HistGradientBoostingClassifier(max_iter=3, random_state=0, **options).fit(X, CLASSES)
-
-
-def forge(model, path):
-    """A file of a model that `save` would refuse."""
-    payload = skops.dumps(model)
-    types = list_types(read_schema(unpack(payload, 2**30)))
-    path.write_bytes(pack({"manifest.json": write_manifest(payload, {}, types, []), "model.skops": payload}))
-    return path
 
 
 @pytest.mark.parametrize(
@@ -72,7 +62,7 @@ ALTERED = {
 def test_nodes_that_point_to_where_nothing_is_are_refused(tmp_path, field, rows, value):
     model = boosted()
     model._predictors[1][0].nodes[field][rows] = value
-    path = forge(make_pipeline(StandardScaler().fit(X), model), tmp_path / "m.ifair")
+    path = forge(tmp_path / "m.ifair", skops.dumps(make_pipeline(StandardScaler().fit(X), model)))
     must_raise(ModelFileError, r"boosted trees point to where nothing is.*do not use it", ifair.load, path)
 
 
@@ -80,7 +70,7 @@ def test_nodes_that_point_to_where_nothing_is_are_refused(tmp_path, field, rows,
 def test_nodes_that_are_none_are_refused(tmp_path, nodes):
     model = boosted()
     model._predictors[0][0].nodes = nodes
-    must_raise(ModelFileError, "altered", ifair.load, forge(model, tmp_path / "m.ifair"))
+    must_raise(ModelFileError, "altered", ifair.load, forge(tmp_path / "m.ifair", skops.dumps(model)))
 
 
 UNCHECKED = {
@@ -98,7 +88,7 @@ UNCHECKED = {
 def test_an_estimator_that_would_not_check_its_columns_needs_the_readers_word(tmp_path, changes):
     model = boosted()
     model.__dict__ = {name: value for name, value in {**vars(model), **changes}.items() if value is not ...}
-    path = forge(model, tmp_path / "m.ifair")
+    path = forge(tmp_path / "m.ifair", skops.dumps(model))
     must_raise(ModelFileError, r"boosted trees that are not known to be safe: Hist.*TreePredictor", ifair.load, path)
     ifair.load(path, trusted=[TREE])
 
@@ -116,7 +106,7 @@ def test_a_tree_without_its_estimator_is_found_wherever_it_is(tmp_path, wrap):
     model = boosted()
     scaler = StandardScaler().fit(X)
     scaler.extra_ = wrap(copy.copy(model._predictors[0][0]))
-    path = forge(make_pipeline(scaler, model), tmp_path / "m.ifair")
+    path = forge(tmp_path / "m.ifair", skops.dumps(make_pipeline(scaler, model)))
     must_raise(ModelFileError, "not known to be safe: a tree stands alone", ifair.load, path)
 
 
