@@ -7,7 +7,7 @@ import shutil
 from importlib import import_module
 from unittest.mock import patch
 
-from hostile.bad_tables import ROLES, good_rows
+from hostile.bad_tables import ROLES
 from hostile.kills import EXPERIMENT
 from hostile.outcomes import new_folder, try_command
 
@@ -18,25 +18,15 @@ ODD = [None, True, -1, 0, 7.5, 10**400, float("nan"), float("inf"), 1e308, 2**62
 ODD += [[], {}, [1], {"a": 1}, [[[]]], "9" * 5000]
 
 
-def list_paths(data, at=()):
-    """Where something stands: of the items of a list one path stands for all."""
-    found = {}
-    items = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
-    for key, value in items:
-        found.setdefault((*at, "*" if isinstance(data, list) else key), []).append((*at, key))
-        for general, paths in list_paths(value, (*at, key)).items():
-            shape = tuple("*" if isinstance(step, int) else step for step in general)
-            found.setdefault(shape, []).extend(paths)
-    return found
-
-
-def alter(data, paths, rng):
-    """A copy with one thing gone, doubled, renamed or replaced by something odd."""
-    found = copy.deepcopy(data)
-    *way, last = rng.choice(paths[rng.choice(sorted(paths, key=str))])
-    place = found
-    for step in way:
-        place = place[step]
+def alter(data, rng):
+    """A copy with one thing gone, doubled, renamed or replaced by something odd, at whatever depth."""
+    inner = found = copy.deepcopy(data)
+    deeper = True
+    while deeper:
+        place = inner
+        last = rng.choice(range(len(place)) if isinstance(place, list) else list(place))
+        inner = place[last]
+        deeper = isinstance(inner, list | dict) and inner and rng.random() < 0.8
     how = rng.randrange(4)
     if how == 0:
         del place[last]
@@ -71,10 +61,9 @@ def try_results(tally, files, seed, n):
     for verb, (name, use) in USES.items():
         content = (files / f"{name}.json").read_bytes()
         data, rng = json.loads(content), random.Random(f"{seed} {name} {verb}")
-        paths = list_paths(data)
         # The first is as it was: a verb that refused everything would be no trial of it.
         for number in range(-1, n[verb]):
-            altered = content if number < 0 else damage(content, rng) if number % 5 == 0 else alter(data, paths, rng)
+            altered = content if number < 0 else damage(content, rng) if number % 5 == 0 else alter(data, rng)
             with new_folder() as folder:
                 path = folder / f"{name}.json"
                 path.write_bytes(altered)
@@ -168,8 +157,3 @@ def try_models(tally, files, seed, n):
             arguments = ["inspect", model] if verb == "inspect" else ["transform", model, table, "-o", output]
             outcome, what = try_command(folder, arguments, check if verb == "transform" else lambda _: "")
         tally.add(f"flipped bits: {verb}", outcome, f"number {number}: {what}")
-
-
-def write_good_table(path):
-    """The table that the good files are made of."""
-    path.write_text("\n".join(",".join(row) for row in good_rows()) + "\n", encoding="utf-8")

@@ -10,6 +10,8 @@ from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
 
+import pandas as pd
+
 from scripts import run
 
 OUTCOMES = ("accepted", "refused clearly", "traceback", "silently wrong", "hung")
@@ -36,17 +38,10 @@ class Tally:
 
     def table(self):
         """The one table: a row for every kind, and their sums."""
-        sums = sum(self.counts.values(), Counter())
-        rows = [["", "tried", *OUTCOMES]]
-        rows += [
-            [kind, *map(str, (counts.total(), *(counts[outcome] for outcome in OUTCOMES)))]
-            for kind, counts in {**self.counts, "in all": sums}.items()
-        ]
-        widths = [max(map(len, column)) for column in zip(*rows)]
-        return "\n".join(
-            "  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:]))])
-            for row in rows
-        )
+        counts = pd.DataFrame.from_dict(self.counts, orient="index").reindex(columns=OUTCOMES).fillna(0).astype(int)
+        counts.loc["in all"] = counts.sum()
+        counts.insert(0, "tried", counts.sum(axis=1))
+        return counts.to_string()
 
 
 @contextmanager
