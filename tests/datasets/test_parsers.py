@@ -3,9 +3,10 @@
 import pandas as pd
 import pytest
 from refusals import must_raise
+from small_files import AIRBNB, CENSUS, COMPAS, XING
 
 from ifair.data import DataError, load_airbnb, load_compas, load_xing
-from ifair.datasets.catalogue.airbnb import name_queries
+from ifair.datasets.catalogue.airbnb import name_queries, parse_airbnb
 from ifair.datasets.catalogue.census import parse_census
 from ifair.datasets.catalogue.compas import parse_compas
 from ifair.datasets.catalogue.xing import count_months, count_work_months, parse_xing
@@ -63,8 +64,8 @@ def test_what_is_no_period_is_named(dates):
     must_raise(DataError, r"here: .* is not a period", count_months, dates, "here")
 
 
-def test_a_profile_without_views_counts_one_and_undated_education_three_months(samples):
-    first, second = (row for _, row in parse_xing(samples["xing"], "query.json").iterrows())
+def test_a_profile_without_views_counts_one_and_undated_education_three_months():
+    first, second = (row for _, row in parse_xing(XING, "query.json").iterrows())
     assert first["education_months"] == count_months("09/2002 - 05/2006", "here") + 3
     assert first["profile_views"] == 2418
     assert (second["work_months"], second["education_months"], second["profile_views"]) == (3, 0, 1)
@@ -88,8 +89,8 @@ def test_senseless_settings_of_xing_are_refused(real_data):
     must_raise(DataError, "did you mean 'lawyer'", load_xing, recipe="56-queries", left_out="lawyers")
 
 
-def test_personal_data_of_compas_does_not_reach_the_frame(samples):
-    frame, _ = parse_compas(samples["compas"], "compas.csv", within_days=1_000)
+def test_personal_data_of_compas_does_not_reach_the_frame():
+    frame, _ = parse_compas(COMPAS, "compas.csv", within_days=1_000)
     text = frame.to_csv()
     assert not [secret for secret in ("doe", "roe", "1980", "1995", "13001", "13002") if secret in text]
     assert {"name", "first", "last", "dob", "c_case_number", "id"}.isdisjoint(frame.columns)
@@ -104,15 +105,15 @@ def test_no_name_in_the_real_compas_file_reaches_the_frame(real_data):
         assert kept.isdisjoint(set(raw[personal].dropna()))
 
 
-def test_question_marks_of_the_census_are_missing_and_both_spellings_of_the_label_count(samples):
-    frame, outcome = parse_census([samples["census"], b"|1x3 Cross validator\n" + samples["census"]], "adult")
+def test_question_marks_of_the_census_are_missing_and_both_spellings_of_the_label_count():
+    frame, outcome = parse_census([CENSUS, b"|1x3 Cross validator\n" + CENSUS], "adult")
     assert outcome.tolist() == [0, 1, 0, 1]
     assert frame.loc[1, ["workclass", "occupation", "native_country"]].isna().all()
     assert frame["sex"].tolist() == ["Male", "Female"] * 2
 
 
-def test_a_listing_is_read_with_its_price_and_types(samples, parsers):
-    listing = parsers["airbnb"](samples["airbnb"]).iloc[0]
+def test_a_listing_is_read_with_its_price_and_types():
+    listing = parse_airbnb(AIRBNB, "boston_2019-12", "five-cities").iloc[0]
     assert listing["price"] == 1050
     assert (listing["room_type"], listing["home_type"]) == ("private room", "other")
     assert listing["days_since_last_review"] == 3

@@ -1,4 +1,6 @@
-"""Datasets are found by being there."""
+"""Datasets are found by being there, and the documentation shows them as the code does."""
+
+from pathlib import Path
 
 import pytest
 
@@ -46,3 +48,12 @@ def test_a_dataset_more_is_one_file_more_and_unknown_ones_and_options_are_refuse
         load("cencus")
     with pytest.raises(TypeError, match="grup"):
         load(one_more, grup={"floor": "lower"})
+
+
+def test_the_table_on_the_page_is_up_to_date():
+    page = (Path(__file__).parents[2] / "docs" / "datasets.md").read_text(encoding="utf-8")
+    begin, end = "<!-- table: ifair datasets list --markdown -->\n", "<!-- end of table -->\n"
+    written = page.partition(begin)[2].partition(end)[0]
+    assert written.strip() == registry.markdown_table().strip(), (
+        "write what `ifair datasets list --markdown` gives there"
+    )

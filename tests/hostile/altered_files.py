@@ -12,6 +12,7 @@ from hostile.kills import EXPERIMENT
 from hostile.outcomes import new_folder, try_command
 
 import ifair
+from ifair.evaluate.candidates import Candidate
 from ifair.plain_data import parse_json
 
 ODD = [None, True, -1, 0, 7.5, 10**400, float("nan"), float("inf"), 1e308, 2**62, "", "x", "__proto__", "\ud800"]
@@ -91,9 +92,8 @@ def audit_by_tuning(folder, path, files):
     def check(printed):
         front = json.loads(path.read_bytes())["front"]
         found = parse_json(printed.encode())
-        tried = [p["setting"] for p in found["points"] if p["family"] == "ifair"]
-        told = sum(one["name"].startswith("iFair") for one in found["left_out"])
-        return "" if len(tried) + told == len(front) else f"{len(front)} settings, {len(tried)} tried, {told} left out"
+        gone = {Candidate.from_data(one["candidate"]).id for one in front} - {point["id"] for point in found["points"]}
+        return f"{gone} are neither tried nor left out" if len(gone) > len(found["left_out"]) else ""
 
     return try_command(folder, ["audit", folder / "people.csv", *ROLES, *more], check)
 
