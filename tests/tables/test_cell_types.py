@@ -1,7 +1,5 @@
 """Only an empty cell is missing, columns of numbers are columns of numbers, and all other cells stay as they are."""
 
-import os
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,12 +9,6 @@ from ifair.errors import IfairError
 from ifair.tables import Roles, check_table
 from ifair.tables.cell_types import OFTEN_MISSING, apply_types, infer_types, mark_missing
 from ifair.tables.read import read_blocks, read_table
-
-
-def test_a_pipe_is_refused_instead_of_waited_for(tmp_path):
-    os.mkfifo(tmp_path / "people.csv")
-    for read in (read_table, lambda path: list(read_blocks(path))):
-        must_raise(IfairError, "it is a pipe or a device; save its content to a file", read, tmp_path / "people.csv")
 
 
 @pytest.mark.parametrize("word", sorted({*OFTEN_MISSING, "none", "NaT", "unknown"}))
