@@ -33,21 +33,8 @@ MAY_IMPORT = {
     "audit": {"results", "evaluate", "models", "ranking", "metrics", "similarity", "encode", "datasets"},
     "reproduce": {"report", "results", "evaluate", "models", "graph", "metrics", "encode", "data", "datasets"},
     "report": {"results"},
-    "cli": {
-        *(
-            "audit",
-            "evaluate",
-            "reproduce",
-            "persist",
-            "report",
-            "results",
-            "models",
-            "ranking",
-            "similarity",
-            "metrics",
-        ),
-        *("encode", "data", "datasets", "tables"),
-    },
+    "cli": {"audit", "evaluate", "reproduce", "persist", "report", "results", "models", "ranking", "similarity"}
+    | {"metrics", "encode", "data", "datasets", "tables"},
 }
 
 

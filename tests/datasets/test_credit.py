@@ -5,27 +5,26 @@ import hashlib
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import must_raise
 
 from ifair.data import DataError, Dataset, encoded_width, load_credit
 from ifair.datasets.catalogue.credit import ATTRIBUTES, EMBEDDED, parse_credit
 
 
-def test_the_embedded_file_is_the_published_one():
+def test_the_embedded_file_is_the_published_one_and_a_line_with_a_field_too_few_is_named():
     content = EMBEDDED.read_bytes()
-    assert hashlib.sha256(content).hexdigest() == ("b21f3d81db8071257d5ff1deaeba1fd4303b62712e6fcc9715c7a86202cb5871")
+    assert hashlib.sha256(content).hexdigest() == "b21f3d81db8071257d5ff1deaeba1fd4303b62712e6fcc9715c7a86202cb5871"
+    short, message = content.split(b"\n")[0] + b"\nA11 6\n", r"german\.data, record 2: 2 fields instead of 21"
+    must_raise(DataError, message, parse_credit, short, "german.data")
 
 
 @pytest.mark.parametrize(("recipe", "columns"), [("age-bins", 67), ("rate-codes", 67), ("plain", 61)])
-def test_each_recipe_reaches_its_number_of_columns(recipe, columns):
+def test_each_recipe_reaches_its_number_of_columns_and_has_the_same_group(recipe, columns):
     credit = load_credit(recipe=recipe)
     assert credit.frame.shape == (1000, 20)
     assert encoded_width(credit.frame) == columns
-
-
-def test_the_default_group_is_of_one_band_of_ages():
-    credit = load_credit()  # its size and base rates are in test_paper_counts
     assert credit.protected == ("age",)
-    assert set(credit.frame["age"][credit.group]) == {"25-34"}
+    assert set(load_credit().frame["age"][credit.group]) == {"25-34"}  # its base rates are in test_paper_counts
 
 
 @pytest.mark.parametrize(
@@ -79,11 +78,4 @@ def test_the_pair_and_the_arrays_are_as_in_scikit_learn():
     ],
 )
 def test_a_wrong_option_suggests_the_right_one(options, message):
-    with pytest.raises(DataError, match=message):
-        load_credit(**options)
-
-
-def test_a_line_with_a_field_too_few_is_named():
-    good = EMBEDDED.read_bytes().split(b"\n")[0]
-    with pytest.raises(DataError, match=r"german\.data, record 2: 2 fields instead of 21"):
-        parse_credit(good + b"\nA11 6\n", "german.data")
+    must_raise(DataError, message, load_credit, **options)
