@@ -33,35 +33,26 @@ BRAND_STRATEGISTS = {
 
 
 @pytest.mark.data
-def test_the_brand_strategists_are_those_of_the_paper(real_data):
-    people = load_xing().frame.query("job_search == 'Brand Strategist'")
+def test_all_xing_profiles_agree_with_the_derived_table_and_some_with_the_paper(real_data):
+    frame = load_xing().frame
+    derived = pd.read_csv(real_data / "xing" / "xing_profiles.csv")
+    for name in ("work_months", "education_months", "profile_views"):
+        assert frame[name].tolist() == derived[name].tolist()
+    assert frame["job_search"].astype(str).tolist() == derived["query"].tolist()
+    people = frame.query("job_search == 'Brand Strategist'")
     assert len(people) == 39
     listed = people.iloc[[rank - 1 for rank in BRAND_STRATEGISTS]][["work_months", "education_months", "sex"]]
     assert dict(zip(BRAND_STRATEGISTS, listed.itertuples(index=False, name=None))) == BRAND_STRATEGISTS
 
 
-@pytest.mark.data
-def test_all_xing_profiles_agree_with_the_derived_table(real_data):
-    derived = pd.read_csv(real_data / "xing" / "xing_profiles.csv")
-    frame = load_xing().frame
-    for name in ("work_months", "education_months", "profile_views"):
-        assert frame[name].tolist() == derived[name].tolist()
-    assert frame["job_search"].astype(str).tolist() == derived["query"].tolist()
-
-
-def test_a_period_is_counted_in_begun_months():
-    assert count_months("03/2013 - 01/2017", "here") == 47
-    assert count_months("2009 - 2012", "here") == 36
-    assert count_months("2010 - 2010", "here") == 0
-    assert count_months("bis heute", "here") == 3
+def test_a_period_is_counted_in_begun_months_and_what_is_none_is_named():
+    months = {"03/2013 - 01/2017": 47, "2009 - 2012": 36, "2010 - 2010": 0, "bis heute": 3}
+    assert {dates: count_months(dates, "here") for dates in months} == months
     # A job without dates is as long as the one before.
     assert count_work_months(["2009 - 2012", None, None], "here") == 3 * 36
     assert count_work_months([None, "bis heute"], "here") == 3
-
-
-@pytest.mark.parametrize("dates", ["2012 - 2009", "13/2012 - 2013", "2012", "", "0000 - 2012", "2012 - heute"])
-def test_what_is_no_period_is_named(dates):
-    must_raise(DataError, r"here: .* is not a period", count_months, dates, "here")
+    for dates in ("2012 - 2009", "13/2012 - 2013", "2012", "", "0000 - 2012", "2012 - heute"):
+        must_raise(DataError, r"here: .* is not a period", count_months, dates, "here")
 
 
 def test_a_profile_without_views_counts_one_and_undated_education_three_months():
@@ -72,7 +63,7 @@ def test_a_profile_without_views_counts_one_and_undated_education_three_months()
 
 
 @pytest.mark.data
-def test_the_weights_choose_what_the_score_says(real_data):
+def test_the_weights_choose_what_the_score_says_and_senseless_settings_are_refused(real_data):
     views = load_xing(weights=(0, 0, 1))
     assert (views.target == views.frame["profile_views"]).all()
     work = load_xing(weights=(2, 0, 0), scale="unit-variance")
@@ -80,10 +71,6 @@ def test_the_weights_choose_what_the_score_says(real_data):
     assert work.target.std(ddof=0) == pytest.approx(2)
     assert load_xing(scale="range").target.between(0, 3).all()
     assert "job_search" not in load_xing(job_attribute=False).frame
-
-
-@pytest.mark.data
-def test_senseless_settings_of_xing_are_refused(real_data):
     must_raise(DataError, "3 numbers", load_xing, weights=(1, 1))
     must_raise(DataError, "not all zero", load_xing, weights=(0, 0, 0))
     must_raise(DataError, "did you mean 'lawyer'", load_xing, recipe="56-queries", left_out="lawyers")
@@ -127,18 +114,10 @@ def test_a_query_is_named_by_its_columns_and_has_enough_listings():
     assert named.iloc[0] == "Boston / Dock / loft"
     assert name_queries(listings, ["city"], 10).notna().all()
     assert name_queries(listings, ["city", "neighbourhood"], 9).nunique() == 2
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"query_by": "city"}, "sequence of columns"),
-        ({"query_by": ["town"]}, "no query_by .town.. Known"),
-        ({"smallest_query": 0}, "at least 1"),
-    ],
-)
-def test_senseless_queries_of_airbnb_are_refused_before_anything_is_read(options, message):
-    must_raise(DataError, message, load_airbnb, **options, download_if_missing=False)
+    # Senseless ones are refused before anything is read.
+    must_raise(DataError, "sequence of columns", load_airbnb, query_by="city", download_if_missing=False)
+    must_raise(DataError, "no query_by .town.. Known", load_airbnb, query_by=["town"], download_if_missing=False)
+    must_raise(DataError, "at least 1", load_airbnb, smallest_query=0, download_if_missing=False)
 
 
 @pytest.mark.data
