@@ -7,6 +7,7 @@ import shutil
 from importlib import import_module
 from unittest.mock import patch
 
+from damage import damage
 from hostile.bad_tables import ROLES
 from hostile.kills import EXPERIMENT
 from hostile.outcomes import new_folder, try_command
@@ -38,23 +39,6 @@ def alter(data, rng):
     else:
         place[last] = rng.choice(ODD)
     return json.dumps(found).encode()
-
-
-def damage(content, rng):
-    """Bytes changed, cut off, doubled, or nested without end."""
-    how = rng.randrange(6)
-    place = rng.randrange(len(content))
-    if how == 0:
-        return content[:place]
-    if how == 1:
-        return content[:place] + bytes([rng.randrange(256)]) + content[place + 1 :]
-    if how == 2:
-        return b"[" * 100_000
-    if how == 3:
-        return content.replace(b'"version"', b'"format": "x", "version"', 1)
-    if how == 4:
-        return content.decode().encode("utf-16")
-    return content[:place] + content
 
 
 def try_results(tally, files, seed, n):

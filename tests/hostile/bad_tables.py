@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from damage import damage
 from hostile.outcomes import new_folder, try_command
 
 from ifair.plain_data import parse_json
@@ -96,15 +97,7 @@ def write_bytes(rows, rng):
     ends = rng.choice(["\n", "\n", "\r\n"])
     csv.writer(text, delimiter=rng.choice(",,,,,,,,,,;\t"), lineterminator=ends).writerows(rows)
     content = text.getvalue().encode(rng.choice(["utf-8"] * 20 + ["utf-8-sig", "latin-1", "utf-16"]), errors="replace")
-    damage = rng.randrange(20)
-    if damage == 0:
-        content = content[: rng.randrange(len(content) + 1)]
-    elif damage == 1 and content:
-        place = rng.randrange(len(content))
-        content = content[:place] + bytes([rng.randrange(256)]) + content[place + 1 :]
-    elif damage == 2:
-        content += rng.choice([b'"', b"\x00", b"\xff", b"\r", b"PK\x03\x04", b"\n\n\n"])
-    return content
+    return damage(content, rng) if rng.random() < 0.15 else content
 
 
 def count_rows(path):

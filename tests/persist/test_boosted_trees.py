@@ -1,4 +1,4 @@
-"""Boosted trees load without a word where their nodes are sound, and are refused where these point anywhere else."""
+"""Boosted trees load without a word where their nodes are sound, are refused where not, and others are asked about."""
 
 import copy
 
@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from archives import forge
 from refusals import must_raise
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor, RandomForestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
@@ -64,13 +64,9 @@ def test_nodes_that_point_to_where_nothing_is_are_refused(tmp_path, field, rows,
     model._predictors[1][0].nodes[field][rows] = value
     path = forge(tmp_path / "m.ifair", skops.dumps(make_pipeline(StandardScaler().fit(X), model)))
     must_raise(ModelFileError, r"boosted trees point to where nothing is.*do not use it", ifair.load, path)
-
-
-@pytest.mark.parametrize("nodes", [np.zeros(0), np.zeros(3), np.zeros((1, 3)), [1, 2]], ids=["0", "3", "2-D", "list"])
-def test_nodes_that_are_none_are_refused(tmp_path, nodes):
-    model = boosted()
-    model._predictors[0][0].nodes = nodes
-    must_raise(ModelFileError, "altered", ifair.load, forge(tmp_path / "m.ifair", skops.dumps(model)))
+    for nodes in (np.zeros(0), np.zeros(3), np.zeros((1, 3)), [1, 2]):  # none at all
+        model._predictors[1][0].nodes = nodes
+        must_raise(ModelFileError, "altered", ifair.load, forge(path, skops.dumps(model)))
 
 
 UNCHECKED = {
@@ -110,10 +106,20 @@ def test_a_tree_without_its_estimator_is_found_wherever_it_is(tmp_path, wrap):
     must_raise(ModelFileError, "not known to be safe: a tree stands alone", ifair.load, path)
 
 
-def test_trees_that_split_by_categories_need_the_readers_word(tmp_path):
-    table = pd.DataFrame({"a": pd.Categorical(np.where(X[:, 0] > 0, "x", "y")), "b": X[:, 1]})
-    model = HistGradientBoostingClassifier(max_iter=3).fit(table, CLASSES)
-    with pytest.warns(ModelFileWarning, match="TreePredictor"):
-        ifair.save(model, tmp_path / "m.ifair")
-    assert TREE in ifair.inspect(tmp_path / "m.ifair")["trust_needed"]
-    must_raise(ModelFileError, "not known to be safe", ifair.load, tmp_path / "m.ifair")
+@pytest.mark.parametrize(
+    ("model", "tree"),
+    [
+        (HistGradientBoostingClassifier(max_iter=3), TREE),  # splits by categories
+        (RandomForestClassifier(3, random_state=0), "sklearn.tree._tree.Tree"),
+    ],
+)
+def test_trees_whose_nodes_are_followed_unchecked_need_the_readers_word(tmp_path, model, tree):
+    table = pd.DataFrame({"a": pd.Categorical(X[:, 0] > 0), "b": X[:, 1]})
+    model.fit(table, CLASSES)
+    path = tmp_path / "m.ifair"
+    with pytest.warns(ModelFileWarning, match=rf"trusted=\[.*'{tree}'"):
+        ifair.save(model, path)
+    needed = ifair.inspect(path)["trust_needed"]
+    assert tree in needed
+    must_raise(ModelFileError, f"not known to be safe: .*{tree}", ifair.load, path)
+    np.testing.assert_array_equal(ifair.load(path, trusted=needed).predict_proba(table), model.predict_proba(table))

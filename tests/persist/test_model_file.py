@@ -22,7 +22,6 @@ from sklearn import __version__ as sklearn_version
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -138,19 +137,6 @@ def test_categories_of_every_kind_come_back(tmp_path):
     decoded = loaded.decode(loaded.transform(table))
     assert decoded.equals(model.decode(model.transform(table)))
     assert decoded["size"].cat.categories.tolist() == ["S", "M", "L"]
-
-
-def test_trees_need_the_readers_word(tmp_path, people):
-    # Their nodes are indices that scikit-learn follows unchecked.
-    target = (people["income"] > 3000).astype(int)
-    model = make_pipeline(ifair.Encoder(), RandomForestClassifier(3, random_state=0)).fit(people, target)
-    path = tmp_path / "forest.ifair"
-    with pytest.warns(ModelFileWarning, match=r"trusted=\['sklearn.tree._tree.Tree'\]"):
-        ifair.save(model, path)
-    assert ifair.inspect(path)["trust_needed"] == ["sklearn.tree._tree.Tree"]
-    must_raise(ModelFileError, r"sklearn\.tree\._tree\.Tree", ifair.load, path)
-    loaded = ifair.load(path, trusted=["sklearn.tree._tree.Tree"])
-    assert np.array_equal(loaded.predict_proba(people), model.predict_proba(people))
 
 
 def protect_last(table):
