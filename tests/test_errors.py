@@ -4,12 +4,7 @@ import pickle
 
 import pytest
 
-from ifair.errors import MissingExtra, missing_file, nearest_name, require_extra
-
-
-def test_the_nearest_name_is_given_as_it_is_written_whatever_the_case_and_none_where_none_is_near():
-    assert nearest_name("SEXX", ["Age", "Sex"]) == "Sex"
-    assert nearest_name("postcode", ["age", "sex"]) is None
+from ifair.errors import MissingExtra, missing_file, require_extra
 
 
 @pytest.mark.parametrize(

@@ -83,8 +83,8 @@ def nearest_name(name: object, known: Iterable[object], cutoff: float = 0.6) -> 
 
     Examples
     --------
-    >>> nearest_name("Aeg", ["age", "sex"]), nearest_name("zip", ["age", "sex"])
-    ('age', None)
+    >>> nearest_name("aEG", ["Age", "sex"]), nearest_name("zip", ["Age", "sex"])
+    ('Age', None)
     """
     by_lower = {str(k).lower(): str(k) for k in known}
     close = get_close_matches(str(name).lower(), by_lower, n=1, cutoff=cutoff)

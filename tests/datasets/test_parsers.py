@@ -5,7 +5,7 @@ import pytest
 from refusals import must_raise
 from small_files import AIRBNB, CENSUS, COMPAS, XING
 
-from ifair.data import DataError, load_airbnb, load_compas, load_xing
+from ifair.data import DataError, load_airbnb, load_xing
 from ifair.datasets.catalogue.airbnb import name_queries, parse_airbnb
 from ifair.datasets.catalogue.census import parse_census
 from ifair.datasets.catalogue.compas import parse_compas
@@ -81,15 +81,6 @@ def test_personal_data_of_compas_does_not_reach_the_frame():
     text = frame.to_csv()
     assert not [secret for secret in ("doe", "roe", "1980", "1995", "13001", "13002") if secret in text]
     assert {"name", "first", "last", "dob", "c_case_number", "id"}.isdisjoint(frame.columns)
-
-
-@pytest.mark.data
-def test_no_name_in_the_real_compas_file_reaches_the_frame(real_data):
-    raw = pd.read_csv(real_data / "compas" / "compas-scores-two-years.csv", dtype=str)
-    frame = load_compas().frame
-    kept = {str(value) for column in frame for value in frame[column].unique()}
-    for personal in ("name", "first", "last", "dob", "c_case_number", "r_case_number", "vr_case_number"):
-        assert kept.isdisjoint(set(raw[personal].dropna()))
 
 
 def test_question_marks_of_the_census_are_missing_and_both_spellings_of_the_label_count():
