@@ -3,12 +3,13 @@
 import shlex
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 __all__ = ["IfairError", "MissingExtra"]
 
@@ -112,10 +113,10 @@ def unknown_name(kind: str, name: object, known: Iterable[object], where: str = 
     return IfairError(f"no {kind} {name!r}{where}{suggest_name(name, known) or '.'} Known: {listed}")
 
 
-def check_known(kind: str, name: object, known: Iterable[object]) -> None:
+def check_known(kind: str, name: object, known: Collection[Any], where: str = "") -> None:
     """Refuse a name that is not among those known."""
-    if name not in (known := list(known)):
-        raise unknown_name(kind, name, known)
+    if name not in known:
+        raise unknown_name(kind, name, known, where)
 
 
 def wrong_choice(parameter: str, value: object, choices: Iterable[object]) -> IfairError:

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-from ifair.errors import IfairError, name_setting, unknown_name
+from ifair.errors import IfairError, check_known, name_setting, unknown_name
 
 _CONDITION = re.compile(r"(?P<column>.+?)\s*(?P<sign><=|>=|!=|=|<|>)\s*(?P<value>.+)")
 
@@ -22,8 +22,7 @@ def match_conditions(frame: pd.DataFrame, conditions: Iterable[str]) -> NDArray[
         if found is None:
             raise IfairError(f"group condition {condition!r} is not of the form COLUMN=VALUE or COLUMN<=NUMBER")
         column, sign, text = found["column"], found["sign"], found["value"]
-        if column not in frame.columns:
-            raise unknown_name("group column", column, frame.columns)
+        check_known("group column", column, frame.columns)
         values = frame[column]
         if sign in ("=", "!="):
             same = (values == find_value(text, values)).to_numpy(dtype=bool, na_value=False)

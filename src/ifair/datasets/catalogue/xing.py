@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ifair.datasets.about import About, DataFile, Origin, Statistics
 from ifair.datasets.load_options import LoadOptions
-from ifair.errors import IfairError, check_known, unknown_name
+from ifair.errors import IfairError, check_known
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,8 +110,7 @@ def load_xing(
     tables = [parse_xing(loading.read(file), file.name) for file in FILES]
     frame = pd.concat(tables, ignore_index=True)
     if recipe == "56-queries":
-        if left_out not in set(frame["job_search"]):
-            raise unknown_name("query", left_out, frame["job_search"].unique())
+        check_known("query", left_out, frame["job_search"].unique().tolist())
         frame = frame[frame["job_search"] != left_out].reset_index(drop=True)
     for name in ("job_search", "sex"):
         frame[name] = frame[name].astype(pd.CategoricalDtype(list(dict.fromkeys(frame[name]))))
