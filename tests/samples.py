@@ -5,9 +5,8 @@ import json
 import os
 import warnings
 from contextlib import contextmanager
-from functools import cache, wraps
+from functools import cache
 from importlib import import_module
-from inspect import signature
 from pathlib import Path
 
 import numpy as np
@@ -39,13 +38,7 @@ def shared(function):
                 path.write_text(text, encoding="utf-8")
         return json.loads(path.read_text(encoding="utf-8"))
 
-    @wraps(function)
-    def with_defaults(*arguments):
-        bound = signature(function).bind(*arguments)
-        bound.apply_defaults()
-        return read_or_compute(*bound.args)
-
-    return with_defaults
+    return read_or_compute
 
 
 @contextmanager
@@ -137,9 +130,13 @@ def few_candidates():
         yield
 
 
-@shared
 def small_evidence(task="classification"):
     """Evidence about the applicants."""
+    return applicants_evidence(task)
+
+
+@shared
+def applicants_evidence(task):
     return evidence(dataset(task), tuning=FRONT, resamples=20, solver=FAST, ids=IDS)
 
 

@@ -27,15 +27,12 @@ def test_the_exponent_of_a_power_is_its_own(power):
     assert (slope["from"], slope["to"], slope["of"]) == (10_000, 10**6, "fit")
 
 
-def test_sizes_where_the_fixed_cost_matters_do_not_count():
+def test_sizes_where_the_fixed_cost_matters_do_not_count_and_along_other_sizes_the_last_step_counts():
     (slope,) = page.slopes(rows(lambda size: 0.01 + 1e-5 * size))
     # 0.01128 s of 128 records are 56 % of the time of 1,000 and 10 % of that of 10,000, but 1.1 % of that of 100,000.
     assert slope["counted from"] == 100_000
     assert slope["exponent"] == pytest.approx(np.log10(10.01 / 1.01))
     assert slope["exponent, all"] < 0.95 < slope["exponent"] < 1
-
-
-def test_where_the_fixed_cost_always_matters_there_is_no_exponent_and_along_other_sizes_the_last_step_counts():
     (slope,) = page.slopes(rows(lambda size: 1.0))
     assert slope["counted from"] is None
     assert np.isnan(slope["exponent"])
@@ -45,14 +42,11 @@ def test_where_the_fixed_cost_always_matters_there_is_no_exponent_and_along_othe
 
 
 @pytest.mark.parametrize("name", ["growth", "out_of_core"])
-def test_the_page_shows_what_was_measured(name):
+def test_the_page_and_its_picture_show_what_was_measured(name):
+    assert page.digest(stored("growth")) in page.PICTURE.read_text(encoding="utf-8")
     begin, end = page.marks(name)
     between = PAGE.read_text(encoding="utf-8").partition(begin)[2].partition(end)[0]
     assert between.strip() == page.TABLES[name](stored(name))
-
-
-def test_the_picture_is_drawn_from_the_stored_rows():
-    assert page.digest(stored("growth")) in page.PICTURE.read_text(encoding="utf-8")
 
 
 def test_tables_and_picture_are_written_into_a_page(tmp_path):

@@ -136,13 +136,7 @@ def all_finite(frame):
 
 
 class TableTrial:
-    """One table through the verbs.
-
-    Parameters
-    ----------
-    models : Path
-        A folder with hired.ifair, learned from the good table.
-    """
+    """One table through the verbs; ``models`` is a folder with models that were learned from the good one."""
 
     def __init__(self, folder, models, number, seed):
         rng = random.Random(f"{seed} {number}")

@@ -16,6 +16,7 @@ from unittest.mock import patch
 from hostile.bad_tables import ROLES
 from hostile.outcomes import LONGEST, Hung, new_folder, time_limit
 
+import ifair
 from ifair.datasets.about import DataFile, Origin
 
 from scripts import run
@@ -27,8 +28,6 @@ JUDGE = ["--resamples", "10", "--jobs", "1", "--estimator", "linear"]
 
 def describe_model(path):
     """What was learned; a file's date differs from run to run."""
-    import ifair
-
     return ifair.load(path)[-2].prototypes_.tobytes()
 
 

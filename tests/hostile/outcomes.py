@@ -72,20 +72,10 @@ def new_folder():
 
 
 def try_command(folder, arguments, check, kept=()):
-    """Run a verb in this process, and judge what it did.
+    """Run a verb in this process, and judge what it did: the outcome, and what there is to say about it.
 
-    Parameters
-    ----------
-    folder : Path
-        In which everything lies; whatever is there before must not change.
-    check : callable
-        Given what an accepted command printed, it says what is wrong with the result, or nothing.
-    kept : collection of str
-        Ends of files that a refused command may leave.
-
-    Returns
-    -------
-    outcome, what : str
+    Whatever is in the folder before must not change. A refused command leaves nothing there but files whose names end
+    as in ``kept``. Of an accepted one, ``check`` says what is wrong with the result, given what it printed, or nothing.
     """
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     try:

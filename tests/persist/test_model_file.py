@@ -160,24 +160,19 @@ def test_functions_among_the_parameters_are_named_and_nothing_is_written(pipelin
 
 
 @pytest.mark.parametrize(
-    ("model", "message"),
-    [(ifair.IFair(), "not fitted"), ({"a": 1}, "no estimator"), (ifair.IFair, "functions|estimator|get_params|type")],
-)
-def test_what_is_no_fitted_estimator_is_not_saved(model, message, tmp_path):
-    must_raise((ModelFileError, TypeError), message, ifair.save, model, tmp_path / "m.ifair")
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("about", "message"),
+    ("model", "about", "message"),
     [
-        ({"data": {"mean": float("nan")}}, r"about\['data'\]\['mean'\] is nan"),
-        ({"rows": [1, {2}]}, r"about\['rows'\]\[1\] is a set"),
-        ({"a": {1: 2}}, r"about\['a'\] has the key 1"),
+        (ifair.IFair(), {}, "not fitted"),
+        ({"a": 1}, {}, "no estimator"),
+        (ifair.IFair, {}, "functions|estimator|get_params|type"),
+        (ifair.FAStarIR(), {"data": {"mean": float("nan")}}, r"about\['data'\]\['mean'\] is nan"),
+        (ifair.FAStarIR(), {"rows": [1, {2}]}, r"about\['rows'\]\[1\] is a set"),
+        (ifair.FAStarIR(), {"a": {1: 2}}, r"about\['a'\] has the key 1"),
     ],
 )
-def test_what_json_cannot_hold_is_named(pipeline, tmp_path, about, message):
-    must_raise(ModelFileError, message, ifair.save, pipeline, tmp_path / "m.ifair", about=about)
+def test_what_is_no_fitted_estimator_is_not_saved_and_what_json_cannot_hold_is_named(tmp_path, model, about, message):
+    must_raise((ModelFileError, TypeError), message, ifair.save, model, tmp_path / "m.ifair", about=about)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_failed_save_leaves_the_old_file_and_a_folder_that_does_not_exist_is_named(pipeline, model_file, monkeypatch):
