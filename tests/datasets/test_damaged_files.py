@@ -3,6 +3,7 @@
 import csv
 import hashlib
 import io
+import math
 
 import pytest
 from damage import damage
@@ -13,17 +14,19 @@ from small_files import AIRBNB, COMPAS, CREDIT, PARSERS
 
 from ifair.data import DataError, from_table
 from ifair.datasets.about import DataFile
-from ifair.datasets.catalogue.airbnb import RANGES as LISTING_RANGES
-from ifair.datasets.catalogue.airbnb import make_listings
-from ifair.datasets.catalogue.census import ATTRIBUTES as CENSUS_ATTRIBUTES
-from ifair.datasets.catalogue.compas import KNOWN as COMPAS_KNOWN
-from ifair.datasets.catalogue.credit import ATTRIBUTES as CREDIT_ATTRIBUTES
+from ifair.datasets.catalogue import airbnb, census, compas, credit, xing
 from ifair.datasets.local_files import read_verified
 
 BOUNDED = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-
-
 damages = st.randoms(use_true_random=False)
+POSSIBLE = {
+    "credit": credit.ATTRIBUTES,
+    "census": census.ATTRIBUTES,
+    "compas": {"race": list(compas.KNOWN["race"]), "charge_degree": compas.KNOWN["c_charge_degree"]},
+    "xing": {"sex": xing.SEXES, **dict.fromkeys(xing.QUALIFICATIONS, (0, math.inf))},
+    "airbnb": {**airbnb.RANGES, "room_type": airbnb.ROOMS},
+}
+"""By dataset and column the range of its numbers, a pair, or its categories, also as values of their codes."""
 
 
 def check_sound(name, parsed):
@@ -32,21 +35,12 @@ def check_sound(name, parsed):
         assert all(0 <= share <= 100 for share in parsed.values())
         return
     assert len(parsed)
-    if name == "xing":
-        assert (parsed[["work_months", "education_months", "profile_views"]] >= 0).all(axis=None)
-    attributes = {"credit": CREDIT_ATTRIBUTES, "census": CENSUS_ATTRIBUTES, "airbnb": LISTING_RANGES}.get(name, {})
-    for column, held in attributes.items():
+    for column, held in POSSIBLE[name].items():
+        present = parsed[column].dropna()
         if isinstance(held, tuple):
-            assert parsed[column].dropna().between(*held).all()
-    known = {
-        "credit": {c: set(v.values()) for c, v in CREDIT_ATTRIBUTES.items() if isinstance(v, dict)},
-        "census": {c: set(v) for c, v in CENSUS_ATTRIBUTES.items() if isinstance(v, list)},
-        "compas": {"race": set(COMPAS_KNOWN["race"]), "charge_degree": {"felony", "misdemeanor"}},
-        "xing": {"sex": {"female", "male", "unclear"}},
-        "airbnb": {"room_type": {"entire home", "private room", "shared room"}},
-    }[name]
-    for column, values in known.items():
-        assert set(parsed[column].dropna()) <= values
+            assert present.between(*held).all()
+        else:
+            assert set(present) <= {*(held.values() if isinstance(held, dict) else held)}
 
 
 @pytest.mark.parametrize("name", PARSERS)
@@ -79,7 +73,7 @@ def test_no_altered_byte_passes_the_checksum(rng, tmp_path):
 @given(rng=damages)
 def test_a_damaged_listing_is_not_trimmed_into_nonsense(rng):
     try:
-        made = make_listings([damage(AIRBNB, rng)], "listings.csv")
+        made = airbnb.make_listings([damage(AIRBNB, rng)], "listings.csv")
     except DataError:
         return
     widths = {len(row) for row in csv.reader(io.StringIO(made.decode(), newline=""))}

@@ -89,21 +89,14 @@ def test_an_estimator_that_would_not_check_its_columns_needs_the_readers_word(tm
     ifair.load(path, trusted=[TREE])
 
 
-WRAPPED = {
-    "plain": lambda x: x,
-    "dict": lambda x: {"a": [x]},
-    "array": lambda x: np.array([x, 1], dtype=object),
-    "masked": lambda x: np.ma.MaskedArray(np.array([x, 1], dtype=object), True),
-}
-
-
-@pytest.mark.parametrize("wrap", WRAPPED.values(), ids=WRAPPED)
-def test_a_tree_without_its_estimator_is_found_wherever_it_is(tmp_path, wrap):
-    model = boosted()
-    scaler = StandardScaler().fit(X)
-    scaler.extra_ = wrap(copy.copy(model._predictors[0][0]))
-    path = forge(tmp_path / "m.ifair", skops.dumps(make_pipeline(scaler, model)))
-    must_raise(ModelFileError, "not known to be safe: a tree stands alone", ifair.load, path)
+def test_a_tree_without_its_estimator_is_found_wherever_it_is(tmp_path):
+    model, scaler = boosted(), StandardScaler().fit(X)
+    tree = copy.copy(model._predictors[0][0])
+    listed = np.array([tree, 1], dtype=object)
+    for extra in (tree, {"a": [tree]}, listed, np.ma.MaskedArray(listed, True)):
+        scaler.extra_ = extra
+        path = forge(tmp_path / "m.ifair", skops.dumps(make_pipeline(scaler, model)))
+        must_raise(ModelFileError, "not known to be safe: a tree stands alone", ifair.load, path)
 
 
 @pytest.mark.parametrize(
