@@ -113,9 +113,7 @@ def test_a_file_is_fetched_once_from_whoever_has_it_then_found_and_replaced_wher
     ],
 )
 def test_a_bad_answer_is_explained_and_leaves_nothing(cache, server, path, reason):
-    with pytest.raises(DataError, match=reason) as raised:
-        read_file(data_file(f"{server.url}/{path}"))
-    message = str(raised.value)
+    message = str(must_raise(DataError, reason, read_file, data_file(f"{server.url}/{path}")))
     assert "census/adult.data is not on this machine" in message
     assert f"looked for: {cache / 'census' / 'adult.data'}" in message
     assert f"by hand: get {server.url}/{path}" in message
@@ -148,9 +146,8 @@ def test_the_cache_folder_follows_the_environment(monkeypatch, tmp_path):
 
 def test_no_network_no_permission_to_ask_it_and_no_folder_are_explained(cache, tmp_path, monkeypatch):
     must_raise(DataError, "refused", read_file, data_file("http://127.0.0.1:9/adult.data"))
-    with pytest.raises(DataError, match="download_if_missing=False") as raised:
-        load_census(download_if_missing=False)
-    assert "archive.ics.uci.edu" in str(raised.value)
+    error = must_raise(DataError, "download_if_missing=False", load_census, download_if_missing=False)
+    assert "archive.ics.uci.edu" in str(error)
     monkeypatch.setenv("IFAIR_DATA", str(tmp_path / "nowhere"))
     must_raise(DataError, "nowhere, which is not a folder", load_census)
 

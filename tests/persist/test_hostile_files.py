@@ -27,9 +27,7 @@ skops = pytest.importorskip("skops.io")
 def refused(path, message, **options):
     """Both ways to open the file refuse it with its name."""
     for use in (ifair.load, ifair.inspect):
-        with pytest.raises(ModelFileError, match=message) as caught:
-            use(path, **options)
-        assert str(caught.value).startswith(f"{path}: ")
+        assert str(must_raise(ModelFileError, message, use, path, **options)).startswith(f"{path}: ")
 
 
 def payload_of(path):
@@ -246,5 +244,4 @@ def test_an_array_that_is_no_plain_one_is_refused(model_file):
 def test_what_is_no_estimator_or_not_there_is_refused(tmp_path):
     forge(tmp_path / "m.ifair", skops.dumps([1, 2]))
     must_raise(ModelFileError, "holds a list and no estimator", ifair.load, tmp_path / "m.ifair")
-    with pytest.raises(FileNotFoundError):
-        ifair.load(tmp_path / "none.ifair")
+    must_raise(FileNotFoundError, "none.ifair", ifair.load, tmp_path / "none.ifair")

@@ -5,6 +5,7 @@ from datetime import date
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import must_raise
 
 from ifair.data import DataError
 from ifair.tables.column_warnings import explain_unusable
@@ -93,11 +94,7 @@ def test_what_cannot_count_without_guessing_is_told(values, words):
     assert held is None if words is None else words in held
 
 
-@pytest.fixture
-def people():
-    return pd.DataFrame(
-        {"sex": ["f", "m", None], "age": [20, 35, 50], "old": [False, False, True], "code": [1.0, 2, 2]}
-    )
+PEOPLE = pd.DataFrame({"sex": ["f", "m", None], "age": [20, 35, 50], "old": [False, False, True], "code": [1.0, 2, 2]})
 
 
 @pytest.mark.parametrize(
@@ -112,8 +109,8 @@ def people():
         (["code=2"], [False, True, True]),
     ],
 )
-def test_conditions_choose_people(people, conditions, expected):
-    assert match_conditions(people, conditions).tolist() == expected
+def test_conditions_choose_people(conditions, expected):
+    assert match_conditions(PEOPLE, conditions).tolist() == expected
 
 
 @pytest.mark.parametrize(
@@ -126,12 +123,11 @@ def test_conditions_choose_people(people, conditions, expected):
         ("sex<3", "needs a column of numbers"),
     ],
 )
-def test_conditions_that_cannot_be_read_are_refused(people, condition, message):
-    with pytest.raises(DataError, match=message):
-        match_conditions(people, [condition])
+def test_conditions_that_cannot_be_read_are_refused(condition, message):
+    must_raise(DataError, message, match_conditions, PEOPLE, [condition])
 
 
-def test_values_are_found_as_they_are_written(people):
-    assert find_value("1", people["code"]) == 1.0
-    assert find_value("True", people["old"]) is True
-    assert find_value(None, people["old"]) is None
+def test_values_are_found_as_they_are_written():
+    assert find_value("1", PEOPLE["code"]) == 1.0
+    assert find_value("True", PEOPLE["old"]) is True
+    assert find_value(None, PEOPLE["old"]) is None

@@ -330,14 +330,13 @@ def _add_distance(graph: Graph, differences: str, alpha: Any, p: float, exponent
     """``(sum alpha |d|^p)^(exponent / p)`` over the last axis."""
     weights = graph.constant(alpha[:, None])
     last = graph.constant([-1], np.int64)
-    if p == 2.0:
-        powers = graph.node("Mul", differences, differences)
+    if p in (1.0, 2.0):
+        powers = graph.node("Abs", differences) if p == 1.0 else graph.node("Mul", differences, differences)
         total = graph.node("Squeeze", graph.node("MatMul", powers, weights), last)
-        return total if exponent == 2.0 else graph.node("Sqrt", total)
+        if p == exponent:
+            return total
+        return graph.node("Mul", total, total) if p == 1.0 else graph.node("Sqrt", total)
     sizes = graph.node("Abs", differences)
-    if p == 1.0:
-        total = graph.node("Squeeze", graph.node("MatMul", sizes, weights), last)
-        return total if exponent == 1.0 else graph.node("Mul", total, total)
     # Powers of the largest difference would overflow: it is taken out and put back.
     largest = graph.node("ReduceMax", sizes, axes=[-1], keepdims=1)
     largest = graph.node("Max", largest, graph.constant(_TINY[graph.dtype]))
