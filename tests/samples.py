@@ -56,7 +56,7 @@ FAST = {"n_restarts": 1, "max_iter": 40}
 IDS = [f"p{i:03d}" for i in range(240)]
 
 
-def tuned(*candidates, choices=None):
+def tuned(*candidates):
     """What an audit needs of a tuning with these candidates on its front."""
     points = [
         {"id": one.id, "role": find_role(one), "candidate": one.to_data(), "validation": {"utility": -i, "ranks": i}}
@@ -64,7 +64,7 @@ def tuned(*candidates, choices=None):
     ]
     plain = {"role": "full", "candidate": Candidate("full").to_data()}
     penalised = [{**point, "role": "penalised"} for point in points if point["role"] == "rival"]
-    return {"trials": points, "front": points, "baselines": [plain, *penalised], "choices": choices or {}}
+    return {"trials": points, "front": points, "baselines": [plain, *penalised], "choices": {}}
 
 
 FRONT = tuned(
@@ -75,9 +75,9 @@ FRONT = tuned(
 )
 
 
-def applicants(n=240, seed=0):
+def applicants(n=240):
     """People whose outcome depends on their experience and, unfairly, on their sex; height gives the sex away."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     sex = rng.choice(["female", "male"], n, p=[0.4, 0.6])
     experience = rng.gamma(3, 2, n).round(1)
     frame = pd.DataFrame(

@@ -97,7 +97,6 @@ def test_a_huge_field_is_refused():
 )
 @example(content=b"sex,\n\x00,\x00\n,")
 @BOUNDED
-@pytest.mark.filterwarnings("ignore:protected column 'sex' has one value:UserWarning")
 def test_any_bytes_as_a_users_csv_give_a_dataset_or_a_clear_error(content, tmp_path):
     path = tmp_path / "people.csv"
     path.write_bytes(content)

@@ -78,9 +78,8 @@ def server():
         thread.join()
 
 
-def data_file(*origins, content=CONTENT, path="census/adult.data"):
-    made = tuple(o if isinstance(o, Origin) else Origin(o) for o in origins)
-    return DataFile(path, hashlib.sha256(content).hexdigest(), len(content), made)
+def data_file(*origins, path="census/adult.data"):
+    return DataFile(path, SHA256, len(CONTENT), tuple(o if isinstance(o, Origin) else Origin(o) for o in origins))
 
 
 def everything_under(folder):

@@ -13,7 +13,6 @@ from typing import Any
 from ifair.errors import ModelFileError, ModelFileWarning, name_setting, require_extra, warn_user
 from ifair.files import check_regular, write_whole
 from ifair.persist.archive import pack, unpack
-from ifair.persist.boosted_trees import TREE, doubt_boosted_trees
 from ifair.persist.manifest import read_manifest, write_manifest
 from ifair.persist.schema import describe, list_types, read_schema
 from ifair.persist.trust import check_fitted, check_savable, find_unvetted
@@ -57,6 +56,8 @@ def save(model: Any, path: str | Path, *, about: Mapping[str, Any] | None = None
     >>> bool((again.transform(X) == model.transform(X)).all()), facts["about"]
     (True, {'purpose': 'an example'})
     """
+    from ifair.persist.boosted_trees import TREE, doubt_boosted_trees
+
     path = Path(path)
     with _name_file(path):
         check_savable(model)
@@ -230,6 +231,8 @@ def _drop_requests(model: Any) -> Any:
 
 def _rebuild(payload: bytes, trusted: Iterable[str | type], types: set[str]) -> Any:
     skops = _import_skops()
+    from ifair.persist.boosted_trees import TREE, doubt_boosted_trees
+
     try:
         untrusted = skops.get_untrusted_types(data=payload)
     except Exception as error:
