@@ -72,21 +72,15 @@ def test_examples_run_and_print_what_the_page_says(page, tmp_path, monkeypatch, 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
     namespace = {"__name__": "__main__"}
-    for example in examples_of((ROOT / page).read_text(encoding="utf-8")):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert len(examples_of(text)) == text.count("```python\n") > 0
+    for example in examples_of(text):
         if example["needs"] == "spark":
             try:
                 spark()
             except pytest.skip.Exception:
                 continue
         run(example, namespace, page)
-
-
-def test_the_guide_has_examples():
-    page = ROOT / "docs/guide.md"
-    if not page.exists():
-        pytest.skip("docs/guide.md is not here: this is not a checkout of the repository")
-    text = page.read_text(encoding="utf-8")
-    assert len(examples_of(text)) == text.count("```python\n") > 0
 
 
 def test_an_example_that_prints_or_warns_otherwise_is_noticed():
