@@ -43,6 +43,8 @@ def test_every_form_of_a_table_gives_the_same_dataset_and_is_left_alone(form, tm
     assert pd.isna(data.query.iloc[4])
     assert data.frame["sex"].dtype == "category"
     assert data.frame["age"].tolist() == [41, 30, 25, 60, 33]
+    in_memory = form in ("pandas", "polars", "lazy")
+    assert data.source == ("a table in memory" if in_memory else str(tmp_path / form))
     data.frame.loc[0, "age"] = 99
     pd.testing.assert_frame_equal(PEOPLE, pd.DataFrame(CELLS))
 
@@ -74,7 +76,8 @@ def test_what_cannot_be_is_refused_and_a_wrong_name_suggests_the_right_one(roles
 
 
 def test_a_target_of_many_numbers_is_a_score_and_one_of_zeros_and_ones_a_class():
-    assert from_table(PEOPLE, protected="sex", target="score").target.dtype == float
+    scored = from_table(PEOPLE, protected="sex", target="score", source="staff.csv of May")
+    assert (scored.target.dtype, scored.source) == (float, "staff.csv of May")
     binary = PEOPLE.assign(hired=[0, 1, 0, 1, 1])
     assert from_table(binary, protected="sex", target="hired").target.tolist() == [0, 1, 0, 1, 1]
     assert from_table(binary.astype({"hired": bool}), protected="sex", target="hired").target.sum() == 3
@@ -90,13 +93,6 @@ def test_a_protected_number_needs_a_rule_and_several_columns_protect_each_minori
     assert from_table(PEOPLE, protected="age", group=["age<33"]).group.tolist() == young.group.tolist()
     people = PEOPLE.assign(disabled=[False, False, True, False, False])
     assert from_table(people, protected=["sex", "disabled"]).group.tolist() == [True, False, True, True, False]
-
-
-def test_the_source_is_the_file_or_what_the_caller_says(tmp_path):
-    path = make("people.csv", tmp_path)
-    assert from_table(path, protected="sex").source == str(path)
-    assert from_table(PEOPLE, protected="sex").source == "a table in memory"
-    assert from_table(PEOPLE, protected="sex", source="staff.csv of May").source == "staff.csv of May"
 
 
 MANY = pd.concat([PEOPLE] * 8, ignore_index=True).assign(

@@ -2,7 +2,6 @@
 
 from decimal import Decimal
 
-import numpy as np
 import pandas as pd
 import pytest
 from refusals import must_raise
@@ -16,9 +15,8 @@ ENDINGS = ["csv", "tsv", "csv.gz", "parquet"]
 
 @pytest.fixture
 def people(rng):
-    return pd.DataFrame(
-        {"id": [f"{i:03d}" for i in range(23)], "x": rng.normal(size=23), "job": rng.choice(["a", 'b, "c"\n'], 23)}
-    )
+    numbers = rng.normal(size=23) * 10.0 ** rng.integers(-20, 20, 23)
+    return pd.DataFrame({"id": [f"{i:03d}" for i in range(23)], "x": numbers, "job": rng.choice(["a", 'b, "c"\n'], 23)})
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -34,7 +32,7 @@ def test_blocks_written_and_read_give_the_table(tmp_path, people, ending, rows):
     whole = pd.concat(blocks)
     assert whole.index.tolist() == list(range(23))
     types = {"id": str, "x": float, "job": str}
-    pd.testing.assert_frame_equal(whole.astype(types), people.astype(types))
+    pd.testing.assert_frame_equal(whole.astype(types), people.astype(types), rtol=1e-15, atol=0)
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -66,11 +64,3 @@ def test_decimals_of_parquet_are_numbers_and_no_table_or_columns_of_the_same_nam
     path.write_bytes(b"PAR1 nonsense")
     for read in (read_table, lambda path: list(read_blocks(path))):
         must_raise(DataError, "is not a Parquet table", read, path)
-
-
-def test_numbers_survive_a_round_trip_through_csv_exactly(tmp_path, rng):
-    table = pd.DataFrame({"x": rng.normal(size=50) * 10.0 ** rng.integers(-20, 20, 50)})
-    with BlockWriter(tmp_path / "x.csv") as writer:
-        writer.write(table)
-    back = pd.concat(read_blocks(tmp_path / "x.csv", 7))
-    np.testing.assert_allclose(back["x"].astype(float), table["x"], rtol=1e-15)
