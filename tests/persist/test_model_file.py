@@ -205,20 +205,18 @@ def test_inspect_tells_versions_steps_and_parameters(pipeline, model_file):
 
 
 def test_inspect_describes_arrays_numbers_and_estimators_within(tmp_path):
+    def only_step(model):
+        ifair.save(fit_quietly(model, X, X[:, 0] > 0), tmp_path / "m.ifair")
+        (step,) = ifair.inspect(tmp_path / "m.ifair")["steps"]
+        return step["name"], step["parameters"]
+
     X = np.random.default_rng(0).normal(size=(30, 2))
     model = ifair.IFair(2, init=X[:2], p=np.float64(2.0), tol=np.float32(0.5), random_state=np.random.RandomState(0))
-    ifair.save(fit_quietly(model, X), tmp_path / "m.ifair")
-    (step,) = ifair.inspect(tmp_path / "m.ifair")["steps"]
-    assert step["name"] == "IFair"
-    assert step["parameters"]["p"] == 2.0
-    assert step["parameters"]["tol"] == 0.5
-    assert step["parameters"]["init"] == "array of <f8, shape (2, 2)"
-    assert "RandomState" in step["parameters"]["random_state"]
-
-    calibrated = CalibratedClassifierCV(LogisticRegression(C=3.0), cv=2).fit(X, X[:, 0] > 0)
-    ifair.save(calibrated, tmp_path / "m.ifair")
-    (step,) = ifair.inspect(tmp_path / "m.ifair")["steps"]
-    assert step["parameters"]["estimator"]["parameters"]["C"] == 3.0
+    name, found = only_step(model)
+    assert (name, found["p"], found["tol"], found["init"]) == ("IFair", 2.0, 0.5, "array of <f8, shape (2, 2)")
+    assert "RandomState" in found["random_state"]
+    _, found = only_step(CalibratedClassifierCV(LogisticRegression(C=3.0), cv=2))
+    assert found["estimator"]["parameters"]["C"] == 3.0
 
 
 @pytest.mark.filterwarnings("ignore::ifair.persist.ModelFileWarning")
