@@ -120,6 +120,6 @@ def test_a_name_tells_a_gender_only_if_it_is_clear_and_all_people_agree(real_dat
 
 def test_a_missing_list_of_names_says_what_to_install(monkeypatch):
     monkeypatch.setattr("ifair.errors.find_spec", lambda name: None)
-    with pytest.raises(MissingExtra, match=r"needs nomquamgender, .*pip install 'ifair\[names\]'"):
-        infer_genders(["Mary"], names_list="nomquamgender")
+    install = r"needs nomquamgender, .*pip install 'ifair\[names\]'"
+    must_raise(MissingExtra, install, infer_genders, ["Mary"], names_list="nomquamgender")
     must_raise(DataError, "did you mean 'census'", infer_genders, ["Mary"], names_list="Censsus")

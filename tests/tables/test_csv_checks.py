@@ -14,13 +14,10 @@ from ifair.data import DataError, read_table
 from ifair.tables.read import read_blocks
 
 
-def list_blocks(path):
-    return list(read_blocks(path))
-
-
 def refusal(path):
     """What both readers say of a file: the same."""
-    whole, in_blocks = (str(must_raise(DataError, None, read, path)) for read in (read_table, list_blocks))
+    readers = (read_table, lambda path: list(read_blocks(path)))
+    whole, in_blocks = (str(must_raise(DataError, None, read, path)) for read in readers)
     assert in_blocks == whole
     return whole
 

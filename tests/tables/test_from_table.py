@@ -116,5 +116,5 @@ def test_columns_that_name_people_are_left_out_with_a_word_as_on_the_command_lin
     assert list(kept.frame) == ["sex", "age", "score", "job", "street"]
     assert kept.ids.tolist() == MANY["badge"].tolist()
     assert kept.take([3, 1]).ids.tolist() == ["B-003", "B-001"]
-    with pytest.raises(DataError, match="'badge' is different in every row, like an identifier: it names people"):
-        from_table(MANY.drop(columns=["note", "street"]), protected="badge")
+    names = "'badge' is different in every row, like an identifier: it names people"
+    must_raise(DataError, names, from_table, MANY.drop(columns=["note", "street"]), protected="badge")
