@@ -71,7 +71,7 @@ def test_scaled_masked_data_are_masked_data_times_a_factor(map_credit):
 
 def test_slow_distances_are_left_out_of_large_tables_with_a_reason(grid, solver, monkeypatch):
     monkeypatch.setattr(ablation, "MAX_CELLS", 100)
-    found = ablation.measure_variant(Case("credit", 0, max_records=90, method="p=3", grid=grid, solver=solver))
+    found = ablation.measure_variant(Case("credit", 0, max_records=90, method="p-3", grid=grid, solver=solver))
     assert "more than 100" in found["skipped"]
 
 
@@ -98,7 +98,7 @@ def test_the_summary_pairs_splits_with_the_papers_variant():
     noise = [0.0, 0.01, -0.01, 0.02]
     records = [reached("paper", seed, 0.6 + noise[seed]) for seed in (3, 1, 0, 2)]
     records += [reached("frozen", seed, 0.7 + noise[seed] + 0.001 * seed) for seed in range(4)]
-    records += [record("credit", seed, {"skipped": "too large"}, method="p=3") for seed in range(4)]
+    records += [record("credit", seed, {"skipped": "too large"}, method="p-3") for seed in range(4)]
     found = ablation.summarise(records)["credit"]
     assert found["utility"] == "AUC"
     assert found["skipped"] == {"p-3": "too large"}

@@ -95,7 +95,7 @@ def test_the_full_profile_measures_whole_tables_on_ten_splits():
 def test_one_fit_serves_all_families_of_a_split():
     """The scores that are smoothed are those of the families' own models."""
     profile = PROFILES["smoke"]
-    case = profile.decided_case(profile.classification[0], 0)
+    case = profile.case(profile.classification[0], 0, profile.most_decided)
     parts = experiment.prepare(case)
     families = score_families.ScoreFamilies(parts, case, lambda part, scores: experiment.auc(part.y, scores))
     trees = families._trees[-1]

@@ -143,8 +143,8 @@ def test_the_full_profile_is_the_papers_and_tests_what_it_has_splits_for():
     assert full.limit_splits(2).seeds(by_name["credit"]) == range(2)
     assert full.case(by_name["census"], 0, method="ifair-b").solver["pairs"] == 1000
     assert "pairs" not in full.case(by_name["census"], 0, method="lfr").solver
-    small = full.case(by_name["census"], 0, full.most_beyond)
-    assert (small.max_records, small.max_training) == full.most_beyond
+    small = full.case(by_name["census"], 0, (900, 300))
+    assert (small.max_records, small.max_training) == (900, 300)
 
 
 def test_the_time_is_estimated_from_what_units_took(monkeypatch):

@@ -56,16 +56,14 @@ class Experiment(Generic[Kept]):
         """The type of what is kept."""
         return get_type_hints(self.summarise).get("return", Any)
 
-    def find(self, results: Results) -> Kept | None:
-        """What is kept of it in the results; None where it was not run."""
-        return results["experiments"].get(self.name) or None
+    def find(self, results: Results) -> Kept:
+        """What is kept of it in the results; empty where it was not run."""
+        return results["experiments"].get(self.name) or {}
 
     def write_section(self, results: Results) -> list[Block]:
         """The blocks of the page; none where nothing was run."""
-        known = results["experiments"]
-        was_run = any(known.get(name) for name in (self.name, *self.shows))
-        nothing: Any = {}
-        return self.section(self.find(results) or nothing, results) if was_run else []
+        was_run = any(results["experiments"].get(name) for name in (self.name, *self.shows))
+        return self.section(self.find(results), results) if was_run else []
 
     def draw_figures(self, results: Results) -> Figures:
         """The figures by the stem of their file; none where it was not run."""
@@ -125,8 +123,7 @@ def plan_grid(
     """Every setting of every method on every split; methods that are learned have a unit for each K."""
     return [
         make_unit(function, profile.case(source, seed, method=method, grid=share), method, *named)
-        for source in sources
-        for seed in profile.seeds(source)
+        for source, seed in profile.splits(sources, tested=True)
         for method in methods
         for named, share in _shares(profile.grid_of(source), method)
     ]
@@ -157,8 +154,7 @@ def plan_chosen(
             profile.case(source, seed, method=method, setting=settings.get((source.name, method, seed))),
             method,
         )
-        for source in sources
-        for seed in profile.seeds(source, tested=False)
+        for source, seed in profile.splits(sources)
         for method in methods
     ]
 

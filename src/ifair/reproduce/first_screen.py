@@ -88,7 +88,7 @@ def _tell_claims(findings: Sequence[Finding]) -> list[Line]:
 
 def _tell_fits(results: Results) -> list[Line]:
     """Where the objective as the paper writes it collapses, and what our variant does."""
-    found = classification_task.EXPERIMENT.find(results) or {}
+    found = classification_task.EXPERIMENT.find(results)
     lines: list[Line] = []
     collapsed = {dataset: _share_constant(summary, "ifair-b") for dataset, summary in found.items()}
     shares = [f"{labels.dataset(dataset)} {100 * s:.0f} %" for dataset, s in collapsed.items() if s is not None]

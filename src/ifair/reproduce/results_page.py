@@ -108,7 +108,7 @@ def format_text(results: Results) -> str:
     """The main tables and the verdicts for a terminal."""
     parts = []
     for title, module in (("classification", classification_task), ("ranking", ranking_task)):
-        for dataset in module.EXPERIMENT.find(results) or {}:
+        for dataset in module.EXPERIMENT.find(results):
             table = mark_table(module.tabulate(results, dataset), results)
             parts.append(f"{labels.dataset(dataset)}, {title}\n{blocks.plain_table(table)}")
     verdicts = [[finding.verdict, finding.claim] for finding in judge_claims(results)]

@@ -90,7 +90,7 @@ def draw(found: dict[str, TradeOff], results: Results) -> Figures:
 def tabulate(results: Results, dataset: str) -> Table:
     """The paper's table for one dataset: methods without settings first, the others under each of the three rules; and
     at the end what is not in the paper."""
-    summary, paper = (EXPERIMENT.find(results) or {})[dataset], results["paper"]["classification"]
+    summary, paper = EXPERIMENT.find(results)[dataset], results["paper"]["classification"]
     rows: list[list[Any]] = [["method", *MEASURES]]
 
     def add(title: str, rule: str, methods: Iterable[str], printed: Mapping[str, Any]) -> None:

@@ -26,7 +26,7 @@ from ifair.reproduce.experiment import Earlier, Experiment, Figures, for_each_da
 from ifair.reproduce.experiments import classification_task, ranking_task
 from ifair.reproduce.profiles import Profile
 from ifair.reproduce.runner import Unit
-from ifair.reproduce.tradeoff import FAIRNESS, TradeOff, describe_volumes
+from ifair.reproduce.tradeoff import FAIRNESS, describe_volumes
 from ifair.results import Results
 
 METHOD = "ifair-b"
@@ -98,8 +98,7 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
             ),
         )
         for task, sources in profile.tasks.items()
-        for source in sources
-        for seed in profile.seeds(source, tested=False)
+        for source, seed in profile.splits(sources)
     ]
 
 
@@ -176,8 +175,7 @@ def _summarise_part(splits: Sequence[Mapping[str, NDArray[np.float64]]], tenth: 
 
 def section(found: dict[str, SearchCost], results: Results) -> list[Block]:
     """Tables, picture and sentences; nothing where neither fronts nor searches were measured."""
-    summaries: dict[str, TradeOff] = {**(classification_task.EXPERIMENT.find(results) or {})}
-    blocks = describe_volumes(summaries | (ranking_task.EXPERIMENT.find(results) or {}))
+    blocks = describe_volumes({**classification_task.EXPERIMENT.find(results), **ranking_task.EXPERIMENT.find(results)})
     if found:
         blocks += [
             Heading("Search instead of a grid", 3),
