@@ -14,8 +14,11 @@ from reproduce.made_up import compared, results_of, spread, spreads
 from ifair.cli import main
 from ifair.reproduce import case
 from ifair.reproduce.paper import SENSITIVITY
+from ifair.results import REPRODUCTION, read_results
 
 from samples import load_job_searches
+
+COMMITTED = Path(__file__).parents[2] / "docs" / "results" / "reproduce.json"
 
 
 @pytest.fixture
@@ -47,6 +50,14 @@ def made_up_data():
 def job_searches(made_up_data):
     with made_up_data():
         yield load_job_searches("xing")
+
+
+@pytest.fixture
+def committed():
+    """The results of the documentation, to be changed at will; :mod:`test_committed_results` has all that they say."""
+    if not COMMITTED.exists():
+        pytest.skip("docs/results is not here: this is not a checkout of the repository")
+    return read_results(COMMITTED, REPRODUCTION)
 
 
 @pytest.fixture(params=["credit", "xing"])

@@ -1,13 +1,13 @@
 """Variants of iFair on equal terms: what is changed is changed, and nothing else."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from reproduce.made_up import compared, record, results_of, row, spreads, write_page
+from reproduce.made_up import record, results_of, row, write_page
 
-from ifair.report.blocks import Heading, Picture
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, measure_grid, prepare
 from ifair.reproduce.experiments import ablation
@@ -125,78 +125,27 @@ def test_the_quick_profile_tries_all_on_all_within_limits_and_a_taste_few_varian
     assert all(unit.case.solver["max_iter"] == ablation.MAX_ITERATIONS for unit in planned)
 
 
-def values(hypervolume, harmonic, adversary=0.6):
-    return spreads(
-        hypervolume=hypervolume, harmonic_mean=harmonic, AUC=0.6, yNN=0.8, AUC_of_scores=0.7, adversary=adversary
-    )
-
-
-@pytest.fixture
-def results():
-    credit = {
-        "variants": {
-            "paper": values(0.03, 0.68, adversary=0.9),
-            "masked": values(0.05, 0.71),
-            "svd-masked": values(0.04, 0.70),
-            "masked+scaled": values(0.06, 0.72),
-            "frozen": values(0.045, 0.69, adversary=0.55),
-            "squared_softmax": values(0.01, 0.66),
-        },
-        "against_paper": {
-            "hypervolume": {"frozen": compared(-0.015), "squared_softmax": compared(0.02)},
-            "harmonic_mean": {"frozen": compared(-0.01, 0.2), "squared_softmax": compared(0.02)},
-        },
-        "ahead": {"paper": 0, "frozen": 5, "squared_softmax": 1},
-        "skipped": {"p-1": "19,800 cells", "p-3": "19,800 cells"},
-    }
-    xing = {
-        "variants": {"paper": values(0.3, 0.8), "frozen": values(0.4, 0.9), "masked": values(0.39, 0.94)},
-        "against_paper": {
-            "hypervolume": {"frozen": compared(-0.1, 0.06)},
-            "harmonic_mean": {"frozen": compared(-0.1, 0.04)},
-        },
-        "ahead": {"paper": 0, "frozen": 3},
-        "skipped": {},
-    }
-    return results_of(ablation={"credit": credit, "xing": xing})
-
-
-def test_the_table_has_all_variants_with_the_marks_to_beat_last_and_says_which_are_clearly_apart(results):
-    rows = {row[0]: row[1:] for row in ablation.tabulate(results["experiments"]["ablation"])}
-    assert list(rows) == ["variant", "paper", "frozen", "squared softmax", "masked", "svd-masked", "masked, scaled"]
-    assert rows["variant"] == ["Credit", "Xing"]
-    assert rows["frozen"] == ["0.045 ▲ / 0.69", "0.400* / 0.90 ▲"]
-    assert rows["squared softmax"] == ["0.010 ▼ / 0.66 ▼", ""]
-    assert rows["masked, scaled"] == ["0.060* / 0.72*", ""]
-
-
-def test_findings_name_winners_gaps_leaks_and_numbers_of_splits(results):
-    text = write_page(ablation.EXPERIMENT, results)
-    assert "**Credit**: hypervolume 0.030 with the paper's options against masked 0.050" in text
-    assert "The best variant is “frozen” with 0.045, still below the best mark" in text
-    assert "The best variant is “frozen” with 0.400, which no mark beats" in text
-    assert "“frozen”: more hypervolume than the paper's options on 8 of 10 splits, in the mean on 2 of 2" in text
-    assert "in the mean on 0 of 1 dataset; clearly more on none, clearly less on Credit" in text
-    assert text.index("“frozen”: more") < text.index("“squared softmax”: more")
-    assert "AUC of 0.90 from the paper's iFair-b, 0.60 from masked data, and 0.55" in text
-    assert text.count("multiplying masked data") == 1
+def test_what_is_clearly_apart_is_marked_and_said_with_the_number_of_splits(committed):
+    credit = committed["experiments"]["ablation"]["credit"]
+    for name, difference, adjusted in (("frozen", -0.1, 0.01), ("means", 0.1, 0.01), ("euclidean", 0.1, 0.06)):
+        credit["against_paper"]["hypervolume"][name] |= {"difference": difference, "adjusted": adjusted}
+    cells = dict(ablation.tabulate({"credit": credit}))
+    assert [cells[name].count("▲") for name in ("frozen", "means", "euclidean", "paper")] == [1, 0, 0, 0]
+    assert [cells[name].count("▼") for name in ("frozen", "means", "euclidean", "paper")] == [0, 1, 0, 0]
+    alone = results_of(ablation={"credit": credit})
+    text = write_page(ablation.EXPERIMENT, alone)
+    assert re.search("“frozen”: .* 1 dataset; clearly more on Credit, clearly less on none", text)
+    assert re.search("“means”: .*; clearly more on none, clearly less on Credit", text)
     assert "at most 1. 5 splits, too few" in text
-    results["experiments"]["ablation"]["xing"]["variants"]["paper"]["hypervolume"]["n"] = 3
-    assert "at most 1. 3 to 5 splits, too few" in write_page(ablation.EXPERIMENT, results)
+    credit["variants"]["paper"]["hypervolume"]["n"] = 20
+    assert "at most 1. 20 splits; ▲ and ▼" in write_page(ablation.EXPERIMENT, alone)
 
 
-def test_the_section_has_one_title_and_says_what_was_left_out(results):
-    blocks = ablation.EXPERIMENT.write_section(results)
-    assert [block for block in blocks if isinstance(block, Heading)] == blocks[:1]
-    assert "p = 1 and p = 3 on Credit (19,800 cells)" in write_page(ablation.EXPERIMENT, results)
-    assert [block.stem for block in blocks if isinstance(block, Picture)] == ["ablation"]
-
-
-def test_the_picture_has_a_panel_for_every_dataset_and_a_line_for_every_mark(results):
+def test_the_picture_has_a_panel_for_every_dataset_and_a_line_for_every_mark(committed):
     pytest.importorskip("matplotlib")
-    figure = ablation.EXPERIMENT.draw_figures(results)["ablation"]
-    assert [panel.get_title() for panel in figure.axes] == ["Credit", "Xing"]
-    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["squared softmax", "frozen", "paper"]
-    marks = set(map(labels.variant, ablation.MARKS))
-    marked = [line.get_xdata()[0] for line in figure.axes[0].get_lines() if line.get_label() in marks]
-    assert sorted(marked) == [0.04, 0.05, 0.06]
+    found = committed["experiments"]["ablation"]
+    figure = ablation.EXPERIMENT.draw_figures(committed)["ablation"]
+    for panel, one in zip(figure.axes, found.values(), strict=True):
+        volume = {labels.variant(name): values["hypervolume"]["mean"] for name, values in one["variants"].items()}
+        marked = {line.get_label(): line.get_xdata()[0] for line in panel.get_lines() if line.get_label() in volume}
+        assert marked == {name: volume[name] for name in map(labels.variant, ablation.MARKS) if name in volume}
