@@ -19,24 +19,16 @@ def summarise_page(results: Results, printed: Mapping[str, list[Number]], findin
     """The first screen; of a small profile what it is good for. For the numbers see :func:`collect_printed`."""
     if not results["runs"]:
         return []
-    if find_small_profile(results):
-        return [_tell_profile(results)]
+    splits = labels.span({len(run["seeds"]) for parts in results["runs"].values() for run in parts.values()})
+    counted = f"{splits} random splits of each dataset."
+    if small := find_small_profile(results):
+        said = (
+            "This shows that everything runs, on few settings, records and splits. It says nothing for or against the "
+            "paper: there are no verdicts here and no p-values."
+        )
+        return [Banner(f"Profile: {small}", f"{counted} {said}")]
     lines = [*_tell_agreement(printed), *_tell_claims(findings), *_tell_fits(results)]
-    return [_tell_profile(results), Bullets(lines)]
-
-
-def _tell_profile(results: Results) -> Banner:
-    """With which profile the page was made, on how many splits, and what that is good for."""
-    small = find_small_profile(results)
-    splits = sorted({len(run["seeds"]) for parts in results["runs"].values() for run in parts.values()})
-    counted = f"{splits[0]} to {splits[-1]}" if len(splits) > 1 else str(splits[0])
-    said = (
-        "This shows that everything runs, on few settings, records and splits. It says nothing for or against the "
-        "paper: there are no verdicts here and no p-values."
-        if small
-        else "Its numbers speak for or against the paper."
-    )
-    return Banner(f"Profile: {small or JUDGED}", f"{counted} random splits of each dataset. {said}")
+    return [Banner(f"Profile: {JUDGED}", f"{counted} Its numbers speak for or against the paper."), Bullets(lines)]
 
 
 def find_small_profile(results: Results) -> str:

@@ -1,6 +1,7 @@
 """How methods, datasets, measures and rules are called on the page, and how they are drawn."""
 
 import re
+from collections.abc import Collection
 from typing import Literal
 
 from ifair.report.blocks import Line, Strong
@@ -104,6 +105,11 @@ def line(name: str, text: str) -> Line:
 def count(n: int, noun: str) -> str:
     """``1 split``, ``3 splits``."""
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def span(numbers: Collection[int]) -> str:
+    """``3 to 5``, or ``5`` where all are the same."""
+    return " to ".join(str(end) for end in sorted({min(numbers), max(numbers)}))
 
 
 def model(name: str, task: str) -> str:

@@ -204,11 +204,10 @@ def summarise_split(result: Mapping[str, Any]) -> dict[str, float]:
 
 def section(found: dict[str, Ablation], results: Results) -> list[Block]:
     """The table, the picture and the findings; nothing where the experiment was not run."""
-    counts = sorted({one["variants"][BASE]["hypervolume"]["n"] for one in found.values()})
-    counted = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else str(counts[0])
+    counts = [one["variants"][BASE]["hypervolume"]["n"] for one in found.values()]
     tested = (
         f", too few for tests, which begin at {LEAST_SPLITS}"
-        if counts[-1] < LEAST_SPLITS
+        if max(counts) < LEAST_SPLITS
         else "; ▲ and ▼: clearly above or below the paper's iFair-b (corrected resampled t-test, after Holm, "
         f"at {LEVEL:.0%})"
     )
@@ -218,7 +217,7 @@ def section(found: dict[str, Ablation], results: Results) -> list[Block]:
             "Hypervolume / harmonic mean of utility and yNN under the balanced rule, on test, for settings chosen on "
             "validation: iFair-b as in the paper, with one "
             "or more options changed, and below it the marks to beat, among them masked data multiplied by a factor of "
-            f"at most 1. {counted} splits{tested}. The best of each column has a star. Rankings "
+            f"at most 1. {labels.span(counts)} splits{tested}. The best of each column has a star. Rankings "
             "are without what differs in scale alone, which linear regression does not notice."
         ),
         Table(tabulate(found)),

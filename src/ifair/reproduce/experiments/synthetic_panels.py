@@ -151,11 +151,7 @@ def summarise(records: Records) -> Study:
                     rule: spreads([result["chosen"][rule]["measures"] for result in results])
                     for rule in results[0]["chosen"]
                 },
-                "panel": {
-                    "labels": results[0]["labels"],
-                    "groups": results[0]["groups"],
-                    "chosen": results[0]["chosen"],
-                },
+                "panel": {name: value for name, value in results[0].items() if name != "settings"},
             }
             for method, results in by_method.items()
         }
