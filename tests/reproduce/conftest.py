@@ -2,11 +2,10 @@
 
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from ifair.cli import main
 from ifair.reproduce import case
@@ -64,19 +63,8 @@ def small_case(request, grid, solver):
     return case.Case(request.param, 0, max_records=240, grid=grid, solver=solver)
 
 
-@dataclass(frozen=True)
-class SmokeRun:
-    """A run of the smoke profile: its folder, and what the command said."""
-
-    folder: Path
-    outcome: Result
-
-    def repeat(self):
-        return reproduce(self.folder)
-
-
 def reproduce(folder):
-    """Run the smoke profile; whatever another process is running in the folder is waited for and shared."""
+    """What the command says of the smoke profile; whatever another process is running in the folder is waited for."""
     while True:
         outcome = CliRunner().invoke(main, ["reproduce", "--jobs", "1", "--output", str(folder)])
         if "another run is using" not in outcome.output:
@@ -86,7 +74,9 @@ def reproduce(folder):
 
 @pytest.fixture(scope="session")
 def smoke_run(tmp_path_factory, request):
-    """The smoke profile, run once for all tests and all processes that run tests."""
+    """The folder of the smoke profile, run once for all tests and all processes that run tests."""
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if hasattr(request.config, "workerinput") else base) / "smoke"
-    return SmokeRun(folder, reproduce(folder))
+    outcome = reproduce(folder)
+    assert outcome.exit_code == 0, outcome.output
+    return folder

@@ -47,7 +47,7 @@ def test_every_variant_answers_on_a_small_ranking(job_searches, grid, solver, va
     assert set(ablation.summarise_split(found)) == {"hypervolume", "harmonic_mean", "MAP", "yNN", "KT", "adversary"}
 
 
-def test_options_reach_the_estimator_and_a_small_k_leaves_the_grid_as_large(map_credit):
+def test_options_reach_the_estimator_a_small_k_leaves_the_grid_as_large_and_scaled_data_are_multiplied(map_credit):
     assert [setting["K"] for setting, _ in map_credit("small_K", K=[10, 20])] == [5, 5, 3, 3]
     first = {name: next(map_credit(name))[1] for name in ablation.VARIANTS if name != "small_K"}
     mapped, scaled = first["memberships"], first["memberships+unit_variance"]
@@ -58,9 +58,6 @@ def test_options_reach_the_estimator_and_a_small_k_leaves_the_grid_as_large(map_
     for name, parts in first.items():
         if name != "paper" and "memberships" not in name:
             assert np.abs(parts[0] - first["paper"][0]).max() > 1e-6, name
-
-
-def test_scaled_masked_data_are_masked_data_times_a_factor(map_credit):
     ((_, masked),) = map_credit("masked")
     scaled = list(map_credit("masked+scaled"))
     assert [setting["scale"] for setting, _ in scaled] == ablation.SCALES

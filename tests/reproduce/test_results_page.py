@@ -96,18 +96,16 @@ def test_a_method_with_a_single_setting_still_stands_under_every_rule(committed)
     assert first[:6] == ["method", "untuned", "full data", "masked data", "most useful", "SVD"]
 
 
-def test_page_and_html_are_written(tmp_path):
+def test_page_and_html_are_written_and_without_the_extra_the_page_and_why(tmp_path, monkeypatch):
     lines = write_page(tmp_path, empty_results())
     assert (tmp_path / "results.md").read_text(encoding="utf-8") == format_markdown(empty_results())
     assert "The paper&#39;s evaluation, redone</h1>" in (tmp_path / "results.html").read_text(encoding="utf-8")
     named = [line.rpartition(f": {tmp_path.resolve()}/")[2] for line in lines]
     assert named == ["results.md", "results.html"]
-
-
-def test_without_the_extra_the_page_is_written_and_the_rest_explained(tmp_path, monkeypatch):
     monkeypatch.setattr("ifair.reproduce.results_page.find_spec", lambda name: None)
-    lines = write_page(tmp_path, empty_results())
-    assert [path.name for path in tmp_path.iterdir()] == ["results.md"]
+    (tmp_path / "other").mkdir()
+    lines = write_page(tmp_path / "other", empty_results())
+    assert [path.name for path in (tmp_path / "other").iterdir()] == ["results.md"]
     assert lines[-1].startswith("pictures and HTML need matplotlib and jinja2: pip install 'ifair[report]'")
 
 
