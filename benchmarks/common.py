@@ -29,7 +29,7 @@ from ifair.core.mapping import Parameters
 from ifair.core.objective import Objective, Reconstruction, Term
 from ifair.core.pairs import AllPairs
 from ifair.core.solve import PATIENCE, Problem, minimise_many
-from ifair.data import load_credit
+from ifair.data import Dataset, load_credit
 from ifair.engines.engine import Engine
 from ifair.models.starts import first_parameters
 from ifair.models.validation import protected_mask
@@ -129,8 +129,12 @@ def made_up(n_records: int, n_attributes: int, seed: int = 0) -> np.ndarray:
 
 def credit() -> tuple[np.ndarray, np.ndarray]:
     """German Credit encoded, 1,000 x 67, centred; and which columns are protected."""
-    dataset = load_credit()
-    table = Encoder().fit_transform(dataset.frame)
+    return encoded(load_credit())
+
+
+def encoded(dataset: Dataset, **options: Any) -> tuple[np.ndarray, np.ndarray]:
+    """A dataset encoded with options of the encoder, centred; and which columns are protected."""
+    table = Encoder(**options).fit_transform(dataset.frame)
     protected = protected_mask(list(dataset.protected), table, table.shape[1], list(table.columns))
     X = table.to_numpy(dtype=np.float64)
     return X - X.mean(axis=0), protected
