@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -122,18 +122,18 @@ def plan_grid(
 ) -> list[Unit]:
     """Every setting of every method on every split; methods that are learned have a unit for each K."""
     return [
-        make_unit(function, profile.case(source, seed, method=method, grid=share), method, *named)
+        make_unit(function, one, method, *named)
         for source, seed in profile.splits(sources, tested=True)
         for method in methods
-        for named, share in _shares(profile.grid_of(source), method)
+        for named, one in share_grid(profile.case(source, seed, method=method))
     ]
 
 
-def _shares(grid: Mapping[str, Any], method: str) -> list[tuple[tuple[str, ...], dict[str, Any]]]:
-    """Parts of the grid that a unit each works on, with what they are called."""
-    if method == "lfr" or method.startswith("ifair"):
-        return [((f"K = {k}",), {**grid, "K": [k]}) for k in grid["K"]]
-    return [((), dict(grid))]
+def share_grid(case: Case) -> list[tuple[tuple[str, ...], Case]]:
+    """Parts of a case that a unit each works on, with what they are called: one for each K of what is learned."""
+    if case.method == "lfr" or case.method.startswith("ifair"):
+        return [((f"K = {k}",), replace(case, grid={**case.grid, "K": [k]})) for k in case.grid["K"]]
+    return [((), case)]
 
 
 def plan_chosen(
