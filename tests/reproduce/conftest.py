@@ -1,4 +1,4 @@
-"""Settings so small that a unit takes a fraction of a second, a ranking that needs no file, and committed results."""
+"""A ranking that needs no file, a run of the smoke profile, and the committed results."""
 
 import time
 from contextlib import contextmanager
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from reproduce.made_up import brief
 
 from ifair.cli import main
 from ifair.reproduce import case
@@ -14,16 +15,6 @@ from ifair.results import REPRODUCTION, read_results
 from samples import load_job_searches
 
 COMMITTED = Path(__file__).parents[2] / "docs" / "results" / "reproduce.json"
-
-
-@pytest.fixture
-def grid():
-    return {"K": [4], "ratios": [[0.5, 0.5], [0.9, 0.1]], "lfr": [0.1, 1.0], "p": [0.3, 0.6]}
-
-
-@pytest.fixture
-def solver():
-    return {"n_restarts": 1, "max_iter": 20, "tol": 1e-2}
 
 
 @pytest.fixture(scope="session")
@@ -56,11 +47,11 @@ def committed():
 
 
 @pytest.fixture(params=["credit", "xing"])
-def small_case(request, grid, solver):
+def small_case(request):
     """A split of a part of Credit, and one of the made-up ranking."""
     if request.param == "xing":
         request.getfixturevalue("job_searches")
-    return case.Case(request.param, 0, max_records=240, grid=grid, solver=solver)
+    return brief(request.param, max_records=240)
 
 
 def reproduce(folder):

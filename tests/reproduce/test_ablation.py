@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from reproduce.made_up import record, results_of, row, write_page
+from reproduce.made_up import GRID, SOLVER, brief, record, results_of, row, write_page
 
 from ifair.reproduce import labels
-from ifair.reproduce.case import Case, measure_grid, prepare
+from ifair.reproduce.case import measure_grid, prepare
 from ifair.reproduce.experiments import ablation
 from ifair.reproduce.profiles import PROFILES
 
@@ -17,12 +17,12 @@ pytestmark = pytest.mark.usefixtures("few_trees")
 
 
 @pytest.fixture
-def map_credit(grid, solver):
+def map_credit():
     """Every setting of a variant after a few steps on a part of Credit, with the three parts as it represents them."""
-    parts = prepare(Case("credit", 0, max_records=180))
+    parts = prepare(brief("credit", max_records=180))
 
     def map_variant(name, **changes):
-        case = Case("credit", 0, method=name, grid={**grid, **changes}, solver={**solver, "max_iter": 2})
+        case = brief("credit", name, grid={**GRID, **changes}, solver={**SOLVER, "max_iter": 2})
         return ablation.map_settings(case, parts)
 
     return map_variant
@@ -40,8 +40,8 @@ def test_the_paper_variant_is_ifair_b_of_the_other_experiments(small_case):
 
 
 @pytest.mark.parametrize("variant", [*ablation.VARIANTS, *ablation.MARKS])
-def test_every_variant_answers_on_a_small_ranking(job_searches, grid, solver, variant):
-    found = ablation.measure_variant(Case("xing", 0, method=variant, grid=grid, solver={**solver, "max_iter": 3}))
+def test_every_variant_answers_on_a_small_ranking(job_searches, variant):
+    found = ablation.measure_variant(brief("xing", variant, solver={**SOLVER, "max_iter": 3}))
     n_settings = {"masked": 1, "svd-masked": 1, "masked+scaled": len(ablation.SCALES)}.get(variant, 2)
     assert len(found["rows"]) == n_settings
     assert set(ablation.summarise_split(found)) == {"hypervolume", "harmonic_mean", "MAP", "yNN", "KT", "adversary"}
@@ -66,9 +66,9 @@ def test_options_reach_the_estimator_a_small_k_leaves_the_grid_as_large_and_scal
             np.testing.assert_allclose(Z, setting["scale"] * expected)
 
 
-def test_slow_distances_are_left_out_of_large_tables_with_a_reason(grid, solver, monkeypatch):
+def test_slow_distances_are_left_out_of_large_tables_with_a_reason(monkeypatch):
     monkeypatch.setattr(ablation, "MAX_CELLS", 100)
-    found = ablation.measure_variant(Case("credit", 0, max_records=90, method="p-3", grid=grid, solver=solver))
+    found = ablation.measure_variant(brief("credit", "p-3", max_records=90))
     assert "more than 100" in found["skipped"]
 
 

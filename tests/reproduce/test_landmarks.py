@@ -3,17 +3,15 @@
 import json
 
 import pytest
-from reproduce.made_up import record, write_page
+from reproduce.made_up import brief, record, write_page
 
-from ifair.reproduce.case import Case
 from ifair.reproduce.experiments.landmarks import EXPERIMENT, compare_pairs, summarise
 
 
 @pytest.fixture(scope="module")
 def found():
     grid = {"K": [4], "ratios": [[0.5, 0.5]], "landmarks": [20, 5000]}
-    solver = {"n_restarts": 1, "max_iter": 20, "tol": 1e-2}
-    return compare_pairs(Case("credit", 0, {}, 240, method="ifair-b", grid=grid, solver=solver))
+    return compare_pairs(brief("credit", "ifair-b", max_records=240, grid=grid))
 
 
 def test_every_kind_of_fit_is_measured_and_too_many_landmarks_are_left_out(found):

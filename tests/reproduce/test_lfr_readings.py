@@ -4,23 +4,15 @@ import json
 
 import numpy as np
 import pytest
-from reproduce.made_up import record, results_of
+from reproduce.made_up import brief, record, results_of
 
 from ifair.report.blocks import markdown
-from ifair.reproduce.case import Case, measure_fit, prepare, train_setting
+from ifair.reproduce.case import measure_fit, prepare, train_setting
 from ifair.reproduce.deviations import describe_deviations
 from ifair.reproduce.experiments.lfr_readings import BASE, KINDS, compare_kinds, fit_kind, summarise
 
 SETTING = {"K": 4, "A_x": 1.0, "A_y": 1.0, "A_z": 5.0}
-CASE = Case(
-    "credit",
-    0,
-    {},
-    240,
-    method="lfr",
-    grid={"K": [4], "weights": [[1.0, 1.0, 5.0]]},
-    solver={"n_restarts": 1, "max_iter": 20, "tol": 1e-2},
-)
+CASE = brief("credit", "lfr", max_records=240, grid={"K": [4], "weights": [[1.0, 1.0, 5.0]]})
 
 
 @pytest.fixture(scope="module")

@@ -6,11 +6,11 @@ from itertools import product
 
 import numpy as np
 import pytest
-from reproduce.made_up import record, results_of, write_page
+from reproduce.made_up import brief, record, results_of, write_page
 
 from ifair.evaluate.fronts import hypervolume
 from ifair.report.blocks import Picture
-from ifair.reproduce.case import Case, measure_fit, measure_grid, prepare, train_setting
+from ifair.reproduce.case import measure_fit, measure_grid, prepare, train_setting
 from ifair.reproduce.experiments import search_cost
 from ifair.reproduce.experiments.search_cost import EXPERIMENT, STYLES, explore
 from ifair.reproduce.profiles import PROFILES
@@ -40,15 +40,15 @@ def test_the_grid_is_taken_from_earlier_results():
     assert second.case.known == [{"setting": {"K": k}, "validation": point, "test": point} for k in (4, 6)]
 
 
-def test_a_trial_measures_what_the_grid_measures_at_the_same_setting(grid, solver):
-    case = Case("credit", 0, method="ifair-b", grid=grid, solver=solver)
+def test_a_trial_measures_what_the_grid_measures_at_the_same_setting():
+    case = brief("credit", "ifair-b")
     rows, parts = measure_grid(case), prepare(case)
     setting = rows[1]["setting"]
     assert {"setting": setting, **measure_fit(train_setting(case, parts, setting), parts)} == rows[1]
 
 
-def test_a_search_of_a_ranking_gives_plain_data(job_searches, solver):
-    case = Case("xing", 0, method="ifair-b", grid={"n_trials": 3}, solver=solver, known=[{"setting": {"K": 4}}])
+def test_a_search_of_a_ranking_gives_plain_data(job_searches):
+    case = brief("xing", "ifair-b", grid={"n_trials": 3}, known=[{"setting": {"K": 4}}])
     found = explore(case)
     assert json.loads(json.dumps(found)) == found
     assert (len(found["search"]), found["grid"]) == (3, case.known)
