@@ -43,11 +43,6 @@ def test_removing_nothing_is_masking(small_case):
     assert set(removed["adversaries"]) == {"logistic", "boosting"}
 
 
-def test_sensei_does_not_rank(job_searches):
-    with pytest.raises(ValueError, match="it cannot rank 'xing'"):
-        measure_rival(Case("xing", 0, method="sensei"))
-
-
 def test_what_sensei_scores_is_measured_like_everything_else_at_every_setting(monkeypatch):
     def train_sensei(X, y, protected, setting, solver, seed):
         assert X.shape[0] == len(y) == 80

@@ -65,9 +65,7 @@ def _tell(sentence: str, said: Mapping[str, str], join: str = "; ") -> str:
 def _say_distance(summary: TradeOff, printed: Mapping[str, float]) -> str:
     """The rows of the full data need no representation: what they differ by is the data's and the splits' doing."""
     test = summary["rules"]["balanced"]["full"]["test"]
-    apart = {name: test[name]["mean"] - value for name, value in printed.items() if name in test}
-    if not apart:
-        return ""
+    apart = {name: test[name]["mean"] - value for name, value in printed.items()}
     worst = max(apart, key=lambda name: abs(apart[name]))
     return f"{fmean(map(abs, apart.values())):.3f} on average, most in {worst} ({add_sign(apart[worst])})"
 
@@ -83,9 +81,8 @@ def _say_splits(summary: TradeOff, _: Any) -> str:
 
 
 def _say_convergence(summary: TradeOff, _: Any) -> str:
-    points = [point for method in PAPERS_VARIANTS for point in summary["points"].get(method, ())]
-    shares = [point["converged"] for point in points if "converged" in point]
-    return f"{100 * fmean(shares):.0f} %" if shares else ""
+    shares = [point["converged"] for method in PAPERS_VARIANTS for point in summary["points"][method]]
+    return f"{100 * fmean(shares):.0f} %"
 
 
 def _measure_kind(kind: str, of: Experiment[dict[str, Changes]] = landmarks.EXPERIMENT) -> Effect:
@@ -122,9 +119,9 @@ def _compare_refits(results: Results) -> str:
         utility = UTILITY[task]
         for dataset, by_model in refitted.items():
             rules = beside.get(task, {}).get(dataset, {}).get("ours")
-            anew = by_model.get("linear", {}).get("ifair-b")
-            if rules and anew:
-                apart = anew[utility]["mean"] - rules["balanced"]["ifair-b"]["test"][utility]["mean"]
+            if rules:
+                anew = by_model["linear"]["ifair-b"][utility]["mean"]
+                apart = anew - rules["balanced"]["ifair-b"]["test"][utility]["mean"]
                 said.append(f"{labels.dataset(dataset)} {utility} {add_sign(apart)}")
     return f"iFair-b, fitted anew: {', '.join(said)}" if said else NOT_RUN
 

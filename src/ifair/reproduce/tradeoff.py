@@ -247,10 +247,10 @@ def draw_tradeoff(summary: TradeOff, utility: str, printed: Sequence[tuple[str, 
 
 
 def describe_volumes(summaries: Mapping[str, TradeOff]) -> list[Block]:
-    """Tables and sentences about all datasets; nothing where no front was measured."""
-    volumes = {dataset: found["hypervolume"] for dataset, found in summaries.items() if "hypervolume" in found}
-    if not volumes:
+    """Tables and sentences about all datasets; nothing where there are none."""
+    if not summaries:
         return []
+    volumes = {dataset: found["hypervolume"] for dataset, found in summaries.items()}
     blocks: list[Block] = [
         Heading("Hypervolume of every method's front", 3),
         Text(
@@ -264,8 +264,7 @@ def describe_volumes(summaries: Mapping[str, TradeOff]) -> list[Block]:
         ),
     ]
     for (reference, words), (dataset, by) in product(REFERENCES.items(), volumes.items()):
-        if reference in by:
-            blocks += [Text(f"{labels.dataset(dataset)}, {words}:"), Table(_tabulate_volumes(by[reference]))]
+        blocks += [Text(f"{labels.dataset(dataset)}, {words}:"), Table(_tabulate_volumes(by[reference]))]
     return [*blocks, Bullets([_compare_with_best(dataset, by) for dataset, by in volumes.items()])]
 
 
@@ -308,8 +307,6 @@ def describe_collapse(summary: TradeOff) -> list[Block]:
             shares = [100 * np.mean([point[name] for point in learned]) for name in ("constant", "converged")]
             shown = [f"{share:.0f} %" for share in shares]
             rows.append([labels.method(method), *shown, f"{np.median(known):.2g}, {max(known):.2g}"])
-    if len(rows) == 1:
-        return []
     return [
         Text(
             "Fits that end at a constant, one answer for all but one person in a hundred: the share of all settings "

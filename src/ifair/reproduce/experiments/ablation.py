@@ -285,7 +285,7 @@ def _list_skipped(found: Mapping[str, Ablation]) -> list[Block]:
 
 def _list_means(one: Ablation, measure: str) -> dict[str, float]:
     """By variant the mean over splits."""
-    return {name: values[measure]["mean"] for name, values in one["variants"].items() if measure in values}
+    return {name: values[measure]["mean"] for name, values in one["variants"].items()}
 
 
 def _describe_gap(dataset: str, one: Ablation) -> Line:

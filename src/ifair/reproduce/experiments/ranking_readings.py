@@ -103,7 +103,7 @@ def measure_readings(case: Case) -> list[dict[str, Any]]:
 
 def list_variants(dataset: str, held_out: str) -> dict[str, dict[str, Any]]:
     """The variants of a dataset by name; a split of queries depends on what they are, and knows only the first."""
-    variants = VARIANTS.get(dataset, {"as-it-is": {}})
+    variants = VARIANTS[dataset]
     return dict(list(variants.items())[:1]) if dataset == "airbnb" and held_out == QUERIES else variants
 
 
@@ -152,14 +152,13 @@ def section(found: dict[str, list[Reading]], results: Results) -> list[Block]:
         ),
     ]
     for dataset, readings in found.items():
-        printed = results["paper"]["ranking"].get(dataset, {})
-        if printed:
-            blocks += [
-                Heading(labels.dataset(dataset), 3),
-                _tabulate_differences(readings, printed),
-                _explain_numbers(readings, printed),
-                *_compare_protocols(dataset, readings, printed, results),
-            ]
+        printed = results["paper"]["ranking"][dataset]
+        blocks += [
+            Heading(labels.dataset(dataset), 3),
+            _tabulate_differences(readings, printed),
+            _explain_numbers(readings, printed),
+            *_compare_protocols(dataset, readings, printed, results),
+        ]
     return blocks
 
 

@@ -10,7 +10,6 @@ from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
-from ifair.errors import IfairError
 from ifair.evaluate.measures import UTILITY, guess_group, measure_mapped, paper_measures
 from ifair.evaluate.splits import Split
 from ifair.evaluate.statistics import Spreads
@@ -118,8 +117,6 @@ def measure_rival(case: Case) -> list[dict[str, Any]]:
     its output.
     """
     parts = prepare(case)
-    if case.method == "sensei" and parts.task != "classification":
-        raise IfairError(f"SenSeI classifies: it cannot rank {case.dataset!r}")
     measure = _measure_sensei if case.method == "sensei" else _measure_remover
     return [measure(case, parts, dict(zip(case.grid, values))) for values in product(*case.grid.values())]
 

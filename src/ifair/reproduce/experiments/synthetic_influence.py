@@ -127,8 +127,6 @@ def section(found: dict[str, dict[str, Quartiles]], results: Results) -> list[Bl
 
 def judge(found: dict[str, dict[str, Quartiles]], results: Results) -> list[Finding]:
     """Group membership hardly matters."""
-    if not {"ifair", "lfr"} <= set(found):
-        return []
     ours, theirs = found["ifair"], found["lfr"]
     variants, starts, flip = (ours[name]["median"] for name in ("between_variants", "between_starts", "flip"))
     rival = theirs["between_variants"]["median"], theirs["flip"]["median"]

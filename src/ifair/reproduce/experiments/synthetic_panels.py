@@ -235,7 +235,7 @@ def _draw_panel(axes: Any, panel: Panel, rule: str, low: Any, high: Any) -> None
 def judge(found: Study, results: Results) -> list[Finding]:
     """iFair beats LFR but for parity."""
     parts = []
-    for measure in MEASURES if found else ():
+    for measure in MEASURES:
         pairs = [[by[m]["measures"]["fairest"][measure] for m in ("ifair", "lfr")] for by in found.values()]
         held = all((ours["mean"] > theirs["mean"]) is (measure != "Parity") for ours, theirs in pairs)
         compared = "; ".join(
