@@ -104,7 +104,7 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
 
 def _shorten(row: Mapping[str, Any], utility: str) -> dict[str, Any]:
     """A row with the two measures that matter here."""
-    parts = {part: {name: row[part][name] for name in (utility, FAIRNESS)} for part in ("validation", "test")}
+    parts = {part: {name: row[part][name] for name in (utility, FAIRNESS)} for part in PARTS}
     return {"setting": row["setting"], **parts}
 
 
@@ -127,38 +127,36 @@ def summarise(found: Sequence[Mapping[str, Any]]) -> SearchCost:
     """Hypervolumes against the number of fits, over the splits."""
     utility = next(name for name in found[0]["search"][0]["test"] if name != FAIRNESS)
     reference = {utility: COIN[utility], FAIRNESS: COIN[FAIRNESS]}
-    curves = [_trace_curves(result, reference) for result in found]
+    traced = [_trace_curves(result, reference) for result in found]
+    curves = {name: np.array([one[name] for one in traced]) for name in STYLES}
     n_grid = len(found[0]["grid"])
     tenth = ceil(n_grid / 10)
     return {
         "utility": utility,
         "reference": reference,
         "fits": {"grid": n_grid, "tenth": tenth, "search": len(found[0]["search"])},
-        "validation": _summarise_part([one["validation"] for one in curves], tenth),
-        "test": _summarise_part([one["test"] for one in curves], tenth),
+        "validation": _summarise_part({name: both[:, 0] for name, both in curves.items()}, tenth),
+        "test": _summarise_part({name: both[:, 1] for name, both in curves.items()}, tenth),
     }
 
 
-def _trace_curves(
-    result: Mapping[str, Any], reference: Mapping[str, float]
-) -> dict[str, dict[str, NDArray[np.float64]]]:
-    """Of one split, for validation and test, the three curves."""
+def _trace_curves(result: Mapping[str, Any], reference: Mapping[str, float]) -> dict[str, Any]:
+    """Of one split the three curves, each on validation and on test."""
     measures, corner, rows = list(reference), list(reference.values()), result["grid"]
     rng = np.random.default_rng(20190408)
     orders = [volume_curves([rows[i] for i in rng.permutation(len(rows))], measures, corner) for _ in range(ORDERS)]
-    by_name = {
+    return {
         "search": volume_curves(result["search"], measures, corner),
         "grid_at_random": np.mean(orders, axis=0),
         "grid_in_order": volume_curves(rows, measures, corner),
     }
-    return {part: {name: pair[i] for name, pair in by_name.items()} for i, part in enumerate(("validation", "test"))}
 
 
-def _summarise_part(splits: Sequence[Mapping[str, NDArray[np.float64]]], tenth: int) -> Reached:
-    whole = np.array([curves["grid_in_order"][-1] for curves in splits])
+def _summarise_part(curves: Mapping[str, NDArray[np.float64]], tenth: int) -> Reached:
+    """Of the three curves on one part, shape (n_splits, n_fits)."""
+    whole = curves["grid_in_order"][:, -1]
     # A grid that beats the reference point nowhere has nothing to take a share of.
     counted = whole > 0
-    curves = {name: np.array([found[name] for found in splits]) for name in splits[0]}
     return {
         "curves": {name: [spread(column) for column in found.T] for name, found in curves.items()},
         "whole_grid": spread(whole.tolist()),
