@@ -58,7 +58,8 @@ class Experiment(Generic[Kept]):
 
     def find(self, results: Results) -> Kept:
         """What is kept of it in the results; empty where it was not run."""
-        return results["experiments"].get(self.name) or {}
+        kept: Any = results["experiments"].get(self.name) or {}
+        return kept
 
     def write_section(self, results: Results) -> list[Block]:
         """The blocks of the page; none where nothing was run."""

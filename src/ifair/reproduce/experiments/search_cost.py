@@ -104,7 +104,7 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
 
 def _shorten(row: Mapping[str, Any], utility: str) -> dict[str, Any]:
     """A row with the two measures that matter here."""
-    parts = {part: {name: row[part][name] for name in (utility, FAIRNESS)} for part in PARTS}
+    parts = {part: {name: row[part][name] for name in (utility, FAIRNESS)} for part in ("validation", "test")}
     return {"setting": row["setting"], **parts}
 
 

@@ -139,17 +139,16 @@ def summarise(records: Records) -> Study:
         by_method = found.setdefault(record.case.options["variant"], {})
         by_method.setdefault(record.case.method, []).append(record.result)
     return {
-        variant: {
-            method: {
-                "measures": {
-                    rule: spreads([result["chosen"][rule]["measures"] for result in results])
-                    for rule in results[0]["chosen"]
-                },
-                "panel": {name: value for name, value in results[0].items() if name != "settings"},
-            }
-            for method, results in by_method.items()
-        }
+        variant: {method: _summarise_draws(results) for method, results in by_method.items()}
         for variant, by_method in found.items()
+    }
+
+
+def _summarise_draws(results: list[Any]) -> Drawn:
+    first = results[0]
+    return {
+        "measures": {rule: spreads([result["chosen"][rule]["measures"] for result in results]) for rule in RULES},
+        "panel": {"labels": first["labels"], "groups": first["groups"], "chosen": first["chosen"]},
     }
 
 
