@@ -42,7 +42,6 @@ FAMILIES = {
 }
 """Of scores, which consistent decisions are compared with."""
 
-READINGS = {"home-type-51": "home type, at least 51 listings"}
 MODELS = {"boosting": "gradient boosting", "neighbours": "nearest neighbours", "pairwise": "pairwise ranking"}
 COLUMNS: dict[Task, tuple[str, ...]] = {
     "classification": ("AUC", "AUC_of_scores", "yNN", "EqOpp", "Parity"),
@@ -85,11 +84,6 @@ def variant(name: str) -> str:
     """
     alone = r"(?<!\+)\+(?!\+)"  # the two of k-means++ are part of a name
     return re.sub(r"^p-", "p = ", re.sub(alone, ", ", name)).replace("_", " ")
-
-
-def name_reading(name: str) -> str:
-    """What was ranked, or which listings together, in words."""
-    return READINGS.get(name, name.replace("-", " "))
 
 
 def dataset(name: str) -> str:

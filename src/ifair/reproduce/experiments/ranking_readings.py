@@ -163,7 +163,7 @@ def section(found: dict[str, list[Reading]], results: Results) -> list[Block]:
 
 
 def _name(reading: Reading) -> str:
-    scored = labels.name_reading(reading["variant"])
+    scored = reading["variant"].replace("-", " ").replace(" 51", ", at least 51 listings")
     return f"{scored}, {HELD_OUT[reading['held_out']]}, {NEIGHBOURS[reading['neighbours']]}"
 
 
