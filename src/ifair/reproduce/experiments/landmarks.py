@@ -39,7 +39,7 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
 def compare_pairs(case: Case) -> dict[str, Any]:
     """What ``changes.measure_kinds`` says of all pairs, from two starts, and of so many ``landmarks`` (of the grid).
 
-    Numbers of landmarks that are not below the number of records are left out.
+    The settings of a kind are fitted at once. Numbers of landmarks that are not below that of records are left out.
     """
     parts = prepare(case)
     sizes = [size for size in case.grid["landmarks"] if size < len(parts.train)]
