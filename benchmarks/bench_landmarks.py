@@ -17,7 +17,6 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import common
-from ifair import Encoder
 from ifair.core.euclidean_pairs import EuclideanPairs
 from ifair.core.mapping import Packing
 from ifair.core.moments import Moments, input_products
@@ -35,10 +34,9 @@ def compas(n_records: int) -> tuple[np.ndarray, np.ndarray] | None:
         dataset = load_compas(download_if_missing=False)
     except DataError:
         return None
-    table = Encoder(min_frequency=20).fit_transform(dataset.frame)
-    X = table.to_numpy(dtype=np.float64)
+    X, protected = common.encoded(dataset, min_frequency=20)
     X = X[np.random.default_rng(0).permutation(len(X))[:n_records]]
-    return X - X.mean(axis=0), common.find_protected(dataset, table)
+    return X - X.mean(axis=0), protected
 
 
 def rows_of(name: str, X: np.ndarray, protected: np.ndarray, iterations: int) -> common.Rows:

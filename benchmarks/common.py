@@ -31,7 +31,7 @@ from ifair.core.mapping import Parameters
 from ifair.core.objective import Objective, Reconstruction, Term
 from ifair.core.pairs import AllPairs
 from ifair.core.solve import PATIENCE, Problem, minimise_many
-from ifair.data import load_credit
+from ifair.data import Dataset, load_credit
 from ifair.encode import columns_of
 from ifair.engines.engine import Engine
 from ifair.models.starts import first_parameters
@@ -131,16 +131,15 @@ def made_up(n_records: int, n_attributes: int, seed: int = 0) -> np.ndarray:
 
 def credit() -> tuple[np.ndarray, np.ndarray]:
     """German Credit encoded, 1,000 x 67, centred; and which columns are protected."""
-    dataset = load_credit()
-    table = Encoder().fit_transform(dataset.frame)
+    return encoded(load_credit())
+
+
+def encoded(dataset: Dataset, **options: Any) -> tuple[np.ndarray, np.ndarray]:
+    """A dataset encoded with options of the encoder, centred; and which columns are protected."""
+    table = Encoder(**options).fit_transform(dataset.frame)
+    protected = [column for name in dataset.protected for column in columns_of(name, list(table.columns))]
     X = table.to_numpy(dtype=np.float64)
-    return X - X.mean(axis=0), find_protected(dataset, table)
-
-
-def find_protected(dataset: Any, table: Any) -> np.ndarray:
-    """Which columns of an encoded table are protected."""
-    found = [column for name in dataset.protected for column in columns_of(name, list(table.columns))]
-    return np.isin(np.arange(table.shape[1]), found)
+    return X - X.mean(axis=0), np.isin(np.arange(table.shape[1]), protected)
 
 
 def start(X: np.ndarray, n_prototypes: int, protected: np.ndarray, seed: int, init: str = "k-means++") -> Parameters:

@@ -169,7 +169,7 @@ def draw(found: dict[str, RankingTradeOff], results: Results) -> Figures:
 
 def tabulate(results: Results, dataset: str, methods: Sequence[str] = ()) -> Table:
     """The paper's table for one dataset, of these methods or of all that belong there."""
-    found = (EXPERIMENT.find(results) or {})[dataset]["rules"]["balanced"]
+    found = EXPERIMENT.find(results)[dataset]["rules"]["balanced"]
     rows: list[list[Any]] = [["method", *map(labels.measure, COLUMNS)]]
     for method in methods or list_methods(results, dataset):
         printed = find_printed(results, dataset, method)
@@ -185,10 +185,9 @@ def find_printed(results: Results, dataset: str, method: str) -> dict[str, float
 
 
 def list_methods(results: Results, dataset: str) -> list[str]:
-    """The methods of the table; FA*IR only where the paper has it, or at every p where it has none."""
-    methods = (EXPERIMENT.find(results) or {})[dataset]["rules"]["balanced"]
-    known = any(m.startswith("fair-") and find_printed(results, dataset, m) for m in methods)
-    return [m for m in methods if find_printed(results, dataset, m) or not (known and m.startswith("fair-"))]
+    """The methods of the table; FA*IR only where the paper has it."""
+    methods = EXPERIMENT.find(results)[dataset]["rules"]["balanced"]
+    return [m for m in methods if not m.startswith("fair-") or find_printed(results, dataset, m)]
 
 
 def judge(found: dict[str, RankingTradeOff], results: Results) -> list[Finding]:
