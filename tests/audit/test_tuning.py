@@ -13,7 +13,7 @@ from ifair.evaluate.candidates import Candidate
 from ifair.evaluate.fronts import pareto_front
 from ifair.evaluate.measures import brief_measures
 from ifair.evaluate.splits import split_table
-from ifair.evaluate.training import fit_together, train
+from ifair.evaluate.training import fit_representations, train
 from ifair.results import TUNING, ResultsError, check_results
 
 from samples import FAST, applicants, dataset
@@ -83,13 +83,13 @@ def test_on_a_device_settings_of_ifair_are_fitted_two_at_once(tmp_path, monkeypa
 
     def watch(candidates, *others):
         portions.append(candidates)
-        return fit_together(candidates, *others)
+        return fit_representations(candidates, *others)
 
     def stop_within_a_portion(step):
         if step.done == 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(tuning, "fit_together", watch)
+    monkeypatch.setattr(tuning, "fit_representations", watch)
     # Of iFair, and of the masked columns.
     monkeypatch.setattr(tuning, "list_arms", lambda *how, **others: list_arms(*how, **others)[:2])
     how = {"n_trials": 10, "models": ("linear",), "solver": {**FAST, "max_iter": 8, "engine": "torch:cpu"}}
@@ -116,7 +116,7 @@ def test_who_cannot_be_fitted_among_others_is_named(monkeypatch):
     def refuse(candidates, *_):
         raise ValueError("too many prototypes")
 
-    monkeypatch.setattr(tuning, "fit_together", refuse)
+    monkeypatch.setattr(tuning, "fit_representations", refuse)
     monkeypatch.setattr(tuning, "train", lambda one, *_, **__: refuse(one) if one.is_learned else train(one, *_, **__))
     how = {"n_trials": 1, "models": ("linear",), "solver": {**FAST, "engine": "torch"}}
     must_raise(ValueError, "iFair.*K = 20.* cannot be trained: too many prototypes", tune, dataset(), **how)

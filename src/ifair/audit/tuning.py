@@ -23,7 +23,7 @@ from ifair.evaluate.measures import USEFULNESS, brief_measures, plain_number
 from ifair.evaluate.rules import RULES, choose, find_worthwhile, is_nearly_one_decision
 from ifair.evaluate.search import Progress, search
 from ifair.evaluate.splits import split_table
-from ifair.evaluate.training import check_parity, fit_together, train
+from ifair.evaluate.training import check_parity, fit_representations, train
 from ifair.results import Choices, Parity, Role, TunedPoint, Tuning
 
 MEASURES = ("utility", "ranks")
@@ -136,7 +136,9 @@ def tune(
     def represent(candidates: Sequence[Candidate]) -> list[Pipeline | None]:
         # Of so few people a model is learned faster by one thread than by several that wait for each other.
         with threadpool_limits(1), suppress(ValueError):
-            return fit_together(candidates, parts, seed, learn)
+            # Those of one arm see the same columns.
+            part = parts.blind if candidates[0].drops_protected else parts.train
+            return [*fit_representations(candidates, part, seed, learn)]
         return [None] * len(candidates)  # who is to blame is told when everybody is fitted alone
 
     def reach(candidate: Candidate, fitted: Pipeline | None = None) -> dict[str, Any]:

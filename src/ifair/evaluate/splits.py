@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from pandas.api.types import is_numeric_dtype
+from sklearn.base import clone
 
 from ifair.datasets.dataset import Dataset
 from ifair.datasets.thirds import thirds
@@ -156,6 +157,11 @@ class Split:
 
     def __iter__(self) -> Iterator[Part]:
         return iter((self.train, self.validation, self.test))
+
+    @cached_property
+    def blind(self) -> Part:
+        """The training part for what must not see the protected columns: encoded without them."""
+        return encode_table(self.train.records, self.encoder, blind=True, similarity=self.train.similarity)
 
     @property
     def similarity(self) -> dict[str, Any]:
@@ -375,6 +381,18 @@ def encode_part(
     hidden = [i for name in dataset.protected for i in np.flatnonzero(encoder.origin_ == name).tolist()]
     stand = np.asarray(rows) if positions is None else np.asarray(positions)[np.asarray(rows)]
     return Part(chosen, X, hidden, stand, similarity, encoder)
+
+
+def encode_table(
+    people: Dataset, encoder: Encoder, *, blind: bool = False, similarity: Similarity | None = None
+) -> Part:
+    """A whole table, encoded with these options as it is learned from it; ``blind``: without its protected columns."""
+    codes, kept = encoder.categorical, people
+    if blind:
+        kept = replace(people, frame=people.masked, protected=())
+        codes = codes if isinstance(codes, str) else [name for name in codes if name not in people.protected] or "auto"
+    fitted = fit_encoder(clone(encoder).set_params(categorical=codes), kept.frame)
+    return encode_part(kept, np.arange(len(kept)), fitted, similarity=similarity)
 
 
 def limit_rows(dataset: Dataset, rows: Rows, most: int | None, seed: Any, *, least_queries: int = 1) -> Rows:

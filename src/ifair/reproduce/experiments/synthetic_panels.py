@@ -130,7 +130,7 @@ def fit_points(case: Case, part: Part) -> list[tuple[dict[str, Any], Pipeline]]:
     settings = list(list_settings(method, case.grid))
     candidates = [Candidate(method, setting) for setting in settings]
     solver = case.engine_solver(part, 3 * len(settings))
-    return list(zip(settings, fit_representations(candidates, part, case.seed, solver)))
+    return list(zip(settings, fit_representations(candidates, part, case.seed, solver, merge_copies=True)))
 
 
 def map_to_plane(steps: Pipeline, X: Any) -> NDArray[np.float64]:
