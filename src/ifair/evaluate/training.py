@@ -166,8 +166,10 @@ class Trained:
         """Representations of the people of a part, shape (M, D)."""
         if not self._encodes(part):
             return self.represent(part.records.frame)
-        Z = self.pipeline[1:-1].transform(part.X) if len(self.pipeline) > 2 else part.X
-        return np.asarray(Z, dtype=np.float64)
+        return np.asarray(self._represent_encoded(part), dtype=np.float64)
+
+    def _represent_encoded(self, part: Part) -> Any:
+        return self.pipeline[1:-1].transform(part.X) if len(self.pipeline) > 2 else part.X
 
     def _encodes(self, part: Part) -> bool:
         """Whether the part was encoded by this very encoder, so that it need not be encoded again."""
@@ -190,9 +192,10 @@ class Trained:
         added = {group: self.threshold - threshold for group, threshold in found.items()}
         return replace(self, shift=GroupShift(parity, column, added))
 
-    def with_model(self, model: Any) -> "Trained":
-        """The same representation with another fitted model on top."""
-        return replace(self, estimator=Pipeline([*self.pipeline.steps[:-1], ("decide", model)]))
+    def with_model(self, model: Any, part: Part) -> "Trained":
+        """The same representation with another model on top, fitted on a part with other outcomes."""
+        fitted = fit_model(model, self._represent_encoded(part), part)
+        return replace(self, estimator=Pipeline([*self.pipeline.steps[:-1], ("decide", fitted)]))
 
     def with_post(self, **post: Any) -> "Trained":
         """The same model with this post-processing: its ``name``, and its parameters."""
