@@ -20,7 +20,7 @@ from ifair.audit.tuning import MEASURES, SOLVER
 from ifair.data import load_credit
 from ifair.evaluate.arms import list_arms
 from ifair.evaluate.fronts import hypervolume
-from ifair.evaluate.measures import brief_measures
+from ifair.evaluate.judgement import brief_measures
 from ifair.evaluate.search import search
 from ifair.evaluate.splits import split_table
 from ifair.evaluate.training import fit_representations, train

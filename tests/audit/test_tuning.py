@@ -11,7 +11,7 @@ from ifair.audit.tuning import choose_penalised, fingerprint_dataset, name_choic
 from ifair.evaluate.arms import list_arms
 from ifair.evaluate.candidates import Candidate
 from ifair.evaluate.fronts import pareto_front
-from ifair.evaluate.measures import brief_measures
+from ifair.evaluate.judgement import brief_measures
 from ifair.evaluate.splits import split_table
 from ifair.evaluate.training import fit_representations, train
 from ifair.results import TUNING, ResultsError, check_results

@@ -1,10 +1,13 @@
 """One set of resamples for all measures: what it gives agrees with the public metrics and with plain loops."""
 
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from ifair import metrics
-from ifair.evaluate.judgement import Judgement
+from ifair.evaluate.judgement import Judgement, brief_measures
 from ifair.evaluate.resampling import Measured, Resamples
 from ifair.evaluate.splits import split_table
 from ifair.evaluate.statistics import count_draws
@@ -39,6 +42,20 @@ def test_estimates_are_those_of_the_public_metrics(task):
     assert found["corrected"].estimate == pytest.approx(metrics.corrected_consistency(decisions, **peers))
     assert found["matched"].estimate == pytest.approx(metrics.consistency_at_rate(scores, rate=part.y.mean(), **peers))
     assert found["accuracy"].estimate == pytest.approx((decisions == part.y).mean())
+
+
+def test_people_who_stand_for_several_are_chosen_by_as_they_are_judged_by_pairs_weighted_by_both():
+    people = dataset()
+    parts = split_table(replace(people, weight=pd.Series(np.arange(len(people)) % 3 + 0.1)), 0)
+    part, scores = parts.validation, np.random.default_rng(1).random(len(parts.validation))
+    found = brief_measures(part, Outcome(scores, (scores > 0.5).astype(int)), parts)
+    peers = [(i, [j for j in near if j >= 0]) for i, near in enumerate(part.neighbours)]
+    pairs = [(i, j, part.weight[i] * part.weight[j] / len(near)) for i, near in peers for j in near]
+    alike = sum(w * ((scores[i] > 0.5) == (scores[j] > 0.5)) for i, j, w in pairs) / sum(w for *_, w in pairs)
+    assert found["yNN"] == pytest.approx(alike, abs=1e-5)
+    # Where everybody is decided about alike, that is worth nothing.
+    constant = Outcome(scores, np.ones(len(part), dtype=int))
+    assert brief_measures(part, constant, parts)["corrected"] == 0
 
 
 def test_intervals_are_those_of_the_public_bootstrap():

@@ -8,8 +8,8 @@ import numpy as np
 from ifair.audit.people_view import flip_people, round_scores
 from ifair.audit.tuning import find_role
 from ifair.evaluate.candidates import Candidate
-from ifair.evaluate.judgement import Judgement, attack_representation, certify_representation
-from ifair.evaluate.measures import brief_measures, plain_number
+from ifair.evaluate.judgement import Judgement, attack_representation, brief_measures, certify_representation
+from ifair.evaluate.measures import plain_number
 from ifair.evaluate.resampling import Measured
 from ifair.evaluate.splits import Split, value_text
 from ifair.evaluate.training import Existing, Outcome, Trained, name_groups, train

@@ -19,7 +19,8 @@ from ifair.errors import IfairError, suggest_name
 from ifair.evaluate.arms import MODELS, Arm, is_penalised, list_arms
 from ifair.evaluate.candidates import EXISTING, VARIANTS, Candidate
 from ifair.evaluate.fronts import pareto_front
-from ifair.evaluate.measures import USEFULNESS, brief_measures, plain_number
+from ifair.evaluate.judgement import brief_measures
+from ifair.evaluate.measures import USEFULNESS, plain_number
 from ifair.evaluate.rules import RULES, choose, find_worthwhile, is_nearly_one_decision
 from ifair.evaluate.search import Progress, search
 from ifair.evaluate.splits import split_table

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
-from ifair.evaluate.measures import consistency_options, plain_number
+from ifair.evaluate.measures import plain_number
 from ifair.evaluate.resampling import Measured, Resamples
 from ifair.evaluate.splits import Part, Rows, Split
 from ifair.evaluate.statistics import (
@@ -55,23 +55,23 @@ class Judgement:
 
     def __init__(self, part: Part, outcome: Outcome, parts: Split, resamples: int = 500) -> None:
         self.part, self.outcome, self.task = part, outcome, parts.task
-        self._alike, self._resamples = consistency_options(part, parts), resamples
+        self._scores = np.asarray(outcome.scores, dtype=np.float64)
+        self._score_range, self._resamples = parts.score_range, resamples
 
-    def measures(self) -> dict[str, Measured]:
-        """Everything that candidates are compared by, each in the same resamples.
+    def measures_for_choosing(self) -> dict[str, Measured]:
+        """``utility``, ``yNN`` and ``ranks`` (consistency of ranks, which no constant wins).
 
-        ``utility``, ``yNN`` and ``ranks`` (consistency of ranks, which no constant wins) of all; of two classes also
-        ``accuracy``, ``positive`` (the share of positive decisions), ``corrected`` (yNN corrected for chance) and
-        ``matched`` (the same where as many are selected as were truly positive, whoever decides); and for each
-        partition a gap: ``gap:NAME``.
+        Of two classes also ``accuracy``, ``positive`` (the share of positive decisions) and ``corrected`` (yNN
+        corrected for chance).
         """
-        part, drawn = self.part, self._draws
-        scores, decisions = np.asarray(self.outcome.scores, dtype=np.float64), self.outcome.decisions
-        near, apart = compare_with_neighbours(decisions, **self._alike)
-        ranked = differ_in_rank(scores, near, part.query, part.weight)
+        part, drawn, decisions = self.part, self._draws, self.outcome.decisions
+        by_score = {"kind": "score", "score_range": self._score_range}
+        kind = {"kind": "label"} if self.task == "classification" else by_score
+        near, apart = compare_with_neighbours(decisions, neighbours=part.neighbours, query=part.query, **kind)
+        ranked = differ_in_rank(self._scores, near, part.query, part.weight)
         unlike, ranks = drawn.average_pairs(apart), drawn.average_pairs(ranked)
         found = {
-            "utility": drawn.utility(scores, self.task),
+            "utility": drawn.utility(self._scores, self.task),
             "yNN": Measured(1 - unlike.estimate, 1 - unlike.drawn),
             "ranks": Measured(1 - 3 * ranks.estimate, 1 - 3 * ranks.drawn),
         }
@@ -79,9 +79,19 @@ class Judgement:
             found["accuracy"] = drawn.average(decisions == part.y)
             found["positive"] = drawn.average(decisions)
             found["corrected"] = _correct_for_chance(unlike, found["positive"])
-            if 0 < part.y.mean() < 1:
-                differing, chance = differ_at_rate(scores, near, average(part.y, part.weight), part.query, part.weight)
-                found["matched"] = _correct_for_chance(drawn.average_pairs(differing), drawn.average(chance))
+        return found
+
+    def measures(self) -> dict[str, Measured]:
+        """Everything that candidates are compared by, each in the same resamples.
+
+        Those for choosing; of two classes also ``matched`` (consistency corrected for chance where as many are selected
+        as were truly positive, whoever decides); and for each partition a gap: ``gap:NAME``.
+        """
+        part, found = self.part, self.measures_for_choosing()
+        if self.task == "classification" and 0 < part.y.mean() < 1:
+            rate = average(part.y, part.weight)
+            differing, chance = differ_at_rate(self._scores, part.neighbours, rate, part.query, part.weight)
+            found["matched"] = _correct_for_chance(self._draws.average_pairs(differing), self._draws.average(chance))
         return found | {f"gap:{name}": gap for name, gap in self._gaps.items()}
 
     def describe(self, measures: Mapping[str, Measured]) -> dict[str, Any]:
@@ -179,6 +189,15 @@ class Judgement:
         return found
 
 
+def brief_measures(part: Part, outcome: Outcome, parts: Split) -> Any:
+    """What outcomes for the people of a part are chosen by.
+
+    A :class:`ifair.results.Validation`: None for what is undefined.
+    """
+    found = Judgement(part, outcome, parts, resamples=0).measures_for_choosing()
+    return {name: plain_number(one.estimate) for name, one in found.items()}
+
+
 def find_graders(parts: Split) -> dict[str, Rows]:
     """Everybody's neighbours in the test part by other yardsticks, so that nobody is graded on their own graph alone.
 
@@ -268,7 +287,8 @@ def _correct_for_chance(unlike: Measured, rate: Measured) -> Measured:
 
     def correct(share: Any, selected: Any) -> Any:
         chance = 2 * selected * (1 - selected)
-        return np.where(chance > 0, 1 - share / np.where(chance > 0, chance, 1.0), 0.0)
+        known = chance > 1e-12  # a weighted mean of the same number may be off by its last digits
+        return np.where(known, 1 - share / np.where(known, chance, 1.0), 0.0)
 
     return Measured(float(correct(unlike.estimate, rate.estimate)), correct(unlike.drawn, rate.drawn))
 
