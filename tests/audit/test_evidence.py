@@ -16,6 +16,7 @@ from ifair.audit.points import try_candidate
 from ifair.audit.tuning import find_role, is_choosable
 from ifair.data import DataError, from_table
 from ifair.evaluate.candidates import Candidate
+from ifair.evaluate.resampling import Resamples
 from ifair.evaluate.splits import find_all_peers, split_table
 from ifair.evaluate.training import decide, train
 from ifair.metrics import rank_consistency
@@ -137,7 +138,7 @@ def test_who_cannot_see_the_protected_attributes_cannot_flip(found):
 def test_flips_are_what_the_model_says_about_changed_people():
     parts = split_table(dataset(protected=["sex"]), 0)
     full = train(Candidate("full"), parts, 0, FAST)
-    summary, people = flip_people(parts.test, full)
+    summary, people = flip_people(parts.test, full, Resamples(parts.test, 20))
     other = parts.test.records.frame["sex"].map({"female": "male", "male": "female"}).astype("category")
     frame = parts.test.records.frame
     before, after = full.scores(frame), full.scores(frame.assign(sex=other))
@@ -293,7 +294,7 @@ def test_the_flip_shown_changes_the_decision_even_if_another_moves_the_score_mor
     # From 0.45 to 0.55 the decision is another one; from 0.45 to 0.05 the score moves further.
     levels = np.array([0.45, 0.55, 0.05])
     rule = Rule(lambda frame: levels[job_numbers(frame)])
-    summary, people = flip_people(parts.test, rule, 20)
+    summary, people = flip_people(parts.test, rule, Resamples(parts.test, 20))
     own = job_numbers(parts.test.records.frame)
     shown = [people["alternatives"][i]["job"] for i in people["flip"]["to"]]
     expected = {0: "job 001", 1: "job 002", 2: "job 001"}
@@ -307,7 +308,7 @@ def test_nobody_is_shown_their_own_attributes_as_the_other_ones():
     parts = people_of_jobs(3)
     # Only who has the first job would be scored differently, and nobody else.
     rule = Rule(lambda frame: 0.2 + 0.1 * (frame["height"] > 170).to_numpy() * (job_numbers(frame) == 0))
-    _, people = flip_people(parts.test, rule, 20)
+    _, people = flip_people(parts.test, rule, Resamples(parts.test, 20))
     jobs = parts.test.records.frame["job"].tolist()
     assert all(people["alternatives"][to]["job"] != job for to, job in zip(people["flip"]["to"], jobs))
 
@@ -318,7 +319,7 @@ def test_more_combinations_than_are_tried_are_averaged_over_those_that_a_person_
     test = parts.test
     rule = Rule(lambda frame: job_numbers(frame) / 100)
     rule.decisions = lambda scores: scores
-    summary, people = flip_people(test, rule, 20)
+    summary, people = flip_people(test, rule, Resamples(test, 20))
     own = rule.scores(test.records.frame)
     tried = [int(one["job"][-3:]) / 100 for one in people["alternatives"]]
     assert summary["alternatives"] == len(tried) == 50

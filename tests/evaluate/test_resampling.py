@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import binomtest
 
 from ifair import metrics
 from ifair.evaluate.judgement import Judgement, brief_measures
@@ -74,6 +75,27 @@ def test_intervals_are_those_of_the_public_bootstrap():
     )
     found = judge.measures()["utility"].describe()
     assert (found["low"], found["high"]) == pytest.approx((one.low, one.high), rel=1e-5)
+
+
+def test_means_follow_how_often_people_are_drawn_and_those_of_shares_have_exact_intervals(rng):
+    part = judgement("classification")[0].part
+    values, who = rng.normal(size=len(part)), rng.random(len(part)) < 0.3
+    draws, drawn = Resamples(part, 500), count_draws(len(part), None, 500)
+    assert (drawn.sum(axis=1) == len(part)).all()
+    for counted in (None, who):
+        found, kept = draws.average(values, counted), slice(None) if counted is None else counted
+        assert found.estimate == pytest.approx(values[kept].mean())
+        for b in range(3):
+            people = np.repeat(values[kept], drawn[b, kept].astype(int))
+            assert found.drawn[b] == pytest.approx(people.mean())
+        error = values[kept].std() / np.sqrt(len(values[kept]))
+        ends = found.describe()["low"], found.describe()["high"]
+        assert ends == pytest.approx((found.estimate - 1.96 * error, found.estimate + 1.96 * error), abs=0.3 * error)
+    assert np.isnan(draws.average(values, np.zeros(len(part), dtype=bool)).estimate)
+    for hits in (0, 1, len(part)):
+        expected = binomtest(hits, len(part)).proportion_ci(0.95, method="exact")
+        found = draws.average(np.repeat([1, 0], [hits, len(part) - hits])).describe()
+        assert (found["low"], found["high"]) == pytest.approx((expected.low, expected.high), rel=1e-5)
 
 
 def test_a_pair_counts_as_often_as_both_of_its_people_were_drawn(rng):

@@ -5,15 +5,11 @@ import itertools
 import numpy as np
 import pytest
 from scipy import stats
-from scipy.stats import binomtest
 
 from ifair.evaluate.statistics import (
     compare,
-    count_draws,
     gap_interval,
-    group_rates,
     holm,
-    mean_interval,
     quantile_interval,
     share_gap_interval,
     spread,
@@ -79,21 +75,6 @@ def test_holms_adjustment_is_monotone_and_never_below_the_p_value(rng):
     assert adjusted[order[0]] == pytest.approx(min(1.0, 8 * p[order[0]]))
 
 
-def test_rates_follow_how_often_people_are_drawn():
-    rng = np.random.default_rng(0)
-    outcome, codes = rng.normal(size=30), rng.integers(0, 3, 30)
-    np.testing.assert_allclose(
-        group_rates([1, 0, 1, 1, 0], np.array([0, 0, 1, 1, -1]), 3, np.ones((1, 5))), [[0.5, 1.0, np.nan]]
-    )
-    counts = count_draws(30, None, 4)
-    assert (counts.sum(axis=1) == 30).all()
-    found = group_rates(outcome, codes, 3, counts)
-    for b in range(4):
-        people = np.repeat(np.arange(30), counts[b].astype(int))
-        expected = [outcome[people[codes[people] == g]].mean() for g in range(3)]
-        np.testing.assert_allclose(found[b], expected)
-
-
 def test_a_gap_whose_sign_is_open_may_be_nothing():
     draws = np.random.default_rng(0).normal([0.5, 0.52], 0.1, (2000, 2))
     low, high = gap_interval(draws)
@@ -111,21 +92,6 @@ def test_draws_without_a_group_are_left_out():
     assert np.isnan(quantile_interval(np.array([np.nan]))).all()
     # A single group has no gap.
     assert np.isnan(share_gap_interval(np.array([3.0]), np.array([5.0]))).all()
-
-
-@pytest.mark.parametrize("hits", [0, 1, 50])
-def test_the_interval_of_a_share_is_exact_also_where_all_are_alike(hits):
-    expected = binomtest(hits, 50).proportion_ci(0.95, method="exact")
-    found = mean_interval(np.repeat([1, 0], [hits, 50 - hits]), None, 10)
-    assert found == pytest.approx((expected.low, expected.high))
-    assert found[1] - found[0] > 0.05
-
-
-def test_the_mean_of_other_numbers_is_resampled():
-    values = np.random.default_rng(0).normal(size=400)
-    low, high = mean_interval(values, None, 500)
-    half = 1.96 * values.std() / 20
-    assert (low, high) == pytest.approx((values.mean() - half, values.mean() + half), abs=0.02)
 
 
 @pytest.mark.parametrize("sizes", [(2, 2), (2, 30), (10, 10), (20, 60)])

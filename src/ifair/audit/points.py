@@ -66,7 +66,7 @@ def judge_point(
     if isinstance(trained, Trained):
         shift = trained.shift
         Z = trained.represent(parts.test.records.frame)
-        flip, people = flip_people(parts.test, trained, resamples, outcome.scores)
+        flip, people = flip_people(parts.test, trained, test.draws, outcome.scores)
         more = _describe_model(trained, parts)
         more |= _describe_batch(trained, parts, resamples) if trained.consistent else {}
     else:

@@ -12,14 +12,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from ifair.evaluate.measures import plain_number
 from ifair.evaluate.resampling import Measured, Resamples
 from ifair.evaluate.splits import Part, Rows, Split
-from ifair.evaluate.statistics import (
-    exact_interval,
-    gap_interval,
-    group_rates,
-    is_share,
-    quantile_interval,
-    share_gap_interval,
-)
+from ifair.evaluate.statistics import gap_interval, share_gap_interval
 from ifair.evaluate.training import Outcome
 from ifair.metrics import (
     adversary,
@@ -47,6 +40,10 @@ OTHER_COUNTS = (5, 20)
 """Peers by which consistency is also measured, whatever number was smoothed or chosen by."""
 
 
+Rates = dict[str, tuple[NDArray[np.bool_], Measured]]
+UNKNOWN = Measured(float("nan"), np.array([]))
+
+
 class Judgement:
     """How what happens to the people of one part of a split is judged.
 
@@ -64,7 +61,7 @@ class Judgement:
         Of two classes also ``accuracy``, ``positive`` (the share of positive decisions) and ``corrected`` (yNN
         corrected for chance).
         """
-        part, drawn, decisions = self.part, self._draws, self.outcome.decisions
+        part, drawn, decisions = self.part, self.draws, self.outcome.decisions
         by_score = {"kind": "score", "score_range": self._score_range}
         kind = {"kind": "label"} if self.task == "classification" else by_score
         near, apart = compare_with_neighbours(decisions, neighbours=part.neighbours, query=part.query, **kind)
@@ -91,8 +88,9 @@ class Judgement:
         if self.task == "classification" and 0 < part.y.mean() < 1:
             rate = average(part.y, part.weight)
             differing, chance = differ_at_rate(self._scores, part.neighbours, rate, part.query, part.weight)
-            found["matched"] = _correct_for_chance(self._draws.average_pairs(differing), self._draws.average(chance))
-        return found | {f"gap:{name}": gap for name, gap in self._gaps.items()}
+            found["matched"] = _correct_for_chance(self.draws.average_pairs(differing), self.draws.average(chance))
+        gaps = {f"gap:{name}": self._measure_gap(rates) for name, rates in self._rates.items()}
+        return found | {name: gap for name, gap in gaps.items() if gap is not None}
 
     def describe(self, measures: Mapping[str, Measured]) -> dict[str, Any]:
         """Measures with their intervals as plain data, and the spread of scores; groups are in :meth:`groups`."""
@@ -104,20 +102,33 @@ class Judgement:
         return described
 
     @cached_property
-    def _draws(self) -> Resamples:
+    def draws(self) -> Resamples:
+        """The resamples that everything is measured in."""
         return Resamples(self.part, self._resamples)
 
     @cached_property
-    def _gaps(self) -> dict[str, Measured]:
-        """By partition the largest gap between the rates of groups of enough people."""
-        found = {}
-        for name, labels in self.part.partitions.items():
-            names, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
-            enough = np.flatnonzero(sizes >= ENOUGH)
-            if len(enough) > 1:
-                rates = group_rates(self.outcome.decisions, codes, len(names), self._draws.counts)[:, enough]
-                found[name] = Measured(float(np.ptp(rates[0])), np.ptp(rates[1:], axis=1))
-        return found
+    def _rates(self) -> dict[str, Rates]:
+        """By partition the mean decisions of its groups."""
+        everybody = np.ones(len(self.part), dtype=bool)
+        return {name: self._measure_rates(labels, everybody) for name, labels in self.part.partitions.items()}
+
+    def _measure_rates(self, labels: NDArray[Any], counted: NDArray[np.bool_]) -> Rates:
+        """Of every group who is in it, of those who are counted, and their mean decision."""
+        members = {label: (labels == label) & counted for label in np.unique(labels)}
+        return {label: (who, self.draws.average(self.outcome.decisions, who)) for label, who in members.items()}
+
+    def _measure_gap(self, rates: Rates) -> Measured | None:
+        """The largest gap between groups of enough people; None where there are no two."""
+        enough = [(who, rate) for who, rate in rates.values() if who.sum() >= ENOUGH]
+        if len(enough) < 2:
+            return None
+        drawn = np.column_stack([np.r_[rate.estimate, rate.drawn] for _, rate in enough])
+        if all(rate.exact for _, rate in enough):
+            decisions, sizes = self.outcome.decisions, [who.sum() for who, _ in enough]
+            interval = share_gap_interval([decisions[who].sum() for who, _ in enough], sizes)
+        else:
+            interval = gap_interval(drawn[1:])
+        return Measured(float(np.ptp(drawn[0])), np.ptp(drawn[1:], axis=1), interval)
 
     def groups(self) -> list[dict[str, Any]]:
         """For every partition of the people the rates of its groups, and the largest gaps between them.
@@ -129,47 +140,28 @@ class Judgement:
         return sorted(found, key=lambda one: -1.0 if one["parity"] is None else one["parity"], reverse=True)
 
     def _compare_groups(self, name: str, labels: NDArray[Any]) -> dict[str, Any]:
-        y, outcome = self.part.y, self.outcome.decisions
-        names, codes = np.unique(labels, return_inverse=True)
-        rated = {"rate": codes}
+        y, rated = self.part.y, {"rate": self._rates[name]}
         if self.task == "classification":
-            rated["tpr"] = np.where(y == 1, codes, -1)
-        drawn = {key: group_rates(outcome, who, len(names), self._draws.counts) for key, who in rated.items()}
+            rated["tpr"] = self._measure_rates(labels, y == 1)
         rows = []
-        for i, label in enumerate(names):
-            members = codes == i
+        for label, (members, _) in self._rates[name].items():
             row: dict[str, Any] = {"label": label, "n": int(members.sum())}
-            row["base"] = average(y, self.part.weight, members)
-            for key, rates in drawn.items():
-                if not np.isnan(rates[0, i]):
-                    row[key] = rates[0, i]
-                    # Exact of a share, otherwise of what resamples gave.
-                    exact = exact_interval(outcome[rated[key] == i], self.part.query, self.part.weight)
-                    row[f"{key}_interval"] = _pair(exact or quantile_interval(rates[1:, i]))
+            row["base"] = plain_number(average(y, self.part.weight, members))
+            for key, rates in rated.items():
+                one = rates[label][1].describe()
+                if one["estimate"] is not None:
+                    row |= {key: one["estimate"], f"{key}_interval": [one["low"], one["high"]]}
             if self.task == "ranking":
-                row["top"] = share_at_k(
+                top = share_at_k(
                     None, self.outcome.scores, sensitive_features=labels, protected=label, query=self.part.query
                 )
-                row["share"] = members.mean()
-            rows.append({key: value if isinstance(value, list) else plain_number(value) for key, value in row.items()})
-        measured: dict[str, Any] = {"partition": name, "groups": rows}
-        for gap, (key, rates) in zip(("parity", "opportunity"), drawn.items()):
-            counted = [np.sum(rated[key] == i) >= ENOUGH for i in range(len(names))]
-            kept = rates[:, counted]
-            measured[gap] = plain_number(np.ptp(kept[0])) if kept.shape[1] > 1 else None
-            interval = self._gap_interval(rated[key], counted, kept[1:]) if kept.shape[1] > 1 else (np.nan, np.nan)
-            measured[f"{gap}_interval"] = _pair(interval)
-        return measured
-
-    def _gap_interval(
-        self, codes: NDArray[np.intp], counted: list[bool], drawn: NDArray[np.float64]
-    ) -> tuple[float, float]:
-        """Of the largest gap between the mean outcomes of the groups that count."""
-        outcome = self.outcome.decisions
-        if self.part.query is not None or self.part.weight is not None or not is_share(outcome):
-            return gap_interval(drawn)
-        members = [codes == i for i, counts in enumerate(counted) if counts]
-        return share_gap_interval([outcome[who].sum() for who in members], [who.sum() for who in members])
+                row |= {"top": plain_number(top), "share": plain_number(members.mean())}
+            rows.append(row)
+        compared: dict[str, Any] = {"partition": name, "groups": rows}
+        for key, rates in zip(("parity", "opportunity"), rated.values()):
+            gap = (self._measure_gap(rates) or UNKNOWN).describe()
+            compared |= {key: gap["estimate"], f"{key}_interval": [gap["low"], gap["high"]]}
+        return compared
 
     def worst(self, n: int = 10, *, higher_is_better: bool = True) -> list[dict[str, Any]]:
         """Who is treated worst compared with the people most like them."""
@@ -291,7 +283,3 @@ def _correct_for_chance(unlike: Measured, rate: Measured) -> Measured:
         return np.where(known, 1 - share / np.where(known, chance, 1.0), 0.0)
 
     return Measured(float(correct(unlike.estimate, rate.estimate)), correct(unlike.drawn, rate.drawn))
-
-
-def _pair(interval: tuple[float, float]) -> list[float | None]:
-    return [plain_number(end) for end in interval]

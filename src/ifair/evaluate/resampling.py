@@ -10,8 +10,8 @@ from scipy import sparse
 
 from ifair.evaluate.measures import plain_number
 from ifair.evaluate.splits import Part
-from ifair.evaluate.statistics import count_draws, exact_interval, quantile_interval
-from ifair.metrics import average_precision_at_k, kendall_tau
+from ifair.evaluate.statistics import count_draws, quantile_interval
+from ifair.metrics import average_precision_at_k, kendall_tau, share_interval
 from ifair.metrics.arguments import split_by_query
 from ifair.metrics.bootstrap import weighted_auc
 from ifair.metrics.neighbours import average_neighbours
@@ -54,11 +54,18 @@ class Resamples:
     def _make_measured(self, values: Floats) -> Measured:
         return Measured(float(values[0]), values[1:])
 
-    def average(self, values: NDArray[Any]) -> Measured:
-        """The mean over people of values (M,); of shares of people the interval is exact."""
-        weighed = self.counts @ np.asarray(values, dtype=np.float64)
-        found = self._make_measured(weighed / self.counts.sum(axis=1))
-        return replace(found, exact=exact_interval(values, self.part.query, self.part.weight))
+    def average(self, values: NDArray[Any], who: NDArray[np.bool_] | None = None) -> Measured:
+        """The mean of values (M,) over people, all or some; of shares of people the interval is exact."""
+        counted = np.ones(len(self.part), dtype=bool) if who is None else who
+        totals = self.counts @ np.where(counted, values, 0.0)
+        with np.errstate(invalid="ignore"):
+            found = self._make_measured(totals / (self.counts @ counted.astype(np.float64)))
+        hits = np.asarray(values)[counted]
+        is_share = len(hits) > 0 and np.isin(hits, (0, 1)).all()
+        if not is_share or self.part.query is not None or self.part.weight is not None:
+            return found
+        exact = share_interval(hits)
+        return replace(found, exact=(exact.low, exact.high))
 
     def average_pairs(self, apart: Floats) -> Measured:
         """The mean over people, and over their peers, of values (M, k); over queries, where there are any."""
