@@ -225,14 +225,6 @@ def test_what_was_tried_or_is_in_the_same_portion_is_drawn_anew_twenty_times(
     assert [trial.setting["K"] for trial in trials] == tried
 
 
-def test_a_space_smaller_than_the_search_is_searched_again(objective):
-    def measured(setting):
-        return objective({**setting, "share": 0.5, "frozen": True})
-
-    trials = search(measured, {"K": Integer(5, 7)}, measures=MEASURES, n_trials=6)
-    assert {trial.setting["K"] for trial in trials} == {5, 6, 7}
-
-
 def test_it_learns_from_what_it_found(objective, space):
     """On average over seeds the last trials are closer to the front than the first ones, which are random."""
     early, late = 0.0, 0.0
@@ -257,14 +249,12 @@ def test_a_setting_that_measured_nothing_is_kept(objective, space, tmp_path):
     assert [t.setting for t in search(measured, space, **arguments)] == [t.setting for t in trials]
 
 
-def test_an_observer_hears_of_every_trial(objective, space, tmp_path):
+def test_how_many_trials_are_known_is_told_before_the_work(objective, space, tmp_path):
     heard = []
-    arguments = {"measures": MEASURES, "journal": tmp_path / "journal.log", "observer": heard.append}
-    search(objective, space, n_trials=2, **arguments)
-    trials = search(objective, space, n_trials=4, **arguments)
-    expected = [(0, 2, 0), (1, 2, 0), (2, 2, 0), (2, 4, 2), (3, 4, 2), (4, 4, 2)]
-    assert [(p.done, p.total, p.reused) for p in heard] == expected
-    assert [p.trial for p in heard[3:]] == trials[1:]
+    how = {"measures": MEASURES, "journal": tmp_path / "journal.log", "tell_reused": lambda n: heard.append(n)}
+    search(lambda setting: heard.append("work") or objective(setting), space, n_trials=1, **how)
+    search(objective, space, n_trials=2, **how)
+    assert heard == [0, "work", 1]
 
 
 def test_optuna_speaks_as_loud_as_before(objective, space, capfd):

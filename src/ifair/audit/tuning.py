@@ -22,7 +22,7 @@ from ifair.evaluate.fronts import pareto_front
 from ifair.evaluate.judgement import brief_measures
 from ifair.evaluate.measures import USEFULNESS, plain_number
 from ifair.evaluate.rules import RULES, choose, find_worthwhile, is_nearly_one_decision
-from ifair.evaluate.search import Progress, search
+from ifair.evaluate.search import search
 from ifair.evaluate.splits import split_table
 from ifair.evaluate.training import check_parity, fit_representations, train
 from ifair.results import Choices, Parity, Role, TunedPoint, Tuning
@@ -222,14 +222,10 @@ def _search_arm(
             undefined = {name: float("nan") for name in MEASURES if reached[name] is None}
             yield {"validation": {**reached, **undefined}}
 
-    def tell(progress: Progress) -> None:
-        if progress.done == progress.reused:
-            clock.skip(progress.reused)
-
     about = {**how.pop("about"), "arm": arm.name, "variant": arm.variant}
     found = search(
         objective, arm.space, measures=MEASURES, n_trials=n_trials, start=[arm.start], about=about,
-        observer=tell, at_once=TOGETHER if represent else 1, **how,
+        tell_reused=clock.skip, at_once=TOGETHER if represent else 1, **how,
     )  # fmt: skip
     return [_describe(arm.candidate(trial.setting), trial.result["validation"]) for trial in found]
 

@@ -52,16 +52,6 @@ class Trial:
     result: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """What an observer is told: once at the beginning, with the last trial kept from before, and after every trial."""
-
-    trial: Trial | None
-    done: int
-    total: int
-    reused: int
-
-
 def search(
     objective: Callable[[list[dict[str, Any]]], Iterable[Mapping[str, Any]]],
     space: Space,
@@ -73,29 +63,17 @@ def search(
     about: Any = None,
     seed: int = 0,
     at_once: int = 1,
-    observer: Callable[[Progress], None] | None = None,
+    tell_reused: Callable[[int], None] = lambda _: None,
 ) -> list[Trial]:
     """Look for the settings that are best in several measures at once; all trials, in the order of being tried.
 
-    Parameters
-    ----------
-    objective : callable
-        Gets settings, such as ``[{"K": 10, "share": 0.5}]``, and gives for each, as soon as it is known, plain data
-        with the measures under ``"validation"``; whatever else is there is kept as well. Larger is better. A setting of
-        which a measure is NaN is kept and learned nothing from.
-    measures : sequence of str
-        At least two keys of ``"validation"``.
-    n_trials : int
-        Trials in all, the ``start``, which is tried first, and those kept in the journal included.
-    journal : path, optional
-        A file that trials are kept in; the same search goes on from there.
-    about : plain data, optional
-        Whatever else the objective depends on (the data, a solver's parameters). Trials are only taken from the
-        journal where this, the space, the measures, the start, the seed and the versions of ifair and Optuna are
-        the same.
-    at_once : int
-        Settings that the objective gets together, start settings included. They differ from each other, and are learned
-        from when all of them are measured.
+    The objective gets settings, such as ``[{"K": 10, "share": 0.5}]``, as many as are tried ``at_once``, and gives for
+    each, as soon as it is known, plain data with the measures under ``"validation"``; whatever else is there is kept as
+    well. Larger is better. A setting of which a measure is NaN is kept and learned nothing from.
+
+    There are ``n_trials`` in all, with the ``start``, which is tried first, and those that the journal, a file, has
+    kept. They are only taken from it where the space, the measures, the start, the seed, the versions of ifair and
+    Optuna and ``about``, whatever else the objective depends on, are the same; their number is told before the work.
 
     Examples
     --------
@@ -125,9 +103,7 @@ def search(
             study = _open_study(path, name, len(measures), facts)
         kept = study.get_trials(deepcopy=False)[:n_trials]
         trials = [Trial(one.number, one.user_attrs["setting"], one.user_attrs["result"]) for one in kept]
-        reused = len(trials)
-        if observer is not None:
-            observer(Progress(trials[-1] if trials else None, reused, n_trials, reused))
+        tell_reused(len(trials))
         while len(trials) < n_trials:
             kept = study.get_trials(deepcopy=False)
             begin = len(kept) - len(kept) % at_once
@@ -142,8 +118,6 @@ def search(
                 finished = _make_trial(optuna, space, proposed, trials[-1], measures)
                 with _explain_journal_errors(path):
                     study.add_trial(finished)
-                if observer is not None:
-                    observer(Progress(trials[-1], len(trials), n_trials, reused))
     return trials
 
 

@@ -224,21 +224,11 @@ def split_dataset(
 ) -> Split:
     """Split at random into thirds and encode; scales and categories are learned on the training part alone.
 
-    Whole queries are split, where there are any.
-
-    Parameters
-    ----------
-    stratify : bool
-        Keep the shares of group and outcome alike in all parts, unless there are queries.
-    rows : int array, optional
-        Positions of the records to use. Default: all.
-    most_training, most_judged : int, optional
-        Records to learn on, and to keep of the validation third, and of the test third (whole queries), at most.
-    similarity : "paper", "attributes", Similarity, or mapping of its parameters
-        Who is like whom; learned on the training part too. "paper": see :class:`Part`. Of a Similarity its parameters
-        are taken, and the protected columns of the dataset never count.
-    known : DataFrame, optional
-        A table with all categories, if they are known beforehand; scales are learned on the training part all the same.
+    Whole queries are split, where there are any; else ``stratify`` keeps the shares of group and outcome alike in all
+    parts. Of the records at these ``rows``, by default all, at most so many are learned from, and kept of the
+    validation third, and of the test third (whole queries). Who is like whom, the similarity ("paper", "attributes", a
+    Similarity, or a mapping of its parameters), is learned on the training part too; "paper": see :class:`Part`, and
+    protected columns never count. Categories are ``known`` from a table that has all of them, if there is one.
     """
     kept = np.arange(len(dataset)) if rows is None else np.asarray(rows)
     people = dataset if rows is None else dataset.take(kept)

@@ -64,18 +64,8 @@ def compare(ours: Sequence[float], rivals: Mapping[str, Sequence[float]]) -> dic
     The corrected resampled t-test (Nadeau and Bengio, Inference for the generalization error, Machine Learning 52,
     2003) takes ``(1/J + n_test/n_training) s^2`` for the variance of a mean over J splits in place of ``s^2 / J``.
 
-    Parameters
-    ----------
-    ours : sequence of float
-        A measure of our method, one value per split.
-    rivals : mapping from names to sequences of float
-        The same measure of the rivals, on the same splits in the same order.
-
-    Returns
-    -------
-    dict
-        For each rival the mean difference (ours less theirs), its 95 % interval, the p-value, and the p-value adjusted
-        for all of them.
+    Of each rival the mean difference (ours less theirs) with its 95 % interval, the p-value, and the p-value adjusted
+    for all of them.
     """
     mine = np.asarray(ours, dtype=np.float64)
     found = {name: _compare_pairs(mine - np.asarray(theirs, dtype=np.float64)) for name, theirs in rivals.items()}
