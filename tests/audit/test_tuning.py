@@ -137,22 +137,19 @@ def list_chosen(*points):
     return set(name_choices(points, "classification").values())
 
 
-def test_points_without_a_measure_are_never_chosen():
-    known, unknown = measured("a", 0.6, 0.5), measured("b", None, 0.9)
-    assert list_chosen(unknown, known) == {"a"}
-    assert list_chosen(unknown) == set()
-
-
 def test_the_balance_counts_utility_from_chance():
     """Of an AUC of 0.84 and ranks of 0.89, or 0.9 and 0.8, the second: far more of what is above chance."""
     points = [measured("a", 0.84, 0.89, 0.9), measured("b", 0.9, 0.8, 0.7)]
     assert name_choices(points, "classification") == {"most_useful": "b", "fairest": "a", "balanced": "b"}
 
 
-def test_no_rule_chooses_what_distinguishes_nobody():
+def test_no_rule_chooses_what_distinguishes_nobody_or_was_not_measured():
     """One decision for all, a score for all, and what hardly says more than chance."""
+    unknown = measured("unknown", None, 0.9)
+    assert list_chosen(unknown) == set()
     constant, one_score = measured("b", 0.85, 0.99, 0.0), measured("c", 0.5, 0.0, 0.0)
-    assert list_chosen(constant, one_score, measured("vague", 0.55, 0.99, 0.9), measured("a", 0.8, 0.6, 0.5)) == {"a"}
+    vague = measured("vague", 0.55, 0.99, 0.9)
+    assert list_chosen(unknown, constant, one_score, vague, measured("a", 0.8, 0.6, 0.5)) == {"a"}
     assert list_chosen(constant, one_score) == set()
 
 
