@@ -128,9 +128,11 @@ def gather_evidence(
     tuned = None if tuning is None else read_tuning(tuning, records)
 
     from ifair.audit import evidence
+    from ifair.audit.evidence import LEARNED_FROM
     from ifair.evaluate.arms import MODELS
 
-    click.echo(f"{make_printable(table.name)}: {_tell_parts(len(records), people)}; measuring ...", err=True)
+    counted = count_people(len(records), LEARNED_FROM, people)
+    click.echo(f"{make_printable(table.name)}: {counted}; measuring ...", err=True)
     return evidence(
         records,
         tuning=tuned,
@@ -150,14 +152,12 @@ def gather_evidence(
     )
 
 
-def _tell_parts(n_records: int, most_people: int) -> str:
-    """How many people there are, and of large tables on how many the audit is."""
-    from ifair.audit.evidence import LEARNED_FROM
-
+def count_people(n_records: int, most_learned: int, most_judged: int) -> str:
+    """How many people there are, and of large tables how many are learned from and judged on."""
     third = n_records // 3
-    if third <= min(LEARNED_FROM, most_people):
+    if third <= min(most_learned, most_judged):
         return f"{n_records:,} people"
-    learned, judged = min(third, LEARNED_FROM), min(third, most_people)
+    learned, judged = min(third, most_learned), min(third, most_judged)
     return f"{n_records:,} people, of whom {learned:,} to learn from and {judged:,} to judge on"
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from ifair.cli.audit_options import ROLES, estimator_option, find_parity, parity_options, read_people
+from ifair.cli.audit_options import ROLES, count_people, estimator_option, find_parity, parity_options, read_people
 from ifair.cli.extras import needs, needs_for_tables
 from ifair.cli.live_progress import format_duration
 from ifair.cli.output import INPUT, OUTPUT, json_option, output_option, prepare_output, write_text
@@ -81,13 +81,8 @@ def tune(
     from ifair.evaluate.arms import MODELS
     from ifair.report.terminal import tuning_text
 
-    third = len(records) // 3
-    if third > min(options["learn_from"], people):
-        click.echo(
-            f"{len(records):,} people: learning from {min(third, options['learn_from']):,} of them, judging on "
-            f"{min(third, people):,}; `ifair fit --tuning` learns from all",
-            err=True,
-        )
+    counted = count_people(len(records), options["learn_from"], people)
+    click.echo(f"{make_printable(table.name)}: {counted}; searching ...", err=True)
     found = audit.tune(
         records,
         n_trials=trials,
