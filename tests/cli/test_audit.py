@@ -38,9 +38,13 @@ def test_roles_that_are_needed_are_asked_for_and_a_mistyped_one_suggests_the_rig
 
 
 @pytest.mark.parametrize("verb", ["audit", "report", "tune", "fit"])
-def test_a_place_that_cannot_be_written_is_named_before_any_work(verb, people, tmp_path, monkeypatch):
+def test_a_place_that_cannot_be_written_and_a_mistyped_choice_are_named_before_any_work(
+    verb, people, tmp_path, monkeypatch
+):
     monkeypatch.setattr("ifair.tables.checked_table.read_counted_table", lambda *_, **__: pytest.fail("work was done"))
     assert f"there is no folder {tmp_path / 'none'}" in refuse(verb, people, *ROLES, "-o", tmp_path / "none" / "file")
+    if verb == "report":
+        assert "did you mean 'fairest'?" in refuse(verb, people, *ROLES, "--card", "--choice", "fairst")
 
 
 @pytest.mark.parametrize(
@@ -55,11 +59,6 @@ def test_a_file_that_is_neither_evidence_nor_a_table_is_refused(tmp_path, name, 
     (tmp_path / name).write_text(content)
     assert said in refuse("report", tmp_path / name, "-o", tmp_path / "report.html")
     assert not (tmp_path / "report.html").exists()
-
-
-def test_a_mistyped_choice_suggests_the_near_one_before_any_work(people, monkeypatch):
-    monkeypatch.setattr("ifair.tables.checked_table.read_counted_table", lambda *_, **__: pytest.fail("work was done"))
-    assert "did you mean 'fairest'?" in refuse("report", people, *ROLES, "--card", "--choice", "fairst")
 
 
 def test_a_choice_like_none_is_answered_with_all(evidence, tmp_path):

@@ -9,7 +9,6 @@ from scipy import stats
 from ifair.evaluate.statistics import (
     compare,
     gap_interval,
-    holm,
     quantile_interval,
     share_gap_interval,
     spread,
@@ -49,15 +48,6 @@ def test_too_few_splits_are_not_tested_and_differences_without_spread_are_no_cle
     assert compare([0.5], {"rival": [0.4]})["rival"]["low"] is None
     assert compare([0.75] * 20, {"rival": [0.5] * 20})["rival"]["p"] == stats.binomtest(20, 20).pvalue
     assert compare([0.75] * 20, {"twin": [0.75] * 20})["twin"]["p"] == 1.0
-
-
-def test_holms_adjustment_is_monotone_and_never_below_the_p_value(rng):
-    p = {str(i): float(v) for i, v in enumerate(rng.uniform(size=8))}
-    adjusted = holm(p)
-    order = sorted(p, key=p.get)
-    assert all(adjusted[name] >= p[name] for name in p)
-    assert all(adjusted[a] <= adjusted[b] for a, b in itertools.pairwise(order))
-    assert adjusted[order[0]] == pytest.approx(min(1.0, 8 * p[order[0]]))
 
 
 def test_a_gap_whose_sign_is_open_may_be_nothing():

@@ -100,6 +100,8 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
     --------
     >>> holm({"a": 0.01, "b": 0.04, "c": 0.03})
     {'a': 0.03, 'b': 0.06, 'c': 0.06}
+    >>> holm({"a": 0.6, "b": 0.7})
+    {'a': 1.0, 'b': 1.0}
     """
     order = sorted(p_values, key=lambda name: p_values[name])
     adjusted, largest = {}, 0.0
