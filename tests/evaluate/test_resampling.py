@@ -54,6 +54,8 @@ def test_people_who_stand_for_several_are_chosen_by_as_they_are_judged_by_pairs_
     pairs = [(i, j, part.weight[i] * part.weight[j] / len(near)) for i, near in peers for j in near]
     alike = sum(w * ((scores[i] > 0.5) == (scores[j] > 0.5)) for i, j, w in pairs) / sum(w for *_, w in pairs)
     assert found["yNN"] == pytest.approx(alike, abs=1e-5)
+    graded = Judgement(part, Outcome(scores, (scores > 0.5).astype(int)), parts, 0).graders({})["similarity"]
+    assert graded == {name: found[name] for name in ("ranks", "corrected")}
     # Where everybody is decided about alike, that is worth nothing.
     constant = Outcome(scores, np.ones(len(part), dtype=int))
     assert brief_measures(part, constant, parts)["corrected"] == 0
@@ -103,7 +105,7 @@ def test_a_pair_counts_as_often_as_both_of_its_people_were_drawn(rng):
     part = judge.part
     apart = rng.random(part.neighbours.shape)
     drawn = count_draws(len(part), None, 4)
-    for b, found in enumerate(Resamples(part, 4).average_pairs(apart).drawn):
+    for b, found in enumerate(Resamples(part, 4).average_pairs(apart, part.neighbours).drawn):
         total = weight = 0.0
         for i, near in enumerate(part.neighbours):
             known = [(j, n) for n, j in enumerate(near) if j >= 0]

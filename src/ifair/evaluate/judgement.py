@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import UndefinedMetricWarning
 
 from ifair.evaluate.measures import plain_number
 from ifair.evaluate.resampling import Measured, Resamples
@@ -17,9 +16,7 @@ from ifair.evaluate.training import Outcome
 from ifair.metrics import (
     adversary,
     certify,
-    corrected_consistency,
     nearest_neighbours,
-    rank_consistency,
     share_at_k,
     treatment,
 )
@@ -61,21 +58,27 @@ class Judgement:
         Of two classes also ``accuracy``, ``positive`` (the share of positive decisions) and ``corrected`` (yNN
         corrected for chance).
         """
-        part, drawn, decisions = self.part, self.draws, self.outcome.decisions
+        found = {"utility": self.draws.utility(self._scores, self.task)}
+        found |= self._measure_consistency(self.draws, self.part.neighbours)
+        if self.task == "classification":
+            found["accuracy"] = self.draws.average(self.outcome.decisions == self.part.y)
+            found["positive"] = self.draws.average(self.outcome.decisions)
+        return found
+
+    def _measure_consistency(self, draws: Resamples, near: Rows) -> dict[str, Measured]:
+        """``yNN``, ``ranks`` and, of two classes, ``corrected``, by these neighbours."""
+        part, decisions = self.part, self.outcome.decisions
         by_score = {"kind": "score", "score_range": self._score_range}
         kind = {"kind": "label"} if self.task == "classification" else by_score
-        near, apart = compare_with_neighbours(decisions, neighbours=part.neighbours, query=part.query, **kind)
-        ranked = differ_in_rank(self._scores, near, part.query, part.weight)
-        unlike, ranks = drawn.average_pairs(apart), drawn.average_pairs(ranked)
+        _, apart = compare_with_neighbours(decisions, neighbours=near, query=part.query, **kind)
+        unlike = draws.average_pairs(apart, near)
+        ranks = draws.average_pairs(differ_in_rank(self._scores, near, part.query, part.weight), near)
         found = {
-            "utility": drawn.utility(self._scores, self.task),
             "yNN": Measured(1 - unlike.estimate, 1 - unlike.drawn),
             "ranks": Measured(1 - 3 * ranks.estimate, 1 - 3 * ranks.drawn),
         }
         if self.task == "classification":
-            found["accuracy"] = drawn.average(decisions == part.y)
-            found["positive"] = drawn.average(decisions)
-            found["corrected"] = _correct_for_chance(unlike, found["positive"])
+            found["corrected"] = _correct_for_chance(unlike, draws.average(decisions))
         return found
 
     def measures(self) -> dict[str, Measured]:
@@ -88,7 +91,8 @@ class Judgement:
         if self.task == "classification" and 0 < part.y.mean() < 1:
             rate = average(part.y, part.weight)
             differing, chance = differ_at_rate(self._scores, part.neighbours, rate, part.query, part.weight)
-            found["matched"] = _correct_for_chance(self.draws.average_pairs(differing), self.draws.average(chance))
+            unlike = self.draws.average_pairs(differing, part.neighbours)
+            found["matched"] = _correct_for_chance(unlike, self.draws.average(chance))
         gaps = {f"gap:{name}": self._measure_gap(rates) for name, rates in self._rates.items()}
         return found | {name: gap for name, gap in gaps.items() if gap is not None}
 
@@ -170,14 +174,11 @@ class Judgement:
 
     def graders(self, others: Mapping[str, Rows]) -> dict[str, dict[str, Any]]:
         """Consistency of ranks, and of decisions corrected for chance, by the similarity and by other yardsticks."""
-        found: dict[str, dict[str, Any]] = {}
+        found, once = {}, Resamples(self.part, 0)
         for name, near in {"similarity": self.part.neighbours, **others}.items():
-            options: Any = {"neighbours": near, "query": self.part.query, "sample_weight": self.part.weight}
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UndefinedMetricWarning)  # nobody has a close peer: None
-                found[name] = {"ranks": plain_number(rank_consistency(self.outcome.scores, **options))}
-                if self.task == "classification":
-                    found[name]["corrected"] = plain_number(corrected_consistency(self.outcome.decisions, **options))
+            measured = self._measure_consistency(once, near)
+            kept = [measure for measure in ("ranks", "corrected") if measure in measured]
+            found[name] = {measure: plain_number(measured[measure].estimate) for measure in kept}
         return found
 
 
