@@ -174,7 +174,8 @@ class Judgement:
 
     def graders(self, others: Mapping[str, Rows]) -> dict[str, dict[str, Any]]:
         """Consistency of ranks, and of decisions corrected for chance, by the similarity and by other yardsticks."""
-        found, once = {}, Resamples(self.part, 0)
+        found: dict[str, dict[str, Any]] = {}
+        once = Resamples(self.part, 0)
         for name, near in {"similarity": self.part.neighbours, **others}.items():
             measured = self._measure_consistency(once, near)
             kept = [measure for measure in ("ranks", "corrected") if measure in measured]
