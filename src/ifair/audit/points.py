@@ -11,8 +11,8 @@ from ifair.evaluate.candidates import Candidate
 from ifair.evaluate.judgement import Judgement, attack_representation, brief_measures, certify_representation
 from ifair.evaluate.measures import plain_number
 from ifair.evaluate.resampling import Measured
-from ifair.evaluate.splits import Split, value_text
-from ifair.evaluate.training import Existing, Outcome, Trained, name_groups, train
+from ifair.evaluate.splits import Split, name_groups, value_text
+from ifair.evaluate.training import Existing, Outcome, Trained, train
 from ifair.models.ifair import IFair
 from ifair.results import Point
 from ifair.similarity.peers import Searches, share_searches

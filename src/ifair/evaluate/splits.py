@@ -129,11 +129,7 @@ class Part:
         """
         frame, names = self.records.frame, self.records.protected
         found = {"protected group": np.where(self.group, "protected", "others")}
-        single = {
-            name: np.array([value_text(value) for value in frame[name]], dtype=object)
-            for name in names
-            if frame[name].nunique() <= SHOWN_VALUES
-        }
+        single = {name: name_groups(frame, name) for name in names if frame[name].nunique() <= SHOWN_VALUES}
         same = [name for name, labels in single.items() if _same_partition(labels, self.group)]
         if same:
             found = {same[0]: single[same[0]]}
@@ -413,3 +409,8 @@ def value_text(value: Any) -> str:
     if isinstance(value, (float, np.floating)):
         return f"{value:.6g}"
     return str(value)
+
+
+def name_groups(frame: pd.DataFrame, column: str) -> NDArray[Any]:
+    """Everybody's group as text, shape (M,); a missing value is one too."""
+    return np.array([value_text(value) for value in frame[column]], dtype=object)

@@ -19,7 +19,7 @@ from sklearn.utils.validation import has_fit_parameter
 from ifair.datasets.dataset import Dataset
 from ifair.errors import IfairError, name_setting, unknown_name
 from ifair.evaluate.candidates import Candidate
-from ifair.evaluate.splits import Part, Split, value_text
+from ifair.evaluate.splits import Part, Split, name_groups
 from ifair.models.batch_decisions import PARITIES, find_group_thresholds
 from ifair.models.consistent import ConsistentClassifier, ConsistentRegressor
 from ifair.models.consistent_model import ConsistentModel
@@ -68,11 +68,6 @@ class GroupShift:
     def apply(self, scores: Floats, frame: pd.DataFrame) -> Floats:
         """The scores of people, shape (M,), moved by their groups."""
         return scores + np.array([self.added.get(group, 0.0) for group in name_groups(frame, self.column)])
-
-
-def name_groups(frame: pd.DataFrame, column: str) -> NDArray[Any]:
-    """Everybody's group as text, shape (M,); a missing value is one too."""
-    return np.array([value_text(value) for value in frame[column]], dtype=object)
 
 
 def check_parity(people: Dataset, task: str, kind: str, column: str) -> None:
