@@ -39,7 +39,11 @@ def time_fits(
     portions = [candidates] if at_once else [[one] for one in candidates]
     with common.counted() as counter:
         began = time.perf_counter()
-        fitted = [steps for some in portions for steps in fit_representations(some, train, case.seed, solver)]
+        fitted = [
+            steps
+            for some in portions
+            for steps in fit_representations(some, train, case.seed, solver, merge_copies=True)
+        ]
         took = time.perf_counter() - began
     losses = [float(steps[-1].loss_) for steps in fitted]
     row = {
@@ -69,7 +73,7 @@ def compare_ways(name: str, method: str, chosen: Any) -> common.Rows:
     candidates = [Candidate(method, setting) for setting in list_settings(method, case.grid)]
 
     # Libraries and devices are set up before anything is timed.
-    fit_representations(candidates[-1:], train, 0, {**solver, "max_iter": 3})
+    fit_representations(candidates[-1:], train, 0, {**solver, "max_iter": 3}, merge_copies=True)
     together, losses = time_fits(case, candidates, train, solver, at_once=True)
     n_alone = len(candidates) if alone is None else min(alone, len(candidates))
     if n_alone == 0:

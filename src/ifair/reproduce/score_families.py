@@ -129,7 +129,7 @@ class ScoreFamilies:
             drawn = np.random.default_rng([self.case.seed, 787]).permutation(len(train))[:MOST_LEARNED_FROM]
             rows, solver = np.sort(drawn), {**solver, **LARGE}
             train = replace(train, records=train.records.take(rows), X=train.X.iloc[rows], rows=train.rows[rows])
-        return fit_representations(candidates, train, self.case.seed, solver)
+        return fit_representations(candidates, train, self.case.seed, solver, merge_copies=True)
 
     def _score(self, model: Any, steps: Pipeline | None = None) -> list[Floats]:
         """Scores of the held-out parts by a model of represented people, or of masked data as they are."""

@@ -64,7 +64,7 @@ def warn_of_words(frame: pd.DataFrame, columns: Iterable[str]) -> list[str]:
     """A sentence for every column of text in which a word that often means a missing value is a value of its own."""
     lines = []
     for name in columns:
-        counts = frame[name].value_counts() if is_text(frame[name]) else {}
+        counts: Any = frame[name].value_counts() if is_text(frame[name]) else {}
         words = {word: count for word, count in counts.items() if isinstance(word, str) and word in OFTEN_MISSING}
         if words:
             lines.append(

@@ -10,7 +10,7 @@ from sklearn.pipeline import Pipeline
 
 from ifair.evaluate.candidates import Candidate
 from ifair.evaluate.splits import Part, Split
-from ifair.evaluate.training import Trained, fit_model
+from ifair.evaluate.training import Trained, fit_candidate
 from ifair.models.fitting import Task
 from ifair.models.lfr import LFR
 from ifair.models.many import fit_many
@@ -87,12 +87,10 @@ def fit_kind(kind: str, case: Case, parts: Split, settings: Sequence[Mapping[str
     groups = None if models[0].attribute_weights == "per group" else train.group
     with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         fit_many(models, train.X, train.y, sensitive_features=groups)
-    columns, trained = list(train.records.frame.columns), []
-    for candidate, model in zip(candidates, models):
-        on_top = fit_model(candidate.build_model(parts.task, case.seed), model.transform(train.X), train)
-        steps = [("encode", parts.encoder), ("fair", model), ("decide", on_top)]
-        trained.append(Trained(Pipeline(steps), columns, parts.task))
-    return trained
+    return [
+        fit_candidate(candidate, train, parts.task, case.seed, solver, fitted=Pipeline([("fair", model)]))
+        for candidate, model in zip(candidates, models)
+    ]
 
 
 @for_each_dataset()
