@@ -24,8 +24,8 @@ from ifair.core.moments import Moments, input_products
 from ifair.core.objective import Term
 from ifair.core.pairs import AllPairs, Landmarks
 from ifair.data import DataError, load_compas
+from ifair.encode import columns_of
 from ifair.engines.engine import LocalEngine
-from ifair.models.validation import protected_mask
 
 K, ITERATIONS = 10, 60
 LANDMARKS = {100: 3, 300: 3, 1000: 3, 3000: 1}  # how many, and how often drawn
@@ -37,7 +37,8 @@ def compas(n_records: int) -> tuple[np.ndarray, np.ndarray] | None:
     except DataError:
         return None
     table = Encoder(min_frequency=20).fit_transform(dataset.frame)
-    protected = protected_mask(list(dataset.protected), table, table.shape[1], list(table.columns))
+    (attribute,) = dataset.protected
+    protected = np.isin(np.arange(table.shape[1]), columns_of(attribute, table.columns))
     X = table.to_numpy(dtype=np.float64)
     X = X[np.random.default_rng(0).permutation(len(X))[:n_records]]
     return X - X.mean(axis=0), protected

@@ -30,9 +30,9 @@ from ifair.core.objective import Objective, Reconstruction, Term
 from ifair.core.pairs import AllPairs
 from ifair.core.solve import PATIENCE, Problem, minimise_many
 from ifair.data import load_credit
+from ifair.encode import columns_of
 from ifair.engines.engine import Engine
 from ifair.models.starts import first_parameters
-from ifair.models.validation import protected_mask
 
 Rows = list[dict[str, Any]]
 
@@ -131,7 +131,8 @@ def credit() -> tuple[np.ndarray, np.ndarray]:
     """German Credit encoded, 1,000 x 67, centred; and which columns are protected."""
     dataset = load_credit()
     table = Encoder().fit_transform(dataset.frame)
-    protected = protected_mask(list(dataset.protected), table, table.shape[1], list(table.columns))
+    (attribute,) = dataset.protected
+    protected = np.isin(np.arange(table.shape[1]), columns_of(attribute, table.columns))
     X = table.to_numpy(dtype=np.float64)
     return X - X.mean(axis=0), protected
 

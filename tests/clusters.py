@@ -3,11 +3,15 @@
 import atexit
 import shutil
 import sys
+import time
 from contextlib import ExitStack, contextmanager
 from functools import cache
 
 import numpy as np
 import pytest
+from quiet import fit_quietly
+
+from ifair import IFair
 
 
 def assert_same_model(one, other):
@@ -60,8 +64,6 @@ def processes(n_workers, allowed_failures=3):
 
 def tasks_left(client, but=()):
     """What the scheduler still knows of, but for some keys, given a moment to forget."""
-    import time
-
     for _ in range(200):
         left = client.run_on_scheduler(lambda dask_scheduler: sorted(set(map(str, dask_scheduler.tasks)) - {*but}))
         if not left:
@@ -96,3 +98,38 @@ def _session():
     session.sparkContext.setLogLevel("OFF")
     atexit.register(resources.close)
     return session
+
+
+def open_on(family, X, shard_rows, **options):
+    """An engine of Dask or Spark that holds an array in shards of so many records; skips where there can be none."""
+    if family == "dask":
+        pytest.importorskip("distributed", reason="Dask is not installed: pip install 'ifair[dask]'")
+        from ifair.engines.dask import DaskEngine, from_array
+
+        return DaskEngine(from_array(X, two_workers(), shard_rows), two_workers(), **options)
+    session = spark()
+    from ifair.engines.spark import SparkEngine, from_array
+
+    return SparkEngine(from_array(X, session, shard_rows), session, **options)
+
+
+def short_fit(X, **changes):
+    """Prototypes, weights, loss and iterations of a short fit, as arrays."""
+    settings = {"protected": [4], "pairs": 50, "n_restarts": 1, "max_iter": 4, "random_state": 0}
+    learned = fit_quietly(IFair(3, **settings | changes), X)
+    return learned.prototypes_, learned.alpha_, np.array([learned.loss_, learned.n_iter_])
+
+
+def same(a, b):
+    """Whether two lists of arrays are the same to the last bit."""
+    return all(np.array_equal(one, other) for one, other in zip(a, b, strict=True))
+
+
+def jobs_left(session):
+    """Jobs of Spark that are still at work, given a moment to end, and tables that it keeps."""
+    for _ in range(200):
+        running = list(session.sparkContext.statusTracker().getActiveJobsIds())
+        if not running:
+            break
+        time.sleep(0.05)
+    return [*running, *session.sparkContext._jsc.getPersistentRDDs()]

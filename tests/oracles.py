@@ -84,3 +84,18 @@ def assert_gradient_is_right(objective, parameters, rtol=1e-5, whole=None):
         # Of p = 1 a kink may lie within the step; it will not lie within a hundredth of it.
         expected = central_difference(loss, theta, step=1e-7)
     np.testing.assert_allclose(actual, expected, rtol=rtol, atol=rtol * np.abs(expected).max())
+
+
+def assert_same(actual, expected, tolerance=1e-10):
+    """Whether losses and gradients, by parameter or flat, agree; every array relative to its largest number."""
+    for a, b in zip(list_numbers(*actual), list_numbers(*expected), strict=True):
+        np.testing.assert_allclose(a, b, rtol=0.0, atol=tolerance * np.abs(b).max(initial=0.0))
+
+
+def list_numbers(losses, gradient):
+    """The losses one by one, and the arrays of the gradient: all of them of Python and NumPy, in double precision."""
+    by_name = not isinstance(gradient, np.ndarray)
+    parts = [gradient.prototypes, gradient.alpha, *gradient.extra.values()] if by_name else [gradient]
+    assert all(type(loss) is float for loss in (losses.total, *losses.terms))
+    assert all(type(part) is np.ndarray and part.dtype == np.float64 for part in parts)
+    return [losses.total, *losses.terms, *parts]

@@ -17,7 +17,7 @@ def only(monkeypatch, tmp_path):
     files = ["--baseline", str(tmp_path / "baseline.json"), "--output", str(tmp_path / "deep" / "latest.json")]
 
     def run(rows, *options, failed=""):
-        monkeypatch.setattr(run_all, "run", lambda bench: (rows, failed))
+        monkeypatch.setattr(run_all, "run", lambda bench: (rows() if callable(rows) else rows, failed))
         return run_all.main(["--only", "measures", *files, *options])
 
     return run
@@ -77,6 +77,16 @@ def test_a_run_is_written_compared_and_fails_if_asked_to(only, tmp_path, capsys)
     said = capsys.readouterr().out
     assert "failed: no such thing" in said
     assert "in the baseline only" not in said
+
+
+def test_what_seems_slower_is_run_again_and_the_best_counts(only, tmp_path, capsys):
+    times = iter([0.6, 0.5, 0.4, 0.3])
+    before = {"machine": {"load_before": 0.0}, "ratios": {"measures: ours": 4.0}}
+    (tmp_path / "baseline.json").write_text(json.dumps(before))
+    assert only(lambda: [{"what": "ours", "CPU s": next(times)}], "--fail") == 0
+    assert "slower by more than 20 %: nothing" in capsys.readouterr().out
+    assert read(tmp_path / "deep" / "latest.json")["ratios"] == {"measures: ours": pytest.approx(4.0)}
+    assert next(times) == 0.3  # what is as fast as before is not run again
 
 
 def test_a_baseline_keeps_what_was_not_run_again(only, tmp_path):

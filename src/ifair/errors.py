@@ -119,9 +119,10 @@ def check_known(kind: str, name: object, known: Collection[Any], where: str = ""
         raise unknown_name(kind, name, known, where)
 
 
-def wrong_choice(parameter: str, value: object, choices: Iterable[object]) -> IfairError:
-    """The error for a parameter that takes one of a few values, and got another."""
-    return IfairError(f"{parameter} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+def check_choice(parameter: str, value: object, choices: Collection[str]) -> None:
+    """Refuse a value of a parameter that takes one of a few."""
+    if not isinstance(value, str) or value not in choices:
+        raise IfairError(f"{parameter} must be one of {', '.join(map(repr, choices))}, got {value!r}")
 
 
 def name_setting(parameter: str, value: object) -> str:

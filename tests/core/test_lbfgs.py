@@ -5,8 +5,9 @@ import pytest
 from scipy.optimize import minimize
 
 from ifair.core.lbfgs import CURVATURE, DECREASE, MEMORY, LineSearch, Minimiser
+from ifair.engines.engine import LocalEngine
 
-from devices import import_torch
+from devices import open_torch
 
 
 def quadratic(n, condition):
@@ -26,33 +27,27 @@ def rosenbrock(steepness):
 
 
 class Several:
-    """Functions of NumPy vectors, or of tensors where torch is told."""
+    """Functions of NumPy vectors, evaluated on an engine."""
 
-    n_losses, recorded = 1, False
+    n_losses = 1
 
-    def __init__(self, functions, torch=None):
-        self.functions, self.torch = functions, torch
-
-    def send(self, theta):
-        return np.array(theta) if self.torch is None else self.torch.tensor(theta)
-
-    def fetch(self, array):
-        return np.asarray(array)
+    def __init__(self, functions, engine):
+        self.functions, self.engine = functions, engine
 
     def values_and_grads(self, theta):
         values, gradients = zip(*(function(x) for function, x in zip(self.functions, np.asarray(theta), strict=True)))
-        return self.send(np.array(values)[:, None]), self.send(np.stack(gradients))
-
-    def run(self, function, orders):
-        return np.asarray(function(self.send(orders))[0])
+        return self.engine.send(np.array(values)[:, None], np.stack(gradients))
 
     def keep(self, rows):
-        return Several([self.functions[row] for row in rows], self.torch)
+        return Several([self.functions[row] for row in rows], self.engine)
 
 
-def search(functions, starts, n_evaluations=400, torch=None):
+HERE = LocalEngine(np.empty((0, 0)))
+
+
+def search(functions, starts, n_evaluations=400, engine=HERE):
     """The losses of every search after each of its iterations, and how many evaluations it took."""
-    minimiser = Minimiser(Several(functions, torch), starts)
+    minimiser = Minimiser(Several(functions, engine), starts)
     losses, evaluations, live = [[] for _ in functions], [0] * len(functions), set(range(len(functions)))
     for row in live:
         minimiser.begin(row)
@@ -109,16 +104,16 @@ def test_a_search_does_not_depend_on_the_others(rng):
 
 
 def test_searches_on_torch_take_the_same_steps(rng):
-    torch = import_torch()
     functions, starts = PROBLEMS["rosenbrock"], rng.normal(size=(3, 6))
-    for there, here in zip(search(functions, starts, torch=torch)[0], search(functions, starts)[0]):
+    on_torch = search(functions, starts, engine=open_torch(np.empty((0, 0)), 1, 1))
+    for there, here in zip(on_torch[0], search(functions, starts)[0]):
         np.testing.assert_allclose(there[:20], here[:20], rtol=1e-8)
 
 
 def test_searches_left_out_change_nothing_for_the_others(rng):
     functions, starts = PROBLEMS["rosenbrock"], rng.normal(size=(3, 6))
     expected = search(functions, starts)[0][2]
-    minimiser = Minimiser(Several(functions), starts)
+    minimiser = Minimiser(Several(functions, HERE), starts)
     for row in range(3):
         minimiser.begin(row)
     losses, row = [], 2
@@ -133,7 +128,7 @@ def test_searches_left_out_change_nothing_for_the_others(rng):
 
 def test_a_row_that_is_not_live_keeps_all_that_it_has(rng):
     functions, starts = PROBLEMS["rosenbrock"], rng.normal(size=(3, 6))
-    minimiser = Minimiser(Several(functions), starts)
+    minimiser = Minimiser(Several(functions, HERE), starts)
     for row in range(3):
         minimiser.begin(row)
     for _ in range(9):

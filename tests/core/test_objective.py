@@ -14,7 +14,7 @@ from ifair.core.pairs import AllPairs, Landmarks
 from ifair.engines.engine import LocalEngine
 
 import oracles
-from oracles import assert_gradient_is_right
+from oracles import assert_gradient_is_right, assert_same
 
 M, N, K = 17, 4, 3
 UNPROTECTED = np.array([0, 1, 3])
@@ -36,12 +36,6 @@ def combine():
 COMBINATIONS = list(combine())
 
 
-def kernel(p, weighted, dtype=np.float64, unprotected=UNPROTECTED, n_attributes=N, n_prototypes=K):
-    if p == 2.0:
-        return EuclideanPairs(unprotected, n_prototypes, weighted, dtype)
-    return MinkowskiPairs(unprotected, n_attributes, p, weighted, dtype)
-
-
 def objective(
     X,
     p=2.0,
@@ -50,14 +44,14 @@ def objective(
     reduction="sum",
     pairs="all",
     threads=1,
-    landmarks=None,
+    landmarks=LANDMARKS,
     unprotected=UNPROTECTED,
     n_prototypes=K,
 ):
-    landmarks = LANDMARKS if landmarks is None else landmarks
     # Blocks and tiles so small that these few records need several, of uneven size.
     engine = LocalEngine(X, block_rows=6, tile_rows=5, threads=threads)
-    pair_kernel = kernel(p, weighted, unprotected=unprotected, n_attributes=X.shape[1], n_prototypes=n_prototypes)
+    euclidean = EuclideanPairs(unprotected, n_prototypes, weighted)
+    pair_kernel = euclidean if p == 2.0 else MinkowskiPairs(unprotected, X.shape[1], p, weighted)
     pair_terms = {
         "all": lambda: [(MU, AllPairs(pair_kernel))],
         "landmarks": lambda: [(MU, Landmarks(pair_kernel, X[landmarks], len(X)))],
@@ -68,6 +62,13 @@ def objective(
     return Objective(engine, Mapping(p, squared), terms, reduction)
 
 
+def expected_losses(X, at, pairs="all", unprotected=UNPROTECTED, **options):
+    """Both sums in plain loops."""
+    partners = LANDMARKS if pairs == "landmarks" else None
+    options = {"square_pairs": pairs == "moments", "partners": partners, **options}
+    return oracles.losses(X, at.prototypes, at.alpha, unprotected, **options)
+
+
 def draw(rng, n_records=M, n_attributes=N, n_prototypes=K):
     X = rng.normal(size=(n_records, n_attributes))
     return X, Parameters(rng.normal(size=(n_prototypes, n_attributes)), rng.uniform(0.1, 1.0, size=n_attributes))
@@ -76,18 +77,8 @@ def draw(rng, n_records=M, n_attributes=N, n_prototypes=K):
 @pytest.mark.parametrize(("p", "squared", "weighted", "reduction", "pairs"), COMBINATIONS)
 def test_the_loss_equals_the_papers_definition_in_plain_loops(rng, p, squared, weighted, reduction, pairs):
     X, parameters = draw(rng)
-    utility, fairness = oracles.losses(
-        X,
-        parameters.prototypes,
-        parameters.alpha,
-        UNPROTECTED,
-        p=p,
-        squared=squared,
-        weighted=weighted,
-        square_pairs=pairs == "moments",
-        partners=LANDMARKS if pairs == "landmarks" else None,
-    )
-    expected = oracles.total(utility, fairness, LAMBDA, MU, reduction, M)
+    sums = expected_losses(X, parameters, pairs, p=p, squared=squared, weighted=weighted)
+    expected = oracles.total(*sums, LAMBDA, MU, reduction, M)
     losses, _ = objective(X, p, squared, weighted, reduction, pairs).value_and_grad(parameters)
     assert losses.total == pytest.approx(expected, rel=1e-9)
     assert losses.total == pytest.approx(LAMBDA * losses.terms[0] + MU * losses.terms[1])
@@ -103,7 +94,7 @@ def test_the_gradient_equals_central_differences(rng, p, squared, weighted, redu
 def test_without_pairs_only_the_utility_counts(rng):
     X, parameters = draw(rng)
     losses, _ = objective(X, pairs="none").value_and_grad(parameters)
-    assert losses.total == pytest.approx(LAMBDA * oracles.losses(X, parameters.prototypes, parameters.alpha, [0])[0])
+    assert losses.total == pytest.approx(LAMBDA * expected_losses(X, parameters)[0])
     assert_gradient_is_right(objective(X, pairs="none"), parameters)
 
 
@@ -127,11 +118,8 @@ def test_the_authors_options_give_the_authors_published_formula(rng):
 @pytest.mark.parametrize("p", [1.0, 2.0])
 def test_landmarks_equal_all_pairs_when_every_record_is_one(rng, p):
     X, parameters = draw(rng)
-    exact, exact_gradient = objective(X, p).value_and_grad(parameters)
-    losses, gradient = objective(X, p, pairs="landmarks", landmarks=list(range(M))).value_and_grad(parameters)
-    assert losses.total == pytest.approx(exact.total, rel=1e-12)
-    np.testing.assert_allclose(gradient.prototypes, exact_gradient.prototypes, rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(gradient.alpha, exact_gradient.alpha, rtol=1e-9, atol=1e-9)
+    everybody = objective(X, p, pairs="landmarks", landmarks=list(range(M)))
+    assert_same(everybody.value_and_grad(parameters), objective(X, p).value_and_grad(parameters), 1e-12)
 
 
 def test_landmarks_are_unbiased_in_loss_and_gradient(rng):
@@ -151,27 +139,20 @@ def test_landmarks_are_unbiased_in_loss_and_gradient(rng):
 @pytest.mark.parametrize("pairs", ["all", "landmarks", "moments"])
 def test_threads_change_nothing_not_even_the_last_bit(rng, pairs):
     X, parameters = draw(rng, n_records=40)
-    one = objective(X, pairs=pairs, threads=1).value_and_grad(parameters)
-    three = objective(X, pairs=pairs, threads=3).value_and_grad(parameters)
-    assert one[0] == three[0]
-    assert np.array_equal(one[1].prototypes, three[1].prototypes)
-    assert np.array_equal(one[1].alpha, three[1].alpha)
+    assert_same(*(objective(X, pairs=pairs, threads=n).value_and_grad(parameters) for n in (1, 3)), 0.0)
 
 
 @pytest.mark.parametrize("weighted", [True, False])
 def test_single_precision_tiles_agree_with_double_ones(rng, weighted):
     X, parameters = draw(rng, n_records=300, n_attributes=20)
     unprotected = np.arange(18)
-    results = []
-    for dtype in (np.float64, np.float32):
-        pairs = AllPairs(EuclideanPairs(unprotected, K, weighted, dtype))
-        whole = Objective(LocalEngine(X), Mapping(), ((1.0, Reconstruction(np.ones(20))), (1.0, pairs)))
-        results.append(whole.value_and_grad(parameters))
-    (double, double_gradient), (single, single_gradient) = results
-    assert single.total == pytest.approx(double.total, rel=1e-6)
-    for name in ("prototypes", "alpha"):
-        expected, actual = getattr(double_gradient, name), getattr(single_gradient, name)
-        np.testing.assert_allclose(actual, expected, rtol=1e-4, atol=1e-5 * np.abs(expected).max())
+    kernels = (EuclideanPairs(unprotected, K, weighted, dtype) for dtype in (np.float64, np.float32))
+    double, single = (
+        Objective(LocalEngine(X), Mapping(), ((1.0, AllPairs(kernel)),)).value_and_grad(parameters)
+        for kernel in kernels
+    )
+    assert single[0].total == pytest.approx(double[0].total, rel=1e-6)
+    assert_same(single, double, 1e-5)
 
 
 # ---- where formulas divide by zero or lose digits ----
@@ -183,11 +164,8 @@ def test_duplicate_records_are_finite_and_right(rng, p, pairs):
     X, parameters = draw(rng)
     X[1] = X[0]
     X[3, UNPROTECTED] = X[2, UNPROTECTED]  # twins but for the protected attribute
-    expected = oracles.losses(
-        X, parameters.prototypes, parameters.alpha, UNPROTECTED, p=p, partners=LANDMARKS if pairs != "all" else None
-    )
     losses, _ = objective(X, p, pairs=pairs).value_and_grad(parameters)
-    assert losses.terms == pytest.approx(expected, rel=1e-7)
+    assert losses.terms == pytest.approx(expected_losses(X, parameters, pairs, p=p), rel=1e-7)
     assert_gradient_is_right(objective(X, p, pairs=pairs), parameters, rtol=1e-4)
 
 
@@ -197,10 +175,8 @@ def test_a_record_on_a_prototype_has_a_finite_gradient(rng, p, squared):
     X, parameters = draw(rng)
     parameters.prototypes[0] = X[0]
     losses, gradient = objective(X, p, squared).value_and_grad(parameters)
-    expected = oracles.losses(X, parameters.prototypes, parameters.alpha, UNPROTECTED, p=p, squared=squared)
-    assert losses.terms == pytest.approx(expected, rel=1e-6)
-    assert np.all(np.isfinite(gradient.prototypes))
-    assert np.all(np.isfinite(gradient.alpha))
+    assert losses.terms == pytest.approx(expected_losses(X, parameters, p=p, squared=squared), rel=1e-6)
+    assert_finite(gradient)
     # Moving the other prototypes is smooth even here.
     packing = Packing(K, N, np.zeros(N, dtype=bool))
     theta = packing.pack(parameters)
@@ -213,26 +189,19 @@ def test_a_record_on_a_prototype_has_a_finite_gradient(rng, p, squared):
     )
 
 
-@pytest.mark.parametrize("p", [1.0, 2.0, 3.0])
-@pytest.mark.parametrize("pairs", ["all", "landmarks", "moments"])
+def assert_finite(gradient):
+    assert np.all(np.isfinite(gradient.prototypes))
+    assert np.all(np.isfinite(gradient.alpha))
+
+
+@pytest.mark.parametrize(("pairs", "p"), [("moments", 2.0), *itertools.product(("all", "landmarks"), (1.0, 2.0, 3.0))])
 def test_some_weights_exactly_zero_are_right(rng, p, pairs):
-    if pairs == "moments" and p != 2.0:
-        return
     X, parameters = draw(rng)
     parameters.alpha[[1, 2]] = 0.0
-    expected = oracles.losses(
-        X,
-        parameters.prototypes,
-        parameters.alpha,
-        UNPROTECTED,
-        p=p,
-        square_pairs=pairs == "moments",
-        partners=LANDMARKS if pairs == "landmarks" else None,
-    )
     whole = objective(X, p, pairs=pairs)
     losses, gradient = whole.value_and_grad(parameters)
-    assert losses.terms == pytest.approx(expected, rel=1e-9)
-    assert np.all(np.isfinite(gradient.alpha))
+    assert losses.terms == pytest.approx(expected_losses(X, parameters, pairs, p=p), rel=1e-9)
+    assert_finite(gradient)
     if p == 1.0:
         # Records beyond all prototypes on the same side have equal memberships when p = 1: pairs at a kink, where any
         # number between the one-sided slopes is a subgradient.
@@ -265,20 +234,11 @@ def test_degenerate_problems_are_finite_and_right(rng, case, pairs, weighted):
     elif case == "all columns protected":
         unprotected = np.array([], dtype=int)
     X = X - X.mean(axis=0)
-    expected = oracles.losses(
-        X,
-        parameters.prototypes,
-        parameters.alpha,
-        unprotected,
-        weighted=weighted,
-        square_pairs=pairs == "moments",
-        partners=LANDMARKS if pairs == "landmarks" else None,
-    )
+    expected = expected_losses(X, parameters, pairs, unprotected, weighted=weighted)
     whole = objective(X, weighted=weighted, pairs=pairs, unprotected=unprotected, n_prototypes=n_prototypes)
     losses, gradient = whole.value_and_grad(parameters)
     assert losses.terms == pytest.approx(expected, rel=1e-6, abs=1e-6)
-    assert np.all(np.isfinite(gradient.prototypes))
-    assert np.all(np.isfinite(gradient.alpha))
+    assert_finite(gradient)
 
 
 @pytest.mark.parametrize("pairs", ["all", "landmarks", "moments"])
@@ -286,21 +246,14 @@ def test_an_outlier_does_not_blur_the_others(rng, pairs):
     """One record a million units away; distances among the rest keep their digits."""
     X, parameters = draw(rng)
     X[4] += 1e6
-    partners = LANDMARKS if pairs == "landmarks" else None
-    options = {"square_pairs": pairs == "moments", "partners": partners}
-    expected = oracles.losses(X, parameters.prototypes, parameters.alpha, UNPROTECTED, **options)
     losses, gradient = objective(X, pairs=pairs).value_and_grad(parameters)
-    assert losses.terms == pytest.approx(expected, rel=1e-9)
-    assert np.all(np.isfinite(gradient.prototypes))
+    assert losses.terms == pytest.approx(expected_losses(X, parameters, pairs), rel=1e-9)
+    assert_finite(gradient)
     if pairs == "all":
-        rest = np.delete(X, 4, axis=0)
-        without = oracles.losses(rest, parameters.prototypes, parameters.alpha, UNPROTECTED)[1]
-        U = objective(X).mapping.memberships(X, parameters)
-        side = kernel(2.0, True).side(X, U, parameters)
-        near = [slice(0, 4), slice(5, M)]
-        tiles = kernel(2.0, True)
+        tiles, near = EuclideanPairs(UNPROTECTED, K), [slice(0, 4), slice(5, M)]
+        side = tiles.side(X, Mapping().memberships(X, parameters), parameters)
         pairwise = sum(tiles.tile(side[a], side[b], same=a is b).loss for a in near for b in near)
-        assert pairwise == pytest.approx(without, rel=1e-9)
+        assert pairwise == pytest.approx(expected_losses(np.delete(X, 4, axis=0), parameters)[1], rel=1e-9)
 
 
 def test_a_far_record_keeps_its_memberships():

@@ -7,11 +7,13 @@ from functools import partial
 
 import numpy as np
 import pytest
+from refusals import must_raise
 
 from ifair.core import solve
 from ifair.core.mapping import Packing, Parameters
 from ifair.core.objective import Losses
 from ifair.core.solve import Problem, ladder, minimise_many
+from ifair.engines.engine import LocalEngine
 
 PACKING = Packing(1, 2, np.zeros(2, dtype=bool))
 
@@ -27,7 +29,14 @@ def descend(objective, one, packing, **options):
     return minimise(objective, [one], packing, **options)[0]
 
 
-class Bowl:
+class Landscape:
+    """What can be minimised as an objective is."""
+
+    def forget(self):
+        pass
+
+
+class Bowl(Landscape):
     """A quadratic with its minimum of ``bottom`` at prototypes (3, -1) and weights (0.25, 0)."""
 
     def __init__(self, bottom=1.0):
@@ -63,15 +72,10 @@ def test_packing_and_unpacking_are_inverse(rng):
     assert len(packing.pack(parameters)) == 3 * 4 + 3 + 3
 
 
-def test_stopping_at_the_limit_is_reported():
+def test_a_search_ends_at_the_limit_or_where_the_loss_hardly_falls_over_ten_iterations():
     solution = descend(Bowl(), start(), PACKING, max_iter=2, tol=1e-12)
-    assert solution.stopped == "max_iter"
-    assert solution.n_iter == 2
-
-
-def test_convergence_is_judged_over_ten_iterations():
-    solution = descend(Bowl(), start(), PACKING, max_iter=500, tol=1e-3)
-    assert solution.stopped == "converged"
+    assert (solution.stopped, solution.n_iter) == ("max_iter", 2)
+    assert descend(Bowl(), start(), PACKING, max_iter=500, tol=1e-3).stopped == "converged"
 
 
 def test_an_observer_sees_every_iteration_and_may_stop():
@@ -120,7 +124,7 @@ def test_an_interrupt_between_trials_and_the_second_leg_keeps_the_trials(monkeyp
     assert solution.losses.total == Bowl().value_and_grad(solution.parameters)[0].total
 
 
-class TwoValleys:
+class TwoValleys(Landscape):
     """Deep where the first coordinate is negative, shallow where it is positive."""
 
     def value_and_grad(self, parameters):
@@ -209,7 +213,7 @@ def test_a_value_that_is_no_number_only_shortens_the_step(wrong):
 # Many problems at once.
 
 
-class Valley:
+class Valley(Landscape):
     """A curved valley with its bottom at prototypes (a, a^2)."""
 
     def __init__(self, a):
@@ -223,7 +227,7 @@ class Valley:
 
 
 VALLEYS = [Valley(a) for a in (0.5, 1.0, 1.5, -2.0, 3.0)]
-FORMS = [0, 1, 0, 1, 0]
+GROUPS = [[0, 2, 4], [1, 3]]
 
 
 def problems(n_starts=3, *, max_iter=300, observer=None):
@@ -242,21 +246,14 @@ class Together:
 
     n_losses, fewest = 3, 1
 
-    def __init__(self, numbers, asked=None, recorded=False, before=lambda: None):
-        self.numbers, self.recorded, self.before = numbers, recorded, before
-        self.asked = [] if asked is None else asked
+    def __init__(self, numbers, engine, asked, before):
+        self.numbers, self.engine, self.asked, self.before = numbers, engine, asked, before
 
-    def send(self, theta):
-        return np.array(theta)
-
-    def fetch(self, array):
-        return array
-
-    def run(self, function, orders):
-        return function(orders)[0]
+    def forget(self, function):
+        self.engine.remembered.remove(function)
 
     def keep(self, rows):
-        return Together([self.numbers[row] for row in rows], self.asked, self.recorded, self.before)
+        return Together([self.numbers[row] for row in rows], self.engine, self.asked, self.before)
 
     def name_losses(self, values):
         total, *terms = map(float, values)
@@ -270,25 +267,42 @@ class Together:
         return np.array([(losses.total, *losses.terms) for losses, _ in answers]), np.stack(gradients)
 
 
-def solve_together(given, *, asked=None, recorded=False, before=lambda: None, **options):
+class Remembering(LocalEngine):
+    """Knows what it has been asked to evaluate, until it is told to forget it."""
+
+    def __init__(self, recorded):
+        super().__init__(np.empty((0, 0)))
+        self.recorded, self.remembered = recorded, set()
+
+    def evaluate(self, function, *arrays):
+        self.remembered.add(function)
+        return function(*arrays)
+
+
+def solve_together(given, *, asked=None, engine=None, before=lambda: None, **options):
     """Solve the problems in two batches; what each was asked comes into a dictionary."""
-    asked = {} if asked is None else asked
+    asked, engine = {} if asked is None else asked, engine or Remembering(recorded=False)
 
     def batch(numbers):
-        return Together(numbers, asked.setdefault(FORMS[numbers[0]], []), recorded, before)
+        return Together(numbers, engine, asked.setdefault(numbers[0] % 2, []), before)
 
-    return minimise_many(given, FORMS[: len(given)], batch, **options)
+    return minimise_many(given, GROUPS, batch, **options)
 
 
 def alone(problem):
     return minimise_many([replace(problem, observer=None)])[0]
 
 
-WAYS = {"apart": minimise_many, "together": solve_together, "recorded": partial(solve_together, recorded=True)}
+WAYS = {
+    "apart": minimise_many,
+    "together": solve_together,
+    "recorded": partial(solve_together, engine=Remembering(recorded=True)),
+}
 
 
 @pytest.mark.parametrize("n_starts", [1, 3])
 def test_every_problem_ends_where_it_ends_alone(monkeypatch, n_starts):
+    assert minimise_many([]) == []
     monkeypatch.setattr(solve, "TRIAL_ITERATIONS", 8)  # so that there is a second leg
     given = problems(n_starts)
     expected_results = [alone(problem) for problem in given]
@@ -340,65 +354,64 @@ def test_a_start_without_a_loss_does_not_end_the_others(monkeypatch):
         assert (found.losses, found.stopped) == (expected.losses, expected.stopped)
 
 
-def test_where_calls_are_recorded_sizes_are_few():
-    asked = {}
-    solve_together(problems(), asked=asked, recorded=True)
+@pytest.mark.parametrize("way", [minimise_many, solve_together])
+def test_a_problem_without_a_loss_at_any_start_is_told_and_the_others_are_solved(way):
+    given = problems()
+    expected = way(given)
+    for nothing in (np.nan, np.inf):
+        nowhere = Parameters(np.full((1, 2), nothing), np.ones(2))
+        with np.errstate(invalid="ignore"):
+            results = way([*given[:2], replace(given[2], starts=[nowhere, nowhere]), *given[3:]])
+        assert results[2][0].stopped == "undefined"
+        assert np.isnan(results[2][1]).all()
+        for i in (0, 1, 3, 4):
+            assert (results[i][0].losses, results[i][1]) == (expected[i][0].losses, expected[i][1])
+
+
+def test_where_calls_are_recorded_sizes_are_few_and_only_what_is_still_called_is_remembered():
+    asked, engine, most = {}, Remembering(recorded=True), []
+    solve_together(problems(), asked=asked, engine=engine, before=lambda: most.append(len(engine.remembered)))
     assert {len(rows) for rows in asked[0]} <= {9, *(ladder(n) for n in range(1, 9))}
+    assert max(most) == len(GROUPS)
+    assert not engine.remembered
 
 
 @pytest.mark.parametrize("most", [3, 1000])
-def test_what_comes_together_is_the_same_every_time(most):
+def test_what_comes_together_is_the_same_every_time_and_no_more_than_may_be(most):
     asked = [{} for _ in range(3)]
     for one in asked:
         solve_together(problems(), asked=one, most=most)
     assert asked[0] == asked[1] == asked[2]
-
-
-def test_no_more_searches_are_under_way_than_may_be():
-    asked = {}
-    solve_together(problems(), asked=asked, most=4)
-    assert max(len(rows) for form in asked.values() for rows in form) == 3  # those of one problem come together
-
-
-def test_an_error_in_an_evaluation_ends_everything():
-    with pytest.raises(ZeroDivisionError, match="out of luck"):
-        solve_together(problems(), before=raising(ZeroDivisionError("out of luck"), 7))
+    searches = max(len(rows) for rows in (*asked[0][0], *asked[0][1]))
+    assert searches == (3 if most == 3 else 9)  # those of one problem come together
 
 
 def raising(error, call):
     """A function that raises from this call on."""
-    calls = []
+    calls = itertools.count(1)
 
-    def before():
-        calls.append(1)
-        if len(calls) >= call:
+    def before(*_):
+        if next(calls) >= call:
             raise error
 
     return before
 
 
+def told(number, iteration, tell):
+    """Observers, of which that of one problem tells of an iteration."""
+    return lambda i: lambda progress: (i, progress.iteration) == (number, iteration) and tell(progress)
+
+
 @pytest.mark.parametrize("most", [2, 1000])
-def test_an_error_of_an_observer_ends_everything(most):
-    def observer(number):
-        def tell(progress):
-            if number == 3 and progress.iteration == 4:
-                raise LookupError("nobody there")
-
-        return tell
-
-    with pytest.raises(LookupError, match="nobody there"):
-        solve_together(problems(observer=observer), most=most)
+def test_an_error_of_an_evaluation_or_an_observer_ends_everything(most):
+    out_of_luck = raising(ZeroDivisionError("out of luck"), 7)
+    must_raise(ZeroDivisionError, "out of luck", solve_together, problems(), before=out_of_luck, most=most)
+    observed = problems(observer=told(3, 4, raising(LookupError("nobody there"), 1)))
+    must_raise(LookupError, "nobody there", solve_together, observed, most=most)
 
 
 def test_an_observer_calls_off_its_own_fit_and_no_other():
-    def observer(number):
-        def tell(progress):
-            if number == 2 and progress.iteration == 3:
-                raise StopIteration
-
-        return tell
-
-    given = problems(observer=observer)
+    given = problems(observer=told(2, 3, raising(StopIteration, 1)))
     for found in (solve_together(given), minimise_many(given)):
         assert [solution.stopped == "callback" for solution, _ in found] == [False, False, True, False, False]
         assert found[2][0].n_iter <= 3
@@ -438,11 +451,8 @@ def test_an_interrupt_while_a_group_is_made_smaller_mixes_no_searches_up(monkeyp
         assert solution.losses == VALLEYS[number].value_and_grad(solution.parameters)[0]
 
 
-def test_an_interrupt_before_the_first_value_leaves_nothing():
+def test_problems_without_a_value_before_an_interrupt_have_no_solution():
     assert solve_together(problems(), before=raising(KeyboardInterrupt, 1)) == [None] * 5
-
-
-def test_problems_not_begun_before_an_interrupt_have_no_solution():
     found = solve_together(problems(), before=raising(KeyboardInterrupt, 9), most=4)  # one problem of each form
     assert [one is None for one in found] == [False, False, True, True, True]
     for solution, restarts in found[:2]:
@@ -451,20 +461,10 @@ def test_problems_not_begun_before_an_interrupt_have_no_solution():
 
 
 def test_a_signal_while_searches_are_at_work_ends_them():
-    def observer(number):
-        def tell(progress):
-            if number == 1 and progress.restart == 0 and progress.iteration == 4:
-                signal.raise_signal(signal.SIGINT)
-
-        return tell
-
+    observer = told(1, 4, lambda progress: progress.restart == 0 and signal.raise_signal(signal.SIGINT))
     found = solve_together(problems(max_iter=10_000, observer=observer))
     assert all(solution.stopped in ("interrupted", "converged", "stalled") for solution, _ in found)
     assert any(solution.stopped == "interrupted" for solution, _ in found)
-
-
-def test_nothing_to_solve_is_solved_at_once():
-    assert minimise_many([]) == []
 
 
 def test_rungs_of_the_ladder_are_few_and_at_most_a_third_above_what_is_wanted():

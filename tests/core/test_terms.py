@@ -1,5 +1,8 @@
 """What every term must do: the right gradient, whatever the engine, the blocks and the reduction, alone and in a batch.
 
+With weights of records, a whole number is so many copies of the record, and 0 is none. Copies are the independent
+oracle: the same terms, without weights, of a table in which the records are repeated.
+
 A new term joins by one line in ``TERMS``.
 """
 
@@ -11,12 +14,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ifair import IFair, fit_many
 from ifair.core.arrays import at_least, namespace
+from ifair.core.batch import Batch
 from ifair.core.euclidean_pairs import EuclideanPairs
-from ifair.core.lfr_terms import GroupParity, LabelCrossEntropy
-from ifair.core.mapping import Mapping, Parameters
+from ifair.core.lfr_terms import GroupParity, LabelCrossEntropy, first_log_odds
+from ifair.core.mapping import Mapping, Packing, Parameters, mean_memberships
 from ifair.core.minkowski_pairs import MinkowskiPairs
 from ifair.core.moments import Moments, input_products
 from ifair.core.objective import Objective, Reconstruction, Term
@@ -24,10 +30,11 @@ from ifair.core.pairs import AllPairs, Landmarks
 from ifair.engines.engine import LocalEngine
 
 from devices import open_torch
-from oracles import assert_gradient_is_right
+from oracles import assert_gradient_is_right, assert_same
 
 M, N, K, B = 17, 4, 3, 5
 UNPROTECTED = np.array([0, 1, 3])
+DRAWN = np.array([2, 3, 5, 7, 11, 13])
 LABELS = np.tile([0.0, 1.0, 1.0], 6)[:M]
 GROUPS = np.arange(M) % 3
 
@@ -42,37 +49,74 @@ class MembershipEntropy(Term):
         return -(log_U + 1.0), (-xp.sum(U * log_U, axis=(-2, -1)),)
 
 
-def moments(engine, weighted):
-    (unprotected,) = engine.send(UNPROTECTED)
-    return Moments(unprotected, input_products(engine, unprotected), weighted)
+# From an engine, the weights of its records or None, and which of the M records these are, to a term.
 
 
-def landmarks(engine, kernel):
-    return Landmarks(kernel, engine.take(np.array([2, 3, 5, 7, 11, 13])), engine.n_records)
+def send(engine, weights):
+    return None if weights is None else engine.send(weights)[0]
 
 
-def euclidean(engine, weighted):
-    return EuclideanPairs(*engine.send(UNPROTECTED), K, weighted)
+def reconstruction(engine, weights, rows):
+    return Reconstruction(*engine.send(np.array([1.0, 1.0, 0.0, 1.0])), send(engine, weights))
 
 
-def minkowski(engine, p=1.5):
-    return MinkowskiPairs(*engine.send(UNPROTECTED), N, p)
+def all_pairs(kernel):
+    return lambda engine, weights, rows: AllPairs(kernel(engine), send(engine, weights))
+
+
+def landmarks(kernel):
+    """The landmarks are certain records; of a table of copies, their copies."""
+
+    def term(engine, weights, rows):
+        if weights is None:
+            return Landmarks(kernel(engine), engine.take(np.flatnonzero(np.isin(rows, DRAWN))), engine.n_records)
+        sent = engine.send(weights, weights[DRAWN] / weights[DRAWN].mean())
+        return Landmarks(kernel(engine), engine.take(DRAWN), float(weights.sum()), *sent)
+
+    return term
+
+
+def moments(weighted):
+    def term(engine, weights, rows):
+        (unprotected,), sent = engine.send(UNPROTECTED), send(engine, weights)
+        return Moments(unprotected, input_products(engine, unprotected, sent), weighted, sent)
+
+    return term
+
+
+def label_cross_entropy(engine, weights, rows):
+    return LabelCrossEntropy(*engine.send(LABELS[rows]), send(engine, weights))
+
+
+def group_parity(engine, weights, rows):
+    sizes = np.bincount(GROUPS[rows], weights, minlength=3).astype(float)
+    return GroupParity(*engine.send(GROUPS[rows], sizes), sample_weight=send(engine, weights))
+
+
+def euclidean(weighted):
+    return lambda engine: EuclideanPairs(*engine.send(UNPROTECTED), K, weighted)
+
+
+def minkowski(engine):
+    return MinkowskiPairs(*engine.send(UNPROTECTED), N, 1.5)
 
 
 TERMS = {
-    "reconstruction": lambda engine: Reconstruction(*engine.send(np.array([1.0, 1.0, 0.0, 1.0]))),
-    "all pairs": lambda engine: AllPairs(euclidean(engine, weighted=True)),
-    "all pairs, unweighted": lambda engine: AllPairs(euclidean(engine, weighted=False)),
-    "all pairs, p = 1.5": lambda engine: AllPairs(minkowski(engine)),
-    "landmarks": lambda engine: landmarks(engine, euclidean(engine, weighted=True)),
-    "landmarks, unweighted": lambda engine: landmarks(engine, euclidean(engine, weighted=False)),
-    "landmarks, p = 1.5": lambda engine: landmarks(engine, minkowski(engine)),
-    "moments": lambda engine: moments(engine, weighted=True),
-    "moments, unweighted": lambda engine: moments(engine, weighted=False),
-    "label cross-entropy": lambda engine: LabelCrossEntropy(*engine.send(LABELS)),
-    "group parity": lambda engine: GroupParity(*engine.send(GROUPS, np.bincount(GROUPS).astype(float))),
-    "membership entropy": lambda engine: MembershipEntropy(),
+    "reconstruction": reconstruction,
+    "all pairs": all_pairs(euclidean(True)),
+    "all pairs, unweighted": all_pairs(euclidean(False)),
+    "all pairs, p = 1.5": all_pairs(minkowski),
+    "landmarks": landmarks(euclidean(True)),
+    "landmarks, unweighted": landmarks(euclidean(False)),
+    "landmarks, p = 1.5": landmarks(minkowski),
+    "moments": moments(True),
+    "moments, unweighted": moments(False),
+    "label cross-entropy": label_cross_entropy,
+    "group parity": group_parity,
+    "membership entropy": lambda engine, weights, rows: MembershipEntropy(),
 }
+WEIGHED = [name for name in TERMS if name != "membership entropy"]
+AT_ONCE = [name for name in TERMS if "p = 1.5" not in name]
 
 
 def local(X, block_rows):
@@ -82,7 +126,9 @@ def local(X, block_rows):
 ENGINES = {"local": local, "torch": partial(open_torch, tile_rows=5)}
 
 every_term = pytest.mark.parametrize("name", TERMS)
+every_weighed_term = pytest.mark.parametrize("name", WEIGHED)
 every_engine = pytest.mark.parametrize("engine", ENGINES)
+every_reduction = pytest.mark.parametrize("reduction", ["mean", "sum", "norm"])
 
 
 def draw(rng):
@@ -91,45 +137,38 @@ def draw(rng):
     return X - X.mean(axis=0), Parameters(rng.normal(size=(K, N)), rng.uniform(0.1, 1.0, size=N), extra)
 
 
-def objective(name, engine, reduction="mean"):
-    """One term, with a weight, where its name is known; else all of them together."""
-    names = [name] if name in TERMS else [other for other in TERMS if "p = 1.5" not in other]
-    terms = [(0.3 + 0.2 * i, TERMS[other](engine)) for i, other in enumerate(names)]
-    return Objective(engine, Mapping(), tuple(terms), reduction)
-
-
-def assert_same(actual, expected, tolerance=1e-10):
-    for a, b in zip(flat(actual), flat(expected), strict=True):
-        np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance * np.abs(b).max(initial=0.0))
-
-
-def flat(result):
-    losses, gradient = result
-    return [[losses.total, *losses.terms], gradient.prototypes, gradient.alpha, *gradient.extra.values()]
+def objective(names, engine, reduction="mean", weights=None, rows=slice(None), squared=False):
+    """A term by its name, or several, with weights of their own."""
+    names = [names] if isinstance(names, str) else names
+    rows = np.arange(M)[rows]
+    terms = [(0.3 + 0.2 * i, TERMS[name](engine, weights, rows)) for i, name in enumerate(names)]
+    total = None if weights is None else float(weights.sum())
+    return Objective(engine, Mapping(squared=squared), tuple(terms), reduction, total)
 
 
 @pytest.mark.every_seed
 @every_term
-@pytest.mark.parametrize("reduction", ["mean", "sum", "norm"])
-def test_the_gradient_of_a_term_equals_central_differences(rng, name, reduction):
+@every_reduction
+@pytest.mark.parametrize("weighed", [False, True], ids=["people", "weighted people"])
+def test_the_gradient_of_a_term_equals_central_differences(rng, name, reduction, weighed):
     X, at = draw(rng)
-    assert_gradient_is_right(objective(name, local(X, 6), reduction), at)
+    weights = rng.exponential(size=M) if weighed else None
+    assert_gradient_is_right(objective(name, local(X, 6), reduction, weights), at)
 
 
 @pytest.mark.every_seed
 @every_engine
-@pytest.mark.parametrize("reduction", ["mean", "sum", "norm"])
+@every_reduction
 def test_the_gradient_of_all_terms_together_equals_central_differences(rng, engine, reduction):
     X, at = draw(rng)
-    opened, whole = (objective("all", one, reduction) for one in (ENGINES[engine](X, 6), local(X, M)))
+    opened, whole = (objective(AT_ONCE, one, reduction) for one in (ENGINES[engine](X, 6), local(X, M)))
     assert_gradient_is_right(opened, at, whole=whole)
 
 
 @every_engine
 def test_the_total_is_the_weighted_sum_of_what_every_term_says_alone(rng, engine):
     X, at = draw(rng)
-    opened = ENGINES[engine](X, 6)
-    together = objective("all", opened)
+    together = objective(AT_ONCE, ENGINES[engine](X, 6))
     alone = [replace(together, terms=(one,)).value_and_grad(at)[0] for one in together.terms]
     losses, _ = together.value_and_grad(at)
     assert losses.terms == pytest.approx([one.terms[0] for one in alone], rel=1e-12)
@@ -155,31 +194,80 @@ def test_a_term_is_the_same_after_a_journey_to_another_process(rng, name):
 
 
 @every_engine
-@pytest.mark.parametrize("name", [name for name in TERMS if "p = 1.5" not in name])
-@pytest.mark.parametrize("block_rows", [6, 1024])
-def test_many_fits_at_once_have_the_sums_and_gradients_that_they_have_alone(rng, name, engine, block_rows):
+@pytest.mark.parametrize("name", AT_ONCE)
+@pytest.mark.parametrize(("block_rows", "weighed"), [(6, False), (1024, False), (6, True)])
+@pytest.mark.parametrize("squared", [False, True])
+@pytest.mark.parametrize("reduction", ["mean", "norm"])
+def test_many_fits_at_once_have_the_losses_and_gradients_that_they_have_alone(
+    rng, name, engine, block_rows, weighed, squared, reduction
+):
     X, _ = draw(rng)
-    fits, shares = [draw(rng)[1] for _ in range(B)], rng.uniform(0.5, 2.0, size=B)
-    opened = ENGINES[engine](X, block_rows)
-    whole = objective(name, opened, "sum")
-    arrays = [(at.prototypes, at.alpha, *(at.extra[extra] for extra in whole.extra)) for at in fits]
-
-    def sums(share, *arrays):
-        return whole.sums(Parameters(*arrays[:2], dict(zip(whole.extra, arrays[2:]))), [[share]])
-
-    together = opened.evaluate(sums, shares, *map(np.stack, zip(*arrays)))
-    for i, at in enumerate(fits):
-        loss, *gradient = (array[i] for array in together)
-        losses, expected = whole.with_weights(float(shares[i])).value_and_grad(at)
-        assert loss == pytest.approx(losses.terms[0], rel=1e-10)
-        for a, b in zip(gradient, (expected.prototypes, expected.alpha, *expected.extra.values()), strict=True):
-            np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-10 * np.abs(b).max())
+    weights = rng.exponential(size=M) if weighed else None
+    whole = objective([name, "reconstruction"], ENGINES[engine](X, block_rows), reduction, weights, squared=squared)
+    fits = [whole.with_weights(*weights) for weights in (*rng.uniform(0.1, 2.0, size=(B - 1, 2)), (0.0, 1.0))]
+    packing = Packing(K, N, np.zeros(N, dtype=bool), dict.fromkeys(whole.extra, K))
+    points = [draw(rng)[1] for _ in fits]
+    thetas = np.stack([packing.pack(at) for at in points])
+    whole.engine.batch_bytes = 2**30
+    batch = Batch(fits, [packing] * B, [0] * B)
+    losses, gradients = batch.engine.evaluate(batch.values_and_grads, thetas)
+    for fit, at, theta, values, gradient in zip(fits, points, thetas, losses, gradients, strict=True):
+        expected_losses, expected = fit.value_and_grad(at)
+        assert_same((batch.name_losses(values), gradient), (expected_losses, packing.pack_gradient(expected, theta)))
 
 
 def test_parameters_that_no_term_learns_have_no_slope(rng):
     X, at = draw(rng)
     assert objective("reconstruction", local(X, 6)).value_and_grad(at)[1].extra == {}
-    assert_gradient_is_right(objective("reconstruction", local(X, 6)), at)
+
+
+# ---- weights of records ----
+
+
+def assert_copies(names, X, at, counts, reduction="mean", engine="local"):
+    """Whether weights give what as many copies give."""
+    rows = np.repeat(np.arange(M), counts)
+    weighted = objective(names, ENGINES[engine](X, 6), reduction, counts.astype(float)).value_and_grad(at)
+    copies = objective(names, local(X[rows], 6), reduction, rows=rows).value_and_grad(at)
+    # Copies of a record are a rounding error apart, where distances are the square roots of it.
+    assert_same(weighted, copies, 1e-6)
+    assert weighted[0].terms == pytest.approx(copies[0].terms, rel=1e-9, abs=1e-12)
+
+
+@every_weighed_term
+@every_engine
+@every_reduction
+def test_whole_weights_are_copies_of_the_records_and_0_is_none_and_1_no_weight(rng, name, engine, reduction):
+    X, at = draw(rng)
+    counts = rng.permutation(np.arange(M) % 4)
+    counts[[0, 1, 2, 3]] = 1  # something is left of every group and of the landmarks
+    for some in (counts, np.ones(M, dtype=int)):
+        assert_copies(name, X, at, some, reduction, engine)
+
+
+@given(st.lists(st.integers(0, 3), min_size=M, max_size=M), st.integers(0, 2**16))
+def test_any_whole_weights_are_copies_in_all_terms_together(counts, seed):
+    counts = np.array(counts)
+    counts[[0, 1, 2, 3]] += 1
+    assert_copies([name for name in AT_ONCE if name in WEIGHED], *draw(np.random.default_rng(seed)), counts)
+
+
+def test_means_do_not_depend_on_the_unit_of_the_weights(rng):
+    X, at = draw(rng)
+    weights = rng.exponential(size=M)
+    one, other = (objective(WEIGHED, local(X, 6), weights=unit * weights).value_and_grad(at) for unit in (1.0, 250.0))
+    assert_same(one, other, 1e-9)
+
+
+def test_mean_memberships_and_first_log_odds_are_those_of_copies(rng):
+    X, at = draw(rng)
+    counts = rng.integers(0, 4, size=M)
+    rows, weights = np.repeat(np.arange(M), counts), counts.astype(float)
+    engine, copies = local(X, 6), local(X[rows], 6)
+    shares = mean_memberships(engine, Mapping(), at, weights)
+    np.testing.assert_allclose(shares, mean_memberships(copies, Mapping(), at))
+    weighted = first_log_odds(engine, Mapping(), at, LABELS, weights)
+    np.testing.assert_allclose(weighted, first_log_odds(copies, Mapping(), at, LABELS[rows]))
 
 
 # ---- the recipe of CONTRIBUTING, to its end: the line in an estimator ----

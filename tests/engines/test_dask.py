@@ -9,15 +9,13 @@ import time
 
 import numpy as np
 import pytest
-from quiet import fit_quietly
-from sklearn.exceptions import ConvergenceWarning
 
 from ifair import IFair
 from ifair.core.euclidean_pairs import EuclideanPairs
 from ifair.core.mapping import Mapping, Parameters
 from ifair.core.pairs import Landmarks
 
-from clusters import processes, tasks_left, two_threads, two_workers
+from clusters import open_on, processes, same, short_fit, tasks_left, two_threads, two_workers
 
 pytest.importorskip("distributed", reason="Dask is not installed: pip install 'ifair[dask]'")
 
@@ -37,20 +35,10 @@ def X(rng):
     return rng.normal(size=(600, N))
 
 
-def model(**changes):
-    settings = {"protected": [4], "pairs": 50, "n_restarts": 1, "max_iter": 12, "engine": "dask", "random_state": 0}
-    return IFair(K, **settings | changes)
-
-
 def fitted(client, X, **changes):
     """Prototypes and weights of a short fit on a client."""
     with client.as_current():
-        learned = fit_quietly(model(**changes), X)
-    return learned.prototypes_, learned.alpha_, np.array([learned.loss_, learned.n_iter_])
-
-
-def same(a, b):
-    return all(np.array_equal(one, other) for one, other in zip(a, b, strict=True))
+        return short_fit(X, **{"engine": "dask", "max_iter": 12, **changes})
 
 
 @pytest.mark.slow
@@ -99,32 +87,9 @@ def test_a_cluster_without_workers_is_not_waited_for_for_ever(X, monkeypatch):
 def test_a_slow_task_is_waited_for(X, monkeypatch):
     monkeypatch.setattr(dask_client, "NO_WORKER_SECONDS", 0.2)
     monkeypatch.setattr(dask_client, "LOOK_SECONDS", 0.05)
-    client = two_workers()
-    with DaskEngine(from_array(X, client), client) as engine:
+    with open_on("dask", X, len(X)) as engine:
         (total,) = engine.sum(lambda block, rows: (time.sleep(0.6) or len(block),))
     assert total == len(X)
-
-
-def test_an_interrupt_leaves_no_task_behind_and_keeps_the_best_so_far(X):
-    def interrupt_soon(iteration, loss, gradient_norm):
-        if iteration == 3:
-            threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGINT)).start()
-
-    with two_threads() as client:
-        with client.as_current(), pytest.warns(ConvergenceWarning, match="was interrupted after"):
-            learned = model(max_iter=10_000, tol=0.0, callback=interrupt_soon).fit(X)
-        assert np.isfinite(learned.loss_)
-        assert tasks_left(client) == []
-
-
-def test_an_interrupt_cancels_what_is_under_way(X):
-    with two_threads() as client:
-        with DaskEngine(from_array(X, client, 10), client) as engine:
-            threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
-            with pytest.raises(KeyboardInterrupt):
-                engine.sum(lambda block, rows: (time.sleep(1.0) or 0.0,))
-        # Sixty tasks of a second on two workers, of which only those already running may end.
-        assert tasks_left(client) == []
 
 
 def test_leaving_while_sums_wait_to_be_added_keeps_the_connection(X):
@@ -132,7 +97,7 @@ def test_leaving_while_sums_wait_to_be_added_keeps_the_connection(X):
     with two_threads() as client:
         others = client.submit(int, "7")
         with DaskEngine(from_array(X, client, 10), client) as engine:
-            parts = engine._on_shards(dask._sum_shard, lambda block, rows: (time.sleep(1.0) or 0.0,))
+            parts = engine._submit(sharded.sum_shard, lambda block, rows: (time.sleep(1.0) or 0.0,))
             last = client.map(add_in_order, [parts], pure=False, key=engine._name)
             del parts
             client.run_on_scheduler(lambda: None)  # it has heard of both by now
@@ -142,24 +107,23 @@ def test_leaving_while_sums_wait_to_be_added_keeps_the_connection(X):
 
 
 def test_errors_of_a_function_come_back_as_they_are(X):
-    client = two_workers()
-    with DaskEngine(from_array(X, client), client) as engine, pytest.raises(ZeroDivisionError):
+    with open_on("dask", X, 100) as engine, pytest.raises(ZeroDivisionError):
         engine.sum(lambda block, rows: (1 / 0,))
 
 
-def test_tasks_cancelled_by_others_are_not_waited_for(X):
-    with two_threads() as client, DaskEngine(from_array(X, client, 100), client) as engine:
+def test_tasks_cancelled_by_others_are_not_waited_for():
+    with two_threads() as client:
         futures = client.map(time.sleep, [5.0] * 4, pure=False)
         threading.Timer(0.3, client.cancel, (futures[2:],), {"force": True}).start()
         with pytest.raises(ConnectionError, match="were cancelled, or the scheduler was lost"):
-            engine._results(futures[2:])
+            dask_client.results_of(client, futures[2:])
         client.cancel(futures, force=True)
 
 
 def test_no_scheduler_at_the_address_is_said_at_once(monkeypatch):
     monkeypatch.setattr(dask_client, "CONNECT_SECONDS", 1)
     with pytest.raises(ConnectionError, match=r"no Dask scheduler answers at 'tcp://127.0.0.1:9'"):
-        model(engine="dask:tcp://127.0.0.1:9").fit(np.zeros((9, N)))
+        IFair(K, engine="dask:tcp://127.0.0.1:9").fit(np.zeros((9, N)))
 
 
 def test_an_existing_scheduler_is_used_by_its_address_and_left_alone(X):
@@ -179,15 +143,14 @@ def test_many_shards_are_added_up_on_the_workers_first(X, monkeypatch):
     arrived = []
     gather = client.gather
     monkeypatch.setattr(client, "gather", lambda futures: arrived.append(len(futures)) or gather(futures))
-    with DaskEngine(from_array(X, client, 10), client) as engine:
+    with open_on("dask", X, 10) as engine:
         (total,) = engine.sum(lambda block, rows: (block.sum(axis=0),))
     assert arrived == [2]  # sixty shards in groups of 32
     np.testing.assert_allclose(total, X.sum(axis=0), rtol=1e-12)
 
 
 def test_a_message_too_large_to_repeat_travels_once(X, monkeypatch):
-    client = two_workers()
-    with DaskEngine(from_array(X, client, 100), client) as engine:
+    with open_on("dask", X, 100) as engine:
         inline, _ = engine._message(np.sum, 6)
         expected = engine.sum(lambda block, rows: (block.sum(axis=0),))
         monkeypatch.setattr(dask, "MESSAGE_BYTES", 0)
@@ -195,12 +158,6 @@ def test_a_message_too_large_to_repeat_travels_once(X, monkeypatch):
         assert isinstance(inline, bytes)
         assert once.result() == inline
         assert same(engine.sum(lambda block, rows: (block.sum(axis=0),)), expected)
-
-
-def test_all_pairs_of_too_many_records_are_refused_with_what_to_do(X, monkeypatch):
-    monkeypatch.setattr(sharded, "ALL_PAIRS_UP_TO", 599)
-    with pytest.raises(ValueError, match=r"at most 599 records, .* such as pairs=1000, or pairs='moments'"):
-        fitted(two_workers(), X, pairs="all")
 
 
 def test_landmarks_go_to_the_workers_once(rng):

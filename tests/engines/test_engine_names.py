@@ -26,18 +26,19 @@ def test_an_unknown_engine_is_refused_with_the_names_there_are(estimator, name):
     assert str(error.value) == expected
 
 
-@pytest.mark.parametrize("name", ["torch", "torch:cuda:0"])
-def test_without_torch_the_error_names_the_extra(monkeypatch, name):
+@pytest.mark.parametrize(
+    ("names", "packages"),
+    [
+        (["torch", "torch:cuda:0"], "torch and array_api_compat"),
+        (["dask", "dask:tcp://10.0.0.1:8786"], "dask and distributed"),
+        (["spark"], "pyspark and pyarrow and cloudpickle"),
+    ],
+)
+def test_without_its_packages_the_error_of_an_engine_names_the_extra(monkeypatch, names, packages):
     monkeypatch.setattr("ifair.errors.find_spec", lambda package: None)
-    with pytest.raises(ImportError, match=r"needs torch and array_api_compat, .* pip install 'ifair\[torch\]"):
-        IFair(2, engine=name).fit(X)
-
-
-@pytest.mark.parametrize("name", ["dask", "dask:tcp://10.0.0.1:8786"])
-def test_without_dask_the_error_names_the_extra(monkeypatch, name):
-    monkeypatch.setattr("ifair.errors.find_spec", lambda package: None)
-    with pytest.raises(ImportError, match=r"needs dask and distributed, .* pip install 'ifair\[dask\]"):
-        IFair(2, engine=name).fit(X)
+    for name in names:
+        with pytest.raises(ImportError, match=rf"needs {packages}, .* pip install 'ifair\[{names[0]}\]"):
+            IFair(2, engine=name).fit(X)
 
 
 def test_arrays_are_computed_with_locally_unless_asked_otherwise():
@@ -79,6 +80,33 @@ def test_what_cannot_be_recorded_is_computed_all_the_same(monkeypatch):
         for _ in range(2):
             (doubled,) = engine.evaluate(lambda a: (2 * a,), np.arange(3.0))
             np.testing.assert_array_equal(doubled, [0.0, 2.0, 4.0])
+
+
+def test_recordings_that_are_over_end_when_the_next_is_there(monkeypatch):
+    torch = import_torch()
+    from ifair.engines import torch as module
+
+    pools = []
+    monkeypatch.setattr(torch.cuda, "graph_pool_handle", lambda: pools.append(len(pools) + 1) or len(pools))
+
+    class Recorded:
+        def __init__(self, function, device, pool):
+            self.function, self.pool = function, pool
+
+        def __call__(self, *arrays):
+            return self.pool, self.function(*arrays)
+
+    monkeypatch.setattr(module, "CudaGraph", Recorded)
+    with module.TorchEngine(X, device="cpu", recorded=True) as engine:
+        assert engine.evaluate(abs, -2.0) == engine.evaluate(abs, 2.0) == (1, 2.0)
+        assert engine.evaluate(len, X) == (1, 4)
+        engine.forget(abs)
+        engine.forget(abs)  # what is not recorded is no error
+        engine.forget(len)
+        assert [*engine._graphs] == [abs, len]  # the memory that they share would end with the last
+        assert engine.evaluate(max, [3.0, 4.0]) == (1, 4.0)
+        assert [*engine._graphs] == [max]
+        assert engine.evaluate(abs, -3.0) == (1, 3.0)
 
 
 @pytest.mark.parametrize("device", ["nonsense", "cuda:99", "meta:x"])

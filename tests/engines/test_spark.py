@@ -5,22 +5,18 @@ import re
 import signal
 import subprocess
 import sys
-import threading
-import time
 
 import numpy as np
 import pytest
-from quiet import fit_quietly
-from sklearn.exceptions import ConvergenceWarning
 
 from ifair import IFair
-from ifair.engines import sharded, spark_session
+from ifair.engines import spark_session
 
-from clusters import SPARK_MASTER, spark
+from clusters import SPARK_MASTER, jobs_left, open_on, same, short_fit, spark
 
 pytestmark = pytest.mark.cluster
 
-K, N = 3, 5
+N = 5
 
 
 @pytest.fixture
@@ -33,50 +29,18 @@ def X(rng):
     return rng.normal(size=(600, N))
 
 
-@pytest.fixture
-def opened(session):
-    """Open an engine on an array, in shards of 100 records."""
-    from ifair.engines.spark import SparkEngine, from_array
-
-    return lambda X: SparkEngine(from_array(X, session, 100), session)
-
-
-def model(**changes):
-    settings = {"protected": [4], "pairs": 50, "n_restarts": 1, "max_iter": 4, "engine": "spark", "random_state": 0}
-    return IFair(K, **settings | changes)
-
-
-def fitted(X, **changes):
-    """Prototypes and weights of a short fit."""
-    learned = fit_quietly(model(**changes), X)
-    return learned.prototypes_, learned.alpha_, np.array([learned.loss_, learned.n_iter_])
-
-
-def same(a, b):
-    return all(np.array_equal(one, other) for one, other in zip(a, b, strict=True))
-
-
-def jobs_running(session):
-    """Jobs that are still at work, given a moment to end."""
-    for _ in range(200):
-        running = list(session.sparkContext.statusTracker().getActiveJobsIds())
-        if not running:
-            break
-        time.sleep(0.05)
-    return running
-
-
-def kept_on_executors(session):
-    return len(session.sparkContext._jsc.getPersistentRDDs())
+def opened(X):
+    """An engine on an array, in shards of 100 records."""
+    return open_on("spark", X, 100)
 
 
 def test_a_table_of_this_process_gives_the_model_of_the_local_engine(session, X):
-    for there, here in zip(fitted(X), fitted(X, engine="local"), strict=True):
+    for there, here in zip(*(short_fit(X, engine=engine) for engine in ("spark", "local")), strict=True):
         np.testing.assert_allclose(there, here, rtol=1e-7, atol=1e-9)
-    assert kept_on_executors(session) == 0
+    assert jobs_left(session) == []
 
 
-def test_a_task_that_fails_once_is_done_again_with_the_identical_result(opened, X, tmp_path):
+def test_a_task_that_fails_once_is_done_again_with_the_identical_result(X, tmp_path):
     def careful(block, rows):
         return np.exp(block).sum(axis=0), block.T @ block
 
@@ -95,7 +59,7 @@ def test_a_task_that_fails_once_is_done_again_with_the_identical_result(opened, 
     assert len(list(tmp_path.iterdir())) == 2
 
 
-def test_a_killed_python_worker_changes_nothing(opened, X, tmp_path):
+def test_a_killed_python_worker_changes_nothing(X, tmp_path):
     def fatal(block, rows):
         if rows.start == 300 and not (tmp_path / "killed").exists():
             (tmp_path / "killed").touch()
@@ -107,12 +71,12 @@ def test_a_killed_python_worker_changes_nothing(opened, X, tmp_path):
     assert (tmp_path / "killed").exists()
 
 
-def test_what_keeps_failing_ends_the_fit_with_the_reason(opened, X):
+def test_what_keeps_failing_ends_the_fit_with_the_reason(X):
     with opened(X) as engine, pytest.raises(RuntimeError, match=r"a task failed as often .*: ZeroDivisionError"):
         engine.sum(lambda block, rows: (1 / 0,))
 
 
-def test_workers_that_keep_dying_end_the_fit_with_a_reason(opened, X):
+def test_workers_that_keep_dying_end_the_fit_with_a_reason(X):
     with (
         opened(X) as engine,
         pytest.raises(RuntimeError, match=r"executors died again and again .* memory .* smaller partitions"),
@@ -120,7 +84,7 @@ def test_workers_that_keep_dying_end_the_fit_with_a_reason(opened, X):
         engine.sum(lambda block, rows: os.kill(os.getpid(), signal.SIGKILL))
 
 
-def test_what_the_executors_lack_is_named(opened, X):
+def test_what_the_executors_lack_is_named(X):
     def needy(block, rows):
         raise ModuleNotFoundError("No module named 'somewhere_only_here'")
 
@@ -139,33 +103,7 @@ def test_a_partition_that_changed_when_read_again_is_refused(session, X):
         engine.sum(lambda block, rows: (block.sum(),))
 
 
-def test_an_interrupt_leaves_no_job_behind_and_keeps_the_best_so_far(session, X):
-    def interrupt_soon(iteration, loss, gradient_norm):
-        if iteration == 2:
-            threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGINT)).start()
-
-    with pytest.warns(ConvergenceWarning, match="was interrupted after"):
-        learned = model(max_iter=10_000, tol=0.0, callback=interrupt_soon).fit(X)
-    assert np.isfinite(learned.loss_)
-    assert jobs_running(session) == []
-    assert kept_on_executors(session) == 0
-
-
-def test_an_interrupt_cancels_what_is_under_way(session, opened, X):
-    with opened(X) as engine:
-        engine.sum(lambda block, rows: (block.sum(),))
-        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
-        began = time.monotonic()
-        with pytest.raises(KeyboardInterrupt):
-            engine.sum(lambda block, rows: (time.sleep(60.0) or 0.0,))
-        assert time.monotonic() - began < 60.0
-    assert jobs_running(session) == []
-    # The session can still be used.
-    with opened(X) as engine:
-        assert engine.sum(lambda block, rows: (len(block),)) == (600,)
-
-
-def test_a_sum_is_one_job(session, opened, X):
+def test_a_sum_is_one_job(session, X):
     jobs = session.sparkContext.statusTracker().getJobIdsForGroup
     with opened(X) as engine:
         before = len(jobs())
@@ -173,16 +111,10 @@ def test_a_sum_is_one_job(session, opened, X):
         assert len(jobs()) == before + 1
 
 
-def test_all_pairs_of_too_many_records_are_refused_with_what_to_do(session, X, monkeypatch):
-    monkeypatch.setattr(sharded, "ALL_PAIRS_UP_TO", 599)
-    with pytest.raises(ValueError, match=r"'spark' compares .* at most 599 records, .* such as pairs=1000"):
-        fitted(X, pairs="all")
-
-
 def test_another_master_than_that_of_the_session_is_refused(session, X):
     with pytest.raises(ValueError, match=rf"already has a Spark session, on '{re.escape(SPARK_MASTER)}'; use engine="):
-        fitted(X, engine="spark:spark://10.0.0.1:7077")
-    assert same(fitted(X, engine=f"spark:{SPARK_MASTER}"), fitted(X))
+        short_fit(X, engine="spark:spark://10.0.0.1:7077")
+    assert same(*(short_fit(X, engine=engine) for engine in (f"spark:{SPARK_MASTER}", "spark")))
 
 
 def test_spark_connect_is_refused_with_a_reason():
@@ -199,10 +131,10 @@ def test_without_java_the_error_says_so(monkeypatch):
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setattr(spark_session.shutil, "which", lambda name: None)
     with pytest.raises(RuntimeError, match="needs Java, and there is neither JAVA_HOME nor java on the PATH"):
-        model().fit(np.zeros((9, N)))
+        IFair(3, engine="spark").fit(np.zeros((9, N)))
     monkeypatch.setenv("JAVA_HOME", os.devnull)
     with pytest.raises(RuntimeError, match="JAVA_HOME='/dev/null' holds no bin/java"):
-        model().fit(np.zeros((9, N)))
+        IFair(3, engine="spark").fit(np.zeros((9, N)))
 
 
 ALONE = """

@@ -6,7 +6,7 @@ import pytest
 from ifair.core.euclidean_pairs import EuclideanPairs, pair_kernel
 from ifair.core.mapping import Mapping, Parameters
 
-from devices import import_torch, interpret_triton
+from devices import import_torch, interpret_triton, open_torch
 
 torch = import_torch()
 
@@ -58,11 +58,13 @@ def gradients(kernel, X, other, V, alpha):
     }
 
 
-def assert_close(ours, exact):
-    for name, expected in exact.items():
-        # A record's own slope depends on who is closest to it, of whom single precision knows few digits.
-        tolerance = 5e-5 if name == "memberships" else 2e-6
-        np.testing.assert_allclose(ours[name], expected, atol=tolerance * np.abs(expected).max(initial=1e-300), rtol=0)
+def assert_right(fused, X, other, V, alpha, weighted=True, weights=2e-6):
+    """Whether the fused kernel has the gradients of the exact one; those of attribute weights so closely."""
+    exact, ours = (gradients(kernel, X, other, V, alpha) for kernel in both_kernels(fused, X, len(V), weighted))
+    # A record's own slope depends on who is closest to it, of whom single precision knows few digits.
+    for name, tolerance in {"loss": 2e-6, "memberships": 5e-5, "prototypes": 2e-6, "weights": weights}.items():
+        atol = tolerance * np.abs(exact[name]).max(initial=1e-300)
+        np.testing.assert_allclose(ours[name], exact[name], atol=atol, rtol=0)
 
 
 @pytest.mark.parametrize("weighted", [True, False])
@@ -70,62 +72,54 @@ def assert_close(ours, exact):
 def test_a_tile_is_that_in_steps(rng, fused, weighted, n_others):
     X, V, alpha = draw(rng)
     other = None if n_others is None else X[40 : 40 + n_others]
-    exact, ours = both_kernels(fused, X, len(V), weighted)
-    assert_close(gradients(ours, X, other, V, alpha), gradients(exact, X, other, V, alpha))
+    assert_right(fused, X, other, V, alpha, weighted)
 
 
 @pytest.mark.parametrize("weighted", [True, False])
 @pytest.mark.parametrize(("N", "K"), [(3, 1), (18, 13), (131, 14), (300, 30)])
 def test_any_number_of_attributes_and_prototypes_will_do(rng, fused, weighted, N, K):
     X, V, alpha = draw(rng, M=70, N=N, K=K)
-    exact, ours = both_kernels(fused, X, K, weighted)
-    assert_close(gradients(ours, X, None, V, alpha), gradients(exact, X, None, V, alpha))
+    assert_right(fused, X, None, V, alpha, weighted)
 
 
 @pytest.mark.parametrize("size", [1e-6, 1e6])
 def test_the_size_of_numbers_does_not_matter(rng, fused, size):
     X, V, alpha = draw(rng)
-    X, V = size * X, size * V
-    exact, ours = both_kernels(fused, X, len(V), True)
-    alpha = alpha / size**2  # or memberships would be all or nothing
-    assert_close(gradients(ours, X, None, V, alpha), gradients(exact, X, None, V, alpha))
+    # Without other weights memberships would be all or nothing.
+    assert_right(fused, size * X, None, size * V, alpha / size**2)
 
 
 def test_weights_of_zero_still_have_a_slope(rng, fused):
     X, V, alpha = draw(rng)
     alpha[:3] = 0.0
-    exact, ours = both_kernels(fused, X, len(V), True)
-    ours, exact = gradients(ours, X, None, V, alpha), gradients(exact, X, None, V, alpha)
-    # The solver multiplies these by zero: three digits are more than it needs.
-    a, b = ours.pop("weights"), exact.pop("weights")
-    np.testing.assert_allclose(a, b, atol=1e-3 * np.abs(b).max(), rtol=0)
-    assert_close(ours, exact)
+    # The solver multiplies these slopes by zero: three digits are more than it needs.
+    assert_right(fused, X, None, V, alpha, weights=1e-3)
 
 
-def test_what_a_device_cannot_do_in_one_kernel_it_does_in_steps(rng, fused, monkeypatch):
-    from ifair.engines.torch import TorchEngine
-
+def test_what_a_device_cannot_do_in_one_kernel_or_does_wrong_it_does_in_steps(rng, fused, monkeypatch):
     X, V, _ = draw(rng)
-    counts = np.arange(X.shape[1]) < 10
-    with TorchEngine(X, device="cpu", fused=True) as engine:
+    counts, right = np.arange(X.shape[1]) < 10, fused.FusedPairs.tile
+
+    def too_small(self, a, b, *, same=False):
+        raise RuntimeError("out of shared memory")
+
+    def wrong(self, a, b, *, same=False):
+        return right(self, a, b)._replace(loss=torch.tensor(7.0))
+
+    with open_torch(X, None, None, fused=True) as engine:
         assert isinstance(pair_kernel(engine, counts, len(V), weighted=True, single=True), fused.FusedPairs)
         assert type(pair_kernel(engine, counts, len(V), weighted=True, single=False)) is EuclideanPairs
-
-        def too_small(self, a, b, *, same=False):
-            raise RuntimeError("out of shared memory")
-
-        monkeypatch.setattr(fused.FusedPairs, "tile", too_small)
-        with pytest.warns(RuntimeWarning, match="compared in steps.*out of shared memory"):
-            kernel = pair_kernel(engine, counts, len(V), weighted=True, single=True)
-    assert type(kernel) is EuclideanPairs
+        for tile, reason in ((too_small, "out of shared memory"), (wrong, "differs by")):
+            monkeypatch.setattr(fused.FusedPairs, "tile", tile)
+            with pytest.warns(RuntimeWarning, match=f"compared in steps.*{reason}"):
+                kernel = pair_kernel(engine, counts, len(V), weighted=True, single=True)
+            assert type(kernel) is EuclideanPairs
 
 
 def test_few_pairs_are_compared_in_steps(rng, fused):
-    from ifair.engines.torch import TorchEngine
-
     X, V, _ = draw(rng)
     counts = np.ones(X.shape[1], bool)
-    with TorchEngine(X, device="cpu") as engine:
+    with open_torch(X, None, None) as engine:
         for fused_from, n_landmarks, expected in (
             (len(X) ** 2, None, fused.FusedPairs),
             (len(X) ** 2 + 1, None, EuclideanPairs),
@@ -135,19 +129,3 @@ def test_few_pairs_are_compared_in_steps(rng, fused):
             engine.fused_from = fused_from
             kernel = pair_kernel(engine, counts, len(V), weighted=True, single=True, n_landmarks=n_landmarks)
             assert type(kernel) is expected
-
-
-def test_a_kernel_that_computes_something_else_is_not_used(rng, fused, monkeypatch):
-    from ifair.engines.torch import TorchEngine
-
-    X, V, _ = draw(rng)
-    right = fused.FusedPairs.tile
-    monkeypatch.setattr(
-        fused.FusedPairs, "tile", lambda self, a, b, *, same=False: right(self, a, b)._replace(loss=torch.tensor(7.0))
-    )
-    with (
-        TorchEngine(X, device="cpu", fused=True) as engine,
-        pytest.warns(RuntimeWarning, match="differs by"),
-    ):
-        kernel = pair_kernel(engine, np.ones(X.shape[1], bool), len(V), weighted=True, single=True)
-    assert type(kernel) is EuclideanPairs

@@ -25,22 +25,8 @@ def nearest_approximately(
 ) -> tuple[Indices, Array]:
     """Nearly the ``k`` nearest others of everybody: those in the nearest cells of a clustering.
 
-    Parameters
-    ----------
-    records : float64 array of shape (M, N)
-    k : int
-        Less than M.
-    random_state : int
-        Of the clustering. The same gives the same, on any number of threads.
-    n_jobs : int or None
-        Threads, as in scikit-learn.
-
-    Returns
-    -------
-    index : int array of shape (M, k)
-        As of :func:`ifair.core.nearest.nearest`, but a few of the nearest may be missing, with farther ones instead.
-    squared : float64 array of shape (M, k)
-        Their squared distances, exactly, to ten significant digits.
+    What :func:`ifair.core.nearest.nearest` finds, distances included, but a few of the nearest may be missing, with
+    farther ones instead. The same ``random_state`` of the clustering gives the same, on any number of threads.
     """
     require_extra("an approximate search", ["faiss"], "approximate")
     if len(records) < FEWEST:

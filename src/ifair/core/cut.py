@@ -7,20 +7,20 @@ others are settled by a maximum flow in whole numbers, where the decided ones on
 """
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from ifair.core.arrays import Array, Indices, Mask
-from ifair.core.edges import Edges, components
-from ifair.core.smooth import Smoothed, smooth_absolute
+from ifair.core.arrays import Array, Indices, Mask, to_host
+from ifair.core.edges import Edges, components, on_host, to_kind_of
+from ifair.core.smooth import smooth_absolute
 
 GAPS = (1e-6, 1e-9, 1e-12)
 """Relative gaps to smooth to, one after the other, while more than FEW people are undecided."""
 
+MOST_ITERATIONS = 10_000
 FEW = 3000
 LARGEST = 2**30
 """Capacities that a maximum flow in 32 bits can take."""
@@ -29,18 +29,12 @@ Ints = np.ndarray[Any, np.dtype[np.object_]]
 """Whole numbers of any size."""
 
 
-def best_decision(
-    gains: Array,
-    edges: Edges,
-    strength: float,
-    *,
-    max_iter: int = 10_000,
-    solve: Callable[[float, Array | None], Smoothed] | None = None,
-) -> Mask:
+def best_decision(gains: Array, edges: Edges, strength: float) -> Mask:
     """The smallest maximiser, exact for the numbers as they are: gains and ``2 * strength * W_ij`` in double precision.
 
-    ``solve`` smooths the gains to a relative gap from a dual solution, elsewhere than here.
+    Edges may be on a device, where the gains are then smoothed.
     """
+    there, edges = edges, on_host(edges)
     component = components(edges)
     if math.isinf(strength):
         return component_gains_are_positive(gains, component)
@@ -48,16 +42,14 @@ def best_decision(
         return gains > 0
     dual = None
     for tol in GAPS:
-        if solve is None:
-            smoothed = smooth_absolute(gains, edges, strength, tol=tol, max_iter=max_iter, start=dual)
-        else:
-            smoothed = solve(tol, dual)
-        dual = smoothed.dual
-        error = score_errors(gains, edges, strength, smoothed, component)
-        undecided = np.abs(smoothed.scores) <= error
+        sent = to_kind_of(there.weight, gains)
+        smoothed = smooth_absolute(sent, there, strength, tol=tol, max_iter=MOST_ITERATIONS, start=dual)
+        scores, dual = to_host(smoothed.scores), smoothed.dual
+        error = score_errors(gains, edges, strength, to_host(dual), component)
+        undecided = np.abs(scores) <= error
         if np.count_nonzero(undecided) <= FEW:
             break
-    chosen = smoothed.scores > error
+    chosen = scores > error
     rest = np.flatnonzero(undecided)
     if len(rest):
         chosen[rest] = settle(gains, edges, strength, chosen, rest)
@@ -71,19 +63,18 @@ def component_gains_are_positive(gains: Array, component: Indices) -> Mask:
     return np.array([math.fsum(part) > 0 for part in parts], dtype=bool)[component]
 
 
-def score_errors(gains: Array, edges: Edges, strength: float, smoothed: Smoothed, component: Indices) -> Array:
+def score_errors(gains: Array, edges: Edges, strength: float, dual: Array, component: Indices) -> Array:
     """How far each score may be from the exact one: the root of its component's gap, rounding included."""
     eps, n = float(np.finfo(np.float64).eps), edges.n_people
     a, b, box = edges.first, edges.second, 2.0 * strength * edges.weight
-    assert smoothed.dual is not None
-    flow = np.bincount(a, smoothed.dual, minlength=n) - np.bincount(b, smoothed.dual, minlength=n)
+    flow = np.bincount(a, dual, minlength=n) - np.bincount(b, dual, minlength=n)
     scores = gains - flow
     # What rounding can do to a score, and by way of both ends of an edge to its part of the gap.
     degree = np.bincount(a, minlength=n) + np.bincount(b, minlength=n)
     held = np.bincount(a, box, minlength=n) + np.bincount(b, box, minlength=n)
     rounding = 2 * eps * (degree + 2) * (np.abs(gains) + held)
     slope = scores[a] - scores[b]
-    part = box * np.abs(slope) - smoothed.dual * slope
+    part = box * np.abs(slope) - dual * slope
     part = np.maximum(part, 0.0) + 2 * box * (rounding[a] + rounding[b]) + 8 * eps * box * np.abs(slope)
     gap = np.bincount(component[a], part, minlength=int(component.max()) + 1) * (1 + 1e-9)
     # Scores were drawn into the range of the gains, which only brings them nearer.

@@ -27,7 +27,7 @@ from ifair.core.arrays import (
     square,
     total_products,
 )
-from ifair.core.mapping import Parameters
+from ifair.core.mapping import Mapping, Parameters
 from ifair.core.objective import Part, Term
 from ifair.core.pairs import PairKernel, PairWeights, TileSums
 from ifair.engines.engine import ALIGNED, Engine, LocalEngine, add_in_order, tiles
@@ -42,9 +42,6 @@ class EuclideanSide:
     input_right: Array
     floor: Array
     input_floor: Array
-
-    def __len__(self) -> int:
-        return self.left.shape[-2]
 
     def __getitem__(self, rows: slice) -> "EuclideanSide":
         return EuclideanSide(
@@ -223,21 +220,10 @@ def pair_kernel(
     n_landmarks: int | None = None,
     counted: bool = False,
 ) -> PairKernel:
-    """The fastest kernel for the pairs of an engine's records.
+    """The fastest kernel for the pairs of an engine's records, or those with so many landmarks.
 
-    Parameters
-    ----------
-    engine : Engine
-    counts : ndarray of bool, shape (N,)
-        The attributes that may count.
-    n_prototypes : int
-    p : float, default=2.0
-    weighted, single : bool
-        Distances with weights; single precision inside a tile.
-    n_landmarks : int, optional
-        Records that each one is compared with; by default all.
-    counted : bool, default=False
-        Whether records have weights; a fused kernel takes none.
+    ``counts``, shape (N,), are the attributes that may count; ``weighted`` distances have weights of attributes,
+    ``counted`` records weights of their own, which a fused kernel takes none of; ``single`` is the precision in a tile.
     """
     dtype = np.float32 if single else np.float64
     if p != 2:
@@ -349,7 +335,8 @@ class KeptPairs(Term):
     scale: float
     weights: Array | None = None
 
-    def prepare_all(self, engine: Engine, U: Array, parameters: Parameters) -> KnownPairs:
+    def prepare(self, engine: Engine, mapping: Mapping, parameters: Parameters, U: Array | None) -> KnownPairs:
+        assert U is not None
         kernel, n_records = self.kernel, len(U)
         U = U[self.rows]
         sides = self._sides(U, parameters)
@@ -453,14 +440,8 @@ def keep_pairs(
 ) -> KeptPairs | None:
     """The pairs of an engine's records, or those with landmarks; None where they are elsewhere or take too much.
 
-    Parameters
-    ----------
-    engine : Engine
-    kernel : PairKernel
-    landmarks : int array of shape (L,), optional
-        Positions of different records.
-    weights, landmark_weights : arrays of shape (M,) and (L,), optional
-        How much every record and every landmark counts; the latter 1 on average.
+    Landmarks are given by their positions, shape (L,). Weights, shapes (M,) and (L,), say how much every record and
+    every landmark counts, landmarks 1 on average.
     """
     if not isinstance(engine, LocalEngine) or engine.batch_bytes or type(kernel) is not EuclideanPairs:
         return None

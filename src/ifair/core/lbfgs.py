@@ -9,7 +9,6 @@ Steps, scaling and line search are those of L-BFGS-B without bounds: from the sa
 rounding.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite, sqrt
 from typing import Any, Protocol, Self
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ifair.core.arrays import Array, Mask, namespace, row_sums, zeros
+from ifair.engines.engine import Engine
 
 MEMORY = 10
 """Past steps that are remembered; 30 gained nothing on the datasets tried."""
@@ -26,30 +26,24 @@ Floats = NDArray[np.float64]
 
 
 class Functions(Protocol):
-    """B functions of n variables, and the place where they are evaluated."""
+    """B functions of n variables."""
+
+    @property
+    def engine(self) -> Engine:
+        """Where they are evaluated, and points and gradients stay."""
 
     @property
     def n_losses(self) -> int:
         """Losses that are told of every function, with the one to minimise, which is the first."""
 
-    @property
-    def recorded(self) -> bool:
-        """Whether :meth:`run` records what it is given, and may call it more than once the first time."""
-
-    def send(self, theta: Floats) -> Array:
-        """Points, shape (B, n), as an array of that place."""
-
-    def fetch(self, array: Array) -> Floats:
-        """An array of that place as a NumPy array."""
-
     def values_and_grads(self, theta: Array) -> tuple[Array, Array]:
-        """Losses, shape (B, n_losses), and gradients of the first, (B, n), in arrays of that place."""
-
-    def run(self, function: Callable[[Array], tuple[Array]], orders: Floats) -> Floats:
-        """Send ``orders``, call the function, and fetch the one array that it returns."""
+        """Losses, shape (B, n_losses), and gradients of the first, (B, n), at points of shape (B, n)."""
 
     def keep(self, rows: list[int]) -> Self:
         """Only these functions."""
+
+    def forget(self, function: Any) -> None:
+        """Drop what was recorded of evaluations, in this function of the engine or otherwise: there are no more."""
 
 
 # Columns of what the host orders: whether a row is evaluated at all, whether its last trial becomes the current point,
@@ -77,10 +71,10 @@ class _State:
     @classmethod
     def at(cls, functions: Functions, theta: Floats) -> "_State":
         B, n = theta.shape
-        x = functions.send(theta)
-        best = functions.send(np.hstack([theta, np.full((B, functions.n_losses), np.inf)]))
+        best = np.hstack([theta, np.full((B, functions.n_losses), np.inf)])
         # Arrays of their own: all of them are written to.
-        return cls(functions, x, x + 0.0, zeros((B, GRADIENT + 1, n), x), best)
+        x, trial, best = functions.engine.send(theta.copy(), theta.copy(), best)
+        return cls(functions, x, trial, zeros((B, GRADIENT + 1, n), x), best)
 
     def keep(self, rows: list[int]) -> "_State":
         arrays = self.x, self.trial, self.memory, self.best
@@ -215,7 +209,7 @@ class Minimiser:
     def best(self, rows: list[int]) -> tuple[Floats, Floats]:
         """The best points so far of some searches, shape (B, n), and their losses, (B, n_losses); infinite where there
         are none yet."""
-        best = self._state.functions.fetch(_take_rows(self._state.best, rows))
+        (best,) = self._state.functions.engine.fetch(_take_rows(self._state.best, rows))
         n = best.shape[1] - self._state.functions.n_losses
         return best[:, :n], best[:, n:]
 
@@ -228,6 +222,10 @@ class Minimiser:
         self._line_searches = {i: searches[row] for i, row in enumerate(rows) if row in searches}
         self._rehearsed = False
 
+    def close(self) -> None:
+        """Drop what was recorded: nothing is evaluated any more."""
+        self._state.functions.forget(self._state.step)
+
     def advance(self) -> tuple[list[int], list[int]]:
         """Evaluate every live search once.
 
@@ -239,12 +237,11 @@ class Minimiser:
             Searches, among them perhaps some of those, that are at an end: no line search finds a lower point, not even
             along the steepest descent, or there is none, for the gradient is zero.
         """
-        functions, step = self._state.functions, self._state.step
-        if functions.recorded and not self._rehearsed:
-            functions.run(step, np.zeros_like(self._orders))  # nobody is live: this leaves everything as it is
+        engine, step, p = self._state.functions.engine, self._state.step, self._state.functions.n_losses
+        if engine.recorded and not self._rehearsed:
+            engine.evaluate(step, np.zeros_like(self._orders))  # nobody is live: this leaves everything as it is
         self._rehearsed = True
-        report = functions.run(step, self._orders)
-        p = functions.n_losses
+        (report,) = engine.evaluate(step, self._orders)
         live, begun = self._orders[:, LIVE] == 1.0, self._orders[:, BEGIN] == 1.0
         losses, norms, descent = report[:, 0], report[:, p], report[:, p + 1]
         by_change, by_slope = report[:, p + 2 : p + 3 + GRADIENT], report[:, p + 3 + GRADIENT :]

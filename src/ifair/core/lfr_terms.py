@@ -35,7 +35,7 @@ class LabelCrossEntropy(Term):
     y: Array
     sample_weight: Array | None = None
 
-    def prepare(self, engine: Engine, mapping: Mapping, parameters: Parameters) -> Array:
+    def prepare(self, engine: Engine, mapping: Mapping, parameters: Parameters, U: Array | None) -> Array:
         return sigmoid(parameters.extra["log_odds"])
 
     def block(self, known: Array, X: Array, U: Array, rows: slice, parameters: Parameters) -> Part:
@@ -185,7 +185,7 @@ class GroupParity(Term):
     rounding: float = ROUNDING
     sample_weight: Array | None = None
 
-    def prepare(self, engine: Engine, mapping: Mapping, parameters: Parameters) -> ParitySums | None:
+    def prepare(self, engine: Engine, mapping: Mapping, parameters: Parameters, U: Array | None) -> ParitySums | None:
         # The slope needs the memberships of everybody first. One block that holds everybody knows them.
         if engine.block_rows >= engine.n_records:
             return None

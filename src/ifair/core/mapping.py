@@ -161,24 +161,11 @@ class Packing:
 
 
 Pullback = Callable[[Array], Parameters]
+"""From the gradient with respect to a result to the gradient with respect to the parameters."""
 
 
 def powered_distances(X: Array, parameters: Parameters, p: float) -> tuple[Array, Pullback]:
-    """``D_ik = sum_n alpha_n |x_in - v_kn|^p``, the distance before its root.
-
-    Parameters
-    ----------
-    X : ndarray of shape (M, N)
-    parameters : Parameters
-    p : float
-        At least 1.
-
-    Returns
-    -------
-    D : ndarray of shape (M, K)
-    pullback : callable
-        From the gradient with respect to D, shape (M, K), to the gradient with respect to the parameters.
-    """
+    """``D_ik = sum_n alpha_n |x_in - v_kn|^p``, shape (M, K), the distance before its root; and its pullback."""
     if p == 2.0:
         return _squared_euclidean(X, parameters)
     return _minkowski(X, parameters, p)
@@ -240,21 +227,10 @@ def root(D: Array, p: float, exponent: float) -> tuple[Array, Array | None]:
 
 
 def compare_from_afar(X: Array, parameters: Parameters, p: float) -> tuple[Array, Array]:
-    """``d(x, v_k) - d(x, 0)`` and ``d(x, 0)`` for records far from 0 and the prototypes.
+    """``d(x, v_k) - d(x, 0)``, shape (M, K), and ``d(x, 0)``, (M, 1), for records far from 0 and the prototypes.
 
     There, powers overflow, and distances are equal in all digits that they have. With ``s`` the largest number of a
     record, ``|x - v|^p - |x|^p = s^p |x/s|^p (|1 - v/x|^p - 1)`` has neither fault.
-
-    Parameters
-    ----------
-    X : ndarray of shape (M, N)
-    parameters : Parameters
-    p : float
-
-    Returns
-    -------
-    difference : ndarray of shape (M, K)
-    distance : ndarray of shape (M, 1)
     """
     xp = namespace(X)
     alpha = parameters.alpha
@@ -327,10 +303,7 @@ class Mapping:
         def from_afar(records: Array) -> Array:
             xp = namespace(records)
             difference, _ = compare_from_afar(records, parameters, self.p)
-            size = xp.max(xp.abs(difference), axis=-1, keepdims=True)
-            equal = ROUNDING * float(xp.finfo(size.dtype).eps) * size
-            near = xp.min(difference, axis=-1, keepdims=True) + equal >= difference
-            return xp.argmax(xp.astype(near, xp.int32), axis=-1)
+            return _first_of_least(difference, xp.max(xp.abs(difference), axis=-1, keepdims=True))
 
         return self._apply(X, parameters, lambda records: self._nearest(records, parameters), from_afar)
 
@@ -353,19 +326,14 @@ class Mapping:
         return found
 
     def _nearest(self, X: Array, parameters: Parameters) -> Array:
-        """The number of every record's nearest prototype, shape (M,); of equally near ones the first."""
         D, _ = powered_distances(X, parameters, self.p)
         xp = namespace(D)
-        least = xp.min(D, axis=-1, keepdims=True)
-        # Distances that are equal but for rounding tie: copies of a record must not part, wherever they stand. Sums of
-        # powers round by a share of themselves, expanded squares by a share of their largest part.
-        size = least
+        # Sums of powers round by a share of themselves, expanded squares by a share of their largest part.
+        size = xp.min(D, axis=-1, keepdims=True)
         if self.p == 2.0:
             V, alpha = parameters.prototypes, parameters.alpha
             size = times_vector(X * X, alpha)[:, None] + xp.max(row_sums(V * alpha, V))
-        equal = least + ROUNDING * float(xp.finfo(D.dtype).eps) * size
-        near = equal >= D
-        return xp.argmax(xp.astype(near, xp.int32), axis=-1)
+        return _first_of_least(D, size)
 
     def with_pullback(self, X: Array, parameters: Parameters) -> tuple[Array, Pullback]:
         """Memberships of ``X``, and how a gradient on them flows to the parameters."""
@@ -381,6 +349,16 @@ class Mapping:
             return pull_distance(d_distance)
 
         return U, pullback
+
+
+def _first_of_least(D: Array, size: Array) -> Array:
+    """The number of every row's least distance; those equal but for rounding, which is a share of ``size``, tie.
+
+    Copies of a record must not part, wherever they stand.
+    """
+    xp = namespace(D)
+    near = xp.min(D, axis=-1, keepdims=True) + ROUNDING * float(xp.finfo(D.dtype).eps) * size >= D
+    return xp.argmax(xp.astype(near, xp.int32), axis=-1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,6 @@ class MinkowskiSide:
     alpha: Array
     input_alpha: Array
 
-    def __len__(self) -> int:
-        return len(self.representation)
-
     def __getitem__(self, rows: slice) -> "MinkowskiSide":
         return MinkowskiSide(self.representation[rows], self.inputs[rows], self.alpha, self.input_alpha)
 

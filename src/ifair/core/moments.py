@@ -75,7 +75,7 @@ class Moments(Term):
         w = alpha if self.weighted else namespace(alpha).ones_like(alpha)
         return (V * w[..., None, :]) @ V.mT, w[..., self.unprotected]
 
-    def prepare(self, engine: Engine, mapping: Mapping, parameters: Parameters) -> KnownMoments:
+    def prepare(self, engine: Engine, mapping: Mapping, parameters: Parameters, U: Array | None) -> KnownMoments:
         xp = namespace(parameters.alpha)
         Q, w = self._weights(parameters)
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ifair.core.arrays import Array, Indices
+from ifair.core.arrays import Array, Indices, namespace
 from ifair.core.copies import Copies, first_of_each
 from ifair.core.scan import FAR, Scan
 
@@ -86,18 +86,18 @@ def _blas() -> Any:
 
 def without_self(index: Indices, squared: Array, k: int) -> tuple[Indices, Array]:
     """Drop each row's own number, or the last entry where it is not among them: (M, k + 1) to (M, k)."""
-    own = index == np.arange(len(index))[:, None]
-    position = np.where(own.any(axis=1), own.argmax(axis=1), k)[:, None]
-    columns = np.arange(k)[None, :]
-    kept = columns + (columns >= position)
-    return np.take_along_axis(index, kept, axis=1), np.take_along_axis(squared, kept, axis=1)
+    xp = namespace(squared)
+    others = index != xp.arange(len(index), device=index.device)[:, None]
+    others[:, k] &= ~xp.all(others, axis=1)
+    return index[others].reshape(-1, k), squared[others].reshape(-1, k)
 
 
 def to_ten_digits(squared: Array) -> Array:
     """Nonnegative doubles with the last bits of the mantissa rounded away, half to even."""
-    bits = squared.view(np.int64)
+    xp = namespace(squared)
+    bits = squared.view(xp.int64)
     rounded = (bits + (EVEN + ((bits >> SPARE_BITS) & 1))) >> SPARE_BITS << SPARE_BITS
-    return rounded.view(np.float64)
+    return rounded.view(xp.float64)
 
 
 @dataclass(frozen=True, slots=True)

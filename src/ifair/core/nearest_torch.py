@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ifair.core.nearest import EVEN, SPARE_BITS
+from ifair.core.nearest import to_ten_digits, without_self
 
 GROUP = 32  # columns of which the smallest bound is kept
 SPARE = 6  # groups and candidates beyond those needed
@@ -25,20 +25,7 @@ PAIRS = 2**18  # true distances at a time; on a device with 100 columns 200 MB
 
 
 def nearest(reference: Tensor, k: int, queries: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """The ``k`` nearest records of a reference: see :func:`ifair.core.nearest.nearest`.
-
-    Parameters
-    ----------
-    reference : float64 tensor of shape (M, N)
-    k : int
-        At most M, or at most M - 1 without ``queries``.
-    queries : float64 tensor of shape (Q, N) on the same device, optional
-
-    Returns
-    -------
-    index : int64 tensor of shape (Q, k)
-    squared : float64 tensor of shape (Q, k)
-    """
+    """What :func:`ifair.core.nearest.nearest` finds, of and in tensors on one device."""
     firsts, of_record = distinct_records(reference)
     distinct = reference if len(firsts) == len(reference) else reference[firsts]
     n = k + (queries is None)
@@ -49,7 +36,7 @@ def nearest(reference: Tensor, k: int, queries: Tensor | None = None) -> tuple[T
     if queries is None:
         if len(firsts) < len(reference):
             index, squared = index[of_record], squared[of_record]
-        index, squared = _without_self(index, squared, k)
+        index, squared = without_self(index, squared, k)
     return index, squared / search.scale**2
 
 
@@ -99,18 +86,6 @@ def _first_of_each(row: Tensor, member: Tensor, key: Tensor, n_rows: int, n: int
     begin = torch.searchsorted(row, torch.arange(n_rows, device=row.device))
     chosen = begin[:, None] + torch.arange(n, device=row.device)
     return member[chosen], key[chosen]
-
-
-def _without_self(index: Tensor, squared: Tensor, k: int) -> tuple[Tensor, Tensor]:
-    own = index == torch.arange(len(index), device=index.device)[:, None]
-    own[:, k] |= ~own.any(dim=1)
-    return index[~own].reshape(-1, k), squared[~own].reshape(-1, k)
-
-
-def _to_ten_digits(squared: Tensor) -> Tensor:
-    bits = squared.view(torch.int64)
-    rounded = ((bits + (EVEN + ((bits >> SPARE_BITS) & 1))) >> SPARE_BITS) << SPARE_BITS
-    return rounded.view(torch.float64)
 
 
 @contextmanager
@@ -221,7 +196,7 @@ class _Search:
             people = self.queries[block.start + first : block.start + first + len(part)]
             difference = self.reference[torch.clamp(part, max=last)]
             difference -= people[:, None, :]
-            true = _to_ten_digits(torch.linalg.vecdot(difference, difference))
+            true = to_ten_digits(torch.linalg.vecdot(difference, difference))
             result[first : first + len(part)] = torch.where(part > last, torch.inf, true)
         return result
 
@@ -234,7 +209,7 @@ class _Search:
         parts = []
         for a, b in zip(row.split(PAIRS), member.split(PAIRS)):
             difference = self.queries[rows[a]] - self.reference[b]
-            parts.append(_to_ten_digits(torch.linalg.vecdot(difference, difference)))
+            parts.append(to_ten_digits(torch.linalg.vecdot(difference, difference)))
         return _first_of_each(row, member, torch.cat(parts), len(rows), self.n)
 
 

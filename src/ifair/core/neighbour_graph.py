@@ -16,29 +16,22 @@ def search_neighbours(
     records: Any, k: int, reach: float | None, query: Any, n_jobs: int | None, approximate: bool = False
 ) -> Any:
     """Neighbours of shape (M, k) in the kind of the records; -1 where there is nobody."""
-    n = len(records)
+    n, on_host = len(records), isinstance(records, np.ndarray)
     if query is None and not 1 <= k < n:
         raise IfairError(f"n_neighbors must be at least 1 and less than the number of people, {n}; got {k}")
     if k < 1:
         raise IfairError(f"n_neighbors must be at least 1, got {k}")
-    if isinstance(records, np.ndarray):
-        return _fill(np.full((n, k), -1, dtype=np.intp), records, k, reach, query, n_jobs, approximate)
-    if approximate:
+    if approximate and not on_host:
         raise IfairError("approximate=True searches on processors: leave device out, or search exactly on the device")
-    return _fill(records.new_full((n, k), -1).long(), records, k, reach, query, n_jobs)
-
-
-def _fill(
-    index: Any, records: Any, k: int, reach: float | None, query: Any, n_jobs: int | None, approximate: bool = False
-) -> Any:
-    for rows in _rows_by_query(query, len(records)):
+    index = np.full((n, k), -1, dtype=np.intp) if on_host else records.new_full((n, k), -1).long()
+    for rows in _rows_by_query(query, n):
         few = min(k, len(rows) - 1)
         if few == 0:
             continue
-        whole = len(rows) == len(records)
-        if isinstance(records, np.ndarray) and approximate:
+        whole = len(rows) == n
+        if approximate:
             found, squared = nearest_approximately(records[rows], few, n_jobs=n_jobs)
-        elif isinstance(records, np.ndarray):
+        elif on_host:
             found, squared = Reference.from_records(records if whole else records[rows]).nearest_others(few, n_jobs)
         else:
             import torch

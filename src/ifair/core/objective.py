@@ -37,14 +37,13 @@ class Term(ABC):
     """Names of the arrays in ``Parameters.extra`` that the term learns; ``finish`` returns their gradients."""
 
     needs_all: ClassVar[bool] = False
-    """Whether :meth:`prepare_all` is asked in place of :meth:`prepare`; for engines that have room for it."""
+    """Whether :meth:`prepare` is given the memberships of all records; for engines that have room for them."""
 
-    def prepare(self, engine: Engine, mapping: Mapping, parameters: Parameters) -> Any:
-        """What must be known of all records before the walk; it is handed to the other two."""
-        return None
+    def prepare(self, engine: Engine, mapping: Mapping, parameters: Parameters, U: Array | None) -> Any:
+        """What must be known of all records before the walk; it is handed to the other two.
 
-    def prepare_all(self, engine: Engine, U: Array, parameters: Parameters) -> Any:
-        """The same from the memberships of all records, shape (M, K), which are then found only once."""
+        ``U`` are the memberships of all records, shape (M, K), found once and for all; None unless ``needs_all``.
+        """
         return None
 
     @abstractmethod
@@ -156,20 +155,21 @@ class Objective:
         ``once``: this objective will not be evaluated again.
         """
         arrays = parameters.prototypes, parameters.alpha, *(parameters.extra[name] for name in self.extra)
-        return self.reduce_sums(*self.engine.evaluate(self._sums, *arrays, once=once))
-
-    def reduce_sums(self, *sums: Any) -> tuple[Losses, Parameters]:
-        """The losses and the gradient of their total, from what :meth:`sums` returns for one fit."""
+        sums = self.engine.evaluate(self._sums, *arrays, once=once)
         values, gradients = sums[: len(self.terms)], self.split_gradients(sums[len(self.terms) :])
         if self.reduction != "norm":
-            losses = self._losses(share * value for share, value in zip(self.shares, values))
-            return losses, gradients[0]
+            return self._losses(share * value for share, value in zip(self.shares, values)), gradients[0]
         losses = self._losses(map(np.sqrt, values))
+        # The slope of a root is set to 0 at 0.
+        slopes = [0.5 / root if root > 0.0 else 0.0 for root in losses.terms]
         first, *others = (
-            weight * _root_slope(root) * gradient
-            for (weight, _), root, gradient in zip(self.terms, losses.terms, gradients)
+            weight * slope * gradient for (weight, _), slope, gradient in zip(self.terms, slopes, gradients)
         )
         return losses, sum(others, start=first)
+
+    def forget(self) -> None:
+        """Drop what the engine has recorded of evaluations: there are no more of them."""
+        self.engine.forget(self._sums)
 
     def split_gradients(self, arrays: Sequence[Array]) -> list[Parameters]:
         """The gradients of all mixtures, from the arrays that :meth:`sums` returns of them."""
@@ -208,9 +208,11 @@ class Objective:
         """
         mapping, terms = self.mapping, [term for _, term in self.terms]
         mapped: dict[int, tuple[Array, Pullback]] = {}
+        everybody = None
         if any(term.needs_all for term in terms):
             mapped = dict(self.engine.map(lambda X, rows: (rows.start, mapping.with_pullback(X, parameters))))
-        known = [self._prepare(term, mapped, parameters) for term in terms]
+            everybody = namespace(parameters.alpha).concat([U for U, _ in mapped.values()])
+        known = [term.prepare(self.engine, mapping, parameters, everybody) for term in terms]
 
         def block(X: Array, rows: slice) -> tuple[Any, ...]:
             U, pullback = mapped.get(rows.start) or mapping.with_pullback(X, parameters)
@@ -229,12 +231,6 @@ class Objective:
             results += [gradient.prototypes, gradient.alpha, *(gradient.extra[name] for name in self.extra)]
         return tuple(results)
 
-    def _prepare(self, term: Term, mapped: dict[int, tuple[Array, Pullback]], parameters: Parameters) -> Any:
-        if not term.needs_all:
-            return term.prepare(self.engine, self.mapping, parameters)
-        U = namespace(parameters.alpha).concat([U for U, _ in mapped.values()])
-        return term.prepare_all(self.engine, U, parameters)
-
 
 class _Sums(tuple[Any, ...]):
     """The sums of one term, added one by one."""
@@ -246,8 +242,3 @@ class _Sums(tuple[Any, ...]):
 def _mix(mixture: Sequence[Any], gradients: Sequence[Array]) -> Array:
     first, *others = (each(share, gradient) * gradient for share, gradient in zip(mixture, gradients))
     return sum(others, start=first)
-
-
-def _root_slope(rooted: float) -> float:
-    """Derivative of the square root in terms of its value; 0 at 0."""
-    return 0.5 / rooted if rooted > 0.0 else 0.0

@@ -99,7 +99,7 @@ class AllPairs(Term):
     kernel: PairKernel
     sample_weight: Array | None = None
 
-    def prepare(self, engine: Engine, mapping: Mapping, parameters: Parameters) -> PairSums:
+    def prepare(self, engine: Engine, mapping: Mapping, parameters: Parameters, U: Array | None) -> PairSums:
         kernel = self.kernel
 
         def sides(X: Array, rows: slice) -> list[tuple[slice, Any]]:
@@ -194,7 +194,7 @@ class Landmarks(Term):
     def scale(self) -> float:
         return self.n_records / self.X.shape[0]
 
-    def prepare(self, engine: Engine, mapping: Mapping, parameters: Parameters) -> LandmarkSide:
+    def prepare(self, engine: Engine, mapping: Mapping, parameters: Parameters, U: Array | None) -> LandmarkSide:
         rows = self.kernel.tile_rows or engine.tile_rows
         return self.describe(mapping, parameters, tile_rows_of(rows, parameters.batch))
 

@@ -84,18 +84,10 @@ class Scan:
     def from_records(
         cls, records: Array, columns: Indices, present: NDArray[Any] | None = None, gaps: Array | None = None
     ) -> "Scan":
-        """Prepare different records.
+        """Prepare different records, shape (U, N), which are zero in the columns of an attribute without a value.
 
-        Parameters
-        ----------
-        records : float64 array of shape (U, N)
-            Zero in the columns of an attribute without a value.
-        columns : int array of shape (N,)
-            The attribute of every column, from 0 in rising order.
-        present : array of shape (U, A), optional
-            Not zero where a record has a value; by default everywhere.
-        gaps : array of shape (A,), optional
-            What a missing value adds to squared distances.
+        ``columns``, shape (N,), are the attributes of the columns, from 0 in rising order; ``present``, (U, A), is not
+        zero where a record has a value, by default everywhere; ``gaps``, (A,), is what a missing value adds.
         """
         n_attributes = int(columns[-1]) + 1 if len(columns) else 0
         lacks = np.zeros((len(records), n_attributes), dtype=bool) if present is None else np.asarray(present == 0)
@@ -141,17 +133,8 @@ class Scan:
     def candidates(self, query: Array, n: int, has: Mask | None = None) -> Indices:
         """Records that rounding cannot rule out to be among the ``n`` nearest, or as far as the last of these.
 
-        Parameters
-        ----------
-        query : float64 array of shape (N,)
-        n : int
-            Less than the number of records.
-        has : bool array of shape (A,), optional
-            Which attributes the person has a value for; by default all.
-
-        Returns
-        -------
-        int array; empty if the person is out of the range of single precision
+        The person may lack a value for some attributes, which ``has``, shape (A,), tells. Nobody is named for a person
+        out of the range of single precision.
         """
         if has is None or has.all():
             has = None

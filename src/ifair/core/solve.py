@@ -3,9 +3,10 @@
 The searches themselves are those of :mod:`ifair.core.lbfgs`.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from ifair.core.batch import form_batches
 from ifair.core.lbfgs import VECTORS, Floats, Functions, Minimiser
 from ifair.core.mapping import Packing, Parameters
 from ifair.core.objective import Objective
+from ifair.engines.engine import LocalEngine
 
 PATIENCE = 10
 """Iterations over which the loss must fall by a relative ``tol``; single steps of L-BFGS are too uneven to judge."""
@@ -56,7 +58,8 @@ class Solution:
     """Where a minimisation ended.
 
     ``stopped`` says why: "converged", "max_iter", "stalled" (no step along the search direction lowers the loss any
-    more, though the gradient is not zero), "callback" or "interrupted".
+    more, though the gradient is not zero), "undefined" (the loss is no number at any start), "callback" or
+    "interrupted".
     """
 
     parameters: Parameters
@@ -117,19 +120,11 @@ def solve(problems: Sequence[Problem]) -> list[Result | None]:
         return _solve_after_rehearsal(problems)
     if not any(one.objective.engine.batch_bytes for one in problems):
         return minimise_many(problems)
-    forms, packings, batch = form_batches([one.objective for one in problems], [one.packing for one in problems])
-    room = [8 * VECTORS * packing.length for packing, form in zip(packings, forms) if form is not None]
+    groups, packings, batch = form_batches([one.objective for one in problems], [one.packing for one in problems])
+    room = [8 * VECTORS * packings[number].length for group in groups for number in group]
     most = max(1, problems[0].objective.engine.batch_bytes // max(room)) if room else MOST_SEARCHES
-    # Those of one K stand side by side, so that they can be evaluated without the others.
-    order = sorted(range(len(problems)), key=lambda number: packings[number].n_prototypes)
-    found = minimise_many(
-        [replace(problems[i], packing=packings[i]) for i in order],
-        [forms[i] for i in order],
-        lambda numbers: batch([order[number] for number in numbers]),
-        most=most,
-    )
-    results = dict(zip(order, found))
-    return [results[number] for number in range(len(problems))]
+    packed = [replace(problem, packing=packing) for problem, packing in zip(problems, packings)]
+    return minimise_many(packed, groups, batch, most=most)
 
 
 def _solve_after_rehearsal(problems: Sequence[Problem]) -> list[Result | None]:
@@ -141,7 +136,7 @@ def _solve_after_rehearsal(problems: Sequence[Problem]) -> list[Result | None]:
         found = None if problem.rehearsal is None else next(rehearsed)
         if problem.rehearsal is None:
             given[number] = problem
-        elif found is None or found[0].stopped in ENDED_EARLY:
+        elif found is None or found[0].stopped in (*ENDED_EARLY, "undefined"):
             results[number] = found and _judge_by(problem.objective, found[0])
         else:
             given[number] = replace(problem, starts=[found[0].parameters], rehearsal=None)
@@ -156,7 +151,7 @@ def _judge_by(objective: Objective, solution: Solution) -> Result:
 
 def minimise_many(
     problems: Sequence[Problem],
-    forms: Sequence[Hashable] | None = None,
+    groups: Sequence[list[int]] = (),
     batch: Callable[[list[int]], LossFunctions] | None = None,
     *,
     most: int = MOST_SEARCHES,
@@ -169,11 +164,11 @@ def minimise_many(
     Parameters
     ----------
     problems : sequence of Problem
-    forms : sequence, optional
-        Problems of the same form are evaluated together. None stands for a problem that is evaluated by itself, one
-        start after the other.
+    groups : sequence of list of int, optional
+        Numbers of problems that are evaluated together. One that is in no group is evaluated by itself, one start
+        after the other.
     batch : callable, optional
-        From the numbers of problems of one form, one for every search, to their functions.
+        From the numbers of problems of one group, one for every search, to their functions.
     most : int
         Searches under way at the same time. Those of one problem begin together; the others wait for their turn.
 
@@ -185,18 +180,13 @@ def minimise_many(
         value yet.
     """
     fits = [_Fit(problem) for problem in problems]
-    by_form: dict[Hashable, list[int]] = {}
     lines: list[_Line] = []
-    for number, (fit, form) in enumerate(zip(fits, forms or [None] * len(fits), strict=True)):
-        if form is None:
-            one = fit.problem
-            alone = [([search], OneObjective(one.objective, one.packing)) for search in fit.searches]
-            lines.append(_Line(alone, IN_TURN))
-        else:
-            by_form.setdefault(form, []).append(number)
-    for numbers in by_form.values():
+    for fit in (fits[number] for number in sorted({*range(len(fits))} - {*chain(*groups)})):
+        one = fit.problem
+        lines.append(_Line([([search], OneObjective(one.objective, one.packing)) for search in fit.searches], IN_TURN))
+    for numbers in groups:
         assert batch is not None
-        share = max(1, most // len(by_form))
+        share = max(1, most // len(groups))
         lines.append(_Line([_together(fits, some, batch) for some in _portions(fits, numbers, share)]))
     waiting, running = lines[most:], lines[:most]
     interrupted = False
@@ -296,17 +286,22 @@ class _Fit:
                 if search.group is not None:
                     search.group.stop(search, self.ended_early)
         elif all(search.stopped for search in self.searches):
-            best = self.searches[int(np.nanargmin(self.restarts))]
+            best = self._best
             self.done = best.stopped != "max_iter" or best.iteration >= self.problem.max_iter
             if not self.done and best.group is not None:
                 best.begin(self.problem.max_iter)
                 best.group.begin(best)
 
+    @property
+    def _best(self) -> _Search:
+        """The search with the lowest loss; where none has a loss that is a number, the first."""
+        return min(self.searches, key=lambda search: np.inf if np.isnan(search.best) else search.best)
+
     def result(self, interrupted: bool) -> Result | None:
-        restarts = self.restarts
-        if np.isnan(restarts).all() and interrupted:
-            return None
-        best = self.searches[int(np.nanargmin(restarts))]
+        restarts, best = self.restarts, self._best
+        if np.isnan(restarts).all():
+            undefined = Solution(self.problem.starts[0], None, best.iteration, "undefined")
+            return (undefined, restarts) if self.done or not interrupted else None
         assert best.found is not None
         theta, losses = best.found
         stopped = self.ended_early or (best.stopped if self.done else "interrupted")
@@ -367,21 +362,20 @@ class _Group:
     def _shrink(self) -> None:
         """Leave out searches that are over, once they are many."""
         needed = self.needed
-        size = ladder(max(len(needed), self.functions.fewest)) if self.functions.recorded else len(needed)
+        recorded = self.functions.engine.recorded
+        size = ladder(max(len(needed), self.functions.fewest)) if recorded else len(needed)
         if not needed or size > SHRINK_BELOW * len(self.searches):
             return
         # Where a recording is for more than are left, some that are over stand in.
         others = [row for row in range(len(self.searches)) if row not in set(needed)]
         rows, over = sorted(needed + others[: size - len(needed)]), others[size - len(needed) :]
         self.collect(over)
-        left, smaller, kept = (
-            [self.searches[row] for row in over],
-            copy(self.minimiser),
-            [self.searches[i] for i in rows],
-        )
+        left, kept = [self.searches[row] for row in over], [self.searches[row] for row in rows]
+        smaller = copy(self.minimiser)
         smaller.keep(rows)
         # At the same time: an interrupt in between would take the points of some searches for those of others.
-        self.minimiser, self.searches = smaller, kept
+        before, self.minimiser, self.searches = self.minimiser, smaller, kept
+        before.close()
         for search in left:
             search.group = None
 
@@ -422,6 +416,7 @@ class _Line:
         for group in [group for group in self.groups if all(search.fit.done for search in group.searches)]:
             group.collect()
             self.groups.remove(group)
+            group.minimiser.close()
         return True
 
     def collect(self) -> None:
@@ -450,19 +445,13 @@ def _portions(fits: Sequence[_Fit], numbers: list[int], most: int) -> list[list[
 
 
 class OneObjective:
-    """An objective that is evaluated by itself, with its vectors in NumPy arrays."""
+    """An objective that is evaluated by itself, with its vectors here, wherever the records are."""
 
-    n_losses, recorded, fewest = 1, False, 1
+    n_losses, fewest, engine = 1, 1, LocalEngine(np.empty((0, 0)))
 
     def __init__(self, objective: Objective, packing: Packing) -> None:
         self.objective, self.packing = objective, packing
         self._best: list[Any] = []
-
-    def send(self, theta: Floats) -> Array:
-        return theta
-
-    def fetch(self, array: Array) -> Floats:
-        return np.asarray(array)
 
     def values_and_grads(self, theta: Array) -> tuple[Array, Array]:
         losses, gradient = self.objective.value_and_grad(self.packing.unpack(theta[0]))
@@ -471,11 +460,11 @@ class OneObjective:
             self._best = [*self._best[-1:], losses]
         return np.array([[losses.total]]), self.packing.pack_gradient(gradient, theta[0])[None]
 
-    def run(self, function: Callable[[Array], tuple[Array]], orders: Floats) -> Floats:
-        return np.asarray(function(orders)[0])
-
     def keep(self, rows: list[int]) -> Self:
         return self
+
+    def forget(self, function: Any) -> None:
+        self.objective.forget()
 
     def name_losses(self, values: Floats) -> Any:
         return next((losses for losses in self._best if losses.total == values[0]), self._best[-1])

@@ -9,15 +9,7 @@ from numpy.typing import NDArray
 
 from ifair.engines.dask_client import forget, results_of
 from ifair.engines.engine import add_in_order
-from ifair.engines.sharded import (
-    ShardedEngine,
-    ShardOptions,
-    call_function,
-    cut_shards,
-    map_shard,
-    sum_shard,
-    take_rows,
-)
+from ifair.engines.sharded import ShardedEngine, ShardOptions, call_function, cut_shards, sum_shard, take_rows
 
 Result = TypeVar("Result")
 
@@ -40,13 +32,6 @@ class DaskEngine(ShardedEngine):
     """Evaluates functions of blocks of records on the workers that hold them.
 
     What a dead worker held is made anew from where it came.
-
-    Parameters
-    ----------
-    shards : Shards
-    client : distributed.Client
-    **options
-        As of :class:`ifair.engines.sharded.ShardedEngine`.
     """
 
     family = "dask"
@@ -64,28 +49,26 @@ class DaskEngine(ShardedEngine):
             self._sent_futures.clear()
 
     def run(self, function: Callable[[int], Result], n_tasks: int) -> Iterator[Result]:
-        """Results of ``function(0), ..., function(n_tasks - 1)``, in this order, computed on any workers."""
         message, kept = self._message(function, n_tasks)
         futures = self.client.map(call_function, range(n_tasks), message=message, kept=kept, pure=False, key=self._name)
-        return iter(self._results(futures))
+        return iter(results_of(self.client, futures))
 
     def sum(self, function: Callable[[Any, slice], tuple[Any, ...]]) -> tuple[Any, ...]:
-        """The sum of ``function(block, rows)``, a tuple of things that can be added, over all records."""
-        futures = self._on_shards(_sum_shard, function)
+        futures = self._submit(sum_shard, function)
         while len(futures) > FAN_IN:
             groups = [futures[i : i + FAN_IN] for i in range(0, len(futures), FAN_IN)]
             futures = self.client.map(add_in_order, groups, pure=False, key=self._name)
-        return add_in_order(self._results(futures))
+        return add_in_order(results_of(self.client, futures))
 
-    def _map_shards(self, function: Callable[[Any, slice], Result]) -> list[list[Result]]:
-        return self._results(self._on_shards(_map_shard, function))
+    def _on_shards(self, task: Callable[..., Result], function: Callable[..., Any]) -> list[Result]:
+        return results_of(self.client, self._submit(task, function))
 
     def _take_rows(self, shards: list[int], positions: list[NDArray[np.intp]]) -> list[NDArray[np.float64]]:
         futures = [
-            self.client.submit(_take_rows, self.shards.futures[s], where, key=f"{self._name}-{uuid4()}")
+            self.client.submit(take_rows, [self.shards.futures[s]], where, key=f"{self._name}-{uuid4()}")
             for s, where in zip(shards, positions, strict=True)
         ]
-        return self._results(futures)
+        return results_of(self.client, futures)
 
     def _message(self, function: Callable[..., Any], n_tasks: int) -> tuple[Any, dict[int, Any]]:
         """What tells tasks of a function, and the arrays on the workers that it needs."""
@@ -96,13 +79,12 @@ class DaskEngine(ShardedEngine):
         kept = {number: self._sent_futures[number] for number in sorted(used)}
         return message if n_tasks * len(message) < MESSAGE_BYTES else _send(self.client, message, self._name), kept
 
-    def _on_shards(self, task: Callable[..., Any], function: Callable[..., Any]) -> list[Any]:
+    def _submit(self, task: Callable[..., Any], function: Callable[..., Any]) -> list[Any]:
         message, kept = self._message(function, len(self.shards.rows))
-        starts = [int(start) for start in self._starts[:-1]]
         futures: list[Any] = self.client.map(
             task,
-            self.shards.futures,
-            starts,
+            [[shard] for shard in self.shards.futures],
+            self._starts[:-1].tolist(),
             message=message,
             kept=kept,
             block_rows=self.block_rows,
@@ -110,9 +92,6 @@ class DaskEngine(ShardedEngine):
             key=self._name,
         )
         return futures
-
-    def _results(self, futures: list[Any]) -> list[Any]:
-        return results_of(self.client, futures)
 
 
 def from_array(X: NDArray[Any], client: Any, shard_rows: int | None = None) -> Shards:
@@ -132,15 +111,3 @@ def _send(client: Any, thing: Any, name: str = "ifair") -> Any:
 
 def _return_thing(thing: Any) -> Any:
     return thing
-
-
-def _sum_shard(shard: NDArray[Any], start: int, **how: Any) -> tuple[Any, ...]:
-    return sum_shard((shard,), start, **how)
-
-
-def _map_shard(shard: NDArray[Any], start: int, **how: Any) -> list[Any]:
-    return map_shard((shard,), start, **how)
-
-
-def _take_rows(shard: NDArray[Any], positions: NDArray[np.intp]) -> NDArray[np.float64]:
-    return take_rows((shard,), positions)

@@ -124,14 +124,8 @@ def forget(client: Any, futures: list[Any], name: str | None = None) -> None:
 
     What ``Client.cancel`` does, without asking the scheduler to cancel: there, a task that is known but wanted by
     nobody any more, such as a sum that only waits to be added to others, ends in a failed assertion, and that in the
-    loss of the client's connection (distributed 2026.8).
-
-    Parameters
-    ----------
-    client : distributed.Client
-    futures : list of Future
-    name : str, optional
-        Forget what else the client still holds under names that begin like this.
+    loss of the client's connection (distributed 2026.8). What else the client holds under names that begin with
+    ``name`` is forgotten too.
     """
     if client.status == "running":
         client.sync(_release, client, [future.key for future in futures], name)

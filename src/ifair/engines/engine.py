@@ -70,6 +70,10 @@ class Engine(ABC):
         """
         return function(*arrays)
 
+    def forget(self, function: Callable[..., tuple[Any, ...]]) -> None:
+        """Drop what :meth:`evaluate` has recorded of a function, which is called no more."""
+        return
+
     def fastest_kernel(self, kernel: Kernel, n_pairs: int) -> Kernel:
         """A Euclidean pair kernel in single precision, in the form that compares so many pairs fastest here."""
         return kernel
@@ -128,13 +132,11 @@ class LocalEngine(Engine):
             self._pool.shutdown(wait=True, cancel_futures=True)
 
     def run(self, function: Callable[[int], Result], n_tasks: int) -> Iterator[Result]:
-        """Results of ``function(0), ..., function(n_tasks - 1)``, in this order."""
         if self._pool is None or n_tasks == 1:
             return map(function, range(n_tasks))
         return self._pool.map(function, range(n_tasks))
 
     def map(self, function: Callable[[NDArray[np.floating[Any]], slice], Result]) -> Iterator[Result]:
-        """Results of ``function(block, rows)`` for every block of records, in the order of the records."""
         rows = blocks(self.n_records, self.block_rows)
 
         def on_block(i: int) -> Result:
@@ -144,7 +146,6 @@ class LocalEngine(Engine):
         return self.run(on_block, len(rows))
 
     def take(self, indices: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
-        """The records at these positions."""
         return np.asarray(self.X[indices], dtype=np.float64)
 
 

@@ -96,14 +96,16 @@ class ShardedEngine(Engine):
         return Sizes, (self.n_records, self.block_rows, self.tile_rows, self.stripes)
 
     def map(self, function: Callable[[Any, slice], Result]) -> Iterator[Result]:
-        """Results of ``function(block, rows)`` for every block of records, in the order of the records."""
         if self.n_records > ALL_PAIRS_UP_TO:
             raise IfairError(
                 f"engine={self.family!r} compares all pairs of at most {ALL_PAIRS_UP_TO:,} records, the table has "
                 f"{self.n_records:,}: use landmarks, such as pairs=1000, or pairs='moments', whose cost grows with the "
                 "number of records and not with its square"
             )
-        return (result for part in self._map_shards(function) for result in part)
+        return (result for part in self._on_shards(map_shard, function) for result in part)
+
+    def sum(self, function: Callable[[Any, slice], tuple[Any, ...]]) -> tuple[Any, ...]:
+        return add_in_order(self._on_shards(sum_shard, function))
 
     def take(self, indices: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
         """The records at these positions, here; functions that need them find them on the workers."""
@@ -123,8 +125,8 @@ class ShardedEngine(Engine):
         return tuple(self._send_once(array) for array in arrays)
 
     @abstractmethod
-    def _map_shards(self, function: Callable[[Any, slice], Result]) -> Iterable[list[Result]]:
-        """For every shard the results of its blocks."""
+    def _on_shards(self, task: Callable[..., Result], function: Callable[..., Any]) -> list[Result]:
+        """What a task, :func:`sum_shard` or :func:`map_shard`, makes of the function for every shard."""
 
     @abstractmethod
     def _take_rows(self, shards: list[int], positions: list[NDArray[np.intp]]) -> list[NDArray[np.float64]]:

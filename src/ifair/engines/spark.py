@@ -2,24 +2,13 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ifair.engines.engine import add_in_order
-from ifair.engines.sharded import (
-    Pieces,
-    ShardedEngine,
-    ShardOptions,
-    call_function,
-    cut_shards,
-    map_shard,
-    sum_shard,
-    take_rows,
-)
+from ifair.engines.sharded import Pieces, ShardedEngine, ShardOptions, call_function, cut_shards, take_rows
 from ifair.engines.spark_session import context_of, results_of
 
 Result = TypeVar("Result")
@@ -39,13 +28,6 @@ class SparkEngine(ShardedEngine):
 
     What a lost executor held is made anew from where it came. The sums of all partitions come here, to be added in the
     order of the partitions: Spark's own reductions add in the order of arrival.
-
-    Parameters
-    ----------
-    shards : Shards
-    session : SparkSession
-    **options
-        As of :class:`ifair.engines.sharded.ShardedEngine`.
     """
 
     family = "spark"
@@ -67,25 +49,18 @@ class SparkEngine(ShardedEngine):
             self._broadcasts.clear()
 
     def run(self, function: Callable[[int], Result], n_tasks: int) -> Iterator[Result]:
-        """Results of ``function(0), ..., function(n_tasks - 1)``, in this order, computed on any executors."""
-        task = _Call(*self._message(function))
-        numbers = self.context.parallelize(range(n_tasks), n_tasks)
-        return iter(results_of(self.context, numbers.map(task).collect, self._name))
-
-    def sum(self, function: Callable[[Any, slice], tuple[Any, ...]]) -> tuple[Any, ...]:
-        """The sum of ``function(block, rows)``, a tuple of things that can be added, over all records."""
-        return add_in_order(self._on_shards(sum_shard, function))
-
-    def _map_shards(self, function: Callable[[Any, slice], Result]) -> list[list[Result]]:
-        return self._on_shards(map_shard, function)
+        message, kept = self._message(function)
+        called = self.context.parallelize(range(n_tasks), n_tasks).map(partial(_call, message=message, kept=kept))
+        return iter(results_of(self.context, called.collect, self._name))
 
     def _take_rows(self, shards: list[int], positions: list[NDArray[np.intp]]) -> list[NDArray[np.float64]]:
         where = {self._partitions[s]: at for s, at in zip(shards, positions, strict=True)}
-        return self._in_partitions(_TakeRows(where, self._spans()), list(where))
+        return self._in_partitions(partial(_take_rows, spans=self._spans(), where=where), list(where))
 
-    def _on_shards(self, task: Callable[..., Any], function: Callable[..., Any]) -> list[Any]:
+    def _on_shards(self, task: Callable[..., Result], function: Callable[..., Any]) -> list[Result]:
         message, kept = self._message(function)
-        return self._in_partitions(_OnShard(task, self._spans(), message, kept, self.block_rows), self._partitions)
+        how: dict[str, Any] = {"message": message, "kept": kept, "block_rows": self.block_rows}
+        return self._in_partitions(partial(_on_shard, task=task, spans=self._spans(), **how), self._partitions)
 
     def _in_partitions(self, task: Callable[..., Any], partitions: list[int]) -> list[Any]:
         """One result per partition, in the order of the partitions."""
@@ -120,44 +95,26 @@ def persist(rdd: Any) -> Any:
     return rdd.persist(StorageLevel.MEMORY_AND_DISK)
 
 
-@dataclass(frozen=True)
-class _Call:
+def _call(i: int, message: bytes, kept: dict[int, Any]) -> Any:
     """On an executor: the function at a number."""
-
-    message: bytes
-    kept: dict[int, Any]
-
-    def __call__(self, i: int) -> Any:
-        use_one_thread()
-        return call_function(i, self.message, _values(self.kept))
+    use_one_thread()
+    return call_function(i, message, _values(kept))
 
 
-@dataclass(frozen=True)
-class _OnShard:
+def _on_shard(
+    partition: int, pieces: Pieces, task: Any, spans: dict[int, slice], message: bytes, kept: Any, block_rows: int
+) -> Iterator[Any]:
     """On an executor: a task for all records of a partition."""
-
-    task: Callable[..., Any]
-    spans: dict[int, slice]
-    message: bytes
-    kept: dict[int, Any]
-    block_rows: int
-
-    def __call__(self, partition: int, pieces: Pieces) -> Iterator[Any]:
-        use_one_thread()
-        span = self.spans[partition]
-        pieces = _check_pieces(pieces, span)
-        yield self.task(pieces, span.start, self.message, _values(self.kept), self.block_rows)
+    use_one_thread()
+    span = spans[partition]
+    yield task(_check_pieces(pieces, span), span.start, message, _values(kept), block_rows)
 
 
-@dataclass(frozen=True)
-class _TakeRows:
+def _take_rows(
+    partition: int, pieces: Pieces, spans: dict[int, slice], where: dict[int, NDArray[np.intp]]
+) -> Iterator[NDArray[np.float64]]:
     """On an executor: some records of a partition, by their positions in it."""
-
-    where: dict[int, NDArray[np.intp]]
-    spans: dict[int, slice]
-
-    def __call__(self, partition: int, pieces: Pieces) -> Iterator[NDArray[np.float64]]:
-        yield take_rows(_check_pieces(pieces, self.spans[partition]), self.where[partition])
+    yield take_rows(_check_pieces(pieces, spans[partition]), where[partition])
 
 
 def _check_pieces(pieces: Pieces, span: slice) -> Pieces:

@@ -123,15 +123,7 @@ def quiet() -> Iterator[None]:
 
 
 def results_of(context: Any, action: Callable[[], Result], tag: str) -> Result:
-    """The result of an action of Spark; its jobs are cancelled when waiting for them ends otherwise.
-
-    Parameters
-    ----------
-    context : SparkContext
-    action : callable
-    tag : str
-        What jobs of this caller are known by.
-    """
+    """The result of an action of Spark; its jobs, known by a tag, are cancelled when waiting ends otherwise."""
     from py4j.protocol import Py4JError, Py4JJavaError
     from pyspark.errors import PySparkException
 

@@ -46,14 +46,7 @@ class StreamedEngine(LocalEngine):
     """The local engine for records that are not in memory: same blocks, same sums, bit by bit where it is not sparse.
 
     A thread reads the next chunk while the blocks of this one are worked on. What is held at any time is three chunks.
-
-    Parameters
-    ----------
-    reader : ChunkReader
-    centre : ndarray of shape (N,), optional
-        Subtracted from every record as it is read.
-    threads, block_rows, tile_rows : int
-        As of :class:`ifair.engines.engine.LocalEngine`.
+    The ``centre``, shape (N,), is subtracted from every record as it is read.
     """
 
     def __init__(
@@ -70,7 +63,6 @@ class StreamedEngine(LocalEngine):
         self.n_records = len(reader)
 
     def map(self, function: Callable[[NDArray[np.floating[Any]], slice], Result]) -> Iterator[Result]:
-        """Results of ``function(block, rows)`` for every block of records, in the order of the records."""
         rows = chunk_rows(self.reader.shape[1], self.block_rows)
         start = 0
         for chunk in prefetch(map(self._subtract_centre, self.reader.chunks(rows))):
@@ -85,7 +77,6 @@ class StreamedEngine(LocalEngine):
             start += len(chunk)
 
     def take(self, indices: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
-        """The records at these positions."""
         return self._subtract_centre(self.reader.take(indices))
 
     def _subtract_centre(self, chunk: NDArray[np.float64]) -> NDArray[np.float64]:

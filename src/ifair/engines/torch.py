@@ -70,6 +70,7 @@ class TorchEngine(Engine):
         self.fused_from = by_default if fused is None else 0 if fused else math.inf
         self.fused_tile_rows = tile_rows or FUSED_TILE_ROWS
         self._graphs: dict[Callable[..., tuple[Any, ...]], CudaGraph] = {}
+        self._over: list[Callable[..., tuple[Any, ...]]] = []
         self._pool: Any = None
         self._precision_before = ""
         # What the arrays of many fits, evaluated at once, may take; nothing where they would only crowd the cache.
@@ -89,15 +90,12 @@ class TorchEngine(Engine):
         torch.set_float32_matmul_precision(self._precision_before)
 
     def run(self, function: Callable[[int], Result], n_tasks: int) -> Iterator[Result]:
-        """Results of ``function(0), ..., function(n_tasks - 1)``, in this order."""
         return map(function, range(n_tasks))
 
     def map(self, function: Callable[[torch.Tensor, slice], Result]) -> Iterator[Result]:
-        """Results of ``function(block, rows)`` for every block of records, in the order of the records."""
         return (function(self.X[rows].double(), rows) for rows in blocks(self.n_records, self.block_rows))
 
     def take(self, indices: NDArray[np.integer[Any]]) -> torch.Tensor:
-        """The records at these positions."""
         return self.X[tensor(indices).to(self.device)].double()
 
     def send(self, *arrays: NDArray[Any]) -> tuple[torch.Tensor, ...]:
@@ -114,15 +112,25 @@ class TorchEngine(Engine):
         """From NumPy arrays to NumPy arrays by way of the device; recorded in the first call, where that saves time."""
         if self.recorded and not once:
             try:
-                if function not in self._graphs:
+                if is_new := function not in self._graphs:
                     self._pool = self._pool or torch.cuda.graph_pool_handle()
                     self._graphs[function] = CudaGraph(function, self.device, self._pool)
-                return self._graphs[function](*arrays)
+                found = self._graphs[function](*arrays)
+                while is_new and self._over:
+                    self._graphs.pop(self._over.pop(), None)
+                return found
             except RuntimeError:
                 # Too little memory for a recording beside everything else, or an operation that cannot be recorded.
                 self.recorded = False
                 self._graphs.clear()
         return self.fetch(*function(*self.send(*arrays)))
+
+    def forget(self, function: Callable[..., tuple[Any, ...]]) -> None:
+        """Drop a recording, with all that it holds on the device, when the next one is there.
+
+        The memory that recordings share would end with the last of them.
+        """
+        self._over.append(function)
 
     def fastest_kernel(self, kernel: Kernel, n_pairs: int) -> Kernel:
         """The kernel in one piece, where there are enough pairs, Triton is installed, and the device can do it."""

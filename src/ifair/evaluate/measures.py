@@ -30,9 +30,8 @@ from ifair.metrics import (
     statistical_parity,
 )
 from ifair.metrics.adversary import make_attacker
-from ifair.metrics.arguments import average
+from ifair.metrics.arguments import average, average_queries
 from ifair.metrics.flip import each_alternative, replace_protected
-from ifair.metrics.individual import average_queries
 
 Floats = NDArray[np.float64]
 

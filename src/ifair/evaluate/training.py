@@ -18,7 +18,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from ifair.datasets.dataset import Dataset
 from ifair.encode import Encoder
-from ifair.errors import IfairError, name_setting, unknown_name
+from ifair.errors import IfairError, check_choice, name_setting, unknown_name
 from ifair.evaluate.candidates import Candidate
 from ifair.evaluate.splits import Part, Split, fit_encoder, value_text
 from ifair.models.batch_decisions import PARITIES, find_group_thresholds
@@ -28,7 +28,6 @@ from ifair.models.ifair import IFair
 from ifair.models.lfr import LFR
 from ifair.models.many import fit_many
 from ifair.models.prototypes import PrototypeModel
-from ifair.models.validation import check_choice
 from ifair.ranking import FAStarIR, PairwiseRanker
 
 Floats = NDArray[np.float64]

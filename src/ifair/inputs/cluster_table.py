@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -15,6 +15,7 @@ from ifair.core.arrays import to_host
 from ifair.engines.sharded import ShardedEngine
 from ifair.errors import IfairError, nearest_name
 from ifair.inputs.disk import check_finite
+from ifair.inputs.partitions import map_partitions
 from ifair.inputs.table import (
     ColumnStatistics,
     Floats,
@@ -30,15 +31,8 @@ from ifair.inputs.table import (
 class ClusterTable(Table):
     """A collection whose parts lie on workers.
 
-    Parameters
-    ----------
-    X : collection
-        As the user gave it.
-    validate : callable
-    engine, n_jobs, beside
-        As of :class:`ifair.inputs.table.Table`. Columns that ``beside`` names are not among the attributes.
-    here : str, optional
-        A method that needs the records in this process; an error then.
+    Columns that ``beside`` names are not among the attributes. ``here`` is a method that needs the records in this
+    process: an error then.
     """
 
     def __init__(
@@ -69,6 +63,11 @@ class ClusterTable(Table):
     @abstractmethod
     def _as_numbers(self) -> Any:
         """The attributes: a two-dimensional collection of numbers."""
+
+    @property
+    @abstractmethod
+    def _to_map(self) -> Any:
+        """The attributes as a collection whose partitions can be mapped; its columns may have other names."""
 
     @abstractmethod
     def _blank(self, rows: int) -> Any:
@@ -156,6 +155,12 @@ class ClusterTable(Table):
             "(map_blocks, map_partitions or mapInPandas of the collection), or on a sample"
         )
 
+    def map(self, function: RowMap) -> Any:
+        """A collection like this one: nothing is computed yet."""
+        columns = list(getattr(self.records, "columns", range(self.n_features)))
+        on_part = partial(map_part, function=function, columns=columns, dtype=self.dtype)
+        return map_partitions(self._to_map, on_part, function.output_names(columns), self.dtype)
+
     def map_blocks(self, function: RowMap, rows: int) -> NoReturn:
         self._refuse_method("transform_blocks")
 
@@ -208,8 +213,8 @@ def check_statistics(parts: Iterable[PartStatistics | None], names: Sequence[Any
     return whole
 
 
-def map_frame(part: pd.DataFrame, function: RowMap, names: list[str], dtype: np.dtype[Any]) -> pd.DataFrame:
-    """On a worker: the function of a partition's records, with the partition's index."""
-    X = part.to_numpy(dtype=dtype, na_value=np.nan)
-    check_finite(X, 0, list(part.columns))
-    return pd.DataFrame(map_array(X, function), columns=names, index=part.index)
+def map_part(part: Any, function: RowMap, columns: list[Any], dtype: np.dtype[Any]) -> Floats:
+    """On a worker: the function of the records of a partition, a frame or an array."""
+    X = part.to_numpy(dtype=dtype, na_value=np.nan) if hasattr(part, "to_numpy") else np.asarray(part, dtype=dtype)
+    check_finite(X, 0, columns)
+    return map_array(X, function)

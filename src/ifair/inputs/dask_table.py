@@ -12,9 +12,8 @@ from ifair.engines.dask import DaskEngine, Shards
 from ifair.engines.dask_client import open_client, results_of
 from ifair.engines.engine import require_packages
 from ifair.errors import IfairError
-from ifair.inputs.cluster_table import ClusterTable, PartStatistics, check_statistics, map_frame, measure_part
-from ifair.inputs.disk import check_finite
-from ifair.inputs.table import Floats, RowMap, Validate, is_collection, map_array
+from ifair.inputs.cluster_table import ClusterTable, PartStatistics, check_statistics, measure_part
+from ifair.inputs.table import Floats, Validate, is_collection
 
 
 class DaskTable(ClusterTable):
@@ -43,6 +42,10 @@ class DaskTable(ClusterTable):
                     "does so partition by partition), or leave it out"
                 )
         return table
+
+    @property
+    def _to_map(self) -> Any:
+        return self.records
 
     @property
     def _is_frame(self) -> bool:
@@ -81,16 +84,6 @@ class DaskTable(ClusterTable):
             )
         return np.concatenate(filled)
 
-    def map(self, function: RowMap) -> Any:
-        """A collection like this one: nothing is computed yet."""
-        n, dtype = function.n_outputs, self.dtype
-        if not self._is_frame:
-            chunks = (self.records.chunks[0], (n,))
-            return self.records.map_blocks(_map_block, function, dtype, dtype=dtype, chunks=chunks)
-        names = function.output_names(list(self.records.columns))
-        meta = pd.DataFrame(np.empty((0, n), dtype=dtype), columns=names, index=self.records._meta.index)
-        return self.records.map_partitions(map_frame, function, names, dtype, meta=meta)
-
 
 def load_shards(client: Any, table: Any) -> tuple[Shards, PartStatistics]:
     """Have the workers load every partition of a collection of numbers, and measure it.
@@ -116,12 +109,4 @@ def _as_block(part: Any) -> Floats:
     if not hasattr(part, "to_numpy"):
         return np.ascontiguousarray(part, dtype=np.float32 if part.dtype == np.float32 else np.float64)
     dtype = np.float32 if all(kind == np.float32 for kind in part.dtypes) else np.float64
-    values = part.to_numpy(dtype=dtype, na_value=np.nan)
-    return np.ascontiguousarray(values)
-
-
-def _map_block(block: NDArray[Any], function: RowMap, dtype: np.dtype[Any]) -> Floats:
-    """On a worker: the function of the records of a part of an array."""
-    X = np.asarray(block, dtype=dtype)
-    check_finite(X, 0, None)
-    return map_array(X, function)
+    return np.ascontiguousarray(part.to_numpy(dtype=dtype, na_value=np.nan))

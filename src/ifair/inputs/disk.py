@@ -36,15 +36,7 @@ TAKEN_AT_ONCE = 1024
 
 
 class DiskTable(Table):
-    """Records that are read anew whenever they are needed.
-
-    Parameters
-    ----------
-    records : ChunkReader
-    validate : callable
-    engine, n_jobs, beside
-        As of :class:`ifair.inputs.table.Table`.
-    """
+    """Records that are read anew whenever they are needed."""
 
     all_pairs_up_to = ALL_PAIRS_UP_TO
 
@@ -152,12 +144,10 @@ class MappedRecords:
         return self.shape[0]
 
     def chunks(self, rows: int) -> Iterator[NDArray[np.float64]]:
-        """All records in order, so many at a time."""
         for part in blocks(len(self), rows):
             yield self._read(part)
 
     def take(self, indices: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
-        """The records at these positions."""
         parts = [self._read(indices[part]) for part in blocks(len(indices), TAKEN_AT_ONCE)]
         return np.concatenate(parts) if parts else np.empty((0, self.shape[1]))
 
@@ -193,15 +183,8 @@ def find_records(
 ) -> ChunkReader | None:
     """The records, where ``X`` says where on disk they are: a path, a memory map, a reader; else None.
 
-    Parameters
-    ----------
-    X : path, memory map, reader, or anything else
-    engine : str
-        Its name: not all can read as they go.
-    beside : iterable
-        Where there are names of columns among them, these are no part of the records.
-    known_columns : sequence of str, optional
-        The columns to read at a path that has them all.
+    Not all engines can read as they go. Columns that are named ``beside`` are no part of the records; ``known_columns``
+    are those to read at a path that has them all.
     """
     streams = engine in ("auto", "local")
     if is_mapped(X):
@@ -244,11 +227,7 @@ def read_records(
 ) -> ChunkReader:
     """The records in a file: a NumPy array (``.npy``), which is mapped, or a Parquet file or folder.
 
-    Parameters
-    ----------
-    path : str or path-like
-    columns : callable, optional
-        From the names of all columns to those to read, where there are names.
+    ``columns`` chooses, from the names of all columns, those to read, where there are names.
     """
     path = Path(path)
     if not path.exists():

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from ifair.engines.spark_session import quiet
 from ifair.inputs.table import is_collection, is_spark_frame
 
 Function = Callable[[Any], NDArray[Any]]
@@ -30,7 +31,7 @@ def refuse_cluster(X: Any, what: str) -> None:
         )
 
 
-def lazy_on_clusters(describe: Callable[[Any], tuple[Sequence[str], Any]]) -> Callable[[Method], Method]:
+def lazy_on_clusters(describe: Callable[[Any], tuple[str | Sequence[str], Any]]) -> Callable[[Method], Method]:
     """Have a model's method of X also take tables on a cluster, partition by partition: it need not ask where X is.
 
     Parameters
@@ -51,7 +52,7 @@ def lazy_on_clusters(describe: Callable[[Any], tuple[Sequence[str], Any]]) -> Ca
     return decorate
 
 
-def map_partitions(X: Any, function: Function, names: Sequence[str], dtype: Any) -> Any:
+def map_partitions(X: Any, function: Function, names: str | Sequence[str], dtype: Any) -> Any:
     """A function of every partition as one collection; nothing is computed before it is asked for.
 
     Parameters
@@ -60,39 +61,45 @@ def map_partitions(X: Any, function: Function, names: Sequence[str], dtype: Any)
     function : callable
         From a part of the table, an array or a frame of pandas, to an array with a row per record. It travels to the
         workers.
-    names : sequence of str
-        Of what it returns, a column each; one name: of a vector.
+    names : str or sequence of str
+        Of the columns of what it returns; a name by itself is that of a vector.
     dtype : dtype of what it returns
 
     Returns
     -------
-    data frame of Dask or Spark with these columns, or array of Dask of shape (n, len(names)), of one name (n,)
+    data frame of Dask or Spark with these columns, or array of Dask of shape (n, len(names)), of a vector (n,)
     """
-    dtype = np.dtype(dtype)
+    dtype, columns = np.dtype(dtype), [names] if isinstance(names, str) else list(names)
     if is_spark_frame(X):
-        kinds = {"f": "double", "i": "bigint", "u": "bigint", "b": "boolean"}
-        schema = ", ".join(f"`{name}` {kinds.get(dtype.kind, 'string')}" for name in names)
+        kinds = {"f": "float" if dtype.itemsize == 4 else "double", "i": "bigint", "u": "bigint", "b": "boolean"}
+        schema = ", ".join(f"{quote_name(name)} {kinds.get(dtype.kind, 'string')} not null" for name in columns)
 
         def run(parts: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
             for part in parts:
-                yield _to_frame(part, function, names, dtype)
+                yield _to_frame(part, function, columns, dtype)
 
-        return X.mapInPandas(run, schema)
+        with quiet():
+            return X.mapInPandas(run, schema)
     if hasattr(X, "columns"):
-        meta = pd.DataFrame({name: np.empty(0, dtype=dtype) for name in names}, index=X._meta.index)
-        return X.map_partitions(_to_frame, function, names, dtype, meta=meta)
-    whole = X.rechunk({1: -1})
-    options: Any = {"drop_axis": 1} if len(names) == 1 else {"chunks": (whole.chunks[0], (len(names),))}
-    return whole.map_blocks(_to_array, function, len(names), dtype, dtype=dtype, meta=np.empty((0,), dtype), **options)
+        meta = pd.DataFrame(np.empty((0, len(columns)), dtype=dtype), columns=columns, index=X._meta.index)
+        return X.map_partitions(_to_frame, function, columns, dtype, meta=meta)
+    whole, width = X.rechunk({1: -1}), () if isinstance(names, str) else (len(columns),)
+    options: Any = {"chunks": (whole.chunks[0], width)} if width else {"drop_axis": 1}
+    return whole.map_blocks(_to_array, function, width, dtype, dtype=dtype, meta=np.empty((0,), dtype), **options)
 
 
-def _to_frame(part: pd.DataFrame, function: Function, names: Sequence[str], dtype: Any) -> pd.DataFrame:
-    found = _to_array(part, function, len(names), dtype).reshape(len(part), len(names))
-    return pd.DataFrame(found, columns=list(names), index=part.index)
+def quote_name(name: str) -> str:
+    """A column's name as Spark reads it, whatever is in it."""
+    return "`" + name.replace("`", "``") + "`"
 
 
-def _to_array(part: Any, function: Function, n_columns: int, dtype: Any) -> NDArray[Any]:
+def _to_frame(part: pd.DataFrame, function: Function, columns: list[str], dtype: Any) -> pd.DataFrame:
+    found = _to_array(part, function, (len(columns),), dtype).reshape(len(part), len(columns))
+    return pd.DataFrame(found, columns=columns, index=part.index)
+
+
+def _to_array(part: Any, function: Function, width: tuple[int, ...], dtype: Any) -> NDArray[Any]:
     """The function of a part; models refuse empty tables, and partitions may be empty."""
     if len(part) == 0:
-        return np.empty((0,) if n_columns == 1 else (0, n_columns), dtype=dtype)
+        return np.empty((0, *width), dtype=dtype)
     return np.asarray(function(part)).astype(dtype, copy=False)

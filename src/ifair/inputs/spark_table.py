@@ -1,7 +1,7 @@
 """Data frames of Spark as shards on executors."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -19,10 +19,10 @@ from ifair.inputs.cluster_table import (
     PartStatistics,
     check_statistics,
     join_statistics,
-    map_frame,
     measure_part,
 )
-from ifair.inputs.table import RowMap, Validate
+from ifair.inputs.partitions import quote_name
+from ifair.inputs.table import Validate
 
 
 class SparkTable(ClusterTable):
@@ -54,14 +54,15 @@ class SparkTable(ClusterTable):
         if repeated:
             raise IfairError(f"X has more than one column of the name {repeated[0]!r}: rename or drop some")
         kind = "float" if all(isinstance(field.dataType, FloatType) for field in table.schema.fields) else "double"
-        return table.select(*(functions.col(_quote(name)).cast(kind).alias(name) for name in names))
+        return table.select(*(functions.col(quote_name(name)).cast(kind).alias(name) for name in names))
 
-    def _number_columns(self) -> Any:
+    @property
+    def _to_map(self) -> Any:
         """The records with columns ``c0``, ``c1``, ...: Spark's ways from frames to Python stumble over dots."""
         from pyspark.sql import functions
 
         names = enumerate(self.records.columns)
-        return self.records.select(*(functions.col(_quote(name)).alias(f"c{j}") for j, name in names))
+        return self.records.select(*(functions.col(quote_name(name)).alias(f"c{j}") for j, name in names))
 
     def _blank(self, rows: int) -> pd.DataFrame:
         dtype = np.float32 if self.records.dtypes[0][1] == "float" else np.float64
@@ -73,8 +74,8 @@ class SparkTable(ClusterTable):
         check_master(session, self.engine.partition(":")[2])
         self._keep_unchanged()
         with quiet():
-            batches = self._number_columns().mapInArrow(_Pieces(self.dtype, self.n_features), "piece binary")
-        pieces = persist(batches.rdd.map(_Array(self.dtype, self.n_features)))
+            batches = self._to_map.mapInArrow(partial(_cut_batches, self.dtype, self.n_features), "piece binary")
+        pieces = persist(batches.rdd.map(partial(_read_piece, self.dtype, self.n_features)))
         self._resources.callback(pieces.unpersist)
         measured = results_of(context_of(session), pieces.mapPartitions(_measure).collect, f"ifair-{uuid4().hex}")
         whole = check_statistics(measured, self.records.columns)
@@ -93,34 +94,13 @@ class SparkTable(ClusterTable):
     def _gather_columns(self, what: Any, name: str) -> NDArray[Any]:
         engine = self._engine_and_statistics[0]
         names = [what] if isinstance(what, str) else list(what)
-        values = self.whole.select(*map(_quote, names)).rdd.mapPartitions(_columns)
+        values = self.whole.select(*map(quote_name, names)).rdd.mapPartitions(_columns)
         parts = results_of(engine.context, values.collect, f"ifair-{uuid4().hex}")
         filled = [part for part in parts if part is not None]
         if tuple(len(part[0]) for part in filled) != engine.rows:
             raise IfairError(f"{name} has other records than X: write the table to files and read it from there")
         columns = [np.concatenate([part[j] for part in filled]) for j in range(len(names))]
         return columns[0] if isinstance(what, str) else np.column_stack(columns)
-
-    def map(self, function: RowMap) -> Any:
-        """A frame like this one: nothing is computed yet."""
-        from pyspark.sql.types import DoubleType, FloatType, StructField, StructType
-
-        columns, dtype = list(self.records.columns), self.dtype
-        names = function.output_names(columns)
-        kind = FloatType() if dtype == np.float32 else DoubleType()
-
-        def represent(parts: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-            for part in parts:
-                yield map_frame(part.set_axis(columns, axis=1), function, names, dtype)
-
-        schema = StructType([StructField(name, kind, False) for name in names])
-        with quiet():
-            return self._number_columns().mapInPandas(represent, schema)
-
-
-def _quote(name: str) -> str:
-    """A column's name as Spark reads it, whatever is in it."""
-    return "`" + name.replace("`", "``") + "`"
 
 
 def _columns(rows: Iterable[Any]) -> list[list[NDArray[Any]] | None]:
@@ -129,26 +109,17 @@ def _columns(rows: Iterable[Any]) -> list[list[NDArray[Any]] | None]:
     return [[np.asarray(pd.Series(column)) for column in columns] if columns else None]
 
 
-@dataclass(frozen=True)
-class _Pieces:
+def _cut_batches(dtype: np.dtype[Any], n_columns: int, batches: Iterable[Any]) -> Iterator[Any]:
     """On an executor: batches of Arrow as arrays of so many records, in bytes.
 
     A partition is held a piece at a time. Pieces are a whole number of blocks, so that blocks do not depend on them.
     """
+    import pyarrow
 
-    dtype: np.dtype[Any]
-    n_columns: int
-
-    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        import pyarrow
-
-        for piece in cut_pieces((self._array(batch) for batch in batches), chunk_rows(self.n_columns)):
-            yield pyarrow.RecordBatch.from_arrays([pyarrow.array([piece.tobytes()], pyarrow.binary())], ["piece"])
-
-    def _array(self, batch: Any) -> NDArray[Any]:
-        columns = [column.to_numpy(zero_copy_only=False) for column in batch.columns]
-        array: NDArray[Any] = np.stack(columns, axis=1).astype(self.dtype, copy=False)
-        return array
+    columns = ([column.to_numpy(zero_copy_only=False) for column in batch.columns] for batch in batches)
+    arrays = (np.stack(of_batch, axis=1).astype(dtype, copy=False) for of_batch in columns)
+    for piece in cut_pieces(arrays, chunk_rows(n_columns)):
+        yield pyarrow.RecordBatch.from_arrays([pyarrow.array([piece.tobytes()], pyarrow.binary())], ["piece"])
 
 
 def cut_pieces(arrays: Iterable[NDArray[Any]], rows: int) -> Iterator[NDArray[Any]]:
@@ -167,15 +138,9 @@ def cut_pieces(arrays: Iterable[NDArray[Any]], rows: int) -> Iterator[NDArray[An
         yield np.asarray(rest)
 
 
-@dataclass(frozen=True)
-class _Array:
+def _read_piece(dtype: np.dtype[Any], n_columns: int, row: Any) -> NDArray[Any]:
     """On an executor: a piece as an array again."""
-
-    dtype: np.dtype[Any]
-    n_columns: int
-
-    def __call__(self, row: Any) -> NDArray[Any]:
-        return np.frombuffer(row[0], dtype=self.dtype).reshape(-1, self.n_columns)
+    return np.frombuffer(row[0], dtype=dtype).reshape(-1, n_columns)
 
 
 def _measure(pieces: Iterable[NDArray[Any]]) -> list[PartStatistics | None]:

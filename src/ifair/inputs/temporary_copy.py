@@ -63,7 +63,6 @@ class TemporaryCopy:
         return self._plain is not None
 
     def chunks(self, rows: int) -> Iterator[NDArray[np.float64]]:
-        """All records in order, so many at a time."""
         if self._plain is not None:
             yield from self._plain.chunks(rows)
             return
@@ -76,7 +75,6 @@ class TemporaryCopy:
             self._plain = MappedRecords(np.memmap(file, self.dtype, "r", shape=self.shape))
 
     def take(self, indices: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
-        """The records at these positions."""
         return (self.source if self._plain is None else self._plain).take(indices)
 
     def _there_is_room(self) -> bool:

@@ -1,19 +1,27 @@
-"""What travels between a fit and a cluster: one message a pass, parameters out, sums back, and never the records."""
+"""Engines on clusters: one message a pass, parameters out, sums back, never the records; and nothing stays there."""
 
 import importlib
+import os
 import pickle
+import signal
+import threading
+import time
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
+from ifair import IFair
 from ifair.core.euclidean_pairs import EuclideanPairs
 from ifair.core.mapping import Mapping, Parameters
 from ifair.core.moments import Moments, input_products
 from ifair.core.objective import Objective, Reconstruction
 from ifair.core.pairs import Landmarks
+from ifair.engines import sharded
 from ifair.engines.sharded import ShardedEngine
 
-from clusters import spark, two_workers
+from clusters import jobs_left, open_on, short_fit, spark, tasks_left, two_threads
 
 pytestmark = pytest.mark.cluster
 
@@ -21,32 +29,64 @@ K, N, L = 3, 5, 200
 SHARD = 100
 
 
-def on_dask(X):
-    pytest.importorskip("distributed", reason="Dask is not installed: pip install 'ifair[dask]'")
-    from ifair.engines.dask import DaskEngine, from_array
-
-    return DaskEngine(from_array(X, two_workers(), SHARD), two_workers())
-
-
-def on_spark(X):
-    session = spark()
-    from ifair.engines.spark import SparkEngine, from_array
-
-    return SparkEngine(from_array(X, session, SHARD), session)
-
-
 @pytest.fixture(params=["dask", "spark"])
 def family(request):
     return request.param
 
 
-@pytest.fixture
-def opened(family):
-    return {"dask": on_dask, "spark": on_spark}[family]
+@contextmanager
+def disorder(family, monkeypatch):
+    """A cluster that may be left in disorder, and what is left there in the end: nothing."""
+    if family == "spark":
+        session = spark()
+        yield
+        assert jobs_left(session) == []
+        return
+    pytest.importorskip("distributed", reason="Dask is not installed: pip install 'ifair[dask]'")
+    with two_threads() as client, client.as_current():
+        monkeypatch.setattr("clusters.two_workers", lambda: client)
+        yield
+        assert tasks_left(client) == []
+
+
+def interrupt_in(seconds):
+    threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+
+def test_an_interrupt_leaves_nothing_behind_and_keeps_the_best_so_far(family, rng, monkeypatch):
+    def interrupt_soon(iteration, loss, gradient_norm):
+        if iteration == 2:
+            interrupt_in(0.02)
+
+    options = {"pairs": 50, "n_restarts": 1, "max_iter": 10_000, "tol": 0.0, "random_state": 0}
+    with disorder(family, monkeypatch), pytest.warns(ConvergenceWarning, match="was interrupted after"):
+        learned = IFair(K, engine=family, callback=interrupt_soon, **options).fit(rng.normal(size=(600, N)))
+    assert np.isfinite(learned.loss_)
+
+
+def test_an_interrupt_cancels_what_is_under_way(family, rng, monkeypatch):
+    with disorder(family, monkeypatch):
+        with open_on(family, rng.normal(size=(600, N)), 10) as engine:
+            engine.sum(lambda block, rows: (block.sum(),))
+            interrupt_in(0.5)
+            began = time.monotonic()
+            with pytest.raises(KeyboardInterrupt):
+                engine.sum(lambda block, rows: (time.sleep(2.0) or 0.0,))
+            assert time.monotonic() - began < 30.0  # sixty tasks of two seconds on two workers
+        # The cluster can still be used.
+        with open_on(family, rng.normal(size=(600, N)), 100) as engine:
+            assert engine.sum(lambda block, rows: (len(block),)) == (600,)
+
+
+def test_all_pairs_of_too_many_records_are_refused_with_what_to_do(family, rng, monkeypatch):
+    monkeypatch.setattr(sharded, "ALL_PAIRS_UP_TO", 599)
+    advice = rf"'{family}' compares .* at most 599 records, .* such as pairs=1000, or pairs='moments'"
+    with disorder(family, monkeypatch), pytest.raises(ValueError, match=advice):
+        short_fit(rng.normal(size=(600, N)), engine=family, pairs="all")
 
 
 @pytest.fixture
-def traffic(family, opened, monkeypatch):
+def traffic(family, monkeypatch):
     """Bytes of every message to tasks, and of every answer of a task, since the last look."""
     messages, answers = [], []
     module = importlib.import_module(f"ifair.engines.{family}")
@@ -79,13 +119,13 @@ SUMS = {"landmarks": 3 * K * N + 2 * N + L * (K + 2) + 2, "moments": 3 * K * N +
 
 @pytest.mark.parametrize(("pairs", "passes"), [("landmarks", 1), ("moments", 2)])
 def test_an_evaluation_sends_parameters_and_gets_gradients_whatever_the_number_of_records(
-    opened, traffic, rng, pairs, passes
+    family, traffic, rng, pairs, passes
 ):
     parameters = Parameters(rng.normal(size=(K, N)), np.ones(N))
     messages, answers = traffic
     sizes = []
     for n_shards in (6, 24):
-        with opened(rng.normal(size=(n_shards * SHARD, N))) as engine:
+        with open_on(family, rng.normal(size=(n_shards * SHARD, N)), SHARD) as engine:
             ways = pair_term(engine, pairs)
             objective = Objective(engine, Mapping(), ((1.0, Reconstruction(np.ones(N))), (1.0, ways)))
             for _ in range(2):
@@ -103,11 +143,11 @@ def test_an_evaluation_sends_parameters_and_gets_gradients_whatever_the_number_o
     assert max(message, answer) < 8 * SHARD * N * 3  # the answer of a shard is not the shard, however small
 
 
-def test_landmarks_are_sent_once_and_not_with_every_evaluation(opened, traffic, rng):
+def test_landmarks_are_sent_once_and_not_with_every_evaluation(family, traffic, rng):
     messages, _ = traffic
     sizes = []
     for n_landmarks in (L, 5 * L):
-        with opened(rng.normal(size=(10 * SHARD, N))) as engine:
+        with open_on(family, rng.normal(size=(10 * SHARD, N)), SHARD) as engine:
             ways = Landmarks(EuclideanPairs(np.arange(N), K), engine.take(np.arange(n_landmarks)), engine.n_records)
             objective = Objective(engine, Mapping(), ((1.0, Reconstruction(np.ones(N))), (1.0, ways)))
             messages.clear()
