@@ -63,8 +63,8 @@ def describe_missing(counts: Mapping[str, Mapping[str, int]]) -> list[str]:
 def warn_of_words(frame: pd.DataFrame, columns: Iterable[str]) -> list[str]:
     """A sentence for every column of text in which a word that often means a missing value is a value of its own."""
     lines = []
-    for name in columns:
-        counts: Any = frame[name].value_counts() if is_text(frame[name]) else {}
+    for name in (column for column in columns if is_text(frame[column])):
+        counts = frame[name].value_counts().to_dict()
         words = {word: count for word, count in counts.items() if isinstance(word, str) and word in OFTEN_MISSING}
         if words:
             lines.append(
