@@ -162,13 +162,7 @@ def _index(where: Any, place: Array) -> tuple[Any, Any]:
 
 
 class Minimiser:
-    """Searches for minima of B functions, all of which are evaluated at the same time.
-
-    Parameters
-    ----------
-    functions : Functions
-    theta : ndarray of shape (B, n)
-        Where the searches begin.
+    """Searches for minima of B functions, all of which are evaluated at the same time, from points of shape (B, n).
 
     Attributes
     ----------
