@@ -175,17 +175,13 @@ Then prototypes that are not there take longer than asking for more operations.
 """
 
 
-Batches = Callable[[list[int]], Batch]
-"""From the numbers of fits of one form, which may come more than once, to their functions."""
-
-
 def form_batches(
     objectives: Sequence[Objective], packings: Sequence[Packing]
-) -> tuple[list[list[int]], list[Packing], Batches]:
+) -> tuple[list[list[int]], list[Packing], Callable[[list[int]], Batch]]:
     """The numbers of fits that are evaluated together, how the vectors of every fit are packed, and the batches.
 
     Those of one K stand side by side, so that they can be evaluated without the others. A fit that is evaluated by
-    itself is in no group.
+    itself is in no group. Batches are made of the numbers of fits of one group, which may come more than once.
     """
     known: dict[int, Hashable] = {}
     by_form: dict[Hashable, list[int]] = {}

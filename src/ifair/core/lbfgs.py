@@ -36,8 +36,15 @@ class Functions(Protocol):
     def n_losses(self) -> int:
         """Losses that are told of every function, with the one to minimise, which is the first."""
 
+    @property
+    def fewest(self) -> int:
+        """Functions that a recording is for at least."""
+
     def values_and_grads(self, theta: Array) -> tuple[Array, Array]:
         """Losses, shape (B, n_losses), and gradients of the first, (B, n), at points of shape (B, n)."""
+
+    def name_losses(self, values: Floats) -> Any:
+        """What ``value_and_grad`` of an objective says of its losses, from a row of them."""
 
     def keep(self, rows: list[int]) -> Self:
         """Only these functions."""

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache, partial
-from typing import Any, NamedTuple, TypeVar, Unpack
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ifair.engines.sharded import Pieces, ShardedEngine, ShardOptions, call_function, cut_shards, take_rows
+from ifair.engines.sharded import Pieces, ShardedEngine, call_function, cut_shards, take_rows
 from ifair.engines.spark_session import context_of, results_of
 
 Result = TypeVar("Result")
@@ -32,7 +32,7 @@ class SparkEngine(ShardedEngine):
 
     family = "spark"
 
-    def __init__(self, shards: Shards, session: Any, **options: Unpack[ShardOptions]) -> None:
+    def __init__(self, shards: Shards, session: Any, **options: Any) -> None:
         self._partitions = [i for i, n in enumerate(shards.rows) if n > 0]
         super().__init__([shards.rows[i] for i in self._partitions], **options)
         self.rdd, self.context = shards.rdd, context_of(session)

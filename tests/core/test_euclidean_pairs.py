@@ -1,18 +1,20 @@
-"""Pairs whose inputs are kept from one evaluation to the next have the sums of those that are visited anew."""
+"""Pairs whose inputs are kept have the sums of those that are visited anew; how pairs are cut, and their columns."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ifair import IFair
 from ifair.core import euclidean_pairs
-from ifair.core.euclidean_pairs import EuclideanPairs, KeptPairs, keep_pairs, sort_alike
+from ifair.core.euclidean_pairs import EuclideanPairs, KeptPairs, keep_pairs, pair_kernel, sort_alike
 from ifair.core.mapping import Mapping, Parameters
 from ifair.core.minkowski_pairs import MinkowskiPairs
 from ifair.core.objective import Objective, Reconstruction
 from ifair.core.pairs import AllPairs, Landmarks
-from ifair.engines.engine import LocalEngine
+from ifair.engines.engine import LocalEngine, tiles
 
 from oracles import assert_gradient_is_right, assert_same
 
@@ -150,3 +152,39 @@ def test_a_fit_takes_the_same_steps_where_nothing_is_kept(rng, monkeypatch, opti
     kept = model.fit(X, sample_weight=weights).prototypes_
     monkeypatch.setattr("ifair.engines.engine.KEPT_BYTES", 0)
     np.testing.assert_allclose(kept, model.fit(X, sample_weight=weights).prototypes_, rtol=1e-7, atol=1e-9)
+
+
+# ---- how pairs are cut into tiles, and which columns an accelerator compares ----
+
+
+@given(st.integers(1, 5000), st.integers(1, 5000))
+def test_tiles_cover_all_records_once_and_are_even_where_they_may_be(n_records, tile_rows):
+    cut = tiles(n_records, tile_rows)
+    assert np.concatenate([np.arange(n_records)[at] for at in cut]).tolist() == list(range(n_records))
+    sizes = [at.stop - at.start for at in cut]
+    assert max(sizes) <= tile_rows
+    assert len(cut) == -(-n_records // tile_rows)
+    assert len(set(sizes[:-1])) <= 1
+    if len(cut) > 1 and tile_rows % 8 == 0:
+        assert sizes[0] % 8 == 0
+
+
+class Recording(LocalEngine):
+    recorded = True
+
+
+def test_where_evaluations_are_recorded_only_columns_that_vary_are_compared(rng):
+    X = draw_categories(rng)
+    X = np.hstack([X, np.zeros((M, 1))])
+    at, all_columns = draw_parameters(rng, X), kernel_of(X)
+    counts = np.isin(np.arange(X.shape[1]), all_columns.unprotected)
+    kernel = pair_kernel(Recording(X), counts, K, weighted=True, single=False)
+    varies, taken = X.std(axis=0) > 0, np.isin(np.arange(X.shape[1]), kernel.unprotected)
+    assert (taken >= (counts & varies)).all()
+    assert not taken[~counts].any()
+    assert ((taken & ~varies).sum() < 8 and (taken.sum() + 2) % 8 == 0) or taken[counts].all()
+    few, expected = (
+        Objective(LocalEngine(X), Mapping(), ((1.0, AllPairs(one)),)).value_and_grad(at)
+        for one in (kernel, all_columns)
+    )
+    assert_same(few, expected, 1e-11)
