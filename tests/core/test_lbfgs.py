@@ -65,7 +65,7 @@ def search(functions, starts, n_evaluations=400, engine=HERE):
         for row in ended:
             minimiser.end(row)
             live.discard(row)
-    return losses, evaluations, minimiser.best(list(range(len(minimiser))))[0]
+    return losses, evaluations, minimiser.best(list(range(len(functions))))[0]
 
 
 def scipy_losses(function, start, n_iterations):

@@ -6,7 +6,6 @@ from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ifair.core.arrays import Array, Indices, namespace, zeros
 from ifair.core.euclidean_pairs import EuclideanPairs
@@ -295,7 +294,5 @@ def _describe(engine: Engine, part: Any) -> Hashable:
         held = (field.name for field in fields(part) if field.name != "n_prototypes")
         return type(part), *(_describe(engine, getattr(part, name)) for name in held)
     if hasattr(part, "shape") and not isinstance(part, type):
-        on_host: NDArray[Any] = engine.fetch(part)[0]
-        return on_host.tobytes()
-    described: Hashable = part
-    return described
+        return engine.fetch(part)[0].tobytes()
+    return part

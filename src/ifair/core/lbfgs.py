@@ -122,8 +122,7 @@ class _State:
 def _take_rows(array: Array, rows: list[int]) -> Array:
     """These rows of an array, in an array of their own."""
     xp = namespace(array)
-    taken: Array = xp.take(array, xp.asarray(rows, dtype=xp.int64, device=array.device), axis=0)
-    return taken
+    return xp.take(array, xp.asarray(rows, dtype=xp.int64, device=array.device), axis=0)
 
 
 def _where(mask: Any) -> Any:
@@ -192,9 +191,6 @@ class Minimiser:
         self._scale = np.ones(B)
         self._line_searches: dict[int, LineSearch] = {}
         self._rehearsed = False
-
-    def __len__(self) -> int:
-        return len(self.value)
 
     def begin(self, row: int) -> None:
         """Begin a search at its best point so far, with nothing remembered."""

@@ -75,8 +75,7 @@ def results_of(client: Any, futures: list[Any]) -> list[Any]:
 
     try:
         _wait(client, futures)
-        results: list[Any] = client.gather(futures)
-        return results
+        return client.gather(futures)
     except KilledWorker as error:
         raise RuntimeError(
             "engine='dask': workers died again and again over the same part of the records, most likely for want of "

@@ -1,6 +1,6 @@
 """Records on the executors of a Spark cluster: they stay there, parameters go and sums come back."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from typing import Any, NamedTuple, TypeVar
@@ -65,7 +65,7 @@ class SparkEngine(ShardedEngine):
     def _in_partitions(self, task: Callable[..., Any], partitions: list[int]) -> list[Any]:
         """One result per partition, in the order of the partitions."""
         mapped = self.rdd.mapPartitionsWithIndex(task)
-        return results_of(self.context, lambda: self.context.runJob(mapped, _return_results, partitions), self._name)
+        return results_of(self.context, lambda: self.context.runJob(mapped, list, partitions), self._name)
 
     def _spans(self) -> dict[int, slice]:
         """Where the records of every partition lie among all."""
@@ -132,10 +132,6 @@ def _check_pieces(pieces: Pieces, span: slice) -> Pieces:
 
 def _values(broadcasts: dict[int, Any]) -> dict[int, Any]:
     return {number: broadcast.value for number, broadcast in broadcasts.items()}
-
-
-def _return_results(results: Iterable[Any]) -> Iterable[Any]:
-    return results
 
 
 @cache
