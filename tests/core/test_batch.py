@@ -222,20 +222,15 @@ def most(objective):
     return most_at_once(objective, PACKING)
 
 
-def test_only_euclidean_formulas_take_many_fits(rng):
-    X, _ = draw(rng)
-    engine = LocalEngine(X)
-    engine.batch_bytes = 10**9
-    assert all(most(fit) > 1 for pairs in ("all", "moments", "none") for fit in objectives(engine, pairs))
-    utility, minkowski = (1.0, Reconstruction(np.ones(N))), (1.0, AllPairs(MinkowskiPairs(UNPROTECTED, N, 3.0)))
-    assert most(Objective(engine, Mapping(3.0), (utility, minkowski))) == 1
-    assert most(Objective(engine, Mapping(3.0), (utility,))) == 1
-
-
-def test_how_many_fits_there_is_room_for_follows_from_the_engines_memory(rng):
+def test_how_many_fits_there_is_room_for_follows_from_memory_and_formulas_of_which_only_euclidean_take_many(rng):
     X, _ = draw(rng)
     engine = LocalEngine(X)
     (fit, *_) = objectives(engine)
     assert most(fit) == 1
     engine.batch_bytes = 5 * bytes_each(engine)
     assert most(fit) == 5
+    engine.batch_bytes = 10**9
+    assert all(most(fit) > 1 for pairs in ("all", "moments", "none") for fit in objectives(engine, pairs))
+    utility, minkowski = (1.0, Reconstruction(np.ones(N))), (1.0, AllPairs(MinkowskiPairs(UNPROTECTED, N, 3.0)))
+    assert most(Objective(engine, Mapping(3.0), (utility, minkowski))) == 1
+    assert most(Objective(engine, Mapping(3.0), (utility,))) == 1

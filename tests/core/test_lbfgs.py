@@ -45,12 +45,17 @@ class Several:
 HERE = LocalEngine(np.empty((0, 0)))
 
 
+def begin(functions, starts, engine=HERE):
+    minimiser = Minimiser(Several(functions, engine), starts)
+    for row in range(len(functions)):
+        minimiser.begin(row)
+    return minimiser
+
+
 def search(functions, starts, n_evaluations=400, engine=HERE):
     """The losses of every search after each of its iterations, and how many evaluations it took."""
-    minimiser = Minimiser(Several(functions, engine), starts)
+    minimiser = begin(functions, starts, engine)
     losses, evaluations, live = [[] for _ in functions], [0] * len(functions), set(range(len(functions)))
-    for row in live:
-        minimiser.begin(row)
     while live and max(evaluations) < n_evaluations:
         for row in live:
             evaluations[row] += 1
@@ -60,7 +65,7 @@ def search(functions, starts, n_evaluations=400, engine=HERE):
         for row in ended:
             minimiser.end(row)
             live.discard(row)
-    return losses, evaluations, minimiser.best(list(range(len(minimiser))))[0]
+    return losses, evaluations, minimiser.best(list(range(len(functions))))[0]
 
 
 def scipy_losses(function, start, n_iterations):
@@ -113,10 +118,7 @@ def test_searches_on_torch_take_the_same_steps(rng):
 def test_searches_left_out_change_nothing_for_the_others(rng):
     functions, starts = PROBLEMS["rosenbrock"], rng.normal(size=(3, 6))
     expected = search(functions, starts)[0][2]
-    minimiser = Minimiser(Several(functions, HERE), starts)
-    for row in range(3):
-        minimiser.begin(row)
-    losses, row = [], 2
+    minimiser, losses, row = begin(functions, starts), [], 2
     for i in range(60):
         if i == 17:
             minimiser.keep([2, 0])
@@ -128,9 +130,7 @@ def test_searches_left_out_change_nothing_for_the_others(rng):
 
 def test_a_row_that_is_not_live_keeps_all_that_it_has(rng):
     functions, starts = PROBLEMS["rosenbrock"], rng.normal(size=(3, 6))
-    minimiser = Minimiser(Several(functions, HERE), starts)
-    for row in range(3):
-        minimiser.begin(row)
+    minimiser = begin(functions, starts)
     for _ in range(9):
         minimiser.advance()
     state = minimiser._state

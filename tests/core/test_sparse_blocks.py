@@ -87,12 +87,15 @@ TERMS = {
 @pytest.mark.parametrize("p", [2.0, 3.0])
 def test_losses_and_gradients_are_those_of_arrays(rng, people, term, p):
     at = Parameters(rng.normal(size=(K, N)), rng.uniform(0.1, 1.0, N), {"log_odds": rng.normal(size=K)})
-    answers = []
+    assert_same(*evaluate_both(people, at, TERMS[term](), p), 1e-11)
+
+
+def evaluate_both(records, at, term, p=2.0, reduction="mean"):
+    """Losses and gradients by what departs, and as of arrays."""
     for sparse in (True, False):
-        opened = LocalEngine(people, block_rows=25, sparse=sparse)
-        assert all(is_sparse(X) == sparse for X in opened.map(lambda X, _: X))
-        answers.append(Objective(opened, Mapping(p), ((1.0, TERMS[term]()),)).value_and_grad(at))
-    assert_same(*answers, 1e-11)
+        engine = LocalEngine(records, block_rows=25, sparse=sparse)
+        assert all(is_sparse(X) == sparse for X in engine.map(lambda X, _: X))
+        yield Objective(engine, Mapping(p), ((1.0, term),), reduction).value_and_grad(at)
 
 
 def test_fits_on_this_machine_look_for_what_departs(people):
@@ -108,11 +111,7 @@ def test_the_loss_of_records_that_are_prototypes_keeps_its_digits(rng, off, redu
     V = np.tile(rng.normal(size=N), (2, 1))
     V[1, :2] += 5.0
     X, at = V[np.arange(M) % 2], Parameters(V + off * rng.normal(size=V.shape), np.full(N, 1e4))
-    answers = []
-    for sparse in (True, False):
-        engine = LocalEngine(X, sparse=sparse)
-        assert all(is_sparse(X) == sparse for X in engine.map(lambda X, _: X))
-        answers.append(Objective(engine, Mapping(), ((1.0, Reconstruction(np.ones(N))),), reduction).value_and_grad(at))
+    answers = evaluate_both(X, at, Reconstruction(np.ones(N)), reduction=reduction)
     (losses, gradient), (expected_losses, expected) = answers
     assert losses.total == pytest.approx(expected_losses.total, rel=1e-7, abs=0.0)
     np.testing.assert_allclose(gradient.prototypes, expected.prototypes, rtol=1e-6, atol=1e-12)

@@ -155,3 +155,4 @@ def test_landmarks_are_sent_once_and_not_with_every_evaluation(family, traffic, 
             sizes += messages
     assert len(sizes) == 2
     assert abs(sizes[0] - sizes[1]) <= 16
+    assert sizes[0] < 4500

@@ -30,6 +30,7 @@ from oracles import assert_same
 M, N, K = 47, 6, 4
 UNPROTECTED = np.array([0, 1, 2, 4])
 LANDMARKS = np.array([3, 4, 11, 17, 25, 38, 46])
+LABELS, GROUPS = np.tile([0.0, 1.0, 1.0, 0.0, 0.0], 10)[:M], np.arange(M) % 3
 
 # Devices besides the processor, to be tested where there are some: IFAIR_TEST_DEVICES=cuda:0,cuda:1
 DEVICES = ["cpu", *filter(None, os.environ.get("IFAIR_TEST_DEVICES", "").split(","))]
@@ -123,7 +124,8 @@ def draw(rng):
     X = rng.normal(size=(M, N))
     X[7] = X[8]  # twins
     X -= X.mean(axis=0)
-    return X, Parameters(rng.normal(size=(K, N)), rng.uniform(0.1, 1.0, size=N))
+    extra = {"log_odds": np.linspace(-1.0, 1.0, K)}
+    return X, Parameters(rng.normal(size=(K, N)), rng.uniform(0.1, 1.0, size=N), extra)
 
 
 def objective(engine, pairs="all", p=2.0, *, weighted=True, squared=False, reduction="mean", dtype=np.float64):
@@ -135,15 +137,15 @@ def objective(engine, pairs="all", p=2.0, *, weighted=True, squared=False, reduc
         "landmarks": lambda: [(0.7, Landmarks(kernel, engine.take(LANDMARKS), engine.n_records))],
         "moments": lambda: [(0.7, Moments(unprotected, input_products(engine, unprotected), weighted))],
         "none": list,
+        "lfr of three groups": lambda: lfr_terms(engine, GROUPS),
+        "lfr of one group": lambda: lfr_terms(engine, 0 * GROUPS),
     }[pairs]()
     return Objective(engine, Mapping(p, squared), ((1.3, Reconstruction(columns)), *pair_terms), reduction)
 
 
-def lfr(engine, rng, n_groups=3):
-    y, groups = (rng.random(M) < 0.4).astype(float), rng.permutation(np.arange(M) % n_groups)
-    sent = engine.send(np.ones(N), y, groups, np.bincount(groups).astype(float))
-    terms = (0.3, Reconstruction(sent[0])), (1.1, LabelCrossEntropy(sent[1])), (0.7, GroupParity(*sent[2:]))
-    return Objective(engine, Mapping(2.0, True), terms)
+def lfr_terms(engine, groups):
+    y, *sent = engine.send(LABELS, groups, np.bincount(groups).astype(float))
+    return [(1.1, LabelCrossEntropy(y)), (0.7, GroupParity(*sent))]
 
 
 REDUCTIONS = ("mean", "sum", "norm")
@@ -173,7 +175,7 @@ def test_loss_and_gradient_are_those_of_one_block(rng, opened, pairs, p, weighte
 
 
 @pytest.mark.parametrize("shards", SHARDS)
-@pytest.mark.parametrize("pairs", ["all", "landmarks", "moments", "none"])
+@pytest.mark.parametrize("pairs", ["all", "landmarks", "moments", "none", "lfr of three groups", "lfr of one group"])
 def test_the_number_of_shards_does_not_matter(rng, opened, pairs, shards):
     X, at = draw(rng)
     expected = objective(reference(X), pairs, squared=True).value_and_grad(at)
@@ -196,23 +198,13 @@ def test_records_in_single_precision_are_computed_with_in_double(rng, opened, pa
     assert_same(objective(opened(X), pairs).value_and_grad(at), expected)
 
 
-@pytest.mark.parametrize("shards", SHARDS)
-@pytest.mark.parametrize("n_groups", [1, 3])
-def test_loss_and_gradient_of_lfr_are_those_of_one_block(seed, opened, n_groups, shards):
-    X, at = draw(np.random.default_rng(seed))
-    at = Parameters(at.prototypes, at.alpha, {"log_odds": np.linspace(-1.0, 1.0, K)})
-    expected = lfr(reference(X), np.random.default_rng(seed), n_groups).value_and_grad(at)
-    assert_same(lfr(opened(X, shards), np.random.default_rng(seed), n_groups).value_and_grad(at), expected)
-
-
 def test_sums_of_memberships_are_those_of_one_block(rng, opened):
     X, at = draw(rng)
-    y = (rng.random(M) < 0.4).astype(float)
     engine = opened(X)
     shares = mean_memberships(engine, Mapping(), at)
     np.testing.assert_allclose(shares, Mapping().memberships(X, at).mean(axis=0), rtol=1e-12)
-    log_odds = first_log_odds(engine, Mapping(), at, *engine.send(y))
-    np.testing.assert_allclose(log_odds, first_log_odds(reference(X), Mapping(), at, y), rtol=1e-10)
+    log_odds = first_log_odds(engine, Mapping(), at, *engine.send(LABELS))
+    np.testing.assert_allclose(log_odds, first_log_odds(reference(X), Mapping(), at, LABELS), rtol=1e-10)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

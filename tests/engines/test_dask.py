@@ -11,9 +11,6 @@ import numpy as np
 import pytest
 
 from ifair import IFair
-from ifair.core.euclidean_pairs import EuclideanPairs
-from ifair.core.mapping import Mapping, Parameters
-from ifair.core.pairs import Landmarks
 
 from clusters import open_on, processes, same, short_fit, tasks_left, two_threads, two_workers
 
@@ -23,7 +20,6 @@ from ifair.engines import dask, dask_client, sharded
 from ifair.engines.dask import DaskEngine, from_array
 from ifair.engines.dask_client import open_client
 from ifair.engines.engine import add_in_order
-from ifair.engines.sharded import SentArrays, dump_message, load_message
 
 pytestmark = pytest.mark.cluster
 
@@ -158,24 +154,6 @@ def test_a_message_too_large_to_repeat_travels_once(X, monkeypatch):
         assert isinstance(inline, bytes)
         assert once.result() == inline
         assert same(engine.sum(lambda block, rows: (block.sum(axis=0),)), expected)
-
-
-def test_landmarks_go_to_the_workers_once(rng):
-    """What is sent for an evaluation does not grow with the landmarks."""
-    sizes = []
-    for n_landmarks in (200, 2000):
-        sent, drawn = SentArrays(), rng.normal(size=(n_landmarks, N))
-        sent.add(drawn)
-        term = Landmarks(EuclideanPairs(np.arange(N), K), drawn, 10_000)
-        parameters = Parameters(rng.normal(size=(K, N)), np.ones(N))
-        known = term.describe(Mapping(), parameters, 256)
-        message, used = dump_message(lambda block, known=known, term=term: (term, known), sent)
-        assert used == {0}
-        sizes.append(len(message))
-        there = load_message(message, {0: drawn})(None)[1]
-        assert np.array_equal(there.U, known.U)
-        assert np.array_equal(there.tiles[0][1].left, known.tiles[0][1].left)
-    assert sizes[0] == sizes[1] < 4000
 
 
 def test_a_script_that_its_workers_would_run_again_is_told_what_it_lacks(tmp_path):

@@ -12,7 +12,7 @@ import pytest
 from ifair import IFair
 from ifair.engines import spark_session
 
-from clusters import SPARK_MASTER, jobs_left, open_on, same, short_fit, spark
+from clusters import SPARK_MASTER, open_on, same, short_fit, spark
 
 pytestmark = pytest.mark.cluster
 
@@ -32,12 +32,6 @@ def X(rng):
 def opened(X):
     """An engine on an array, in shards of 100 records."""
     return open_on("spark", X, 100)
-
-
-def test_a_table_of_this_process_gives_the_model_of_the_local_engine(session, X):
-    for there, here in zip(*(short_fit(X, engine=engine) for engine in ("spark", "local")), strict=True):
-        np.testing.assert_allclose(there, here, rtol=1e-7, atol=1e-9)
-    assert jobs_left(session) == []
 
 
 def test_a_task_that_fails_once_is_done_again_with_the_identical_result(X, tmp_path):

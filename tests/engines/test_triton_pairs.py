@@ -29,13 +29,6 @@ def draw(rng, M=150, N=12, K=4):
     return X, rng.normal(size=(K, N)), rng.uniform(0.01, 1.0, size=N)
 
 
-def both_kernels(fused, X, K, weighted):
-    unprotected = torch.arange(X.shape[1] - 2)
-    largest = torch.from_numpy(np.abs(X).max(axis=0))[unprotected]
-    exact = EuclideanPairs(unprotected, K, weighted)
-    return exact, fused.FusedPairs(unprotected, K, weighted, np.float32, largest=largest)
-
-
 def gradients(kernel, X, other, V, alpha):
     """Loss and gradients over the pairs of ``X`` with ``other``; of X with itself where there is no other."""
     at = Parameters(torch.from_numpy(V), torch.from_numpy(alpha))
@@ -60,7 +53,11 @@ def gradients(kernel, X, other, V, alpha):
 
 def assert_right(fused, X, other, V, alpha, weighted=True, weights=2e-6):
     """Whether the fused kernel has the gradients of the exact one; those of attribute weights so closely."""
-    exact, ours = (gradients(kernel, X, other, V, alpha) for kernel in both_kernels(fused, X, len(V), weighted))
+    unprotected = torch.arange(X.shape[1] - 2)
+    largest = torch.from_numpy(np.abs(X).max(axis=0))[unprotected]
+    exact = gradients(EuclideanPairs(unprotected, len(V), weighted), X, other, V, alpha)
+    kernel = fused.FusedPairs(unprotected, len(V), weighted, np.float32, largest=largest)
+    ours = gradients(kernel, X, other, V, alpha)
     # A record's own slope depends on who is closest to it, of whom single precision knows few digits.
     for name, tolerance in {"loss": 2e-6, "memberships": 5e-5, "prototypes": 2e-6, "weights": weights}.items():
         atol = tolerance * np.abs(exact[name]).max(initial=1e-300)

@@ -203,8 +203,7 @@ def spread_rows(n_records: int) -> Indices:
 
 def find_origin(records: Array) -> Array:
     """What most of the records have in every column: the median, as one of them has it."""
-    middle: Array = np.sort(records, axis=0)[len(records) // 2]
-    return middle
+    return np.sort(records, axis=0)[len(records) // 2]
 
 
 def split_departures(X: Array, blocks: Sequence[slice]) -> list[SparseBlock] | None:

@@ -6,7 +6,6 @@ from itertools import groupby
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ifair.core.arrays import Array, Indices, namespace, zeros
 from ifair.core.euclidean_pairs import EuclideanPairs
@@ -175,16 +174,13 @@ Then prototypes that are not there take longer than asking for more operations.
 """
 
 
-Batches = Callable[[list[int]], Batch]
-"""From the numbers of fits of one group, which may come more than once, to their functions."""
-
-
 def form_batches(
     objectives: Sequence[Objective], packings: Sequence[Packing]
-) -> tuple[list[list[int]], list[Packing], Batches]:
+) -> tuple[list[list[int]], list[Packing], Callable[[list[int]], Batch]]:
     """The numbers of fits that are evaluated together, how the vectors of every fit are packed, and the batches.
 
     Those of the same formulas, and of one K, stand side by side. A fit that is evaluated by itself is in no group.
+    Batches are made of the numbers of fits of one group, which may come more than once.
     """
     known: dict[int, Hashable] = {}
     described = [describe_formulas(objective, packing, known) for objective, packing in zip(objectives, packings)]
@@ -304,7 +300,5 @@ def _describe(engine: Engine, part: Any) -> Hashable:
         held = (field.name for field in fields(part) if field.name != "n_prototypes")
         return type(part), *(_describe(engine, getattr(part, name)) for name in held)
     if hasattr(part, "shape") and not isinstance(part, type):
-        on_host: NDArray[Any] = engine.fetch(part)[0]
-        return on_host.tobytes()
-    described: Hashable = part
-    return described
+        return engine.fetch(part)[0].tobytes()
+    return part

@@ -1,15 +1,19 @@
 """The different records of a table, and where each stands: copies of a person are searched for once."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from ifair.core.arrays import Array, Indices
+from ifair.core.arrays import Array, Indices, namespace
 
 
 @dataclass(frozen=True, slots=True)
 class Copies:
-    """The different records of a table, in the order of their first rows, and the rows where each stands."""
+    """The different records of a table, in the order of their first rows, and the rows where each stands.
+
+    In arrays of NumPy, or tensors of PyTorch.
+    """
 
     firsts: Indices  # (U,) the first row of each different record
     of_record: Indices  # (M,) the different record that a row holds
@@ -25,15 +29,20 @@ class Copies:
         _, firsts, of_record = np.unique((bits ^ (bits >> 32)) @ factors, return_index=True, return_inverse=True)
         if not np.array_equal(records[firsts][of_record], records):
             firsts = of_record = np.arange(len(records))
-        order = np.argsort(firsts)
-        position = np.empty_like(order)
-        position[order] = np.arange(len(order))
-        firsts, of_record = firsts[order], position[of_record]
-        size = np.bincount(of_record, minlength=len(firsts))
-        rows = np.argsort(of_record, kind="stable")
-        return cls(firsts, of_record, rows, np.cumsum(size) - size, size)
+        return cls.from_groups(firsts, of_record)
 
-    def expand(self, index: Indices, squared: Array, n: int) -> tuple[Indices, Array]:
+    @classmethod
+    def from_groups(cls, firsts: Any, group: Any) -> "Copies":
+        """From the first row of every group of equal records, in any order, and the group of every row."""
+        xp = namespace(firsts)
+        order = xp.argsort(firsts)
+        position = xp.empty_like(order)
+        position[order] = xp.arange(len(order), device=order.device)
+        of_record = position[group]
+        size = xp.bincount(of_record, minlength=len(firsts))
+        return cls(firsts[order], of_record, xp.argsort(of_record, stable=True), size.cumsum(0) - size, size)
+
+    def expand(self, index: Any, squared: Any, n: int) -> tuple[Any, Any]:
         """From the nearest different records, by distance and first row, to the ``n`` nearest rows.
 
         A row among the n nearest holds one of the n nearest different records: each of these has a first row that
@@ -41,27 +50,36 @@ class Copies:
         """
         if len(self.firsts) == len(self.rows):
             return index, squared
-        parts = []
-        for start in range(0, len(index), 8192):
-            near = index[start : start + 8192]
-            row = np.repeat(np.arange(len(near)), near.shape[1])
-            parts.append(self.expand_pairs(row, near.ravel(), squared[start : start + 8192].ravel(), n))
-        return np.concatenate([a for a, _ in parts]), np.concatenate([b for _, b in parts])
+        xp, parts = namespace(squared), []
+        at_once = 8192 if xp is np else 65_536
+        for start in range(0, len(index), at_once):
+            near, distances = index[start : start + at_once], squared[start : start + at_once]
+            row = xp.arange(len(near) * near.shape[1], device=near.device) // near.shape[1]
+            parts.append(self.expand_pairs(row, near.ravel(), distances.ravel(), n))
+        return xp.concat([a for a, _ in parts]), xp.concat([b for _, b in parts])
 
-    def expand_pairs(self, row: Indices, record: Indices, squared: Array, n: int) -> tuple[Indices, Array]:
+    def expand_pairs(self, row: Any, record: Any, squared: Any, n: int) -> tuple[Any, Any]:
         """The ``n`` nearest rows of every query, from pairs with all different records that may be among them."""
         if len(self.firsts) < len(self.rows):
-            repeat = np.minimum(self.size[record], n)
-            nth = np.arange(repeat.sum()) - np.repeat(np.cumsum(repeat) - repeat, repeat)
-            record = self.rows[np.repeat(self.start[record], repeat) + nth]
-            row, squared = np.repeat(row, repeat), np.repeat(squared, repeat)
+            xp = namespace(squared)
+            repeat = np.repeat if xp is np else xp.repeat_interleave
+            times = self.size[record].clip(max=n)
+            nth = xp.arange(int(times.sum()), device=times.device) - repeat(times.cumsum(0) - times, times)
+            record = self.rows[repeat(self.start[record], times) + nth]
+            row, squared = repeat(row, times), repeat(squared, times)
         return first_of_each(row, record, squared, n)
 
 
-def first_of_each(row: Indices, member: Indices, key: Array, n: int) -> tuple[Indices, Array]:
+def first_of_each(row: Any, member: Any, key: Any, n: int) -> tuple[Any, Any]:
     """The ``n`` members with the smallest keys of every row, equal ones by their number; every row has so many."""
-    order = np.lexsort((member, key, row))
+    xp = namespace(key)
+    if xp is np:
+        order = np.lexsort((member, key, row))
+    else:
+        order = xp.argsort(member, stable=True)
+        for more_important in (key, row):
+            order = order[xp.argsort(more_important[order], stable=True)]
     row, member, key = row[order], member[order], key[order]
-    begin = np.searchsorted(row, np.arange(row[-1] + 1))
-    chosen = begin[:, None] + np.arange(n)
+    begin = xp.searchsorted(row, xp.arange(int(row[-1]) + 1, device=row.device))
+    chosen = begin[:, None] + xp.arange(n, device=row.device)
     return member[chosen], key[chosen]

@@ -36,8 +36,15 @@ class Functions(Protocol):
     def n_losses(self) -> int:
         """Losses that are told of every function, with the one to minimise, which is the first."""
 
+    @property
+    def fewest(self) -> int:
+        """Functions that a recording is for at least."""
+
     def values_and_grads(self, theta: Array) -> tuple[Array, Array]:
         """Losses, shape (B, n_losses), and gradients of the first, (B, n), at points of shape (B, n)."""
+
+    def name_losses(self, values: Floats) -> Any:
+        """What ``value_and_grad`` of an objective says of its losses, from a row of them."""
 
     def keep(self, rows: list[int]) -> Self:
         """Only these functions."""
@@ -115,8 +122,7 @@ class _State:
 def _take_rows(array: Array, rows: list[int]) -> Array:
     """These rows of an array, in an array of their own."""
     xp = namespace(array)
-    taken: Array = xp.take(array, xp.asarray(rows, dtype=xp.int64, device=array.device), axis=0)
-    return taken
+    return xp.take(array, xp.asarray(rows, dtype=xp.int64, device=array.device), axis=0)
 
 
 def _where(mask: Any) -> Any:
@@ -162,13 +168,7 @@ def _index(where: Any, place: Array) -> tuple[Any, Any]:
 
 
 class Minimiser:
-    """Searches for minima of B functions, all of which are evaluated at the same time.
-
-    Parameters
-    ----------
-    functions : Functions
-    theta : ndarray of shape (B, n)
-        Where the searches begin.
+    """Searches for minima of B functions, all of which are evaluated at the same time, from points of shape (B, n).
 
     Attributes
     ----------
@@ -191,9 +191,6 @@ class Minimiser:
         self._scale = np.ones(B)
         self._line_searches: dict[int, LineSearch] = {}
         self._rehearsed = False
-
-    def __len__(self) -> int:
-        return len(self.value)
 
     def begin(self, row: int) -> None:
         """Begin a search at its best point so far, with nothing remembered."""

@@ -147,6 +147,4 @@ def input_products(engine: Engine, unprotected: Indices, sample_weight: Array | 
         inputs = X[:, unprotected]
         return (inputs.T @ weigh_rows(inputs, sample_weight, rows),)
 
-    (total,) = engine.sum(products_of)
-    products: Array = total
-    return products
+    return engine.sum(products_of)[0]

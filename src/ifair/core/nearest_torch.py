@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from ifair.core.copies import Copies, first_of_each
 from ifair.core.nearest import to_ten_digits, without_self
 
 GROUP = 32  # columns of which the smallest bound is kept
@@ -26,22 +27,21 @@ PAIRS = 2**18  # true distances at a time; on a device with 100 columns 200 MB
 
 def nearest(reference: Tensor, k: int, queries: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """What :func:`ifair.core.nearest.nearest` finds, of and in tensors on one device."""
-    firsts, of_record = distinct_records(reference)
-    distinct = reference if len(firsts) == len(reference) else reference[firsts]
+    copies = find_copies(reference)
+    all_differ = len(copies.firsts) == len(reference)
+    distinct = reference if all_differ else reference[copies.firsts]
     n = k + (queries is None)
     search = _Search.from_records(distinct, distinct if queries is None else queries, min(n, len(distinct)))
-    index, squared = search.all()
-    if len(firsts) < len(reference):
-        index, squared = _expand(index, squared, of_record, n)
+    index, squared = copies.expand(*search.all(), n)
     if queries is None:
-        if len(firsts) < len(reference):
-            index, squared = index[of_record], squared[of_record]
+        if not all_differ:
+            index, squared = index[copies.of_record], squared[copies.of_record]
         index, squared = without_self(index, squared, k)
     return index, squared / search.scale**2
 
 
-def distinct_records(records: Tensor) -> tuple[Tensor, Tensor]:
-    """The first row of each different record, ascending, and the different record that every row holds."""
+def find_copies(records: Tensor) -> Copies:
+    """The different records, told apart as in :meth:`Copies.from_records`."""
     bits = (records + 0.0).view(torch.int64)
     generator = torch.Generator().manual_seed(0)
     factors = torch.randint(2**62, (bits.shape[1],), generator=generator).to(bits.device) * 2 + 1
@@ -50,42 +50,10 @@ def distinct_records(records: Tensor) -> tuple[Tensor, Tensor]:
         hashes += (bits[:, column] ^ (bits[:, column] >> 32)) * factors[column]
     values, group = torch.unique(hashes, return_inverse=True)
     row = torch.arange(len(bits), device=bits.device)
-    if len(values) == len(bits):
-        return row, row
     firsts = torch.full_like(values, len(bits)).scatter_reduce_(0, group, row, "amin")
-    order = torch.argsort(firsts)
-    of_record = torch.empty_like(order).scatter_(0, order, row[: len(order)])[group]
-    firsts = firsts[order]
-    if not torch.equal(records[firsts[of_record]], records):  # a collision of hashes costs the time that it saves
-        return row, row
-    return firsts, of_record
-
-
-def _expand(index: Tensor, squared: Tensor, of_record: Tensor, n: int) -> tuple[Tensor, Tensor]:
-    """From the nearest different records to the ``n`` nearest rows."""
-    size = torch.bincount(of_record)
-    rows, start = torch.argsort(of_record, stable=True), torch.cumsum(size, 0) - size
-    parts = []
-    for block, key in zip(index.split(65_536), squared.split(65_536)):
-        flat = block.reshape(-1)
-        repeat = torch.clamp(size[flat], max=n)
-        total = torch.cumsum(repeat, 0)
-        nth = torch.arange(int(total[-1]), device=flat.device) - torch.repeat_interleave(total - repeat, repeat)
-        member = rows[torch.repeat_interleave(start[flat], repeat) + nth]
-        row = torch.repeat_interleave(torch.arange(len(flat), device=flat.device) // block.shape[1], repeat)
-        parts.append(_first_of_each(row, member, torch.repeat_interleave(key.reshape(-1), repeat), len(block), n))
-    return torch.cat([part[0] for part in parts]), torch.cat([part[1] for part in parts])
-
-
-def _first_of_each(row: Tensor, member: Tensor, key: Tensor, n_rows: int, n: int) -> tuple[Tensor, Tensor]:
-    """The ``n`` members with the smallest keys of every row, equal ones by their number."""
-    order = torch.argsort(member, stable=True)
-    order = order[torch.argsort(key[order], stable=True)]
-    order = order[torch.argsort(row[order], stable=True)]
-    row, member, key = row[order], member[order], key[order]
-    begin = torch.searchsorted(row, torch.arange(n_rows, device=row.device))
-    chosen = begin[:, None] + torch.arange(n, device=row.device)
-    return member[chosen], key[chosen]
+    if len(values) == len(bits) or not torch.equal(records[firsts[group]], records):
+        firsts = group = row
+    return Copies.from_groups(firsts, group)
 
 
 @contextmanager
@@ -154,7 +122,7 @@ class _Search:
                 bounds = torch.mm(self.left[block], self.right, out=tile[: block.stop - start])
                 index[block], squared[block], unsure[block] = self._nearest_candidates(bounds, block)
             again = torch.nonzero(unsure)[:, 0]  # the one time that the host waits
-            for rest in again.split(max(1, rows // 8)):
+            for rest in again.split(max(1, rows // 8)) if len(again) else ():
                 index[rest], squared[rest] = self._search_within(squared[rest, -1], rest)
         return index, squared
 
@@ -210,7 +178,7 @@ class _Search:
         for a, b in zip(row.split(PAIRS), member.split(PAIRS)):
             difference = self.queries[rows[a]] - self.reference[b]
             parts.append(to_ten_digits(torch.linalg.vecdot(difference, difference)))
-        return _first_of_each(row, member, torch.cat(parts), len(rows), self.n)
+        return first_of_each(row, member, torch.cat(parts), self.n)
 
 
 def _bounds_at_once(device: torch.device) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -100,17 +100,6 @@ Result = tuple[Solution, list[float]]
 """The best solution found, and the loss that each start reached; starts that were never begun are NaN."""
 
 
-class LossFunctions(Functions, Protocol):
-    """Functions that know their losses by name."""
-
-    @property
-    def fewest(self) -> int:
-        """Functions that a recording is for at least."""
-
-    def name_losses(self, values: Floats) -> Any:
-        """What ``value_and_grad`` of an objective says of its losses, from a row of them."""
-
-
 def solve(problems: Sequence[Problem]) -> list[Result | None]:
     """Solve problems on the records of one engine, rehearsals first; see :func:`minimise_many`.
 
@@ -152,7 +141,7 @@ def _judge_by(objective: Objective, solution: Solution) -> Result:
 def minimise_many(
     problems: Sequence[Problem],
     groups: Sequence[list[int]] = (),
-    batch: Callable[[list[int]], LossFunctions] | None = None,
+    batch: Callable[[list[int]], Functions] | None = None,
     *,
     most: int = MOST_SEARCHES,
 ) -> list[Result | None]:
@@ -311,7 +300,7 @@ class _Fit:
 class _Group:
     """Searches that are evaluated together."""
 
-    def __init__(self, searches: Sequence[_Search], functions: LossFunctions) -> None:
+    def __init__(self, searches: Sequence[_Search], functions: Functions) -> None:
         self.searches, self.functions = list(searches), functions
         problems = [search.fit.problem for search in searches]
         thetas = [one.packing.pack(one.starts[search.start]) for one, search in zip(problems, searches)]
@@ -393,7 +382,7 @@ class _Group:
 class _Line:
     """Groups that take turns: one begins when all searches of those before have stopped."""
 
-    def __init__(self, to_come: Sequence[tuple[Sequence[_Search], LossFunctions]], in_turn: int = 1) -> None:
+    def __init__(self, to_come: Sequence[tuple[Sequence[_Search], Functions]], in_turn: int = 1) -> None:
         self.to_come, self.groups = list(to_come), list[_Group]()
         self.in_turn, self.next_turn = in_turn, 1
 
@@ -425,8 +414,8 @@ class _Line:
 
 
 def _together(
-    fits: Sequence[_Fit], numbers: list[int], batch: Callable[[list[int]], LossFunctions]
-) -> tuple[list[_Search], LossFunctions]:
+    fits: Sequence[_Fit], numbers: list[int], batch: Callable[[list[int]], Functions]
+) -> tuple[list[_Search], Functions]:
     rows = [(number, search) for number in numbers for search in fits[number].searches]
     return [search for _, search in rows], batch([number for number, _ in rows])
 

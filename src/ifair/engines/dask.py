@@ -1,7 +1,7 @@
 """Records on the workers of a Dask cluster: they stay there, parameters go and sums come back."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeVar, Unpack
+from typing import Any, NamedTuple, TypeVar
 from uuid import uuid4
 
 import numpy as np
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ifair.engines.dask_client import forget, results_of
 from ifair.engines.engine import add_in_order
-from ifair.engines.sharded import ShardedEngine, ShardOptions, call_function, cut_shards, sum_shard, take_rows
+from ifair.engines.sharded import ShardedEngine, call_function, cut_shards, sum_shard, take_rows
 
 Result = TypeVar("Result")
 
@@ -36,7 +36,7 @@ class DaskEngine(ShardedEngine):
 
     family = "dask"
 
-    def __init__(self, shards: Shards, client: Any, **options: Unpack[ShardOptions]) -> None:
+    def __init__(self, shards: Shards, client: Any, **options: Any) -> None:
         super().__init__(shards.rows, **options)
         self.shards, self.client = shards, client
         self._sent_futures = dict[int, Any]()

@@ -21,15 +21,10 @@ the system from 64 KB on and ask for it anew, which costs up to a third of an ev
 
 
 def open_client(address: str = "", workers: int | None = None) -> tuple[Any, ExitStack]:
-    """A client, and what to close when it is no longer needed.
+    """A client of the scheduler at an address, and what to close when it is no longer needed.
 
-    Parameters
-    ----------
-    address : str
-        Of a scheduler. Empty: the client that is current in this process, if there is one, else a cluster of
-        processes on this machine, which ends with the fit.
-    workers : int, optional
-        Processes of such a cluster; by default as many as there are cores.
+    Without an address: the client that is current in this process, if there is one, else one of a cluster of so many
+    processes on this machine, by default as many as there are cores, which ends with the fit.
     """
     from distributed import Client
     from distributed.client import _get_global_client
@@ -80,8 +75,7 @@ def results_of(client: Any, futures: list[Any]) -> list[Any]:
 
     try:
         _wait(client, futures)
-        results: list[Any] = client.gather(futures)
-        return results
+        return client.gather(futures)
     except KilledWorker as error:
         raise RuntimeError(
             "engine='dask': workers died again and again over the same part of the records, most likely for want of "

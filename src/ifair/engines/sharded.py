@@ -5,7 +5,7 @@ import pickle
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from typing import Any, NamedTuple, TypedDict, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from uuid import uuid4
 
 import numpy as np
@@ -38,15 +38,6 @@ class Sizes(NamedTuple):
     block_rows: int
     tile_rows: int
     stripes: int
-
-
-class ShardOptions(TypedDict, total=False):
-    """Of every engine on a cluster; see :class:`ShardedEngine`."""
-
-    centre: NDArray[np.float64] | None
-    block_rows: int
-    tile_rows: int
-    resources: ExitStack | None
 
 
 class ShardedEngine(Engine):

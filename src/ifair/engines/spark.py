@@ -1,14 +1,14 @@
 """Records on the executors of a Spark cluster: they stay there, parameters go and sums come back."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache, partial
-from typing import Any, NamedTuple, TypeVar, Unpack
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ifair.engines.sharded import Pieces, ShardedEngine, ShardOptions, call_function, cut_shards, take_rows
+from ifair.engines.sharded import Pieces, ShardedEngine, call_function, cut_shards, take_rows
 from ifair.engines.spark_session import context_of, results_of
 
 Result = TypeVar("Result")
@@ -32,7 +32,7 @@ class SparkEngine(ShardedEngine):
 
     family = "spark"
 
-    def __init__(self, shards: Shards, session: Any, **options: Unpack[ShardOptions]) -> None:
+    def __init__(self, shards: Shards, session: Any, **options: Any) -> None:
         self._partitions = [i for i, n in enumerate(shards.rows) if n > 0]
         super().__init__([shards.rows[i] for i in self._partitions], **options)
         self.rdd, self.context = shards.rdd, context_of(session)
@@ -65,7 +65,7 @@ class SparkEngine(ShardedEngine):
     def _in_partitions(self, task: Callable[..., Any], partitions: list[int]) -> list[Any]:
         """One result per partition, in the order of the partitions."""
         mapped = self.rdd.mapPartitionsWithIndex(task)
-        return results_of(self.context, lambda: self.context.runJob(mapped, _return_results, partitions), self._name)
+        return results_of(self.context, lambda: self.context.runJob(mapped, list, partitions), self._name)
 
     def _spans(self) -> dict[int, slice]:
         """Where the records of every partition lie among all."""
@@ -132,10 +132,6 @@ def _check_pieces(pieces: Pieces, span: slice) -> Pieces:
 
 def _values(broadcasts: dict[int, Any]) -> dict[int, Any]:
     return {number: broadcast.value for number, broadcast in broadcasts.items()}
-
-
-def _return_results(results: Iterable[Any]) -> Iterable[Any]:
-    return results
 
 
 @cache

@@ -19,15 +19,10 @@ LOCAL_FAILURES = 4
 
 
 def open_session(master: str = "", workers: int | None = None) -> tuple[Any, ExitStack]:
-    """A session, and what to close when it is no longer needed.
+    """A session at a master such as ``local[4]``, and what to close when it is no longer needed.
 
-    Parameters
-    ----------
-    master : str
-        Such as ``spark://10.0.0.1:7077`` or ``local[4]``. Empty: the session that this process has, if there is one,
-        else one in local mode, which ends with the fit.
-    workers : int, optional
-        Threads of a session in local mode; by default as many as there are cores.
+    Without a master: the session that this process has, if there is one, else one in local mode of so many threads, by
+    default as many as there are cores, which ends with the fit.
     """
     from pyspark import SparkContext
     from pyspark.sql import SparkSession

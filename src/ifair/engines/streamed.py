@@ -68,9 +68,7 @@ class StreamedEngine(LocalEngine):
         for chunk in prefetch(map(self._subtract_centre, self.reader.chunks(rows))):
             cut = blocks(len(chunk), self.block_rows)
 
-            def on_block(
-                i: int, chunk: NDArray[np.float64] = chunk, cut: list[slice] = cut, start: int = start
-            ) -> Result:
+            def on_block(i: int, chunk: Any = chunk, cut: list[slice] = cut, start: int = start) -> Result:
                 return function(chunk[cut[i]], slice(start + cut[i].start, start + cut[i].stop))
 
             yield from self.run(on_block, len(cut))

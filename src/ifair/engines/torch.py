@@ -158,16 +158,9 @@ class CudaGraph:
     """From NumPy arrays to NumPy arrays by way of a CUDA graph, which is recorded in the first call.
 
     Python takes some ten microseconds to ask for an operation, more than a small one takes on the device. A function
-    that always performs the same operations on arrays of the same shapes can be recorded and replayed without it.
-
-    Parameters
-    ----------
-    function : callable
-        From tensors to a tuple of tensors. It must neither wait for the device nor choose by values computed there.
-    device : torch.device
-    pool : optional
-        Memory that recordings share (``torch.cuda.graph_pool_handle()``): only one of them is replayed at a time, and
-        what it leaves there is fetched at once.
+    that always performs the same operations on arrays of the same shapes can be recorded and replayed without it. It
+    must neither wait for the device nor choose by values computed there. Recordings share the memory of a ``pool``
+    (``torch.cuda.graph_pool_handle()``): one is replayed at a time, and what it leaves there is fetched at once.
     """
 
     def __init__(self, function: Callable[..., tuple[Any, ...]], device: torch.device, pool: Any = None) -> None:

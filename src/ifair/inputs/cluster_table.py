@@ -177,8 +177,7 @@ class PartStatistics(NamedTuple):
     @property
     def mean(self) -> NDArray[np.float64]:
         """Mean of every column, shape (N,)."""
-        mean: NDArray[np.float64] = self.sums / self.n_records
-        return mean
+        return self.sums / self.n_records
 
 
 def measure_part(block: Floats) -> PartStatistics | None:

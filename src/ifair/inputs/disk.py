@@ -125,11 +125,6 @@ class MappedRecords:
 
     Pages of a map count as memory of the process from the first look at them. They are given back after every chunk,
     unless that could lose something: a map opened to be changed in memory only (mode "c") keeps them.
-
-    Parameters
-    ----------
-    X : ndarray of shape (M, N)
-        An array whose numbers lie in a memory map, such as ``np.load(path, mmap_mode="r")`` or a part of it.
     """
 
     columns: list[str] | None = None

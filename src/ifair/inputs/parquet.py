@@ -99,8 +99,7 @@ class ParquetRecords:
                 _refuse_other_columns(file, parquet.schema_arrow, [name])
                 parts += [batch.column(0) for batch in parquet.iter_batches(COLUMN_ROWS, columns=[name])]
         # By way of pandas, which makes equal words one object.
-        values: NDArray[Any] = pa.chunked_array(parts).to_pandas().to_numpy()
-        return values
+        return pa.chunked_array(parts).to_pandas().to_numpy()
 
     def chunks(self, rows: int) -> Iterator[NDArray[np.float64]]:
         """All records in order, so many at a time; what is missing is NaN."""

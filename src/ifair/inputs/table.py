@@ -71,7 +71,7 @@ class Table(ABC):
 
     def __init__(self, engine: str, n_jobs: int | None, beside: Mapping[str, Any]) -> None:
         self.engine, self.n_jobs, self.beside = engine, n_jobs, beside
-        self._resources = ExitStack()
+        self._resources, self._known = ExitStack(), dict[str, Any]()
 
     def __enter__(self) -> Self:
         return self
@@ -124,11 +124,9 @@ class Table(ABC):
 
     def find_once(self, name: str, find: Callable[[], Found]) -> Found:
         """What can be found out of the table under this name, found once for all fits of it."""
-        known = self.__dict__.setdefault("_known", {})
-        if name not in known:
-            known[name] = find()
-        found: Found = known[name]
-        return found
+        if name not in self._known:
+            self._known[name] = find()
+        return self._known[name]
 
     def shrink_labels(self, numbers: NDArray[Any]) -> NDArray[Any]:
         """Whole numbers, one per record, in as few bytes as they take where they have to travel."""

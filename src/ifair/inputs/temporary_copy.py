@@ -26,15 +26,9 @@ class TemporaryCopy:
     The first walk over all records decodes them and writes them to a temporary file; once it is complete, others read
     that file. What is read is the same, bit by bit. Without room on the disk every walk decodes.
 
-    Parameters
-    ----------
-    records : ChunkReader
-    folder : str or path-like, optional
-        Where the temporary file goes. By default where TMPDIR says, else ``/var/tmp`` where there is one, which unlike
-        ``/tmp`` is meant to lie on a disk, else where temporary files go.
+    The file is in a folder, by default where TMPDIR says, else ``/var/tmp`` where there is one, which unlike ``/tmp``
+    is meant to lie on a disk, else where temporary files go.
 
-    Notes
-    -----
     Use as a context manager: the file ends with it. It has no name from the start, where the system allows that, so
     that nothing is left behind by a process that is killed.
     """

@@ -1,18 +1,20 @@
-"""Pairs whose inputs are kept from one evaluation to the next have the sums of those that are visited anew."""
+"""Pairs whose inputs are kept have the sums of those that are visited anew; how pairs are cut, and their columns."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ifair import IFair
 from ifair.core import euclidean_pairs
-from ifair.core.euclidean_pairs import EuclideanPairs, KeptPairs, keep_pairs, sort_alike
+from ifair.core.euclidean_pairs import EuclideanPairs, KeptPairs, keep_pairs, pair_kernel, sort_alike
 from ifair.core.mapping import Mapping, Parameters
 from ifair.core.minkowski_pairs import MinkowskiPairs
 from ifair.core.objective import Objective, Reconstruction
 from ifair.core.pairs import AllPairs, Landmarks
-from ifair.engines.engine import LocalEngine
+from ifair.engines.engine import LocalEngine, tiles
 
 from oracles import assert_gradient_is_right, assert_same
 
@@ -34,18 +36,13 @@ def draw_categories(rng):
 
 
 TABLES = {"numbers": draw_numbers, "categories": draw_categories}
+# What tells which pairs to keep, and the term that visits them anew.
 PAIRS = {
-    "all": (lambda engine, kernel: keep_pairs(engine, kernel), lambda kernel, X: AllPairs(kernel)),
-    "all, weighted": (
-        lambda engine, kernel: keep_pairs(engine, kernel, weights=WEIGHTS),
-        lambda kernel, X: AllPairs(kernel, WEIGHTS),
-    ),
-    "landmarks": (
-        lambda engine, kernel: keep_pairs(engine, kernel, DRAWN),
-        lambda kernel, X: Landmarks(kernel, X[DRAWN], M),
-    ),
+    "all": ((), lambda kernel, X: AllPairs(kernel)),
+    "all, weighted": ((None, WEIGHTS), lambda kernel, X: AllPairs(kernel, WEIGHTS)),
+    "landmarks": ((DRAWN,), lambda kernel, X: Landmarks(kernel, X[DRAWN], M)),
     "landmarks, weighted": (
-        lambda engine, kernel: keep_pairs(engine, kernel, DRAWN, WEIGHTS, OF_DRAWN),
+        (DRAWN, WEIGHTS, OF_DRAWN),
         lambda kernel, X: Landmarks(kernel, X[DRAWN], WEIGHTS.sum(), WEIGHTS, OF_DRAWN),
     ),
 }
@@ -73,7 +70,7 @@ def objective(engine, term, reduction="sum"):
 
 def keep(X, pairs, kernel, threads=1):
     engine = open_table(X, threads)
-    return objective(engine, PAIRS[pairs][0](engine, kernel))
+    return objective(engine, keep_pairs(engine, kernel, *PAIRS[pairs][0]))
 
 
 @every_table
@@ -94,24 +91,6 @@ def test_losses_and_gradients_are_those_of_pairs_that_are_visited_anew(rng, tabl
 def test_the_gradient_equals_central_differences(rng, table, pairs, weighted):
     X = TABLES[table](rng)
     assert_gradient_is_right(keep(X, pairs, kernel_of(X, weighted)), draw_parameters(rng, X))
-
-
-@both_distances
-def test_the_loss_is_the_sum_over_all_pairs_one_by_one(rng, weighted):
-    X = draw_categories(rng)
-    at = draw_parameters(rng, X)
-    Z = Mapping().memberships(X, at) @ at.prototypes
-    alpha = at.alpha if weighted else np.ones_like(at.alpha)
-    counts = np.arange(X.shape[1]) != 1
-    brute = sum(
-        WEIGHTS[i]
-        * WEIGHTS[j]
-        * (np.sqrt(alpha @ (Z[i] - Z[j]) ** 2) - np.sqrt((alpha * counts) @ (X[i] - X[j]) ** 2)) ** 2
-        for i in range(M)
-        for j in range(M)
-    )
-    found = keep(X, "all, weighted", kernel_of(X, weighted)).value_and_grad(at)[0].terms[1]
-    assert found == pytest.approx(brute, rel=1e-9)
 
 
 @every_pairs
@@ -173,3 +152,39 @@ def test_a_fit_takes_the_same_steps_where_nothing_is_kept(rng, monkeypatch, opti
     kept = model.fit(X, sample_weight=weights).prototypes_
     monkeypatch.setattr("ifair.engines.engine.KEPT_BYTES", 0)
     np.testing.assert_allclose(kept, model.fit(X, sample_weight=weights).prototypes_, rtol=1e-7, atol=1e-9)
+
+
+# ---- how pairs are cut into tiles, and which columns an accelerator compares ----
+
+
+@given(st.integers(1, 5000), st.integers(1, 5000))
+def test_tiles_cover_all_records_once_and_are_even_where_they_may_be(n_records, tile_rows):
+    cut = tiles(n_records, tile_rows)
+    assert np.concatenate([np.arange(n_records)[at] for at in cut]).tolist() == list(range(n_records))
+    sizes = [at.stop - at.start for at in cut]
+    assert max(sizes) <= tile_rows
+    assert len(cut) == -(-n_records // tile_rows)
+    assert len(set(sizes[:-1])) <= 1
+    if len(cut) > 1 and tile_rows % 8 == 0:
+        assert sizes[0] % 8 == 0
+
+
+class Recording(LocalEngine):
+    recorded = True
+
+
+def test_where_evaluations_are_recorded_only_columns_that_vary_are_compared(rng):
+    X = draw_categories(rng)
+    X = np.hstack([X, np.zeros((M, 1))])
+    at, all_columns = draw_parameters(rng, X), kernel_of(X)
+    counts = np.isin(np.arange(X.shape[1]), all_columns.unprotected)
+    kernel = pair_kernel(Recording(X), counts, K, weighted=True, single=False)
+    varies, taken = X.std(axis=0) > 0, np.isin(np.arange(X.shape[1]), kernel.unprotected)
+    assert (taken >= (counts & varies)).all()
+    assert not taken[~counts].any()
+    assert ((taken & ~varies).sum() < 8 and (taken.sum() + 2) % 8 == 0) or taken[counts].all()
+    few, expected = (
+        Objective(LocalEngine(X), Mapping(), ((1.0, AllPairs(one)),)).value_and_grad(at)
+        for one in (kernel, all_columns)
+    )
+    assert_same(few, expected, 1e-11)
