@@ -1,6 +1,6 @@
 """The transformer that puts attributes side by side as scaled columns, and finds the way back."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -354,15 +354,18 @@ class Encoder(TransformerMixin, BaseEstimator):
 
     def _find_places(self) -> list[Cells]:
         """Where the cells of every attribute go; made once, and not part of files."""
-        known: tuple[Any, list[Cells]] | None = self.__dict__.get("_made_places")
-        if known is not None and known[0] is self._order:
-            return known[1]
+        made: tuple[Any, list[Cells]] | None = self.__dict__.get("_made_places")
+        if made is not None and made[0] is self._order:
+            return made[1]
         column = iter(np.argsort(self._order).tolist())
         is_choice = [attribute.kind == "categorical" for attribute in self._plan]
         numbers = {i: next(column) for i, choice in enumerate(is_choice) if not choice}
-        choices = _list_one_hot_places(self._one_hot, column) if any(is_choice) else iter(())
-        places = {i: next(choices) for i, choice in enumerate(is_choice) if choice}
+        places = {i: {c: next(column) for c in self._categories[i]} for i, choice in enumerate(is_choice) if choice}
         flags = dict(zip(self._flagged, column))
+        lumped = getattr(self._one_hot, "infrequent_categories_", ()) if places else ()
+        for known, rare in zip(places.values(), lumped):
+            if rare is not None:
+                known |= dict.fromkeys(rare, known.pop(INFREQUENT))
         fills: dict[int, Any] = {}
         if numbers:
             empty = np.full((1, len(numbers)), np.nan)
@@ -399,12 +402,3 @@ def _list_one_hot_categories(one_hot: OneHotEncoder) -> list[list[Any]]:
         list(categories) if rare is None else [*(c for c in categories if c not in set(rare)), INFREQUENT]
         for categories, rare in zip(one_hot.categories_, lumped)
     ]
-
-
-def _list_one_hot_places(one_hot: OneHotEncoder, column: Iterator[int]) -> Iterator[dict[Any, int]]:
-    """The column of every category, attribute by attribute; lumped categories share one."""
-    lumped = getattr(one_hot, "infrequent_categories_", [None] * len(one_hot.categories_))
-    for categories, rare in zip(one_hot.categories_, lumped):
-        shared = set() if rare is None else set(rare)
-        places = {category: next(column) for category in categories if category not in shared}
-        yield places | dict.fromkeys(shared, next(column) if shared else -1)
