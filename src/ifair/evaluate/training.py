@@ -160,10 +160,11 @@ class Trained:
         """Representations of the people of a part, shape (M, D)."""
         if not self._encodes(part):
             return self.represent(part.records.frame)
-        return np.asarray(self._represent_encoded(part), dtype=np.float64)
+        return np.asarray(self.represent_encoded(part.X), dtype=np.float64)
 
-    def _represent_encoded(self, part: Part) -> Any:
-        return self.pipeline[1:-1].transform(part.X) if len(self.pipeline) > 2 else part.X
+    def represent_encoded(self, X: pd.DataFrame) -> Any:
+        """Representations of records that are encoded already."""
+        return self.pipeline[1:-1].transform(X) if len(self.pipeline) > 2 else X
 
     def _encodes(self, part: Part) -> bool:
         """Whether the part was encoded by this very encoder, so that it need not be encoded again."""
@@ -188,7 +189,7 @@ class Trained:
 
     def with_model(self, model: Any, part: Part) -> "Trained":
         """The same representation with another model on top, fitted on a part with other outcomes."""
-        fitted = fit_model(model, self._represent_encoded(part), part)
+        fitted = fit_model(model, self.represent_encoded(part.X), part)
         return replace(self, estimator=Pipeline([*self.pipeline.steps[:-1], ("decide", fitted)]))
 
     def with_post(self, **post: Any) -> "Trained":

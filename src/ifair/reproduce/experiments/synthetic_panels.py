@@ -129,7 +129,7 @@ def fit_points(case: Case, parts: Split) -> list[tuple[dict[str, Any], Trained]]
 
 def map_to_plane(trained: Trained, X: Any) -> NDArray[np.float64]:
     """Where a representation puts the encoded records in the plane of X1 and X2."""
-    return np.asarray(trained.pipeline[1:-1].transform(X), dtype=np.float64)[:, : len(PLANE)]
+    return np.asarray(trained.represent_encoded(X), dtype=np.float64)[:, : len(PLANE)]
 
 
 def summarise(records: Records) -> Study:
