@@ -3,8 +3,6 @@
 python benchmarks/bench_datasets.py [--json FILE]
 """
 
-import time
-
 import common
 from ifair.data import DataError, dataset_names, load
 
@@ -15,12 +13,7 @@ LIMITS = {"census": 2.0, "all five": 8.0}
 def seconds_to_load(name: str) -> float:
     """Best of a few loads, in seconds."""
     options = {} if name in ("credit", "synthetic") else {"download_if_missing": False}
-    best = float("inf")
-    for _ in range(REPEATS):
-        start = time.perf_counter()
-        load(name, **options)
-        best = min(best, time.perf_counter() - start)
-    return best
+    return common.best_times({name: lambda: load(name, **options)}, REPEATS)[name].wall
 
 
 def main(arguments: list[str] | None = None) -> common.Rows:

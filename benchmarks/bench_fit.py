@@ -14,6 +14,7 @@ Target: at least 1,000 times faster than finite differences on whole matrices, w
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
@@ -54,6 +55,13 @@ class Trace:
         return lowest * (1 + SAME), self.times[first]
 
 
+def minimise(function: Callable[[np.ndarray], Any], start: np.ndarray, jac: bool | str) -> None:
+    """By SciPy's L-BFGS, until the function has seen enough."""
+    budget = {"maxiter": 10**6, "maxfun": 10**9, "ftol": 0.0, "gtol": 0.0}
+    with suppress(_Enough):
+        minimize(function, start, jac=jac, method="L-BFGS-B", options=budget)
+
+
 def by_differences(value: Callable[[Parameters], float], packing: Packing, first: Parameters, seconds: float) -> Trace:
     trace = Trace(seconds)
 
@@ -62,9 +70,7 @@ def by_differences(value: Callable[[Parameters], float], packing: Packing, first
         trace.saw(loss)
         return loss
 
-    budget = {"maxiter": 10**6, "maxfun": 10**9, "ftol": 0.0, "gtol": 0.0}
-    with suppress(_Enough):
-        minimize(function, packing.pack(first), jac="2-point", method="L-BFGS-B", options=budget)
+    minimise(function, packing.pack(first), "2-point")
     return trace
 
 
@@ -76,9 +82,7 @@ def by_gradient(objective: Objective, packing: Packing, first: Parameters, goal:
         trace.saw(losses.total)
         return losses.total, packing.pack_gradient(gradient, theta)
 
-    budget = {"maxiter": 10**6, "maxfun": 10**9, "ftol": 0.0, "gtol": 0.0}
-    with suppress(_Enough):
-        minimize(function, packing.pack(first), jac=True, method="L-BFGS-B", options=budget)
+    minimise(function, packing.pack(first), True)
     return trace
 
 

@@ -17,7 +17,6 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import common
-from ifair import Encoder
 from ifair.core.euclidean_pairs import EuclideanPairs
 from ifair.core.mapping import Packing
 from ifair.core.moments import Moments, input_products
@@ -25,7 +24,6 @@ from ifair.core.objective import Term
 from ifair.core.pairs import AllPairs, Landmarks
 from ifair.data import DataError, load_compas
 from ifair.engines.engine import LocalEngine
-from ifair.models.validation import protected_mask
 
 K, ITERATIONS = 10, 60
 LANDMARKS = {100: 3, 300: 3, 1000: 3, 3000: 1}  # how many, and how often drawn
@@ -36,9 +34,7 @@ def compas(n_records: int) -> tuple[np.ndarray, np.ndarray] | None:
         dataset = load_compas(download_if_missing=False)
     except DataError:
         return None
-    table = Encoder(min_frequency=20).fit_transform(dataset.frame)
-    protected = protected_mask(list(dataset.protected), table, table.shape[1], list(table.columns))
-    X = table.to_numpy(dtype=np.float64)
+    X, protected = common.encoded(dataset, min_frequency=20)
     X = X[np.random.default_rng(0).permutation(len(X))[:n_records]]
     return X - X.mean(axis=0), protected
 

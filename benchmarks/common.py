@@ -8,6 +8,7 @@ machine that is busy for a while does not fall on one row only; processor second
 import argparse
 import contextlib
 import ctypes
+import importlib
 import json
 import multiprocessing
 import os
@@ -15,6 +16,7 @@ import platform
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,10 +31,10 @@ from ifair.core.mapping import Parameters
 from ifair.core.objective import Objective, Reconstruction, Term
 from ifair.core.pairs import AllPairs
 from ifair.core.solve import PATIENCE, Problem, minimise_many
-from ifair.data import load_credit
+from ifair.data import Dataset, load_credit
+from ifair.encode import columns_of
 from ifair.engines.engine import Engine
 from ifair.models.starts import first_parameters
-from ifair.models.validation import protected_mask
 
 Rows = list[dict[str, Any]]
 
@@ -129,11 +131,15 @@ def made_up(n_records: int, n_attributes: int, seed: int = 0) -> np.ndarray:
 
 def credit() -> tuple[np.ndarray, np.ndarray]:
     """German Credit encoded, 1,000 x 67, centred; and which columns are protected."""
-    dataset = load_credit()
-    table = Encoder().fit_transform(dataset.frame)
-    protected = protected_mask(list(dataset.protected), table, table.shape[1], list(table.columns))
+    return encoded(load_credit())
+
+
+def encoded(dataset: Dataset, **options: Any) -> tuple[np.ndarray, np.ndarray]:
+    """A dataset encoded with options of the encoder, centred; and which columns are protected."""
+    table = Encoder(**options).fit_transform(dataset.frame)
+    protected = [column for name in dataset.protected for column in columns_of(name, list(table.columns))]
     X = table.to_numpy(dtype=np.float64)
-    return X - X.mean(axis=0), protected
+    return X - X.mean(axis=0), np.isin(np.arange(table.shape[1]), protected)
 
 
 def start(X: np.ndarray, n_prototypes: int, protected: np.ndarray, seed: int, init: str = "k-means++") -> Parameters:
@@ -189,25 +195,36 @@ class Counter:
 @contextlib.contextmanager
 def counted() -> Iterator[Counter]:
     """Count and time evaluations, of one fit and of many at once."""
-    counter, one, many = Counter(), Objective.value_and_grad, Batch.run
+    counter, one = Counter(), Objective.value_and_grad
+    engines = [Engine, *((importlib.import_module("ifair.engines.torch").TorchEngine,) if find_spec("torch") else ())]
+    own = {engine: engine.evaluate for engine in engines}
 
     def timed(function: Callable[..., Any], worth: Callable[..., int]) -> Callable[..., Any]:
         def call(*arguments: Any, **options: Any) -> Any:
             began = time.perf_counter()
             result = function(*arguments, **options)
-            counter.seconds += time.perf_counter() - began
-            counter.calls += 1
-            counter.evaluations += worth(*arguments)
+            if n := worth(*arguments):
+                counter.seconds += time.perf_counter() - began
+                counter.calls += 1
+                counter.evaluations += n
             return result
 
         return call
 
+    def count_live(_: Any, function: Any, *arrays: Any) -> int:
+        """Searches that a step of many is for; 0 for everything else that an engine evaluates."""
+        functions = getattr(getattr(function, "__self__", None), "functions", None)
+        return int(arrays[0][:, LIVE].sum()) if isinstance(functions, Batch) else 0
+
     Objective.value_and_grad = timed(one, lambda *_: 1)  # type: ignore[method-assign]
-    Batch.run = timed(many, lambda _, __, orders: int(orders[:, LIVE].sum()))  # type: ignore[method-assign]
+    for engine, evaluate in own.items():
+        engine.evaluate = timed(evaluate, count_live)  # type: ignore[method-assign]
     try:
         yield counter
     finally:
-        Objective.value_and_grad, Batch.run = one, many  # type: ignore[method-assign]
+        Objective.value_and_grad = one  # type: ignore[method-assign]
+        for engine, evaluate in own.items():
+            engine.evaluate = evaluate  # type: ignore[method-assign]
 
 
 def options(description: str | None) -> argparse.ArgumentParser:

@@ -97,9 +97,9 @@ class Fit:
         import scipy.optimize
 
         from ifair.core.objective import Objective
-        from ifair.models import prototypes
+        from ifair.models import fitting
 
-        minimize, solve, evaluate = scipy.optimize.minimize, prototypes.solve, Objective.value_and_grad
+        minimize, solve, evaluate = scipy.optimize.minimize, fitting.solve, Objective.value_and_grad
 
         def watch_theirs(*args, **kwargs):
             result = minimize(*args, **kwargs)
@@ -112,14 +112,14 @@ class Fit:
             self.nit, self.loss = self.nit + solution.n_iter, solution.losses.total
             return [(solution, restarts)]
 
-        def count(objective, parameters):
+        def count(objective, parameters, **options):
             self.nfev += 1
-            return evaluate(objective, parameters)
+            return evaluate(objective, parameters, **options)
 
         stack = ExitStack()
         for place in ("scipy.optimize", "fairlearn.preprocessing._prototype_representation_learner"):
             stack.enter_context(patch(f"{place}.minimize", watch_theirs))
-        stack.enter_context(patch.object(prototypes, "solve", watch_ours))
+        stack.enter_context(patch.object(fitting, "solve", watch_ours))
         stack.enter_context(patch.object(Objective, "value_and_grad", count))
         return stack
 

@@ -20,9 +20,8 @@ columns, as a share of their variance. used: prototypes that are the nearest of 
 learned from the rest.
 """
 
-import sys
-import time
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -102,24 +101,19 @@ def measure_rows(
             random_state=0,
             **options,
         )
-        begun = time.process_time()
-        shown = model.fit(X).transform(X)[:, ~protected]
-        seconds = time.process_time() - begun
+        took, shown = common.time_work(lambda model=model: model.fit(X).transform(X)[:, ~protected])
         _, cells = np.unique(shown, axis=0, return_inverse=True)
-        rows.append(row(kind, cells, shown, seconds))
+        rows.append(row(kind, cells, shown, took.cpu))
     if kinds:
         means = np.stack([plain[cells == cell].mean(axis=0) for cell in range(cells.max() + 1)])
-        rows.append(row("the same, means of cells", cells, means[cells], seconds))
-    begun = time.process_time()
-    rival = KMeans(k, n_init=1, random_state=0).fit(plain)
-    seconds = time.process_time() - begun
-    rows.append(row("K-means", rival.labels_, rival.cluster_centers_[rival.labels_], seconds))
+        rows.append(row("the same, means of cells", cells, means[cells], took.cpu))
+    begin, rival = common.time_work(lambda: KMeans(k, n_init=1, random_state=0).fit(plain))
+    rows.append(row("K-means", rival.labels_, rival.cluster_centers_[rival.labels_], begin.cpu))
     graph = neighbour_graph(neighbours=neighbours)
     for weight in PAIR_WEIGHTS:
-        begun = time.process_time()
-        V = learn_from_neighbours(plain, graph, rival.cluster_centers_, weight, iterations)
-        cells, means = _assign(plain, V, plain)
-        rows.append(row(f"neighbour pairs, weight {weight:g}", cells, means, time.process_time() - begun + seconds))
+        learn = partial(learn_from_neighbours, plain, graph, rival.cluster_centers_, weight, iterations)
+        took, V = common.time_work(learn)
+        rows.append(row(f"neighbour pairs, weight {weight:g}", *_assign(plain, V, plain), took.cpu + begin.cpu))
     # Every other person is new: prototypes are learned from the others.
     seen, new = plain[::2], plain[1::2]
     start = KMeans(min(k, len(seen) // 2), n_init=1, random_state=0).fit(seen).cluster_centers_
@@ -144,17 +138,19 @@ def _assign(seen: np.ndarray, V: np.ndarray, people: np.ndarray) -> tuple[np.nda
 
 
 def main(arguments: list[str] | None = None) -> common.Rows:
-    without = "--without-ifair" in (arguments if arguments is not None else sys.argv[1:])
-    given = [one for one in (arguments if arguments is not None else sys.argv[1:]) if one != "--without-ifair"]
-    chosen, machine = common.begin(__doc__, given, records=(300, 3000, "of Census"))
-    census, origin = bench_measures.census(chosen.records)
+    parser = common.options(__doc__)
+    parser.add_argument("--records", type=int, help="of Census; 3,000, quick: 300")
+    parser.add_argument("--without-ifair", action="store_true", help="only K-means and pairs of neighbours")
+    chosen, machine = parser.parse_args(arguments), common.Machine()
+    census, origin = bench_measures.census(chosen.records or (300 if chosen.quick else 3000))
     tables = {"Credit": common.credit(), origin: (census, np.zeros(census.shape[1], dtype=bool))}
+    iterations, kinds = 10 if chosen.quick else 100, {} if chosen.without_ifair else KINDS
     rows: common.Rows = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         for dataset, (X, protected) in tables.items():
             for k in (10, 50) if chosen.quick else (10, 50, 200):
-                rows += measure_rows(dataset, X, protected, k, 10 if chosen.quick else 100, {} if without else KINDS)
+                rows += measure_rows(dataset, X, protected, k, iterations, kinds)
     return common.report("Nearest prototypes and K-means", rows, machine, chosen.json)
 
 

@@ -11,7 +11,6 @@ project is one millisecond beside the inner model's.
 """
 
 import os
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -39,9 +38,7 @@ def as_array(people: pd.DataFrame) -> np.ndarray:
 
 
 def processor_ms(work: Callable[..., object], *arguments: Any) -> float:
-    begun = time.process_time()
-    work(*arguments)
-    return 1000 * (time.process_time() - begun)
+    return 1000 * common.time_work(lambda: work(*arguments))[0].cpu
 
 
 def describe(what: str, found: Any) -> dict[str, object]:

@@ -20,10 +20,10 @@ from ifair.audit.tuning import MEASURES, SOLVER
 from ifair.data import load_credit
 from ifair.evaluate.arms import list_arms
 from ifair.evaluate.fronts import hypervolume
-from ifair.evaluate.measures import brief_measures
+from ifair.evaluate.judgement import brief_measures
 from ifair.evaluate.search import search
 from ifair.evaluate.splits import split_table
-from ifair.evaluate.training import fit_together, train
+from ifair.evaluate.training import fit_representations, train
 
 PORTIONS, AFTER = (1, 2, 4, 8, 16), (4, 8, 16)
 
@@ -36,7 +36,7 @@ def search_split(split: int, n_seeds: int) -> np.ndarray:
         if one.id not in known:
             key = str({**one.setting, "C": None})
             if key not in fitted:
-                (fitted[key],) = fit_together([one], parts, split, SOLVER)
+                (fitted[key],) = fit_representations([one], parts.blind, split, SOLVER)
             outcome = train(one, parts, split, SOLVER, fitted=fitted[key]).outcome(parts.validation)
             known[one.id] = dict(brief_measures(parts.validation, outcome, parts))
         return {"validation": known[one.id]}

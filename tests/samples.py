@@ -5,9 +5,8 @@ import json
 import os
 import warnings
 from contextlib import contextmanager
-from functools import cache, wraps
+from functools import cache
 from importlib import import_module
-from inspect import signature
 from pathlib import Path
 
 import numpy as np
@@ -39,13 +38,7 @@ def shared(function):
                 path.write_text(text, encoding="utf-8")
         return json.loads(path.read_text(encoding="utf-8"))
 
-    @wraps(function)
-    def with_defaults(*arguments):
-        bound = signature(function).bind(*arguments)
-        bound.apply_defaults()
-        return read_or_compute(*bound.args)
-
-    return with_defaults
+    return read_or_compute
 
 
 @contextmanager
@@ -63,7 +56,7 @@ FAST = {"n_restarts": 1, "max_iter": 40}
 IDS = [f"p{i:03d}" for i in range(240)]
 
 
-def tuned(*candidates, choices=None):
+def tuned(*candidates):
     """What an audit needs of a tuning with these candidates on its front."""
     points = [
         {"id": one.id, "role": find_role(one), "candidate": one.to_data(), "validation": {"utility": -i, "ranks": i}}
@@ -71,7 +64,7 @@ def tuned(*candidates, choices=None):
     ]
     plain = {"role": "full", "candidate": Candidate("full").to_data()}
     penalised = [{**point, "role": "penalised"} for point in points if point["role"] == "rival"]
-    return {"trials": points, "front": points, "baselines": [plain, *penalised], "choices": choices or {}}
+    return {"trials": points, "front": points, "baselines": [plain, *penalised], "choices": {}}
 
 
 FRONT = tuned(
@@ -82,9 +75,9 @@ FRONT = tuned(
 )
 
 
-def applicants(n=240, seed=0):
+def applicants(n=240):
     """People whose outcome depends on their experience and, unfairly, on their sex; height gives the sex away."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     sex = rng.choice(["female", "male"], n, p=[0.4, 0.6])
     experience = rng.gamma(3, 2, n).round(1)
     frame = pd.DataFrame(
@@ -137,9 +130,13 @@ def few_candidates():
         yield
 
 
-@shared
 def small_evidence(task="classification"):
     """Evidence about the applicants."""
+    return applicants_evidence(task)
+
+
+@shared
+def applicants_evidence(task):
     return evidence(dataset(task), tuning=FRONT, resamples=20, solver=FAST, ids=IDS)
 
 

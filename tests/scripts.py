@@ -1,6 +1,5 @@
-"""Scripts outside the package as modules, and the command line, here or in a process of its own."""
+"""The command line, here or in a process of its own."""
 
-import importlib.util
 import json
 import os
 import signal
@@ -50,13 +49,6 @@ def list_commands(group=main, words=""):
             yield from list_commands(command, f"{words}{name} ")
         else:
             yield f"{words}{name}", command
-
-
-def load_script(path):
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def stop_when(said, code, *arguments, folder, number=signal.SIGINT):

@@ -10,9 +10,9 @@ import io
 import re
 import warnings
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
+from refusals import must_raise
 
 from clusters import spark
 
@@ -42,37 +42,23 @@ BLOCK = re.compile(
 )
 
 
-class Example(NamedTuple):
-    code: str
-    line: int
-    warns: frozenset[str]
-    prints: str | None
-    needs: str | None
-
-
 def examples_of(text):
     """The examples of a page of Markdown, in order."""
-    return [
-        Example(
-            m["code"],
-            text.count("\n", 0, m.start("code")),
-            frozenset((m["warns"] or "").split()),
-            m["prints"],
-            m["needs"],
-        )
-        for m in BLOCK.finditer(text)
-    ]
+    return list(BLOCK.finditer(text))
 
 
 def run(example, namespace, page):
-    """Run one example; return what it printed and the names of the categories it warned with."""
+    """Run one example, which must warn with the categories, and print what the page says."""
+    line, expected = example.string.count("\n", 0, example.start("code")), {*(example["warns"] or "").split()}
     # Empty lines in front, so that a traceback shows the line of the page.
-    program = compile("\n" * example.line + example.code, page, "exec")
+    program = compile("\n" * line + example["code"], page, "exec")
     printed = io.StringIO()
     with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(printed):
-        warnings.simplefilter("always" if example.warns else "error")
+        warnings.simplefilter("always" if expected else "error")
         exec(program, namespace)
-    return printed.getvalue(), {warning.category.__name__ for warning in caught}
+    assert {warning.category.__name__ for warning in caught} == expected, f"{page}, line {line + 1}"
+    if example["prints"] is not None:
+        assert printed.getvalue() == example["prints"], f"{page}, line {line + 1}"
 
 
 @pytest.mark.parametrize(
@@ -86,34 +72,24 @@ def test_examples_run_and_print_what_the_page_says(page, tmp_path, monkeypatch, 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
     namespace = {"__name__": "__main__"}
-    for example in examples_of((ROOT / page).read_text(encoding="utf-8")):
-        if example.needs == "spark":
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert len(examples_of(text)) == text.count("```python\n") > 0
+    for example in examples_of(text):
+        if example["needs"] == "spark":
             try:
                 spark()
             except pytest.skip.Exception:
                 continue
-        printed, warned = run(example, namespace, page)
-        where = f"{page}, line {example.line + 1}"
-        assert warned == example.warns, where
-        if example.prints is not None:
-            assert printed == example.prints, where
-
-
-def test_the_guide_has_examples():
-    page = ROOT / "docs/guide.md"
-    if not page.exists():
-        pytest.skip("docs/guide.md is not here: this is not a checkout of the repository")
-    text = page.read_text(encoding="utf-8")
-    assert len(examples_of(text)) == text.count("```python\n") > 0
+        run(example, namespace, page)
 
 
 def test_an_example_that_prints_or_warns_otherwise_is_noticed():
-    quiet, loud = examples_of(
-        "```python\nprint(1)\n```\n\n```text\n1\n```\n"
-        "<!-- warns: UserWarning -->\n```python\nimport warnings\nwarnings.warn('x')\n```\n"
+    quiet, loud = (
+        "```python\nprint(1)\n```\n\n```text\n1\n```\n",
+        "```python\nimport warnings\nwarnings.warn('x')\n```\n",
     )
-    assert (quiet.prints, quiet.warns, loud.prints, loud.warns) == ("1\n", set(), None, {"UserWarning"})
-    assert run(quiet, {}, "page") == ("1\n", set())
-    assert run(loud, {}, "page") == ("", {"UserWarning"})
-    with pytest.raises(UserWarning):
-        run(loud._replace(warns=frozenset()), {}, "page")
+    for example in examples_of(f"{quiet}<!-- warns: UserWarning -->\n{loud}"):
+        run(example, {}, "page")
+    must_raise(UserWarning, "x", run, *examples_of(loud), {}, "page")
+    for other in (quiet.replace("\n1\n", "\n2\n"), f"<!-- warns: UserWarning -->\n{quiet}"):
+        must_raise(AssertionError, "page, line [23]", run, *examples_of(other), {}, "page")

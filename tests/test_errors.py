@@ -3,13 +3,9 @@
 import pickle
 
 import pytest
+from refusals import must_raise
 
-from ifair.errors import MissingExtra, missing_file, nearest_name, require_extra
-
-
-def test_the_nearest_name_is_given_as_it_is_written_whatever_the_case_and_none_where_none_is_near():
-    assert nearest_name("SEXX", ["Age", "Sex"]) == "Sex"
-    assert nearest_name("postcode", ["age", "sex"]) is None
+from ifair.errors import MissingExtra, missing_file, require_extra
 
 
 @pytest.mark.parametrize(
@@ -31,7 +27,7 @@ def test_a_file_beside_it_that_is_really_near_is_suggested_and_a_folder_is_calle
 
 def test_a_missing_package_names_its_extra_also_in_another_process():
     require_extra("reading", ["json", "csv"], "parquet")  # what is installed is not asked for
-    with pytest.raises(MissingExtra, match="the report needs no_package, not installed here") as caught:
-        require_extra("the report", ["json", "no_package"], "report")
-    error = pickle.loads(pickle.dumps(caught.value))
-    assert (error.extra, error.packages, str(error)) == ("report", ("no_package",), str(caught.value))
+    message = "the report needs no_package, not installed here"
+    error = must_raise(MissingExtra, message, require_extra, "the report", ["json", "no_package"], "report")
+    copied = pickle.loads(pickle.dumps(error))
+    assert (copied.extra, copied.packages, str(copied)) == ("report", ("no_package",), str(error))

@@ -12,7 +12,8 @@ from ifair.files import KINDS, PRIVATE, check_output, check_regular, replace_fil
 posix = pytest.mark.skipif(os.name == "nt", reason="permissions and special files are other ones there")
 
 
-def test_a_file_appears_when_all_of_it_is_written(tmp_path):
+def test_a_file_appears_when_all_of_it_is_written_and_the_umask_is_not_touched(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "umask", lambda mask: pytest.fail("the umask belongs to all threads"))
     path = tmp_path / "file"
     with replace_file(path) as place:
         place.write_text("new")
@@ -42,27 +43,16 @@ def test_a_failure_and_text_that_cannot_be_written_leave_what_was_there(tmp_path
 
 @posix
 @pytest.mark.parametrize("kind", [None, *KINDS])
-def test_a_new_file_about_people_is_its_owners_alone_and_any_other_has_what_the_umask_leaves(tmp_path, kind):
-    write_whole(tmp_path / "ours", "text", kind=kind)
-    (tmp_path / "plain").write_text("text")
-    plain = (tmp_path / "plain").stat().st_mode & 0o777
-    assert (tmp_path / "ours").stat().st_mode & 0o777 == (plain & 0o600 if kind in PRIVATE else plain)
-
-
-@posix
-@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664])
-@pytest.mark.parametrize("kind", [None, "table"])
-def test_an_existing_file_keeps_its_permissions(tmp_path, mode, kind):
-    path = tmp_path / "file"
-    path.write_text("old")
-    path.chmod(mode)
-    write_whole(path, "new", kind=kind)
-    assert (path.read_text(), path.stat().st_mode & 0o777) == ("new", mode)
-
-
-def test_writing_does_not_touch_the_umask(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "umask", lambda mask: pytest.fail("the umask belongs to all threads"))
-    write_whole(tmp_path / "ours", "text")
+def test_a_new_file_about_people_is_its_owners_alone_and_an_existing_one_keeps_its_permissions(tmp_path, kind):
+    ours, plain = tmp_path / "ours", tmp_path / "plain"
+    write_whole(ours, "text", kind=kind)
+    plain.write_text("text")
+    left = plain.stat().st_mode & 0o777
+    assert ours.stat().st_mode & 0o777 == (left & 0o600 if kind in PRIVATE else left)
+    for mode in (0o600, 0o640, 0o664):
+        plain.chmod(mode)
+        write_whole(plain, f"new {mode}", kind=kind)
+        assert (plain.read_text(), plain.stat().st_mode & 0o777) == (f"new {mode}", mode)
 
 
 @posix
@@ -106,22 +96,17 @@ CONTENTS = {
     "other JSON": b'{"name": "package", "format": "other"}',
     "text": b"to do: everything\n",
     "binary": b"\x7fELF\0\0",
+    "nothing": b"",
 }
 
 
 @pytest.mark.parametrize("found", CONTENTS)
-def test_a_file_of_another_kind_is_replaced_by_force_alone(tmp_path, found):
+def test_a_file_of_another_kind_is_replaced_by_force_alone_and_an_empty_one_may_become_anything(tmp_path, found):
     path = tmp_path / "file"
     path.write_bytes(CONTENTS[found])
     for kind in KINDS:
-        if kind == found or (kind, found) == ("table", "text"):
+        if found in (kind, "nothing") or (kind, found) == ("table", "text"):
             check_output(path, kind)
             continue
         must_raise(IfairError, f"is there already and is .*, not {KINDS[kind]}.*force=True", check_output, path, kind)
         check_output(path, kind, force=True)
-
-
-def test_an_empty_file_may_become_anything(tmp_path):
-    (tmp_path / "file").touch()
-    for kind in KINDS:
-        check_output(tmp_path / "file", kind)

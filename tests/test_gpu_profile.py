@@ -1,7 +1,5 @@
 """The profile of fused tiles, as far as it goes without a device: nothing is timed here."""
 
-import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,31 +8,18 @@ import pytest
 from devices import import_torch, interpret_triton
 
 torch = import_torch()
-FOLDER = Path(__file__).resolve().parent.parent / "benchmarks"
+pytest.importorskip("triton")
+gpu = pytest.importorskip("gpu", reason="the benchmarks are not part of what is installed")
 
 
-@pytest.fixture
-def gpu(monkeypatch):
-    """The script, which imports its neighbours by their plain names."""
-    if not FOLDER.is_dir():
-        pytest.skip("the benchmarks are not part of what is installed")
-    pytest.importorskip("triton")
-    monkeypatch.syspath_prepend(str(FOLDER))
-    import gpu
-
-    yield gpu
-    for name in ("gpu", "gpu_profile", "common"):
-        sys.modules.pop(name, None)
-
-
-def test_without_a_device_there_is_nothing_to_profile(gpu, monkeypatch):
+def test_without_a_device_there_is_nothing_to_profile(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(SystemExit, match="no CUDA device"):
         gpu.main(["--only", "profile"])
 
 
 @pytest.mark.parametrize("weighted", [True, False])
-def test_a_launch_is_replayed_by_kernels_with_other_products(gpu, rng, weighted):
+def test_a_launch_is_replayed_by_kernels_with_other_products(rng, weighted):
     interpret_triton()
     from ifair.core.mapping import Mapping, Parameters
     from ifair.engines import triton_pairs
@@ -62,7 +47,7 @@ def test_a_launch_is_replayed_by_kernels_with_other_products(gpu, rng, weighted)
     assert len(set(losses.values())) == len(losses)
 
 
-def test_what_is_scarce_limits_the_blocks_on_a_multiprocessor(gpu):
+def test_what_is_scarce_limits_the_blocks_on_a_multiprocessor():
     hopper = SimpleNamespace(
         regs_per_multiprocessor=65_536, max_threads_per_multi_processor=2048, shared_memory_per_multiprocessor=233_472
     )
@@ -79,7 +64,7 @@ def test_what_is_scarce_limits_the_blocks_on_a_multiprocessor(gpu):
     assert find(32, 1024, 8) == (8, 64, "registers and warps")
 
 
-def test_a_part_that_fails_says_why_and_the_others_go_on(gpu, capsys):
+def test_a_part_that_fails_says_why_and_the_others_go_on(capsys):
     with gpu.gpu_profile.or_say_why("kernels"):
         raise RuntimeError("the profiler saw no kernel")
     assert "kernels: not measured (RuntimeError: the profiler saw no kernel)" in capsys.readouterr().out

@@ -40,16 +40,17 @@ def scores(people, rng):
 # The graph
 
 
-def test_the_graph_is_that_of_the_nearest_neighbours(people, graph):
+def test_the_graph_is_that_of_the_nearest_neighbours_and_its_penalty_is_what_yNN_lacks(people, graph, rng):
+    found = nearest_neighbours(people, 10)
     A = np.zeros((400, 400))
-    np.put_along_axis(A, nearest_neighbours(people, 10), 1.0, axis=1)
+    np.put_along_axis(A, found, 1.0, axis=1)
     assert graph.format == "csr"
     assert graph.has_sorted_indices
     np.testing.assert_array_equal(graph.toarray(), (A + A.T) / 20)
-    assert abs(neighbour_graph(pd.DataFrame(people)) - graph).max() == 0
-
-
-def test_the_penalty_is_what_yNN_lacks(people, graph, rng):
+    for other in (neighbour_graph(pd.DataFrame(people)), neighbour_graph(neighbours=found)):
+        assert abs(other - graph).max() == 0
+    found[5] = -1
+    assert neighbour_graph(neighbours=found).sum() == pytest.approx(graph.sum() - 1)
     y = rng.integers(0, 2, size=400)
     row, column = graph.nonzero()
     penalty = (graph[row, column] * np.abs(y[row] - y[column])).sum()
@@ -68,13 +69,7 @@ def test_copies_are_neighbours_nobody_is_their_own_and_who_has_nobody_in_reach_i
     assert neighbour_graph(X, n_neighbors=2, reach=0.5).nnz == 0
 
 
-def test_columns_count_by_their_weights(people):
-    weights = [4.0, 1.0, 0.0, 1.0, 0.25]
-    by_hand = neighbour_graph(people * np.sqrt(weights))
-    assert abs(neighbour_graph(people, weights=weights) - by_hand).max() == 0
-
-
-def test_edges_stay_within_queries(people):
+def test_edges_stay_within_queries_and_columns_count_by_their_weights(people):
     query = np.repeat(["a", "b", "c"], [390, 9, 1])
     W = neighbour_graph(people, query=query)
     row, column = W.nonzero()
@@ -82,13 +77,9 @@ def test_edges_stay_within_queries(people):
     np.testing.assert_array_equal(W[:390, :390].toarray(), neighbour_graph(people[:390]).toarray())
     assert W[390:399, 390:399].nnz == 72, "in a short query everybody is a neighbour"
     assert W[399:].nnz == 0
-
-
-def test_neighbours_of_another_search_make_a_graph(people, graph):
-    found = nearest_neighbours(people, 10)
-    assert abs(neighbour_graph(neighbours=found) - graph).max() == 0
-    found[5] = -1
-    assert neighbour_graph(neighbours=found).sum() == pytest.approx(graph.sum() - 1)
+    weights = [4.0, 1.0, 0.0, 1.0, 0.25]
+    by_hand = neighbour_graph(people * np.sqrt(weights))
+    assert abs(neighbour_graph(people, weights=weights) - by_hand).max() == 0
 
 
 FEW = "n_neighbors must be at least 1 and less than the number of people, 3"
@@ -124,46 +115,34 @@ def test_an_index_finds_what_the_graph_is_made_of(people):
 
 
 @pytest.mark.parametrize("penalty", ["absolute", "squared"])
-def test_strength_zero_changes_nothing_to_the_last_bit(penalty, graph, scores):
-    found = smooth_with_certificate(scores, graph, 0, penalty)
-    assert (found.scores == scores).all()
-    assert found.scores is not scores
-    assert found.gap == 0
-
-
-@pytest.mark.parametrize("penalty", ["absolute", "squared"])
-def test_infinite_strength_leaves_the_mean_of_components(penalty):
+def test_no_strength_changes_nothing_and_infinite_strength_leaves_the_mean_of_components(
+    penalty,
+):
     W = neighbour_graph([[0.0], [1.0], [1.5], [20.0], [21.0], [90.0]], n_neighbors=1, reach=5.0)
     p = np.array([0.1, 0.2, 0.6, 0.3, 0.9, 1 / 3])
+    found = smooth_with_certificate(p, W, 0, penalty)
+    assert (found.scores == p).all()
+    assert found.scores is not p
+    assert found.gap == 0
     found = smooth(p, W, np.inf, penalty)
     np.testing.assert_allclose(found, [0.3, 0.3, 0.3, 0.6, 0.6, 1 / 3])
-    assert found[5] == p[5]
+    assert found[5] == smooth(p, W, 0.5, penalty)[5] == p[5]
     np.testing.assert_allclose(smooth(p, W, 1e4, penalty, tol=1e-12), found, atol=1e-3)
+    np.testing.assert_array_equal(smooth(p, sparse.csr_array((6, 6)), 0.5, penalty), p)
 
 
-@pytest.mark.parametrize("penalty", ["absolute", "squared"])
-def test_isolated_people_keep_their_scores(penalty, rng):
-    X = np.append(rng.normal(size=(50, 2)), [[99.0, 99.0]], axis=0)
-    p = rng.random(51)
-    assert smooth(p, neighbour_graph(X, 3, reach=10.0), 0.5, penalty)[50] == p[50]
-    empty = sparse.csr_array((51, 51))
-    np.testing.assert_array_equal(smooth(p, empty, 0.5, penalty), p)
-
-
-def test_smoothed_scores_keep_their_mean_and_range(graph, scores):
-    found = smooth(scores, graph, 0.3)
-    assert found.mean() == pytest.approx(scores.mean(), abs=1e-3)
-    assert found.min() >= scores.min()
-    assert found.max() <= scores.max()
-
-
-def test_the_certificate_holds(graph, scores):
+def test_the_certificate_holds_and_smoothed_scores_keep_their_mean_and_range(graph, scores):
     exact = smooth(scores, graph, 0.2, tol=1e-13)
+    assert exact.mean() == pytest.approx(scores.mean())
+    assert scores.min() <= exact.min()
+    assert exact.max() <= scores.max()
     for tol in (1e-2, 1e-5):
         found = smooth_with_certificate(scores, graph, 0.2, tol=tol)
         assert found.converged
         assert found.relative_gap <= tol
         assert np.abs(found.scores - exact).max() <= found.error
+    with pytest.warns(ConvergenceWarning, match="raise max_iter or tol"):
+        smooth(scores, graph, 1.0, tol=1e-12, max_iter=5)
 
 
 def test_columns_are_smoothed_one_by_one(graph, scores):
@@ -172,11 +151,6 @@ def test_columns_are_smoothed_one_by_one(graph, scores):
     np.testing.assert_array_equal(found[:, 0], smooth(scores, graph, 0.2))
     np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-9)
     assert smooth(both, graph, np.inf).shape == both.shape
-
-
-def test_too_few_iterations_are_told(graph, scores):
-    with pytest.warns(ConvergenceWarning, match="raise max_iter or tol"):
-        smooth(scores, graph, 1.0, tol=1e-12, max_iter=5)
 
 
 def test_what_cannot_be_smoothed_is_refused(graph, scores):
@@ -201,26 +175,22 @@ FIVE, FOUR = [0.9, 0.5, 0.5, 0.5, 0.1], [0.9, 0.5 + 1e-7, 0.5, 0.1]
 
 
 @pytest.mark.parametrize(
-    ("scores", "wanted", "chosen", "tied"),
+    ("scores", "wanted", "chosen", "tied", "threshold"),
     [
-        (FIVE, {"n": 2, "priority": [0, 0, 0, 1, 0]}, [1, 0, 0, 1, 0], [0, 1, 1, 1, 0]),
-        (FIVE, {"rate": 0.8}, [1, 1, 1, 1, 0], [0, 0, 0, 0, 0]),
-        (FOUR, {"n": 2}, [1, 1, 0, 0], [0, 0, 0, 0]),
-        (FOUR, {"n": 2, "tolerance": 1e-6, "priority": [0, 1, 2, 0]}, [1, 0, 1, 0], [0, 1, 1, 0]),
-        ([0.2, 0.5, 0.8], {"threshold": 0.5}, [0, 0, 1], [0, 1, 0]),
-        ([0.1, 0.2], {"n": 0}, [0, 0], [0, 0]),
-        ([0.1, 0.2], {"rate": 1.0}, [1, 1], [0, 0]),
+        (FIVE, {"n": 2, "priority": [0, 0, 0, 1, 0]}, [1, 0, 0, 1, 0], [0, 1, 1, 1, 0], 0.5),
+        (FIVE, {"rate": 0.8}, [1, 1, 1, 1, 0], [0, 0, 0, 0, 0], 0.3),
+        (FOUR, {"n": 2}, [1, 1, 0, 0], [0, 0, 0, 0], 0.5 + 5e-8),
+        (FOUR, {"n": 2, "tolerance": 1e-6, "priority": [0, 1, 2, 0]}, [1, 0, 1, 0], [0, 1, 1, 0], 0.5 + 1e-7),
+        ([0.2, 0.5, 0.8], {"threshold": 0.5}, [0, 0, 1], [0, 1, 0], 0.5),
+        ([0.1, 0.2], {"n": 0}, [0, 0], [0, 0], 0.2),
+        ([0.1, 0.2], {"rate": 1.0}, [1, 1], [0, 0], -np.inf),
     ],
 )
-def test_just_so_many_places_are_given_and_ties_within_the_tolerance_are_told(scores, wanted, chosen, tied):
+def test_just_so_many_places_are_given_and_ties_within_the_tolerance_are_told(scores, wanted, chosen, tied, threshold):
     selection = select(np.array(scores), **wanted)
     np.testing.assert_array_equal(selection.chosen, np.array(chosen, dtype=bool))
     np.testing.assert_array_equal(selection.tied, np.array(tied, dtype=bool))
-
-
-def test_the_threshold_is_that_of_the_tied_or_between_the_last_chosen_and_the_first_who_is_not():
-    assert select(np.array(FIVE), n=2).threshold == 0.5
-    assert 0.1 < select(np.array(FIVE), rate=0.8).threshold < 0.5
+    assert selection.threshold == pytest.approx(threshold, abs=1e-12)
 
 
 @pytest.mark.parametrize("wrong", [{}, {"n": 1, "rate": 0.5}, {"n": 3}, {"rate": 1.5}], ids=str)

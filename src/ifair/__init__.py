@@ -5,32 +5,24 @@ from typing import TYPE_CHECKING
 from ifair.lazy_names import load_on_first_use
 
 if TYPE_CHECKING:
-    from ifair.encode import Encoder
-    from ifair.models.consistent import ConsistentClassifier, ConsistentRegressor
-    from ifair.models.ifair import IFair
-    from ifair.models.lfr import LFR
-    from ifair.models.many import fit_many
-    from ifair.persist import inspect, load, save, score
-    from ifair.ranking import FAStarIR
-    from ifair.similarity import Similarity
+    from ifair.encode import Encoder as Encoder
+    from ifair.models.consistent import (
+        ConsistentClassifier as ConsistentClassifier,
+    )
+    from ifair.models.consistent import (
+        ConsistentRegressor as ConsistentRegressor,
+    )
+    from ifair.models.ifair import IFair as IFair
+    from ifair.models.lfr import LFR as LFR
+    from ifair.models.many import fit_many as fit_many
+    from ifair.persist import inspect as inspect
+    from ifair.persist import load as load
+    from ifair.persist import save as save
+    from ifair.persist import score as score
+    from ifair.ranking import FAStarIR as FAStarIR
+    from ifair.similarity import Similarity as Similarity
 
 __version__ = "0.1.0"
-__all__ = [
-    "LFR",
-    "ConsistentClassifier",
-    "ConsistentRegressor",
-    "Encoder",
-    "FAStarIR",
-    "IFair",
-    "Similarity",
-    "__version__",
-    "fit_many",
-    "inspect",
-    "load",
-    "save",
-    "score",
-]
-
 # Where each public name lives. Loaded on first use: `ifair --help` needs neither numpy nor scikit-learn.
 _HOME = {
     "ConsistentClassifier": "models.consistent",
@@ -47,4 +39,5 @@ _HOME = {
     "score": "persist",
 }
 
+__all__ = ["__version__", *_HOME]
 __getattr__, __dir__ = load_on_first_use(__name__, _HOME, __all__)

@@ -3,12 +3,13 @@
 import shlex
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 __all__ = ["IfairError", "MissingExtra"]
 
@@ -83,8 +84,8 @@ def nearest_name(name: object, known: Iterable[object], cutoff: float = 0.6) -> 
 
     Examples
     --------
-    >>> nearest_name("Aeg", ["age", "sex"]), nearest_name("zip", ["age", "sex"])
-    ('age', None)
+    >>> nearest_name("aEG", ["Age", "sex"]), nearest_name("zip", ["Age", "sex"])
+    ('Age', None)
     """
     by_lower = {str(k).lower(): str(k) for k in known}
     close = get_close_matches(str(name).lower(), by_lower, n=1, cutoff=cutoff)
@@ -112,15 +113,16 @@ def unknown_name(kind: str, name: object, known: Iterable[object], where: str = 
     return IfairError(f"no {kind} {name!r}{where}{suggest_name(name, known) or '.'} Known: {listed}")
 
 
-def check_known(kind: str, name: object, known: Iterable[object]) -> None:
+def check_known(kind: str, name: object, known: Collection[Any], where: str = "") -> None:
     """Refuse a name that is not among those known."""
-    if name not in (known := list(known)):
-        raise unknown_name(kind, name, known)
+    if name not in known:
+        raise unknown_name(kind, name, known, where)
 
 
-def wrong_choice(parameter: str, value: object, choices: Iterable[object]) -> IfairError:
-    """The error for a parameter that takes one of a few values, and got another."""
-    return IfairError(f"{parameter} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+def check_choice(parameter: str, value: object, choices: Collection[str]) -> None:
+    """Refuse a value of a parameter that takes one of a few."""
+    if not isinstance(value, str) or value not in choices:
+        raise IfairError(f"{parameter} must be one of {', '.join(map(repr, choices))}, got {value!r}")
 
 
 def name_setting(parameter: str, value: object) -> str:

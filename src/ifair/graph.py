@@ -5,7 +5,6 @@ graphs of SciPy; tensors of PyTorch are worked on where they are.
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 from ifair.core import cut
 from ifair.core import smooth as core
 from ifair.core.arrays import is_tensor, to_host
+from ifair.core.checked_numbers import check_floats, check_matrix
 from ifair.core.edges import components, edges_of, on_host, to_kind_of
 from ifair.core.nearest import Reference
 from ifair.core.neighbour_graph import check_others, graph_of, search_neighbours, squared_reach, tensor_graph_of
-from ifair.errors import IfairError, warn_user
+from ifair.errors import IfairError, check_choice, warn_user
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -106,7 +106,7 @@ def neighbour_graph(
         check_others(index)
         return graph_of(index, index.shape[1])
     as_tensor = is_tensor(X)
-    records = _scale_columns(X.double() if as_tensor else _matrix(X), weights)
+    records = _scale_columns(X.double() if as_tensor else check_matrix(X), weights)
     if device is not None and not as_tensor:
         import torch
 
@@ -207,7 +207,7 @@ def smooth_with_certificate(
     """
     _check_rule(strength, penalty)
     as_tensor = is_tensor(scores)
-    values = scores.double() if as_tensor else _floats(scores, "scores")
+    values = scores.double() if as_tensor else check_floats(scores, "scores")
     if values.ndim not in (1, 2):
         raise IfairError(f"scores must have one or two dimensions, got the shape {tuple(values.shape)}")
     edges = edges_of(graph, len(values), scores.device if as_tensor else None)
@@ -277,7 +277,7 @@ def minimum_cut(gains: Any, graph: Any, strength: float) -> Any:
     array([ True,  True,  True, False, False])
     """
     _check_rule(strength)
-    values = _floats(to_host(gains), "gains")
+    values = check_floats(to_host(gains), "gains")
     if values.ndim != 1:
         raise IfairError(f"gains must be one-dimensional, got the shape {values.shape}")
     edges = edges_of(graph, len(values), gains.device if is_tensor(gains) else None)
@@ -336,7 +336,7 @@ def select(
     >>> selection.chosen, selection.tied
     (array([ True,  True, False, False]), array([False,  True,  True, False]))
     """
-    values = _floats(scores, "scores")
+    values = check_floats(scores, "scores")
     if sum(given is not None for given in (threshold, rate, n)) != 1:
         raise IfairError("give exactly one of threshold, rate and n")
     if threshold is not None:
@@ -359,7 +359,7 @@ def select(
         return Selection(values >= last, 0.5 * (last + following), nobody)
     tied = np.abs(values - last) <= tolerance
     chosen = (values > last) & ~tied
-    first = np.zeros(len(values)) if priority is None else _floats(priority, "priority")
+    first = np.zeros(len(values)) if priority is None else check_floats(priority, "priority")
     queue = np.flatnonzero(tied)
     queue = queue[np.lexsort((queue, -first[queue]))]
     chosen[queue[: n - np.count_nonzero(chosen)]] = True
@@ -406,12 +406,12 @@ def newcomer_scores(
     array([0.7, 0.9])
     """
     _check_rule(strength, penalty)
-    p, near = _floats(scores, "scores"), np.asarray(neighbour_scores, dtype=np.float64)
+    p, near = check_floats(scores, "scores"), np.asarray(neighbour_scores, dtype=np.float64)
     if p.ndim != 1 or near.ndim != 2 or len(near) != len(p):
         raise IfairError(
             f"one row of neighbour_scores per score is expected, got the shapes {near.shape} and {p.shape}"
         )
-    weight = np.ones(near.shape) if weights is None else _floats(weights, "weights")
+    weight = np.ones(near.shape) if weights is None else check_floats(weights, "weights")
     weight = weight if weight.shape == near.shape else np.broadcast_to(weight, near.shape)
     if weight.min(initial=0.0) < 0:
         raise IfairError("weights must not be negative")
@@ -449,7 +449,7 @@ class NeighbourIndex:
 
     def __init__(self, reference: Any, *, weights: ArrayLike | None = None, reach: float | None = None) -> None:
         self.weights, self.reach = weights, reach
-        self._reference = Reference.from_records(_scale_columns(_matrix(reference), weights))
+        self._reference = Reference.from_records(_scale_columns(check_matrix(reference), weights))
 
     def nearest(self, X: Any, n_neighbors: int = 10, *, n_jobs: int | None = None) -> tuple[NDArray[np.intp], Floats]:
         """Rows of the reference, the nearest first, and their distances; -1 and infinity beyond reach.
@@ -465,51 +465,17 @@ class NeighbourIndex:
             raise IfairError(
                 f"n_neighbors must be from 1 to the size of the reference, {n_reference}; got {n_neighbors}"
             )
-        index, squared = self._reference.nearest(_scale_columns(_matrix(X), self.weights), n_neighbors, n_jobs)
+        index, squared = self._reference.nearest(_scale_columns(check_matrix(X), self.weights), n_neighbors, n_jobs)
         if self.reach is not None:
             beyond = squared > squared_reach(self.reach)
             index, squared = np.where(beyond, -1, index), np.where(beyond, np.inf, squared)
         return index, np.sqrt(squared)
 
 
-def _matrix(X: Any) -> Floats:
-    records = _floats(X, "X")
-    if records.ndim == 1:
-        records = records[:, None]
-    if records.ndim != 2:
-        raise IfairError(f"X must be two-dimensional, got the shape {records.shape}")
-    return records
-
-
-def _floats(values: Any, name: str) -> Floats:
-    try:
-        result = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise IfairError(f"{name} must hold numbers{_name_column(values, _is_no_number)}") from None
-    if not np.isfinite(result).all():
-        where = _name_column(values, lambda column: not np.isfinite(np.asarray(column, dtype=np.float64)).all())
-        raise IfairError(f"{name} holds missing or infinite values{where}")
-    return result
-
-
-def _is_no_number(column: Any) -> bool:
-    try:
-        np.asarray(column, dtype=np.float64)
-    except (TypeError, ValueError):
-        return True
-    return False
-
-
-def _name_column(table: Any, is_wrong: Callable[[Any], bool]) -> str:
-    """The first column of a frame that is wrong, and what helps; nothing of arrays."""
-    wrong = [name for name in getattr(table, "columns", ()) if is_wrong(table[name])]
-    return f": column {wrong[0]!r}; encode the table first, with ifair.Encoder" if wrong else ""
-
-
 def _scale_columns(records: Any, weights: ArrayLike | None) -> Any:
     if weights is None:
         return records
-    factor = _floats(weights, "weights")
+    factor = check_floats(weights, "weights")
     if factor.shape != (records.shape[1],) or factor.min(initial=0.0) < 0:
         raise IfairError(
             f"weights must be {records.shape[1]} numbers, one per column, none negative; got shape {factor.shape}"
@@ -524,8 +490,7 @@ def _scale_columns(records: Any, weights: ArrayLike | None) -> Any:
 
 
 def _check_rule(strength: float, penalty: str = "absolute") -> None:
-    if penalty not in core.PENALTIES:
-        raise IfairError(f"penalty must be one of {sorted(core.PENALTIES)}, got {penalty!r}")
+    check_choice("penalty", penalty, core.PENALTIES)
     if not strength >= 0:
         raise IfairError(f"strength must be a number that is not negative, or infinity; got {strength}")
 

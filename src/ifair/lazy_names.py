@@ -8,17 +8,7 @@ from typing import Any
 def load_on_first_use(
     module: str, homes: Mapping[str, str], exported: Iterable[str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """The functions ``__getattr__`` and ``__dir__`` of a module.
-
-    Parameters
-    ----------
-    module : str
-        Its name.
-    homes : mapping from str to str
-        By public name the module, below ifair, that it lives in.
-    exported : iterable of str
-        The module's ``__all__``.
-    """
+    """The functions ``__getattr__`` and ``__dir__`` of a module, given where, below ifair, its public names live."""
 
     def __getattr__(name: str) -> Any:
         if name in homes:

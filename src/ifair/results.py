@@ -54,12 +54,16 @@ class CandidateData(TypedDict):
     post: dict[str, Any] | None
 
 
+Role = Literal["full", "deleted", "penalised", "ours", "rival"]
+"""What a point is to a reader: the data as they are, the protected columns deleted, the same with a tuned penalty."""
+
+
 class TunedPoint(TypedDict):
     """A setting that was tried."""
 
     id: str
     name: str
-    role: "Role"
+    role: Role
     candidate: CandidateData
     validation: Validation
 
@@ -241,10 +245,6 @@ class Weight(TypedDict):
     weight: Number
 
 
-Role = Literal["full", "deleted", "penalised", "ours", "rival"]
-"""What a point is to a reader: the data as they are, the protected columns deleted, the same with a tuned penalty."""
-
-
 class Verdict(TypedDict):
     """The referee's sentence about a point; ``worth`` is whether it is better than deleting the protected columns."""
 
@@ -264,7 +264,7 @@ class FrontStep(TypedDict):
     high: float
 
 
-class Point(TypedDict):
+class Point(TunedPoint):
     """A candidate and everything that was measured of it.
 
     ``label`` is a letter that people call it by. ``differences`` are paired, this point minus the point of a role, for
@@ -273,13 +273,10 @@ class Point(TypedDict):
     model on this representation.
     """
 
-    id: str
-    name: str
     family: str
     setting: Setting
     blind: bool
     on_front: bool
-    validation: Validation
     test: JudgedMeasures
     graders: NotRequired[dict[str, dict[str, Number]]]
     groups: list[Partition]
@@ -292,9 +289,7 @@ class Point(TypedDict):
     archetypes: Archetypes | None
     weights: list[Weight] | None
     converged: NotRequired[bool]
-    candidate: CandidateData
     label: NotRequired[str]
-    role: Role
     threshold: Number
     differences: NotRequired[dict[str, dict[str, Difference]]]
     batch: NotRequired[JudgedMeasures]

@@ -8,7 +8,7 @@ from ifair.audit import evidence, tune
 from ifair.audit.people_view import round_scores
 from ifair.errors import IfairError
 from ifair.evaluate.candidates import CONSISTENT, Candidate
-from ifair.evaluate.measures import brief_measures
+from ifair.evaluate.judgement import brief_measures
 from ifair.evaluate.splits import split_table
 from ifair.evaluate.training import train
 from ifair.models.batch_decisions import find_group_thresholds

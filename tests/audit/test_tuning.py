@@ -11,9 +11,9 @@ from ifair.audit.tuning import choose_penalised, fingerprint_dataset, name_choic
 from ifair.evaluate.arms import list_arms
 from ifair.evaluate.candidates import Candidate
 from ifair.evaluate.fronts import pareto_front
-from ifair.evaluate.measures import brief_measures
+from ifair.evaluate.judgement import brief_measures
 from ifair.evaluate.splits import split_table
-from ifair.evaluate.training import fit_together, train
+from ifair.evaluate.training import fit_representations, train
 from ifair.results import TUNING, ResultsError, check_results
 
 from samples import FAST, applicants, dataset
@@ -83,13 +83,13 @@ def test_on_a_device_settings_of_ifair_are_fitted_two_at_once(tmp_path, monkeypa
 
     def watch(candidates, *others):
         portions.append(candidates)
-        return fit_together(candidates, *others)
+        return fit_representations(candidates, *others)
 
     def stop_within_a_portion(step):
         if step.done == 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(tuning, "fit_together", watch)
+    monkeypatch.setattr(tuning, "fit_representations", watch)
     # Of iFair, and of the masked columns.
     monkeypatch.setattr(tuning, "list_arms", lambda *how, **others: list_arms(*how, **others)[:2])
     how = {"n_trials": 10, "models": ("linear",), "solver": {**FAST, "max_iter": 8, "engine": "torch:cpu"}}
@@ -116,7 +116,7 @@ def test_who_cannot_be_fitted_among_others_is_named(monkeypatch):
     def refuse(candidates, *_):
         raise ValueError("too many prototypes")
 
-    monkeypatch.setattr(tuning, "fit_together", refuse)
+    monkeypatch.setattr(tuning, "fit_representations", refuse)
     monkeypatch.setattr(tuning, "train", lambda one, *_, **__: refuse(one) if one.is_learned else train(one, *_, **__))
     how = {"n_trials": 1, "models": ("linear",), "solver": {**FAST, "engine": "torch"}}
     must_raise(ValueError, "iFair.*K = 20.* cannot be trained: too many prototypes", tune, dataset(), **how)
@@ -137,22 +137,19 @@ def list_chosen(*points):
     return set(name_choices(points, "classification").values())
 
 
-def test_points_without_a_measure_are_never_chosen():
-    known, unknown = measured("a", 0.6, 0.5), measured("b", None, 0.9)
-    assert list_chosen(unknown, known) == {"a"}
-    assert list_chosen(unknown) == set()
-
-
 def test_the_balance_counts_utility_from_chance():
     """Of an AUC of 0.84 and ranks of 0.89, or 0.9 and 0.8, the second: far more of what is above chance."""
     points = [measured("a", 0.84, 0.89, 0.9), measured("b", 0.9, 0.8, 0.7)]
     assert name_choices(points, "classification") == {"most_useful": "b", "fairest": "a", "balanced": "b"}
 
 
-def test_no_rule_chooses_what_distinguishes_nobody():
+def test_no_rule_chooses_what_distinguishes_nobody_or_was_not_measured():
     """One decision for all, a score for all, and what hardly says more than chance."""
+    unknown = measured("unknown", None, 0.9)
+    assert list_chosen(unknown) == set()
     constant, one_score = measured("b", 0.85, 0.99, 0.0), measured("c", 0.5, 0.0, 0.0)
-    assert list_chosen(constant, one_score, measured("vague", 0.55, 0.99, 0.9), measured("a", 0.8, 0.6, 0.5)) == {"a"}
+    vague = measured("vague", 0.55, 0.99, 0.9)
+    assert list_chosen(unknown, constant, one_score, vague, measured("a", 0.8, 0.6, 0.5)) == {"a"}
     assert list_chosen(constant, one_score) == set()
 
 

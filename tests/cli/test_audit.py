@@ -31,33 +31,34 @@ def evidence(tmp_path):
 
 
 @pytest.mark.parametrize("verb", ["audit", "report", "tune"])
-def test_a_mistyped_column_suggests_the_right_one(verb, people):
+def test_roles_that_are_needed_are_asked_for_and_a_mistyped_one_suggests_the_right_one(verb, people):
+    assert "--protected" in run(verb, people, "--target", "hired").stderr
+    assert "--target" in refuse(verb, people, "--protected", "sex", code=2)
     assert "'sxe', did you mean 'sex'?" in refuse(verb, people, "--protected", "sxe", "--target", "hired")
 
 
-@pytest.mark.parametrize("verb", ["audit", "report", "tune"])
-def test_roles_that_are_needed_are_asked_for(verb, people):
-    assert "--protected" in run(verb, people, "--target", "hired").stderr
-    assert "--target" in refuse(verb, people, "--protected", "sex", code=2)
-
-
 @pytest.mark.parametrize("verb", ["audit", "report", "tune", "fit"])
-def test_a_place_that_cannot_be_written_is_named_before_any_work(verb, people, tmp_path, monkeypatch):
+def test_a_place_that_cannot_be_written_and_a_mistyped_choice_are_named_before_any_work(
+    verb, people, tmp_path, monkeypatch
+):
     monkeypatch.setattr("ifair.tables.checked_table.read_counted_table", lambda *_, **__: pytest.fail("work was done"))
     assert f"there is no folder {tmp_path / 'none'}" in refuse(verb, people, *ROLES, "-o", tmp_path / "none" / "file")
+    if verb == "report":
+        assert "did you mean 'fairest'?" in refuse(verb, people, *ROLES, "--card", "--choice", "fairst")
 
 
-def test_a_file_that_is_no_evidence_is_refused(tmp_path):
-    for content, said in (("[1", "is not JSON"), ('{"format": "other"}', "is not what `ifair audit --output` writes")):
-        path = tmp_path / "evidence.json"
-        path.write_text(content)
-        assert said in refuse("report", path, "-o", tmp_path / "report.html")
-        assert not (tmp_path / "report.html").exists()
-
-
-def test_a_mistyped_choice_suggests_the_near_one_before_any_work(people, monkeypatch):
-    monkeypatch.setattr("ifair.tables.checked_table.read_counted_table", lambda *_, **__: pytest.fail("work was done"))
-    assert "did you mean 'fairest'?" in refuse("report", people, *ROLES, "--card", "--choice", "fairst")
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("evidence.json", "[1", "is not JSON"),
+        ("evidence.json", '{"format": "other"}', "is not what `ifair audit --output` writes"),
+        ("model.ifair", "PK", "model.ifair is neither CSV"),
+    ],
+)
+def test_a_file_that_is_neither_evidence_nor_a_table_is_refused(tmp_path, name, content, said):
+    (tmp_path / name).write_text(content)
+    assert said in refuse("report", tmp_path / name, "-o", tmp_path / "report.html")
+    assert not (tmp_path / "report.html").exists()
 
 
 def test_a_choice_like_none_is_answered_with_all(evidence, tmp_path):
@@ -65,11 +66,6 @@ def test_a_choice_like_none_is_answered_with_all(evidence, tmp_path):
     assert "no point 'zzz'" in said
     assert all(name in said for name in small_evidence()["choices"])
     assert not (tmp_path / "report.html").exists()
-
-
-def test_a_report_of_what_is_no_table_says_so_first(tmp_path):
-    (tmp_path / "model.ifair").write_bytes(b"PK")
-    assert "model.ifair is neither CSV" in refuse("report", tmp_path / "model.ifair", "-o", tmp_path / "report.html")
 
 
 def test_the_verbs_are_thin(monkeypatch, people):

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from ifair.cli import live_progress as progress
-from ifair.cli.live_progress import LiveProgress, ProgressLine, format_duration
+from ifair.cli.live_progress import LiveProgress, format_duration
 from ifair.reproduce.runner import Progress
 
 
@@ -39,16 +39,3 @@ def test_a_terminal_shows_what_runs_now(tmp_path, capsys, monkeypatch):
             time.sleep(0.02)
             shown += capsys.readouterr().err
     assert "1/2, 40 s left, running: census, ifair-b, K = 10, split 3" in shown
-
-
-def test_a_job_of_some_steps_is_one_line_of_a_terminal(capsys, monkeypatch):
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    with ProgressLine("learning") as step:
-        for done in (1, 2, 3):
-            step("a candidate", done, 3)
-    shown = capsys.readouterr().err
-    assert "\n" not in shown
-    lines = shown.split("\r\x1b[K")
-    assert lines[1] == "learning ..."
-    assert lines[-2].startswith("learning, 3 of 3 done, about 0 s left")
-    assert lines[-1] == ""

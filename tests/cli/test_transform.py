@@ -46,7 +46,7 @@ def test_parquet_goes_in_as_well(folder, applicants, classifier, tmp_path):
     assert (tmp_path / "a.csv").read_text() == (tmp_path / "b.csv").read_text()
 
 
-def test_no_more_than_a_block_is_read_at_a_time(folder, classifier, tmp_path, monkeypatch):
+def test_no_more_than_a_block_is_read_at_a_time_and_a_dash_prints_them(folder, classifier, tmp_path, monkeypatch):
     sizes = []
     write = BlockWriter.write
 
@@ -57,6 +57,8 @@ def test_no_more_than_a_block_is_read_at_a_time(folder, classifier, tmp_path, mo
     monkeypatch.setattr(BlockWriter, "write", watched)
     do("transform", classifier, folder / "people.csv", "-o", tmp_path / "out.csv", "--block-rows", 50)
     assert sizes == [50, 50, 20]
+    done = do("transform", classifier, folder / "people.csv", "-o", "-")
+    assert done.stdout == (tmp_path / "out.csv").read_text()
 
 
 def test_a_regression_gives_a_score_and_no_decision(folder, applicants, regression, tmp_path):
@@ -65,12 +67,6 @@ def test_a_regression_gives_a_score_and_no_decision(folder, applicants, regressi
     assert list(found.columns[:3]) == ["person", "team", "score"]
     expected = ifair.load(regression).predict(applicants[["experience", "job", "owns_home"]])
     np.testing.assert_allclose(found["score"], expected)
-
-
-def test_a_dash_prints_the_table(folder, classifier, tmp_path):
-    done = do("transform", classifier, folder / "people.csv", "-o", "-", "--block-rows", 50)
-    do("transform", classifier, folder / "people.csv", "-o", tmp_path / "out.csv")
-    assert done.stdout == (tmp_path / "out.csv").read_text()
 
 
 def test_what_loading_warns_of_is_told_in_a_line(folder, classifier, tmp_path, monkeypatch):

@@ -1,5 +1,8 @@
 """Many fits at once: every one has the value and the gradient that it has alone; for every term: test_terms.py."""
 
+from contextlib import ExitStack
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -50,11 +53,21 @@ def draw(rng):
 PACKING = Packing(K, N, np.zeros(N, dtype=bool))
 
 
+def take(fits, rows, most=100):
+    for fit in fits:
+        fit.engine.batch_bytes = most * bytes_each(fit.engine)
+    return Batch([fits[row] for row in rows], [PACKING] * len(rows), [0] * len(rows))
+
+
+def bytes_each(engine):
+    return 8 * min(engine.n_records, engine.block_rows) * COPIES * (N + K)
+
+
 def assert_same_at_once(fits, at, tolerance, most=100):
     """Evaluated at once, every fit has the losses and the gradient that it has alone."""
     apart = [fit.value_and_grad(one) for fit, one in zip(fits, at)]
     thetas = np.stack([PACKING.pack(one) for one in at])
-    batch = Batch(fits[0], fits, [PACKING] * len(fits), most)
+    batch = take(fits, range(len(fits)), most)
     losses, gradients = batch.engine.evaluate(batch.values_and_grads, thetas)
     for theta, values, gradient, (expected_losses, expected) in zip(thetas, losses, gradients, apart, strict=True):
         flat = PACKING.pack_gradient(expected, theta)
@@ -86,7 +99,6 @@ def test_fits_of_different_numbers_of_prototypes_are_evaluated_in_one_call(
         groups, filled, batch = form_batches(fits, packings)
         assert groups == [[0, 2, 1]]  # those of most prototypes come last
         together = batch([0, 1, 2, 0])
-        assert together.form is fits[1]
         thetas = np.stack([filled[i].pack(at[i]) for i in (0, 1, 2, 0)])
         losses, gradients = opened.evaluate(together.values_and_grads, thetas)
         for i, values, gradient in zip((0, 1, 2, 0), losses, gradients, strict=True):
@@ -102,6 +114,33 @@ def test_fits_of_different_numbers_of_prototypes_are_evaluated_in_one_call(
         assert [one.total for one in losses_at([*zip(fits, packings, at)])] == pytest.approx(
             losses[:3, 0].tolist(), rel=1e-10
         )
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("pairs", ["all", "landmarks", "moments", "none"])
+@pytest.mark.parametrize("reduction", ["mean", "norm"])
+def test_fits_of_several_tables_are_evaluated_in_one_call(rng, engine, pairs, reduction):
+    tables = [rng.normal(size=(n, N)) for n in (M, M, 2 * M)]
+    with ExitStack() as stack:
+        opened = [stack.enter_context(ENGINES[engine](X)) for X in tables]
+        for one in opened:
+            one.batch_bytes = 2**30
+        fits = [fit for one in opened for fit in objectives(one, pairs)]
+        # Those of one table need not stand side by side.
+        fits = [replace(fit, reduction=reduction) for fit in fits[::2] + fits[1::2]]
+        at = [Parameters(rng.normal(size=(K, N)), rng.uniform(0.1, 1.0, size=N)) for _ in fits]
+        (group,), (packing, *_), batch = form_batches(fits, [PACKING] * len(fits))
+        together = batch(group)
+        thetas = np.stack([packing.pack(at[i]) for i in group])
+        losses, gradients = opened[0].evaluate(together.values_and_grads, thetas)
+        for i, theta, values, gradient in zip(group, thetas, losses, gradients, strict=True):
+            expected, slope = fits[i].value_and_grad(at[i])
+            np.testing.assert_allclose(values, [expected.total, *expected.terms], rtol=1e-10)
+            flat = packing.pack_gradient(slope, theta)
+            np.testing.assert_allclose(gradient, flat, rtol=1e-10, atol=1e-10 * np.abs(flat).max())
+        few = together.keep([1, 7, 12])
+        again, _ = opened[0].evaluate(few.values_and_grads, thetas[[1, 7, 12]])
+        np.testing.assert_allclose(again, losses[[1, 7, 12]], rtol=1e-12)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -133,10 +172,6 @@ def test_more_fits_than_there_is_room_for_are_evaluated_in_turns(rng, monkeypatc
     sizes = sizes[len(WEIGHTS) :]  # those before were alone
     assert max(sizes) == most
     assert sum(sizes) == len(WEIGHTS)
-
-
-def take(fits, rows):
-    return Batch(fits[0], [fits[row] for row in rows], [PACKING] * len(rows), 100)
 
 
 class Watched(LocalEngine):
@@ -192,7 +227,7 @@ def test_how_many_fits_there_is_room_for_follows_from_memory_and_formulas_of_whi
     engine = LocalEngine(X)
     (fit, *_) = objectives(engine)
     assert most(fit) == 1
-    engine.batch_bytes = 8 * M * COPIES * (N + K) * 5
+    engine.batch_bytes = 5 * bytes_each(engine)
     assert most(fit) == 5
     engine.batch_bytes = 10**9
     assert all(most(fit) > 1 for pairs in ("all", "moments", "none") for fit in objectives(engine, pairs))

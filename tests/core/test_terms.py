@@ -208,7 +208,8 @@ def test_many_fits_at_once_have_the_losses_and_gradients_that_they_have_alone(
     packing = Packing(K, N, np.zeros(N, dtype=bool), dict.fromkeys(whole.extra, K))
     points = [draw(rng)[1] for _ in fits]
     thetas = np.stack([packing.pack(at) for at in points])
-    batch = Batch(whole, fits, [packing] * B, 100)
+    whole.engine.batch_bytes = 2**30
+    batch = Batch(fits, [packing] * B, [0] * B)
     losses, gradients = batch.engine.evaluate(batch.values_and_grads, thetas)
     for fit, at, theta, values, gradient in zip(fits, points, thetas, losses, gradients, strict=True):
         expected_losses, expected = fit.value_and_grad(at)

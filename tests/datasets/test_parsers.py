@@ -3,9 +3,10 @@
 import pandas as pd
 import pytest
 from refusals import must_raise
+from small_files import AIRBNB, CENSUS, COMPAS, XING
 
-from ifair.data import DataError, load_airbnb, load_compas, load_xing
-from ifair.datasets.catalogue.airbnb import name_queries
+from ifair.data import DataError, load_airbnb, load_xing
+from ifair.datasets.catalogue.airbnb import name_queries, parse_airbnb
 from ifair.datasets.catalogue.census import parse_census
 from ifair.datasets.catalogue.compas import parse_compas
 from ifair.datasets.catalogue.xing import count_months, count_work_months, parse_xing
@@ -32,46 +33,37 @@ BRAND_STRATEGISTS = {
 
 
 @pytest.mark.data
-def test_the_brand_strategists_are_those_of_the_paper(real_data):
-    people = load_xing().frame.query("job_search == 'Brand Strategist'")
+def test_all_xing_profiles_agree_with_the_derived_table_and_some_with_the_paper(real_data):
+    frame = load_xing().frame
+    derived = pd.read_csv(real_data / "xing" / "xing_profiles.csv")
+    for name in ("work_months", "education_months", "profile_views"):
+        assert frame[name].tolist() == derived[name].tolist()
+    assert frame["job_search"].astype(str).tolist() == derived["query"].tolist()
+    people = frame.query("job_search == 'Brand Strategist'")
     assert len(people) == 39
     listed = people.iloc[[rank - 1 for rank in BRAND_STRATEGISTS]][["work_months", "education_months", "sex"]]
     assert dict(zip(BRAND_STRATEGISTS, listed.itertuples(index=False, name=None))) == BRAND_STRATEGISTS
 
 
-@pytest.mark.data
-def test_all_xing_profiles_agree_with_the_derived_table(real_data):
-    derived = pd.read_csv(real_data / "xing" / "xing_profiles.csv")
-    frame = load_xing().frame
-    for name in ("work_months", "education_months", "profile_views"):
-        assert frame[name].tolist() == derived[name].tolist()
-    assert frame["job_search"].astype(str).tolist() == derived["query"].tolist()
-
-
-def test_a_period_is_counted_in_begun_months():
-    assert count_months("03/2013 - 01/2017", "here") == 47
-    assert count_months("2009 - 2012", "here") == 36
-    assert count_months("2010 - 2010", "here") == 0
-    assert count_months("bis heute", "here") == 3
+def test_a_period_is_counted_in_begun_months_and_what_is_none_is_named():
+    months = {"03/2013 - 01/2017": 47, "2009 - 2012": 36, "2010 - 2010": 0, "bis heute": 3}
+    assert {dates: count_months(dates, "here") for dates in months} == months
     # A job without dates is as long as the one before.
     assert count_work_months(["2009 - 2012", None, None], "here") == 3 * 36
     assert count_work_months([None, "bis heute"], "here") == 3
+    for dates in ("2012 - 2009", "13/2012 - 2013", "2012", "", "0000 - 2012", "2012 - heute"):
+        must_raise(DataError, r"here: .* is not a period", count_months, dates, "here")
 
 
-@pytest.mark.parametrize("dates", ["2012 - 2009", "13/2012 - 2013", "2012", "", "0000 - 2012", "2012 - heute"])
-def test_what_is_no_period_is_named(dates):
-    must_raise(DataError, r"here: .* is not a period", count_months, dates, "here")
-
-
-def test_a_profile_without_views_counts_one_and_undated_education_three_months(samples):
-    first, second = (row for _, row in parse_xing(samples["xing"], "query.json").iterrows())
+def test_a_profile_without_views_counts_one_and_undated_education_three_months():
+    first, second = (row for _, row in parse_xing(XING, "query.json").iterrows())
     assert first["education_months"] == count_months("09/2002 - 05/2006", "here") + 3
     assert first["profile_views"] == 2418
     assert (second["work_months"], second["education_months"], second["profile_views"]) == (3, 0, 1)
 
 
 @pytest.mark.data
-def test_the_weights_choose_what_the_score_says(real_data):
+def test_the_weights_choose_what_the_score_says_and_senseless_settings_are_refused(real_data):
     views = load_xing(weights=(0, 0, 1))
     assert (views.target == views.frame["profile_views"]).all()
     work = load_xing(weights=(2, 0, 0), scale="unit-variance")
@@ -79,40 +71,27 @@ def test_the_weights_choose_what_the_score_says(real_data):
     assert work.target.std(ddof=0) == pytest.approx(2)
     assert load_xing(scale="range").target.between(0, 3).all()
     assert "job_search" not in load_xing(job_attribute=False).frame
-
-
-@pytest.mark.data
-def test_senseless_settings_of_xing_are_refused(real_data):
     must_raise(DataError, "3 numbers", load_xing, weights=(1, 1))
     must_raise(DataError, "not all zero", load_xing, weights=(0, 0, 0))
     must_raise(DataError, "did you mean 'lawyer'", load_xing, recipe="56-queries", left_out="lawyers")
 
 
-def test_personal_data_of_compas_does_not_reach_the_frame(samples):
-    frame, _ = parse_compas(samples["compas"], "compas.csv", within_days=1_000)
+def test_personal_data_of_compas_does_not_reach_the_frame():
+    frame, _ = parse_compas(COMPAS, "compas.csv", within_days=1_000)
     text = frame.to_csv()
     assert not [secret for secret in ("doe", "roe", "1980", "1995", "13001", "13002") if secret in text]
     assert {"name", "first", "last", "dob", "c_case_number", "id"}.isdisjoint(frame.columns)
 
 
-@pytest.mark.data
-def test_no_name_in_the_real_compas_file_reaches_the_frame(real_data):
-    raw = pd.read_csv(real_data / "compas" / "compas-scores-two-years.csv", dtype=str)
-    frame = load_compas().frame
-    kept = {str(value) for column in frame for value in frame[column].unique()}
-    for personal in ("name", "first", "last", "dob", "c_case_number", "r_case_number", "vr_case_number"):
-        assert kept.isdisjoint(set(raw[personal].dropna()))
-
-
-def test_question_marks_of_the_census_are_missing_and_both_spellings_of_the_label_count(samples):
-    frame, outcome = parse_census([samples["census"], b"|1x3 Cross validator\n" + samples["census"]], "adult")
+def test_question_marks_of_the_census_are_missing_and_both_spellings_of_the_label_count():
+    frame, outcome = parse_census([CENSUS, b"|1x3 Cross validator\n" + CENSUS], "adult")
     assert outcome.tolist() == [0, 1, 0, 1]
     assert frame.loc[1, ["workclass", "occupation", "native_country"]].isna().all()
     assert frame["sex"].tolist() == ["Male", "Female"] * 2
 
 
-def test_a_listing_is_read_with_its_price_and_types(samples, parsers):
-    listing = parsers["airbnb"](samples["airbnb"]).iloc[0]
+def test_a_listing_is_read_with_its_price_and_types():
+    listing = parse_airbnb(AIRBNB, "boston_2019-12", "five-cities").iloc[0]
     assert listing["price"] == 1050
     assert (listing["room_type"], listing["home_type"]) == ("private room", "other")
     assert listing["days_since_last_review"] == 3
@@ -126,18 +105,10 @@ def test_a_query_is_named_by_its_columns_and_has_enough_listings():
     assert named.iloc[0] == "Boston / Dock / loft"
     assert name_queries(listings, ["city"], 10).notna().all()
     assert name_queries(listings, ["city", "neighbourhood"], 9).nunique() == 2
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"query_by": "city"}, "sequence of columns"),
-        ({"query_by": ["town"]}, "no query_by .town.. Known"),
-        ({"smallest_query": 0}, "at least 1"),
-    ],
-)
-def test_senseless_queries_of_airbnb_are_refused_before_anything_is_read(options, message):
-    must_raise(DataError, message, load_airbnb, **options, download_if_missing=False)
+    # Senseless ones are refused before anything is read.
+    must_raise(DataError, "sequence of columns", load_airbnb, query_by="city", download_if_missing=False)
+    must_raise(DataError, "no query_by .town.. Known", load_airbnb, query_by=["town"], download_if_missing=False)
+    must_raise(DataError, "at least 1", load_airbnb, smallest_query=0, download_if_missing=False)
 
 
 @pytest.mark.data
@@ -149,6 +120,6 @@ def test_a_name_tells_a_gender_only_if_it_is_clear_and_all_people_agree(real_dat
 
 def test_a_missing_list_of_names_says_what_to_install(monkeypatch):
     monkeypatch.setattr("ifair.errors.find_spec", lambda name: None)
-    with pytest.raises(MissingExtra, match=r"needs nomquamgender, .*pip install 'ifair\[names\]'"):
-        infer_genders(["Mary"], names_list="nomquamgender")
+    install = r"needs nomquamgender, .*pip install 'ifair\[names\]'"
+    must_raise(MissingExtra, install, infer_genders, ["Mary"], names_list="nomquamgender")
     must_raise(DataError, "did you mean 'census'", infer_genders, ["Mary"], names_list="Censsus")

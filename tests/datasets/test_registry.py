@@ -1,6 +1,8 @@
-"""Datasets are found by being there."""
+"""Datasets are found by being there, and the documentation shows them as the code does."""
 
-import pytest
+from pathlib import Path
+
+from refusals import must_raise
 
 from ifair.data import DataError, dataset_names, load
 from ifair.datasets import catalogue, registry
@@ -25,24 +27,25 @@ def load_neighbours(**options):
 """
 
 
-@pytest.fixture
-def one_more(tmp_path, monkeypatch):
+def test_a_dataset_more_is_one_file_more_and_unknown_ones_and_options_are_refused(tmp_path, monkeypatch):
     (tmp_path / "neighbours.py").write_text(ONE_FILE)
     monkeypatch.setattr(catalogue, "__path__", [*catalogue.__path__, str(tmp_path)])
-    registry._modules.cache_clear()
-    yield "neighbours"
-    registry._modules.cache_clear()
-
-
-def test_a_dataset_more_is_one_file_more_and_unknown_ones_and_options_are_refused(one_more):
-    assert dataset_names() == ["compas", "census", "credit", "airbnb", "xing", "synthetic", one_more]
-    assert registry.find_about(one_more).title == "Neighbours"
-    assert registry.find_files(one_more) == ()
+    monkeypatch.setattr(registry, "_modules", registry._modules.__wrapped__)  # without its cache
+    assert dataset_names() == ["compas", "census", "credit", "airbnb", "xing", "synthetic", "neighbours"]
+    assert registry.find_about("neighbours").title == "Neighbours"
+    assert registry.find_files("neighbours") == ()
     assert "| `neighbours` | 2 (2) |" in registry.markdown_table()
-    people = load(one_more)
+    people = load("neighbours")
     assert (people.protected, people.group.tolist()) == (("floor",), [True, False])
-    assert load(one_more, group={"floor": "lower"}).group.tolist() == [False, True]
-    with pytest.raises(DataError, match="did you mean 'census'"):
-        load("cencus")
-    with pytest.raises(TypeError, match="grup"):
-        load(one_more, grup={"floor": "lower"})
+    assert load("neighbours", group={"floor": "lower"}).group.tolist() == [False, True]
+    must_raise(DataError, "did you mean 'census'", load, "cencus")
+    must_raise(TypeError, "grup", load, "neighbours", grup={"floor": "lower"})
+
+
+def test_the_table_on_the_page_is_up_to_date():
+    page = (Path(__file__).parents[2] / "docs" / "datasets.md").read_text(encoding="utf-8")
+    begin, end = "<!-- table: ifair datasets list --markdown -->\n", "<!-- end of table -->\n"
+    written = page.partition(begin)[2].partition(end)[0]
+    assert written.strip() == registry.markdown_table().strip(), (
+        "write what `ifair datasets list --markdown` gives there"
+    )

@@ -66,13 +66,7 @@ def test_by_query_no_query_is_torn_apart():
     assert [data.query.iloc[part].isna().sum() for part in parts] == [4, 3, 3]
 
 
-def test_impossible_splits_are_refused():
-    must_raise(DataError, "no queries", thirds, load_credit(), by_query=True)
-    must_raise(DataError, "either stratified or by query", thirds, ranking([3, 3, 3]), by_query=True, stratify=True)
-    must_raise(DataError, "one value for each of the 1000", thirds, load_credit(), stratify=[1, 2, 3])
-
-
-def test_a_part_is_a_dataset_of_its_own():
+def test_a_part_is_a_dataset_of_its_own_and_impossible_ones_are_refused():
     credit = load_credit()
     rows = thirds(credit, 0).test
     part = credit.take(rows)
@@ -81,3 +75,6 @@ def test_a_part_is_a_dataset_of_its_own():
     assert part.protected == credit.protected
     assert len(credit.take(credit.group)) == 399
     must_raise(DataError, "mask of 3 values", credit.take, [True, False, True])
+    must_raise(DataError, "no queries", thirds, credit, by_query=True)
+    must_raise(DataError, "either stratified or by query", thirds, ranking([3, 3, 3]), by_query=True, stratify=True)
+    must_raise(DataError, "one value for each of the 1000", thirds, credit, stratify=[1, 2, 3])

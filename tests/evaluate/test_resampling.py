@@ -1,10 +1,14 @@
 """One set of resamples for all measures: what it gives agrees with the public metrics and with plain loops."""
 
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.stats import binomtest
 
 from ifair import metrics
-from ifair.evaluate.judgement import Judgement
+from ifair.evaluate.judgement import Judgement, brief_measures
 from ifair.evaluate.resampling import Measured, Resamples
 from ifair.evaluate.splits import split_table
 from ifair.evaluate.statistics import count_draws
@@ -41,6 +45,22 @@ def test_estimates_are_those_of_the_public_metrics(task):
     assert found["accuracy"].estimate == pytest.approx((decisions == part.y).mean())
 
 
+def test_people_who_stand_for_several_are_chosen_by_as_they_are_judged_by_pairs_weighted_by_both():
+    people = dataset()
+    parts = split_table(replace(people, weight=pd.Series(np.arange(len(people)) % 3 + 0.1)), 0)
+    part, scores = parts.validation, np.random.default_rng(1).random(len(parts.validation))
+    found = brief_measures(part, Outcome(scores, (scores > 0.5).astype(int)), parts)
+    peers = [(i, [j for j in near if j >= 0]) for i, near in enumerate(part.neighbours)]
+    pairs = [(i, j, part.weight[i] * part.weight[j] / len(near)) for i, near in peers for j in near]
+    alike = sum(w * ((scores[i] > 0.5) == (scores[j] > 0.5)) for i, j, w in pairs) / sum(w for *_, w in pairs)
+    assert found["yNN"] == pytest.approx(alike, abs=1e-5)
+    graded = Judgement(part, Outcome(scores, (scores > 0.5).astype(int)), parts, 0).graders({})["similarity"]
+    assert graded == {name: found[name] for name in ("ranks", "corrected")}
+    # Where everybody is decided about alike, that is worth nothing.
+    constant = Outcome(scores, np.ones(len(part), dtype=int))
+    assert brief_measures(part, constant, parts)["corrected"] == 0
+
+
 def test_intervals_are_those_of_the_public_bootstrap():
     judge, scores = judgement("classification")
     part, found = judge.part, judge.describe(judge.measures())
@@ -59,12 +79,33 @@ def test_intervals_are_those_of_the_public_bootstrap():
     assert (found["low"], found["high"]) == pytest.approx((one.low, one.high), rel=1e-5)
 
 
+def test_means_follow_how_often_people_are_drawn_and_those_of_shares_have_exact_intervals(rng):
+    part = judgement("classification")[0].part
+    values, who = rng.normal(size=len(part)), rng.random(len(part)) < 0.3
+    draws, drawn = Resamples(part, 500), count_draws(len(part), None, 500)
+    assert (drawn.sum(axis=1) == len(part)).all()
+    for counted in (None, who):
+        found, kept = draws.average(values, counted), slice(None) if counted is None else counted
+        assert found.estimate == pytest.approx(values[kept].mean())
+        for b in range(3):
+            people = np.repeat(values[kept], drawn[b, kept].astype(int))
+            assert found.drawn[b] == pytest.approx(people.mean())
+        error = values[kept].std() / np.sqrt(len(values[kept]))
+        ends = found.describe()["low"], found.describe()["high"]
+        assert ends == pytest.approx((found.estimate - 1.96 * error, found.estimate + 1.96 * error), abs=0.3 * error)
+    assert np.isnan(draws.average(values, np.zeros(len(part), dtype=bool)).estimate)
+    for hits in (0, 1, len(part)):
+        expected = binomtest(hits, len(part)).proportion_ci(0.95, method="exact")
+        found = draws.average(np.repeat([1, 0], [hits, len(part) - hits])).describe()
+        assert (found["low"], found["high"]) == pytest.approx((expected.low, expected.high), rel=1e-5)
+
+
 def test_a_pair_counts_as_often_as_both_of_its_people_were_drawn(rng):
     judge, _ = judgement("classification", n=4)
     part = judge.part
     apart = rng.random(part.neighbours.shape)
     drawn = count_draws(len(part), None, 4)
-    for b, found in enumerate(Resamples(part, 4).average_pairs(apart).drawn):
+    for b, found in enumerate(Resamples(part, 4).average_pairs(apart, part.neighbours).drawn):
         total = weight = 0.0
         for i, near in enumerate(part.neighbours):
             known = [(j, n) for n, j in enumerate(near) if j >= 0]

@@ -5,15 +5,10 @@ import itertools
 import numpy as np
 import pytest
 from scipy import stats
-from scipy.stats import binomtest
 
 from ifair.evaluate.statistics import (
     compare,
-    count_draws,
     gap_interval,
-    group_rates,
-    holm,
-    mean_interval,
     quantile_interval,
     share_gap_interval,
     spread,
@@ -47,51 +42,12 @@ def test_without_the_correction_they_would_be_paired_t_tests(rng, monkeypatch):
     assert (found["low"], found["high"]) == pytest.approx(tuple(expected.confidence_interval()))
 
 
-def test_chance_is_taken_for_a_difference_seldom_although_splits_overlap():
-    """Two rules of equal worth, judged on overlapping random thirds of 90 people, 300 times."""
-    rng = np.random.default_rng(0)
-    corrected = plain = 0
-    for _ in range(300):
-        gains = rng.normal(size=90)  # what one rule gains over the other with each person
-        splits = [rng.permutation(90)[:30] for _ in range(20)]
-        # What is learned from a split moves both rules alike on all its test people.
-        means = np.array([gains[split].mean() for split in splits])
-        corrected += compare(means, {"other": np.zeros(20)})["other"]["p"] < 0.05
-        plain += stats.ttest_1samp(means, 0.0).pvalue < 0.05
-    assert corrected <= 0.05 * 300
-    assert plain > 0.3 * 300
-
-
 def test_too_few_splits_are_not_tested_and_differences_without_spread_are_no_clearer_than_their_signs():
     assert compare([0.5, 0.6], {"rival": [0.4, 0.6]})["rival"]["p"] is None
     assert compare([0.5] * 19, {"rival": [0.4, *[0.6] * 18]})["rival"]["adjusted"] is None
     assert compare([0.5], {"rival": [0.4]})["rival"]["low"] is None
     assert compare([0.75] * 20, {"rival": [0.5] * 20})["rival"]["p"] == stats.binomtest(20, 20).pvalue
     assert compare([0.75] * 20, {"twin": [0.75] * 20})["twin"]["p"] == 1.0
-
-
-def test_holms_adjustment_is_monotone_and_never_below_the_p_value(rng):
-    p = {str(i): float(v) for i, v in enumerate(rng.uniform(size=8))}
-    adjusted = holm(p)
-    order = sorted(p, key=p.get)
-    assert all(adjusted[name] >= p[name] for name in p)
-    assert all(adjusted[a] <= adjusted[b] for a, b in itertools.pairwise(order))
-    assert adjusted[order[0]] == pytest.approx(min(1.0, 8 * p[order[0]]))
-
-
-def test_rates_follow_how_often_people_are_drawn():
-    rng = np.random.default_rng(0)
-    outcome, codes = rng.normal(size=30), rng.integers(0, 3, 30)
-    np.testing.assert_allclose(
-        group_rates([1, 0, 1, 1, 0], np.array([0, 0, 1, 1, -1]), 3, np.ones((1, 5))), [[0.5, 1.0, np.nan]]
-    )
-    counts = count_draws(30, None, 4)
-    assert (counts.sum(axis=1) == 30).all()
-    found = group_rates(outcome, codes, 3, counts)
-    for b in range(4):
-        people = np.repeat(np.arange(30), counts[b].astype(int))
-        expected = [outcome[people[codes[people] == g]].mean() for g in range(3)]
-        np.testing.assert_allclose(found[b], expected)
 
 
 def test_a_gap_whose_sign_is_open_may_be_nothing():
@@ -111,21 +67,6 @@ def test_draws_without_a_group_are_left_out():
     assert np.isnan(quantile_interval(np.array([np.nan]))).all()
     # A single group has no gap.
     assert np.isnan(share_gap_interval(np.array([3.0]), np.array([5.0]))).all()
-
-
-@pytest.mark.parametrize("hits", [0, 1, 50])
-def test_the_interval_of_a_share_is_exact_also_where_all_are_alike(hits):
-    expected = binomtest(hits, 50).proportion_ci(0.95, method="exact")
-    found = mean_interval(np.repeat([1, 0], [hits, 50 - hits]), None, 10)
-    assert found == pytest.approx((expected.low, expected.high))
-    assert found[1] - found[0] > 0.05
-
-
-def test_the_mean_of_other_numbers_is_resampled():
-    values = np.random.default_rng(0).normal(size=400)
-    low, high = mean_interval(values, None, 500)
-    half = 1.96 * values.std() / 20
-    assert (low, high) == pytest.approx((values.mean() - half, values.mean() + half), abs=0.02)
 
 
 @pytest.mark.parametrize("sizes", [(2, 2), (2, 30), (10, 10), (20, 60)])

@@ -12,7 +12,7 @@ from ifair.evaluate import training
 from ifair.evaluate.candidates import CLASSIFIERS, Candidate, list_settings
 from ifair.evaluate.measures import measure_mapped, paper_measures
 from ifair.evaluate.splits import split_dataset, split_table
-from ifair.evaluate.training import choose_engine, fit_together, train, train_many
+from ifair.evaluate.training import choose_engine, fit_representations, train, train_many
 from ifair.models.many import fit_many
 
 from samples import FAST, dataset
@@ -47,14 +47,15 @@ def test_what_is_represented_together_is_what_is_trained_alone():
     parts = split_table(replace(people, weight=pd.Series(np.arange(len(people)) % 3 + 1.0)), 0)
     solver = {**FAST, "n_jobs": -1, "engine": "torch:cpu"}
     candidates = [Candidate("ifair", {"K": K, "share": share}) for K, share in ((3, 0.1), (5, 0.9), (3, 0.0))]
-    candidates += [Candidate("masked", {"C": 0.1}), Candidate("lfr", {"K": 3})]
-    candidates += [Candidate("ifair", {"variant": "paper", "K": 3, "share": 0.5}, post=CONSISTENTLY)]
-    fitted = fit_together(candidates, parts, 0, solver)
-    assert [one is None for one in fitted] == [False, False, False, True, False, False]
-    for candidate, one in zip(candidates, fitted):
+    candidates += [Candidate("masked", {"C": 0.1})]
+    seeing = [Candidate("lfr", {"K": 3})]
+    seeing += [Candidate("ifair", {"variant": "paper", "K": 3, "share": 0.5}, post=CONSISTENTLY)]
+    fitted = fit_representations(candidates, parts.blind, 0, solver)
+    fitted += fit_representations(seeing, parts.train, 0, solver)
+    for candidate, one in zip([*candidates, *seeing], fitted, strict=True):
         alone = train(candidate, parts, 0, solver)
         trained = train(candidate, parts, 0, solver, fitted=one)
-        assert one is None or trained.representation is one[-1]
+        assert trained.representation is (one[-1] if candidate.is_learned else parts.blind.encoder)
         assert (trained.columns, trained.converged) == (alone.columns, alone.converged)
         for look in (trained.represent, trained.scores):
             expected = getattr(alone, look.__name__)(people.frame)
@@ -70,14 +71,14 @@ def test_people_who_are_alike_in_everything_are_fitted_once_and_count_each(monke
     seen, losses = [], []
 
     def watch(models, X, *others, **beside):
-        seen.extend(len(X) for _ in models)
+        seen.append(len(X))
         return fit_many(models, X, *others, **beside)
 
     monkeypatch.setattr(training, "fit_many", watch)
     for share in (training.WORTH_MERGING, 0.0):
         monkeypatch.setattr(training, "WORTH_MERGING", share)
-        (trained,) = train_many([Candidate(method, SETTINGS[1])], parts, 0, solver)
-        losses.append((trained.representation.loss_, *trained.representation.shares_))
+        fitted = [one.representation for one in train_many([Candidate(method, s) for s in SETTINGS], parts, 0, solver)]
+        losses.append([(model.loss_, *model.shares_) for model in fitted])
     assert seen == [len(np.unique(parts.train.X, axis=0)), len(parts.train.X)]
     assert seen[0] < seen[1]
     np.testing.assert_allclose(*losses, rtol=1e-6)

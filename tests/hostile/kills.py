@@ -16,6 +16,7 @@ from unittest.mock import patch
 from hostile.bad_tables import ROLES
 from hostile.outcomes import LONGEST, Hung, new_folder, time_limit
 
+import ifair
 from ifair.datasets.about import DataFile, Origin
 
 from scripts import run
@@ -27,8 +28,6 @@ JUDGE = ["--resamples", "10", "--jobs", "1", "--estimator", "linear"]
 
 def describe_model(path):
     """What was learned; a file's date differs from run to run."""
-    import ifair
-
     return ifair.load(path)[-2].prototypes_.tobytes()
 
 
@@ -39,29 +38,15 @@ def describe_experiments(path):
 
 @dataclass(frozen=True)
 class WritingVerb:
-    """A verb and what it writes.
-
-    Attributes
-    ----------
-    arguments : list
-        Without the output.
-    names : tuple of str
-        Of its files, in the folder that it writes to.
-    takes : str
-        What the command line is given at the end: the first "file", the "folder", or "nothing" (a cache).
-    describe : callable
-        What two runs must have in common, of the path of a file.
-    """
+    """A verb: its arguments, FOLDER in them for where it writes; names of its files; what two runs have in common."""
 
     arguments: list
-    names: tuple[str, ...]
-    takes: str = "file"
+    names: list
     describe: Callable = Path.read_bytes
 
     def run(self, folder):
         os.environ["IFAIR_CACHE"] = str(folder)
-        ends = {"file": [folder / self.names[0]], "folder": [folder], "nothing": []}
-        return run(*self.arguments, *ends[self.takes])
+        return run(*(str(argument).replace("FOLDER", str(folder)) for argument in self.arguments))
 
     def describe_all(self, folder):
         return {name: self.describe(folder / name) for name in self.names}
@@ -71,22 +56,24 @@ def list_verbs(files):
     """Every verb that writes, by name."""
     table, model, consistent = files / "people.csv", files / "hired.ifair", files / "consistent.ifair"
     ranked = ["-p", "sex", "--score", "rating", "--query", "team", "--min-share", "0.3"]
-    cards = ("r.html", "r.card.md", "r.card.html")
-    return {
-        "fit": WritingVerb(["fit", table, *ROLES, *SOLVER, "-o"], ("m.ifair",), describe=describe_model),
-        "transform": WritingVerb(["transform", model, table, "--block-rows", "5", "-o"], ("t.csv",)),
-        "decide": WritingVerb(["decide", table, "--model", consistent, "--rate", "0.5", "-o"], ("d.csv",)),
-        "rank": WritingVerb(["rank", table, *ranked, "-o"], ("r.csv",)),
-        "export": WritingVerb(["export", model, "--onnx"], ("m.onnx",)),
-        "tune": WritingVerb(["tune", table, *ROLES, "--trials", "3", "--estimator", "linear", "-o"], ("t.json",)),
-        "audit": WritingVerb(["audit", table, *ROLES, *JUDGE, "-o"], ("e.json",)),
-        "report": WritingVerb(["report", files / "evidence.json", "--card", "-o"], cards),
-        "demo": WritingVerb(["demo", "--no-open", "--jobs", "1", "-o"], ("evidence.json", "report.html"), "folder"),
-        "reproduce": WritingVerb(
-            ["reproduce", *EXPERIMENT, "-o"], ("results.json",), "folder", describe=describe_experiments
+    trials = ["--trials", "3", "--estimator", "linear"]
+    commands = {
+        "fit": (["fit", table, *ROLES, *SOLVER, "-o", "FOLDER/m.ifair"], ["m.ifair"], describe_model),
+        "transform": (["transform", model, table, "--block-rows", "5", "-o", "FOLDER/t.csv"], ["t.csv"]),
+        "decide": (["decide", table, "--model", consistent, "--rate", "0.5", "-o", "FOLDER/d.csv"], ["d.csv"]),
+        "rank": (["rank", table, *ranked, "-o", "FOLDER/r.csv"], ["r.csv"]),
+        "export": (["export", model, "--onnx", "FOLDER/m.onnx"], ["m.onnx"]),
+        "tune": (["tune", table, *ROLES, *trials, "-o", "FOLDER/t.json"], ["t.json"]),
+        "audit": (["audit", table, *ROLES, *JUDGE, "-o", "FOLDER/e.json"], ["e.json"]),
+        "report": (
+            ["report", files / "evidence.json", "--card", "-o", "FOLDER/r.html"],
+            ["r.html", "r.card.md", "r.card.html"],
         ),
-        "datasets fetch": WritingVerb(["datasets", "fetch", "census"], ("census/adult.data",), "nothing"),
+        "demo": (["demo", "--no-open", "--jobs", "1", "-o", "FOLDER"], ["evidence.json", "report.html"]),
+        "reproduce": (["reproduce", *EXPERIMENT, "-o", "FOLDER"], ["results.json"], describe_experiments),
+        "datasets fetch": (["datasets", "fetch", "census"], ["census/adult.data"]),
     }
+    return {name: WritingVerb(*command) for name, command in commands.items()}
 
 
 def publish_dataset(folder):

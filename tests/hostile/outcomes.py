@@ -10,6 +10,8 @@ from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
 
+import pandas as pd
+
 from scripts import run
 
 OUTCOMES = ("accepted", "refused clearly", "traceback", "silently wrong", "hung")
@@ -36,17 +38,10 @@ class Tally:
 
     def table(self):
         """The one table: a row for every kind, and their sums."""
-        sums = sum(self.counts.values(), Counter())
-        rows = [["", "tried", *OUTCOMES]]
-        rows += [
-            [kind, *map(str, (counts.total(), *(counts[outcome] for outcome in OUTCOMES)))]
-            for kind, counts in {**self.counts, "in all": sums}.items()
-        ]
-        widths = [max(map(len, column)) for column in zip(*rows)]
-        return "\n".join(
-            "  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:]))])
-            for row in rows
-        )
+        counts = pd.DataFrame.from_dict(self.counts, orient="index").reindex(columns=OUTCOMES).fillna(0).astype(int)
+        counts.loc["in all"] = counts.sum()
+        counts.insert(0, "tried", counts.sum(axis=1))
+        return counts.to_string()
 
 
 @contextmanager
@@ -77,20 +72,10 @@ def new_folder():
 
 
 def try_command(folder, arguments, check, kept=()):
-    """Run a verb in this process, and judge what it did.
+    """Run a verb in this process, and judge what it did: the outcome, and what there is to say about it.
 
-    Parameters
-    ----------
-    folder : Path
-        In which everything lies; whatever is there before must not change.
-    check : callable
-        Given what an accepted command printed, it says what is wrong with the result, or nothing.
-    kept : collection of str
-        Ends of files that a refused command may leave.
-
-    Returns
-    -------
-    outcome, what : str
+    Whatever is in the folder before must not change. A refused command leaves nothing there but files whose names end
+    as in ``kept``. Of an accepted one, ``check`` says what is wrong with the result, given what it printed, or nothing.
     """
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     try:

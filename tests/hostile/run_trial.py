@@ -9,38 +9,37 @@ import argparse
 import sys
 import time
 import warnings
-from importlib import import_module
+from contextlib import contextmanager
 from pathlib import Path
+from unittest.mock import patch
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from hostile.altered_files import try_models, try_results, write_good_table
-from hostile.bad_tables import ROLES, try_strange_inputs, try_tables
+from hostile.altered_files import try_models, try_results
+from hostile.bad_tables import ROLES, good_rows, try_strange_inputs, try_tables
 from hostile.kills import EXPERIMENT, SOLVER, try_kills
 from hostile.outcomes import Tally, new_folder
 
+from ifair.data import load_credit
+
+from samples import few_candidates
 from scripts import run
 
 KINDS = ("tables", "results", "models", "kills")
 
 
+@contextmanager
 def hurry():
     """Short searches, few candidates and few people: the trial is about files, not about the quality of models."""
-    fast = {"n_restarts": 1, "max_iter": 20}
-    import_module("ifair.audit.tuning").SOLVER = fast
-    import_module("ifair.audit.evidence").SOLVER = fast
-    import_module("ifair.audit.evidence").PENALTIES = (0.1,)
-    arms, data = import_module("ifair.evaluate.arms"), import_module("ifair.data")
-    arms.PENALTIES, arms.STRENGTHS, arms.SETTINGS = (0.1,), (0.2,), arms.SETTINGS[:1]
-    few = data.load_credit().take(range(150))
-    data.load_credit = lambda: few
-    import_module("ifair.cli.demo").RESAMPLES = 10
+    few = load_credit().take(range(150))
+    with few_candidates(), patch("ifair.data.load_credit", lambda: few), patch("ifair.cli.demo.RESAMPLES", 10):
+        yield
 
 
 def make_good_files(folder):
     """A table; a model, a representation, a tuning and evidence of it; results of one experiment of the paper."""
     table, model = folder / "people.csv", folder / "hired.ifair"
-    write_good_table(table)
+    table.write_text("\n".join(map(",".join, good_rows())) + "\n", encoding="utf-8")
     more = ["--resamples", "10", "--jobs", "1"]
     for arguments in (
         ["fit", table, *ROLES, *SOLVER, "-o", model],
@@ -65,9 +64,8 @@ def run_trial(seed=0, scale=1.0, only=KINDS):
         sys.stderr.write(f"{time.monotonic() - began:5.0f} s  {what}\n")
 
     began = time.monotonic()
-    hurry()
     tally = Tally()
-    with new_folder() as files, warnings.catch_warnings():
+    with hurry(), new_folder() as files, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         make_good_files(files)
         tell("good files are made")

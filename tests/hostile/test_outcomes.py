@@ -5,10 +5,9 @@ import time
 from pathlib import Path
 
 import click
-import pandas as pd
 import pytest
-from hostile.altered_files import alter, list_paths
-from hostile.bad_tables import QUICK, SLOW, same_cells, try_strange_inputs
+from hostile.altered_files import alter
+from hostile.bad_tables import QUICK, SLOW, try_strange_inputs
 from hostile.kills import list_verbs
 from hostile.outcomes import Hung, Tally, time_limit, try_command
 
@@ -62,16 +61,8 @@ def test_every_verb_that_reads_a_table_gets_bad_ones_and_every_verb_that_writes_
     assert set(list_verbs(Path())) == {*writing, "datasets fetch"}
 
 
-def test_every_kind_of_place_can_be_altered():
+def test_every_place_can_be_altered():
     data = {"a": [1, 2], "b": {"c": None}}
-    paths = list_paths(data)
-    assert set(paths) == {("a",), ("a", "*"), ("b",), ("b", "c")}
-    seen = {alter(data, paths, random.Random(seed)) for seed in range(200)}
+    seen = {alter(data, random.Random(seed)) for seed in range(200)}
     assert len(seen) > 40
-
-
-def test_cells_may_differ_by_rounding_only():
-    one = pd.DataFrame({"x": ["0.1", "a"]})
-    assert same_cells(one, pd.DataFrame({"x": ["0.10000000000000001", "a"]}))
-    assert not same_cells(one, pd.DataFrame({"x": ["0.1", "b"]}))
-    assert not same_cells(one, pd.DataFrame({"x": ["0.2", "a"]}))
+    assert {b'{"b": {"c": null}}', b'{"a": [1], "b": {"c": null}}', b'{"a": [1, 2], "b": {}}'} <= seen

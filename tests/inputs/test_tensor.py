@@ -89,7 +89,7 @@ def test_lfr_takes_tensors_for_records_labels_and_groups(X, y, device):
     assert actual.archetypes(sent).equals(expected.archetypes(X))
 
 
-@pytest.mark.parametrize("output", ["representation", "membership"])
+@pytest.mark.parametrize("output", ["representation", "membership", "nearest"])
 @pytest.mark.parametrize("frozen", [True, False])
 def test_tensors_are_transformed_to_tensors_where_they_are(X, device, output, frozen):
     model = IFair(3, protected=[4], output=output, freeze_protected=frozen, **FEW).fit(X)
@@ -105,6 +105,8 @@ def test_tensors_are_transformed_to_tensors_where_they_are(X, device, output, fr
     whole_numbers = torch.tensor([[0, 1, 2, 3, 1]], device=device)
     assert model.transform(whole_numbers).dtype == torch.float64
     np.testing.assert_allclose(model.membership(sent).cpu().numpy(), model.membership(X), rtol=1e-4, atol=1e-5)
+    model.set_params(output="nearest")
+    assert model.consistency_bound(torch.tensor(X, device=device)) == model.consistency_bound(X)
 
 
 def test_fit_transform_of_a_tensor_gives_a_tensor_and_what_is_kept_needs_no_torch(X, device):

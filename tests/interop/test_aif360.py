@@ -56,19 +56,16 @@ def test_a_dataset_keeps_people_group_and_outcome_there_and_back(people):
     np.testing.assert_array_equal(there.features[:, 1], [1, 3, 5, 7, 9])
 
 
-def test_the_favourable_label_is_the_positive_class_whatever_its_number(people):
-    given = to_aif360(people, make=StandIn)
-    given.favorable_label = 0.0
-    np.testing.assert_array_equal(from_aif360(given).target, 1 - people.target)
-
-
 def test_who_is_unprivileged_in_any_attribute_is_in_the_group(people):
     given = to_aif360(people, make=StandIn)
+    given.favorable_label = 0.0
     given.protected_attribute_names = ["privileged", "race"]
     given.protected_attributes = np.column_stack([given.protected_attributes, [2, 2, 1, 1, 2]])
     given.privileged_protected_attributes = [np.array([1.0]), np.array([2.0])]
     data = from_aif360(given)
     assert data.group.tolist() == [True, False, True, True, False]
+    # The favourable label is the positive class, whatever its number.
+    np.testing.assert_array_equal(data.target, 1 - people.target)
     # AIF360 keeps protected attributes apart from the features; a representation needs them among its columns.
     assert "race" in data.frame
 

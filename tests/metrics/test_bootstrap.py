@@ -26,24 +26,20 @@ from ifair.metrics import (
 from ifair.metrics.bootstrap import auc_interval, share_bounds, weighted_auc
 
 
-def test_intervals_agree_with_scipys_percentile_bootstrap(rng):
+def test_intervals_agree_with_scipys_percentile_bootstrap_and_groups_are_resampled_with_their_people(rng):
     y, z = rng.integers(0, 2, (2, 300))
     ours = bootstrap(accuracy, y, z, n_resamples=1000)
     theirs = scipy.stats.bootstrap(((y == z).astype(float),), np.mean, method="percentile", n_resamples=2000)
     assert ours.estimate == accuracy(y, z)
     assert ours.low == pytest.approx(theirs.confidence_interval.low, abs=0.01)
     assert ours.high == pytest.approx(theirs.confidence_interval.high, abs=0.01)
-
-
-def test_groups_are_resampled_with_their_people_and_options_passed_on(rng):
-    z, group = rng.choice(["yes", "no"], 200), rng.choice(["a", "b"], 200)
-    options = {"sensitive_features": group, "pos_label": "yes"}
-    result = bootstrap(statistical_parity, None, z, n_resamples=200, **options)
-    assert result.low <= result.estimate == statistical_parity(None, z, **options)
+    named, options = np.where(z, "yes", "no"), {"sensitive_features": rng.choice(["a", "b"], 300), "pos_label": "yes"}
+    result = bootstrap(statistical_parity, None, named, n_resamples=200, **options)
+    assert result.low <= result.estimate == statistical_parity(None, named, **options)
     assert result.resampled == "individuals"
 
 
-def test_queries_are_resampled_as_a_whole(rng):
+def test_queries_are_resampled_as_a_whole_for_any_measure_of_rankings(rng):
     quality = np.repeat(rng.uniform(0, 2, 20), 15)
     y = rng.normal(size=300)
     s = quality * y + rng.normal(size=300)
@@ -55,10 +51,6 @@ def test_queries_are_resampled_as_a_whole(rng):
     by_mean = scipy.stats.bootstrap((each,), np.mean, method="percentile", n_resamples=2000).confidence_interval
     assert result.low == pytest.approx(by_mean.low, abs=0.03)
     assert result.high == pytest.approx(by_mean.high, abs=0.03)
-
-
-def test_any_measure_of_rankings_can_be_averaged_over_queries(rng):
-    y, s, query = rng.normal(size=60), rng.normal(size=60), np.repeat([0, 1, 2], 20)
     tau = partial(mean_over_queries, kendall_tau)
     assert bootstrap(tau, y, s, query=query, n_resamples=20).estimate == pytest.approx(tau(y, s, query=query))
     shares = bootstrap(share_at_k, None, s, sensitive_features=y > 0, query=query, n_resamples=20)
@@ -145,15 +137,11 @@ def test_the_bootstrap_of_a_share_near_one_covers_too_seldom_which_is_why_there_
     assert np.mean([one.low <= 0.99 <= one.high for one in exact]) >= 0.95
 
 
-def test_the_auc_of_weighted_people_is_that_of_scikit_learn(rng):
-    y, scores = rng.integers(0, 2, 40), rng.random(40).round(1)
-    weights = rng.integers(0, 4, (5, 40)).astype(float)
+def test_the_auc_of_weighted_people_is_scikit_learns_and_its_interval_that_of_the_bootstrap(rng, monkeypatch):
+    y, scores = rng.integers(0, 2, 60), rng.random(60).round(1)
+    weights = rng.integers(0, 4, (5, 60)).astype(float)
     expected = [roc_auc_score(y, scores, sample_weight=row) for row in weights]
     np.testing.assert_allclose(weighted_auc(y, scores, weights), expected)
-
-
-def test_the_interval_of_an_auc_is_that_of_the_bootstrap(rng, monkeypatch):
-    y, scores = rng.integers(0, 2, 60), rng.random(60).round(1)
     expected = bootstrap(auc, y, scores, n_resamples=40, random_state=3)
     # Resamples that are taken in several blocks are the same.
     monkeypatch.setitem(auc_interval.__globals__, "WEIGHTS_AT_ONCE", 60 * 7)

@@ -4,6 +4,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
+from refusals import must_raise
 
 from ifair.metrics import consistency, consistency_at_rate, corrected_consistency, nearest_neighbours, rank_consistency
 
@@ -14,13 +15,21 @@ def table(rng):
     return X, nearest_neighbours(X, 10)
 
 
-def test_correction_follows_its_formula(table, rng):
+def test_correction_follows_its_formula_and_two_classes_by_name_are_decisions(table, rng):
     X, near = table
     y = (rng.random(400) < 0.3).astype(int)
     r = y.mean()
     expected = 1 - (1 - consistency(y, neighbours=near)) / (2 * r * (1 - r))
     assert corrected_consistency(y, neighbours=near) == pytest.approx(expected)
     assert corrected_consistency(y, X) == pytest.approx(expected)
+    query = np.arange(400) % 4
+    options = {"neighbours": nearest_neighbours(X, 5, query=query), "query": query}
+    named = np.where(y == 1, "yes", "no")
+    assert corrected_consistency(named, **options) == pytest.approx(corrected_consistency(y, **options))
+    scores = np.linspace(0, 1, 400)
+    message = "y must hold decisions, 0 or 1, or classes; rank_consistency is for scores"
+    must_raise(ValueError, message, corrected_consistency, scores, neighbours=near)
+    must_raise(ValueError, "rate must lie between 0 and 1", consistency_at_rate, scores, neighbours=near, rate=1.0)
 
 
 @pytest.mark.parametrize("rate", [0.02, 0.3, 0.9])
@@ -42,19 +51,13 @@ def test_a_constant_decision_never_counts_as_fair(value, table):
     assert consistency_at_rate(constant, neighbours=table[1], rate=0.3) == pytest.approx(0, abs=0.01)
 
 
-def test_shrinking_scores_changes_neither_ranks_nor_the_matched_rate(table, rng):
-    scores = rng.normal(size=400)
-    shrunk = 0.5 + 1e-3 * np.tanh(scores)
-    for measure, options in ((rank_consistency, {}), (consistency_at_rate, {"rate": 0.2})):
-        found, expected = (measure(given, neighbours=table[1], **options) for given in (scores, shrunk))
-        assert found == pytest.approx(expected)
-
-
-def test_at_a_rate_without_ties_it_is_the_corrected_consistency_of_the_highest(table, rng):
-    scores = rng.normal(size=400)
+def test_shrinking_scores_changes_neither_ranks_nor_the_matched_rate_at_which_the_highest_are_selected(table, rng):
+    scores, near = rng.normal(size=400), table[1]
     chosen = (scores > np.sort(scores)[-81]).astype(int)
-    expected = corrected_consistency(chosen, neighbours=table[1])
-    assert consistency_at_rate(scores, neighbours=table[1], rate=0.2) == pytest.approx(expected)
+    for given in (scores, 0.5 + 1e-3 * np.tanh(scores)):
+        assert rank_consistency(given, neighbours=near) == pytest.approx(rank_consistency(scores, neighbours=near))
+        found = consistency_at_rate(given, neighbours=near, rate=0.2)
+        assert found == pytest.approx(corrected_consistency(chosen, neighbours=near))
 
 
 def test_ties_at_the_cut_are_averaged_over_all_ways_to_break_them(rng):
@@ -69,7 +72,7 @@ def test_ties_at_the_cut_are_averaged_over_all_ways_to_break_them(rng):
     assert consistency_at_rate(scores, neighbours=near, rate=3 / 7) == pytest.approx(expected)
 
 
-def test_tied_ranks_are_averaged_over_all_orders(rng):
+def test_tied_ranks_are_averaged_over_all_orders_and_queries_count_alike(rng):
     near = nearest_neighbours(rng.normal(size=(6, 2)), 2)
     scores = np.array([0.2, 0.7, 0.7, 0.7, 0.1, 0.1])
     found = []
@@ -78,20 +81,9 @@ def test_tied_ranks_are_averaged_over_all_orders(rng):
             ranks = np.array([3, *high, *low]) / 7
             found.append(1 - 3 * np.abs(ranks[:, None] - ranks[near]).mean())
     assert rank_consistency(scores, neighbours=near) == pytest.approx(np.mean(found))
-
-
-def test_queries_count_alike(rng):
-    X, query = rng.normal(size=(60, 2)), np.repeat([0, 1, 2], 20)
-    scores = rng.normal(size=60)
+    X, query, scores = rng.normal(size=(60, 2)), np.repeat([0, 1, 2], 20), rng.normal(size=60)
     expected = np.mean([rank_consistency(scores[query == q], X[query == q], k=5) for q in range(3)])
     assert rank_consistency(scores, X, k=5, query=query) == pytest.approx(expected)
-
-
-def test_scores_are_no_decisions(table):
-    with pytest.raises(ValueError, match="y must hold decisions, 0 or 1, or classes; rank_consistency is for scores"):
-        corrected_consistency(np.linspace(0, 1, 400), neighbours=table[1])
-    with pytest.raises(ValueError, match="rate must lie between 0 and 1"):
-        consistency_at_rate(np.linspace(0, 1, 400), neighbours=table[1], rate=1.0)
 
 
 @pytest.mark.parametrize("most", [1, 3], ids=["everybody once", "a weight says how many people one stands for"])
@@ -107,12 +99,3 @@ def test_several_classes_are_corrected_for_the_chance_that_two_of_them_differ(ta
     assert found == pytest.approx(1 - differ / by_chance)
     assert corrected_consistency(np.unique(classes, return_inverse=True)[1], **options) == pytest.approx(found)
     assert abs(found) < 0.2
-
-
-def test_two_classes_by_name_are_decisions(table, rng):
-    y = (rng.random(400) < 0.3).astype(int)
-    named = np.where(y == 1, "yes", "no")
-    query = np.arange(400) % 4
-    near = nearest_neighbours(table[0], 5, query=query)
-    options = {"neighbours": near, "query": query}
-    assert corrected_consistency(named, **options) == pytest.approx(corrected_consistency(y, **options))

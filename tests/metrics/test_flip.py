@@ -17,10 +17,8 @@ def X(rng):
 
 
 def test_what_ignores_the_protected_columns_does_not_move(X):
-    def blind(X):
-        return X[:, :2]
-
-    result = flip_test(X, protected=[2], transform=blind, probability=lambda X: X[:, 0], decision=lambda X: X[:, 0] > 0)
+    first = {name: lambda X: X[:, 0] for name in ("transform", "probability", "decision")}
+    result = flip_test(X, protected=[2], **first)
     assert result.representation.worst == result.probability.worst == result.decision.worst == 0
     assert result.share_flipped == 0
 
@@ -49,30 +47,18 @@ def test_every_figure_is_what_trying_by_hand_gives(rng):
     assert flip_test(many, protected=[1], transform=lambda X: X, max_alternatives=5).n_alternatives == 5
 
 
-def test_one_hot_columns_change_together_to_combinations_that_occur(rng):
-    hot = np.eye(3)[np.arange(30) % 3]
-    seen = []
-
-    def remember(X):
-        seen.append(X[:, 1:])
-        return X
-
-    flip_test(np.column_stack([rng.normal(size=30), hot]), protected=[1, 2, 3], transform=remember)
+def test_one_hot_columns_change_together_to_combinations_that_occur_or_to_somebody_elses(X, rng):
+    table, seen = np.column_stack([rng.normal(size=30), np.eye(3)[np.arange(30) % 3]]), []
+    flip_test(table, protected=[1, 2, 3], transform=lambda X: seen.append(X[:, 1:]) or X)
     assert all((block.sum(axis=1) == 1).all() for block in seen)
-
-
-def test_permuting_gives_everybody_somebody_elses_attributes(X):
-    before = X.copy()
-
-    def check(changed):
-        if not np.array_equal(changed, before):
-            assert (changed[:, 2] != before[:, 2]).all()
-            np.testing.assert_array_equal(changed[:, :2], before[:, :2])
-        return changed
-
-    result = flip_test(X, protected=[2], transform=check, alternatives="permute")
-    assert result.representation.mean == 1
+    seen, before = [], X.copy()
+    permuted = flip_test(X, protected=[2], transform=lambda X: seen.append(X) or X, alternatives="permute")
+    assert permuted.representation.mean == 1
     np.testing.assert_array_equal(X, before)
+    given, changed = seen
+    np.testing.assert_array_equal(given, before)
+    assert (changed[:, 2] != before[:, 2]).all()
+    np.testing.assert_array_equal(changed[:, :2], before[:, :2])
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
@@ -127,15 +113,12 @@ def people(rng):
 
 def test_with_a_similarity_people_get_the_values_of_the_nearest_who_has_others(people):
     alike = Similarity(protected=["sex"], caliper=None).fit(people)
-    apart = alike.distances(people)
-    sex = people["sex"].to_numpy()
+    apart, sex, given = alike.distances(people), people["sex"].to_numpy(), []
     apart[sex[:, None] == sex[None]] = np.inf
-    twin = apart.argmin(axis=1)
-    given = []
     flip_test(
         people, protected=["sex"], decision=lambda X: given.append(X["sex"].to_numpy()) or X["sex"], similarity=alike
     )
-    np.testing.assert_array_equal(given[1], sex[twin])
+    np.testing.assert_array_equal(given[1], sex[apart.argmin(axis=1)])
 
 
 def test_who_is_like_nobody_with_other_values_is_not_tested_and_somebody_must_be(people):

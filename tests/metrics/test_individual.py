@@ -33,9 +33,12 @@ def by_formula(y, X, k):
 
 
 @pytest.mark.parametrize("k", [1, 5, 10])
-def test_consistency_is_the_papers_formula(X, k, rng):
+def test_consistency_is_the_papers_formula_also_of_frames(X, k, rng):
     for y in (rng.integers(0, 2, 60), rng.uniform(size=60), rng.uniform(size=60) < 0.3):
         assert consistency(y, X, k=k) == pytest.approx(by_formula(y.astype(float), X, k))
+        for frame in (pd.DataFrame, pl.DataFrame):
+            table = frame({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "y": y})
+            assert consistency(table["y"], table[["a", "b", "c"]], k=k) == consistency(y, X, k=k)
 
 
 def test_aif360s_consistency_differs_only_by_counting_the_person_and_comparing_with_a_mean(X, rng):
@@ -70,30 +73,19 @@ def test_rankings_are_consistent_within_queries_and_queries_count_alike(rng):
     assert consistency(s, neighbours=near, query=query) == pytest.approx(np.mean(alone))
 
 
-def test_probabilities_of_all_classes_are_compared_in_total_variation(X, rng):
+def test_probabilities_of_all_classes_are_compared_in_total_variation_and_scores_may_have_a_range(X, rng):
     p = rng.uniform(size=60)
     assert consistency(np.column_stack([1 - p, p]), X) == pytest.approx(consistency(p, X))
+    assert consistency(1 + 4 * p, X, score_range=(1, 5)) == pytest.approx(consistency(p, X))
     three = rng.dirichlet(np.ones(3), 60)
     near = nearest_neighbours(X)
     expected = 1 - np.mean([np.abs(three[i] - three[j]).sum() / 2 for i in range(60) for j in near[i]])
     assert consistency(three, X) == pytest.approx(expected)
-
-
-def test_whole_numbers_with_many_values_must_say_what_they_are_and_scores_may_have_a_range(X, rng):
-    s = rng.uniform(size=60)
-    assert consistency(1 + 4 * s, X, score_range=(1, 5)) == pytest.approx(consistency(s, X))
     y = np.arange(60) % 3
-    with pytest.raises(ValueError, match="kind"):
+    with pytest.raises(ValueError, match="whole numbers with more than two values: say kind"):
         consistency(y, X)
     assert consistency(y, X, kind="label") == consistency(np.array(list("abc"))[y], X)
     assert consistency(y, X, kind="score") == consistency(y.astype(float), X)
-
-
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
-def test_frames_are_welcome(X, rng, frame):
-    y = rng.integers(0, 2, 60)
-    table = frame({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "y": y})
-    assert consistency(table["y"], table[["a", "b", "c"]]) == consistency(y, X)
 
 
 def test_it_scores_models_in_cross_validation(rng):

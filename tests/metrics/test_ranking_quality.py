@@ -53,18 +53,15 @@ def test_average_precision_is_scikit_learns_when_all_relevant_ones_are_in_the_to
     assert average_precision_at_k(y, s, k=k) == pytest.approx(by_sklearn)
 
 
-def test_average_precision_is_one_exactly_for_the_right_top_k(rng):
-    y = rng.normal(size=40)
-    assert average_precision_at_k(y, y) == 1
-    shuffled = np.where(y >= np.sort(y)[-10], 10 + rng.uniform(size=40), rng.uniform(size=40))
-    assert average_precision_at_k(y, shuffled) == 1
-    assert average_precision_at_k(y, -y) == 0
-
-
-def test_a_model_that_scores_everybody_alike_gets_what_chance_gets(rng):
+def test_the_right_top_k_gets_one_and_a_model_that_scores_everybody_alike_what_chance_gets(rng):
     y = rng.permutation(40).astype(float)
+    shuffled = np.where(y >= np.sort(y)[-10], 10 + rng.uniform(size=40), rng.uniform(size=40))
+    assert average_precision_at_k(y, y) == average_precision_at_k(y, shuffled) == 1
+    assert average_precision_at_k(y, -y) == 0
     random = [average_precision_at_k(y, rng.permutation(40)) for _ in range(2000)]
     assert average_precision_at_k(y, np.zeros(40)) == pytest.approx(np.mean(random), abs=0.01)
+    with pytest.raises(ValueError, match="at least 1"):
+        average_precision_at_k([1], [1], k=0)
 
 
 @given(rows=scored, seed=st.integers(0, 99))
@@ -99,31 +96,19 @@ def test_a_ranking_that_tells_nobody_apart_is_undefined(metric):
         assert np.isnan(metric([0, 0, 0], [1, 2, 3]))
 
 
-def test_the_share_in_the_top_k_counts_ties_in_part():
+def test_the_share_in_the_top_k_counts_ties_in_part_and_is_averaged_over_queries(rng):
     share = share_at_k(None, [3, 2, 2, 1], sensitive_features=["m", "f", "m", "f"], protected="f", k=2)
     assert share == pytest.approx(0.25)  # one of two tied candidates, one of two places
     assert share_at_k(None, [3, 2, 2, 1], sensitive_features=[0, 1, 1, 0], k=10) == 0.5
-
-
-def test_the_share_in_the_top_k_is_averaged_over_queries(rng):
     s, flags, query = rng.normal(size=40), rng.uniform(size=40) < 0.4, np.repeat([3, 1], 20)
     alone = [flags[query == q][np.argsort(-s[query == q])[:10]].mean() for q in (1, 3)]
     assert share_at_k(None, s, sensitive_features=flags, query=query) == pytest.approx(np.mean(alone))
 
 
-def test_means_over_queries_count_every_query_alike(rng):
+def test_means_over_queries_count_every_query_alike_and_leave_out_undefined_ones_with_a_warning(rng):
     frame = pd.DataFrame({"y": rng.normal(size=50), "s": rng.normal(size=50), "q": rng.choice(list("abc"), 50)})
     by_hand = [average_precision_at_k(g.y, g.s) for _, g in frame.groupby("q")]
     assert mean_average_precision(frame.y, frame.s, query=frame.q) == pytest.approx(np.mean(by_hand))
     assert list(per_query(kendall_tau, frame.y, frame.s, query=frame.q)) == list(frame.q.unique())
-
-
-def test_undefined_queries_are_left_out_of_the_mean_with_a_warning():
     with pytest.warns(UndefinedMetricWarning, match="1 of 2"):
-        value = mean_over_queries(kendall_tau, [1, 2, 1, 2], [1, 2, 5, 5], query=[0, 0, 1, 1])
-    assert value == 1
-
-
-def test_k_must_be_positive():
-    with pytest.raises(ValueError, match="at least 1"):
-        average_precision_at_k([1], [1], k=0)
+        assert mean_over_queries(kendall_tau, [1, 2, 1, 2], [1, 2, 5, 5], query=[0, 0, 1, 1]) == 1

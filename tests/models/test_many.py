@@ -60,11 +60,19 @@ def assert_alike(models, others, tolerance):
         assert model.n_features_in_ == other.n_features_in_
 
 
-def test_on_the_processor_every_model_ends_bit_by_bit_as_alone(X):
-    models = grid()
-    assert fit_many(models, X) == models
-    assert_alike(models, [fit_many([clone(model)], X)[0] for model in models], 0.0)
-    np.testing.assert_array_equal(models[0].transform(X), fit_many([clone(models[0])], X)[0].transform(X))
+@pytest.mark.parametrize("form", ["array", "frame", "file"])
+def test_on_the_processor_every_model_ends_bit_by_bit_as_alone_and_goes_on_from_there(X, tmp_path, form):
+    np.save(tmp_path / "table.npy", X)
+    table = {"array": X, "frame": pd.DataFrame(X, columns=list("abcde")), "file": tmp_path / "table.npy"}[form]
+    models = grid(max_iter=5, warm_start=True, protected=["e"] if form == "frame" else [4])
+    assert fit_many(models, table) == models
+    alone = [clone(model).fit(table) for model in models]
+    assert_alike(models, alone, 0.0)
+    assert form != "frame" or all(list(model.feature_names_in_) == list("abcde") for model in models)
+    before = [model.loss_ for model in models]
+    assert_alike(fit_many(models, table), [model.fit(table) for model in alone], 0.0)
+    assert all(model.loss_ < loss for model, loss in zip(models, before))
+    assert all(len(model.restarts_) == 1 for model in models)
 
 
 # Searches that differ by rounding drift apart, as far as tol allows: a few steps tell whether they are the same.
@@ -89,9 +97,8 @@ def test_evaluated_at_once_every_model_takes_the_steps_that_it_takes_alone(X, ba
 def test_every_model_rehearses_with_its_own_weights(X, monkeypatch):
     monkeypatch.setattr("ifair.models.ifair.REHEARSED_FROM", 50)
     monkeypatch.setattr("ifair.models.ifair.REHEARSED", 25)
-    models = grid((3,), pairs=20)
-    together, alone = fit_many(models, X), [clone(model).fit(X) for model in models]
-    assert_alike(together, alone, 0.0)
+    models = fit_many(grid((3,), pairs=20), X)
+    assert_alike(models, [clone(model).fit(X) for model in models], 0.0)
 
 
 def test_evaluated_at_once_models_end_about_as_low_as_alone(X, batched):
@@ -129,8 +136,7 @@ def test_in_whatever_order_models_come_those_of_one_k_are_evaluated_side_by_side
 
 
 def test_without_a_fairness_weight_nothing_is_evaluated_in_vain_where_batches_do_not_pay(X, monkeypatch):
-    prepared = []
-    sums = Objective.sums
+    prepared, sums = [], Objective.sums
 
     def watched(self, *arguments):
         prepared.append([type(term).__name__ for _, term in self.terms])
@@ -146,8 +152,40 @@ def test_without_a_fairness_weight_nothing_is_evaluated_in_vain_where_batches_do
 def test_models_with_different_landmarks_do_not_share_them(X, batched):
     models = [IFair(3, pairs=12, n_restarts=1, max_iter=4, random_state=seed) for seed in (0, 0, 1)]
     fit_many(models, X)
-    assert max(batched) == 2
+    assert max(batched) == 3  # searched together, and each compared with its own
     assert_alike(models, [clone(model).fit(X) for model in models], 1e-8)
+
+
+def test_models_of_several_tables_are_searched_together(X, rng, batched):
+    tables = [X, X[::-1].copy(), np.vstack([X, X + 0.1])]
+    models = grid(max_iter=4)
+    of_each = [tables[i % 3] for i in range(len(models))]
+    weights = [rng.uniform(1.0, 2.0, len(table)) for table in tables]
+    sample_weight = [weights[i % 3] for i in range(len(models))]
+    fit_many(models, of_each, sample_weight=sample_weight)
+    assert max(batched) == 2 * len(models)
+    given = zip(models, of_each, sample_weight)
+    assert_alike(models, [clone(model).fit(table, sample_weight=w) for model, table, w in given], 1e-8)
+
+
+def test_lfr_is_fitted_to_the_labels_and_groups_of_its_own_table(X, rng, batched):
+    tables = [X, X[:40] + 1.0]
+    labels = [rng.integers(0, 2, len(table)) for table in tables]
+    groups = [rng.integers(0, 2, len(table)) for table in tables]
+    models = [LFR(3, fairness_weight=w, n_restarts=1, max_iter=4, random_state=0) for w in (0.1, 5.0)]
+    fit_many(models, tables, labels, sensitive_features=groups)
+    assert max(batched) == 2
+    for model, table, y, group in zip(models, tables, labels, groups):
+        alone = clone(model).fit(table, y, sensitive_features=group)
+        np.testing.assert_allclose(model.prototypes_, alone.prototypes_, rtol=1e-8)
+        np.testing.assert_allclose(model.predict_proba(table), alone.predict_proba(table), rtol=1e-8)
+
+
+def test_lists_of_tables_have_one_for_every_model(X):
+    models = grid()[:2]
+    must_raise(ValueError, "X .* each of the 2 models.* a list of 3", fit_many, models, [X] * 3)
+    must_raise(ValueError, "sample_weight .* ndarray", fit_many, models, [X, X], sample_weight=np.ones(50))
+    assert len(fit_many(grid(max_iter=2)[:2], X.tolist())) == 2  # rows are no tables
 
 
 def test_models_may_differ_in_everything(X, batched):
@@ -176,29 +214,6 @@ def test_on_torch_models_take_the_same_steps(X, monkeypatch, batch_bytes):
     monkeypatch.setattr("ifair.engines.torch.TorchEngine", Roomy)
     models = fit_many(grid(max_iter=4, engine="torch:cpu"), X)
     assert_alike(models, [clone(model).set_params(engine="local").fit(X) for model in models], 1e-8)
-
-
-def test_names_of_columns_are_kept(X):
-    frame = pd.DataFrame(X, columns=list("abcde"))
-    models = fit_many(grid(protected=["e"], max_iter=3), frame)
-    assert [list(model.feature_names_in_) for model in models] == [list("abcde")] * len(models)
-    assert_alike(models, [fit_many([clone(model)], frame)[0] for model in models], 0.0)
-
-
-def test_a_table_on_disk_is_fitted_model_by_model(X, tmp_path):
-    np.save(tmp_path / "table.npy", X)
-    path = tmp_path / "table.npy"
-    models = fit_many(grid(max_iter=3), path)
-    assert_alike(models, [fit_many([clone(model)], path)[0] for model in models], 0.0)
-    assert_alike(models, [clone(model).fit(path) for model in models], 1e-8)
-
-
-def test_a_warm_start_goes_on_from_the_solution_before(X):
-    models = fit_many(grid(max_iter=5, warm_start=True), X)
-    others = [fit_many([clone(model)], X)[0] for model in models]
-    fit_many(models, X)
-    assert_alike(models, [fit_many([other], X)[0] for other in others], 0.0)
-    assert all(len(model.restarts_) == 1 for model in models)
 
 
 def lfr_grid(**options):
@@ -237,18 +252,14 @@ def test_lfr_with_weights_per_group_is_fitted_beside_others_of_its_seed(rng, X):
         np.testing.assert_allclose(model.alpha_, own.alpha_)
 
 
-def test_lfr_with_different_groups_are_not_evaluated_together(X, batched):
+def test_lfr_with_different_groups_are_searched_together_each_with_its_own(X, batched):
     X[:, 3] = X[:, 3] > 0
     y = X[:, 0] > 0
     models = [LFR(3, protected=[column], n_restarts=1, max_iter=4, random_state=0) for column in (3, 4, 4)]
     fit_many(models, X, y)
-    assert max(batched) == 2
+    assert max(batched) == 3
     for model in models:
         np.testing.assert_allclose(model.prototypes_, clone(model).fit(X, y).prototypes_, rtol=1e-7)
-
-
-def test_no_models_are_no_work(X):
-    assert fit_many([], X) == []
 
 
 def test_bad_models_are_refused_before_any_work(X):
@@ -259,6 +270,7 @@ def test_bad_models_are_refused_before_any_work(X):
     must_raise(ValueError, "n_prototypes=51 needs at least 51 records", fit_many, [*models, IFair(51)], X)
     must_raise(ValueError, "utility_weight must be", fit_many, [*models, IFair(utility_weight=-1.0)], X)
     assert not any(hasattr(model, "prototypes_") for model in models)
+    assert fit_many([], X) == []
 
 
 def test_warnings_point_at_the_caller(X):
@@ -282,6 +294,7 @@ def test_what_was_found_is_kept_of_a_model_that_its_callback_ends_and_of_the_oth
         fit_many(models, X)
     assert all(hasattr(model, "prototypes_") for model in models)
     assert models[0].n_iter_ <= 3
+    assert not models[0].converged_
     assert ended_by is KeyboardInterrupt or max(model.n_iter_ for model in models) > 3
 
 
@@ -305,7 +318,7 @@ def test_starts_that_models_share_are_drawn_once(X, monkeypatch):
     models = fit_many(grid(max_iter=2, pairs=12), X)
     assert len(drawn) == 2 * 2 * 2  # starts of either number of prototypes, with landmarks drawn before and without
     monkeypatch.undo()
-    assert_alike(models, [fit_many([clone(model)], X)[0] for model in models], 0.0)
+    assert_alike(models, [clone(model).fit(X) for model in models], 0.0)
 
 
 @pytest.mark.parametrize("batch_bytes", [0, 10**9])

@@ -6,6 +6,7 @@ import pytest
 import sklearn
 from quiet import quietly
 from refusals import must_raise
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -60,6 +61,8 @@ def test_whole_weights_fit_as_copies_of_the_records(data, options):
         pytest.importorskip("torch")
     weighted = IFair(K, **given_starts(X, **options)).fit(X, sample_weight=counts)
     assert_same_fit(weighted, IFair(K, **given_starts(X, **options)).fit(np.repeat(X, counts, axis=0)), X)
+    (again,) = fit_many([clone(weighted)], X, sample_weight=counts)
+    assert again.loss_ == weighted.loss_
 
 
 @pytest.mark.parametrize(("each", "precision"), [(1e-3, "single"), (0.9, "single"), (0.2, "double")])
@@ -124,26 +127,6 @@ def test_a_table_on_disk_has_its_weights_in_a_column_or_beside_it(data, tmp_path
     assert mapped.loss_ == pytest.approx(IFair(K, **options).fit(X, sample_weight=counts).loss_, rel=1e-10)
 
 
-def test_many_fits_take_weights_too(data):
-    X, y, counts = data
-    models = [IFair(K, **given_starts(X, fairness_weight=mu)) for mu in (0.1, 1.0)]
-    for model in fit_many(models, X, sample_weight=counts):
-        alone = IFair(**model.get_params()).fit(X, sample_weight=counts)
-        assert model.loss_ == pytest.approx(alone.loss_, rel=1e-10)
-    (rival,) = fit_many([LFR(K, **given_starts(X))], X, y, sample_weight=counts)
-    assert rival.loss_ == pytest.approx(LFR(K, **given_starts(X)).fit(X, y, sample_weight=counts).loss_, rel=1e-10)
-
-
-def test_metadata_routing_brings_weights_into_a_pipeline(data):
-    X, y, counts = data
-    with sklearn.config_context(enable_metadata_routing=True):
-        fair = IFair(K, **given_starts(X)).set_fit_request(sample_weight=True)
-        model = make_pipeline(fair, LogisticRegression().set_fit_request(sample_weight=True))
-        model.fit(X, y, sample_weight=counts)
-    alone = IFair(K, **given_starts(X)).fit(X, sample_weight=counts)
-    np.testing.assert_array_equal(model[0].prototypes_, alone.prototypes_)
-
-
 @pytest.mark.parametrize("model", [IFair, LFR])
 @pytest.mark.filterwarnings("ignore:LFR. no protected groups")
 def test_scikit_learns_check_of_weights_against_copies_passes_from_given_starts(model):
@@ -169,19 +152,15 @@ def test_scikit_learns_check_of_weights_against_copies_passes_from_given_starts(
 def test_weights_that_cannot_be_are_refused(data, weights, message):
     X, y, _ = data
     must_raise(IfairError, message, IFair(K).fit, X, sample_weight=weights)
-    must_raise(IfairError, f"{message}|of the class", LFR(K, protected=[3]).fit, X, y, sample_weight=weights)
-
-
-def test_lfr_refuses_classes_and_groups_that_count_nothing(data):
-    X, y, _ = data
-    must_raise(IfairError, "0 for all records of the class 1", LFR(K, protected=[3]).fit, X, y, sample_weight=1 - y)
-    with pytest.raises(IfairError, match=r"0 for all records of the group 1\.0"):
-        LFR(K, protected=[3]).fit(X, y, sample_weight=1 - X[:, 3])
+    rival = LFR(K, protected=[3])
+    must_raise(IfairError, f"{message}|of the class", rival.fit, X, y, sample_weight=weights)
+    must_raise(IfairError, "0 for all records of the class 1", rival.fit, X, y, sample_weight=1 - y)
+    must_raise(IfairError, r"0 for all records of the group 1\.0", rival.fit, X, y, sample_weight=1 - X[:, 3])
 
 
 @pytest.mark.parametrize("options", [{}, {"pairs": "moments"}, {"pairs": 5}, {"fairness_weight": 0}], ids=str)
-def test_weights_go_to_the_engine_once(monkeypatch, data, options):
-    X, _, counts = data
+def test_weights_go_to_the_engine_once_also_in_a_pipeline(monkeypatch, data, options):
+    X, y, counts = data
     sent, send = [], Engine.send
 
     def watch(engine, *arrays):
@@ -189,5 +168,10 @@ def test_weights_go_to_the_engine_once(monkeypatch, data, options):
         return send(engine, *arrays)
 
     monkeypatch.setattr(Engine, "send", watch)
-    IFair(K, **given_starts(X, **options)).fit(X, sample_weight=counts)
+    alone = IFair(K, **given_starts(X, **options)).fit(X, sample_weight=counts)
     assert len(sent) == 1
+    with sklearn.config_context(enable_metadata_routing=True):
+        fair = clone(alone).set_fit_request(sample_weight=True)
+        model = make_pipeline(fair, LogisticRegression().set_fit_request(sample_weight=True))
+        model.fit(X, y, sample_weight=counts)
+    np.testing.assert_array_equal(model[0].prototypes_, alone.prototypes_)

@@ -1,21 +1,19 @@
-"""Boosted trees load without a word where their nodes are sound, and are refused where these point anywhere else."""
+"""Boosted trees load without a word where their nodes are sound, are refused where not, and others are asked about."""
 
 import copy
 
 import numpy as np
 import pandas as pd
 import pytest
+from archives import forge
 from refusals import must_raise
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor, RandomForestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import ifair
 from ifair.persist import ModelFileError, ModelFileWarning
-from ifair.persist.archive import pack, unpack
 from ifair.persist.boosted_trees import TREE
-from ifair.persist.manifest import write_manifest
-from ifair.persist.schema import list_types, read_schema
 
 skops = pytest.importorskip("skops.io")
 
@@ -25,14 +23,6 @@ CLASSES = (X[:, 0] + X[:, 1] > 0).astype(int)
 
 def boosted(**options):
     return HistGradientBoostingClassifier(max_iter=3, random_state=0, **options).fit(X, CLASSES)
-
-
-def forge(model, path):
-    """A file of a model that `save` would refuse."""
-    payload = skops.dumps(model)
-    types = list_types(read_schema(unpack(payload, 2**30)))
-    path.write_bytes(pack({"manifest.json": write_manifest(payload, {}, types, []), "model.skops": payload}))
-    return path
 
 
 @pytest.mark.parametrize(
@@ -72,15 +62,11 @@ ALTERED = {
 def test_nodes_that_point_to_where_nothing_is_are_refused(tmp_path, field, rows, value):
     model = boosted()
     model._predictors[1][0].nodes[field][rows] = value
-    path = forge(make_pipeline(StandardScaler().fit(X), model), tmp_path / "m.ifair")
+    path = forge(tmp_path / "m.ifair", skops.dumps(make_pipeline(StandardScaler().fit(X), model)))
     must_raise(ModelFileError, r"boosted trees point to where nothing is.*do not use it", ifair.load, path)
-
-
-@pytest.mark.parametrize("nodes", [np.zeros(0), np.zeros(3), np.zeros((1, 3)), [1, 2]], ids=["0", "3", "2-D", "list"])
-def test_nodes_that_are_none_are_refused(tmp_path, nodes):
-    model = boosted()
-    model._predictors[0][0].nodes = nodes
-    must_raise(ModelFileError, "altered", ifair.load, forge(model, tmp_path / "m.ifair"))
+    for nodes in (np.zeros(0), np.zeros(3), np.zeros((1, 3)), [1, 2]):  # none at all
+        model._predictors[1][0].nodes = nodes
+        must_raise(ModelFileError, "altered", ifair.load, forge(path, skops.dumps(model)))
 
 
 UNCHECKED = {
@@ -98,32 +84,35 @@ UNCHECKED = {
 def test_an_estimator_that_would_not_check_its_columns_needs_the_readers_word(tmp_path, changes):
     model = boosted()
     model.__dict__ = {name: value for name, value in {**vars(model), **changes}.items() if value is not ...}
-    path = forge(model, tmp_path / "m.ifair")
+    path = forge(tmp_path / "m.ifair", skops.dumps(model))
     must_raise(ModelFileError, r"boosted trees that are not known to be safe: Hist.*TreePredictor", ifair.load, path)
     ifair.load(path, trusted=[TREE])
 
 
-WRAPPED = {
-    "plain": lambda x: x,
-    "dict": lambda x: {"a": [x]},
-    "array": lambda x: np.array([x, 1], dtype=object),
-    "masked": lambda x: np.ma.MaskedArray(np.array([x, 1], dtype=object), True),
-}
+def test_a_tree_without_its_estimator_is_found_wherever_it_is(tmp_path):
+    model, scaler = boosted(), StandardScaler().fit(X)
+    tree = copy.copy(model._predictors[0][0])
+    listed = np.array([tree, 1], dtype=object)
+    for extra in (tree, {"a": [tree]}, listed, np.ma.MaskedArray(listed, True)):
+        scaler.extra_ = extra
+        path = forge(tmp_path / "m.ifair", skops.dumps(make_pipeline(scaler, model)))
+        must_raise(ModelFileError, "not known to be safe: a tree stands alone", ifair.load, path)
 
 
-@pytest.mark.parametrize("wrap", WRAPPED.values(), ids=WRAPPED)
-def test_a_tree_without_its_estimator_is_found_wherever_it_is(tmp_path, wrap):
-    model = boosted()
-    scaler = StandardScaler().fit(X)
-    scaler.extra_ = wrap(copy.copy(model._predictors[0][0]))
-    path = forge(make_pipeline(scaler, model), tmp_path / "m.ifair")
-    must_raise(ModelFileError, "not known to be safe: a tree stands alone", ifair.load, path)
-
-
-def test_trees_that_split_by_categories_need_the_readers_word(tmp_path):
-    table = pd.DataFrame({"a": pd.Categorical(np.where(X[:, 0] > 0, "x", "y")), "b": X[:, 1]})
-    model = HistGradientBoostingClassifier(max_iter=3).fit(table, CLASSES)
-    with pytest.warns(ModelFileWarning, match="TreePredictor"):
-        ifair.save(model, tmp_path / "m.ifair")
-    assert TREE in ifair.inspect(tmp_path / "m.ifair")["trust_needed"]
-    must_raise(ModelFileError, "not known to be safe", ifair.load, tmp_path / "m.ifair")
+@pytest.mark.parametrize(
+    ("model", "tree"),
+    [
+        (HistGradientBoostingClassifier(max_iter=3), TREE),  # splits by categories
+        (RandomForestClassifier(3, random_state=0), "sklearn.tree._tree.Tree"),
+    ],
+)
+def test_trees_whose_nodes_are_followed_unchecked_need_the_readers_word(tmp_path, model, tree):
+    table = pd.DataFrame({"a": pd.Categorical(X[:, 0] > 0), "b": X[:, 1]})
+    model.fit(table, CLASSES)
+    path = tmp_path / "m.ifair"
+    with pytest.warns(ModelFileWarning, match=rf"trusted=\[.*'{tree}'"):
+        ifair.save(model, path)
+    needed = ifair.inspect(path)["trust_needed"]
+    assert tree in needed
+    must_raise(ModelFileError, f"not known to be safe: .*{tree}", ifair.load, path)
+    np.testing.assert_array_equal(ifair.load(path, trusted=needed).predict_proba(table), model.predict_proba(table))

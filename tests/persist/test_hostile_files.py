@@ -1,5 +1,6 @@
 """Files that are not what they seem: each is refused with its name, and with what to do."""
 
+import importlib
 import io
 import json
 import pickle
@@ -12,15 +13,13 @@ import zlib
 
 import numpy as np
 import pytest
-from archives import zipped
+from archives import change_manifest, forge, members_of, zipped
 from refusals import must_raise
 from sklearn.preprocessing import StandardScaler
 
 import ifair
 from ifair.persist import ModelFileError
 from ifair.persist.archive import pack, unpack
-from ifair.persist.manifest import write_manifest
-from ifair.persist.schema import list_types, read_schema
 
 skops = pytest.importorskip("skops.io")
 
@@ -28,28 +27,11 @@ skops = pytest.importorskip("skops.io")
 def refused(path, message, **options):
     """Both ways to open the file refuse it with its name."""
     for use in (ifair.load, ifair.inspect):
-        with pytest.raises(ModelFileError, match=message) as caught:
-            use(path, **options)
-        assert str(caught.value).startswith(f"{path}: ")
+        assert str(must_raise(ModelFileError, message, use, path, **options)).startswith(f"{path}: ")
 
 
-def members_of(path):
-    return unpack(path.read_bytes(), 2**30)
-
-
-def forge(path, payload_members, types=None):
-    """A file whose checksum fits whatever the payload holds."""
-    payload = pack(payload_members)
-    types = list_types(read_schema(payload_members)) if types is None else types
-    path.write_bytes(pack({"manifest.json": write_manifest(payload, {}, types, []), "model.skops": payload}))
-
-
-def edit_schema(path, edit):
-    """Change the tree of objects and make the file fit it."""
-    payload = unpack(members_of(path)["model.skops"], 2**30)
-    schema = json.loads(payload["schema.json"])
-    edit(schema)
-    forge(path, {**payload, "schema.json": json.dumps(schema).encode()})
+def payload_of(path):
+    return unpack(members_of(path)["model.skops"], 2**30)
 
 
 @pytest.mark.parametrize(
@@ -70,15 +52,11 @@ def test_what_is_no_model_file_is_told_so(tmp_path, content, message):
     refused(path, message)
 
 
-@pytest.mark.parametrize("share", [0.05, 0.3, 0.6, 0.9, 0.999])
-def test_a_truncated_file_is_refused(model_file, share):
-    content = model_file.read_bytes()
-    model_file.write_bytes(content[: int(share * len(content))])
-    refused(model_file, "cut short or damaged")
-
-
-def test_any_altered_byte_of_the_payload_is_noticed(model_file, rng):
+def test_a_truncated_file_and_any_altered_byte_of_the_payload_are_noticed(model_file, rng):
     content = bytearray(model_file.read_bytes())
+    for share in (0.05, 0.3, 0.6, 0.9, 0.999):
+        model_file.write_bytes(content[: int(share * len(content))])
+        refused(model_file, "cut short or damaged")
     start = content.index(b"model.skops") + 11
     end = content.rindex(b"PK\x01\x02", 0, content.rindex(b"model.skops"))
     for position in rng.integers(start, end, 20):
@@ -97,12 +75,6 @@ def test_a_payload_changed_together_with_its_crc_and_a_manifest_that_hides_types
     must_raise(ModelFileError, "lists other types than it holds", ifair.load, model_file)
 
 
-def change_manifest(path, **fields):
-    members = members_of(path)
-    manifest = json.loads(members["manifest.json"]) | fields
-    path.write_bytes(pack({**members, "manifest.json": json.dumps(manifest).encode()}))
-
-
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
@@ -115,17 +87,16 @@ def change_manifest(path, **fields):
             {"format": 2, "ifair": "9.1.0", "anything": "new"},
             r"has format 2, written by ifair 9\.1\.0; .* upgrade ifair",
         ),
+        *((manifest, "its manifest.json is not") for manifest in (b"{", b"[]", b"\xff\xfe", b"[" * 100_000)),
     ],
+    ids=lambda value: str(value)[:40],
 )
 def test_a_strange_manifest_is_refused(model_file, fields, message):
-    change_manifest(model_file, **fields)
+    if isinstance(fields, bytes):
+        model_file.write_bytes(pack({**members_of(model_file), "manifest.json": fields}))
+    else:
+        change_manifest(model_file, **fields)
     refused(model_file, message)
-
-
-@pytest.mark.parametrize("manifest", [b"{", b"[]", b"\xff\xfe", b"[" * 100_000])
-def test_a_manifest_that_is_no_object_is_refused(model_file, manifest):
-    model_file.write_bytes(pack({**members_of(model_file), "manifest.json": manifest}))
-    refused(model_file, "its manifest.json is not")
 
 
 @pytest.mark.parametrize("name", ["../evil.py", "/etc/evil", "a/b", "..", "C:\\evil", "sub/", "new\nline"])
@@ -140,11 +111,11 @@ def test_members_that_do_not_belong_there_are_missing_or_come_twice_are_refused(
     members = members_of(model_file)
     model_file.write_bytes(pack({"manifest.json": members["manifest.json"]}))
     refused(model_file, "has no model.skops")
-    forge(model_file, {"1.npy": b""}, types=[])
+    forge(model_file, pack({"1.npy": b""}), types=[])
     refused(model_file, "has no schema.json")
     model_file.write_bytes(pack({**members, "evil.py": b"evil"}))
     refused(model_file, "holds 'evil.py', which does not belong there")
-    forge(model_file, {**unpack(members["model.skops"], 2**30), "evil.py": b"evil"})
+    forge(model_file, pack({**unpack(members["model.skops"], 2**30), "evil.py": b"evil"}))
     refused(model_file, "holds 'evil.py', which does not belong there")
     # Two readers may each take another one of two.
     model_file.write_bytes(zipped(*members.items(), *list(members.items())[:1]))
@@ -155,11 +126,9 @@ def test_a_zip_bomb_is_refused_wherever_it_is(model_file):
     zeros = bytes(40 * 2**20)
     model_file.write_bytes(zipped(("manifest.json", b"{}"), ("model.skops", zeros)))
     refused(model_file, "as a zip bomb does")
-    payload = zipped(("schema.json", b"{}"), ("1.npy", zeros))
-    model_file.write_bytes(pack({"manifest.json": write_manifest(payload, {}, [], []), "model.skops": payload}))
-    refused(model_file, "as a zip bomb does")
-    forge(model_file, {"schema.json": b"{}", "1.npz": zipped(("data.npy", zeros))}, types=[])
-    refused(model_file, "as a zip bomb does")
+    inner = pack({"schema.json": b"{}", "1.npz": zipped(("data.npy", zeros))})
+    for payload in (zipped(("schema.json", b"{}"), ("1.npy", zeros)), inner):
+        refused(forge(model_file, payload, types=[]), "as a zip bomb does")
 
 
 def test_a_zip_bomb_that_declares_to_be_small_takes_no_memory(tmp_path):
@@ -182,13 +151,9 @@ def test_a_zip_bomb_that_declares_to_be_small_takes_no_memory(tmp_path):
     assert peak < 4 * 2**20
 
 
-def test_a_file_larger_than_allowed_is_refused(model_file):
+def test_a_file_larger_than_allowed_and_encrypted_members_are_refused(model_file):
     refused(model_file, "more than the 1,000 allowed; if you trust it, pass a larger max_bytes", max_bytes=1000)
-    size = model_file.stat().st_size
-    refused(model_file, "unpacks to .* more than the", max_bytes=size)
-
-
-def test_encrypted_members_are_refused(model_file):
+    refused(model_file, "unpacks to .* more than the", max_bytes=model_file.stat().st_size)
     content = bytearray(model_file.read_bytes())
     content[content.rindex(b"PK\x01\x02") + 8] |= 1
     model_file.write_bytes(content)
@@ -208,47 +173,26 @@ EVIL = """
 """
 
 
-@pytest.fixture
-def evil_file(tmp_path, monkeypatch):
-    """A file that names a type of a module which leaves a trace when it is imported."""
-    module = tmp_path / "evil_for_the_test.py"
+def test_unknown_types_are_imported_only_if_the_reader_vouches_for_them(tmp_path, monkeypatch):
+    module, path = tmp_path / "evil_for_the_test.py", tmp_path / "evil.ifair"
     module.write_text(textwrap.dedent(EVIL))
+    trace = module.with_suffix(".ran")
     monkeypatch.syspath_prepend(tmp_path)
-    import evil_for_the_test
-
-    payload = skops.dumps(evil_for_the_test.Evil())
-    del sys.modules["evil_for_the_test"]
-    module.with_suffix(".ran").unlink()
-    path = tmp_path / "evil.ifair"
-    forge(path, unpack(payload, 2**30))
-    return path, module.with_suffix(".ran")
-
-
-def test_unknown_types_are_refused_before_they_are_imported(evil_file):
-    path, trace = evil_file
-    with pytest.raises(
-        ModelFileError, match=r"not known to be safe: evil_for_the_test\.Evil.*trusted=\['evil"
-    ) as caught:
-        ifair.load(path)
-    assert str(path) in str(caught.value)
-    assert not trace.exists()
+    forge(path, skops.dumps(importlib.import_module(module.stem).Evil()))
+    del sys.modules[module.stem]
+    trace.unlink()
+    unsafe = rf"^{path}: .*not known to be safe: evil_for_the_test\.Evil.*trusted=\['evil"
+    must_raise(ModelFileError, unsafe, ifair.load, path)
     assert ifair.inspect(path)["steps"][0]["type"] == "evil_for_the_test.Evil"
     assert not trace.exists()
-    assert "evil_for_the_test" not in sys.modules
+    assert module.stem not in sys.modules
 
-
-def test_a_type_that_the_reader_vouches_for_is_loaded(evil_file):
-    path, trace = evil_file
     assert ifair.load(path, trusted=["evil_for_the_test.Evil"]).value == 1
     assert trace.exists()
-    del sys.modules["evil_for_the_test"]
-
-
-def test_a_type_whose_module_is_not_there_is_named(evil_file):
-    path, _ = evil_file
-    path.with_name("evil_for_the_test.py").unlink()
-    with pytest.raises(ModelFileError, match=r"needs a package that is not installed .*evil_for_the_test"):
-        ifair.load(path, trusted=["evil_for_the_test.Evil"])
+    del sys.modules[module.stem]
+    module.unlink()
+    absent = "needs a package that is not installed .*evil_for_the_test"
+    must_raise(ModelFileError, absent, ifair.load, path, trusted=["evil_for_the_test.Evil"])
 
 
 @pytest.mark.parametrize(
@@ -262,12 +206,12 @@ def test_a_type_whose_module_is_not_there_is_named(evil_file):
     ids=lambda node: node["__class__"],
 )
 def test_a_smuggled_function_is_refused(model_file, node):
-    def smuggle(schema):
-        schema["content"]["content"]["verbose"] = node
-
-    edit_schema(model_file, smuggle)
-    with pytest.raises(ModelFileError, match=f"not known to be safe: {node['__module__']}.{node['__class__']}"):
-        ifair.load(model_file)
+    payload = payload_of(model_file)
+    schema = json.loads(payload["schema.json"])
+    schema["content"]["content"]["verbose"] = node
+    forge(model_file, pack({**payload, "schema.json": json.dumps(schema).encode()}))
+    message = f"not known to be safe: {node['__module__']}.{node['__class__']}"
+    must_raise(ModelFileError, message, ifair.load, model_file)
 
 
 @pytest.mark.parametrize(
@@ -283,28 +227,21 @@ def test_a_smuggled_function_is_refused(model_file, node):
     ids=["empty", "list", "no root", "no type", "deep", "unknown loader"],
 )
 def test_a_schema_that_makes_no_sense_is_refused(model_file, schema):
-    forge(model_file, {"schema.json": schema}, types=["b.A"] if b"Nope" in schema else [])
+    forge(model_file, pack({"schema.json": schema}), types=["b.A"] if b"Nope" in schema else [])
     must_raise(ModelFileError, r"altered|cannot be r", ifair.load, model_file)
 
 
-def claim_a_huge_array(buffer):
-    np.lib.format.write_array_header_1_0(buffer, {"descr": "<f8", "fortran_order": False, "shape": (10**15,)})
-
-
-def hide_a_pickle(buffer):
-    np.save(buffer, np.array([{"a": 1}], dtype=object), allow_pickle=True)
-
-
-@pytest.mark.parametrize("write", [claim_a_huge_array, hide_a_pickle])
-def test_an_array_that_is_no_plain_one_is_refused(model_file, write):
-    write(buffer := io.BytesIO())
-    payload = unpack(members_of(model_file)["model.skops"], 2**30)
-    forge(model_file, {name: buffer.getvalue() if name.endswith(".npy") else c for name, c in payload.items()})
-    must_raise(ModelFileError, "cannot be rebuilt", ifair.load, model_file)
+def test_an_array_that_is_no_plain_one_is_refused(model_file):
+    huge, pickled = io.BytesIO(), io.BytesIO()
+    np.lib.format.write_array_header_1_0(huge, {"descr": "<f8", "fortran_order": False, "shape": (10**15,)})
+    np.save(pickled, np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    for array in (huge.getvalue(), pickled.getvalue()):
+        odd = {name: array for name in payload_of(model_file) if name.endswith(".npy")}
+        forge(model_file, pack(payload_of(model_file) | odd))
+        must_raise(ModelFileError, "cannot be rebuilt", ifair.load, model_file)
 
 
 def test_what_is_no_estimator_or_not_there_is_refused(tmp_path):
-    forge(tmp_path / "m.ifair", unpack(skops.dumps([1, 2]), 2**30))
+    forge(tmp_path / "m.ifair", skops.dumps([1, 2]))
     must_raise(ModelFileError, "holds a list and no estimator", ifair.load, tmp_path / "m.ifair")
-    with pytest.raises(FileNotFoundError):
-        ifair.load(tmp_path / "none.ifair")
+    must_raise(FileNotFoundError, "none.ifair", ifair.load, tmp_path / "none.ifair")

@@ -19,6 +19,7 @@ from ifair.persist.onnx_export import name_inputs
 
 pytest.importorskip("skl2onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
+helper = pytest.importorskip("onnx.helper")
 
 CLOSE = {"single": 1e-5, "double": 1e-10}
 DTYPE = {"single": np.float32, "double": np.float64}
@@ -34,6 +35,11 @@ OPTIONS = [
 ]
 
 pytestmark = quietly
+
+
+@pytest.fixture(params=["single", "double"])
+def precision(request):
+    return request.param
 
 
 def evaluate(model, table, precision):
@@ -65,19 +71,17 @@ def assert_decides_alike(model, table, precision):
     assert np.array_equal(result["label"][clear], model.predict(table)[clear])
 
 
-def records(seed=0, columns=8):
+def records(columns=8):
     """Numbers that single precision holds exactly: rounding the input is not the graph's error."""
-    X = np.random.default_rng(seed).normal(size=(N, columns)) * np.linspace(0.5, 2, columns)
+    X = np.random.default_rng(0).normal(size=(N, columns)) * np.linspace(0.5, 2, columns)
     return X.astype(np.float32).astype(np.float64)
 
 
 def learned(**options):
-    options = {"protected": [7], "init": "k-means++", "n_restarts": 1, "max_iter": 8} | options
-    options = {"pairs": 30, "random_state": 0} | options
-    return ifair.IFair(5, **options)
+    usual = {"protected": [7], "init": "k-means++", "n_restarts": 1, "max_iter": 8, "pairs": 30, "random_state": 0}
+    return ifair.IFair(5, **(usual | options))
 
 
-@pytest.mark.parametrize("precision", ["single", "double"])
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_the_graph_of_ifair_agrees(options, precision):
     X = records()
@@ -94,24 +98,17 @@ def test_numbers_far_from_zero_and_near_prototypes_agree_in_single_precision(opt
     assert_close(evaluate(model, X, "single")["variable"], model.transform(X), "single")
 
 
-def test_columns_of_weight_zero_are_not_looked_at():
+def test_columns_of_weight_zero_are_not_looked_at_and_large_powers_do_not_overflow_single_precision():
     X = records()
     model = learned(freeze_protected=True).fit(X[:300])
     other = X.copy()
     other[:, 7] = np.nan
     before, after = (evaluate(model, table, "single")["variable"] for table in (X, other))
     assert np.array_equal(before, after)
+    model = learned(p=25.0, output="membership").fit(X[:100])
+    np.testing.assert_allclose(evaluate(model, X * 100, "single")["variable"].sum(axis=1), 1.0, rtol=1e-5)
 
 
-def test_large_powers_do_not_overflow_single_precision():
-    X = records() * 100
-    model = learned(p=25.0, output="membership").fit(X[:100] / 100)
-    result = evaluate(model, X, "single")["variable"]
-    assert np.isfinite(result).all()
-    np.testing.assert_allclose(result.sum(axis=1), 1.0, rtol=1e-5)
-
-
-@pytest.mark.parametrize("precision", ["single", "double"])
 @pytest.mark.parametrize("classes", [[0, 1], ["bad", "good"], [False, True]], ids=str)
 def test_the_graph_of_lfr_classifies_as_it_does(classes, precision):
     X = records()
@@ -121,7 +118,6 @@ def test_the_graph_of_lfr_classifies_as_it_does(classes, precision):
     assert_decides_alike(model, X, precision)
 
 
-@pytest.mark.parametrize("precision", ["single", "double"])
 @pytest.mark.parametrize("output", ["representation", "membership", "nearest"])
 def test_lfr_transforms_before_a_classifier(output, precision):
     X = records()
@@ -131,20 +127,21 @@ def test_lfr_transforms_before_a_classifier(output, precision):
     assert_close(evaluate(model, X, precision)["probabilities"], model.predict_proba(X), precision)
 
 
-@pytest.mark.parametrize("precision", ["single", "double"])
 def test_pipelines_of_every_kind_agree(precision):
     X = records()
     target = X @ np.arange(8.0)
     regression = make_pipeline(StandardScaler(), learned(), LinearRegression()).fit(X[:300], target[:300])
-    expected = regression.predict(X)[:, None]
-    result = evaluate(regression, X, precision)["variable"]
+    result, expected = evaluate(regression, X, precision)["variable"], regression.predict(X)[:, None]
     np.testing.assert_allclose(result, expected, rtol=CLOSE[precision], atol=10 * CLOSE[precision])
     masked = make_pipeline(Masked([0, 7]), LogisticRegression()).fit(X[:300], target[:300] > 0)
     assert_close(evaluate(masked, X, precision)["probabilities"], masked.predict_proba(X), precision)
+    X[::5, 1] = np.nan
+    unnamed = make_pipeline(ifair.Encoder(), learned(protected=[1])).fit(X[:300])
+    assert_close(evaluate(unnamed, X, precision)["variable"], unnamed.transform(X), precision)
 
 
-def table(seed=0):
-    rng = np.random.default_rng(seed)
+def table():
+    rng = np.random.default_rng(0)
     frame = pd.DataFrame(
         {
             "age": rng.integers(18, 80, N).astype(float),
@@ -162,7 +159,6 @@ def table(seed=0):
     return frame
 
 
-@pytest.mark.parametrize("precision", ["single", "double"])
 @pytest.mark.parametrize(
     "options",
     [
@@ -175,30 +171,17 @@ def table(seed=0):
     ],
     ids=str,
 )
-def test_the_graph_of_the_encoder_agrees(options, precision):
+def test_the_graph_of_the_encoder_and_of_the_whole_way_to_a_decision_agrees(options, precision):
     people = table()
     model = ifair.Encoder(**options).fit(people[:400])
+    decider = make_pipeline(ifair.Encoder(**options), learned(protected=["gender"]), LogisticRegression())
+    decider.fit(people[:400], people["year"][:400] > 2005)
     people.loc[5:50, "job"] = "pilot"  # never seen in fit
     people.loc[60:90, "code"] = 5.0
     people.loc[100:120, "gender"] = None  # never missing in fit
     people.loc[130:150, "nothing"] = 3.0
     assert_close(evaluate(model, people, precision)["variable"], model.transform(people), precision)
-
-
-@pytest.mark.parametrize("precision", ["single", "double"])
-def test_the_whole_way_from_a_table_to_a_decision_agrees(precision):
-    people = table()
-    target = (people["year"] > 2005).astype(int)
-    model = make_pipeline(ifair.Encoder(), learned(protected=["gender"]), LogisticRegression())
-    model.fit(people[:400], target[:400])
-    assert_decides_alike(model, people, precision)
-
-
-def test_an_encoder_of_numbers_without_names_takes_one_matrix():
-    X = records()
-    X[::5, 1] = np.nan
-    model = make_pipeline(ifair.Encoder(), learned(protected=[1])).fit(X[:300])
-    assert_close(evaluate(model, X, "single")["variable"], model.transform(X), "single")
+    assert_decides_alike(decider, people, precision)
 
 
 def test_a_graph_of_many_numbers_has_as_many_nodes_as_one_of_few():
@@ -212,16 +195,9 @@ def test_a_graph_of_many_numbers_has_as_many_nodes_as_one_of_few():
     assert sizes[0] == sizes[1]
 
 
-def test_the_file_of_onnx_says_where_it_comes_from_and_one_matrix_has_no_columns_to_feed():
-    graph = to_onnx(learned().fit(records()[:50]))
-    assert {p.key: p.value for p in graph.metadata_props} == {"ifair": ifair.__version__, "precision": "single"}
-    assert onnx_inputs(graph) == {}
-
-
 AWKWARD = ["is member", "is_member", "is-member", "is_member_2", "Größe (cm)", "größe", "1st", "label", "€", " ", "X"]
 
 
-@pytest.mark.parametrize("precision", ["single", "double"])
 @pytest.mark.parametrize("columns", [AWKWARD, AWKWARD[::-1]], ids=["as they are", "the other way round"])
 def test_every_input_stands_for_its_column_whatever_that_is_called(columns, precision):
     rng = np.random.default_rng(3)
@@ -243,44 +219,35 @@ def test_inputs_have_different_plain_names_and_plain_columns_keep_theirs():
     assert not {"label", "probabilities", "variable"} & set(names)
 
 
-def test_inputs_can_be_read_from_the_model_its_bytes_its_file_and_a_session(tmp_path):
+def test_a_model_says_where_it_comes_from_and_its_inputs_in_every_form_and_others_do_not(tmp_path):
     people = pd.DataFrame({"is member": [1.0, 2.0, 4.0], "is_member": ["a", "b", "b"]})
     graph = to_onnx(ifair.Encoder().fit(people))
-    content = graph.SerializeToString()
-    (tmp_path / "model.onnx").write_bytes(content)
+    path, content = tmp_path / "model.onnx", graph.SerializeToString()
+    path.write_bytes(content)
     session = onnxruntime.InferenceSession(content)
     expected = {"is_member_2": "is member", "is_member": "is_member"}
-    for model in (graph, content, tmp_path / "model.onnx", str(tmp_path / "model.onnx"), session):
+    for model in (graph, content, path, str(path), session):
         assert onnx_inputs(model) == expected
     assert [node.name for node in session.get_inputs()] == list(expected)
-
-
-def test_what_is_no_model_of_ours_does_not_say_what_its_inputs_are(tmp_path):
-    from onnx import helper
-
+    plain = to_onnx(learned().fit(records()[:50]))
+    assert {p.key: p.value for p in plain.metadata_props} == {"ifair": ifair.__version__, "precision": "single"}
+    assert onnx_inputs(plain) == {}  # one matrix has no columns to feed
     other = helper.make_model(helper.make_graph([], "other", [], []))
     must_raise(ConversionError, "does not come from ifair", onnx_inputs, other)
-    (tmp_path / "model.onnx").write_bytes(b"\xff no model")
-    must_raise(ConversionError, r"model\.onnx is not an ONNX model", onnx_inputs, tmp_path / "model.onnx")
+    path.write_bytes(b"\xff no model")
+    must_raise(ConversionError, r"model\.onnx is not an ONNX model", onnx_inputs, path)
 
 
-@pytest.mark.parametrize(
-    ("frame", "options", "message"),
-    [
-        ({"band": pd.cut(pd.Series([1, 5, 9]), [0, 4, 10])}, {}, "column 'band' holds intervals"),
-        ({"job": ["", "clerk", "nurse"]}, {}, "column 'job' has the empty text as a category"),
-        ({"code": [2**24, 2**24 + 1, 7]}, {"categorical": ["code"]}, "column 'code' has codes that single precision"),
-    ],
-)
-def test_columns_that_cannot_convert_are_named(frame, options, message):
-    model = ifair.Encoder(**options).fit(pd.DataFrame(frame))
-    must_raise(ConversionError, message, to_onnx, model)
-
-
-def test_codes_beyond_single_precision_convert_in_double():
-    people = pd.DataFrame({"code": [2**24, 2**24 + 1, 7]})
-    model = ifair.Encoder(categorical=["code"]).fit(people)
-    assert_close(evaluate(model, people, "double")["variable"], model.transform(people), "double")
+def test_columns_that_cannot_convert_are_named():
+    for column, message in (
+        (pd.cut(pd.Series([1, 5, 9], name="band"), [0, 4, 10]), "column 'band' holds intervals"),
+        (pd.Series(["", "clerk", "nurse"], name="job"), "column 'job' has the empty text as a category"),
+    ):
+        must_raise(ConversionError, message, to_onnx, ifair.Encoder().fit(column.to_frame()))
+    codes = pd.DataFrame({"code": [2**24, 2**24 + 1, 7]})
+    model = ifair.Encoder(categorical=["code"]).fit(codes)
+    must_raise(ConversionError, "column 'code' has codes that single precision", to_onnx, model)
+    assert_close(evaluate(model, codes, "double")["variable"], model.transform(codes), "double")
 
 
 def test_what_cannot_convert_is_refused_with_the_reason():

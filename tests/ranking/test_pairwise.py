@@ -57,25 +57,6 @@ def test_what_all_candidates_of_a_query_share_plays_no_part(searches, rng, max_p
     np.testing.assert_allclose(moved.coef_, plain.coef_, rtol=1e-3, atol=1e-3)
 
 
-def test_records_in_no_query_are_left_out(searches):
-    X, y, query = searches
-    without = PairwiseRanker().fit(X, y, query=query)
-    more = PairwiseRanker().fit(
-        np.vstack([X, 9 * np.ones((2, 3))]),
-        np.append(y, [-99, 99]),
-        query=np.append(query.astype(object), [None, np.nan]),
-    )
-    np.testing.assert_array_equal(more.coef_, without.coef_)
-
-
-def test_without_queries_everybody_is_a_candidate_of_one_and_one_pair_is_enough(searches):
-    X, y, _ = searches
-    assert PairwiseRanker().fit(X, y).n_pairs_ == len(y) * (len(y) - 1) // 2
-    one_pair = PairwiseRanker().fit([[0.0], [1.0]], [2.0, 1.0])
-    assert one_pair.n_pairs_ == 1
-    assert one_pair.coef_[0] < 0
-
-
 def test_a_draw_of_pairs_is_about_as_large_as_asked_and_reproducible(searches):
     X, y, query = searches
     first, again, other = (PairwiseRanker(max_pairs=200, random_state=s).fit(X, y, query=query) for s in (0, 0, 1))
@@ -83,6 +64,17 @@ def test_a_draw_of_pairs_is_about_as_large_as_asked_and_reproducible(searches):
     assert not np.array_equal(first.coef_, other.coef_)
     assert abs(first.n_pairs_ - 200) <= 10
     assert np.corrcoef(first.predict(X), y)[0, 1] > 0.95
+
+
+def test_without_queries_all_are_candidates_of_one_and_those_in_none_of_some_are_left_out(searches):
+    X, y, query = searches
+    assert PairwiseRanker().fit(X, y).n_pairs_ == len(y) * (len(y) - 1) // 2
+    one_pair = PairwiseRanker().fit([[0.0], [1.0]], [2.0, 1.0])
+    assert one_pair.n_pairs_ == 1
+    assert one_pair.coef_[0] < 0
+    records, target = np.vstack([X, 9 * np.ones((2, 3))]), np.append(y, [-99, 99])
+    more = PairwiseRanker().fit(records, target, query=np.append(query.astype(object), [None, np.nan]))
+    np.testing.assert_array_equal(more.coef_, PairwiseRanker().fit(X, y, query=query).coef_)
 
 
 def test_bad_input_is_refused_in_words():

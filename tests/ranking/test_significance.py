@@ -34,18 +34,19 @@ def test_a_ranking_is_fair_exactly_when_its_p_value_exceeds_the_level(ranking, p
     assert result.fair == (result.p_value > alpha * (1 + 1e-8)) or result.p_value == pytest.approx(alpha)
 
 
-def test_the_first_violation_is_named():
+def test_the_first_violation_is_named_and_of_other_labels_who_is_protected_must_be_said():
     result = ranking_test([0, 0, 0, 0, 0, 1, 1, 1], p=0.5, alpha=0.1)
     assert not result.fair
     assert result.first_violation == 4
     assert "unfair from position 4" in str(result)
     assert result.to_dict()["held"] == [[0, 0, 0, 0, 0, 1, 2, 3]]
-
-
-def test_labels_other_than_booleans_need_to_say_who_is_protected():
     ranking = ["m", "f", "m", "f", "m"]
     assert is_fair(ranking, 0.5, protected="f")
     assert not is_fair(ranking, 0.99, protected=["f"])
+    # A proportion of one tolerates nobody else.
+    assert ranking_test([True, True], p=1.0).p_value == 1
+    assert ranking_test([True, False], p=1.0).p_value == 0
+    assert ranking_test([False, False], p=0.0).fair
 
 
 def test_several_groups_are_tested_together():
@@ -55,9 +56,3 @@ def test_several_groups_are_tested_together():
     unfair = ranking_test(["a", "c"] * 10, p={"a": 0.3, "b": 0.3}, alpha=0.1)
     assert not unfair.fair
     assert unfair.p_value <= 0.1
-
-
-def test_a_proportion_of_one_tolerates_nobody_else():
-    assert ranking_test([True, True], p=1.0).p_value == 1
-    assert ranking_test([True, False], p=1.0).p_value == 0
-    assert ranking_test([False, False], p=0.0).fair

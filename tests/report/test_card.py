@@ -104,7 +104,10 @@ def test_the_verdict_and_the_cautions_stand_before_the_measures():
     assert "Caution" not in markdown(card(small_evidence(), "full"))
 
 
-def test_a_card_of_nearest_prototypes_says_what_holds_for_every_model():
+def test_a_card_says_whom_a_point_is_for_and_of_nearest_prototypes_what_holds_for_every_model():
+    for one in small_evidence()["points"]:
+        text = markdown(card(small_evidence(), one["id"]))
+        assert ("whoever decides about people themselves" in text) == ("batch" in one)
     found = copy.deepcopy(small_evidence())
     point = find_point(found, "balanced")
     assert "Whatever model" not in markdown(card(found))
@@ -113,10 +116,3 @@ def test_a_card_of_nearest_prototypes_says_what_holds_for_every_model():
     text = markdown(card(found))
     assert "yNN of these people is at least 0.812" in text
     assert "For whoever hands the table on" in text
-
-
-def test_a_card_says_whom_a_point_is_for():
-    found = small_evidence()
-    for point in found["points"]:
-        text = markdown(card(found, point["id"]))
-        assert ("whoever decides about people themselves" in text) == ("batch" in point)

@@ -1,9 +1,17 @@
-"""What tests of experiments make up: measures over splits, comparisons, records of units, results of experiments."""
+"""What tests of experiments make up: small cases, measures over splits, comparisons, records of units, results."""
 
 from ifair.report.blocks import markdown
 from ifair.reproduce.assemble import empty_results
 from ifair.reproduce.case import Case
 from ifair.reproduce.runner import Record
+
+GRID = {"K": [4], "ratios": [[0.5, 0.5], [0.9, 0.1]], "lfr": [0.1, 1.0], "p": [0.3, 0.6]}
+SOLVER = {"n_restarts": 1, "max_iter": 20, "tol": 1e-2}
+
+
+def brief(dataset, method="", seed=0, **fields):
+    """A case of so few settings and steps that a unit takes a fraction of a second; ``fields`` are further ones."""
+    return Case(dataset, seed, **{"method": method, "grid": GRID, "solver": SOLVER, **fields})
 
 
 def spread(mean, sd=0.01):

@@ -95,11 +95,10 @@ def test_the_full_profile_measures_whole_tables_on_ten_splits():
 def test_one_fit_serves_all_families_of_a_split():
     """The scores that are smoothed are those of the families' own models."""
     profile = PROFILES["smoke"]
-    case = profile.decided_case(profile.classification[0], 0)
+    case = profile.case(profile.classification[0], 0, profile.most_decided)
     parts = experiment.prepare(case)
     families = score_families.ScoreFamilies(parts, case, lambda part, scores: experiment.auc(part.y, scores))
-    trees = families._trees[-1]
-    np.testing.assert_array_equal(families.inner_models["boosting"][0][1], trees(parts.test))
+    np.testing.assert_array_equal(families.inner_models["boosting"][0], families._trees[-1])
     model = KNeighborsClassifier(20).fit(parts.train.may_count, parts.train.y)
     votes = parts.train.y[families._voters[1][:, :20]].mean(axis=1)
     np.testing.assert_allclose(votes, model.predict_proba(parts.test.may_count)[:, 1])

@@ -4,13 +4,11 @@ import json
 from dataclasses import replace
 
 import pytest
-from reproduce.made_up import record, results_of, spreads, write_page
+from reproduce.made_up import record
 
 from ifair.evaluate.rules import choose_row
-from ifair.report.blocks import Heading, Table
 from ifair.reproduce.case import Case, measure_grid
 from ifair.reproduce.experiments import downstream
-from ifair.reproduce.experiments.downstream import EXPERIMENT
 from ifair.reproduce.profiles import PROFILES
 
 pytestmark = pytest.mark.usefixtures("few_trees")
@@ -52,38 +50,3 @@ def test_a_summary_has_means_and_spreads_of_every_model_and_representation():
     assert set(by_method) == {"full", "masked"}
     assert by_method["full"]["AUC"] == {"mean": pytest.approx(0.7), "sd": pytest.approx(0.02**0.5), "n": 2}
     assert found["ranking"]["other"]["pairwise"]["full"]["MAP"]["mean"] == pytest.approx(0.4)
-
-
-def reached(**values):
-    names = ("AUC", "AUC_of_scores", "yNN", "EqOpp", "Parity", "MAP", "KT", "percent_protected")
-    return spreads(**{**dict.fromkeys(names, 0.5), **values})
-
-
-@pytest.fixture
-def results():
-    boosted = {"full": reached(AUC=0.7, yNN=0.6), "ifair-b": reached(AUC=0.65, yNN=0.9)}
-    voted = {"full": reached(AUC=0.7, yNN=0.8), "ifair-b": reached(AUC=0.7, yNN=0.75)}
-    ranked = {"full": reached(MAP=0.9, yNN=0.6), "ifair-b": reached(MAP=0.4, yNN=0.95)}
-    classified = {"credit": {"boosting": boosted, "neighbours": voted}}
-    return results_of(downstream={"classification": classified, "ranking": {"xing": {"pairwise": ranked}}})
-
-
-def test_one_table_has_every_model_and_representation_and_others_have_spreads(results):
-    blocks = EXPERIMENT.write_section(results)
-    assert isinstance(blocks[0], Heading)
-    first = next(block for block in blocks if isinstance(block, Table))
-    assert first.rows[0] == ["dataset", "model", "full data", "iFair-b"]
-    assert first.rows[1] == ["Credit", "gradient boosting", "0.70 / 0.60", "0.65 / 0.90"]
-    text = write_page(EXPERIMENT, results)
-    assert "| Xing | pairwise ranking | 0.90 / 0.60 | 0.40 / 0.95 |" in text
-    assert "| gradient boosting | iFair-b | 0.65 ± 0.01 |" in text
-
-
-def test_words_count_the_models_for_which_the_claim_holds_and_what_rounds_to_nothing_is_no_rise(results):
-    text = write_page(EXPERIMENT, results)
-    assert "**Credit**: iFair-b raises yNN above that of the full data for 1 of 2 models" in text
-    assert "gradient boosting +0.30 (at -0.05 AUC), nearest neighbours -0.05 (at 0.00 AUC)" in text
-    assert "pairwise ranking +0.35 (at -0.50 MAP)" in text
-    boosted = results["experiments"]["downstream"]["classification"]["credit"]["boosting"]
-    boosted["ifair-b"]["yNN"]["mean"] = boosted["full"]["yNN"]["mean"] + 0.004
-    assert "for 0 of 2 models: gradient boosting 0.00 (at -0.05 AUC)" in write_page(EXPERIMENT, results)

@@ -3,17 +3,15 @@
 import json
 
 import pytest
-from reproduce.made_up import record, results_of, spreads, write_page
+from reproduce.made_up import brief, record, write_page
 
-from ifair.reproduce.case import Case
 from ifair.reproduce.experiments.landmarks import EXPERIMENT, compare_pairs, summarise
 
 
 @pytest.fixture(scope="module")
 def found():
     grid = {"K": [4], "ratios": [[0.5, 0.5]], "landmarks": [20, 5000]}
-    solver = {"n_restarts": 1, "max_iter": 20, "tol": 1e-2}
-    return compare_pairs(Case("credit", 0, {}, 240, method="ifair-b", grid=grid, solver=solver))
+    return compare_pairs(brief("credit", "ifair-b", max_records=240, grid=grid))
 
 
 def test_every_kind_of_fit_is_measured_and_too_many_landmarks_are_left_out(found):
@@ -31,19 +29,12 @@ def test_changes_are_against_all_pairs_with_and_without_their_sign(found):
     assert "all_pairs" not in kinds
 
 
-def page(**kinds):
-    """What is said of the mean change, and of its mean size, that each kind of fit makes to all measures."""
-    by_kind = {
-        kind: dict.fromkeys(("AUC", "yNN"), spreads(change=change, size=size)) for kind, (change, size) in kinds.items()
-    }
-    return write_page(EXPERIMENT, results_of(landmarks={"compas": {"records": 1000, "kinds": by_kind}}))
-
-
-def test_what_landmarks_change_is_told_beside_what_the_start_changes():
-    text = page(another_start=(0.002, 0.01), landmarks_300=(-0.001, 0.004))
-    assert "| COMPAS | 1,000 | 300 landmarks | -0.001 / 0.004 | -0.001 / 0.004 |" in text
-    assert "**COMPAS**: 300 landmarks change no measure more than another start does." in text
-    text = page(another_start=(0.002, 0.01), landmarks_300=(0.1, 0.1))
-    assert "300 landmarks change more than another start does in AUC, yNN." in text
+def test_what_landmarks_change_is_told_beside_what_the_start_changes(committed):
+    kinds = committed["experiments"]["landmarks"]["credit"]["kinds"]
+    for name in ("AUC", "yNN"):
+        kinds["landmarks_300"][name]["size"]["mean"] = 1.0
+    told = "**Credit**: 300 landmarks change more than another start does in AUC, yNN."
+    assert told in write_page(EXPERIMENT, committed)
     # Of few records there are no landmarks to judge.
-    assert "**COMPAS**" not in page(another_start=(0.0, 0.0))
+    committed["experiments"]["landmarks"]["credit"]["kinds"] = {"another_start": kinds["another_start"]}
+    assert "**Credit**" not in write_page(EXPERIMENT, committed)

@@ -4,8 +4,8 @@ import json
 from dataclasses import replace
 
 import pytest
+from reproduce.made_up import brief
 
-from ifair.reproduce.case import Case
 from ifair.reproduce.experiments.obfuscation import attack
 
 pytestmark = pytest.mark.usefixtures("few_trees")
@@ -29,8 +29,8 @@ def test_adversaries_try_every_representation(method, small_case):
     assert all(0 <= one["AUC"] <= 1 for one in found["adversaries"].values())
 
 
-def test_the_group_cannot_be_hidden_in_full_data(grid, solver):
-    found = attack(Case("credit", 0, method="full", setting={}, grid=grid, solver=solver))
+def test_the_group_cannot_be_hidden_in_full_data():
+    found = attack(brief("credit", "full", setting={}))
     for one in found["adversaries"].values():
         assert one["accuracy"] > 0.95
         assert one["AUC"] > 0.98

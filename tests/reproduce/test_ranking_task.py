@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from reproduce.made_up import GRID, brief
 
 from ifair.evaluate.measures import paper_measures, ranking_measures
 from ifair.evaluate.training import POST_PROCESSING
@@ -21,18 +22,13 @@ def test_part(job_searches):
     return prepare(Case("xing", 0)).test
 
 
-@pytest.fixture
-def rank(grid, solver):
-    """The rows of a method on a split; ``changes`` are fields of its case."""
-
-    def measure(method, dataset="xing", seed=0, **changes):
-        return measure_rankings(Case(dataset, seed, **{"method": method, "grid": grid, "solver": solver, **changes}))
-
-    return measure
+def rank(method, dataset="xing", seed=0, **fields):
+    """The rows of a method on a split."""
+    return measure_rankings(brief(dataset, method, seed, **fields))
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_every_method_is_measured_at_every_setting(job_searches, rank, method):
+def test_every_method_is_measured_at_every_setting(job_searches, method):
     rows = rank(method)
     assert json.loads(json.dumps(rows)) == rows
     assert len(rows) == {"ifair-b": 2, "ifair-frozen": 2, "fair": 3}.get(method, 1)
@@ -43,7 +39,7 @@ def test_every_method_is_measured_at_every_setting(job_searches, rank, method):
             assert 0 <= row[part]["percent_protected"] <= 100
 
 
-def test_regression_on_masked_data_finds_a_score_that_is_linear_in_it(job_searches, rank):
+def test_regression_on_masked_data_finds_a_score_that_is_linear_in_it(job_searches):
     (row,) = rank("masked", seed=1)
     assert row["test"]["MAP"] == pytest.approx(1)
     assert row["test"]["KT"] == pytest.approx(1)
@@ -59,8 +55,8 @@ def test_chance_is_what_random_orders_reach_on_average(job_searches, rng):
         assert row["test"][name] == pytest.approx(np.mean(values), abs=4 * np.std(values) / 10)
 
 
-def test_variants_of_the_score_are_measured_as_if_each_were_alone(job_searches, grid, solver):
-    case = Case("xing", 0, method="ifair-b", grid=grid, solver=solver)
+def test_variants_of_the_score_are_measured_as_if_each_were_alone(job_searches):
+    case = brief("xing", "ifair-b")
     variants = [{"weights": [1.0, 0.0, 0.0]}, {"weights": [0.0, 0.5, 1.0]}]
     together = measure_variants(case, prepare_variants(case, variants))
     assert together[0] != together[1]
@@ -68,7 +64,7 @@ def test_variants_of_the_score_are_measured_as_if_each_were_alone(job_searches, 
         assert rows == measure_rankings(replace(case, options=variant))
 
 
-def test_significance_that_is_not_corrected_asks_for_no_fewer_protected_people(job_searches, rank):
+def test_significance_that_is_not_corrected_asks_for_no_fewer_protected_people(job_searches):
     rows = rank("fair", grid={"p": [0.5, 0.6, 0.9]})
     shares = {(r["setting"]["p"], r["setting"].get("adjust", True)): r["test"]["percent_protected"] for r in rows}
     assert len(shares) == 6
@@ -110,23 +106,23 @@ def test_fair_rankings_protect_more_the_more_is_asked_for(test_part):
     assert asked[2]["MAP"] < 1
 
 
-def test_parity_is_enforced_on_the_chosen_setting(job_searches, grid, solver):
-    case = Case("xing", 0, method="ifair-b", grid=grid, solver=solver)
+def test_parity_is_enforced_on_the_chosen_setting(job_searches):
+    case = brief("xing", "ifair-b")
     for row in measure_rankings(case):
         found = enforce_parity(replace(case, setting=row["setting"]))
-        assert [one["p"] for one in found["rows"]] == grid["p"]
+        assert [one["p"] for one in found["rows"]] == GRID["p"]
         assert found["without"] == row["test"]
 
 
-def test_the_weights_change_who_deserves_the_first_places(job_searches, grid, solver):
-    found = measure_weights(Case("xing", 0, method="ifair-b", grid=grid, solver=solver))
+def test_the_weights_change_who_deserves_the_first_places(job_searches):
+    found = measure_weights(brief("xing", "ifair-b"))
     assert json.loads(json.dumps(found)) == found
     assert len({row["base_rate"] for row in found}) > 1
     assert all({"test", "validation", "setting"} <= set(row) for rows in found for row in rows["rows"])
 
 
 @pytest.mark.data
-def test_masked_data_on_xing_ranks_as_in_the_paper(real_data, rank):
+def test_masked_data_on_xing_ranks_as_in_the_paper(real_data):
     (row,) = rank("masked")
     assert row["test"]["MAP"] == pytest.approx(1)
     assert row["test"]["yNN"] == pytest.approx(0.85, abs=0.05)
@@ -134,6 +130,6 @@ def test_masked_data_on_xing_ranks_as_in_the_paper(real_data, rank):
 
 @pytest.mark.slow
 @pytest.mark.data
-def test_airbnb_with_listings_in_no_query_is_ranked(real_data, rank):
+def test_airbnb_with_listings_in_no_query_is_ranked(real_data):
     rows = rank("fair", "airbnb", max_training=300)
     assert 0.5 < rows[0]["test"]["MAP"] < 1

@@ -76,8 +76,11 @@ def test_what_is_finished_is_not_done_again_and_the_same_unit_once(units, tmp_pa
     assert logged(units) == [0, 1, 2, 3, 4, 2]
 
 
-def test_a_changed_setting_makes_another_unit(units, tmp_path, monkeypatch):
+def test_a_changed_setting_makes_another_unit_and_a_damaged_result_is_made_anew(units, tmp_path, monkeypatch):
     run_units(units[:1], tmp_path / "run")
+    (tmp_path / "run" / "units" / f"{units[0].key}.json").write_text('{"label": "squ')
+    assert run_units(units[:1], tmp_path / "run")[0].result == {"square": 0}
+    assert logged(units) == [0, 0]
     changed = Unit(units[0].label, units[0].function, replace(units[0].case, seed=7))
     assert run_units([changed], tmp_path / "run")[0].result == {"square": 49}
     key = units[0].key
@@ -85,17 +88,12 @@ def test_a_changed_setting_makes_another_unit(units, tmp_path, monkeypatch):
     assert units[0].key != key
 
 
-def test_a_damaged_result_is_made_anew(units, tmp_path):
-    run_units(units[:1], tmp_path / "run")
-    (tmp_path / "run" / "units" / f"{units[0].key}.json").write_text('{"label": "squ')
-    assert run_units(units[:1], tmp_path / "run")[0].result == {"square": 0}
-    assert logged(units) == [0, 0]
-
-
-def test_two_runs_in_one_folder_are_refused(units, tmp_path):
+def test_two_runs_in_one_folder_and_a_folder_that_cannot_be_made_are_refused(units, tmp_path):
     with runner.hold_folder(tmp_path / "run"), pytest.raises(RunError, match="another run is using"):
         run_units(units, tmp_path / "run")
     run_units(units[:1], tmp_path / "run")
+    with pytest.raises(RunError, match="cannot use the folder"):
+        run_units(units, tmp_path / "log" / "run")
 
 
 def test_a_full_disk_loses_nothing_finished(units, tmp_path, monkeypatch):
@@ -111,12 +109,6 @@ def test_a_full_disk_loses_nothing_finished(units, tmp_path, monkeypatch):
     kept = sorted(path.name for path in (tmp_path / "run" / "units").iterdir())
     assert kept == sorted(f"{unit.key}.json" for unit in units[:2])
     assert len(run_units(units, tmp_path / "run")) == 5
-
-
-def test_a_folder_that_cannot_be_made_is_named(units, tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(RunError, match="cannot use the folder"):
-        run_units(units, tmp_path / "file" / "run")
 
 
 def test_readers_see_all_of_a_file_or_nothing_and_null_for_what_is_not_defined(tmp_path):

@@ -1,16 +1,18 @@
 """The search against the grid: same measures, same splits, fits counted."""
 
 import json
+import re
+from itertools import product
 
 import numpy as np
 import pytest
-from reproduce.made_up import compared, record, results_of, spread, write_page
+from reproduce.made_up import brief, record, results_of, write_page
 
 from ifair.evaluate.fronts import hypervolume
 from ifair.report.blocks import Picture
-from ifair.reproduce.case import Case, measure_fit, measure_grid, prepare, train_setting
+from ifair.reproduce.case import measure_fit, measure_grid, prepare, train_setting
 from ifair.reproduce.experiments import search_cost
-from ifair.reproduce.experiments.search_cost import EXPERIMENT, explore
+from ifair.reproduce.experiments.search_cost import EXPERIMENT, STYLES, explore
 from ifair.reproduce.profiles import PROFILES
 
 pytest.importorskip("optuna")
@@ -38,15 +40,15 @@ def test_the_grid_is_taken_from_earlier_results():
     assert second.case.known == [{"setting": {"K": k}, "validation": point, "test": point} for k in (4, 6)]
 
 
-def test_a_trial_measures_what_the_grid_measures_at_the_same_setting(grid, solver):
-    case = Case("credit", 0, method="ifair-b", grid=grid, solver=solver)
+def test_a_trial_measures_what_the_grid_measures_at_the_same_setting():
+    case = brief("credit", "ifair-b")
     rows, parts = measure_grid(case), prepare(case)
     setting = rows[1]["setting"]
     assert {"setting": setting, **measure_fit(train_setting(case, parts, setting), parts)} == rows[1]
 
 
-def test_a_search_of_a_ranking_gives_plain_data(job_searches, solver):
-    case = Case("xing", 0, method="ifair-b", grid={"n_trials": 3}, solver=solver, known=[{"setting": {"K": 4}}])
+def test_a_search_of_a_ranking_gives_plain_data(job_searches):
+    case = brief("xing", "ifair-b", grid={"n_trials": 3}, known=[{"setting": {"K": 4}}])
     found = explore(case)
     assert json.loads(json.dumps(found)) == found
     assert (len(found["search"]), found["grid"]) == (3, case.known)
@@ -98,69 +100,31 @@ def test_the_average_over_orders_ends_at_the_whole_grid_and_never_falls(rng):
     assert means[0] == pytest.approx(singles, rel=0.5, abs=0.01)
 
 
-@pytest.fixture
-def results():
-    def volumes(ours, rival, adjusted):
-        return {
-            "by_settings": {
-                "svd": {"1": spread(0.03), "3": spread(rival)},
-                "ifair-b": {"1": spread(0.01), "2": spread(ours)},
-            },
-            "compared_at": {"svd": 2},
-            "comparisons": {"svd": compared(ours - rival, adjusted)},
-            "best_rival": "svd",
-        }
-
-    def curve(*means):
-        return [spread(mean) for mean in means]
-
-    part = {
-        "curves": {
-            "search": curve(0.01, 0.02),
-            "grid_at_random": curve(0.01, 0.015, 0.02),
-            "grid_in_order": curve(0.005, 0.01, 0.02),
-        },
-        "whole_grid": spread(0.02),
-        "at_a_tenth": {"search": spread(0.912, 0.034), "grid_at_random": spread(0.5), "grid_in_order": None},
-        "fits_to_95_percent": {"search": 2, "grid_at_random": 3, "grid_in_order": None},
-    }
-    never = {**part, "fits_to_95_percent": dict.fromkeys(part["curves"])}
-    costs = {"fits": {"grid": 3, "tenth": 1, "search": 2}, "validation": part, "test": never}
-    return results_of(
-        classification={"credit": {"hypervolume": {"coin": volumes(0.04, 0.05, 0.01)}}},
-        ranking={"xing": {"hypervolume": {"coin": volumes(0.06, 0.05, 0.3), "full_data": volumes(0.02, 0.01, 0.3)}}},
-        search={"credit": costs},
-    )
+def test_the_page_calls_a_lead_one_and_says_what_is_never_reached(committed):
+    volumes = committed["experiments"]["classification"]["credit"]["hypervolume"]["coin"]
+    volumes["comparisons"][volumes["best_rival"]] |= {"difference": 0.01, "low": 0.0, "high": 0.02, "adjusted": 0.3}
+    credit = committed["experiments"]["search"]["credit"]
+    credit["validation"] |= {"at_a_tenth": dict.fromkeys(STYLES), "fits_to_95_percent": dict.fromkeys(STYLES)}
+    text = write_page(EXPERIMENT, committed)
+    assert re.search(r"\*\*Credit\*\*: .*ahead of the rival .*: \+1\.00 \\\[0\.00, \+2\.00\\\], p = 0\.300", text)
+    assert re.search(r"\| Credit \| 6 of 51 \|  \|  \|  \| \d", text)
+    never = "on validation data the search needs more than its 13 fits, the grid in random order more than 51"
+    assert re.search(rf"\*\*Credit\*\*, .*: {never}; on test", text)
 
 
-def test_the_page_has_every_method_and_dataset_calls_a_defeat_one_and_says_what_a_search_costs(results):
-    text = write_page(EXPERIMENT, results)
-    assert text.startswith("## ")
-    assert "Credit, above a coin (yNN 0.5):\n\n| settings | 1 | 2 | 3 |" in text
-    assert "| SVD \\* | 3.00 |  | 5.00 |\n| iFair-b | 1.00 | 4.00 |  |" in text
-    assert "Xing, above the full data's yNN:" in text
-    assert "| Credit | 1 of 3 | 91 ± 3 % | 50 ± 1 % |  | 91 ± 3 % | 50 ± 1 % |  |" in text
-    rival = "the rival that does best against it, SVD, with 2 settings each"
-    assert f"iFair-b is behind {rival}: -1.00 \\[-2.00, 0.00\\], p = 0.010" in text
-    assert f"iFair-b is ahead of {rival}: +1.00 \\[0.00, +2.00\\], p = 0.300" in text
-    assert "on validation data the search needs 2 fits, the grid in random order 3" in text
-    # Also where the search never gets there.
-    assert "on test data the search needs more than its 2 fits, the grid in random order more than 3" in text
-
-
-def test_one_of_the_two_parts_is_enough_and_nothing_measured_gives_nothing(results):
-    empty = results_of(classification={"credit": {"rules": {}}}, ranking={}, search={})
-    assert EXPERIMENT.write_section(empty) == []
-    known = results["experiments"]
+def test_one_of_the_two_parts_is_enough_and_nothing_measured_gives_nothing(committed):
+    assert EXPERIMENT.write_section(results_of(classification={}, ranking={}, search={})) == []
+    known = committed["experiments"]
     fronts = EXPERIMENT.write_section(results_of(classification=known["classification"]))
     searched = EXPERIMENT.write_section(results_of(search=known["search"]))
     assert not any(isinstance(block, Picture) for block in fronts)
     assert [block.stem for block in searched if isinstance(block, Picture)] == ["search"]
 
 
-def test_the_picture_has_two_panels_a_dataset_and_the_curves_of_the_results(results):
-    (figure,) = EXPERIMENT.draw_figures(results).values()
-    assert [axes.get_title() for axes in figure.axes] == ["Credit, validation", "Credit, test"]
-    lines = {line.get_label(): line.get_ydata() for line in figure.axes[0].lines}
-    assert list(lines["search"]) == [0.01, 0.02]
-    assert list(lines["grid, its own order"]) == [0.005, 0.01, 0.02]
+def test_the_picture_has_two_panels_a_dataset_and_the_curves_of_the_results(committed):
+    (figure,) = EXPERIMENT.draw_figures(committed).values()
+    found = committed["experiments"]["search"]
+    for axes, (dataset, part) in zip(figure.axes, product(found, ("validation", "test")), strict=True):
+        lines = {line.get_label(): list(line.get_ydata()) for line in axes.lines}
+        for name, (_, _, label) in STYLES.items():
+            assert lines[label] == [point["mean"] for point in found[dataset][part]["curves"][name]]

@@ -4,15 +4,15 @@ import json
 
 import numpy as np
 import pytest
+from reproduce.made_up import GRID, brief
 
 from ifair.data import make_synthetic
-from ifair.reproduce.case import Case
 from ifair.reproduce.experiments.synthetic_influence import measure_influence
 from ifair.reproduce.experiments.synthetic_panels import measure_panel
 
 
-def test_the_original_panel_shows_the_data_itself(grid, solver):
-    found = measure_panel(Case("synthetic", 3, {"variant": "x2"}, None, method="original", grid=grid, solver=solver))
+def test_the_original_panel_shows_the_data_itself():
+    found = measure_panel(brief("synthetic", "original", 3, options={"variant": "x2"}))
     data = make_synthetic("x2", random_state=3)
     np.testing.assert_allclose(found["chosen"]["balanced"]["positions"], data.frame[["X1", "X2"]], atol=1e-5)
     assert found["labels"] == data.target.tolist()
@@ -20,8 +20,8 @@ def test_the_original_panel_shows_the_data_itself(grid, solver):
 
 
 @pytest.mark.parametrize("method", ["original", "ifair", "lfr"])
-def test_a_panel_is_plain_data_and_the_line_that_is_drawn_is_the_one_that_decides(method, grid, solver):
-    found = measure_panel(Case("synthetic", 1, {"variant": "random"}, None, method=method, grid=grid, solver=solver))
+def test_a_panel_is_plain_data_and_the_line_that_is_drawn_is_the_one_that_decides(method):
+    found = measure_panel(brief("synthetic", method, 1, options={"variant": "random"}))
     assert json.loads(json.dumps(found)) == found
     assert len(found["settings"]) == {"original": 1, "ifair": 2, "lfr": 7}[method]
     for chosen in found["chosen"].values():
@@ -31,8 +31,8 @@ def test_a_panel_is_plain_data_and_the_line_that_is_drawn_is_the_one_that_decide
         assert np.mean(np.array(decided) == np.array(found["labels"])) == pytest.approx(chosen["measures"]["Acc"])
 
 
-def test_the_fairest_setting_is_chosen_and_of_equals_the_most_accurate(grid, solver):
-    found = measure_panel(Case("synthetic", 0, {"variant": "random"}, None, method="lfr", grid=grid, solver=solver))
+def test_the_fairest_setting_is_chosen_and_of_equals_the_most_accurate():
+    found = measure_panel(brief("synthetic", "lfr", options={"variant": "random"}))
     measures = found["chosen"]["fairest"]["measures"]
     fairest = max(one["measures"]["yNN"] for one in found["settings"])
     assert measures["yNN"] == fairest
@@ -41,8 +41,8 @@ def test_the_fairest_setting_is_chosen_and_of_equals_the_most_accurate(grid, sol
 
 
 @pytest.mark.parametrize("method", ["ifair", "lfr"])
-def test_the_influence_of_the_group_is_measured_for_every_setting(method, grid, solver):
-    rows = measure_influence(Case("synthetic", 0, {}, 50, method=method, grid={**grid, "lfr": [1.0]}, solver=solver))
+def test_the_influence_of_the_group_is_measured_for_every_setting(method):
+    rows = measure_influence(brief("synthetic", method, max_records=50, grid={**GRID, "lfr": [1.0]}))
     assert json.loads(json.dumps(rows)) == rows
     assert len(rows) == (2 if method == "ifair" else 1)
     for row in rows:
@@ -51,10 +51,8 @@ def test_the_influence_of_the_group_is_measured_for_every_setting(method, grid, 
         assert 0 <= row["flip"] <= row["worst_flip"]
 
 
-def test_nothing_is_said_of_a_representation_that_is_a_single_point(grid, solver):
-    (row,) = measure_influence(
-        Case("synthetic", 0, {}, 50, method="ifair", grid={"K": [1], "ratios": [[0.5, 0.5]]}, solver=solver)
-    )
+def test_nothing_is_said_of_a_representation_that_is_a_single_point():
+    (row,) = measure_influence(brief("synthetic", "ifair", max_records=50, grid={"K": [1], "ratios": [[0.5, 0.5]]}))
     assert row["spread"] == pytest.approx(0, abs=1e-9)
     assert row["flip"] is None
     assert row["between_variants"] is None

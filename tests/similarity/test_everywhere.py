@@ -51,12 +51,6 @@ def test_what_learns_takes_a_similarity(take):
     assert take(one) == take(one)
 
 
-def test_a_batch_is_decided_by_the_similarity_of_the_model():
-    model = smoothed(ConsistentClassifier, LABELS, make_similarity("tests"))
-    expected = make_similarity("tests").fit(PEOPLE).neighbours(PEOPLE)
-    np.testing.assert_array_equal(model.decide(PEOPLE, n=40).peers.indices, expected.indices)
-
-
 @pytest.mark.parametrize("verb", ["fit", "tune", "audit", "report"])
 def test_the_command_line_takes_a_similarity(verb):
     assert "--similarity" in CliRunner().invoke(main, [verb, "--help"]).output

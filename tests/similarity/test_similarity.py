@@ -14,6 +14,7 @@ from sklearn.base import clone
 
 from ifair import Encoder, Similarity, metrics
 from ifair.data import load_credit
+from ifair.graph import neighbour_graph
 
 
 @pytest.fixture(scope="module")
@@ -62,32 +63,46 @@ def test_distances_follow_the_formula_attribute_by_attribute(people):
     np.testing.assert_allclose(alike.distances(few), expected, atol=1e-6)
 
 
-def test_neighbours_are_the_nearest_within_the_caliper(people):
-    alike = Similarity(protected=["sex"], n_neighbors=5).fit(people)
-    distances = alike.distances(people)
+def test_neighbours_are_the_nearest_within_the_caliper_and_an_outlier_has_none(people):
+    odd = people.copy()
+    odd.loc[0, "age"] = 1e9
+    alike, without = Similarity(protected=["sex"], n_neighbors=5).fit(odd), Similarity(protected=["sex"]).fit(people)
+    assert alike.units_[0]["size"] == pytest.approx(without.units_[0]["size"], rel=0.05)
+    distances, found = alike.distances(odd), alike.neighbours(odd)
     np.fill_diagonal(distances, np.inf)
-    found = alike.neighbours(people)
-    for person in range(len(people)):
+    assert not found.has_peers[0]
+    for person in range(len(odd)):
         nearest = np.sort(distances[person])[:5]
         within = nearest[nearest <= alike.caliper_]
         assert found.count[person] == len(within)
         np.testing.assert_allclose(found.distances[person, : len(within)], within, atol=1e-6)
         assert (found.indices[person, len(within) :] == -1).all()
+    # An unknown age may then be anything: to ten digits all are equally far, and come in the order of the table.
+    rest = odd.iloc[1:]
+    near = alike.set_params(caliper=None).fit(odd).neighbours(rest).indices
+    for person in np.flatnonzero(rest["age"].isna()):
+        assert near[person].tolist() == [other for other in range(6) if other != person][:5]
 
 
-def test_equally_distant_people_come_in_the_order_of_the_table():
+def test_the_graph_is_that_of_neighbours_also_of_a_polars_table(people):
+    polars = pytest.importorskip("polars")
+    complete = people.dropna().reset_index(drop=True)
+    other = polars.DataFrame({name: complete[name].to_list() for name in complete})
+    alike = Similarity(protected=["sex"])
+    near = clone(alike).fit(complete).neighbours(complete).indices
+    alike.fit(other)
+    np.testing.assert_array_equal(alike.neighbours(other).indices, near)
+    assert abs(alike.graph(other) - neighbour_graph(neighbours=near)).max() == 0
+
+
+def test_equally_distant_people_come_in_order_and_a_small_query_leaves_places_empty(people):
     frame = pd.DataFrame({"x": [1.0, 1.0, 2.0, 3.0, 1.0]})
-    found = Similarity(n_neighbors=2, caliper=None).fit(frame).neighbours(frame)
-    assert found.indices.tolist() == [[1, 4], [0, 4], [0, 1], [2, 0], [0, 1]]
-
-
-def test_people_of_different_queries_are_not_compared_and_a_small_query_leaves_places_empty(people):
+    alike = Similarity(n_neighbors=2, caliper=None).fit(frame)
+    assert alike.neighbours(frame).indices.tolist() == [[1, 4], [0, 4], [0, 1], [2, 0], [0, 1]]
+    assert alike.neighbours(frame, query=list("aaabb")).count.tolist() == [2, 2, 2, 1, 1]
     query = np.arange(300) % 7
     found = Similarity(protected=["sex"], caliper=None).fit(people).neighbours(people, query=query)
     assert (query[found.indices] == query[:, None]).all()
-    frame = pd.DataFrame({"x": np.arange(5.0)})
-    found = Similarity(n_neighbors=3, caliper=None).fit(frame).neighbours(frame, query=list("aaabb"))
-    assert found.count.tolist() == [2, 2, 2, 1, 1]
 
 
 def test_people_with_gaps_are_neighbours_as_often_as_others(people):
@@ -121,15 +136,6 @@ def test_rare_categories_and_numbers_are_no_farther_away_than_frequent_ones(peop
     assert Similarity(caliper=None).fit(frame).distances(frame)[0, 98:] == pytest.approx([0.5, 1.5])
 
 
-def test_outliers_have_no_close_peers_and_do_not_move_the_units(people):
-    odd = people.copy()
-    odd.loc[0, "age"] = 1e9
-    before = Similarity(protected=["sex"]).fit(people)
-    after = Similarity(protected=["sex"]).fit(odd)
-    assert after.units_[0]["size"] == pytest.approx(before.units_[0]["size"], rel=0.05)
-    assert not after.neighbours(odd).has_peers[0]
-
-
 def test_the_caliper_leaves_a_twentieth_of_all_pairs_and_compares_with_distances_as_a_search_does(people):
     for table in (people, people.assign(income=people["income"].round(-3))):
         alike = Similarity(protected=["sex"], n_neighbors=299).fit(table)
@@ -139,13 +145,6 @@ def test_the_caliper_leaves_a_twentieth_of_all_pairs_and_compares_with_distances
         assert (apart <= alike.caliper_).sum() == alike.neighbours(table).count.sum()
 
 
-def test_the_papers_reading_is_the_distance_of_encoded_columns(people):
-    kept = people.drop(columns="sex")
-    found = Similarity(protected=["sex"], reading="paper").fit(people).neighbours(people)
-    assert (found.indices == metrics.nearest_neighbours(Encoder().fit_transform(kept), 10)).all()
-    assert found.has_peers.all()
-
-
 def test_protected_values_and_an_attribute_of_weight_0_do_not_matter(people):
     alike = Similarity(protected=["sex"]).fit(people)
     swapped = people.assign(sex=people["sex"].map({"f": "m", "m": "f"}))
@@ -153,9 +152,13 @@ def test_protected_values_and_an_attribute_of_weight_0_do_not_matter(people):
     with_it = Similarity(protected=["sex"], weights={"region": 0}).fit(people)
     without = Similarity(protected=["sex"]).fit(people.drop(columns="region").assign(sex="f"))
     np.testing.assert_array_equal(with_it.neighbours(people).indices, without.neighbours(people).indices)
+    # The paper's reading is the distance of encoded columns, and has no caliper.
+    found = Similarity(protected=["sex"], reading="paper").fit(people).neighbours(people)
+    encoded = Encoder().fit_transform(people.drop(columns="sex"))
+    np.testing.assert_array_equal(found.indices, metrics.nearest_neighbours(encoded, 10))
 
 
-def test_a_pair_is_explained_in_words(people):
+def test_a_pair_is_explained_in_words_and_many_pairs_as_each_alone(people):
     alike = Similarity(protected=["sex"]).fit(people)
     two = people.iloc[[0, 0]].assign(
         age=[30.0, 37.0], education=["degree", "degree"], income=[None, 5.0], gains=0.0, region=["a", "b"], owner=True
@@ -168,27 +171,10 @@ def test_a_pair_is_explained_in_words(people):
     assert "income not known of either" in str(alike.explain(two.assign(income=np.nan), 0, 1))
     assert explained.distance == pytest.approx(alike.distances(two)[0, 1])
     assert sum(explained.parts.values()) == pytest.approx(explained.distance**2)
-
-
-def test_the_graph_is_symmetric_and_its_penalty_is_inconsistency(people):
-    alike = Similarity(protected=["sex"], caliper=None).fit(people)
-    W = alike.graph(people)
-    y = np.random.default_rng(0).integers(0, 2, 300)
-    near = alike.neighbours(people).indices
-    unlike = (y[:, None] != y[near]).mean()
-    edges = W.tocoo()
-    penalty = (edges.data * np.abs(y[edges.row] - y[edges.col])).sum()
-    assert abs(W - W.T).max() == 0
-    assert penalty == pytest.approx(300 * unlike)
-
-
-def test_polars_tables_and_clones_give_the_same(people):
-    polars = pytest.importorskip("polars")
-    complete = people.dropna().reset_index(drop=True)
-    alike = Similarity(protected=["sex"])
-    other = polars.DataFrame({name: complete[name].to_list() for name in complete})
-    expected = clone(alike).fit(complete).neighbours(complete).indices
-    assert (clone(alike).fit(other).neighbours(other).indices == expected).all()
+    found = alike.explain_pairs(people, [0, 5, 9], [1, 2, 3])
+    assert found == [alike.explain(people, a, b) for a, b in ((0, 1), (5, 2), (9, 3))]
+    must_raise(ValueError, "b must be the position of one of 300 people, got 300", alike.explain, people, 0, 300)
+    must_raise(ValueError, "lacks the column 'region'", alike.neighbours, people.drop(columns="region"))
 
 
 @pytest.mark.parametrize(
@@ -215,12 +201,6 @@ def test_bad_parameters_are_named(people, options, message):
         Similarity(**options).fit(people)
 
 
-def test_a_pair_that_is_not_in_the_table_and_a_table_without_a_needed_column_are_refused(people):
-    alike = Similarity(protected=["sex"]).fit(people)
-    must_raise(ValueError, "b must be the position of one of 300 people, got 300", alike.explain, people, 0, 300)
-    must_raise(ValueError, "lacks the column 'region'", alike.neighbours, people.drop(columns="region"))
-
-
 @given(st.data())
 def test_distance_is_symmetric_and_moving_numbers_changes_nothing(data):
     n = data.draw(st.integers(4, 12))
@@ -239,7 +219,7 @@ def test_distance_is_symmetric_and_moving_numbers_changes_nothing(data):
     np.testing.assert_allclose(Similarity(caliper=None).fit(moved).distances(moved), distances, atol=rounding)
 
 
-def test_every_metric_takes_a_similarity_or_the_peers_that_it_found(people):
+def test_every_measure_takes_a_similarity_or_the_peers_that_it_found(people):
     alike = Similarity(protected=["sex"], n_neighbors=5).fit(people)
     peers = alike.neighbours(people)
     assert 0 < (~peers.has_peers).sum() < 150
@@ -262,17 +242,11 @@ def test_every_metric_takes_a_similarity_or_the_peers_that_it_found(people):
     assert treated.n_without_peers == (~peers.has_peers).sum()
     with pytest.raises(ValueError, match="leave neighbours out"):
         metrics.consistency(chosen, neighbours=peers, similarity=alike)
-
-
-def test_a_certificate_compares_with_the_distances_of_the_similarity(people):
-    alike = Similarity(protected=["sex"]).fit(people)
-    rng = np.random.default_rng(0)
-    found = metrics.certify(rng.normal(size=(300, 3)), people, similarity=alike, share=0.2)
-    Z, distances = np.random.default_rng(0).normal(size=(300, 3)), alike.distances(people)
-    order = np.random.default_rng(0).permutation(300)
+    # A certificate compares with its distances.
+    Z, order = np.random.default_rng(0).normal(size=(300, 3)), np.random.default_rng(0).permutation(300)
     i, j = order[:150], order[150:]
-    gaps = np.sort(np.abs(np.linalg.norm(Z[i] - Z[j], axis=1) - distances[i, j]))
-    np.testing.assert_allclose(found.gaps, gaps, atol=1e-6)
+    gaps = np.abs(np.linalg.norm(Z[i] - Z[j], axis=1) - alike.distances(people)[i, j])
+    np.testing.assert_allclose(metrics.certify(Z, people, similarity=alike, share=0.2).gaps, np.sort(gaps), atol=1e-6)
 
 
 @pytest.mark.parametrize("number", [float, np.float64, np.float32, np.int64])
@@ -305,10 +279,3 @@ def test_pairs_at_the_very_caliper_are_within_reach_however_it_is_asked(caliper)
     for one in (alike, again):
         near = one.neighbours(frame).indices
         assert [set(row[row >= 0]) for row in near] == [set(np.flatnonzero(row)) for row in expected]
-
-
-def test_many_pairs_are_explained_as_each_alone(people):
-    alike = Similarity(protected=["sex"]).fit(people)
-    found = alike.explain_pairs(people, [0, 5, 9], [1, 2, 3])
-    assert found == [alike.explain(people, a, b) for a, b in ((0, 1), (5, 2), (9, 3))]
-    assert found[0].distance == pytest.approx(alike.distances(people)[0, 1])

@@ -7,9 +7,9 @@ import pytest
 def csv(tmp_path):
     """Writes text to people.csv."""
 
-    def write(text, encoding="utf-8"):
+    def write(text):
         path = tmp_path / "people.csv"
-        path.write_bytes(text.encode(encoding))
+        path.write_bytes(text.encode())
         return path
 
     return write

@@ -9,8 +9,8 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from ifair.datasets.dataset import Dataset
 from ifair.evaluate.measures import flip_scores, plain_number
-from ifair.evaluate.splits import Part, value_text
-from ifair.evaluate.statistics import mean_interval
+from ifair.evaluate.resampling import Resamples
+from ifair.evaluate.splits import Part, name_groups, value_text
 from ifair.evaluate.training import Trained
 from ifair.metrics.arguments import average
 from ifair.results import Attribute, Flip, People, PointPeople
@@ -27,7 +27,7 @@ def describe_people(part: Part, ids: NDArray[Any]) -> People:
     within = part.peers.indices >= 0
     return {
         "ids": [value_text(value) for value in ids],
-        "attributes": [_describe_column(name, part.records.frame[name]) for name in part.records.frame.columns],
+        "attributes": [_describe_column(part.records.frame, name) for name in part.records.frame.columns],
         "group": part.records.group.astype(int).tolist(),
         "truth": [plain_number(value) for value in part.y.tolist()],
         "query": None if part.query is None else [value_text(value) for value in part.query],
@@ -37,11 +37,12 @@ def describe_people(part: Part, ids: NDArray[Any]) -> People:
     }
 
 
-def _describe_column(name: str, column: pd.Series) -> Attribute:
+def _describe_column(frame: pd.DataFrame, name: str) -> Attribute:
+    column = frame[name]
     if is_numeric_dtype(column) and not is_bool_dtype(column):
         values = [None if pd.isna(value) else plain_number(value) for value in column.tolist()]
         return {"name": name, "values": values}
-    codes, labels = pd.factorize(np.array([value_text(value) for value in column], dtype=object), sort=True)
+    codes, labels = pd.factorize(name_groups(frame, name), sort=True)
     return {"name": name, "labels": [str(label) for label in labels], "codes": codes.tolist()}
 
 
@@ -85,7 +86,7 @@ def _describe_attribute(name: str, column: pd.Series, inside: NDArray[np.bool_])
 
 
 def flip_people(
-    part: Part, trained: Trained, resamples: int = 500, own: NDArray[np.float64] | None = None
+    part: Part, trained: Trained, draws: Resamples, own: NDArray[np.float64] | None = None
 ) -> tuple[Flip | None, PointPeople]:
     """What changes for everybody if only the protected attributes do: the flip test, and what people are shown.
 
@@ -105,12 +106,13 @@ def flip_people(
     two_valued = set(np.unique(trained.decisions(own))) <= {0, 1}
     flipped = flips.any(axis=0)
     extent = flipped if two_valued else np.nanmean(moved, axis=0)
+    interval = draws.average(extent).describe()
     summary: Flip = {
         "mean": plain_number(np.nanmean(moved) if part.weight is None else _weigh_moves(moved, part.weight)),
         "worst": plain_number(furthest.max()),
         "worst_person": int(furthest.argmax()),
         "share_flipped": plain_number(average(flipped, part.weight)) if two_valued else None,
-        "interval": [plain_number(end) for end in mean_interval(extent, part.query, resamples, part.weight)],
+        "interval": [interval["low"], interval["high"]],
         "alternatives": len(rows),
     }
     if furthest.any():

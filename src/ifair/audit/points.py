@@ -8,11 +8,11 @@ import numpy as np
 from ifair.audit.people_view import flip_people, round_scores
 from ifair.audit.tuning import find_role
 from ifair.evaluate.candidates import Candidate
-from ifair.evaluate.judgement import Judgement, attack_representation, certify_representation
-from ifair.evaluate.measures import brief_measures, plain_number
+from ifair.evaluate.judgement import Judgement, attack_representation, brief_measures, certify_representation
+from ifair.evaluate.measures import plain_number
 from ifair.evaluate.resampling import Measured
-from ifair.evaluate.splits import Split, value_text
-from ifair.evaluate.training import Existing, Outcome, Trained, name_groups, train
+from ifair.evaluate.splits import Split, name_groups, value_text
+from ifair.evaluate.training import Existing, Outcome, Trained, train
 from ifair.models.ifair import IFair
 from ifair.results import Point
 from ifair.similarity.peers import Searches, share_searches
@@ -66,7 +66,7 @@ def judge_point(
     if isinstance(trained, Trained):
         shift = trained.shift
         Z = trained.represent(parts.test.records.frame)
-        flip, people = flip_people(parts.test, trained, resamples, outcome.scores)
+        flip, people = flip_people(parts.test, trained, test.draws, outcome.scores)
         more = _describe_model(trained, parts)
         more |= _describe_batch(trained, parts, resamples) if trained.consistent else {}
     else:

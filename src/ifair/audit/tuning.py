@@ -19,11 +19,12 @@ from ifair.errors import IfairError, suggest_name
 from ifair.evaluate.arms import MODELS, Arm, is_penalised, list_arms
 from ifair.evaluate.candidates import EXISTING, VARIANTS, Candidate
 from ifair.evaluate.fronts import pareto_front
-from ifair.evaluate.measures import USEFULNESS, brief_measures, plain_number
+from ifair.evaluate.judgement import brief_measures
+from ifair.evaluate.measures import USEFULNESS, plain_number
 from ifair.evaluate.rules import RULES, choose, find_worthwhile, is_nearly_one_decision
-from ifair.evaluate.search import Progress, search
+from ifair.evaluate.search import search
 from ifair.evaluate.splits import split_table
-from ifair.evaluate.training import check_parity, fit_together, train
+from ifair.evaluate.training import check_parity, fit_representations, train
 from ifair.results import Choices, Parity, Role, TunedPoint, Tuning
 
 MEASURES = ("utility", "ranks")
@@ -136,7 +137,9 @@ def tune(
     def represent(candidates: Sequence[Candidate]) -> list[Pipeline | None]:
         # Of so few people a model is learned faster by one thread than by several that wait for each other.
         with threadpool_limits(1), suppress(ValueError):
-            return fit_together(candidates, parts, seed, learn)
+            # Those of one arm see the same columns.
+            part = parts.blind if candidates[0].drops_protected else parts.train
+            return [*fit_representations(candidates, part, seed, learn)]
         return [None] * len(candidates)  # who is to blame is told when everybody is fitted alone
 
     def reach(candidate: Candidate, fitted: Pipeline | None = None) -> dict[str, Any]:
@@ -219,14 +222,10 @@ def _search_arm(
             undefined = {name: float("nan") for name in MEASURES if reached[name] is None}
             yield {"validation": {**reached, **undefined}}
 
-    def tell(progress: Progress) -> None:
-        if progress.done == progress.reused:
-            clock.skip(progress.reused)
-
     about = {**how.pop("about"), "arm": arm.name, "variant": arm.variant}
     found = search(
         objective, arm.space, measures=MEASURES, n_trials=n_trials, start=[arm.start], about=about,
-        observer=tell, at_once=TOGETHER if represent else 1, **how,
+        tell_reused=clock.skip, at_once=TOGETHER if represent else 1, **how,
     )  # fmt: skip
     return [_describe(arm.candidate(trial.setting), trial.result["validation"]) for trial in found]
 

@@ -70,8 +70,8 @@ audit_options = join_options(
     click.option("--seed", type=int, help="Of the split and the starts; that of the tuning, or 0, by default."),
     click.option("--unfavourable", is_flag=True, help="The positive outcome, or a high score, is bad for the person."),
     click.option("--resamples", type=click.IntRange(10), default=500, help="For every interval."),
-    click.option("--people", type=click.IntRange(33), default=10_000, help="Most to judge and show."),
-    click.option("--jobs", type=int, default=-1, help="Processes; -1 for one per core."),
+    click.option("--people", "most_people", type=click.IntRange(33), default=10_000, help="Most to judge and show."),
+    click.option("--jobs", "n_jobs", type=int, default=-1, help="Processes; -1 for one per core."),
 )
 
 
@@ -112,8 +112,6 @@ def gather_evidence(
     parity: str | None,
     groups: str | None,
     unfavourable: bool,
-    people: int,
-    jobs: int,
     **options: Any,
 ) -> Evidence:
     """The evidence about a table, with progress on standard error."""
@@ -128,15 +126,16 @@ def gather_evidence(
     tuned = None if tuning is None else read_tuning(tuning, records)
 
     from ifair.audit import evidence
+    from ifair.audit.evidence import LEARNED_FROM
     from ifair.evaluate.arms import MODELS
 
-    click.echo(f"{make_printable(table.name)}: {_tell_parts(len(records), people)}; measuring ...", err=True)
+    counted = count_people(len(records), LEARNED_FROM, options["most_people"])
+    click.echo(f"{make_printable(table.name)}: {counted}; measuring ...", err=True)
     return evidence(
         records,
         tuning=tuned,
         ids=ids,
         higher_is_better=not unfavourable,
-        most_people=people,
         categorical=roles.categorical,
         similarity=roles.similarity,
         models=estimators or MODELS,
@@ -144,20 +143,17 @@ def gather_evidence(
         rate=rate,
         parity=find_parity(parity, groups, roles),
         existing=existing,
-        n_jobs=jobs,
         step=StepLines(),
         **options,
     )
 
 
-def _tell_parts(n_records: int, most_people: int) -> str:
-    """How many people there are, and of large tables on how many the audit is."""
-    from ifair.audit.evidence import LEARNED_FROM
-
+def count_people(n_records: int, most_learned: int, most_judged: int) -> str:
+    """How many people there are, and of large tables how many are learned from and judged on."""
     third = n_records // 3
-    if third <= min(LEARNED_FROM, most_people):
+    if third <= min(most_learned, most_judged):
         return f"{n_records:,} people"
-    learned, judged = min(third, LEARNED_FROM), min(third, most_people)
+    learned, judged = min(third, most_learned), min(third, most_judged)
     return f"{n_records:,} people, of whom {learned:,} to learn from and {judged:,} to judge on"
 
 

@@ -158,7 +158,7 @@ def _name_groups(frame: Any, column: str) -> Any:
     """Everybody's group, shape (M,). As in an audit, people without one are a group; that is told."""
     import pandas as pd
 
-    from ifair.evaluate.training import name_groups
+    from ifair.evaluate.splits import name_groups
 
     groups, empty = frame[column], int(frame[column].isna().sum())
     if empty:

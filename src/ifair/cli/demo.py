@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from ifair.cli.extras import needs
-from ifair.cli.live_progress import ProgressLine
+from ifair.cli.live_progress import StepLines
 from ifair.cli.output import json_option, output_option, prepare_output, write_text
 from ifair.plain_data import format_json
 
@@ -48,8 +48,8 @@ def demo(output: Path, no_open: bool, jobs: int, as_json: bool) -> None:
     from ifair.report.evidence_page import page
     from ifair.report.terminal import summary_text
 
-    with ProgressLine("German Credit: learning, deciding and measuring") as step:
-        found = evidence(load_credit(), models=MODELS, resamples=RESAMPLES, n_jobs=jobs, step=step)
+    click.echo("German Credit: learning, deciding and measuring ...", err=True)
+    found = evidence(load_credit(), models=MODELS, resamples=RESAMPLES, n_jobs=jobs, step=StepLines())
     text = format_json(found)
     write_text(kept, text, "ifair-evidence")
     write_text(written, page(found), "page")

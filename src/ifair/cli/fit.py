@@ -240,7 +240,7 @@ def _fit_in_words(people: Any, task: str, recipe: dict[str, Any], jobs: int) -> 
     """Fit; what the model refuses or warns of is told on the command line."""
     from sklearn.exceptions import ConvergenceWarning
 
-    from ifair.evaluate.splits import make_encoder
+    from ifair.evaluate.splits import encode_table, make_encoder
     from ifair.evaluate.training import fit_candidate
     from ifair.similarity.similarity import make_similarity
 
@@ -254,15 +254,10 @@ def _fit_in_words(people: Any, task: str, recipe: dict[str, Any], jobs: int) -> 
                 protected=people.protected,
                 categorical=categorical,
             )
-            trained = fit_candidate(
-                recipe["candidate"],
-                people,
-                task,
-                recipe["seed"],
-                {**recipe["solver"], "n_jobs": jobs, "verbose": True},
-                encoder=make_encoder(categorical, recipe["similarity"]),
-                similarity=alike,
-            )
+            encoder = make_encoder(categorical, recipe["similarity"])
+            part = encode_table(people, encoder, blind=recipe["candidate"].drops_protected, similarity=alike)
+            solver = {**recipe["solver"], "n_jobs": jobs, "verbose": True}
+            trained = fit_candidate(recipe["candidate"], part, task, recipe["seed"], solver)
         except (ValueError, TypeError) as error:
             # The estimators refuse bad tables and settings this way, in words.
             raise IfairError(str(error)) from error

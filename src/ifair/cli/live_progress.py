@@ -71,36 +71,6 @@ class LiveProgress:
             click.echo(f"\r\x1b[K{text[: shutil.get_terminal_size().columns - 1]}", nl=False, err=True)
 
 
-class ProgressLine:
-    """How far a job of some steps is: one line, rewritten on a terminal and gone at the end; elsewhere four."""
-
-    def __init__(self, title: str) -> None:
-        self._title, self._quarter, self._began = title, -1, time.monotonic()
-        self._terminal = sys.stderr is not None and sys.stderr.isatty()
-
-    def __enter__(self) -> Self:
-        self._write("")
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._terminal:
-            click.echo("\r\x1b[K", nl=False, err=True)
-
-    def __call__(self, what: str, done: int, total: int) -> None:
-        """Take note of what was done last, and how much is done."""
-        left = (time.monotonic() - self._began) / done * (total - done)
-        quarter, before = 4 * done // total, self._quarter
-        self._quarter = quarter
-        if self._terminal or quarter > max(before, 0):
-            self._write(f", {done} of {total} done, about {format_duration(left)} left")
-
-    def _write(self, rest: str) -> None:
-        text = f"{self._title}{rest} ..."
-        if self._terminal:
-            text = f"\r\x1b[K{text[: shutil.get_terminal_size().columns - 1]}"
-        click.echo(text, nl=not self._terminal, err=True)
-
-
 class StepLines:
     """A line for every step of a job whose dear steps come first: what was done, how far it is, and the time left."""
 

@@ -106,14 +106,13 @@ def rank(
 
 def _find_group(frame: Any, roles: Any) -> Any:
     """Who is protected, by the conditions of --group or by the values of the protected columns."""
-    from ifair.tables.groups import default_group, match_conditions, refuse_measures
+    from ifair.tables.groups import default_group, match_conditions
 
     for name in roles.protected:
         if name not in frame.columns:
             raise unknown_name("protected column", name, frame.columns)
     if roles.group:
         return match_conditions(frame, roles.group)
-    refuse_measures(frame, roles.protected)
     group = default_group(frame, roles.protected)
     meant = sorted({str(value) for name in roles.protected for value in frame.loc[group, name].unique()})
     click.echo(

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from ifair.cli.audit_options import ROLES, estimator_option, find_parity, parity_options, read_people
+from ifair.cli.audit_options import ROLES, count_people, estimator_option, find_parity, parity_options, read_people
 from ifair.cli.extras import needs, needs_for_tables
 from ifair.cli.live_progress import format_duration
 from ifair.cli.output import INPUT, OUTPUT, json_option, output_option, prepare_output, write_text
@@ -17,7 +17,7 @@ from ifair.plain_data import format_json
 @click.command(short_help="Search settings: useful, fair, or balanced.")
 @click.argument("table", type=INPUT)
 @roles_options(*ROLES)
-@click.option("--trials", type=click.IntRange(1), default=28, help="Settings to try, in all.")
+@click.option("--trials", "n_trials", type=click.IntRange(1), default=28, help="Settings to try, in all.")
 @estimator_option()
 @click.option(
     "--variant",
@@ -28,7 +28,7 @@ from ifair.plain_data import format_json
 @click.option("--threshold", type=float, default=0.5, help="Decide positively above this score.")
 @parity_options
 @click.option("--seed", type=int, default=0, help="Of the split, the starts and the search.")
-@click.option("--people", type=click.IntRange(33), default=5_000, help="Most to judge on.")
+@click.option("--people", "most_people", type=click.IntRange(33), default=5_000, help="Most to judge on.")
 @click.option("--learn-from", type=click.IntRange(33), default=2_000, help="Most to learn from.")
 @click.option("--engine", help="Where iFair is learned: local, or torch: a GPU, two settings at once; see the guide.")
 @click.option(
@@ -42,8 +42,6 @@ def tune(
     table: Path,
     roles: Any,
     estimators: tuple[str, ...],
-    people: int,
-    trials: int,
     engine: str | None,
     journal: Path | None,
     output: Path,
@@ -81,20 +79,13 @@ def tune(
     from ifair.evaluate.arms import MODELS
     from ifair.report.terminal import tuning_text
 
-    third = len(records) // 3
-    if third > min(options["learn_from"], people):
-        click.echo(
-            f"{len(records):,} people: learning from {min(third, options['learn_from']):,} of them, judging on "
-            f"{min(third, people):,}; `ifair fit --tuning` learns from all",
-            err=True,
-        )
+    counted = count_people(len(records), options["learn_from"], options["most_people"])
+    click.echo(f"{make_printable(table.name)}: {counted}; searching ...", err=True)
     found = audit.tune(
         records,
-        n_trials=trials,
         models=estimators or MODELS,
         solver=None if engine is None else {**SOLVER, "engine": engine},
         journal=journal,
-        most_people=people,
         categorical=roles.categorical,
         similarity=roles.similarity,
         parity=find_parity(parity, groups, roles),

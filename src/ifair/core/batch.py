@@ -1,8 +1,8 @@
-"""Fits of one form, evaluated in one call."""
+"""Fits whose vectors are of one shape, of one table or of several, evaluated in one call."""
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import fields, is_dataclass, replace
-from itertools import pairwise
+from itertools import groupby
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -37,7 +37,7 @@ class _Portion(NamedTuple):
 
 
 class Batch:
-    """Values and gradients of objectives that differ in their weights only, each at its own parameters.
+    """Values and gradients of objectives, each at its own parameters.
 
     They are functions of flat vectors that stay on the engine, as :mod:`ifair.core.lbfgs` minimises them. In these,
     frozen weights have their place too: a weight that starts at 0 has no slope, and stays there. So has every prototype
@@ -45,25 +45,22 @@ class Batch:
 
     Parameters
     ----------
-    form : Objective
-        Stands for all of them, but for the weights: of the fit that has most prototypes.
     objectives : sequence of Objective
+        Of one table or of several, on one device.
     packings : sequence of Packing
         How the vectors of each are packed; all are of one length.
-    most : int
-        Fits to evaluate at once; more are evaluated in turns.
+    formulas : sequence of int
+        Equal for objectives that differ in their weights only, which stand side by side: they are evaluated at once.
     """
 
-    def __init__(
-        self, form: Objective, objectives: Sequence[Objective], packings: Sequence[Packing], most: int
-    ) -> None:
-        self.form, self.objectives, self.packings, self.most = form, list(objectives), list(packings), most
-        self.shape, self.engine = (packings[0].room, packings[0].n_attributes), form.engine
-        self.n_losses = 1 + len(self.form.terms)
+    def __init__(self, objectives: Sequence[Objective], packings: Sequence[Packing], formulas: Sequence[int]) -> None:
+        self.objectives, self.packings, self.formulas = list(objectives), list(packings), list(formulas)
+        self.shape, self.engine = (packings[0].room, packings[0].n_attributes), objectives[0].engine
+        self.n_losses = 1 + len(objectives[0].terms)
         self._weights, self._mixtures, self._shares = self.engine.send(
             np.array([[weight for weight, _ in one.terms] for one in objectives]),
             np.array([one.mixtures for one in objectives]),
-            np.array(self.form.shares),
+            np.array([one.shares for one in objectives]),
         )
         sizes = np.array([packing.n_prototypes for packing in packings])
         self._portions = self._divide(sizes)
@@ -77,25 +74,28 @@ class Batch:
 
     def _divide(self, sizes: Indices) -> list[_Portion]:
         """The portions to evaluate, each with room for its own most prototypes."""
-        n = len(sizes)
-        is_new = np.diff(sizes, prepend=-1) != 0 if n * self.engine.n_records >= APART_FROM else np.arange(n) == 0
-        portions = []
-        for first, last in pairwise([*np.flatnonzero(is_new).tolist(), n]):
-            for at in range(first, last, self.most):
-                some = slice(at, min(at + self.most, last))
-                K = int(sizes[some].max())
-                form = self.form if self.shape[0] == K else self.objectives[at + int(sizes[some].argmax())]
-                portions.append(_Portion(some, K, form, bool((sizes[some] < K).any())))
+        portions, at = list[_Portion](), 0
+        for _, same in groupby(self.formulas):
+            end = at + len(list(same))
+            apart = (end - at) * self.objectives[at].engine.n_records >= APART_FROM
+            while at < end:
+                others = np.flatnonzero(sizes[at:end] != sizes[at]) if apart else ()
+                most = most_at_once(self.objectives[at], self.packings[at])
+                last = at + min(most, *others[:1], end - at)
+                widest = at + int(sizes[at:last].argmax())
+                K = int(sizes[widest])
+                portions.append(_Portion(slice(at, last), K, self.objectives[widest], bool((sizes[at:last] < K).any())))
+                at = last
         return portions
 
     @property
     def fewest(self) -> int:
         """Fits that a recording is for at least: without pairs, asking takes longer than evaluating so few."""
-        return 1 if any(isinstance(term, AllPairs | Landmarks) for _, term in self.form.terms) else 32
+        return 1 if any(isinstance(term, AllPairs | Landmarks) for _, term in self.objectives[0].terms) else 32
 
     def keep(self, rows: list[int]) -> "Batch":
         objectives, packings = [self.objectives[row] for row in rows], [self.packings[row] for row in rows]
-        return Batch(self.form, objectives, packings, self.most)
+        return Batch(objectives, packings, [self.formulas[row] for row in rows])
 
     def forget(self, function: Callable[..., tuple[Any, ...]]) -> None:
         self.engine.forget(function)
@@ -115,7 +115,7 @@ class Batch:
         means: list[Array] = []
         for portion in self._portions:
             parameters, mapping = self._unpack(theta[portion.rows], portion), self._fill(portion).mapping
-            means += list(mean_memberships(self.engine, mapping, parameters, sample_weight))
+            means += list(mean_memberships(portion.form.engine, mapping, parameters, sample_weight))
         return [mean[: packing.n_prototypes] for mean, packing in zip(means, self.packings)]
 
     def _unpack(self, theta: Array, portion: _Portion) -> Parameters:
@@ -148,7 +148,7 @@ class Batch:
         shares = [[mixtures[:, i, t] for t in range(T)] for i in range(mixtures.shape[1])]
         sums = self._fill(portion).sums(self._unpack(theta, portion), shares)
         gradients = form.split_gradients(sums[T:])
-        terms = xp.stack(sums[:T], axis=-1) * self._shares
+        terms = xp.stack(sums[:T], axis=-1) * self._shares[some]
         gradient = gradients[0]
         if form.reduction == "norm":
             terms = xp.sqrt(terms)
@@ -179,27 +179,29 @@ def form_batches(
 ) -> tuple[list[list[int]], list[Packing], Callable[[list[int]], Batch]]:
     """The numbers of fits that are evaluated together, how the vectors of every fit are packed, and the batches.
 
-    Those of one K stand side by side, so that they can be evaluated without the others. A fit that is evaluated by
-    itself is in no group. Batches are made of the numbers of fits of one group, which may come more than once.
+    Those of the same formulas, and of one K, stand side by side. A fit that is evaluated by itself is in no group.
+    Batches are made of the numbers of fits of one group, which may come more than once.
     """
     known: dict[int, Hashable] = {}
-    by_form: dict[Hashable, list[int]] = {}
-    for number in sorted(range(len(objectives)), key=lambda number: packings[number].n_prototypes):
-        form = describe_form(objectives[number], packings[number], known)
-        if form is not None:
-            by_form.setdefault(form, []).append(number)
-    filled, widest = list(packings), dict[int, Objective]()
-    for *others, last in by_form.values():
-        for number in (*others, last):
-            # Batches have a place for frozen weights too, and for the prototypes of the fit that has most.
-            filled[number] = packings[number].fill_up(packings[last].n_prototypes)
-            widest[number] = objectives[last]
+    described = [describe_formulas(objective, packing, known) for objective, packing in zip(objectives, packings)]
+    numbered = {formula: number for number, formula in enumerate(dict.fromkeys(described))}
+    formulas = [numbered[formula] for formula in described]
+    groups: dict[Hashable, list[int]] = {}
+    for number in sorted(range(len(objectives)), key=lambda i: (formulas[i], packings[i].n_prototypes)):
+        if described[number] is not None:
+            groups.setdefault(_describe_shape(objectives[number], packings[number]), []).append(number)
+    filled = list(packings)
+    for numbers in groups.values():
+        # Batches have a place for frozen weights too, and for the prototypes of the fit that has most.
+        most = max(packings[number].n_prototypes for number in numbers)
+        for number in numbers:
+            filled[number] = packings[number].fill_up(most)
 
     def batch(numbers: list[int]) -> Batch:
-        form, packed = widest[numbers[0]], [filled[number] for number in numbers]
-        return Batch(form, [objectives[number] for number in numbers], packed, most_at_once(form, packed[0]))
+        packed = [filled[number] for number in numbers]
+        return Batch([objectives[number] for number in numbers], packed, [formulas[number] for number in numbers])
 
-    return list(by_form.values()), filled, batch
+    return list(groups.values()), filled, batch
 
 
 Fit = tuple[Objective, Packing, Parameters]
@@ -270,11 +272,17 @@ Of so few, asking for an evaluation takes longer than prototypes that are not th
 """
 
 
-def describe_form(objective: Objective, packing: Packing, known: dict[int, Hashable]) -> Hashable | None:
-    """What two fits must share to be evaluated together: all but the weights and, of few records, the number of
-    prototypes. None for one by itself.
+def _describe_shape(objective: Objective, packing: Packing) -> Hashable:
+    """What two fits must share to be searched together: the room of their vectors and, of few records, no more."""
+    own = None if objective.engine.n_records <= PADDED_UP_TO else packing.n_prototypes
+    return own, packing.n_attributes, objective.extra, len(objective.terms), objective.reduction
 
-    Terms that several fits share are described once: what is ``known`` of them, by their identity, is kept there.
+
+def describe_formulas(objective: Objective, packing: Packing, known: dict[int, Hashable]) -> Hashable | None:
+    """What two fits must share to be evaluated at once: the records, and all but weights and the number of prototypes.
+
+    None for a fit by itself. Terms that several fits share are described once: what is ``known`` of them, by their
+    identity, is kept there.
     """
     # Engines without memory for batches have room for one.
     if most_at_once(objective, packing) == 1:
@@ -283,9 +291,7 @@ def describe_form(objective: Objective, packing: Packing, known: dict[int, Hasha
     for _, term in objective.terms:
         if id(term) not in known:
             known[id(term)] = _describe(engine, term)
-    terms = tuple(known[id(term)] for _, term in objective.terms)
-    own = None if engine.n_records <= PADDED_UP_TO else packing.n_prototypes
-    return own, objective.mapping, objective.reduction, terms
+    return id(engine), objective.mapping, objective.reduction, tuple(known[id(term)] for _, term in objective.terms)
 
 
 def _describe(engine: Engine, part: Any) -> Hashable:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from ifair.datasets.about import Statistics
-from ifair.errors import IfairError, name_setting, unknown_name
+from ifair.errors import IfairError, check_known, name_setting
 
 GroupRule = Mapping[str, Any] | Callable[[pd.DataFrame], Any] | Sequence[bool] | npt.NDArray[np.bool_] | pd.Series
 
@@ -77,8 +77,7 @@ class Dataset:
             if values is not None and len(values) != n_records:
                 raise IfairError(f"{part} has {len(values)} values for {n_records} records")
         for column in self.protected:
-            if column not in self.frame.columns:
-                raise unknown_name("protected column", column, self.frame.columns)
+            check_known("protected column", column, self.frame.columns)
 
     def __repr__(self) -> str:
         rows, columns = self.frame.shape
@@ -175,13 +174,11 @@ def group_mask(frame: pd.DataFrame, rule: GroupRule) -> npt.NDArray[np.bool_]:
             raise IfairError("a group rule must name at least one column")
         mask = np.ones(len(frame), dtype=bool)
         for column, wanted in rule.items():
-            if column not in frame.columns:
-                raise unknown_name("column", column, frame.columns)
+            check_known("column", column, frame.columns)
             values = wanted if isinstance(wanted, Collection) and not isinstance(wanted, str) else [wanted]
-            present = frame[column].dropna().unique().tolist()
+            present = sorted(frame[column].dropna().unique().tolist(), key=str)
             for value in values:
-                if value not in present:
-                    raise unknown_name("value", value, sorted(present, key=str), f" in column {column!r}")
+                check_known("value", value, present, f" in column {column!r}")
             mask &= frame[column].isin(list(values)).to_numpy()
         return mask
     mask = np.asarray(rule(frame) if callable(rule) else rule)

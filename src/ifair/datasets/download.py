@@ -1,27 +1,23 @@
-"""Fetching a file from its public source: streamed, checked, and only then moved into place."""
+"""Fetching a file from its public source: checked in memory, and only then put in place."""
 
 import errno
 import gzip
 import hashlib
-import os
-import shutil
-import tempfile
-import time
+import io
 import urllib.request
 import zipfile
 from collections.abc import Sequence
 from http.client import HTTPException
 from pathlib import Path
 
-from ifair.datasets.about import DataFile, Origin
+from ifair.datasets.about import DataFile
 from ifair.datasets.local_files import Report, cache_folder, gunzip, list_places, locate
 from ifair.errors import IfairError
-from ifair.files import replace_file
+from ifair.files import write_whole
 
 TIMEOUT = 30.0
 # The largest archive that carries a file has 28 MB.
 ARCHIVE_LIMIT = 100_000_000
-_SCRATCH = ".fetch-"
 
 
 class _OriginError(Exception):
@@ -37,30 +33,16 @@ def fetch_file(file: DataFile, report: Report | None = None) -> Path:
     destination = cache_folder() / file.path
     try:
         destination.parent.mkdir(parents=True, exist_ok=True)
-        for old in destination.parent.glob(_SCRATCH + "*"):
-            # Left behind by processes that were killed; nothing ever reads it.
-            if time.time() - old.stat().st_mtime > 86_400:
-                shutil.rmtree(old, ignore_errors=True)
-        # Every fetch works in a folder of its own on the same disk: two processes cannot mix their bytes,
-        # and the move at the end is atomic. Whatever goes wrong, the folder goes away with all that is in
-        # it.
-        with tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=destination.parent) as scratch:
-            made = _assemble(file, Path(scratch), say) if file.parts else _download(file, Path(scratch), say)
-            try:
-                with replace_file(destination) as place:
-                    os.replace(made, place)
-            except PermissionError:
-                # Windows refuses while another process reads the file, which that process has just fetched
-                # itself.
-                if locate(file) is None:
-                    raise
+        write_whole(destination, _assemble(file, say) if file.parts else _download(file, say))
     except OSError as error:
-        full = error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
-        reason = "the disk is full" if full else error.strerror or str(error)
-        raise IfairError(
-            f"{file.path} cannot be written to {destination.parent}: {reason}. Nothing was left behind. "
-            f"Set IFAIR_CACHE to a folder with room, or IFAIR_DATA to one that holds the file."
-        ) from error
+        # Windows refuses while another process reads the file, which that process has just fetched itself.
+        if locate(file) is None:
+            full = error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
+            reason = "the disk is full" if full else error.strerror or str(error)
+            raise IfairError(
+                f"{file.path} cannot be written to {destination.parent}: {reason}. Nothing was left behind. "
+                f"Set IFAIR_CACHE to a folder with room, or IFAIR_DATA to one that holds the file."
+            ) from error
     say(f"{file.path}: in place at {destination}")
     return destination
 
@@ -83,87 +65,72 @@ def explain_missing(file: DataFile, attempts: Sequence[str]) -> IfairError:
     return IfairError("\n".join(lines))
 
 
-def _download(file: DataFile, scratch: Path, say: Report, whole: DataFile | None = None) -> Path:
-    """Try one origin after the other; return the checked file in the scratch folder."""
+def _download(file: DataFile, say: Report, whole: DataFile | None = None) -> bytes:
+    """The checked content of a file, from the first origin that gives it."""
     attempts = []
-    for number, origin in enumerate(file.origins):
+    for origin in file.origins:
         say(f"{file.path}: fetching {origin.url}")
-        target = scratch / f"{number}-{file.name}"
+        is_packed = origin.member is not None or origin.url.endswith(".gz")
         try:
-            if origin.member is None and not origin.url.endswith(".gz"):
-                _stream(origin.url, target, file.size)
-            else:
-                packed = scratch / f"{number}-archive"
-                _stream(origin.url, packed, ARCHIVE_LIMIT)
-                target.write_bytes(_unpack(packed, origin, file))
-            with open(target, "rb") as stream:
-                found = hashlib.file_digest(stream, "sha256").hexdigest()
+            content = _get(origin.url, ARCHIVE_LIMIT if is_packed else file.size)
+            if is_packed:
+                content = _unpack(content, origin.member, file.size)
+            found = hashlib.sha256(content).hexdigest()
             if found != file.sha256:
-                size = target.stat().st_size
-                raise _OriginError(f"wrong checksum: {size:,} bytes with sha256 {found} instead of {file.sha256}")
-            return target
+                raise _OriginError(
+                    f"wrong checksum: {len(content):,} bytes with sha256 {found} instead of {file.sha256}"
+                )
+            return content
         except _OriginError as error:
             attempts.append(f"{origin.url}: {error}")
             say(f"{file.path}: {error}")
-            target.unlink(missing_ok=True)
     raise explain_missing(whole or file, attempts or ["no public address is known"])
 
 
-def _assemble(file: DataFile, scratch: Path, say: Report) -> Path:
+def _assemble(file: DataFile, say: Report) -> bytes:
     """Make a file that is not published itself from the published ones."""
     assert file.assemble is not None, f"{file.path} has parts but no way to assemble them"
     contents = []
     for part in file.parts:
-        # The published files hold free text about people: they are read, and go away with the scratch folder.
-        path = locate(part) or _download(part, scratch, say, whole=file)
-        contents.append(path.read_bytes())
+        # The published files hold free text about people, which never gets to the disk.
+        here = locate(part)
+        contents.append(_download(part, say, whole=file) if here is None else here.read_bytes())
     content = file.assemble(contents, file.name)
     found = hashlib.sha256(content).hexdigest()
     if found != file.sha256:
         raise IfairError(f"{file.name} made from its published parts has sha256 {found} instead of {file.sha256}")
-    target = scratch / file.name
-    target.write_bytes(gzip.compress(content, 9, mtime=0))
-    return target
+    return gzip.compress(content, 9, mtime=0)
 
 
-def _stream(url: str, target: Path, limit: int) -> None:
-    """Copy a URL to a file, in pieces, giving up beyond ``limit`` bytes. Local errors remain OSErrors."""
+def _get(url: str, limit: int) -> bytes:
+    """What is at a URL, of at most ``limit`` bytes."""
     if url.partition(":")[0] not in ("https", "http", "file"):
         raise _OriginError("not a web address")
     request = urllib.request.Request(url, headers={"User-Agent": "ifair"})  # noqa: S310 - checked above
     try:
-        response = urllib.request.urlopen(request, timeout=TIMEOUT)  # noqa: S310 - checked above
+        with urllib.request.urlopen(request, timeout=TIMEOUT) as response:  # noqa: S310 - checked above
+            content: bytes = response.read(limit + 1)
+            announced = response.headers.get("Content-Length") or ""
     except (OSError, HTTPException, ValueError) as error:
         raise _OriginError(_name_reason(error)) from error
-    done = 0
-    with response, open(target, "wb") as out:
-        announced = response.headers.get("Content-Length")
-        while True:
-            try:
-                piece = response.read(1 << 16)
-            except (OSError, HTTPException) as error:
-                raise _OriginError(f"broke off after {done:,} bytes ({_name_reason(error)})") from error
-            if not piece:
-                break
-            done += len(piece)
-            if done > limit:
-                raise _OriginError(f"larger than the expected {limit:,} bytes")
-            out.write(piece)
-    if announced is not None and announced.isdigit() and done < int(announced):
-        raise _OriginError(f"broke off after {done:,} of {int(announced):,} bytes")
+    if len(content) > limit:
+        raise _OriginError(f"larger than the expected {limit:,} bytes")
+    if announced.isdigit() and len(content) < int(announced):
+        raise _OriginError(f"broke off after {len(content):,} of {int(announced):,} bytes")
+    return content
 
 
-def _unpack(packed: Path, origin: Origin, file: DataFile) -> bytes:
-    """Read a gzip file, or a member of a zip archive: nothing else in it is looked at, and no name becomes a path."""
+def _unpack(packed: bytes, member: str | None, limit: int) -> bytes:
+    """Unpack gzip data, or a member of a zip archive: nothing else in it is looked at, and no name becomes a path."""
     try:
-        if origin.member is None:
-            content = gunzip(packed.read_bytes(), file.size)
+        if member is None:
+            content = gunzip(packed, limit)
         else:
-            with zipfile.ZipFile(packed) as archive, archive.open(origin.member) as member:
-                content = member.read(file.size + 1)
+            with zipfile.ZipFile(io.BytesIO(packed)) as archive, archive.open(member) as file:
+                content = file.read(limit + 1)
     except Exception as error:  # a damaged or hostile archive fails in many ways
         raise _OriginError(f"the archive cannot be read ({_name_reason(error)})") from error
-    if content is None or len(content) > file.size:
+    if content is None or len(content) > limit:
         raise _OriginError("the archive does not hold the file, or a larger one")
     return content
 

@@ -1,5 +1,6 @@
 """The gender that a first name suggests, from lists of common first names."""
 
+import math
 import re
 import unicodedata
 import warnings
@@ -41,23 +42,21 @@ def infer_genders(
     return [of_all.pop() if len(of_all) == 1 else None for of_all in found]
 
 
-def _decide(share_female: float | None) -> str | None:
-    if share_female is None:
-        return None
-    # An unknown name may also come as NaN, for which neither comparison holds.
+def _decide(share_female: float) -> str | None:
+    # Of an unknown name the share is NaN, for which neither comparison holds.
     return "female" if share_female >= CERTAIN else "male" if 1 - share_female >= CERTAIN else None
 
 
-def _read_census(download_if_missing: bool) -> Callable[[list[str]], list[float | None]]:
+def _read_census(download_if_missing: bool) -> Callable[[list[str]], list[float]]:
     female, male = (parse_first_names(read_file(file, download_if_missing), file.name) for file in FILES)
     return lambda people: [_share_female(person, female, male) for person in people]
 
 
-def _share_female(person: str, female: Mapping[str, float], male: Mapping[str, float]) -> float | None:
+def _share_female(person: str, female: Mapping[str, float], male: Mapping[str, float]) -> float:
     letters = unicodedata.normalize("NFKD", person)
     first = "".join(c for c in letters if not unicodedata.combining(c)).split()[0].upper()
     together = female.get(first, 0.0) + male.get(first, 0.0)
-    return female.get(first, 0.0) / together if together else None
+    return female.get(first, 0.0) / together if together else math.nan
 
 
 def parse_first_names(content: bytes, where: str) -> dict[str, float]:
@@ -68,7 +67,7 @@ def parse_first_names(content: bytes, where: str) -> dict[str, float]:
     return dict(zip(columns["name"], parse_numbers(columns, "percent", where, 0, 100).astype(float)))
 
 
-def _open_nomquamgender() -> Callable[[list[str]], list[float | None]]:
+def _open_nomquamgender() -> Callable[[list[str]], list[float]]:
     require_extra("names_list='nomquamgender'", ["nomquamgender"], "names")
     with warnings.catch_warnings():
         # The package opens its list by a function that Python has deprecated.

@@ -9,7 +9,7 @@ from typing import Any
 
 from ifair.datasets import catalogue
 from ifair.datasets.about import About, DataFile
-from ifair.errors import unknown_name
+from ifair.errors import check_known
 
 HEADER = ("dataset", "records", "columns", "protected", "base rate, protected", "base rate, others", "queries")
 FORMATS = {
@@ -31,8 +31,7 @@ def _modules() -> dict[str, ModuleType]:
 
 
 def _find_module(name: str) -> ModuleType:
-    if name not in _modules():
-        raise unknown_name("dataset", name, _modules())
+    check_known("dataset", name, _modules())
     return _modules()[name]
 
 

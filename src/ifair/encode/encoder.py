@@ -16,7 +16,7 @@ from ifair.encode.attribute import Attribute, check_attributes, robust_size
 from ifair.encode.cell_by_cell import Cells, encode_cells
 from ifair.encode.column_names import INFREQUENT, MISSING, check_unambiguous, find_positions, format_suffix
 from ifair.encode.table_forms import FEW, detect_form, read_cells, shape_matrix, to_pandas, to_polars
-from ifair.errors import IfairError, wrong_choice
+from ifair.errors import IfairError, check_choice
 
 FLAG = 10.0
 """``scale="attribute"``: a flag counts a hundredth of a category. What is filled in is neither like nor unlike."""
@@ -126,8 +126,8 @@ class Encoder(TransformerMixin, BaseEstimator):
         Encoder
             The encoder itself.
         """
-        _check_option("missing", self.missing, ("flag", "impute", "ignore"))
-        _check_option("scale", self.scale, ("unit-variance", "attribute", "numeric", "none"))
+        check_choice("missing", self.missing, ("flag", "impute", "ignore"))
+        check_choice("scale", self.scale, ("unit-variance", "attribute", "numeric", "none"))
         frame = to_pandas(self, X, reset=True)
         self._fitted_form = detect_form(X)
         self.attributes_ = [str(name) for name in _check_feature_names_in(self)]
@@ -385,11 +385,6 @@ class Encoder(TransformerMixin, BaseEstimator):
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         return tags
-
-
-def _check_option(parameter: str, value: Any, options: tuple[str, ...]) -> None:
-    if not isinstance(value, str) or value not in options:
-        raise wrong_choice(parameter, value, options)
 
 
 def _transform_array(transformer: Any, X: NDArray[Any]) -> NDArray[Any]:

@@ -70,6 +70,7 @@ class TorchEngine(Engine):
         self.fused_from = by_default if fused is None else 0 if fused else math.inf
         self.fused_tile_rows = tile_rows or FUSED_TILE_ROWS
         self._graphs: dict[Callable[..., tuple[Any, ...]], CudaGraph] = {}
+        self._over: list[Callable[..., tuple[Any, ...]]] = []
         self._pool: Any = None
         self._precision_before = ""
         # What the arrays of many fits, evaluated at once, may take; nothing where they would only crowd the cache.
@@ -111,10 +112,13 @@ class TorchEngine(Engine):
         """From NumPy arrays to NumPy arrays by way of the device; recorded in the first call, where that saves time."""
         if self.recorded and not once:
             try:
-                if function not in self._graphs:
+                if is_new := function not in self._graphs:
                     self._pool = self._pool or torch.cuda.graph_pool_handle()
                     self._graphs[function] = CudaGraph(function, self.device, self._pool)
-                return self._graphs[function](*arrays)
+                found = self._graphs[function](*arrays)
+                while is_new and self._over:
+                    self._graphs.pop(self._over.pop(), None)
+                return found
             except RuntimeError:
                 # Too little memory for a recording beside everything else, or an operation that cannot be recorded.
                 self.recorded = False
@@ -122,11 +126,11 @@ class TorchEngine(Engine):
         return self.fetch(*function(*self.send(*arrays)))
 
     def forget(self, function: Callable[..., tuple[Any, ...]]) -> None:
-        """Drop the recording, and with it all that it holds on the device."""
-        if self._graphs.pop(function, None) is not None and not self._graphs:
-            # The memory that recordings share ends with the last of them, and no other may be recorded there.
-            self._pool = None
-            torch.cuda.empty_cache()
+        """Drop a recording, with all that it holds on the device, when the next one is there.
+
+        The memory that recordings share would end with the last of them.
+        """
+        self._over.append(function)
 
     def fastest_kernel(self, kernel: Kernel, n_pairs: int) -> Kernel:
         """The kernel in one piece, where there are enough pairs, Triton is installed, and the device can do it."""

@@ -7,26 +7,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import UndefinedMetricWarning
 
-from ifair.evaluate.measures import consistency_options, plain_number
+from ifair.evaluate.measures import plain_number
 from ifair.evaluate.resampling import Measured, Resamples
 from ifair.evaluate.splits import Part, Rows, Split
-from ifair.evaluate.statistics import (
-    exact_interval,
-    gap_interval,
-    group_rates,
-    is_share,
-    quantile_interval,
-    share_gap_interval,
-)
+from ifair.evaluate.statistics import gap_interval, share_gap_interval
 from ifair.evaluate.training import Outcome
 from ifair.metrics import (
     adversary,
     certify,
-    corrected_consistency,
     nearest_neighbours,
-    rank_consistency,
     share_at_k,
     treatment,
 )
@@ -47,6 +37,10 @@ OTHER_COUNTS = (5, 20)
 """Peers by which consistency is also measured, whatever number was smoothed or chosen by."""
 
 
+Rates = dict[str, tuple[NDArray[np.bool_], Measured]]
+UNKNOWN = Measured(float("nan"), np.array([]))
+
+
 class Judgement:
     """How what happens to the people of one part of a split is judged.
 
@@ -55,34 +49,52 @@ class Judgement:
 
     def __init__(self, part: Part, outcome: Outcome, parts: Split, resamples: int = 500) -> None:
         self.part, self.outcome, self.task = part, outcome, parts.task
-        self._alike, self._resamples = consistency_options(part, parts), resamples
+        self._scores = np.asarray(outcome.scores, dtype=np.float64)
+        self._score_range, self._resamples = parts.score_range, resamples
 
-    def measures(self) -> dict[str, Measured]:
-        """Everything that candidates are compared by, each in the same resamples.
+    def measures_for_choosing(self) -> dict[str, Measured]:
+        """``utility``, ``yNN`` and ``ranks`` (consistency of ranks, which no constant wins).
 
-        ``utility``, ``yNN`` and ``ranks`` (consistency of ranks, which no constant wins) of all; of two classes also
-        ``accuracy``, ``positive`` (the share of positive decisions), ``corrected`` (yNN corrected for chance) and
-        ``matched`` (the same where as many are selected as were truly positive, whoever decides); and for each
-        partition a gap: ``gap:NAME``.
+        Of two classes also ``accuracy``, ``positive`` (the share of positive decisions) and ``corrected`` (yNN
+        corrected for chance).
         """
-        part, drawn = self.part, self._draws
-        scores, decisions = np.asarray(self.outcome.scores, dtype=np.float64), self.outcome.decisions
-        near, apart = compare_with_neighbours(decisions, **self._alike)
-        ranked = differ_in_rank(scores, near, part.query, part.weight)
-        unlike, ranks = drawn.average_pairs(apart), drawn.average_pairs(ranked)
+        found = {"utility": self.draws.utility(self._scores, self.task)}
+        found |= self._measure_consistency(self.draws, self.part.neighbours)
+        if self.task == "classification":
+            found["accuracy"] = self.draws.average(self.outcome.decisions == self.part.y)
+            found["positive"] = self.draws.average(self.outcome.decisions)
+        return found
+
+    def _measure_consistency(self, draws: Resamples, near: Rows) -> dict[str, Measured]:
+        """``yNN``, ``ranks`` and, of two classes, ``corrected``, by these neighbours."""
+        part, decisions = self.part, self.outcome.decisions
+        by_score = {"kind": "score", "score_range": self._score_range}
+        kind = {"kind": "label"} if self.task == "classification" else by_score
+        _, apart = compare_with_neighbours(decisions, neighbours=near, query=part.query, **kind)
+        unlike = draws.average_pairs(apart, near)
+        ranks = draws.average_pairs(differ_in_rank(self._scores, near, part.query, part.weight), near)
         found = {
-            "utility": drawn.utility(scores, self.task),
             "yNN": Measured(1 - unlike.estimate, 1 - unlike.drawn),
             "ranks": Measured(1 - 3 * ranks.estimate, 1 - 3 * ranks.drawn),
         }
         if self.task == "classification":
-            found["accuracy"] = drawn.average(decisions == part.y)
-            found["positive"] = drawn.average(decisions)
-            found["corrected"] = _correct_for_chance(unlike, found["positive"])
-            if 0 < part.y.mean() < 1:
-                differing, chance = differ_at_rate(scores, near, average(part.y, part.weight), part.query, part.weight)
-                found["matched"] = _correct_for_chance(drawn.average_pairs(differing), drawn.average(chance))
-        return found | {f"gap:{name}": gap for name, gap in self._gaps.items()}
+            found["corrected"] = _correct_for_chance(unlike, draws.average(decisions))
+        return found
+
+    def measures(self) -> dict[str, Measured]:
+        """Everything that candidates are compared by, each in the same resamples.
+
+        Those for choosing; of two classes also ``matched`` (consistency corrected for chance where as many are selected
+        as were truly positive, whoever decides); and for each partition a gap: ``gap:NAME``.
+        """
+        part, found = self.part, self.measures_for_choosing()
+        if self.task == "classification" and 0 < part.y.mean() < 1:
+            rate = average(part.y, part.weight)
+            differing, chance = differ_at_rate(self._scores, part.neighbours, rate, part.query, part.weight)
+            unlike = self.draws.average_pairs(differing, part.neighbours)
+            found["matched"] = _correct_for_chance(unlike, self.draws.average(chance))
+        gaps = {f"gap:{name}": self._measure_gap(rates) for name, rates in self._rates.items()}
+        return found | {name: gap for name, gap in gaps.items() if gap is not None}
 
     def describe(self, measures: Mapping[str, Measured]) -> dict[str, Any]:
         """Measures with their intervals as plain data, and the spread of scores; groups are in :meth:`groups`."""
@@ -94,20 +106,33 @@ class Judgement:
         return described
 
     @cached_property
-    def _draws(self) -> Resamples:
+    def draws(self) -> Resamples:
+        """The resamples that everything is measured in."""
         return Resamples(self.part, self._resamples)
 
     @cached_property
-    def _gaps(self) -> dict[str, Measured]:
-        """By partition the largest gap between the rates of groups of enough people."""
-        found = {}
-        for name, labels in self.part.partitions.items():
-            names, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
-            enough = np.flatnonzero(sizes >= ENOUGH)
-            if len(enough) > 1:
-                rates = group_rates(self.outcome.decisions, codes, len(names), self._draws.counts)[:, enough]
-                found[name] = Measured(float(np.ptp(rates[0])), np.ptp(rates[1:], axis=1))
-        return found
+    def _rates(self) -> dict[str, Rates]:
+        """By partition the mean decisions of its groups."""
+        everybody = np.ones(len(self.part), dtype=bool)
+        return {name: self._measure_rates(labels, everybody) for name, labels in self.part.partitions.items()}
+
+    def _measure_rates(self, labels: NDArray[Any], counted: NDArray[np.bool_]) -> Rates:
+        """Of every group who is in it, of those who are counted, and their mean decision."""
+        members = {label: (labels == label) & counted for label in np.unique(labels)}
+        return {label: (who, self.draws.average(self.outcome.decisions, who)) for label, who in members.items()}
+
+    def _measure_gap(self, rates: Rates) -> Measured | None:
+        """The largest gap between groups of enough people; None where there are no two."""
+        enough = [(who, rate) for who, rate in rates.values() if who.sum() >= ENOUGH]
+        if len(enough) < 2:
+            return None
+        drawn = np.column_stack([np.r_[rate.estimate, rate.drawn] for _, rate in enough])
+        if all(rate.exact for _, rate in enough):
+            decisions, sizes = self.outcome.decisions, [who.sum() for who, _ in enough]
+            interval = share_gap_interval([decisions[who].sum() for who, _ in enough], sizes)
+        else:
+            interval = gap_interval(drawn[1:])
+        return Measured(float(np.ptp(drawn[0])), np.ptp(drawn[1:], axis=1), interval)
 
     def groups(self) -> list[dict[str, Any]]:
         """For every partition of the people the rates of its groups, and the largest gaps between them.
@@ -119,47 +144,28 @@ class Judgement:
         return sorted(found, key=lambda one: -1.0 if one["parity"] is None else one["parity"], reverse=True)
 
     def _compare_groups(self, name: str, labels: NDArray[Any]) -> dict[str, Any]:
-        y, outcome = self.part.y, self.outcome.decisions
-        names, codes = np.unique(labels, return_inverse=True)
-        rated = {"rate": codes}
+        y, rated = self.part.y, {"rate": self._rates[name]}
         if self.task == "classification":
-            rated["tpr"] = np.where(y == 1, codes, -1)
-        drawn = {key: group_rates(outcome, who, len(names), self._draws.counts) for key, who in rated.items()}
+            rated["tpr"] = self._measure_rates(labels, y == 1)
         rows = []
-        for i, label in enumerate(names):
-            members = codes == i
+        for label, (members, _) in self._rates[name].items():
             row: dict[str, Any] = {"label": label, "n": int(members.sum())}
-            row["base"] = average(y, self.part.weight, members)
-            for key, rates in drawn.items():
-                if not np.isnan(rates[0, i]):
-                    row[key] = rates[0, i]
-                    # Exact of a share, otherwise of what resamples gave.
-                    exact = exact_interval(outcome[rated[key] == i], self.part.query, self.part.weight)
-                    row[f"{key}_interval"] = _pair(exact or quantile_interval(rates[1:, i]))
+            row["base"] = plain_number(average(y, self.part.weight, members))
+            for key, rates in rated.items():
+                one = rates[label][1].describe()
+                if one["estimate"] is not None:
+                    row |= {key: one["estimate"], f"{key}_interval": [one["low"], one["high"]]}
             if self.task == "ranking":
-                row["top"] = share_at_k(
+                top = share_at_k(
                     None, self.outcome.scores, sensitive_features=labels, protected=label, query=self.part.query
                 )
-                row["share"] = members.mean()
-            rows.append({key: value if isinstance(value, list) else plain_number(value) for key, value in row.items()})
-        measured: dict[str, Any] = {"partition": name, "groups": rows}
-        for gap, (key, rates) in zip(("parity", "opportunity"), drawn.items()):
-            counted = [np.sum(rated[key] == i) >= ENOUGH for i in range(len(names))]
-            kept = rates[:, counted]
-            measured[gap] = plain_number(np.ptp(kept[0])) if kept.shape[1] > 1 else None
-            interval = self._gap_interval(rated[key], counted, kept[1:]) if kept.shape[1] > 1 else (np.nan, np.nan)
-            measured[f"{gap}_interval"] = _pair(interval)
-        return measured
-
-    def _gap_interval(
-        self, codes: NDArray[np.intp], counted: list[bool], drawn: NDArray[np.float64]
-    ) -> tuple[float, float]:
-        """Of the largest gap between the mean outcomes of the groups that count."""
-        outcome = self.outcome.decisions
-        if self.part.query is not None or self.part.weight is not None or not is_share(outcome):
-            return gap_interval(drawn)
-        members = [codes == i for i, counts in enumerate(counted) if counts]
-        return share_gap_interval([outcome[who].sum() for who in members], [who.sum() for who in members])
+                row |= {"top": plain_number(top), "share": plain_number(members.mean())}
+            rows.append(row)
+        compared: dict[str, Any] = {"partition": name, "groups": rows}
+        for key, rates in zip(("parity", "opportunity"), rated.values()):
+            gap = (self._measure_gap(rates) or UNKNOWN).describe()
+            compared |= {key: gap["estimate"], f"{key}_interval": [gap["low"], gap["high"]]}
+        return compared
 
     def worst(self, n: int = 10, *, higher_is_better: bool = True) -> list[dict[str, Any]]:
         """Who is treated worst compared with the people most like them."""
@@ -169,14 +175,21 @@ class Judgement:
     def graders(self, others: Mapping[str, Rows]) -> dict[str, dict[str, Any]]:
         """Consistency of ranks, and of decisions corrected for chance, by the similarity and by other yardsticks."""
         found: dict[str, dict[str, Any]] = {}
+        once = Resamples(self.part, 0)
         for name, near in {"similarity": self.part.neighbours, **others}.items():
-            options: Any = {"neighbours": near, "query": self.part.query, "sample_weight": self.part.weight}
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UndefinedMetricWarning)  # nobody has a close peer: None
-                found[name] = {"ranks": plain_number(rank_consistency(self.outcome.scores, **options))}
-                if self.task == "classification":
-                    found[name]["corrected"] = plain_number(corrected_consistency(self.outcome.decisions, **options))
+            measured = self._measure_consistency(once, near)
+            kept = [measure for measure in ("ranks", "corrected") if measure in measured]
+            found[name] = {measure: plain_number(measured[measure].estimate) for measure in kept}
         return found
+
+
+def brief_measures(part: Part, outcome: Outcome, parts: Split) -> Any:
+    """What outcomes for the people of a part are chosen by.
+
+    A :class:`ifair.results.Validation`: None for what is undefined.
+    """
+    found = Judgement(part, outcome, parts, resamples=0).measures_for_choosing()
+    return {name: plain_number(one.estimate) for name, one in found.items()}
 
 
 def find_graders(parts: Split) -> dict[str, Rows]:
@@ -268,10 +281,7 @@ def _correct_for_chance(unlike: Measured, rate: Measured) -> Measured:
 
     def correct(share: Any, selected: Any) -> Any:
         chance = 2 * selected * (1 - selected)
-        return np.where(chance > 0, 1 - share / np.where(chance > 0, chance, 1.0), 0.0)
+        known = chance > 1e-12  # a weighted mean of the same number may be off by its last digits
+        return np.where(known, 1 - share / np.where(known, chance, 1.0), 0.0)
 
     return Measured(float(correct(unlike.estimate, rate.estimate)), correct(unlike.drawn, rate.drawn))
-
-
-def _pair(interval: tuple[float, float]) -> list[float | None]:
-    return [plain_number(end) for end in interval]

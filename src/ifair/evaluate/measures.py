@@ -1,14 +1,11 @@
 """What outcomes for the people of a part are worth, and how fairly they treat people."""
 
-import warnings
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.exceptions import UndefinedMetricWarning
 
 from ifair.datasets.dataset import Dataset
 from ifair.evaluate.candidates import make_model
@@ -20,19 +17,15 @@ from ifair.metrics import (
     average_precision_at_k,
     consistency,
     consistency_per_person,
-    corrected_consistency,
     equal_opportunity,
     hard_auc,
     kendall_tau,
-    mean_average_precision,
-    rank_consistency,
     share_at_k,
     statistical_parity,
 )
 from ifair.metrics.adversary import make_attacker
-from ifair.metrics.arguments import average
+from ifair.metrics.arguments import average_queries
 from ifair.metrics.flip import each_alternative, replace_protected
-from ifair.metrics.individual import average_queries
 
 Floats = NDArray[np.float64]
 
@@ -48,7 +41,7 @@ USEFULNESS = {
     "regression": ("Kendall's tau", "how well the order of the predictions agrees with the true order"),
     "ranking": ("MAP", "how many of the truly best ten of a query are ranked first, averaged over queries"),
 }
-"""What the ``utility`` of :func:`brief_measures` is called for each task, and what it says."""
+"""What the ``utility`` of :class:`ifair.evaluate.judgement.Judgement` is called for each task, and what it says."""
 
 
 def paper_measures(part: Part, outcome: Outcome) -> dict[str, float]:
@@ -128,13 +121,6 @@ def guess_group(parts: Split, seen: Any, unseen: Any, adversary: str, seed: int)
     }
 
 
-def consistency_options(part: Part, parts: Split) -> dict[str, Any]:
-    """What :func:`ifair.metrics.consistency` needs beside the decisions."""
-    by_score = {"kind": "score", "score_range": parts.score_range}
-    kind = {"kind": "label"} if parts.task == "classification" else by_score
-    return {"neighbours": part.neighbours, "query": part.query, **kind}
-
-
 def flip_scores(
     people: Dataset, trained: Trained, own: Floats, ask: Callable[[pd.DataFrame], Floats] | None = None
 ) -> tuple[list[int], Floats]:
@@ -155,31 +141,6 @@ def flip_scores(
         says = (ask or trained.scores)(replace_protected(frame, names, donor)) if sees else own
         changed.append(np.where(is_own, np.nan, says))
     return rows, np.array(changed).reshape(len(rows), len(people))
-
-
-def brief_measures(part: Part, outcome: Outcome, parts: Split) -> Any:
-    """Utility and consistencies of a part of the split, for choosing, and of a classifier the accuracy.
-
-    A :class:`ifair.results.Validation`: None for what is undefined.
-    """
-    usefulness: Any = {
-        "classification": partial(auc, sample_weight=part.weight),
-        "regression": kendall_tau,
-        "ranking": partial(mean_average_precision, query=part.query),
-    }
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedMetricWarning)
-        found = {
-            "utility": usefulness[parts.task](part.y, outcome.scores),
-            "yNN": consistency(outcome.decisions, sample_weight=part.weight, **consistency_options(part, parts)),
-        }
-        alike: Any = {"neighbours": part.neighbours, "query": part.query, "sample_weight": part.weight}
-        found["ranks"] = rank_consistency(outcome.scores, **alike)
-        if parts.task == "classification":
-            found["accuracy"] = accuracy(part.y, outcome.decisions, sample_weight=part.weight)
-            found["corrected"] = corrected_consistency(outcome.decisions, **alike)
-            found["positive"] = average(np.asarray(outcome.decisions, dtype=np.float64), part.weight)
-    return {name: plain_number(value) for name, value in found.items()}
 
 
 def plain_number(value: Any) -> Any:

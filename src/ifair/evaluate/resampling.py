@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ifair.evaluate.measures import plain_number
-from ifair.evaluate.splits import Part
-from ifair.evaluate.statistics import count_draws, exact_interval, quantile_interval
-from ifair.metrics import average_precision_at_k, kendall_tau
+from ifair.evaluate.splits import Part, Rows
+from ifair.evaluate.statistics import count_draws, quantile_interval
+from ifair.metrics import average_precision_at_k, kendall_tau, share_interval
 from ifair.metrics.arguments import split_by_query
 from ifair.metrics.bootstrap import weighted_auc
 from ifair.metrics.neighbours import average_neighbours
@@ -50,19 +50,26 @@ class Resamples:
         # The first row is the people as they are: what it gives is the estimate.
         self.drawn = np.vstack([np.ones(len(part)), count_draws(len(part), part.query, n)])
         self.counts = self.drawn if part.weight is None else self.drawn * part.weight
+        self._weighed: tuple[Rows | None, Floats] = (None, np.array([]))
 
     def _make_measured(self, values: Floats) -> Measured:
         return Measured(float(values[0]), values[1:])
 
-    def average(self, values: NDArray[Any]) -> Measured:
-        """The mean over people of values (M,); of shares of people the interval is exact."""
-        weighed = self.counts @ np.asarray(values, dtype=np.float64)
-        found = self._make_measured(weighed / self.counts.sum(axis=1))
-        return replace(found, exact=exact_interval(values, self.part.query, self.part.weight))
+    def average(self, values: NDArray[Any], who: NDArray[np.bool_] | None = None) -> Measured:
+        """The mean of values (M,) over people, all or some; of shares of people the interval is exact."""
+        counted = np.ones(len(self.part), dtype=bool) if who is None else who
+        totals = self.counts @ np.where(counted, values, 0.0)
+        with np.errstate(invalid="ignore"):
+            found = self._make_measured(totals / (self.counts @ counted.astype(np.float64)))
+        hits = np.asarray(values)[counted]
+        is_share = len(hits) > 0 and np.isin(hits, (0, 1)).all()
+        if not is_share or self.part.query is not None or self.part.weight is not None:
+            return found
+        exact = share_interval(hits)
+        return replace(found, exact=(exact.low, exact.high))
 
-    def average_pairs(self, apart: Floats) -> Measured:
-        """The mean over people, and over their peers, of values (M, k); over queries, where there are any."""
-        near = self.part.neighbours
+    def average_pairs(self, apart: Floats, near: Rows) -> Measured:
+        """The mean over people, and over these peers, of values (M, k); over queries, where there are any."""
         if self.part.query is not None:
             # Over queries of the mean over their people; those with NaN take no part.
             values = average_neighbours(apart, near)
@@ -72,12 +79,11 @@ class Resamples:
         shares = known / np.maximum(known.sum(axis=1, keepdims=True), 1)
         rows = np.repeat(np.arange(len(near)), near.shape[1])[known.ravel()]
         columns = near.ravel()[known.ravel()]
-        totals = self._weigh_pairs(rows, columns, shares[known]) if self._shares is None else self._shares
-        self._shares = totals
+        # Several measures are by the same peers.
+        if self._weighed[0] is not near:
+            self._weighed = near, self._weigh_pairs(rows, columns, shares[known])
         with np.errstate(invalid="ignore"):
-            return self._make_measured(self._weigh_pairs(rows, columns, (shares * apart)[known]) / totals)
-
-    _shares: Floats | None = None
+            return self._make_measured(self._weigh_pairs(rows, columns, (shares * apart)[known]) / self._weighed[1])
 
     def _weigh_pairs(self, rows: NDArray[Any], columns: NDArray[Any], values: Floats) -> Floats:
         """The sum over pairs in every resample, a pair as often as both of its people were drawn."""

@@ -24,7 +24,7 @@ from typing import IO, Any
 import numpy as np
 
 from ifair import __version__
-from ifair.errors import IfairError, install_hint
+from ifair.errors import IfairError, require_extra
 from ifair.evaluate.space import Space, describe_space, to_distributions, to_positions, to_setting
 from ifair.files import create_file, hold
 
@@ -52,16 +52,6 @@ class Trial:
     result: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """What an observer is told: once at the beginning, with the last trial kept from before, and after every trial."""
-
-    trial: Trial | None
-    done: int
-    total: int
-    reused: int
-
-
 def search(
     objective: Callable[[list[dict[str, Any]]], Iterable[Mapping[str, Any]]],
     space: Space,
@@ -73,29 +63,17 @@ def search(
     about: Any = None,
     seed: int = 0,
     at_once: int = 1,
-    observer: Callable[[Progress], None] | None = None,
+    tell_reused: Callable[[int], None] = lambda _: None,
 ) -> list[Trial]:
     """Look for the settings that are best in several measures at once; all trials, in the order of being tried.
 
-    Parameters
-    ----------
-    objective : callable
-        Gets settings, such as ``[{"K": 10, "share": 0.5}]``, and gives for each, as soon as it is known, plain data
-        with the measures under ``"validation"``; whatever else is there is kept as well. Larger is better. A setting of
-        which a measure is NaN is kept and learned nothing from.
-    measures : sequence of str
-        At least two keys of ``"validation"``.
-    n_trials : int
-        Trials in all, the ``start``, which is tried first, and those kept in the journal included.
-    journal : path, optional
-        A file that trials are kept in; the same search goes on from there.
-    about : plain data, optional
-        Whatever else the objective depends on (the data, a solver's parameters). Trials are only taken from the
-        journal where this, the space, the measures, the start, the seed and the versions of ifair and Optuna are
-        the same.
-    at_once : int
-        Settings that the objective gets together, start settings included. They differ from each other, and are learned
-        from when all of them are measured.
+    The objective gets settings, such as ``[{"K": 10, "share": 0.5}]``, as many as are tried ``at_once``, and gives for
+    each, as soon as it is known, plain data with the measures under ``"validation"``; whatever else is there is kept as
+    well. Larger is better. A setting of which a measure is NaN is kept and learned nothing from.
+
+    There are ``n_trials`` in all, with the ``start``, which is tried first, and those that the journal, a file, has
+    kept. They are only taken from it where the space, the measures, the start, the seed, the versions of ifair and
+    Optuna and ``about``, whatever else the objective depends on, are the same; their number is told before the work.
 
     Examples
     --------
@@ -106,7 +84,6 @@ def search(
 
         trials = search(objective, {"K": Integer(5, 40), "share": Share()}, measures=("AUC", "yNN"), n_trials=10)
     """
-    _check_arguments(space, measures, n_trials, at_once)
     first = [to_positions(space, setting) for setting in start]
     path = None if journal is None else Path(journal)
     with _optuna() as optuna, _hold_journal(path):
@@ -126,9 +103,7 @@ def search(
             study = _open_study(path, name, len(measures), facts)
         kept = study.get_trials(deepcopy=False)[:n_trials]
         trials = [Trial(one.number, one.user_attrs["setting"], one.user_attrs["result"]) for one in kept]
-        reused = len(trials)
-        if observer is not None:
-            observer(Progress(trials[-1] if trials else None, reused, n_trials, reused))
+        tell_reused(len(trials))
         while len(trials) < n_trials:
             kept = study.get_trials(deepcopy=False)
             begin = len(kept) - len(kept) % at_once
@@ -143,8 +118,6 @@ def search(
                 finished = _make_trial(optuna, space, proposed, trials[-1], measures)
                 with _explain_journal_errors(path):
                     study.add_trial(finished)
-                if observer is not None:
-                    observer(Progress(trials[-1], len(trials), n_trials, reused))
     return trials
 
 
@@ -183,10 +156,7 @@ def _propose(
 
 
 def _make_trial(optuna: Any, space: Space, proposed: Mapping[str, Any], trial: Trial, measures: Sequence[str]) -> Any:
-    reached = trial.result.get("validation")
-    if not isinstance(reached, dict) or not set(measures) <= set(reached):
-        raise SearchError(f"the objective must return {', '.join(measures)} under 'validation', got {trial.result}")
-    numbers = [float(reached[name]) for name in measures]
+    numbers = [float(trial.result["validation"][name]) for name in measures]
     known = not any(math.isnan(number) for number in numbers)
     return optuna.trial.create_trial(
         state=optuna.trial.TrialState.COMPLETE if known else optuna.trial.TrialState.FAIL,
@@ -211,24 +181,12 @@ def _explain_journal_errors(journal: Path | None) -> Iterator[None]:
         ) from error
 
 
-def _check_arguments(space: Space, measures: Sequence[str], n_trials: int, at_once: int) -> None:
-    if not space:
-        raise IfairError("the space is empty: name at least one Integer, Share or Choice")
-    if isinstance(measures, str) or len(measures) < 2:
-        raise IfairError(f"name at least two measures, got {measures!r}")
-    if n_trials < 1:
-        raise IfairError(f"n_trials must be at least 1, got {n_trials}")
-    if at_once < 1:
-        raise IfairError(f"at_once must be at least 1, got {at_once}")
-
-
 @contextmanager
 def _optuna() -> Iterator[Any]:
     """Optuna, not talking; its voice is given back afterwards."""
-    try:
-        import optuna
-    except ImportError as error:
-        raise SearchError(f"the search needs Optuna: {install_hint('tune')}") from error
+    require_extra("the search", ("optuna",), "tune")
+    import optuna
+
     before = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     try:
@@ -239,10 +197,7 @@ def _optuna() -> Iterator[Any]:
 
 def _to_plain(data: Any) -> Any:
     """The data as it comes back from a file, so that kept and new trials are the same."""
-    try:
-        return json.loads(json.dumps(data))
-    except TypeError as error:
-        raise SearchError(f"only plain data (numbers, strings, lists, dicts) can be kept: {error}") from error
+    return json.loads(json.dumps(data))
 
 
 @contextmanager

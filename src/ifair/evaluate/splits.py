@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from pandas.api.types import is_numeric_dtype
+from sklearn.base import clone
 
 from ifair.datasets.dataset import Dataset
 from ifair.datasets.thirds import thirds
@@ -128,11 +129,7 @@ class Part:
         """
         frame, names = self.records.frame, self.records.protected
         found = {"protected group": np.where(self.group, "protected", "others")}
-        single = {
-            name: np.array([value_text(value) for value in frame[name]], dtype=object)
-            for name in names
-            if frame[name].nunique() <= SHOWN_VALUES
-        }
+        single = {name: name_groups(frame, name) for name in names if frame[name].nunique() <= SHOWN_VALUES}
         same = [name for name, labels in single.items() if _same_partition(labels, self.group)]
         if same:
             found = {same[0]: single[same[0]]}
@@ -156,6 +153,11 @@ class Split:
 
     def __iter__(self) -> Iterator[Part]:
         return iter((self.train, self.validation, self.test))
+
+    @cached_property
+    def blind(self) -> Part:
+        """The training part for what must not see the protected columns: encoded without them."""
+        return encode_table(self.train.records, self.encoder, blind=True, similarity=self.train.similarity)
 
     @property
     def similarity(self) -> dict[str, Any]:
@@ -218,21 +220,11 @@ def split_dataset(
 ) -> Split:
     """Split at random into thirds and encode; scales and categories are learned on the training part alone.
 
-    Whole queries are split, where there are any.
-
-    Parameters
-    ----------
-    stratify : bool
-        Keep the shares of group and outcome alike in all parts, unless there are queries.
-    rows : int array, optional
-        Positions of the records to use. Default: all.
-    most_training, most_judged : int, optional
-        Records to learn on, and to keep of the validation third, and of the test third (whole queries), at most.
-    similarity : "paper", "attributes", Similarity, or mapping of its parameters
-        Who is like whom; learned on the training part too. "paper": see :class:`Part`. Of a Similarity its parameters
-        are taken, and the protected columns of the dataset never count.
-    known : DataFrame, optional
-        A table with all categories, if they are known beforehand; scales are learned on the training part all the same.
+    Whole queries are split, where there are any; else ``stratify`` keeps the shares of group and outcome alike in all
+    parts. Of the records at these ``rows``, by default all, at most so many are learned from, and kept of the
+    validation third, and of the test third (whole queries). Who is like whom, the similarity ("paper", "attributes", a
+    Similarity, or a mapping of its parameters), is learned on the training part too; "paper": see :class:`Part`, and
+    protected columns never count. Categories are ``known`` from a table that has all of them, if there is one.
     """
     kept = np.arange(len(dataset)) if rows is None else np.asarray(rows)
     people = dataset if rows is None else dataset.take(kept)
@@ -377,6 +369,18 @@ def encode_part(
     return Part(chosen, X, hidden, stand, similarity, encoder)
 
 
+def encode_table(
+    people: Dataset, encoder: Encoder, *, blind: bool = False, similarity: Similarity | None = None
+) -> Part:
+    """A whole table, encoded with these options as it is learned from it; ``blind``: without its protected columns."""
+    codes, kept = encoder.categorical, people
+    if blind:
+        kept = replace(people, frame=people.masked, protected=())
+        codes = codes if isinstance(codes, str) else [name for name in codes if name not in people.protected] or "auto"
+    fitted = fit_encoder(clone(encoder).set_params(categorical=codes), kept.frame)
+    return encode_part(kept, np.arange(len(kept)), fitted, similarity=similarity)
+
+
 def limit_rows(dataset: Dataset, rows: Rows, most: int | None, seed: Any, *, least_queries: int = 1) -> Rows:
     """At most so many of the rows, drawn at random; where there are queries whole ones, at least so many of them."""
     if most is None or len(rows) <= most:
@@ -405,3 +409,8 @@ def value_text(value: Any) -> str:
     if isinstance(value, (float, np.floating)):
         return f"{value:.6g}"
     return str(value)
+
+
+def name_groups(frame: pd.DataFrame, column: str) -> NDArray[Any]:
+    """Everybody's group as text, shape (M,); a missing value is one too."""
+    return np.array([value_text(value) for value in frame[column]], dtype=object)

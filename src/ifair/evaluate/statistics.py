@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from ifair.metrics import bootstrap, share_interval
 from ifair.metrics.bootstrap import share_bounds
 
 LEVEL = 0.95
@@ -65,18 +64,8 @@ def compare(ours: Sequence[float], rivals: Mapping[str, Sequence[float]]) -> dic
     The corrected resampled t-test (Nadeau and Bengio, Inference for the generalization error, Machine Learning 52,
     2003) takes ``(1/J + n_test/n_training) s^2`` for the variance of a mean over J splits in place of ``s^2 / J``.
 
-    Parameters
-    ----------
-    ours : sequence of float
-        A measure of our method, one value per split.
-    rivals : mapping from names to sequences of float
-        The same measure of the rivals, on the same splits in the same order.
-
-    Returns
-    -------
-    dict
-        For each rival the mean difference (ours less theirs), its 95 % interval, the p-value, and the p-value adjusted
-        for all of them.
+    Of each rival the mean difference (ours less theirs) with its 95 % interval, the p-value, and the p-value adjusted
+    for all of them.
     """
     mine = np.asarray(ours, dtype=np.float64)
     found = {name: _compare_pairs(mine - np.asarray(theirs, dtype=np.float64)) for name, theirs in rivals.items()}
@@ -111,6 +100,8 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
     --------
     >>> holm({"a": 0.01, "b": 0.04, "c": 0.03})
     {'a': 0.03, 'b': 0.06, 'c': 0.06}
+    >>> holm({"a": 0.6, "b": 0.7})
+    {'a': 1.0, 'b': 1.0}
     """
     order = sorted(p_values, key=lambda name: p_values[name])
     adjusted, largest = {}, 0.0
@@ -127,18 +118,6 @@ def count_draws(n: int, query: NDArray[Any] | None, resamples: int) -> NDArray[n
     size = int(units.max()) + 1
     counts = [np.bincount(rng.integers(size, size=size), minlength=size)[units] for _ in range(resamples)]
     return np.array(counts, dtype=np.float64).reshape(resamples, n)
-
-
-def group_rates(
-    outcome: NDArray[Any], codes: NDArray[np.intp], n_groups: int, counts: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """The mean outcome of every group in every resample, shape (B, G); NaN where nobody of the group was drawn.
-
-    ``codes`` are everybody's group, -1 for those to be left out; ``counts``, shape (B, M), how often each was drawn.
-    """
-    member = (codes[:, None] == np.arange(n_groups)).astype(np.float64)
-    with np.errstate(invalid="ignore"):
-        return (counts @ (member * np.asarray(outcome, dtype=np.float64)[:, None])) / (counts @ member)
 
 
 def quantile_interval(values: NDArray[np.float64]) -> tuple[float, float]:
@@ -180,32 +159,3 @@ def share_gap_interval(hits: ArrayLike, sizes: ArrayLike) -> tuple[float, float]
     # Where the sign of a difference is open, the gap may be nothing.
     nearest = np.maximum(np.maximum(least, -most), 0.0)
     return float(nearest.max()), float(min(np.maximum(-least, most).max(), 1.0))
-
-
-def mean_interval(
-    values: NDArray[Any], query: NDArray[Any] | None, resamples: int, weights: NDArray[np.float64] | None = None
-) -> tuple[float, float]:
-    """An interval of a mean over people, who may stand for several; of a share of people an exact one."""
-    numbers = np.asarray(values, dtype=np.float64)
-    if weights is not None:
-        counts = count_draws(len(numbers), query, resamples) * weights
-        return quantile_interval(counts @ numbers / counts.sum(axis=1))
-    if exact := exact_interval(numbers, query):
-        return exact
-    found = bootstrap(lambda v, **_: float(v.mean()), numbers, query=query, n_resamples=resamples)
-    return found.low, found.high
-
-
-def exact_interval(
-    values: NDArray[Any], query: NDArray[Any] | None, weights: NDArray[np.float64] | None = None
-) -> tuple[float, float] | None:
-    """That of the mean over people where it is a share; None where it is not, or where weights or queries count."""
-    if query is not None or weights is not None or not is_share(values):
-        return None
-    exact = share_interval(values)
-    return exact.low, exact.high
-
-
-def is_share(values: NDArray[Any]) -> bool:
-    """Whether the mean of values is a share: all of them are 0 or 1."""
-    return bool(np.isin(values, (0, 1)).all())

@@ -17,10 +17,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from ifair.datasets.dataset import Dataset
-from ifair.encode import Encoder
-from ifair.errors import IfairError, name_setting, unknown_name
+from ifair.errors import IfairError, check_choice, name_setting, unknown_name
 from ifair.evaluate.candidates import Candidate
-from ifair.evaluate.splits import Part, Split, fit_encoder, value_text
+from ifair.evaluate.splits import Part, Split, name_groups
 from ifair.models.batch_decisions import PARITIES, find_group_thresholds
 from ifair.models.consistent import ConsistentClassifier, ConsistentRegressor
 from ifair.models.consistent_model import ConsistentModel
@@ -28,7 +27,6 @@ from ifair.models.ifair import IFair
 from ifair.models.lfr import LFR
 from ifair.models.many import fit_many
 from ifair.models.prototypes import PrototypeModel
-from ifair.models.validation import check_choice
 from ifair.ranking import FAStarIR, PairwiseRanker
 
 Floats = NDArray[np.float64]
@@ -69,11 +67,6 @@ class GroupShift:
     def apply(self, scores: Floats, frame: pd.DataFrame) -> Floats:
         """The scores of people, shape (M,), moved by their groups."""
         return scores + np.array([self.added.get(group, 0.0) for group in name_groups(frame, self.column)])
-
-
-def name_groups(frame: pd.DataFrame, column: str) -> NDArray[Any]:
-    """Everybody's group as text, shape (M,); a missing value is one too."""
-    return np.array([value_text(value) for value in frame[column]], dtype=object)
 
 
 def check_parity(people: Dataset, task: str, kind: str, column: str) -> None:
@@ -165,9 +158,12 @@ class Trained:
 
     def represent_part(self, part: Part) -> Floats:
         """Representations of the people of a part, shape (M, D)."""
-        if self._encodes(part):
-            return np.asarray(self.pipeline[1:-1].transform(part.X), dtype=np.float64)
-        return self.represent(part.records.frame)
+        if not self._encodes(part):
+            return self.represent(part.records.frame)
+        return np.asarray(self._represent_encoded(part), dtype=np.float64)
+
+    def _represent_encoded(self, part: Part) -> Any:
+        return self.pipeline[1:-1].transform(part.X) if len(self.pipeline) > 2 else part.X
 
     def _encodes(self, part: Part) -> bool:
         """Whether the part was encoded by this very encoder, so that it need not be encoded again."""
@@ -190,9 +186,10 @@ class Trained:
         added = {group: self.threshold - threshold for group, threshold in found.items()}
         return replace(self, shift=GroupShift(parity, column, added))
 
-    def with_model(self, model: Any) -> "Trained":
-        """The same representation with another fitted model on top."""
-        return replace(self, estimator=Pipeline([*self.pipeline.steps[:-1], ("decide", model)]))
+    def with_model(self, model: Any, part: Part) -> "Trained":
+        """The same representation with another model on top, fitted on a part with other outcomes."""
+        fitted = fit_model(model, self._represent_encoded(part), part)
+        return replace(self, estimator=Pipeline([*self.pipeline.steps[:-1], ("decide", fitted)]))
 
     def with_post(self, **post: Any) -> "Trained":
         """The same model with this post-processing: its ``name``, and its parameters."""
@@ -245,159 +242,114 @@ def train(
     threshold: float = 0.5,
     fitted: Pipeline | None = None,
 ) -> Trained:
-    """Fit a candidate on the training part, unless :func:`fit_together` has its representation; see `fit_candidate`."""
-    how: Any = {"encoder": parts.encoder, "similarity": parts.train.similarity or "paper", "threshold": threshold}
-    return fit_candidate(candidate, parts.train.records, parts.task, seed, solver, fitted=fitted, **how)
+    """Fit a candidate on the training part, with the protected columns only if it sees them; see `fit_candidate`."""
+    part = parts.blind if candidate.drops_protected else parts.train
+    return fit_candidate(candidate, part, parts.task, seed, solver, threshold=threshold, fitted=fitted)
 
 
-def fit_together(
-    candidates: Sequence[Candidate], parts: Split, seed: int, solver: Mapping[str, Any]
-) -> list[Pipeline | None]:
-    """The representations of candidates for :func:`train`, those that see the same columns fitted at once.
+def train_many(candidates: Sequence[Candidate], parts: Split, seed: int, solver: Mapping[str, Any]) -> list[Trained]:
+    """Fit candidates on the encoded training part, representations that are learned by a solver all at once.
 
-    None where nothing is learned by a solver. To rounding each is what it would be alone: see :func:`ifair.fit_many`.
+    Protected columns that a candidate does not see are left out after they were encoded.
     """
-    people, built = parts.train.records, dict[int, Pipeline]()
-    for drops in (True, False):
-        some = [i for i, one in enumerate(candidates) if one.is_learned and one.drops_protected is drops]
-        if some:
-            columns, _, X = _encode(candidates[some[0]], people, parts.encoder)
-            visible = [name for name in people.protected if name in columns]
-            built |= {i: Pipeline(candidates[i].build_steps(visible, X.shape[1], seed, solver)) for i in some}
-            y = None if people.target is None else people.target.to_numpy()
-            beside: Any = {"sensitive_features": people.group, "sample_weight": people.relative_weight}
-            with _expected_warnings():
-                fit_many([built[i][-1] for i in some], X, y, **beside)
-    return [built.get(i) for i in range(len(candidates))]
+    fitted = fit_representations(candidates, parts.train, seed, solver, merge_copies=True)
+    return [
+        fit_candidate(candidate, parts.train, parts.task, seed, solver, fitted=steps)
+        for candidate, steps in zip(candidates, fitted)
+    ]
 
 
 def fit_candidate(
     candidate: Candidate,
-    people: Dataset,
+    part: Part,
     task: str,
     seed: int,
     solver: Mapping[str, Any],
     *,
-    encoder: Encoder,
-    similarity: Any = None,
     threshold: float = 0.5,
     fitted: Pipeline | None = None,
 ) -> Trained:
-    """Fit a candidate on a table of people: what is audited and what is shipped are made here.
+    """Fit a candidate on encoded people: what is audited and what is shipped are made here.
 
     Of people without an outcome the representation is all there is. The seed is of the representation's starts, of the
-    model, and of the folds of consistent decisions; the solver iFair's and LFR's. Of the encoder the options are taken,
-    and it is fitted anew. The similarity ("paper", or one to fit) says who is like whom, for consistent decisions.
-    What was ``fitted`` to the encoded people before is taken as it is.
+    model, and of the folds of consistent decisions; the solver iFair's and LFR's. The similarity of the part says who
+    is like whom, for consistent decisions. A representation that was ``fitted`` to the part before is taken as it is.
     """
-    model = candidate.build_model(task, seed)
+    model, people = candidate.build_model(task, seed), part.records
     if people.weight is not None and not has_fit_parameter(model, "sample_weight"):
         raise IfairError(f"the model {candidate.model} cannot weigh people: its fit takes no sample_weight")
-    columns, encode, encoded = _encode(candidate, people, encoder)
-    frame, visible = people.frame[columns], [name for name in people.protected if name in columns]
-    steps = candidate.build_steps(visible, encoded.shape[1], seed, solver)
     if fitted is None:
-        fitted = _fit(Pipeline(steps), encoded, people) if steps else Pipeline([("as_is", "passthrough")])
-    represent = Pipeline([("encode", encode), *(fitted.steps if steps else [])])
+        (fitted,) = fit_representations([candidate], part, seed, solver)
+    columns, visible = list(people.frame.columns), list(people.protected)
+    steps = [("encode", part.encoder), *(step for step in fitted.steps if step[1] != "passthrough")]
     if people.target is None:
-        return Trained(represent, columns, task)
-    Z, y = fitted.transform(encoded), people.target.to_numpy()
-    query = {} if people.query is None else {"query": people.query.to_numpy()}
-    of_model: dict[str, Any] = query if isinstance(model, PairwiseRanker) else {}
-    if people.weight is not None:
-        of_model = {**of_model, "sample_weight": people.relative_weight}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        if not candidate.consistent:
-            pipeline = Pipeline([*represent.steps, ("decide", model.fit(Z, y, **of_model))])
-            return Trained(pipeline, columns, task, threshold, candidate.post)
+        return Trained(Pipeline(steps), columns, task)
+    if not candidate.consistent:
+        pipeline = Pipeline([*steps, ("decide", fit_model(model, fitted.transform(part.X), part))])
+        return Trained(pipeline, columns, task, threshold, candidate.post)
+    options = {name: value for name, value in (candidate.post or {}).items() if name != "name"}
+    # The representation looks at no outcome: only the model on top is fitted anew without some of the people.
+    estimator = (ConsistentClassifier if task == "classification" else ConsistentRegressor)(
+        Pipeline([("represent", FrozenEstimator(Pipeline(steps))), ("decide", model)]),
+        **{"n_neighbors": part.n_neighbors, **options},
+        protected=visible or None,
+        sees_protected=bool(visible),
+        similarity=part.similarity or "paper",
+        random_state=seed,
+    )
+    of_model = {f"decide__{name}": value for name, value in _list_beside(model, part).items()}
+    with _expected_warnings():
         warnings.filterwarnings("ignore", message="the inner estimator can see protected columns")
-        options = {name: value for name, value in (candidate.post or {}).items() if name != "name"}
-        # The representation looks at no outcome: only the model on top is fitted anew without some of the people.
-        estimator = (ConsistentClassifier if task == "classification" else ConsistentRegressor)(
-            Pipeline([("represent", FrozenEstimator(represent)), ("decide", model)]),
-            **{"n_neighbors": getattr(similarity, "n_neighbors", 10), **options},
-            protected=visible or None,
-            sees_protected=bool(visible),
-            similarity=similarity,
-            random_state=seed,
-        )
-        estimator.fit(frame, y, **query, **{f"decide__{name}": value for name, value in of_model.items()})
+        estimator.fit(people.frame, part.y, **({} if part.query is None else {"query": part.query}), **of_model)
     # As if all had been fitted in one: nothing is frozen in a model file.
-    estimator.estimator_ = Pipeline([*represent.steps, ("decide", estimator.estimator_[-1])])
+    estimator.estimator_ = Pipeline([*steps, ("decide", estimator.estimator_[-1])])
     return Trained(estimator.set_params(estimator=clone(estimator.estimator_)), columns, task, threshold)
 
 
-def _encode(candidate: Candidate, people: Dataset, encoder: Encoder) -> tuple[list[str], Encoder, pd.DataFrame]:
-    """The columns that a candidate sees, an encoder fitted to them, and the encoded people."""
-    hidden = list(people.protected) if candidate.drops_protected else []
-    columns = [name for name in people.frame.columns if name not in hidden]
-    frame = people.frame[columns]
-    left = encoder.categorical
-    encode = clone(encoder).set_params(
-        categorical=left if isinstance(left, str) else [name for name in left if name not in hidden] or "auto"
-    )
-    return columns, encode, fit_encoder(encode, frame).transform(frame)
-
-
-def train_many(candidates: Sequence[Candidate], parts: Split, seed: int, solver: Mapping[str, Any]) -> list[Trained]:
-    """Fit candidates on the encoded training part, those that are learned by a solver all at once.
-
-    Every one has the starts, and to rounding the steps, that it would have alone: see :func:`ifair.fit_many`.
-    """
-    part, columns = parts.train, list(parts.train.records.frame.columns)
-    trained = []
-    for candidate, steps in zip(candidates, fit_representations(candidates, part, seed, solver)):
-        model = fit_model(candidate.build_model(parts.task, seed), steps.transform(part.X), part)
-        pipeline = Pipeline([("encode", parts.encoder), *steps.steps, ("decide", model)])
-        trained.append(Trained(pipeline, columns, parts.task, post=candidate.post))
-    return trained
-
-
 def fit_representations(
-    candidates: Sequence[Candidate], train: Part, seed: int, solver: Mapping[str, Any]
+    candidates: Sequence[Candidate], part: Part, seed: int, solver: Mapping[str, Any], *, merge_copies: bool = False
 ) -> list[Pipeline]:
-    """Fit the representations of candidates on an encoded part; those with a solver and nothing before it at once."""
-    width, protected = train.may_count.shape[1], train.records.protected
+    """Fit the representations of candidates on encoded people; those with a solver and nothing before it at once.
+
+    To rounding each is what it would be alone: see :func:`ifair.fit_many`. With ``merge_copies`` the solver gets people
+    who are alike in everything once, with the weight of all: the losses are the same, and its starts others.
+    """
+    width, protected = part.may_count.shape[1], part.records.protected
     built = [
         Pipeline(candidate.build_steps(protected, width, seed, solver) or [("as_is", "passthrough")])
         for candidate in candidates
     ]
-    together = [steps for steps in built if len(steps) == 1 and isinstance(steps[-1], PrototypeModel)]
-    models = [steps[-1] for steps in together]
+    solved: dict[type, list[PrototypeModel]] = {LFR: [], IFair: []}
     with _expected_warnings():
-        beside = {"y": train.y, "sensitive_features": train.group}
-        _fit_different([one for one in models if isinstance(one, LFR)], train.X, **beside)
-        _fit_different([one for one in models if isinstance(one, IFair)], train.X)
-    return [steps if any(steps is one for one in together) else _fit(steps, train.X, train.records) for steps in built]
+        for steps in built:
+            if len(steps) == 1 and isinstance(steps[-1], PrototypeModel):
+                solved[type(steps[-1])].append(steps[-1])
+            else:
+                steps.fit(part.X)
+        for models in solved.values():
+            if models:
+                _fit_models(models, part, merge_copies)
+    return built
 
 
-def _fit_different(models: Sequence[PrototypeModel], X: pd.DataFrame, **beside: NDArray[Any]) -> None:
-    """Fit models to the different records of a table, each with the weight of its copies: the losses are the same.
-
-    What stands beside the records must be the same of copies, too.
-    """
-    if not models:
-        return
-    numbers = (pd.factorize(values)[0] for values in beside.values())
-    _, first, size = np.unique(np.column_stack([X, *numbers]), axis=0, return_index=True, return_counts=True)
-    if max(model.n_prototypes for model in models) <= len(first) <= WORTH_MERGING * len(X):
-        X, beside = X.iloc[first], {name: values[first] for name, values in beside.items()}
-        beside["sample_weight"] = size
-    fit_many(models, X, **beside)
+def _fit_models(models: Sequence[PrototypeModel], part: Part, merge_copies: bool) -> None:
+    """Fit models of one kind to encoded people; what stands beside the records must be the same of copies, too."""
+    X, weight = part.X, part.weight
+    beside: dict[str, Any] = {"y": part.y, "sensitive_features": part.group} if isinstance(models[0], LFR) else {}
+    if merge_copies:
+        told_apart = np.column_stack([X, *(pd.factorize(values)[0] for values in beside.values())])
+        _, first, copy_of = np.unique(told_apart, axis=0, return_index=True, return_inverse=True)
+        if max(model.n_prototypes for model in models) <= len(first) <= WORTH_MERGING * len(X):
+            X, beside = X.iloc[first], {name: values[first] for name, values in beside.items()}
+            weight = np.bincount(copy_of, weights=weight).astype(np.float64)
+    if len(models) == 1:
+        models[0].fit(X, **beside, sample_weight=weight)
+    else:
+        fit_many(models, X, **beside, sample_weight=weight)
 
 
 WORTH_MERGING = 0.8
 """Share of different records up to which it saves time to fit them alone; mostly it saves their pairs."""
-
-
-def _fit(steps: Pipeline, X: Any, people: Dataset) -> Pipeline:
-    name, last = steps.steps[-1]
-    fit: dict[str, Any] = {f"{name}__sensitive_features": people.group} if isinstance(last, LFR) else {}
-    if isinstance(last, PrototypeModel):
-        fit[f"{name}__sample_weight"] = people.relative_weight
-    with _expected_warnings():
-        return steps.fit(X, None if people.target is None else people.target.to_numpy(), **fit)
 
 
 @contextmanager
@@ -411,9 +363,14 @@ def _expected_warnings() -> Iterator[None]:
 
 def fit_model(model: Any, Z: Any, train: Part) -> Any:
     """Fit a model on represented training records."""
-    query = {"query": train.query} if isinstance(model, PairwiseRanker) else {}
     with _expected_warnings():
-        return model.fit(Z, train.y, **query)
+        return model.fit(Z, train.y, **_list_beside(model, train))
+
+
+def _list_beside(model: Any, part: Part) -> dict[str, Any]:
+    """What a model of these people is fitted with besides their outcome."""
+    query = {"query": part.query} if isinstance(model, PairwiseRanker) else {}
+    return query if part.weight is None else {**query, "sample_weight": part.weight}
 
 
 def choose_engine(n_records: int, n_fits: int = 1) -> str:

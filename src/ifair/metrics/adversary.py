@@ -12,14 +12,15 @@ from sklearn.model_selection import StratifiedKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from ifair.core.checked_numbers import check_matrix
 from ifair.errors import IfairError, warn_user
-from ifair.metrics.arguments import Floats, Ints, check_matrix, find_groups
+from ifair.metrics.arguments import Floats, Ints, Result, find_groups
 from ifair.metrics.bootstrap import Interval, auc_interval, share_interval
 from ifair.metrics.utility import auc
 
 
 @dataclass(frozen=True, slots=True)
-class Adversary:
+class Adversary(Result):
     """How well the protected group can be predicted, on people whom the adversary has not seen.
 
     Attributes
@@ -55,10 +56,6 @@ class Adversary:
             f"{self.model}: accuracy {self.accuracy:.3f} (majority {self.majority:.3f}), "
             f"AUC {self.auc:.3f}, {self.folds} folds"
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        names = ("model", "accuracy", "majority", "auc", "accuracy_sd", "auc_sd", "folds")
-        return {name: getattr(self, name) for name in names}
 
     def interval(self, measure: str = "accuracy", **options: Any) -> Interval:
         """An interval over people for "accuracy", an exact one, or, between two groups, by the bootstrap for "auc".

@@ -1,7 +1,8 @@
-"""What the measures accept: arrays, lists, Series and frames of any library, checked in one place."""
+"""What the measures accept: arrays, lists, Series and frames of any library, checked in one place; and give as data."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from copy import copy
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,29 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
+from ifair.core.checked_numbers import check_floats
 from ifair.errors import IfairError, warn_user
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
+OUTCOME_KINDS = ("auto", "label", "score")
+
+
+class Result:
+    """A dataclass that can be had as plain data."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every field as plain data, but for long arrays, which results are not compared by."""
+        values: Any = self
+        return {field.name: _to_plain(getattr(self, field.name)) for field in fields(values) if field.compare}
+
+
+def _to_plain(value: Any) -> Any:
+    if isinstance(value, Result):
+        return value.to_dict()
+    return value.tolist() if isinstance(value, np.ndarray) else list(value) if isinstance(value, tuple) else copy(value)
 
 
 def check_vector(values: Any, name: str, length: int | None = None) -> NDArray[Any]:
@@ -29,7 +49,7 @@ def check_vector(values: Any, name: str, length: int | None = None) -> NDArray[A
 
 def check_numbers(values: Any, name: str, length: int | None = None) -> Floats:
     """One finite number per person, shape (M,)."""
-    return _check_finite(check_vector(values, name, length), name)
+    return check_floats(check_vector(values, name, length), name)
 
 
 def check_weights(sample_weight: Any, length: int) -> Floats | None:
@@ -42,38 +62,12 @@ def check_weights(sample_weight: Any, length: int) -> Floats | None:
     return weights
 
 
-def check_outcome_kind(kind: str) -> None:
-    """Refuse what outcomes cannot be."""
-    if kind not in ("auto", "label", "score"):
-        raise IfairError(f'kind must be "auto", "label" or "score", got {kind!r}')
-
-
 def average(values: Floats, weights: Floats | None, chosen: NDArray[np.bool_] | None = None) -> float:
     """The mean of those who are chosen, by their weights; NaN where nobody is, or nobody has any."""
     some = np.ones(len(values), dtype=bool) if chosen is None else chosen
     if weights is None:
         return float(values[some].mean()) if some.any() else float("nan")
     return float(np.average(values[some], weights=weights[some])) if weights[some].any() else float("nan")
-
-
-def check_matrix(values: Any, name: str = "X") -> Floats:
-    """Records as a finite float matrix, shape (M, N). A single column may come as a vector."""
-    array = np.asarray(values)
-    if array.ndim == 1:
-        array = array[:, None]
-    if array.ndim != 2:
-        raise IfairError(f"{name} must be two-dimensional, got the shape {array.shape}")
-    return _check_finite(array, name)
-
-
-def _check_finite(array: NDArray[Any], name: str) -> Floats:
-    try:
-        result: Floats = array.astype(np.float64, copy=False)
-    except (TypeError, ValueError):
-        raise IfairError(f"{name} must hold numbers, got the type {array.dtype}") from None
-    if not np.isfinite(result).all():
-        raise IfairError(f"{name} holds missing or infinite values")
-    return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +115,18 @@ def find_groups(sensitive_features: Any, length: int | None = None, name: str = 
     lengths = {len(column) for column in columns}
     if len(lengths) != 1 or (length is not None and lengths != {length}):
         raise IfairError(f"{name} has {sorted(lengths)} entries where {length} are expected")
-    if any(column.isna().any() for column in columns):
-        raise IfairError(f"{name} has missing values; name them as a group or leave them out")
+    missing = np.any([column.isna().to_numpy() for column in columns], axis=0)
+    if missing.any():
+        raise IfairError(
+            f"{name} has no value for the record at index {missing.argmax()}; drop it or name a group for it"
+        )
     parts = [_group_column(column) for column in columns]
     if len(parts) == 1:
         return parts[0]
-    crossed = list(zip(*(np.array(part.labels, dtype=object)[part.codes] for part in parts)))
-    return _group_column(pd.Series(crossed, dtype=object))
+    codes = np.zeros(lengths.pop(), dtype=np.intp)
+    for part in parts:
+        _, first, codes = np.unique(codes * len(part) + part.codes, return_index=True, return_inverse=True)
+    return _sort_labels(codes, [tuple(part.labels[part.codes[row]] for part in parts) for row in first])
 
 
 def _list_columns(features: Any, name: str) -> list[pd.Series]:
@@ -151,17 +150,19 @@ def _list_columns(features: Any, name: str) -> list[pd.Series]:
 
 def _group_column(column: pd.Series) -> Groups:
     if isinstance(column.dtype, pd.CategoricalDtype):
-        labels: Sequence[Any] = list(column.cat.categories)
-        return Groups(np.asarray(column.cat.codes, dtype=np.intp), tuple(labels))
+        return Groups(np.asarray(column.cat.codes, dtype=np.intp), tuple(column.cat.categories))
     codes, uniques = pd.factorize(column)
-    plain = [value.item() if isinstance(value, np.generic) else value for value in uniques]
+    return _sort_labels(codes, [value.item() if isinstance(value, np.generic) else value for value in uniques])
+
+
+def _sort_labels(codes: Ints, labels: list[Any]) -> Groups:
     try:
-        order = sorted(range(len(plain)), key=lambda c: plain[c])
+        order = sorted(range(len(labels)), key=lambda c: labels[c])
     except TypeError:
-        order = sorted(range(len(plain)), key=lambda c: str(plain[c]))
-    position = np.empty(len(plain), dtype=np.intp)
-    position[order] = np.arange(len(plain))
-    return Groups(position[codes], tuple(plain[c] for c in order))
+        order = sorted(range(len(labels)), key=lambda c: str(labels[c]))
+    position = np.empty(len(labels), dtype=np.intp)
+    position[order] = np.arange(len(labels))
+    return Groups(position[codes], tuple(labels[c] for c in order))
 
 
 def warn_undefined(message: str) -> float:
@@ -184,3 +185,11 @@ def split_by_query(query: Any, length: int) -> list[tuple[Any, Ints]]:
     order = np.argsort(found.codes, kind="stable")
     rows = np.split(order, np.cumsum(np.bincount(found.codes, minlength=len(found)))[:-1])
     return sorted(((label, r) for label, r in zip(found.labels, rows) if len(r)), key=lambda item: int(item[1][0]))
+
+
+def average_queries(values: Floats, *, query: Any, weights: Floats | None = None) -> float:
+    """Mean over queries of the mean over their candidates, without NaN; without queries the mean."""
+    return average_defined(
+        average(values[rows], None if weights is None else weights[rows], ~np.isnan(values[rows]))
+        for _, rows in split_by_query(query, len(values))
+    )

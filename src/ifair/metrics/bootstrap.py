@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Unpack
 
 import numpy as np
@@ -11,8 +11,8 @@ from scipy import stats
 from sklearn.exceptions import UndefinedMetricWarning
 
 from ifair.errors import IfairError
-from ifair.metrics.arguments import Floats, find_groups, split_by_query
-from ifair.metrics.individual import ConsistencyOptions, average_queries, compare_with_neighbours
+from ifair.metrics.arguments import Floats, Result, average_queries, find_groups, split_by_query
+from ifair.metrics.individual import ConsistencyOptions, compare_with_neighbours
 from ifair.metrics.neighbours import average_neighbours
 
 WEIGHTS_AT_ONCE = 2_000_000
@@ -20,7 +20,7 @@ WEIGHTS_AT_ONCE = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(Result):
     """A measure with its interval.
 
     Attributes
@@ -45,9 +45,6 @@ class Interval:
     def __str__(self) -> str:
         level = f"{100 * self.confidence:g} %"
         return f"{self.estimate:.3f} [{self.low:.3f}, {self.high:.3f}] ({level}, over {self.resampled})"
-
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def bootstrap(

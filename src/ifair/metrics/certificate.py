@@ -7,16 +7,16 @@ these, pairs are therefore disjoint, and of records that phi was not fitted on, 
 """
 
 from collections.abc import Callable
-from copy import copy
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import beta, binom
 
-from ifair.errors import IfairError, warn_user
-from ifair.metrics.arguments import Floats, check_matrix, check_vector
+from ifair.core.checked_numbers import check_matrix
+from ifair.errors import IfairError, check_choice, warn_user
+from ifair.metrics.arguments import Floats, Result, check_vector
 from ifair.similarity import Similarity
 from ifair.similarity.peers import Points
 
@@ -41,7 +41,7 @@ def minkowski(weights: ArrayLike | None = None, p: float = 2.0) -> Distance:
 
 
 @dataclass(frozen=True, slots=True)
-class Certificate:
+class Certificate(Result):
     """With ``confidence``, at most a ``share`` of pairs differ by more than ``epsilon``.
 
     Attributes
@@ -89,10 +89,6 @@ class Certificate:
             f"exceed epsilon = {self.epsilon:.4g} "
             f"({self.n_pairs} pairs: {spread}, largest {self.largest:.4g})"
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything but the gaps."""
-        return {field.name: copy(getattr(self, field.name)) for field in fields(self) if field.name != "gaps"}
 
 
 def certify(
@@ -175,6 +171,7 @@ def certify(
 
 def sample_pairs(n_records: int, n_pairs: int | None, about: str, rng: np.random.Generator) -> tuple[Any, Any]:
     """Two int arrays of shape (n_pairs,): disjoint pairs for "population", independent ones for "records"."""
+    check_choice("about", about, ("population", "records"))
     if n_records < 2:
         raise IfairError("a pair needs two records")
     if about == "population":
@@ -183,8 +180,6 @@ def sample_pairs(n_records: int, n_pairs: int | None, about: str, rng: np.random
             raise IfairError(f"{n_records} records make at most {n_records // 2} disjoint pairs, not {count}")
         order = rng.permutation(n_records)
         return order[:count], order[count : 2 * count]
-    if about != "records":
-        raise IfairError(f'about must be "population" or "records", got {about!r}')
     count = 10_000 if n_pairs is None else n_pairs
     left = rng.integers(n_records, size=count)
     right = rng.integers(n_records - 1, size=count)

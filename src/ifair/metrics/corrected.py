@@ -7,7 +7,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ifair.errors import IfairError
-from ifair.metrics.arguments import Floats, Ints, average, average_defined, check_numbers, check_weights, split_by_query
+from ifair.metrics.arguments import (
+    Floats,
+    Ints,
+    average,
+    average_defined,
+    average_queries,
+    check_numbers,
+    check_vector,
+    check_weights,
+    split_by_query,
+)
 from ifair.metrics.neighbours import PeerOptions, average_neighbours, resolve_neighbours
 
 
@@ -47,18 +57,14 @@ def corrected_consistency(
     >>> corrected_consistency(["A", "A", "B", "C"], people, k=1)
     0.2
     """
-    classes = _find_classes(y)
-    if classes is not None:
-        near, weights = resolve_neighbours(len(classes), X, **options), check_weights(sample_weight, len(classes))
-        unlike = average_neighbours((classes[:, None] != classes[near]).astype(np.float64), near)
-        return _correct_queries(unlike, classes, _differ_in_class, options.get("query"), weights)
-    decisions = check_numbers(y, "y")
-    if not np.isin(decisions, (0.0, 1.0)).all():
+    values = check_vector(y, "y")
+    if values.dtype.kind == "f" and not np.isin(values, (0.0, 1.0)).all():
         raise IfairError("y must hold decisions, 0 or 1, or classes; rank_consistency is for scores")
-    weights = check_weights(sample_weight, len(decisions))
-    near = resolve_neighbours(len(decisions), X, **options)
-    apart = average_neighbours(np.abs(decisions[:, None] - decisions[near]), near)
-    return _correct_queries(apart, decisions, _differ_by_rate, options.get("query"), weights)
+    _, classes = np.unique(values.astype(str) if values.dtype.kind == "O" else values, return_inverse=True)
+    weights = check_weights(sample_weight, len(classes))
+    near = resolve_neighbours(len(classes), X, **options)
+    unlike = average_neighbours((classes[:, None] != classes[near]).astype(np.float64), near)
+    return _correct_queries(unlike, classes, _differ_in_class, options.get("query"), weights)
 
 
 def consistency_at_rate(
@@ -167,10 +173,7 @@ def rank_consistency(
     weights = _check_people(sample_weight, len(values))
     near = resolve_neighbours(len(values), X, **options)
     apart = average_neighbours(differ_in_rank(values, near, options.get("query"), weights), near)
-    return average_defined(
-        1 - 3 * average(apart[rows], None if weights is None else weights[rows], ~np.isnan(apart[rows]))
-        for _, rows in split_by_query(options.get("query"), len(values))
-    )
+    return average_queries(1 - 3 * apart, query=options.get("query"), weights=weights)
 
 
 def _check_people(sample_weight: ArrayLike | None, length: int) -> Floats | None:
@@ -196,15 +199,6 @@ def differ_in_rank(scores: Floats, near: Ints, query: Any = None, weights: Float
         tied[rows] = (counts[level] + 1) / (3 * (n + 1))
     own, others = ranks[:, None], ranks[near]
     return np.where(own == others, tied[:, None], np.abs(own - others))
-
-
-def _find_classes(y: ArrayLike) -> Ints | None:
-    """Classes numbered from 0, shape (M,); None for numbers that are none: 0 and 1, and scores."""
-    values = np.asarray(y)
-    whole = values.dtype.kind in "iu" and not np.isin(values, (0, 1)).all()
-    if values.ndim != 1 or (values.dtype.kind in "biuf" and not whole):
-        return None
-    return np.unique(values.astype(str) if values.dtype.kind == "O" else values, return_inverse=True)[1]
 
 
 def _count_levels(scores: Floats, weights: Floats | None) -> tuple[Ints, Floats]:

@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ifair.core.checked_numbers import check_matrix
 from ifair.core.nearest import nearest
-from ifair.errors import IfairError
+from ifair.errors import IfairError, check_choice
 from ifair.inputs.table import is_collection
-from ifair.metrics.arguments import Floats, check_matrix, check_outcome_kind
+from ifair.metrics.arguments import OUTCOME_KINDS, Floats
 
 Nearest = tuple[Floats, NDArray[Any]]
 """Squared distances to the nearest records found so far, and their outcomes, both of shape (rows, at most k)."""
@@ -68,7 +69,7 @@ def _partitions(collection: Any) -> list[Any]:
 
 
 def _kind(dtype: Any, kind: str) -> str:
-    check_outcome_kind(kind)
+    check_choice("kind", kind, OUTCOME_KINDS)
     if kind != "auto":
         return kind
     if getattr(dtype, "kind", "O") in "iu":

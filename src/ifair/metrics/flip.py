@@ -1,15 +1,15 @@
 """The flip test: change only a person's protected attributes, and see what moves."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ifair.errors import IfairError
-from ifair.metrics.arguments import Floats, Groups, Ints, find_groups
+from ifair.errors import IfairError, check_choice
+from ifair.metrics.arguments import Floats, Groups, Ints, Result, find_groups
 from ifair.metrics.certificate import Distance, minkowski
 from ifair.similarity import Similarity
 
@@ -17,7 +17,7 @@ Function = Callable[[Any], Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Shift:
+class Shift(Result):
     """How far one output moves.
 
     Attributes
@@ -37,12 +37,9 @@ class Shift:
     worst_person: int
     per_person: Floats = field(repr=False, compare=False)
 
-    def to_dict(self) -> dict[str, Any]:
-        return {"mean": self.mean, "worst": self.worst, "worst_person": self.worst_person}
-
 
 @dataclass(frozen=True, slots=True)
-class FlipTest:
+class FlipTest(Result):
     """What changing only the protected attributes changes.
 
     Attributes
@@ -82,10 +79,6 @@ class FlipTest:
         if self.share_flipped is not None:
             lines.append(f"  the decision flips for {100 * self.share_flipped:.3g} % of people")
         return "\n".join(lines)
-
-    def to_dict(self) -> dict[str, Any]:
-        found = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: value.to_dict() if isinstance(value, Shift) else value for name, value in found.items()}
 
 
 def flip_test(
@@ -183,14 +176,13 @@ def each_alternative(protected: pd.DataFrame, most: int = 50) -> Iterator[tuple[
 
 def _choose_donors(own: Groups, alternatives: str, most: int, rng: np.random.Generator) -> list[Ints]:
     """For each round, the row from which each person gets the protected attributes."""
+    check_choice("alternatives", alternatives, ("each", "permute"))
     n = len(own.codes)
     if alternatives == "each":
         sizes = np.bincount(own.codes, minlength=len(own))
         kept = np.sort(np.argsort(-sizes, kind="stable")[: max(most, 2)])
         firsts = [int(np.argmax(own.codes == code)) for code in kept]
         return [np.full(n, first) for first in firsts]
-    if alternatives != "permute":
-        raise IfairError(f'alternatives must be "each" or "permute", got {alternatives!r}')
     donor = np.empty(n, dtype=np.intp)
     for code in range(len(own)):
         members = own.members(code)

@@ -7,17 +7,9 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ifair.errors import IfairError
+from ifair.errors import IfairError, check_choice
 from ifair.inputs.table import is_collection
-from ifair.metrics.arguments import (
-    Floats,
-    Ints,
-    average,
-    average_defined,
-    check_outcome_kind,
-    check_weights,
-    split_by_query,
-)
+from ifair.metrics.arguments import OUTCOME_KINDS, Floats, Ints, average_queries, check_weights
 from ifair.metrics.dask_consistency import lazy_consistency_per_person
 from ifair.metrics.neighbours import PeerOptions, average_neighbours, resolve_neighbours
 from ifair.similarity import Similarity
@@ -114,23 +106,8 @@ def compare_with_neighbours(
     **peers: Unpack[PeerOptions],
 ) -> tuple[Ints, Floats]:
     """Everybody's neighbours and how far their outcomes are from one's own, both of shape (M, k)."""
-    near = resolve_neighbours(len(np.asarray(y)), X, **peers)
-    return near, measure_outcome_distances(y, near, kind, score_range)
-
-
-def average_queries(values: Floats, *, query: Any, weights: Floats | None = None) -> float:
-    """Mean over queries of the mean over their candidates, without NaN; without queries the mean."""
-    return average_defined(
-        average(values[rows], None if weights is None else weights[rows], ~np.isnan(values[rows]))
-        for _, rows in split_by_query(query, len(values))
-    )
-
-
-def measure_outcome_distances(
-    y: ArrayLike, neighbours: Ints, kind: str = "auto", score_range: tuple[float, float] | None = None
-) -> Floats:
-    """How far each person's outcome is from those of the neighbours, shape (M, k)."""
     outcomes = np.asarray(y)
+    near = resolve_neighbours(len(outcomes), X, **peers)
     if outcomes.ndim == 2 and outcomes.shape[1] == 1:
         outcomes = outcomes[:, 0]
     if outcomes.ndim == 2:
@@ -138,24 +115,24 @@ def measure_outcome_distances(
         if not np.allclose(chances.sum(axis=1), 1) or chances.min() < 0:
             raise IfairError("outcomes with several columns must be probabilities that add up to 1")
         # Total variation.
-        return np.asarray(sum(np.abs(c[:, None] - c[neighbours]) for c in chances.T) / 2)
+        return near, np.asarray(sum(np.abs(c[:, None] - c[near]) for c in chances.T) / 2)
     if outcomes.ndim != 1:
         raise IfairError(f"outcomes must be a vector or rows of probabilities, got {outcomes.shape}")
     if resolve_outcome_kind(outcomes, kind) == "label":
         _, codes = np.unique(outcomes, return_inverse=True)
-        return (codes[:, None] != codes[neighbours]).astype(np.float64)
+        return near, (codes[:, None] != codes[near]).astype(np.float64)
     values = outcomes.astype(np.float64)
     if not np.isfinite(values).all():
         raise IfairError("outcomes hold missing or infinite values")
     width = 1.0 if score_range is None else float(score_range[1] - score_range[0])
     if not width > 0:
         raise IfairError(f"score_range must rise, got {score_range}")
-    return np.asarray(np.abs(values[:, None] - values[neighbours]) / width)
+    return near, np.abs(values[:, None] - values[near]) / width
 
 
 def resolve_outcome_kind(outcomes: NDArray[Any], kind: str) -> str:
     """Resolve "auto"."""
-    check_outcome_kind(kind)
+    check_choice("kind", kind, OUTCOME_KINDS)
     if kind != "auto":
         return kind
     if np.issubdtype(outcomes.dtype, np.floating):

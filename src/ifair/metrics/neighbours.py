@@ -5,10 +5,11 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ifair.core.checked_numbers import check_matrix
 from ifair.core.nearest import nearest
 from ifair.core.neighbour_graph import check_others
 from ifair.errors import IfairError
-from ifair.metrics.arguments import Floats, Ints, check_matrix, split_by_query
+from ifair.metrics.arguments import Floats, Ints, split_by_query
 from ifair.similarity import Peers, Similarity
 
 NEIGHBOURS = 10

@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ifair.errors import IfairError
+from ifair.errors import IfairError, check_choice
 from ifair.graph import Smoothing, select
-from ifair.models.validation import check_choice
 from ifair.similarity import Similarity
 from ifair.similarity.peers import Peers
 
@@ -172,24 +171,8 @@ def select_by_group(
     A threshold is subtracted from the scores of each group and moved until the group's places end at a height of 0: the
     smoothed scores then solve the problem with these thresholds, and no other decision with as many of every group
     is better. Raising a group's threshold by some amount lowers scores by at most as much, so that steps by how far
-    places end from 0 do not overshoot.
-
-    Parameters
-    ----------
-    model_scores : ndarray of shape (n_people,)
-    groups : array of shape (n_people,)
-    n : int
-    weights : ndarray of shape (n_people,)
-        1 for equal selection, the probability of being positive for equal opportunity.
-    smooth : callable
-        From scores to a :class:`ifair.graph.Smoothing`.
-
-    Returns
-    -------
-    selected, tied : ndarray of bool, shape (n_people,)
-    smoothing : Smoothing
-    thresholds : dict
-        By group.
+    places end from 0 do not overshoot. Weights are 1 for equal selection, the probability of being positive for equal
+    opportunity. Returns who is selected and who is tied, the smoothing, and the thresholds by group.
     """
     names, codes = np.unique(groups, return_inverse=True)
     thresholds = np.zeros(len(names))

@@ -1,6 +1,5 @@
 """Consistent decisions: any classifier or regressor, with scores that differ little between people who are alike."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -8,10 +7,9 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import KFold, StratifiedKFold
-from sklearn.utils import assert_all_finite
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from ifair.encode.table_forms import to_pandas
 from ifair.errors import IfairError
@@ -19,10 +17,6 @@ from ifair.inputs.partitions import lazy_on_clusters
 from ifair.models.consistent_model import ConsistentModel
 
 Floats = NDArray[np.float64]
-
-
-def _inner_has(method: str) -> Callable[[Any], bool]:
-    return lambda model: hasattr(model._find_inner(), method)
 
 
 def _class_names(model: Any) -> list[str]:
@@ -128,7 +122,7 @@ class ConsistentClassifier(ClassifierMixin, ConsistentModel):
       person 24, selected, score 0.822: 2 apart in tests (96, 94), 1 apart in experience (6, 7)
     """
 
-    @available_if(_inner_has("predict_proba"))
+    @available_if(lambda model: hasattr(model._find_inner(), "predict_proba"))
     @lazy_on_clusters(lambda model: (_class_names(model), float))
     def predict_proba(self, X: Any) -> Floats:
         """Probability of every class, one person at a time, shape (n_people, n_classes); lazy of Dask and Spark."""
@@ -176,8 +170,7 @@ class ConsistentClassifier(ClassifierMixin, ConsistentModel):
         return "predict_proba" if hasattr(self._find_inner(), "predict_proba") else "decision_function"
 
     def _check_target(self, y: Any) -> NDArray[Any]:
-        target = column_or_1d(y, warn=True)
-        assert_all_finite(target, input_name="y")
+        target = super()._check_target(y)
         check_classification_targets(target)
         if len(np.unique(target)) < 2 and not self._prefit:
             raise IfairError(f"decisions need people of two classes, but y holds only one class: {target[0]!r}")
@@ -232,11 +225,6 @@ class ConsistentRegressor(RegressorMixin, ConsistentModel):
     @property
     def _method(self) -> str:
         return "predict"
-
-    def _check_target(self, y: Any) -> NDArray[Any]:
-        target = column_or_1d(y, warn=True)
-        assert_all_finite(target, input_name="y")
-        return target
 
     def _fold_kind(self, target: NDArray[Any]) -> tuple[Any, int]:
         return KFold, len(target)

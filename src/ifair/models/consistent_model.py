@@ -11,16 +11,16 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import cross_val_predict
-from sklearn.utils import _safe_indexing, check_random_state, get_tags
+from sklearn.utils import _safe_indexing, assert_all_finite, check_random_state, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from ifair.encode.table_forms import FEW, detect_form, to_pandas
-from ifair.errors import IfairError, warn_user
+from ifair.errors import IfairError, check_choice, warn_user
 from ifair.graph import Smoothing, minimum_cut, neighbour_graph, newcomer_scores, select, smooth_with_certificate
 from ifair.inputs.partitions import refuse_cluster
 from ifair.models.batch_decisions import BatchDecisions, check_groups, select_by_group
-from ifair.models.validation import check_choice, check_positive_integer, protected_columns
+from ifair.models.validation import check_positive_integer, protected_columns
 from ifair.similarity import Similarity
 from ifair.similarity.peers import Peers, Points
 
@@ -312,9 +312,7 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
             return self.cv
         kind, most = self._fold_kind(target)
         if most < 2:
-            warn_user(
-                "too few people to leave any out: the training people are scored by a model that has seen them",
-            )
+            warn_user("too few people to leave any out: the training people are scored by a model that has seen them")
             return None
         return kind(min(int(self.cv), most), shuffle=True, random_state=rng.randint(2**31 - 1))
 
@@ -326,8 +324,7 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
         everything = np.ones(self.n_features_in_, dtype=bool)
         seen = everything if self.sees_protected else ~self.protected_mask_
         if self._prefit:
-            check_is_fitted(self._find_inner())
-            inner = self._find_inner()
+            check_is_fitted(inner := self._find_inner())
             names, own = getattr(inner, "feature_names_in_", None), getattr(self, "feature_names_in_", None)
             n_columns = getattr(inner, "n_features_in_", int(seen.sum()))
             if names is not None and own is not None:
@@ -341,7 +338,7 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
                 )
         if (seen & self.protected_mask_).any():
             warn_user(
-                "the inner estimator can see protected columns: what it makes of them is smoothed and not removed",
+                "the inner estimator can see protected columns: what it makes of them is smoothed and not removed"
             )
         return seen
 
@@ -397,8 +394,10 @@ class ConsistentModel(MetaEstimatorMixin, BaseEstimator, ABC):
     def _method(self) -> str:
         """The inner model's method that gives scores."""
 
-    @abstractmethod
-    def _check_target(self, y: Any) -> NDArray[Any]: ...
+    def _check_target(self, y: Any) -> NDArray[Any]:
+        target: NDArray[Any] = column_or_1d(y, warn=True)
+        assert_all_finite(target, input_name="y")
+        return target
 
     @abstractmethod
     def _fold_kind(self, target: NDArray[Any]) -> tuple[Any, int]:

@@ -17,7 +17,8 @@ from ifair.core.solve import Solution
 from ifair.engines.engine import Engine, LocalEngine
 from ifair.errors import warn_user
 from ifair.inputs.table import Table
-from ifair.models.prototypes import PrototypeModel, Task
+from ifair.models.fitting import Task
+from ifair.models.prototypes import PrototypeModel
 from ifair.models.starts import (
     REHEARSED,
     REHEARSED_FROM,

@@ -26,14 +26,14 @@ from ifair.core.solve import Solution
 from ifair.engines.engine import Engine
 from ifair.errors import IfairError, warn_user
 from ifair.inputs.table import RowMap, Table
-from ifair.models.prototypes import PrototypeModel, Representer, Task
+from ifair.metrics.arguments import Groups, find_groups
+from ifair.models.fitting import Task
+from ifair.models.prototypes import PrototypeModel, Representer
 from ifair.models.starts import draw_sample, first_parameters
 from ifair.models.validation import (
-    check_labels,
     check_lfr_parameters,
     check_table,
     encode_classes,
-    number_groups,
     protected_columns,
     record_weights,
     refuse_weightless,
@@ -152,6 +152,8 @@ class LFR(ClassifierMixin, PrototypeModel):
     ((80, 3), True)
     """
 
+    _looks_at = ("y", "sensitive_features", "sample_weight")
+
     def __init__(
         self,
         n_prototypes: int = 10,
@@ -232,18 +234,19 @@ class LFR(ClassifierMixin, PrototypeModel):
         check_lfr_parameters(self)
 
     def _examine(self, table: Table, X: Any) -> tuple[NDArray[np.bool_], NDArray[Any], NDArray[Any]]:
-        self.classes_, labels = table.find_once(
-            "classes", lambda: encode_classes(check_labels(table.labels("y"), table.n_records))
-        )
+        self.classes_, labels = table.find_once("classes", lambda: encode_classes(table.labels("y"), table.n_records))
         weights = record_weights(table)
         if weights is not None:
             refuse_weightless(labels, self.classes_.tolist(), weights, "class")
         check_table(self, table)
         protected = protected_columns(self, X)
-        telling = None
-        if self.attribute_weights == "per group":
-            self._check_told(protected, table.beside["sensitive_features"])
-        if table.beside["sensitive_features"] is not None:
+        told, telling = table.beside["sensitive_features"] is not None, None
+        if self.attribute_weights == "per group" and (told or not protected.any()):
+            raise IfairError(
+                "attribute_weights='per group' needs groups that the columns themselves tell apart: name them with "
+                "protected, and pass no sensitive_features"
+            )
+        if told:
             telling = table.labels("sensitive_features")
         elif protected.any():
             telling = table.load_columns(protected)
@@ -298,13 +301,6 @@ class LFR(ClassifierMixin, PrototypeModel):
         packing = Packing(self.n_prototypes, n_features, free, lengths)
         return Task(objective, starts, packing, protected, reported, sample_weight=sent)
 
-    def _check_told(self, protected: NDArray[np.bool_], sensitive_features: Any) -> None:
-        if sensitive_features is not None or not protected.any():
-            raise IfairError(
-                "attribute_weights='per group' needs groups that the columns themselves tell apart: name them with "
-                "protected, and pass no sensitive_features"
-            )
-
     def _group_values(self) -> NDArray[np.float64]:
         """What every group holds in the protected columns, shape (G, P)."""
         if not 2 <= len(self.group_labels_) <= MOST_GROUPS:
@@ -337,18 +333,18 @@ class LFR(ClassifierMixin, PrototypeModel):
 
     def _name_groups(self, telling: Any, n_records: int) -> NDArray[np.intp]:
         """Keep the names of the groups that ``telling`` tells apart, and say which of them every record is of."""
-        groups = np.zeros(n_records, dtype=np.intp)
-        self.group_labels_: list[Any] = []
+        # As arrays: groups that nobody is of are no groups.
+        found = Groups(np.zeros(n_records, dtype=np.intp), ())
         if telling is not None:
-            self.group_labels_, groups = number_groups(telling, n_records)
-        labels = self.group_labels_
+            found = find_groups(np.asarray(telling), n_records)
+        self.group_labels_ = labels = list(found.labels)
         if len(labels) < 2 and self.fairness_weight > 0:
             known = f"all records are of the group {labels[0]!r}" if labels else "no protected groups are known"
             warn_user(
                 f"LFR: {known}, so that there is no parity to reach and the fairness loss is left out; pass "
                 "sensitive_features to fit, or name protected columns."
             )
-        return groups
+        return found.codes
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Chance of either class, shape (n_samples, 2): memberships times the chances at the prototypes."""

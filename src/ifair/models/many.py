@@ -1,22 +1,12 @@
-"""Many fits of one table at once: a grid of weights and prototypes, with all restarts, as one batched problem."""
+"""Many fits at once: a grid of weights and prototypes, with all restarts and splits, as one batched problem."""
 
 from collections.abc import Hashable, Sequence
-from numbers import Integral
 from typing import Any, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils.validation import validate_data
-
-from ifair.core.batch import mean_memberships_at, most_at_once
-from ifair.core.objective import Objective
-from ifair.core.pairs import Landmarks
-from ifair.core.solve import solve
-from ifair.engines.engine import Engine
 from ifair.errors import IfairError
-from ifair.inputs.table import Table, open_table
+from ifair.models.fitting import Fits, fit_together
 from ifair.models.lfr import LFR
-from ifair.models.prototypes import FLOATS, PrototypeModel, Task, check_defined, report_losses, tell_callback
+from ifair.models.prototypes import PrototypeModel
 
 Model = TypeVar("Model", bound=PrototypeModel)
 
@@ -24,7 +14,7 @@ Model = TypeVar("Model", bound=PrototypeModel)
 def fit_many(
     models: Sequence[Model], X: Any, y: Any = None, *, sensitive_features: Any = None, sample_weight: Any = None
 ) -> list[Model]:
-    """Fit many models to one table at once; every one takes the steps that its own `fit` would take, to rounding.
+    """Fit many models at once, to one table or several; each takes the steps of its own `fit`, to rounding.
 
     Every start of every model is a search of its own, with its own end. On an accelerator (``engine="torch"``) all of
     them are evaluated in one call, which costs little more than that of one model as long as the table is small;
@@ -37,9 +27,12 @@ def fit_many(
         starts, `tol` and the like, are evaluated together; of more than 4,096 records those of different
         `n_prototypes` in turns. With landmarks, those with the same ones: give them the same `random_state`.
     X : array-like, DataFrame or Tensor of shape (n_samples, n_features)
-        As for :meth:`IFair.fit`. Tables on disk, of Dask or of Spark are taken too.
+        As for :meth:`IFair.fit`. Tables on disk, of Dask or of Spark are taken too. A list with one array or DataFrame
+        for every model fits each to its own, such as the training parts of several splits: those with the same number
+        of columns are searched together, too.
     y, sensitive_features : array-like of shape (n_samples,), optional
-        Labels and groups for the LFR models, as for :meth:`LFR.fit`; IFair ignores them.
+        Labels and groups for the LFR models, as for :meth:`LFR.fit`; IFair ignores them. Like the weights, they are
+        lists with one for every model where X is.
     sample_weight : array-like of shape (n_samples,), optional
         How many people every record stands for, as for :meth:`IFair.fit`.
 
@@ -72,122 +65,38 @@ def fit_many(
     True
     """
     models = list(models)
-    _check_models(models, y)
+    beside = {"y": y, "sensitive_features": sensitive_features, "sample_weight": sample_weight}
+    given = _give_each(len(models), {"X": X, **beside})
+    _check_models(models, given)
     for model in models:
         model._check_parameters()
-    beside = {"sample_weight": sample_weight}
-    if any(isinstance(one, LFR) for one in models):
-        beside |= {"y": y, "sensitive_features": sensitive_features}
     places = [(model.engine, model.n_jobs) for model in models]
     for place in dict.fromkeys(places):
-        _fit_there([model for model, other in zip(models, places) if other == place], X, beside)
+        of_tables: dict[Hashable, Fits] = {}
+        for model, one, other in zip(models, given, places):
+            if other == place:
+                of_tables.setdefault(tuple(map(id, one.values())), Fits([], **one)).models.append(model)
+        fit_together(list(of_tables.values()))
     return models
 
 
-def _check_models(models: Sequence[Any], y: Any) -> None:
-    for number, model in enumerate(models):
+def _give_each(n_models: int, arguments: dict[str, Any]) -> list[dict[str, Any]]:
+    """What every model is fitted to: the same, or its own of a list."""
+    X = arguments["X"]
+    if not (isinstance(X, list) and X and all(getattr(table, "ndim", None) == 2 for table in X)):
+        return [arguments] * n_models
+    for name, values in arguments.items():
+        if values is not None and not (isinstance(values, list) and len(values) == n_models):
+            found = f"a list of {len(values)}" if isinstance(values, list) else type(values).__name__
+            raise IfairError(f"{name} must be a list with one for each of the {n_models} models, as X is; got {found}")
+    return [{name: values and values[i] for name, values in arguments.items()} for i in range(n_models)]
+
+
+def _check_models(models: Sequence[Any], given: Sequence[dict[str, Any]]) -> None:
+    for number, (model, one) in enumerate(zip(models, given)):
         if not isinstance(model, PrototypeModel):
             raise TypeError(f"fit_many fits IFair and LFR models, got {type(model).__name__}: fit that one on its own")
         if any(model is other for other in models[:number]):
             raise IfairError("fit_many got the same model twice; sklearn.base.clone makes another like it")
-        if isinstance(model, LFR) and y is None:
+        if isinstance(model, LFR) and one["y"] is None:
             raise IfairError("LFR needs labels: pass y to fit_many")
-
-
-def _fit_there(models: Sequence[PrototypeModel], X: Any, beside: dict[str, Any]) -> None:
-    """Fit models of one engine."""
-
-    def validate(table: Any) -> NDArray[np.floating[Any]]:
-        validated = validate_data(models[0], table, dtype=FLOATS, ensure_min_samples=2)
-        names = getattr(models[0], "feature_names_in_", None)
-        for model in models[1:]:
-            model.n_features_in_ = models[0].n_features_in_
-            if names is not None:
-                model.feature_names_in_ = names
-            elif hasattr(model, "feature_names_in_"):
-                del model.feature_names_in_
-        return validated
-
-    with open_table(X, models[0].engine, validate, n_jobs=models[0].n_jobs, beside=beside) as table:
-        known = [model._examine(table, X) for model in models]
-        with table.open_engine() as engine:
-            tasks = _tasks(models, engine, table, known)
-            found = solve([model._problem(task, tell_callback(model)) for model, task in zip(models, tasks)])
-            ended = [
-                (model, task, one)
-                for model, task, one in zip(models, tasks, found)
-                if one is not None and one[0].stopped != "undefined"
-            ]
-            done, solutions = [task for _, task, _ in ended], [solution for _, _, (solution, _) in ended]
-            fits = [(task.objective, task.packing, one.parameters) for task, one in zip(done, solutions)]
-            shares = mean_memberships_at(fits, done[0].sample_weight if done else None)
-            for (model, task, one), reported, share in zip(ended, report_losses(done, solutions), shares):
-                model._conclude(table, task, *one, reported, share)
-    for model, result in zip(models, found):
-        if result is None:
-            raise KeyboardInterrupt
-        check_defined(model, *result)
-
-
-def _tasks(models: Sequence[PrototypeModel], engine: Engine, table: Table, known: list[Any]) -> list[Task]:
-    """The tasks of the models; what only depends on their common parameters and seed is drawn once."""
-    tasks: list[Task] = []
-    drawn: dict[Hashable, Task] = {}
-    for model, about in zip(models, known):
-        same = _draws(model, about[0] if isinstance(about, tuple) else about)
-        if same is not None and same in drawn:
-            weights, reported = (model._weights(table.n_features, report) for report in (False, True))
-            task = drawn[same]
-            task = task._replace(
-                objective=_with_weights(task.objective, weights),
-                reported=task.reported and _with_weights(task.reported, reported),
-                rehearsed=task.rehearsed and _with_weights(task.rehearsed, weights),
-            )
-        else:
-            drawn[same] = task = model._task(engine, table, about)
-        tasks.append(_with_others(model, task) if most_at_once(task.objective, task.packing) > 1 else task)
-    return tasks
-
-
-def _with_weights(objective: Objective, weights: tuple[float | None, ...]) -> Objective:
-    return objective.with_weights(*(weight for weight in weights if weight is not None))
-
-
-def _draws(model: Any, protected: NDArray[np.bool_]) -> Hashable | None:
-    """What two models must share to have the same starts and landmarks; None where that cannot be told."""
-    told = isinstance(model.init, str) and isinstance(model.alpha_init, str) and not getattr(model, "warm_start", False)
-    if not told or not isinstance(model.random_state, Integral):
-        return None
-    own = {name: value for name, value in model.get_params(deep=False).items() if name not in MAY_DIFFER}
-    # iFair's loss of no weight is left out.
-    pairs = isinstance(model, LFR) or model.fairness_weight > 0
-    return type(model), tuple(own.items()), protected.tobytes(), pairs
-
-
-# Parameters that change neither starts nor landmarks; protected columns are looked at by themselves.
-MAY_DIFFER = (
-    "utility_weight",
-    "reconstruct_weight",
-    "target_weight",
-    "fairness_weight",
-    "protected",
-    "output",
-    "max_iter",
-    "tol",
-    "callback",
-    "verbose",
-    "n_jobs",
-)
-
-
-def _with_others(model: Any, task: Task) -> Task:
-    """The task such that it can be evaluated with others.
-
-    With a fairness loss also where it does not count, if nothing is drawn for it: a fit without would be evaluated
-    apart, which takes longer than to evaluate the loss in vain.
-    """
-    if isinstance(model, LFR) or task.reported is None:
-        return task
-    if any(isinstance(term, Landmarks) for _, term in task.reported.terms):
-        return task
-    return task._replace(objective=task.reported)

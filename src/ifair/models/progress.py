@@ -16,18 +16,9 @@ class ProgressBar:
 
     The bar is full when the loss falls by no more than `tol` over ten iterations, on a logarithmic scale, or when
     `max_iter` is reached, whichever is nearer; it never goes back. A search on a sample, before the one on all records,
-    has a bar of its own. How long it takes at most follows from the iterations so far. On a terminal the line is
-    rewritten; elsewhere (a log file) a new line is written now and then.
-
-    Parameters
-    ----------
-    n_restarts, max_iter : int
-    tol : float
-    rehearses : bool
-        Whether a search on a sample comes first.
-    stream : text stream, default=sys.stderr
-    every : float
-        Seconds between two updates.
+    has a bar of its own, where the fit ``rehearses``. How long it takes at most follows from the iterations so far. On
+    a terminal the line is rewritten; elsewhere (a log file) a new line is written now and then, ``every`` so many
+    seconds at most.
     """
 
     WIDTH = 24
@@ -46,7 +37,7 @@ class ProgressBar:
         self.stream = sys.stderr if stream is None else stream
         self.rewrites = self.stream is not None and self.stream.isatty()
         self.every = (0.1 if self.rewrites else 5.0) if every is None else every
-        self._last = -float("inf")
+        self._last = -inf
         self._shown = False
         self._on_sample = rehearses
         self._reached: dict[int, int] = {}

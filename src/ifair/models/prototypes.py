@@ -1,47 +1,29 @@
-"""What estimators with prototypes have in common: mapping records, names, readable prototypes, progress."""
+"""What estimators with prototypes have in common: mapping records, names, readable prototypes."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from inspect import Parameter, signature
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from ifair.core.batch import losses_at
-from ifair.core.mapping import Mapping, Packing, Parameters, mean_memberships
-from ifair.core.objective import Losses, Objective
-from ifair.core.solve import Observer, Problem, Progress, Solution, solve
+from ifair.core.arrays import namespace
+from ifair.core.mapping import Mapping, Parameters
+from ifair.core.objective import Losses
+from ifair.core.solve import Solution
 from ifair.encode import Encoder
 from ifair.engines.engine import Engine
-from ifair.errors import IfairError, warn_user
+from ifair.errors import IfairError
 from ifair.inputs.table import RowMap, Table, open_table
 from ifair.metrics.individual import consistency
-from ifair.models.progress import ProgressBar
+from ifair.models.fitting import FLOATS, Fits, Task, fit_together
 from ifair.models.validation import check_positive_integer
 from ifair.similarity import Similarity
-
-FLOATS = [np.float64, np.float32]
-
-
-class Task(NamedTuple):
-    """A search: what is minimised, from which starts; the protected columns; and what reports losses, if another."""
-
-    objective: Objective
-    starts: list[Parameters]
-    packing: Packing
-    protected: NDArray[np.bool_]
-    reported: Objective | None
-    rehearsed: Objective | None = None
-    """The objective on a sample of the records, where a search there comes first."""
-    sample_weight: Any = None
-    """The weights of the records, of the engine's kind; None where everyone counts once."""
 
 
 class PrototypeModel(TransformerMixin, BaseEstimator):
@@ -49,6 +31,9 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
 
     Subclasses have the parameters below, and say what is checked, minimised and kept.
     """
+
+    _looks_at: ClassVar[tuple[str, ...]] = ("sample_weight",)
+    """What is fitted to besides the table, by the names of :class:`ifair.models.fitting.Fits`."""
 
     p: float
     squared: bool
@@ -75,11 +60,6 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
 
     def _mapping(self) -> Mapping:
         return Mapping(float(self.p), bool(self.squared))
-
-    def _open_to_fit(self, X: Any, **beside: Any) -> Table:
-        """The table to fit on, with labels, groups and weights beside it. Sets the attributes that tell its columns."""
-        validate = partial(validate_data, self, dtype=FLOATS, ensure_min_samples=2)
-        return open_table(X, self.engine, validate, n_jobs=self.n_jobs, beside=beside)
 
     def _open_to_map(self, X: Any, here: str | None = None) -> Table:
         """A table with the columns fitted on; in this process, if the method named ``here`` needs that."""
@@ -117,31 +97,13 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
 
     def _fit(self, X: Any, **beside: Any) -> Self:
         self._check_parameters()
-        with self._open_to_fit(X, **beside) as table:
-            known = self._examine(table, X)
-            with table.open_engine() as engine:
-                task = self._task(engine, table, known)
-                with observe_progress(self, len(task.starts), rehearses=task.rehearsed is not None) as observer:
-                    (found,) = solve([self._problem(task, observer)])
-                if found is None:
-                    raise KeyboardInterrupt
-                check_defined(self, *found)
-                shares = mean_memberships(engine, task.objective.mapping, found[0].parameters, task.sample_weight)
-                (reported,) = report_losses([task], [found[0]])
-                self._conclude(table, task, *found, reported, shares)
+        fit_together([Fits([self], X, **beside)], show_progress=True)
         return self
-
-    def _problem(self, task: Task, observer: Observer | None) -> Problem:
-        one = Problem(task.objective, task.starts, task.packing, self.max_iter, self.tol, observer)
-        return one if task.rehearsed is None else replace(one, rehearsal=replace(one, objective=task.rehearsed))
 
     def _conclude(
         self, table: Table, task: Task, solution: Solution, restarts: list[float], reported: Losses, shares: Any
     ) -> None:
-        """Keep what a search has found, what is reported of it, and the shares of the prototypes.
-
-        Warns of one that did not converge, on behalf of fit's caller.
-        """
+        """Keep what a search has found, what is reported of it, and the shares of the prototypes."""
         self._keep_losses(solution, reported)
         self.protected_mask_ = task.protected
         learned = solution.parameters
@@ -151,7 +113,6 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
         self.n_iter_ = solution.n_iter
         self.converged_ = solution.stopped == "converged"
         self.restarts_ = np.array(restarts)
-        warn_unless_converged(self, solution)
 
     def membership(self, X: Any) -> Any:
         """The share of every prototype in every record (Def. 8).
@@ -349,22 +310,6 @@ class PrototypeModel(TransformerMixin, BaseEstimator):
         return frame.iloc[np.argsort(-first["share"], kind="stable")]
 
 
-def check_defined(model: PrototypeModel, solution: Solution, restarts: list[float]) -> None:
-    """Refuse a fit whose loss was no number at any start."""
-    if solution.stopped == "undefined":
-        raise IfairError(
-            f"the loss of {' '.join(repr(model).split())} is not a finite number at any of its {len(restarts)} starts: "
-            "numbers of X or of `init`, or weights, are so large that powers of them overflow"
-        )
-
-
-def report_losses(tasks: Sequence[Task], solutions: Sequence[Solution]) -> list[Losses]:
-    """The losses that fits report of their solutions: those that were minimised, where there are no others."""
-    fits = [(task.reported, task.packing, one.parameters) for task, one in zip(tasks, solutions) if task.reported]
-    found = iter(losses_at(fits))
-    return [next(found) if task.reported else one.losses for task, one in zip(tasks, solutions)]
-
-
 @dataclass(frozen=True)
 class Representer:
     """Maps records to what an estimator's ``output`` says: a mixture, shares of prototypes, or the nearest one."""
@@ -385,60 +330,22 @@ class Representer:
 
     def prepare(self, engine: Engine) -> Callable[[Any], Any]:
         # Columns of weight 0 are not looked at, so that they cannot matter even by a rounding error.
-        seen: Any = np.flatnonzero(self.alpha) if not self.alpha.all() else slice(None)
-        centre = self.prototypes.mean(axis=0)[seen]
-        V, alpha, prototypes, centre = engine.send(
-            self.prototypes[:, seen] - centre, self.alpha[seen], self.prototypes, centre
+        columns = np.flatnonzero(self.alpha)
+        centre = self.prototypes.mean(axis=0)[columns]
+        V, alpha, prototypes, centre, seen = engine.send(
+            self.prototypes[:, columns] - centre, self.alpha[columns], self.prototypes, centre, columns
         )
-        if not isinstance(seen, slice):
-            (seen,) = engine.send(seen)
 
         def represent(block: Any) -> Any:
-            records, learned = block[:, seen] - centre, Parameters(V, alpha)
+            if len(seen) == block.shape[1]:
+                records = block - centre
+            else:
+                records = namespace(block).take(block, seen, axis=1)
+                records -= centre
+            learned = Parameters(V, alpha)
             if self.output == "nearest":
                 return prototypes[self.mapping.nearest(records, learned)]
             U = self.mapping.memberships_anywhere(records, learned)
             return U if self.output == "membership" else U @ prototypes
 
         return represent
-
-
-@contextmanager
-def observe_progress(estimator: Any, n_starts: int, *, rehearses: bool = False) -> Iterator[Callable[[Progress], None]]:
-    """Tell the estimator's progress bar and callback of every iteration."""
-    limits = n_starts, estimator.max_iter, estimator.tol
-    bar = ProgressBar(*limits, rehearses=rehearses) if estimator.verbose else None
-    tell = tell_callback(estimator)
-
-    def observer(progress: Progress) -> None:
-        if bar is not None:
-            bar(progress)
-        if tell is not None:
-            tell(progress)
-
-    try:
-        yield observer
-    finally:
-        if bar is not None:
-            bar.close()
-
-
-def tell_callback(estimator: Any) -> Observer | None:
-    """Tells the estimator's callback of an iteration; None where it has no callback."""
-    callback = estimator.callback
-    if callback is None:
-        return None
-    return lambda progress: callback(progress.iteration, progress.loss, progress.gradient_norm)
-
-
-def warn_unless_converged(estimator: Any, solution: Solution) -> None:
-    """Warn of a fit that ended before `tol` was reached, and say why."""
-    reason = {
-        "max_iter": f"stopped at max_iter={estimator.max_iter} before it converged; raise max_iter, or tol",
-        "stalled": "stopped where no step lowers the loss any more, short of converging; try another random_state",
-        "interrupted": f"was interrupted after {solution.n_iter} iterations and keeps the best solution so far",
-        "callback": f"was ended by its callback after {solution.n_iter} iterations",
-    }.get(solution.stopped)
-    if reason:
-        message = f"{type(estimator).__name__} {reason} (loss {solution.losses.total:.6g})."
-        warn_user(message, ConvergenceWarning)

@@ -44,19 +44,9 @@ def draw_sample(
     random_state: np.random.RandomState,
     weights: NDArray[np.float64] | None = None,
 ) -> Sample:
-    """The records to draw starts from: all, or so many of the engine's as can be held, drawn at random.
+    """The records to draw starts from: all, or so many as can be held, drawn at random; without those of weight 0.
 
-    Records of weight 0 are left out.
-
-    Parameters
-    ----------
-    engine : Engine
-        Holds the records of the table less their mean.
-    table : Table
-    n_prototypes : int
-    random_state : RandomState
-    weights : ndarray of shape (M,), optional
-        Of all records.
+    The engine holds the records of the table less their mean.
     """
     most = max(SAMPLED, n_prototypes)
     counted = None if weights is None else np.flatnonzero(weights)
@@ -110,24 +100,10 @@ def first_parameters(
     squared: bool = False,
     weights: NDArray[np.float64] | None = None,
 ) -> Parameters:
-    """Draw a start.
+    """Draw a start; ``init`` and ``alpha_init`` as of :class:`ifair.IFair`, but for "auto".
 
-    Parameters
-    ----------
-    X : ndarray of shape (M, N)
-    n_prototypes : int
-    init : {"k-means++", "k-means", "uniform", "principal"} or ndarray of shape (K, N)
-        k-means++ picks records far apart under the first weights; k-means goes on from there to centres of clusters;
-        uniform draws from (0, 1), as the paper; principal
-        begins with nearly the projection on principal components, see :func:`principal_parameters`.
-    alpha_init : {"masked", "random"} or ndarray of shape (N,)
-        Uniform in (0, 1), with protected attributes near zero (iFair-b) or without (iFair-a).
-    protected, frozen : ndarray of bool, shape (N,)
-    random_state : RandomState
-    squared : bool
-        Whether memberships are taken from squared distances.
-    weights : ndarray of shape (M,), optional
-        How much every record counts, more than 0; without it, everyone the same.
+    Whether memberships are taken from ``squared`` distances matters to :func:`principal_parameters`. ``weights`` say
+    how much every record counts, more than 0.
     """
     if isinstance(init, str) and init == "principal":
         relative = np.ones(X.shape[1])
@@ -187,22 +163,9 @@ def principal_parameters(
 
     Prototypes lie on a large sphere around the mean, evenly in the space of the first K - 1 principal components, and
     weights are small: memberships are then nearly linear in the record ("What the utility loss can reach" in the
-    documentation). Not in the paper.
-
-    Parameters
-    ----------
-    X : ndarray of shape (M, N)
-    n_prototypes : int
-        K.
-    relative : ndarray of shape (N,)
-        First weights up to a common factor. Columns that weigh less than others are left out of the components, and
-        prototypes have their mean there.
-    random_state : RandomState
-        Turns the prototypes around the mean.
-    squared : bool
-        Whether memberships are taken from squared distances.
-    weights : ndarray of shape (M,), optional
-        How much every record counts.
+    documentation). Not in the paper. First weights are ``relative``, shape (N,), up to a common factor: columns that
+    weigh less than others are left out of the components, and prototypes have their mean there. At random, prototypes
+    are turned around the mean.
     """
     centre = X.mean(axis=0, dtype=np.float64) if weights is None else np.average(X, axis=0, weights=weights)
     counted = np.where(relative == relative.max(), X - centre, 0.0)

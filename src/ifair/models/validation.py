@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from ifair.core.arrays import is_number
+from ifair.encode import columns_of
 from ifair.engines.engine import check_engine
-from ifair.errors import IfairError, nearest_name, wrong_choice
+from ifair.errors import IfairError, check_choice, nearest_name
 from ifair.inputs.table import Table
 from ifair.metrics.arguments import check_weights
 
@@ -48,7 +49,9 @@ def _check_common(estimator: Any, weights: tuple[str, ...]) -> None:
     for name in ("n_prototypes", "n_restarts", "max_iter"):
         check_positive_integer(name, getattr(estimator, name))
     for name in (*weights, "tol"):
-        check_not_negative(name, getattr(estimator, name))
+        value = getattr(estimator, name)
+        if not is_number(value) or not 0 <= value < np.inf:
+            raise IfairError(f"{name} must be a finite number of at least 0, got {value!r}")
     if all(getattr(estimator, name) == 0 for name in weights):
         both = "both" if len(weights) == 2 else "all"
         raise IfairError(f"{', '.join(weights[:-1])} and {weights[-1]} are {both} 0: there is nothing to learn")
@@ -145,16 +148,6 @@ def check_positive_integer(name: str, value: Any) -> None:
         raise IfairError(f"{name} must be an integer of at least 1, got {value!r}")
 
 
-def check_not_negative(name: str, value: Any) -> None:
-    if not is_number(value) or not 0 <= value < np.inf:
-        raise IfairError(f"{name} must be a finite number of at least 0, got {value!r}")
-
-
-def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise wrong_choice(name, value, choices)
-
-
 def check_shape(name: str, value: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """``value`` as finite doubles of the given shape."""
     array = np.asarray(value, dtype=np.float64)
@@ -165,11 +158,11 @@ def check_shape(name: str, value: Any, shape: tuple[int, ...]) -> NDArray[np.flo
     return array
 
 
-# ---- labels and groups ----
+# ---- labels ----
 
 
-def check_labels(y: Any, n_records: int) -> Any:
-    """Labels of records, checked as scikit-learn checks them."""
+def encode_classes(y: Any, n_records: int) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """The two classes of labels, checked as scikit-learn checks them, and the labels as 0.0 and 1.0."""
     if y is None:
         raise IfairError("This LFR estimator requires y to be passed, but the target y is None.")
     y = column_or_1d(y, warn=True)
@@ -178,14 +171,9 @@ def check_labels(y: Any, n_records: int) -> Any:
         raise IfairError(f"Input y contains NaN: the record at index {missing[0]} has no label; drop it")
     assert_all_finite(y, input_name="y")
     check_consistent_length(y, np.empty(n_records))
-    return y
-
-
-def encode_classes(y: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """The two classes, and labels as 0.0 and 1.0."""
     check_classification_targets(y)
     kind = type_of_target(y, input_name="y", raise_unknown=True)
-    classes, numbers = np.unique(column_or_1d(y), return_inverse=True)
+    classes, numbers = np.unique(y, return_inverse=True)
     if kind != "binary":
         raise IfairError(f"Only binary classification is supported. The type of the target is {kind}.")
     if len(classes) < 2:
@@ -200,48 +188,20 @@ def refuse_weightless(numbers: NDArray[Any], names: Sequence[Any], weights: NDAr
             raise IfairError(f"sample_weight is 0 for all records of the {what} {name}; drop them")
 
 
-def number_groups(sensitive_features: ArrayLike, n_records: int) -> tuple[list[Any], NDArray[np.intp]]:
-    """Name the groups, and number every record's."""
-    columns = np.asarray(sensitive_features)
-    columns = columns.reshape(len(columns), -1).T if columns.ndim > 1 else columns[None, :]
-    check_consistent_length(columns[0], np.empty(n_records))
-    combined = np.zeros(n_records, dtype=np.intp)
-    for column in columns:
-        missing = np.flatnonzero(pd.isna(column))
-        if len(missing):
-            raise IfairError(
-                f"sensitive_features has no value for the record at index {missing[0]}; drop it or name a group for it"
-            )
-        numbers, values = pd.factorize(column, sort=True)
-        if len(columns) == 1:
-            return list(values), numbers
-        combined = combined * len(values) + numbers
-    _, first, groups = np.unique(combined, return_index=True, return_inverse=True)
-    return [tuple(columns[:, i]) for i in first], groups
-
-
 # ---- protected columns ----
 
 
-def protected_columns(estimator: Any, table: Any) -> NDArray[np.bool_]:
-    """What an estimator's parameter `protected` means for the table whose columns it has just validated."""
-    names = getattr(estimator, "feature_names_in_", None)
-    return protected_mask(estimator.protected, table, estimator.n_features_in_, None if names is None else list(names))
+def protected_columns(estimator: Any, X: Any) -> NDArray[np.bool_]:
+    """What an estimator's parameter `protected` means for the table whose columns it has just validated.
 
+    Names also match the columns that :class:`ifair.Encoder` made of an attribute: ``"race"`` means every ``race=...``.
+    A callable gets ``X`` as the user passed it and returns any of the other forms.
 
-def protected_mask(protected: Any, X: Any, n_features: int, names: Sequence[str] | None) -> NDArray[np.bool_]:
-    """A boolean mask over the columns of ``X``.
-
-    Parameters
-    ----------
-    protected : None, str, int, sequence of str, sequence of int, boolean mask, or callable
-        Names also match the columns that :class:`ifair.Encoder` made of an attribute: ``"race"`` means every
-        ``race=...``. A callable gets ``X`` as the user passed it and returns any of the other forms.
-    X : frame or array
-        Only handed to a callable.
-    n_features : int
-    names : sequence of str, or None where the table has none
+    Returns
+    -------
+    ndarray of bool, shape (n_features,)
     """
+    protected, n_features = estimator.protected, estimator.n_features_in_
     if callable(protected):
         protected = protected(X)
         if callable(protected):
@@ -261,7 +221,7 @@ def protected_mask(protected: Any, X: Any, n_features: int, names: Sequence[str]
         return items.astype(bool)
     as_list = list(protected)
     if all(isinstance(item, str) for item in as_list):
-        columns = _columns_of_names(as_list, names)
+        columns = _columns_of_names(as_list, getattr(estimator, "feature_names_in_", None))
     elif items.dtype.kind in "iu":
         columns = _columns_of_indices(as_list, n_features)
     else:
@@ -280,12 +240,12 @@ def _columns_of_names(wanted: list[str], names: Sequence[str] | None) -> list[in
     _refuse_duplicates(wanted)
     columns: list[int] = []
     for name in wanted:
-        # The column of this name, and what the encoder made of an attribute: race=Black, race=White, race=missing.
-        found = [i for i, column in enumerate(names) if f"{column}=".startswith(f"{name}=")]
+        found = columns_of(name, names)
         if not found:
             attributes = list(dict.fromkeys([*names, *(n.partition("=")[0] for n in names)]))
             close = nearest_name(name, attributes, cutoff=0.5)
-            hint = f"; did you mean {close!r}?" if close else f"; the columns are {_list_names(names)}"
+            shown = ", ".join(map(repr, names[:8])) + (f", ... ({len(names)} in all)" if len(names) > 8 else "")
+            hint = f"; did you mean {close!r}?" if close else f"; the columns are {shown}"
             raise IfairError(f"protected column {name!r} is not in the table{hint}")
         columns += found
     return columns
@@ -304,8 +264,3 @@ def _refuse_duplicates(wanted: Sequence[Any]) -> None:
     repeated = sorted({item for item in wanted if wanted.count(item) > 1})
     if repeated:
         raise IfairError(f"protected names {repeated} more than once; list every column once")
-
-
-def _list_names(names: Sequence[str], most: int = 8) -> str:
-    shown = ", ".join(repr(name) for name in names[:most])
-    return shown if len(names) <= most else f"{shown}, ... ({len(names)} in all)"

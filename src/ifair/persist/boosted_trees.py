@@ -5,11 +5,17 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.ensemble._hist_gradient_boosting.common import PREDICTOR_RECORD_DTYPE
+from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
+
 from ifair.errors import ModelFileError
 
 TREE = "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor"
 """The type of one tree of scikit-learn's HistGradientBoosting estimators. It is data, if its indices are in range."""
 
+_BOOSTING = (HistGradientBoostingClassifier, HistGradientBoostingRegressor)
 _ARRAYS = {"nodes", "binned_left_cat_bitsets", "raw_left_cat_bitsets"}
 _NO_PARTS = (str, bytes, int, float, complex, type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType)
 
@@ -21,12 +27,10 @@ def doubt_boosted_trees(model: Any) -> str | None:
     leads from its root to leaves, by columns that there are. Nodes that point out of their tree or beyond the columns,
     which no fit leaves behind, are a ModelFileError.
     """
-    from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
-
     for part in _walk_parts(model):
         if isinstance(part, TreePredictor):
             return "a tree stands alone"
-        if _is_boosting(part) and "_predictors" in vars(part):  # if not, it is still to be fitted
+        if type(part) in _BOOSTING and "_predictors" in vars(part):  # if not, it is still to be fitted
             if doubt := _doubt_estimator(part):
                 return f"{type(part).__name__} {doubt}"
             for tree in (tree for stage in part._predictors for tree in stage):
@@ -34,16 +38,8 @@ def doubt_boosted_trees(model: Any) -> str | None:
     return None
 
 
-def _is_boosting(part: Any) -> bool:
-    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-
-    return type(part) in (HistGradientBoostingClassifier, HistGradientBoostingRegressor)
-
-
 def _doubt_estimator(model: Any) -> str | None:
     """What keeps an estimator from checking its input, or its trees from being looked at."""
-    from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
-
     held = vars(model)
     if any(hasattr(type(model), name) for name in held):
         return "has other methods than scikit-learn's"
@@ -63,9 +59,6 @@ def _doubt_estimator(model: Any) -> str | None:
 
 def _check_nodes(nodes: Any, n_columns: int) -> None:
     """Refuse nodes that are no binary tree, or that look at categories or at columns that there are not."""
-    import numpy as np
-    from sklearn.ensemble._hist_gradient_boosting.common import PREDICTOR_RECORD_DTYPE
-
     sound = type(nodes) is np.ndarray and nodes.ndim == 1 and nodes.dtype == PREDICTOR_RECORD_DTYPE and len(nodes) > 0
     if sound:
         inner = nodes["is_leaf"] == 0
@@ -87,8 +80,6 @@ def _check_nodes(nodes: Any, n_columns: int) -> None:
 
 def _walk_parts(model: Any) -> Iterator[Any]:
     """All objects that a model consists of; the trees of boosting estimators are left to these."""
-    import numpy as np
-
     seen: dict[int, Any] = {}
     waiting = [model]
     while waiting:
@@ -97,7 +88,7 @@ def _walk_parts(model: Any) -> Iterator[Any]:
             continue
         seen[id(part)] = part
         yield part
-        if _is_boosting(part):
+        if type(part) in _BOOSTING:
             waiting += [value for name, value in vars(part).items() if name != "_predictors"]
             continue
         waiting += gc.get_referents(part)

@@ -5,7 +5,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from platform import python_version
 from typing import Any
 
@@ -36,7 +36,7 @@ def write_manifest(
         "kind": KIND,
         "format": FORMAT,
         "ifair": ifair.__version__,
-        "packages": {"python": python_version()} | {name: find_version(name) for name in PACKAGES},
+        "packages": {"python": python_version()} | {name: version(name) for name in PACKAGES},
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "sha256": hashlib.sha256(payload).hexdigest(),
         "about": to_plain_data(about, "about"),
@@ -66,23 +66,6 @@ def read_manifest(content: bytes) -> dict[str, Any]:
     if fields["format"] < 1:
         raise ModelFileError(f"it has format {number}, which never existed; the file was altered: save it anew")
     return fields
-
-
-def check_payload(fields: Mapping[str, Any], payload: bytes) -> None:
-    """Refuse a payload that is not the one the manifest was written for."""
-    if hashlib.sha256(payload).hexdigest() != fields["sha256"]:
-        raise ModelFileError(
-            "its model.skops does not have the checksum in the manifest; the file was altered or damaged: get a fresh "
-            "copy, or save the model anew"
-        )
-
-
-def find_version(package: str) -> str | None:
-    """The version of an installed package; None where it is not installed."""
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
 
 
 def to_plain_data(value: Any, where: str) -> Any:

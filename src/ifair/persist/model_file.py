@@ -1,19 +1,20 @@
 """Model files: a zip of ``manifest.json`` and ``model.skops``, written whole and read with suspicion."""
 
+import hashlib
 import warnings
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from ifair.errors import ModelFileError, ModelFileWarning, name_setting, require_extra, warn_user
 from ifair.files import check_regular, write_whole
 from ifair.persist.archive import pack, unpack
-from ifair.persist.boosted_trees import TREE, doubt_boosted_trees
-from ifair.persist.manifest import check_payload, find_version, read_manifest, write_manifest
-from ifair.persist.schema import PIPELINE, describe, list_types, read_schema
+from ifair.persist.manifest import read_manifest, write_manifest
+from ifair.persist.schema import describe, list_types, read_schema
 from ifair.persist.trust import check_fitted, check_savable, find_unvetted
 
 # Most bytes a model may unpack to, unless the caller says otherwise.
@@ -55,6 +56,8 @@ def save(model: Any, path: str | Path, *, about: Mapping[str, Any] | None = None
     >>> bool((again.transform(X) == model.transform(X)).all()), facts["about"]
     (True, {'purpose': 'an example'})
     """
+    from ifair.persist.boosted_trees import TREE, doubt_boosted_trees
+
     path = Path(path)
     with _name_file(path):
         check_savable(model)
@@ -150,8 +153,7 @@ def inspect(path: str | Path, *, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
             found = describe(root, members)
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise ModelFileError("its schema cannot be read; the file was altered: save the model anew") from error
-    name = found["type"].rpartition(".")[2]
-    steps = found["steps"] if found["type"] == PIPELINE and "steps" in found else [{"name": name, **found}]
+    steps = found.get("steps", [{"name": found["type"].rpartition(".")[2], **found}])
     facts = {field: value for field, value in fields.items() if field not in ("kind", "types")}
     return {**facts, "types": sorted(list_types(root)), "steps": steps}
 
@@ -177,7 +179,11 @@ def _read_file(path: Path, max_bytes: int) -> tuple[dict[str, Any], dict[str, by
         raise ModelFileError(f"it has no {PAYLOAD}; the file was altered: save the model anew")
     if unexpected := sorted(outer.keys() - {MANIFEST, PAYLOAD}):
         raise ModelFileError(f"it holds {unexpected[0]!r}, which does not belong there: do not use it")
-    check_payload(fields, outer[PAYLOAD])
+    if hashlib.sha256(outer[PAYLOAD]).hexdigest() != fields["sha256"]:
+        raise ModelFileError(
+            "its model.skops does not have the checksum in the manifest; the file was altered or damaged: get a fresh "
+            "copy, or save the model anew"
+        )
     return fields, _unpack_payload(outer[PAYLOAD], max_bytes)
 
 
@@ -225,6 +231,8 @@ def _drop_requests(model: Any) -> Any:
 
 def _rebuild(payload: bytes, trusted: Iterable[str | type], types: set[str]) -> Any:
     skops = _import_skops()
+    from ifair.persist.boosted_trees import TREE, doubt_boosted_trees
+
     try:
         untrusted = skops.get_untrusted_types(data=payload)
     except Exception as error:
@@ -255,7 +263,7 @@ def _rebuild(payload: bytes, trusted: Iterable[str | type], types: set[str]) -> 
 
 
 def _warn_of_versions(path: Path, packages: Mapping[str, Any]) -> None:
-    wrote, reads = str(packages.get("scikit-learn")), str(find_version("scikit-learn"))
+    wrote, reads = str(packages.get("scikit-learn")), version("scikit-learn")
     if wrote.split(".")[:2] != reads.split(".")[:2]:
         warn_user(
             f"{path}: written with scikit-learn {wrote}, read with {reads}; compare some predictions before relying on "

@@ -126,7 +126,7 @@ def _describe_inputs(model: Any, precision: str) -> tuple[list[str], list[tuple[
     first = model
     while hasattr(first, "steps"):
         first = first.steps[0][1]
-    is_text = [reads_text(first, i) for i in range(first.n_features_in_)] if isinstance(first, Encoder) else []
+    is_text = [reads_text(attribute) for attribute in first._plan] if isinstance(first, Encoder) else []
     has_names = isinstance(first, Encoder) and hasattr(first, "feature_names_in_")
     if not has_names and not any(is_text):
         return [], [("X", numbers([None, model.n_features_in_]))]

@@ -17,12 +17,11 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.pipeline import Pipeline
 
 from ifair.core.mapping import ROUNDING
-from ifair.encode.column_names import INFREQUENT, format_suffix
+from ifair.encode.attribute import Attribute
+from ifair.encode.cell_by_cell import Cells
 from ifair.errors import ConversionError
 from ifair.models.lfr import LFR
 
-# Numbers of columns that do not exist: for categories never seen, and for missing values.
-_UNKNOWN, _MISSING = -1, -2
 # Keeps 0 / 0 out where a record and a prototype coincide.
 _TINY = {np.dtype(np.float32): 1e-30, np.dtype(np.float64): 1e-290}
 
@@ -126,144 +125,110 @@ def set_classifier_shapes(operator: Any) -> None:
     operator.outputs[1].type = find_number_type(operator)([None, 2])
 
 
-def reads_text(encoder: Any, position: int) -> bool:
-    """Whether an attribute of a fitted encoder is read as text."""
-    attribute = encoder._plan[position]
+def reads_text(attribute: Attribute) -> bool:
+    """Whether an attribute is read as text."""
     return attribute.kind == "categorical" and attribute.holds == "text"
 
 
-def check_encoder(encoder: Any, dtype: Any) -> None:
+def check_attribute(attribute: Attribute, categories: list[Any], dtype: Any) -> None:
     """Refuse what cannot be converted."""
-    for i, attribute in enumerate(encoder._plan):
-        categories = _list_seen_categories(encoder, i)
-        if attribute.holds == "intervals":
-            raise ConversionError(f"column {attribute.name!r} holds intervals: turn them into text before fit")
-        if attribute.holds == "text" and "" in categories:
+    if attribute.holds == "intervals":
+        raise ConversionError(f"column {attribute.name!r} holds intervals: turn them into text before fit")
+    if attribute.holds == "text" and "" in categories:
+        raise ConversionError(
+            f"column {attribute.name!r} has the empty text as a category, which stands for a missing value in "
+            "ONNX: give it a name before fit"
+        )
+    if attribute.kind == "categorical" and attribute.holds == "numbers":
+        exact = np.array(categories, dtype=np.float64)
+        if not np.array_equal(exact.astype(dtype), exact):
             raise ConversionError(
-                f"column {attribute.name!r} has the empty text as a category, which stands for a missing value in "
-                "ONNX: give it a name before fit"
+                f"categorical column {attribute.name!r} has codes that single precision cannot tell apart: use "
+                "precision='double', or turn them into text before fit"
             )
-        if attribute.kind == "categorical" and attribute.holds == "numbers":
-            exact = np.array(categories, dtype=np.float64)
-            if not np.array_equal(exact.astype(dtype), exact):
-                raise ConversionError(
-                    f"categorical column {attribute.name!r} has codes that single precision cannot tell apart: use "
-                    "precision='double', or turn them into text before fit"
-                )
 
 
 def convert_encoder(scope: Any, operator: Any, container: Any) -> None:
     """`transform` of a fitted Encoder."""
     encoder = operator.raw_operator
     graph = Graph(scope, operator, container)
-    check_encoder(encoder, graph.dtype)
-    cells = _list_cells(graph, operator, encoder)
+    places = encoder._find_places()
+    for one in places:
+        check_attribute(one.attribute, list(one.places), graph.dtype)
+    read = _find_cells(graph, operator, encoder._plan)
     # All numbers and then all categories at once, so that a wide table makes a graph of few nodes.
-    parts = [*_add_numbers(graph, encoder, cells), *_add_categories(graph, encoder, cells)]
+    parts = [*_add_numbers(graph, places, read), *_add_categories(graph, places, read)]
     matrix = graph.join([name for name, _ in parts])
-    origin = [column for _, columns in parts for column in columns]
-    # Attribute by attribute, the flag last: the order in which the encoder lays its columns out.
-    order = sorted(range(len(origin)), key=origin.__getitem__)
+    order = np.argsort([column for _, columns in parts for column in columns]).tolist()
     if order != list(range(len(order))):
         matrix = graph.columns(matrix, order)
     scaled = graph.minus(matrix, encoder.mean_[None])
     graph.node("Div", scaled, graph.constant(encoder.scale_[None]), output=operator.outputs[0].full_name)
 
 
-# The name of a matrix, and the attribute and place among its columns of every column.
-_Part = tuple[str, list[tuple[int, int]]]
+# The name of a matrix, and where its columns stand in an encoded record.
+_Part = tuple[str, list[int]]
 
 
-def _list_cells(graph: Graph, operator: Any, encoder: Any) -> Callable[[list[int]], str]:
+def _find_cells(graph: Graph, operator: Any, attributes: list[Attribute]) -> Callable[[list[int]], str]:
     """The way to the cells of some attributes, side by side."""
     names = [variable.full_name for variable in operator.inputs]
-    if len(names) == 1 and len(encoder._plan) > 1:
+    if len(names) == 1 and len(attributes) > 1:
         matrix = graph.join_inputs()
-        return lambda which: matrix if len(which) == len(encoder._plan) else graph.columns(matrix, which)
+        return lambda which: matrix if len(which) == len(attributes) else graph.columns(matrix, which)
     return lambda which: graph.join(
-        [names[i] if reads_text(encoder, i) else graph.read_numbers(operator.inputs[i]) for i in which]
+        [names[i] if reads_text(attributes[i]) else graph.read_numbers(operator.inputs[i]) for i in which]
     )
 
 
-def _add_numbers(graph: Graph, encoder: Any, cells: Callable[[list[int]], str]) -> list[_Part]:
+def _add_numbers(graph: Graph, places: list[Cells], read: Callable[[list[int]], str]) -> list[_Part]:
     """Numbers and booleans, filled in where they are missing, and their flags."""
-    numeric = [i for i, attribute in enumerate(encoder._plan) if attribute.kind != "categorical"]
+    numeric = [i for i, one in enumerate(places) if one.attribute.kind != "categorical"]
     if not numeric:
         return []
-    given = cells(numeric)
+    found = [places[i] for i in numeric]
+    given = read(numeric)
     is_missing = graph.node("IsNaN", given)
-    is_empty = [encoder._plan[i].kind == "empty" for i in numeric]
+    is_empty = [one.attribute.kind == "empty" for one in found]
     if any(is_empty):  # whatever they hold now
         is_missing = graph.node("Or", is_missing, graph.constant([is_empty], np.bool_))
-    filled = graph.node("Where", is_missing, graph.constant(encoder._median.statistics_[None]), given)
-    parts: list[_Part] = [(filled, [(i, 0) for i in numeric])]
-    flagged = [place for place, i in enumerate(numeric) if i in encoder._flagged]
-    if flagged:
-        flags = graph.columns(graph.numbers(is_missing), flagged)
-        parts.append((flags, [(numeric[place], 1) for place in flagged]))
+    filled = graph.node("Where", is_missing, graph.constant([[one.fill for one in found]]), given)
+    flags = {i: one.flag for i, one in enumerate(found) if one.flag is not None}
+    parts = [(filled, [one.column for one in found])]
+    if flags:
+        parts.append((graph.columns(graph.numbers(is_missing), list(flags)), list(flags.values())))
     return parts
 
 
-def _add_categories(graph: Graph, encoder: Any, cells: Callable[[list[int]], str]) -> list[_Part]:
+def _add_categories(graph: Graph, places: list[Cells], read: Callable[[list[int]], str]) -> list[_Part]:
     """One 0/1 column per category, and the flags."""
     met, columns = [], []
-    flagged = set(encoder._flagged)
-    for i, attribute in enumerate(encoder._plan):
-        if attribute.kind == "categorical":
-            shown = [*range(len(encoder._categories[i])), *([_MISSING] if i in flagged else [])]
-            number = _add_place(graph, encoder, i, cells([i]))
-            met.append(graph.node("Equal", number, graph.constant([shown], np.int64)))
-            columns += [(i, place) for place in range(len(shown))]
+    for i, one in enumerate(places):
+        if one.attribute.kind == "categorical":
+            own = sorted({*one.places.values(), *([] if one.flag is None else [one.flag])})
+            met.append(graph.node("Equal", _add_column(graph, one, read([i])), graph.constant([own], np.int64)))
+            columns += own
     return [(graph.numbers(graph.join(met)), columns)] if met else []
 
 
-def _add_place(graph: Graph, encoder: Any, position: int, cell: str) -> str:
-    """The column, among those of its attribute, that a category belongs to."""
-    known = _list_seen_categories(encoder, position)
-    places = _list_places(encoder, position)
-    if_missing = _MISSING
-    if encoder.missing == "impute":
-        most_frequent = encoder._most_frequent.statistics_[_count_choices_before(encoder, position)]
-        if_missing = places[known.index(most_frequent)]
-    if not reads_text(encoder, position):
-        return _add_place_of_code(graph, cell, [float(code) for code in known], places, if_missing)
-    return graph.node(
-        "LabelEncoder",
-        cell,
-        domain="ai.onnx.ml",
-        keys_strings=[*map(str, known), ""],
-        values_int64s=[*places, if_missing],
-        default_int64=_UNKNOWN,
-    )
-
-
-def _add_place_of_code(graph: Graph, cell: str, codes: list[float], places: list[int], if_missing: int) -> str:
-    """The column of a numeric code: each of them adds its place where it is met."""
-    number = graph.constant([[_UNKNOWN]], np.int64)
-    for code, place in zip(codes, places):
-        is_met = graph.node("Equal", cell, graph.constant([[code]]))
-        number = graph.node("Where", is_met, graph.constant([[place]], np.int64), number)
+def _add_column(graph: Graph, place: Cells, cell: str) -> str:
+    """The column that is 1 for a cell; for categories never seen one that does not exist."""
+    nowhere = -1
+    if_missing = place.places.get(place.fill, nowhere) if place.flag is None else place.flag
+    if reads_text(place.attribute):
+        return graph.node(
+            "LabelEncoder",
+            cell,
+            domain="ai.onnx.ml",
+            keys_strings=[*map(str, place.places), ""],
+            values_int64s=[*place.places.values(), if_missing],
+            default_int64=nowhere,
+        )
+    number = graph.constant([[nowhere]], np.int64)
+    for code, column in place.places.items():
+        is_met = graph.node("Equal", cell, graph.constant([[float(code)]]))
+        number = graph.node("Where", is_met, graph.constant([[column]], np.int64), number)
     return graph.node("Where", graph.node("IsNaN", cell), graph.constant([[if_missing]], np.int64), number)
-
-
-def _count_choices_before(encoder: Any, position: int) -> int:
-    """The number of an attribute among the categorical ones."""
-    return sum(attribute.kind == "categorical" for attribute in encoder._plan[:position])
-
-
-def _list_seen_categories(encoder: Any, position: int) -> list[Any]:
-    """All categories seen in fit, also those that were lumped together."""
-    if encoder._plan[position].kind != "categorical":
-        return []
-    return list(encoder._one_hot.categories_[_count_choices_before(encoder, position)])
-
-
-def _list_places(encoder: Any, position: int) -> list[int]:
-    """The output column, among those of the attribute, of every category seen in fit."""
-    shown = [format_suffix(category) for category in encoder._categories[position]]
-    places = {end: place for place, end in reversed(list(enumerate(shown)))}
-    lumped = places.get(format_suffix(INFREQUENT), _UNKNOWN)
-    return [places.get(format_suffix(category), lumped) for category in _list_seen_categories(encoder, position)]
 
 
 class TransformingLFR(TransformerMixin, BaseEstimator):
@@ -365,14 +330,13 @@ def _add_distance(graph: Graph, differences: str, alpha: Any, p: float, exponent
     """``(sum alpha |d|^p)^(exponent / p)`` over the last axis."""
     weights = graph.constant(alpha[:, None])
     last = graph.constant([-1], np.int64)
-    if p == 2.0:
-        powers = graph.node("Mul", differences, differences)
+    if p in (1.0, 2.0):
+        powers = graph.node("Abs", differences) if p == 1.0 else graph.node("Mul", differences, differences)
         total = graph.node("Squeeze", graph.node("MatMul", powers, weights), last)
-        return total if exponent == 2.0 else graph.node("Sqrt", total)
+        if p == exponent:
+            return total
+        return graph.node("Mul", total, total) if p == 1.0 else graph.node("Sqrt", total)
     sizes = graph.node("Abs", differences)
-    if p == 1.0:
-        total = graph.node("Squeeze", graph.node("MatMul", sizes, weights), last)
-        return total if exponent == 1.0 else graph.node("Mul", total, total)
     # Powers of the largest difference would overflow: it is taken out and put back.
     largest = graph.node("ReduceMax", sizes, axes=[-1], keepdims=1)
     largest = graph.node("Max", largest, graph.constant(_TINY[graph.dtype]))

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from ifair.errors import IfairError, warn_user
-from ifair.metrics.arguments import Floats, Groups, check_numbers, find_groups, split_by_query
+from ifair.errors import IfairError, check_choice, warn_user
+from ifair.metrics.arguments import Floats, Groups, Result, check_numbers, find_groups, split_by_query
 from ifair.ranking.minimum_tables import minimum_counts
 from ifair.ranking.significance import code_protected
 
@@ -21,7 +21,7 @@ class ShortageWarning(UserWarning):
 
 
 @dataclass(frozen=True, slots=True)
-class FairRanking:
+class FairRanking(Result):
     """A ranking, or one per query, in the order of the candidates.
 
     Attributes
@@ -44,14 +44,6 @@ class FairRanking:
     def __str__(self) -> str:
         kept = sum(self.satisfied.values())
         return f"{len(self.rank)} candidates, {len(self.satisfied)} ranking(s), minimum counts held in {kept}"
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "rank": self.rank.tolist(),
-            "scores": self.scores.tolist(),
-            "order": self.order.tolist(),
-            "satisfied": dict(self.satisfied),
-        }
 
 
 class FAStarIR(BaseEstimator):
@@ -126,8 +118,7 @@ class FAStarIR(BaseEstimator):
         query : labels of shape (n,), optional
             Which ranking each candidate belongs to; without it there is one.
         """
-        if self.shortage not in ("warn", "ignore", "raise"):
-            raise IfairError(f'shortage must be "warn", "ignore" or "raise", got {self.shortage!r}')
+        check_choice("shortage", self.shortage, ("warn", "ignore", "raise"))
         score = check_numbers(scores, "scores")
         found = find_groups(sensitive_features, len(score))
         codes, shares = code_protected(found, self.p, self.protected)

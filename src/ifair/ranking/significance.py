@@ -2,19 +2,19 @@
 p-value."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from ifair.metrics.arguments import Groups, find_groups
+from ifair.metrics.arguments import Groups, Result, find_groups
 from ifair.ranking.minimum_tables import check_proportions, failure_probability, minimum_counts
 
 
 @dataclass(frozen=True, slots=True)
-class RankingTest:
+class RankingTest(Result):
     """What the ranked group fairness test found.
 
     Attributes
@@ -44,10 +44,6 @@ class RankingTest:
     def __str__(self) -> str:
         verdict = "fair" if self.fair else f"unfair from position {self.first_violation} on"
         return f"{verdict} (p-value {self.p_value:.3g}, level {self.alpha:g}, {self.held.shape[1]} positions)"
-
-    def to_dict(self) -> dict[str, Any]:
-        lists = {"held": self.held.tolist(), "required": self.required.tolist(), "p": list(self.p)}
-        return {**asdict(self), **lists}
 
 
 def ranking_test(

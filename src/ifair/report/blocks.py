@@ -168,12 +168,12 @@ def plain_table(table: Table) -> str:
     return align_rows([[plain(cell) for cell in row] for row in table.rows])
 
 
-def markdown(blocks: Iterable[Block], pictures: str = "figures") -> str:
-    """All blocks as Markdown; pictures are files in a folder of this name beside it."""
-    return "\n\n".join(_block(block, pictures) for block in blocks) + "\n"
+def markdown(blocks: Iterable[Block]) -> str:
+    """All blocks as Markdown; pictures are files in a folder ``figures`` beside it."""
+    return "\n\n".join(map(_block, blocks)) + "\n"
 
 
-def _block(block: Block, pictures: str) -> str:
+def _block(block: Block) -> str:
     match block:
         case Heading():
             return f"{'#' * block.level} {_escape(block.text)}"
@@ -187,7 +187,7 @@ def _block(block: Block, pictures: str) -> str:
             return markdown_table([[_line(cell) for cell in row] for row in block.rows])
         case Picture():
             alt = _escape(block.alt)
-            return f"![{alt}]({pictures}/{block.stem}.svg)\n\n*{alt}*"
+            return f"![{alt}](figures/{block.stem}.svg)\n\n*{alt}*"
         case Finding():
             head = f"- **{_escape(block.verdict.capitalize())}:** {_escape(block.claim)} *Rule: {_escape(block.rule)}*"
             return "\n".join([head, *(f"  - {_line(line)}" for line in block.evidence)])

@@ -4,9 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from typing import Any, TypedDict
 
+from ifair.evaluate.splits import Split
 from ifair.evaluate.statistics import Spread, spread
+from ifair.evaluate.training import Trained
 from ifair.report.blocks import add_sign
 from ifair.reproduce import labels
+from ifair.reproduce.case import measure_fit
 
 MEASURES = ("AUC", "AUC_of_scores", "yNN", "Parity")
 
@@ -28,10 +31,20 @@ class Changes(TypedDict):
     kinds: dict[str, dict[str, Change]]
 
 
+def measure_kinds(parts: Split, fits: Mapping[str, Sequence[tuple[Mapping[str, Any], Trained]]]) -> dict[str, Any]:
+    """The ``records`` learned from, and ``rows``: every ``setting`` with its measures on ``test`` by kind of fit."""
+    tests = {kind: [measure_fit(trained, parts)["test"] for _, trained in found] for kind, found in fits.items()}
+    settings = [setting for setting, _ in next(iter(fits.values()))]
+    rows = [
+        {"setting": one, "test": {kind: found[i] for kind, found in tests.items()}} for i, one in enumerate(settings)
+    ]
+    return {"records": len(parts.train), "rows": rows}
+
+
 def summarise_changes(results: Sequence[Mapping[str, Any]], base: str) -> Changes:
     """What kinds of fit change against the base, over all settings and splits.
 
-    Every result has ``records`` and ``rows``, and every row the measures on ``test`` by kind of fit.
+    Results are those of :func:`measure_kinds`.
     """
     tests = [row["test"] for result in results for row in result["rows"]]
     found: dict[str, dict[str, Change]] = {kind: {} for kind in tests[0] if kind != base}

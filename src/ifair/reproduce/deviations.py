@@ -20,6 +20,7 @@ from ifair.reproduce.experiments import (
 from ifair.reproduce.tradeoff import TradeOff
 from ifair.results import Results
 
+CLASSIFICATION, RANKING = classification_task.EXPERIMENT, ranking_task.EXPERIMENT
 NOT_RUN = "not measured in these runs"
 SHOWN = ("AUC", "yNN")
 PAPERS_VARIANTS = ("ifair-a", "ifair-b")
@@ -39,7 +40,7 @@ Effect = Callable[[Results], str]
 
 
 def _join(
-    sentence: str, say: Callable[[TradeOff, Mapping[str, float]], str], *of: labels.Task, join: str = "; "
+    sentence: str, say: Callable[[TradeOff, Mapping[str, float]], str], *of: Experiment[Any], join: str = "; "
 ) -> Effect:
     """An effect that is told dataset by dataset of the paper's tasks: ``say`` gets its summary, and the paper's row of
     the full data."""
@@ -49,12 +50,8 @@ def _join(
         printed = dict(paper["classification"]["baseline"]["full"])
         for dataset, rows in paper["ranking"].items():
             printed[dataset] = {name: value for name, value in rows["full"].items() if name != "percent_protected"}
-        found: dict[str, TradeOff] = {}
-        if "classification" in of:
-            found.update(classification_task.EXPERIMENT.find(results) or {})
-        if "ranking" in of:
-            found.update(ranking_task.EXPERIMENT.find(results) or {})
-        return _tell(sentence, {name: say(one, printed.get(name, {})) for name, one in found.items()}, join)
+        found = [item for experiment in of for item in experiment.find(results).items()]
+        return _tell(sentence, {name: say(one, printed.get(name, {})) for name, one in found}, join)
 
     return measure
 
@@ -68,9 +65,7 @@ def _tell(sentence: str, said: Mapping[str, str], join: str = "; ") -> str:
 def _say_distance(summary: TradeOff, printed: Mapping[str, float]) -> str:
     """The rows of the full data need no representation: what they differ by is the data's and the splits' doing."""
     test = summary["rules"]["balanced"]["full"]["test"]
-    apart = {name: test[name]["mean"] - value for name, value in printed.items() if name in test}
-    if not apart:
-        return ""
+    apart = {name: test[name]["mean"] - value for name, value in printed.items()}
     worst = max(apart, key=lambda name: abs(apart[name]))
     return f"{fmean(map(abs, apart.values())):.3f} on average, most in {worst} ({add_sign(apart[worst])})"
 
@@ -86,9 +81,8 @@ def _say_splits(summary: TradeOff, _: Any) -> str:
 
 
 def _say_convergence(summary: TradeOff, _: Any) -> str:
-    points = [point for method in PAPERS_VARIANTS for point in summary["points"].get(method, ())]
-    shares = [point["converged"] for point in points if "converged" in point]
-    return f"{100 * fmean(shares):.0f} %" if shares else ""
+    shares = [point["converged"] for method in PAPERS_VARIANTS for point in summary["points"][method]]
+    return f"{100 * fmean(shares):.0f} %"
 
 
 def _measure_kind(kind: str, of: Experiment[dict[str, Changes]] = landmarks.EXPERIMENT) -> Effect:
@@ -104,14 +98,14 @@ def _measure_kind(kind: str, of: Experiment[dict[str, Changes]] = landmarks.EXPE
         )
 
     def measure(results: Results) -> str:
-        found = {dataset: say(one) for dataset, one in (of.find(results) or {}).items()}
+        found = {dataset: say(one) for dataset, one in of.find(results).items()}
         return _tell(f"mean change / mean size of it{' (by another start)' * beside}:", found)
 
     return measure
 
 
 def _count_small_k(results: Results) -> str:
-    ranked = (ranking_task.EXPERIMENT.find(results) or {}).get("xing")
+    ranked = RANKING.find(results).get("xing")
     settings = ranked["rules"]["balanced"]["ifair-b"]["settings"] if ranked else []
     few = sum(setting["K"] < 10 for setting in settings)
     return f"chosen for iFair-b on {few} of {len(settings)} splits" if settings else NOT_RUN
@@ -120,16 +114,14 @@ def _count_small_k(results: Results) -> str:
 def _compare_refits(results: Results) -> str:
     """By how much iFair-b with the linear model differs from what the grid's own fit reached, on the same splits."""
     said = []
-    refitted, beside = downstream.EXPERIMENT.find(results), rivals.EXPERIMENT.find(results)
-    if not refitted or not beside:
-        return NOT_RUN
-    for task in labels.COLUMNS:
+    beside: Any = rivals.EXPERIMENT.find(results)
+    for task, refitted in downstream.EXPERIMENT.find(results).items():
         utility = UTILITY[task]
-        for dataset, by_model in refitted.get(task, {}).items():
-            one, anew = beside[task].get(dataset), by_model.get("linear", {}).get("ifair-b")
-            rules = one.get("ours") if one else None
-            if rules and anew:
-                apart = anew[utility]["mean"] - rules["balanced"]["ifair-b"]["test"][utility]["mean"]
+        for dataset, by_model in refitted.items():
+            rules = beside.get(task, {}).get(dataset, {}).get("ours")
+            if rules:
+                anew = by_model["linear"]["ifair-b"][utility]["mean"]
+                apart = anew - rules["balanced"]["ifair-b"]["test"][utility]["mean"]
                 said.append(f"{labels.dataset(dataset)} {utility} {add_sign(apart)}")
     return f"iFair-b, fitted anew: {', '.join(said)}" if said else NOT_RUN
 
@@ -138,9 +130,7 @@ DEVIATIONS: tuple[tuple[str, str | Effect], ...] = (
     (
         "COMPAS has one record less than in the paper, Airbnb other cities and days, Xing 57 queries where the paper's "
         "numbers are those of 56; the page about datasets has the details.",
-        _join(
-            "on the row of the full data, which needs no representation:", _say_distance, "classification", "ranking"
-        ),
+        _join("on the row of the full data, which needs no representation:", _say_distance, CLASSIFICATION, RANKING),
     ),
     (
         "Categories are known from the whole table, so that there are as many columns as in the paper; scales are "
@@ -149,11 +139,11 @@ DEVIATIONS: tuple[tuple[str, str | Effect], ...] = (
     ),
     (
         "Random splits in place of the paper's single one, and means over them in place of its numbers.",
-        _join("standard deviation of iFair-b between splits:", _say_splits, "classification"),
+        _join("standard deviation of iFair-b between splits:", _say_splits, CLASSIFICATION),
     ),
     (
         "AUC is computed from labels, as the paper's numbers show; that of scores is in the file of results.",
-        _join("the AUC of scores of the full data is higher by", _say_scores, "classification", join=", "),
+        _join("the AUC of scores of the full data is higher by", _say_scores, CLASSIFICATION, join=", "),
     ),
     ("EqOpp and Parity are 1 minus the absolute difference, so that 1 is best.", "none: the paper prints them so"),
     (
@@ -199,7 +189,7 @@ DEVIATIONS: tuple[tuple[str, str | Effect], ...] = (
     (
         "The paper does not say when its search ended; ours ends when the loss fell by less than a thousandth in ten "
         "iterations, or after 1,000 of them. The page about performance tells how much lower it would get.",
-        _join("fits that converged:", _say_convergence, "classification", join=", "),
+        _join("fits that converged:", _say_convergence, CLASSIFICATION, join=", "),
     ),
     (
         "On Census every record is compared with 1,000 others drawn at random, an unbiased estimate of the sum over "

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -56,16 +56,15 @@ class Experiment(Generic[Kept]):
         """The type of what is kept."""
         return get_type_hints(self.summarise).get("return", Any)
 
-    def find(self, results: Results) -> Kept | None:
-        """What is kept of it in the results; None where it was not run."""
-        return results["experiments"].get(self.name) or None
+    def find(self, results: Results) -> Kept:
+        """What is kept of it in the results; empty where it was not run."""
+        kept: Any = results["experiments"].get(self.name) or {}
+        return kept
 
     def write_section(self, results: Results) -> list[Block]:
         """The blocks of the page; none where nothing was run."""
-        known = results["experiments"]
-        was_run = any(known.get(name) for name in (self.name, *self.shows))
-        nothing: Any = {}
-        return self.section(self.find(results) or nothing, results) if was_run else []
+        was_run = any(results["experiments"].get(name) for name in (self.name, *self.shows))
+        return self.section(self.find(results), results) if was_run else []
 
     def draw_figures(self, results: Results) -> Figures:
         """The figures by the stem of their file; none where it was not run."""
@@ -124,19 +123,18 @@ def plan_grid(
 ) -> list[Unit]:
     """Every setting of every method on every split; methods that are learned have a unit for each K."""
     return [
-        make_unit(function, profile.case(source, seed, method=method, grid=share), method, *named)
-        for source in sources
-        for seed in profile.seeds(source)
+        make_unit(function, one, method, *named)
+        for source, seed in profile.splits(sources, tested=True)
         for method in methods
-        for named, share in _shares(profile.grid_of(source), method)
+        for named, one in share_grid(profile.case(source, seed, method=method))
     ]
 
 
-def _shares(grid: Mapping[str, Any], method: str) -> list[tuple[tuple[str, ...], dict[str, Any]]]:
-    """Parts of the grid that a unit each works on, with what they are called."""
-    if method == "lfr" or method.startswith("ifair"):
-        return [((f"K = {k}",), {**grid, "K": [k]}) for k in grid["K"]]
-    return [((), dict(grid))]
+def share_grid(case: Case) -> list[tuple[tuple[str, ...], Case]]:
+    """Parts of a case that a unit each works on, with what they are called: one for each K of what is learned."""
+    if case.method == "lfr" or case.method.startswith("ifair"):
+        return [((f"K = {k}",), replace(case, grid={**case.grid, "K": [k]})) for k in case.grid["K"]]
+    return [((), case)]
 
 
 def plan_chosen(
@@ -157,8 +155,7 @@ def plan_chosen(
             profile.case(source, seed, method=method, setting=settings.get((source.name, method, seed))),
             method,
         )
-        for source in sources
-        for seed in profile.seeds(source, tested=False)
+        for source, seed in profile.splits(sources)
         for method in methods
     ]
 

@@ -19,24 +19,16 @@ def summarise_page(results: Results, printed: Mapping[str, list[Number]], findin
     """The first screen; of a small profile what it is good for. For the numbers see :func:`collect_printed`."""
     if not results["runs"]:
         return []
-    if find_small_profile(results):
-        return [_tell_profile(results)]
+    splits = labels.span({len(run["seeds"]) for parts in results["runs"].values() for run in parts.values()})
+    counted = f"{splits} random splits of each dataset."
+    if small := find_small_profile(results):
+        said = (
+            "This shows that everything runs, on few settings, records and splits. It says nothing for or against the "
+            "paper: there are no verdicts here and no p-values."
+        )
+        return [Banner(f"Profile: {small}", f"{counted} {said}")]
     lines = [*_tell_agreement(printed), *_tell_claims(findings), *_tell_fits(results)]
-    return [_tell_profile(results), Bullets(lines)]
-
-
-def _tell_profile(results: Results) -> Banner:
-    """With which profile the page was made, on how many splits, and what that is good for."""
-    small = find_small_profile(results)
-    splits = sorted({len(run["seeds"]) for parts in results["runs"].values() for run in parts.values()})
-    counted = f"{splits[0]} to {splits[-1]}" if len(splits) > 1 else str(splits[0])
-    said = (
-        "This shows that everything runs, on few settings, records and splits. It says nothing for or against the "
-        "paper: there are no verdicts here and no p-values."
-        if small
-        else "Its numbers speak for or against the paper."
-    )
-    return Banner(f"Profile: {small or JUDGED}", f"{counted} random splits of each dataset. {said}")
+    return [Banner(f"Profile: {JUDGED}", f"{counted} Its numbers speak for or against the paper."), Bullets(lines)]
 
 
 def find_small_profile(results: Results) -> str:
@@ -88,29 +80,24 @@ def _tell_claims(findings: Sequence[Finding]) -> list[Line]:
 
 def _tell_fits(results: Results) -> list[Line]:
     """Where the objective as the paper writes it collapses, and what our variant does."""
-    found = classification_task.EXPERIMENT.find(results) or {}
-    lines: list[Line] = []
-    collapsed = {dataset: _share_constant(summary, "ifair-b") for dataset, summary in found.items()}
-    shares = [f"{labels.dataset(dataset)} {100 * s:.0f} %" for dataset, s in collapsed.items() if s is not None]
-    if shares:
-        said = ": so many fits of iFair-b over its grid give all people but one in a hundred the same answer: "
-        lines.append((Strong("The objective as written often degenerates"), f"{said}{', '.join(shares)}."))
-    parts = []
-    for dataset, summary in found.items():
-        by, constant = summary["comparisons_of_ours"], _share_constant(summary, OURS)
-        told = [f"{name} {format_difference(by[name]['full'])}" for name in (FAIRNESS, "AUC")]
-        told += [] if constant is None else [f"{100 * constant:.0f} % degenerate"]
-        parts.append(f"{labels.dataset(dataset)} {', '.join(told)}")
-    if parts:
-        said = (
-            " (means, protected weights held at 0 and their columns not reconstructed, Euclidean distances between "
-            "pairs, a start along principal components), under the balanced rule, less the full data: "
-            f"{'; '.join(parts)}."
-        )
-        lines.append((Strong("What we would rather use"), said))
-    return lines
+    collapsed, ours = [], []
+    for dataset, summary in classification_task.EXPERIMENT.find(results).items():
+        name, by = labels.dataset(dataset), summary["comparisons_of_ours"]
+        told = [f"{measure} {format_difference(by[measure]['full'])}" for measure in (FAIRNESS, "AUC")]
+        collapsed.append(f"{name} {_share_constant(summary, 'ifair-b')}")
+        ours.append(f"{name} {', '.join(told)}, {_share_constant(summary, OURS)} degenerate")
+    if not ours:
+        return []
+    degenerate = ": so many fits of iFair-b over its grid give all people but one in a hundred the same answer: "
+    options = (
+        " (means, protected weights held at 0 and their columns not reconstructed, Euclidean distances between "
+        "pairs, a start along principal components), under the balanced rule, less the full data: "
+    )
+    return [
+        (Strong("The objective as written often degenerates"), f"{degenerate}{', '.join(collapsed)}."),
+        (Strong("What we would rather use"), f"{options}{'; '.join(ours)}."),
+    ]
 
 
-def _share_constant(summary: TradeOff, method: str) -> float | None:
-    shares = [point["constant"] for point in summary["points"].get(method, ()) if "constant" in point]
-    return fmean(shares) if shares else None
+def _share_constant(summary: TradeOff, method: str) -> str:
+    return f"{100 * fmean(point['constant'] for point in summary['points'][method]):.0f} %"

@@ -1,6 +1,7 @@
 """How methods, datasets, measures and rules are called on the page, and how they are drawn."""
 
 import re
+from collections.abc import Collection
 from typing import Literal
 
 from ifair.report.blocks import Line, Strong
@@ -41,7 +42,6 @@ FAMILIES = {
 }
 """Of scores, which consistent decisions are compared with."""
 
-READINGS = {"home-type-51": "home type, at least 51 listings"}
 MODELS = {"boosting": "gradient boosting", "neighbours": "nearest neighbours", "pairwise": "pairwise ranking"}
 COLUMNS: dict[Task, tuple[str, ...]] = {
     "classification": ("AUC", "AUC_of_scores", "yNN", "EqOpp", "Parity"),
@@ -86,11 +86,6 @@ def variant(name: str) -> str:
     return re.sub(r"^p-", "p = ", re.sub(alone, ", ", name)).replace("_", " ")
 
 
-def name_reading(name: str) -> str:
-    """What was ranked, or which listings together, in words."""
-    return READINGS.get(name, name.replace("-", " "))
-
-
 def dataset(name: str) -> str:
     """A dataset's name as its publishers write it."""
     return DATASETS.get(name, name)
@@ -104,6 +99,11 @@ def line(name: str, text: str) -> Line:
 def count(n: int, noun: str) -> str:
     """``1 split``, ``3 splits``."""
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def span(numbers: Collection[int]) -> str:
+    """``3 to 5``, or ``5`` where all are the same."""
+    return " to ".join(str(end) for end in sorted({min(numbers), max(numbers)}))
 
 
 def model(name: str, task: str) -> str:

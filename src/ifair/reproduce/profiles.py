@@ -1,6 +1,6 @@
 """How much of the paper's evaluation is run: a taste, an evening, or all of it."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -56,17 +56,20 @@ class Profile:
     n_splits: int  # random splits into thirds for the paper's tables, where methods are compared by tests
     n_splits_untested: int  # splits for everything that is printed without tests
     n_splits_decided: int  # splits for consistent decisions, of every dataset
-    most_beyond: Limits  # where what the paper does not have would take too long with all
+    most_decided: Limits  # of every dataset, for consistent decisions
     classification: tuple[Source, ...]
     ranking: tuple[Source, ...]
     grid: dict[str, Any]  # K, ratios of iFair's weights, lfr coefficients, p of FA*IR
     solver: dict[str, Any]
-    decides_whole: bool = False  # whether consistent decisions are measured on whole datasets, else on a part of each
 
     def seeds(self, source: Source, *, tested: bool = True) -> range:
         """The splits of a dataset: as many as tests need, or fewer for what is printed without."""
         most = self.n_splits if tested else self.n_splits_untested
         return range(min(most, source.n_splits or most))
+
+    def splits(self, sources: Sequence[Source], *, tested: bool = False) -> list[tuple[Source, int]]:
+        """All splits of some datasets, dataset by dataset."""
+        return [(source, seed) for source in sources for seed in self.seeds(source, tested=tested)]
 
     def limit_splits(self, most: int) -> "Profile":
         """The profile with at most so many splits."""
@@ -103,10 +106,6 @@ class Profile:
         case = Case(source.name, seed, source.options, records, training, grid=self.grid_of(source), solver=solver)
         return replace(case, **changes)
 
-    def decided_case(self, source: Source, seed: int) -> Case:
-        """A split for consistent decisions, on which all methods are tried."""
-        return self.case(source, seed, (None, None) if self.decides_whole else self.most_beyond, method="all")
-
     def only(self, names: Collection[str]) -> "Profile":
         """The profile with no datasets but those of these names."""
         kept: Any = {task: tuple(s for s in sources if s.name in names) for task, sources in self.tasks.items()}
@@ -119,7 +118,7 @@ PROFILES = {
         n_splits=2,
         n_splits_untested=2,
         n_splits_decided=2,
-        most_beyond=(900, 300),
+        most_decided=(900, 300),
         classification=(Source("credit"),),
         ranking=(Source("xing", max_records=500, options=NEW_JOBS, grid={"K": [3]}),),
         grid={"K": [10], "ratios": [FEW_RATIOS[i] for i in (0, 3, 5)], "lfr": [0.05, 1.0], "p": [0.5, 0.9]},
@@ -129,7 +128,7 @@ PROFILES = {
         n_splits=5,
         n_splits_untested=3,
         n_splits_decided=3,
-        most_beyond=(4500, 1000),
+        most_decided=(4500, 1000),
         classification=(
             Source("compas", max_records=4500, max_training=1000),
             Source("census", max_records=9000, max_training=1500),
@@ -146,8 +145,7 @@ PROFILES = {
         n_splits=20,
         n_splits_untested=5,
         n_splits_decided=10,
-        decides_whole=True,
-        most_beyond=(6000, 1500),
+        most_decided=(None, None),
         # All pairs of a third of Census are 265 million, and an evaluation of them takes 1.4 s on two cores.
         classification=(Source("compas"), Source("census", landmarks=1000, n_splits=3), Source("credit")),
         ranking=(

@@ -12,7 +12,7 @@ from ifair.report import blocks
 from ifair.report.blocks import MARGIN, Block, Bullets, Code, Finding, Heading, Number, Strong, Table, Text
 from ifair.reproduce import labels
 from ifair.reproduce.deviations import describe_deviations
-from ifair.reproduce.experiment import Figures, find_experiments
+from ifair.reproduce.experiment import JUDGED, Figures, find_experiments
 from ifair.reproduce.experiments import classification_task, ranking_task
 from ifair.reproduce.first_screen import collect_printed, find_small_profile, summarise_page
 from ifair.reproduce.profiles import PROFILES
@@ -108,7 +108,7 @@ def format_text(results: Results) -> str:
     """The main tables and the verdicts for a terminal."""
     parts = []
     for title, module in (("classification", classification_task), ("ranking", ranking_task)):
-        for dataset in module.EXPERIMENT.find(results) or {}:
+        for dataset in module.EXPERIMENT.find(results):
             table = mark_table(module.tabulate(results, dataset), results)
             parts.append(f"{labels.dataset(dataset)}, {title}\n{blocks.plain_table(table)}")
     verdicts = [[finding.verdict, finding.claim] for finding in judge_claims(results)]
@@ -220,23 +220,22 @@ def _tabulate_runs(results: Results) -> list[Block]:
         Heading("Profiles, time and machines"),
         Table(rows),
         Text(f"Versions: {', '.join(used)}."),
-        *(Text(f"Not run so far of this profile: {line}.") for line in _list_not_run(results)),
+        *_tell_missing(results),
     ]
 
 
-def _list_not_run(results: Results) -> list[str]:
+def _tell_missing(results: Results) -> list[Block]:
     """What the full profile has and its results lack: experiments, and datasets of the paper's two tasks."""
-    profile = next(run["profile"] for parts in results["runs"].values() for run in parts.values())
-    if profile != "full":
+    if find_small_profile(results):
         return []
     missing = [f"the experiment {name}" for name in find_experiments() if name not in results["runs"]]
     missing += [
         f"{task} on {labels.dataset(source.name)}"
-        for task, planned in PROFILES[profile].tasks.items()
+        for task, planned in PROFILES[JUDGED].tasks.items()
         for source in planned
         if source.name not in results["runs"].get(task, {})
     ]
-    return ["; ".join(missing)] if missing else []
+    return [Text(f"Not run so far of this profile: {'; '.join(missing)}.")] if missing else []
 
 
 def _describe_source(part: str, sources: list[Source]) -> str:

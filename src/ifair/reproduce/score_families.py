@@ -39,8 +39,6 @@ LARGE = {"pairs": 100, "n_restarts": 1, "max_iter": 300}
 Scored = tuple[str, dict[str, Any], Sequence[Floats]]
 """The family, the setting, and the scores of the validation and of the test people."""
 
-Score = Callable[[Part], Floats]
-
 
 @dataclass(frozen=True)
 class ScoreFamilies:
@@ -55,19 +53,19 @@ class ScoreFamilies:
 
     def __iter__(self) -> Iterator[Scored]:
         """Every setting of every family."""
-        for C, score in zip(PENALTIES, self._linear):
-            yield "penalty", {"C": C}, self._held_out(score)
+        for C, scores in zip(PENALTIES, self._linear):
+            yield "penalty", {"C": C}, scores
         train = self.parts.train
         reduced = [Candidate("svd-masked", {"K": k}) for k in COMPONENTS]
         for k, steps in zip(COMPONENTS, fit_representations(reduced, train, self.case.seed, {})):
-            yield "components", {"K": k}, self._held_out(self._fit_on(self._make_linear(), steps))
-        for leaves, score in zip(LEAVES, self._trees):
-            yield "leaves", {"leaves": leaves}, self._held_out(score)
+            yield "components", {"K": k}, self._score(self._make_linear(), steps)
+        for leaves, scores in zip(LEAVES, self._trees):
+            yield "leaves", {"leaves": leaves}, scores
         for k in VOTERS:
             votes = [train.y[near[:, :k]].mean(axis=1) for near in self._voters]
             yield "voters", {"k": k}, votes
         for (k, share), steps in zip(PROTOTYPES, self._fit_prototypes()):
-            yield "prototypes", {"K": k, "share": share}, self._held_out(self._fit_on(self._make_linear(), steps))
+            yield "prototypes", {"K": k, "share": share}, self._score(self._make_linear(), steps)
         yield from self._smooth_scores()
 
     @cached_property
@@ -75,18 +73,18 @@ class ScoreFamilies:
         """By name the scores of the held-out parts, and out of fold those of the training people; rankings in units
         of 1."""
         train, validation, task = self.parts.train, self.parts.validation, self.parts.task
-        best = int(np.argmax([self.utility(validation, score(validation)) for score in self._linear]))
+        best = int(np.argmax([self.utility(validation, scores) for scores, _ in self._linear]))
         fitted = {
             "linear": (self._linear[best], self._make_linear(PENALTIES[best])),
             "boosting": (self._trees[-1], self._make_booster(LEAVES[-1])),
         }
         width = np.ptp(train.y) or 1.0 if task == "ranking" else 1.0
         scored: dict[str, tuple[list[Floats], Floats]] = {}
-        for name, (score, model) in fitted.items():
+        for name, (held_out, model) in fitted.items():
             method = "predict_proba" if task == "classification" else "predict"
             held = cross_val_predict(model, train.may_count, train.y, cv=FOLDS, method=method)
             out_of_fold = held[:, 1] if held.ndim == 2 else held
-            scored[name] = [scores / width for scores in self._held_out(score)], out_of_fold / width
+            scored[name] = [scores / width for scores in held_out], out_of_fold / width
         means = [np.mean(both, axis=0) for both in zip(*(plain for plain, _ in scored.values()))]
         scored["mean"] = means, np.mean([held for _, held in scored.values()], axis=0)
         return scored
@@ -109,12 +107,12 @@ class ScoreFamilies:
                 yield f"newcomers, {name}", setting, alone
 
     @cached_property
-    def _linear(self) -> list[Score]:
-        return [self._fit_on(self._make_linear(C)) for C in PENALTIES]
+    def _linear(self) -> list[list[Floats]]:
+        return [self._score(self._make_linear(C)) for C in PENALTIES]
 
     @cached_property
-    def _trees(self) -> list[Score]:
-        return [self._fit_on(self._make_booster(leaves)) for leaves in LEAVES]
+    def _trees(self) -> list[list[Floats]]:
+        return [self._score(self._make_booster(leaves)) for leaves in LEAVES]
 
     @cached_property
     def _voters(self) -> list[NDArray[np.intp]]:
@@ -131,20 +129,13 @@ class ScoreFamilies:
             drawn = np.random.default_rng([self.case.seed, 787]).permutation(len(train))[:MOST_LEARNED_FROM]
             rows, solver = np.sort(drawn), {**solver, **LARGE}
             train = replace(train, records=train.records.take(rows), X=train.X.iloc[rows], rows=train.rows[rows])
-        return fit_representations(candidates, train, self.case.seed, solver)
+        return fit_representations(candidates, train, self.case.seed, solver, merge_copies=True)
 
-    def _fit_on(self, model: Any, steps: Pipeline | None = None) -> Score:
-        """A model of represented people, or of masked data as they are; gives scores of a part."""
-
-        def represent(part: Part) -> Any:
-            return part.may_count if steps is None else steps.transform(part.X)
-
-        train, task = self.parts.train, self.parts.task
-        fitted = fit_model(model, represent(train), train)
-        return lambda part: model_scores(fitted, represent(part), task)
-
-    def _held_out(self, score: Score) -> list[Floats]:
-        return [score(self.parts.validation), score(self.parts.test)]
+    def _score(self, model: Any, steps: Pipeline | None = None) -> list[Floats]:
+        """Scores of the held-out parts by a model of represented people, or of masked data as they are."""
+        train, *others = [part.may_count if steps is None else steps.transform(part.X) for part in self.parts]
+        fitted = fit_model(model, train, self.parts.train)
+        return [model_scores(fitted, Z, self.parts.task) for Z in others]
 
     def _make_linear(self, C: float = 1.0) -> Any:
         # The penalty of rankings is 1 / C here, and half of that where candidates are trained.

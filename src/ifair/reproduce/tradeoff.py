@@ -62,34 +62,45 @@ class TradeOff(TypedDict):
     hypervolume: dict[str, Volumes]
 
 
-def summarise_splits(by_split: Mapping[str, Sequence[Rows]], *, utility: str, ours: str = "ifair-b") -> TradeOff:
+def summarise_splits(by_split: Mapping[str, Sequence[Rows]], *, utility: str) -> TradeOff:
     """Choose a setting on the validation part of every split, and report what it reached on the test part.
 
     Of every method and split there are the rows of all settings, each with ``setting``, ``validation`` and ``test``.
-    Rules weigh ``utility`` against yNN, and ``ours`` is compared with all other methods.
+    Rules weigh ``utility`` against yNN, and iFair-b is compared with all other methods.
     """
-    chosen = {
-        rule: {
-            method: [choose_row(rows, rule, utility=utility, fairness=FAIRNESS) for rows in splits]
-            for method, splits in by_split.items()
-        }
-        for rule in RULES
-    }
+    chosen = choose_rows(by_split, utility)
+    tests = {rule: {m: [row["test"] for row in rows] for m, rows in by.items()} for rule, by in chosen.items()}
     summary: TradeOff = {
-        "rules": {
-            rule: {
-                method: {"settings": [row["setting"] for row in rows], "test": spreads([row["test"] for row in rows])}
-                for method, rows in by_method.items()
-            }
-            for rule, by_method in chosen.items()
-        },
-        "comparisons": {rule: _compare_chosen(by_method, ours) for rule, by_method in chosen.items()},
-        "points": {method: _average_points(splits) for method, splits in by_split.items()},
-        "hypervolume": hypervolumes(_pool_methods(by_split), utility=utility, fairness=FAIRNESS, ours=ours),
+        "rules": describe_choices(chosen),
+        "comparisons": {rule: compare_rows(by_method, "ifair-b") for rule, by_method in tests.items()},
+        "points": {method: average_points(splits) for method, splits in by_split.items()},
+        "hypervolume": hypervolumes(_pool_methods(by_split), utility=utility, fairness=FAIRNESS),
     }
     if OURS in by_split:
-        summary["comparisons_of_ours"] = _compare_chosen(chosen["balanced"], OURS)
+        summary["comparisons_of_ours"] = compare_rows(tests["balanced"], OURS)
     return summary
+
+
+def choose_rows(by_split: Mapping[str, Sequence[Rows]], utility: str) -> dict[str, dict[str, list[Any]]]:
+    """By rule and method the row that is chosen on every split."""
+    return {
+        rule: {m: [choose_row(rows, rule, utility=utility) for rows in splits] for m, splits in by_split.items()}
+        for rule in RULES
+    }
+
+
+def describe_choices(chosen: Mapping[str, Mapping[str, Rows]]) -> Chosen:
+    """What was chosen, by rule and method, and what it reached."""
+    found: Chosen = {rule: {} for rule in chosen}
+    for rule, by_method in chosen.items():
+        for method, rows in by_method.items():
+            choice = found[rule][method] = {
+                "settings": [row["setting"] for row in rows],
+                "test": spreads([row["test"] for row in rows]),
+            }
+            if "adversaries" in rows[0]:
+                choice["adversaries"] = spreads([row["adversaries"] for row in rows])
+    return found
 
 
 def _pool_methods(by_split: Mapping[str, Sequence[Rows]]) -> dict[str, list[list[Mapping[str, Any]]]]:
@@ -102,18 +113,19 @@ def _pool_methods(by_split: Mapping[str, Sequence[Rows]]) -> dict[str, list[list
     return pooled
 
 
-def _compare_chosen(chosen: Mapping[str, Rows], ours: str) -> dict[str, dict[str, Comparison]]:
-    """By measure and rival, what was chosen of ours less what was chosen of the rival."""
+def compare_rows(reached: Mapping[str, Rows], ours: str) -> dict[str, dict[str, Comparison]]:
+    """By measure and rival, what ours reached on every split less what the rival did."""
     return {
         measure: compare(
-            [row["test"][measure] for row in chosen[ours]],
-            {m: [row["test"][measure] for row in rows] for m, rows in chosen.items() if m != ours},
+            [row[measure] for row in reached[ours]],
+            {method: [row[measure] for row in rows] for method, rows in reached.items() if method != ours},
         )
-        for measure in chosen[ours][0]["test"]
+        for measure in reached[ours][0]
     }
 
 
-def _average_points(splits: Sequence[Rows]) -> list[Point]:
+def average_points(splits: Sequence[Rows]) -> list[Point]:
+    """Every setting, with means over the splits."""
     points = []
     for rows in zip(*splits):
         test = {name: spread([row["test"][name] for row in rows])["mean"] for name in rows[0]["test"]}
@@ -235,10 +247,10 @@ def draw_tradeoff(summary: TradeOff, utility: str, printed: Sequence[tuple[str, 
 
 
 def describe_volumes(summaries: Mapping[str, TradeOff]) -> list[Block]:
-    """Tables and sentences about all datasets; nothing where no front was measured."""
-    volumes = {dataset: found["hypervolume"] for dataset, found in summaries.items() if "hypervolume" in found}
-    if not volumes:
+    """Tables and sentences about all datasets; nothing where there are none."""
+    if not summaries:
         return []
+    volumes = {dataset: found["hypervolume"] for dataset, found in summaries.items()}
     blocks: list[Block] = [
         Heading("Hypervolume of every method's front", 3),
         Text(
@@ -252,8 +264,7 @@ def describe_volumes(summaries: Mapping[str, TradeOff]) -> list[Block]:
         ),
     ]
     for (reference, words), (dataset, by) in product(REFERENCES.items(), volumes.items()):
-        if reference in by:
-            blocks += [Text(f"{labels.dataset(dataset)}, {words}:"), Table(_tabulate_volumes(by[reference]))]
+        blocks += [Text(f"{labels.dataset(dataset)}, {words}:"), Table(_tabulate_volumes(by[reference]))]
     return [*blocks, Bullets([_compare_with_best(dataset, by) for dataset, by in volumes.items()])]
 
 
@@ -296,8 +307,6 @@ def describe_collapse(summary: TradeOff) -> list[Block]:
             shares = [100 * np.mean([point[name] for point in learned]) for name in ("constant", "converged")]
             shown = [f"{share:.0f} %" for share in shares]
             rows.append([labels.method(method), *shown, f"{np.median(known):.2g}, {max(known):.2g}"])
-    if len(rows) == 1:
-        return []
     return [
         Text(
             "Fits that end at a constant, one answer for all but one person in a hundred: the share of all settings "

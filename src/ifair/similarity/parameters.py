@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ifair.core.arrays import is_number
-from ifair.errors import IfairError, nearest_name, wrong_choice
+from ifair.errors import IfairError, check_choice, nearest_name
 
 READINGS = ("attributes", "paper")
 
@@ -21,8 +21,7 @@ EXAMPLES = {
 
 def check_parameters(similarity: Any, names: Sequence[str]) -> None:
     """Refuse a similarity that does not fit a table with these columns."""
-    if similarity.reading not in READINGS:
-        raise wrong_choice("reading", similarity.reading, READINGS)
+    check_choice("reading", similarity.reading, READINGS)
     given: dict[str, Any] = {name: getattr(similarity, name) or {} for name in EXAMPLES}
     for parameter, value in given.items():
         if not isinstance(value, Mapping):

@@ -129,10 +129,11 @@ class Points:
             squared += self.squares.sum(axis=1)[:, None]
             squared += others.squares.sum(axis=1)
         else:
-            # |x|^2 + |y|^2 over the attributes that both have, and the gaps of the others.
-            here = np.hstack([self.squares - self.gaps * self.present, self.present])
-            squared += here @ np.hstack([others.present, others.squares]).T
-            squared += self.gaps.sum()
+            # |x|^2 + |y|^2 over the attributes that both have, and the gaps of the others: all that one lacks, and
+            # of what one has that which the other lacks. Nothing is subtracted, however large a gap.
+            there = np.hstack([others.present, others.squares + self.gaps * (1.0 - others.present)])
+            squared += np.hstack([self.squares, self.present]) @ there.T
+            squared += ((1.0 - self.present) @ self.gaps)[:, None]
         return np.maximum(squared, 0.0, out=squared)
 
     @classmethod
@@ -274,8 +275,8 @@ def _nearest(people: Points, others: Points, k: int, first: int | None) -> tuple
     if first is not None:
         squared[np.arange(len(people)), first + np.arange(len(people))] = np.inf
     kth = np.partition(squared, k - 1, axis=1)[:, k - 1 : k]
-    # Products err by some units in the last place of the squares that they are made of.
+    # Products err by some units in the last place of the squares that they are made of, and ten digits are compared.
     size = people.squares.sum(axis=1)[:, None] + others.squares.sum(axis=1).max(initial=0.0)
-    row, other = np.nonzero((squared <= kth + 1e-12 * (1.0 + size)) & np.isfinite(squared))
+    row, other = np.nonzero((squared <= kth + 1e-10 * kth + 1e-12 * (1.0 + size)) & np.isfinite(squared))
     exact = to_ten_digits(people.squared_differences(others, row, other))
     return first_of_each(row, other, exact, k)

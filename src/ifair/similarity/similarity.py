@@ -17,6 +17,7 @@ from ifair.encode import Encoder
 from ifair.encode.column_names import find_positions
 from ifair.encode.table_forms import FEW, read_cells, to_pandas
 from ifair.errors import IfairError, unknown_name
+from ifair.plain_data import map_leaves
 from ifair.similarity.layout import Layout, Unit, learn_unit
 from ifair.similarity.pair_words import Comparison, compare_pairs
 from ifair.similarity.parameters import check_parameters
@@ -218,7 +219,7 @@ class Similarity(BaseEstimator):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data that :meth:`from_dict` rebuilds it of; fitted, with what was learned (not of reading "paper")."""
-        data: dict[str, Any] = {name: _make_plain(value) for name, value in self.get_params().items()}
+        data: dict[str, Any] = map_leaves(_to_python, self.get_params())
         if hasattr(self, "units_"):
             reach = None if np.isinf(self.caliper_) else self.caliper_
             data["learned"] = {"attributes": list(self.attributes_), "units": self.units_, "caliper": reach}
@@ -347,10 +348,8 @@ def make_similarity(
     return clone(given).set_params(protected=hidden)
 
 
-def _make_plain(value: Any) -> Any:
-    """Lists for tuples and arrays, and numbers of Python for those of NumPy."""
+def _to_python(value: Any) -> Any:
+    """Numbers of Python for those of NumPy, and lists for arrays."""
     if isinstance(value, Mapping):
-        return {name: _make_plain(one) for name, one in value.items()}
-    if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
-    return [_make_plain(one) for one in value] if isinstance(value, tuple | list) else value
+        return map_leaves(_to_python, dict(value))
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value

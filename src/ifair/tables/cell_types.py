@@ -57,28 +57,25 @@ def show_cell(cell: Any) -> str:
 
 def describe_missing(counts: Mapping[str, Mapping[str, int]]) -> list[str]:
     """What was taken as missing besides empty cells, in a sentence per column."""
-    return [
-        f"column {name!r}: taken as missing, as asked: "
-        + ", ".join(f"{text!r} ({count} {'row' if count == 1 else 'rows'})" for text, count in spelt.items())
-        for name, spelt in counts.items()
-    ]
+    return [f"column {name!r}: taken as missing, as asked: {_tell_rows(spelt)}" for name, spelt in counts.items()]
 
 
 def warn_of_words(frame: pd.DataFrame, columns: Iterable[str]) -> list[str]:
     """A sentence for every column of text in which a word that often means a missing value is a value of its own."""
     lines = []
-    for name in columns:
-        if not is_text(frame[name]):
-            continue
-        counts = frame[name].value_counts()
-        words = [word for word in counts.index if isinstance(word, str) and word in OFTEN_MISSING]
+    for name in (column for column in columns if is_text(frame[column])):
+        counts = frame[name].value_counts().to_dict()
+        words = {word: count for word, count in counts.items() if isinstance(word, str) and word in OFTEN_MISSING}
         if words:
-            told = ", ".join(f"{word!r} ({counts[word]} {'row' if counts[word] == 1 else 'rows'})" for word in words)
             lines.append(
-                f"column {name!r}: {told} is taken as a value like any other; "
-                f"{name_setting('missing', words)} takes it as missing"
+                f"column {name!r}: {_tell_rows(words)} is taken as a value like any other; "
+                f"{name_setting('missing', list(words))} takes it as missing"
             )
     return lines
+
+
+def _tell_rows(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{text!r} ({count} {'row' if count == 1 else 'rows'})" for text, count in counts.items())
 
 
 def infer_types(frame: pd.DataFrame, *, text: Collection[str] = (), strict: bool = True) -> pd.DataFrame:

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_object_dtype, is_string_dtype
 
 from ifair.datasets.dataset import Dataset, GroupRule, group_mask
 from ifair.errors import IfairError, name_setting
 from ifair.tables import column_warnings
-from ifair.tables.cell_types import describe_missing, warn_of_words
-from ifair.tables.groups import default_group, find_value, is_measure, match_conditions, refuse_measures
+from ifair.tables.cell_types import describe_missing, is_text, warn_of_words
+from ifair.tables.groups import default_group, find_value, is_measure, match_conditions
 from ifair.tables.outcome import encode_outcome, name_outcomes
 from ifair.tables.read import read_counted_table
 from ifair.tables.roles import Roles, check_names, list_named
@@ -79,7 +78,7 @@ class CheckedTable:
         """
         frame, roles = self.frame, self.roles
         people = frame[self.attributes].copy()
-        texts = [c for c in people.columns if is_object_dtype(people[c]) or is_string_dtype(people[c])]
+        texts = [column for column in people.columns if is_text(people[column])]
         # From here on they are categories: whoever encodes them need not doubt them again.
         people = people.astype(dict.fromkeys(texts, "category"))
         if roles.group:
@@ -87,7 +86,6 @@ class CheckedTable:
         elif group is not None:
             member = group_mask(people, group)
         elif needs_group or not any(is_measure(frame[column]) for column in roles.protected):
-            refuse_measures(frame, roles.protected)
             member = default_group(people, roles.protected)
         else:
             member = np.zeros(len(frame), dtype=bool)

@@ -35,8 +35,7 @@ def check_csv(path: Path) -> None:
     name: the header is looked at as it stands.
     """
     try:
-        with _open(path, text=True) as file:
-            rows = [row for row in islice(csv.reader(file, delimiter=separator_of(path)), _LINES) if _has_content(row)]
+        rows = _read_first_rows(path, separator_of(path))
     except csv.Error:
         return  # pandas reads some of what the standard library does not, or says what is wrong
     except UNREADABLE as error:
@@ -90,6 +89,11 @@ def _open(path: Path, *, text: bool = False) -> IO[Any]:
     return cast(IO[Any], make(path, "rt" if text else "rb", **options))
 
 
+def _read_first_rows(path: Path, separator: str) -> list[list[str]]:
+    with _open(path, text=True) as file:
+        return [row for row in islice(csv.reader(file, delimiter=separator), _LINES) if _has_content(row)]
+
+
 def _has_content(row: list[str]) -> bool:
     return len(row) > 1 or any(cell.strip() for cell in row)
 
@@ -100,8 +104,8 @@ def _refuse_other_separator(path: Path, rows: list[list[str]]) -> None:
     if len(rows[0]) > 1 and len({len(row) for row in rows}) == 1:
         return
     for other, called in _SEPARATORS.items():
-        with suppress(csv.Error), _open(path, text=True) as file:
-            found = [row for row in islice(csv.reader(file, delimiter=other), _LINES) if _has_content(row)]
+        with suppress(csv.Error):
+            found = _read_first_rows(path, other)
             if other != own and len(found[0]) > max(1, len(rows[0])) and len({len(row) for row in found}) == 1:
                 mend = _suggest_separator(path, other, found)
                 raise IfairError(f"{path} is separated by {called}, not by {_SEPARATORS[own]}; {mend}")

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-from ifair.errors import IfairError, name_setting, unknown_name
+from ifair.errors import IfairError, check_known, name_setting, unknown_name
 
 _CONDITION = re.compile(r"(?P<column>.+?)\s*(?P<sign><=|>=|!=|=|<|>)\s*(?P<value>.+)")
 
@@ -22,8 +22,7 @@ def match_conditions(frame: pd.DataFrame, conditions: Iterable[str]) -> NDArray[
         if found is None:
             raise IfairError(f"group condition {condition!r} is not of the form COLUMN=VALUE or COLUMN<=NUMBER")
         column, sign, text = found["column"], found["sign"], found["value"]
-        if column not in frame.columns:
-            raise unknown_name("group column", column, frame.columns)
+        check_known("group column", column, frame.columns)
         values = frame[column]
         if sign in ("=", "!="):
             same = (values == find_value(text, values)).to_numpy(dtype=bool, na_value=False)
@@ -58,21 +57,19 @@ def is_measure(values: pd.Series) -> bool:
     return is_numeric_dtype(values) and not is_bool_dtype(values) and values.nunique() > 2
 
 
-def refuse_measures(frame: pd.DataFrame, protected: Iterable[str]) -> None:
-    """Refuse protected columns of numbers where nothing else says who is protected."""
-    for column in protected:
-        if is_measure(frame[column]):
-            raise IfairError(
-                f"protected column {column!r} holds numbers: say who is protected, "
-                f"such as {name_setting('group', [f'{column}<{frame[column].median():g}'])}"
-            )
-
-
 def default_group(frame: pd.DataFrame, protected: Iterable[str]) -> NDArray[np.bool_]:
-    """Who has, in any protected column, true or another value than the most frequent one; shape (n_records,)."""
+    """Who has, in any protected column, true or another value than the most frequent one; shape (n_records,).
+
+    Columns of numbers that measure something are refused: they do not say who is protected.
+    """
     mask = np.zeros(len(frame), dtype=bool)
     for column in protected:
         values = frame[column]
+        if is_measure(values):
+            raise IfairError(
+                f"protected column {column!r} holds numbers: say who is protected, "
+                f"such as {name_setting('group', [f'{column}<{values.median():g}'])}"
+            )
         if values.isna().all():
             raise IfairError(f"protected column {column!r} holds no value")
         if is_bool_dtype(values):

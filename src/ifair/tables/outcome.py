@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-from ifair.errors import IfairError, name_setting, unknown_name
+from ifair.errors import IfairError, check_known, name_setting
 
 
 def encode_outcome(values: pd.Series, positive: Any = None, *, classes: bool = False) -> pd.Series:
@@ -21,8 +21,7 @@ def encode_outcome(values: pd.Series, positive: Any = None, *, classes: bool = F
         )
     found = values.unique().tolist()
     if positive is not None:
-        if positive not in found:
-            raise unknown_name(f"value of target {values.name!r}", positive, found)
+        check_known(f"value of target {values.name!r}", positive, found)
         return (values == positive).astype("int64")
     if is_bool_dtype(values) or set(found) <= {0, 1}:
         return values.astype("int64")

@@ -121,12 +121,8 @@ def _read_file(path: Path, text: Collection[str]) -> pd.DataFrame:
         except Exception as error:  # pyarrow raises classes of its own, which cannot be named without it
             raise IfairError(f"{path} is not a Parquet table ({shorten_error(error)})") from error
     csv_checks.check_csv(path)
-    options = _csv_options(path)
     try:
-        # Names that the file lacks would be refused as dtypes.
-        header = pd.read_csv(path, nrows=0, **options)
-        as_text: Any = {name: "object" for name in text if name in header.columns}
-        frame = pd.read_csv(path, low_memory=False, dtype=as_text, **options)
+        frame = pd.read_csv(path, low_memory=False, dtype=dict.fromkeys(text, "object"), **_csv_options(path))
     except csv_checks.UNREADABLE as error:
         raise csv_checks.explain_unreadable(path, error) from error
     _refuse_uneven_lines(frame, path)

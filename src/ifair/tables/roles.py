@@ -1,12 +1,12 @@
 """What each column of a table is for: which are protected, which is the outcome, which must stay out."""
 
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
-from ifair.errors import IfairError, suggest_name, unknown_name
+from ifair.errors import IfairError, check_known, suggest_name
 from ifair.files import check_regular
 
 SIMILARITY = ("reading", "weights", "ordered", "units", "caliper", "n_neighbors", "approximate")
@@ -74,8 +74,7 @@ class Roles:
         many = {field.name for field in fields(cls) if field.default == ()}
         values: dict[str, Any] = {}
         for key, value in given.items():
-            if key not in {field.name for field in fields(cls)}:
-                raise unknown_name(f"role (in {where})", key, [field.name for field in fields(cls)])
+            check_known(f"role (in {where})", key, cls.__slots__)
             if key in many:
                 listed = [value] if isinstance(value, str) else value
                 if not isinstance(listed, Sequence) or not all(isinstance(name, str) for name in listed):
@@ -138,10 +137,10 @@ def read_roles(path: str | Path) -> Roles:
             raise IfairError(f"{path}: unknown key {key!r}{hint}")
     if not isinstance(content.get("roles"), dict):
         raise IfairError(f"{path} has no table [roles]")
-    roles = Roles.from_dict(content["roles"], where=str(path))
-    return (
-        replace(roles, similarity=check_similarity(content["similarity"], path)) if "similarity" in content else roles
-    )
+    given = content["roles"]
+    if "similarity" in content:
+        given["similarity"] = content["similarity"]
+    return Roles.from_dict(given, where=str(path))
 
 
 def read_similarity(source: str | Path) -> dict[str, Any]:
@@ -159,8 +158,7 @@ def check_similarity(given: Any, where: str | Path) -> dict[str, Any]:
     if not isinstance(given, Mapping):
         raise IfairError(f"{where}: similarity must be a table of settings, got {given!r}")
     for key in given:
-        if key not in SIMILARITY:
-            raise unknown_name(f"setting of the similarity (in {where})", key, list(SIMILARITY))
+        check_known(f"setting of the similarity (in {where})", key, SIMILARITY)
     for key in ("weights", "ordered", "units"):
         if not isinstance(given.get(key, {}), Mapping):
             raise IfairError(
@@ -180,12 +178,10 @@ def _read_toml(path: str | Path) -> dict[str, Any]:
         raise IfairError(f"{path} is not a TOML file ({error})") from error
 
 
-def check_names(roles: Roles, columns: Iterable[str]) -> None:
+def check_names(roles: Roles, columns: Collection[str]) -> None:
     """Refuse roles of columns that are not there, and columns with two roles."""
-    known = list(columns)
     for role, name in list_named(roles):
-        if name not in known:
-            raise unknown_name(f"{role} column", name, known)
+        check_known(f"{role} column", name, columns)
     if roles.target is not None and roles.target in roles.protected:
         raise IfairError(
             f"column {roles.target!r} is both the target and protected: a model that predicts it cannot be blind to it"

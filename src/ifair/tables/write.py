@@ -17,17 +17,6 @@ class BlockWriter:
     """Write a CSV or Parquet file, as its ending tells, block by block; it appears when all of it is there.
 
     With a ``stream``, write CSV there instead.
-
-    Examples
-    --------
-    >>> import pandas as pd, tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with BlockWriter(Path(folder) / "out.csv") as out:
-    ...         for start in (0, 2):
-    ...             out.write(pd.DataFrame({"row": [start, start + 1]}))
-    ...     (Path(folder) / "out.csv").read_text().split()
-    ['row', '0', '1', '2', '3']
     """
 
     def __init__(self, path: Path, stream: TextIO | None = None) -> None:

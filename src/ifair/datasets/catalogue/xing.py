@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ifair.datasets.about import About, DataFile, Origin, Statistics
 from ifair.datasets.load_options import LoadOptions
-from ifair.errors import IfairError, check_known, unknown_name
+from ifair.errors import IfairError, check_known
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,8 +110,7 @@ def load_xing(
     tables = [parse_xing(loading.read(file), file.name) for file in FILES]
     frame = pd.concat(tables, ignore_index=True)
     if recipe == "56-queries":
-        if left_out not in set(frame["job_search"]):
-            raise unknown_name("query", left_out, frame["job_search"].unique())
+        check_known("query", left_out, frame["job_search"].unique().tolist())
         frame = frame[frame["job_search"] != left_out].reset_index(drop=True)
     for name in ("job_search", "sex"):
         frame[name] = frame[name].astype(pd.CategoricalDtype(list(dict.fromkeys(frame[name]))))
@@ -150,20 +149,20 @@ def parse_xing(content: bytes, where: str) -> pd.DataFrame:
         document = json.loads(decode(content, where))
     except (ValueError, RecursionError) as error:
         raise IfairError(f"{where}: not JSON ({error})") from error
-    query, people = _get(document, "category", where), _get(document, "profiles", where)
-    if not isinstance(query, str) or not isinstance(people, list) or not people:
+    query, people = _get(document, "category", str, where), _get(document, "profiles", list, where)
+    if not people:
         raise IfairError(f"{where}: not a query with its profiles")
     rows = []
     for rank, person in enumerate(people, start=1):
         spot = f"{where}, profile {rank}"
-        profiles = _get_list(person, "profile", spot)
+        profiles = _get(person, "profile", list, spot)
         if len(profiles) != 1:
             raise IfairError(f"{spot}: {len(profiles)} profiles of one person")
-        sex = _get(profiles[0], "sex", spot)
-        if not isinstance(sex, str) or sex not in SEXES:
-            raise IfairError(f"{spot}: the sex is {str(sex)[:20]!r}, none of {', '.join(SEXES)}")
-        jobs = [_get_dates(job, "jobDates", spot) for job in _get_list(profiles[0], "jobs", spot)]
-        studies = [_get_dates(study, "eduDuration", spot) for study in _get_list(person, "education", spot)]
+        sex = _get(profiles[0], "sex", str, spot)
+        if sex not in SEXES:
+            raise IfairError(f"{spot}: the sex is {sex[:20]!r}, none of {', '.join(SEXES)}")
+        jobs = [_get(job, "jobDates", str | None, spot) for job in _get(profiles[0], "jobs", list, spot, [])]
+        studies = [_get(one, "eduDuration", str | None, spot) for one in _get(person, "education", list, spot, [])]
         education = sum(UNDATED_MONTHS if dates is None else count_months(dates, spot) for dates in studies)
         rows.append((query, count_work_months(jobs, spot), education, _count_views(profiles[0], spot), SEXES[sex]))
     return pd.DataFrame(rows, columns=["job_search", *QUALIFICATIONS, "sex"])
@@ -198,32 +197,18 @@ def count_months(dates: str, spot: str) -> int:
 
 def _count_views(profile: Any, spot: str) -> int:
     """The number after the slash of ``16. September 2008 / 2418``; 1 where the profile shows none."""
-    text = profile.get("memberSince_Hits")
+    text = _get(profile, "memberSince_Hits", str | None, spot)
     if text is None:
         return 1
-    if not isinstance(text, str):
-        raise IfairError(f"{spot}: the profile views are not text")
     match = re.fullmatch(r"[^/]*/\s*(\d{1,9})\s*", text, flags=re.ASCII)
     if match is None and "/" in text:
         raise IfairError(f"{spot}: {text[:40]!r} holds no number of profile views")
     return int(match[1]) if match else 1
 
 
-def _get(container: Any, key: str, spot: str) -> Any:
-    if not isinstance(container, Mapping) or key not in container:
-        raise IfairError(f"{spot}: there is no {key!r}")
-    return container[key]
-
-
-def _get_list(container: Any, key: str, spot: str) -> list[Any]:
-    value = container.get(key, []) if isinstance(container, Mapping) else None
-    if not isinstance(value, list):
-        raise IfairError(f"{spot}: {key!r} is not a list")
+def _get(container: Any, key: str, kind: Any, spot: str, default: Any = None) -> Any:
+    """An entry of a JSON object, or the default; another kind of value is refused, and so is what is no object."""
+    value = container.get(key, default) if isinstance(container, Mapping) else ...
+    if not isinstance(value, kind):
+        raise IfairError(f"{spot}: {key!r} is not there, or not what it should be")
     return value
-
-
-def _get_dates(entry: Any, key: str, spot: str) -> str | None:
-    dates = entry.get(key) if isinstance(entry, Mapping) else 0
-    if dates is not None and not isinstance(dates, str):
-        raise IfairError(f"{spot}: {key!r} is not a period")
-    return dates

@@ -19,12 +19,13 @@ from ifair.evaluate.fronts import COIN, front_volume
 from ifair.evaluate.measures import UTILITY, guess_group, measure_mapped
 from ifair.evaluate.rules import choose_row, harmonic_mean
 from ifair.evaluate.splits import Split
-from ifair.evaluate.statistics import LEAST_SPLITS, Comparison, Spreads, compare, spreads
+from ifair.evaluate.statistics import LEAST_SPLITS, Comparison, Spreads, spreads
 from ifair.report.blocks import Block, Bullets, Heading, Line, Picture, Table, Text
 from ifair.report.pictures import BLUE, GREEN, ORANGE, RED, add_legend, new_figure
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case, prepare, represent, train_grid
 from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Unit, for_each_dataset, make_unit
+from ifair.reproduce.tradeoff import compare_rows
 from ifair.reproduce.verdicts import LEVEL, is_clear
 from ifair.results import Results
 
@@ -36,8 +37,8 @@ _EUCLIDEAN = {"fairness_distance": "euclidean"}
 VARIANTS: dict[str, dict[str, Any]] = {
     BASE: {},
     "small_K": {"K": [5, 3, 2]},
-    "p=1": {"p": 1.0, "pairs": 30},
-    "p=3": {"p": 3.0, "pairs": 30},
+    "p-1": {"p": 1.0, "pairs": 30},
+    "p-3": {"p": 3.0, "pairs": 30},
     "means": {"reduction": "mean"},
     "k-means++_starts": {"init": "k-means++"},
     "means+k-means++_starts": {"reduction": "mean", "init": "k-means++"},
@@ -114,10 +115,9 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
                 grid={"K": profile.grid["K"][:2], "ratios": RATIOS},
                 solver={**profile.solver, "max_iter": min(profile.solver["max_iter"], MAX_ITERATIONS)},
             ),
-            labels.variant(_name_key(variant)),
+            labels.variant(variant),
         )
-        for source in sources
-        for seed in profile.seeds(source, tested=False)
+        for source, seed in profile.splits(sources)
         for variant in (TASTE if taste else (*VARIANTS, *MARKS))
         if variant not in OF_SCALE or find_about(source.name).task != "ranking"
     ]
@@ -162,33 +162,21 @@ def map_settings(case: Case, parts: Split) -> Iterator[tuple[dict[str, Any], lis
         yield setting, mapped
 
 
-def _name_key(variant: str) -> str:
-    """What a variant is called in the results: ``p-1`` for ``p=1``, which is its name in the files of units."""
-    return variant.replace("=", "-")
-
-
 @for_each_dataset("method")
 def summarise(by_variant: Mapping[str, Sequence[Any]]) -> Ablation:
     """What every variant reached over the splits, and how it compares with the paper's iFair-b."""
-    by_variant = {_name_key(name): results for name, results in by_variant.items()}
     skipped = {name: one["skipped"] for name, results in by_variant.items() for one in results if "skipped" in one}
     reached = {
         name: [summarise_split(result) for result in results]
         for name, results in by_variant.items()
         if name not in skipped
     }
-    against = {
-        measure: compare(
-            [row[measure] for row in reached[BASE]],
-            {name: [row[measure] for row in rows] for name, rows in reached.items() if name != BASE},
-        )
-        for measure in SHOWN
-    }
+    shown = {name: [{measure: row[measure] for measure in SHOWN} for row in rows] for name, rows in reached.items()}
     paper = [row["hypervolume"] for row in reached[BASE]]
     return {
         "utility": "MAP" if "MAP" in reached[BASE][0] else "AUC",
         "variants": {name: spreads(rows) for name, rows in reached.items()},
-        "against_paper": against,
+        "against_paper": compare_rows(shown, BASE),
         "ahead": {
             name: sum(row["hypervolume"] > base for row, base in zip(rows, paper)) for name, rows in reached.items()
         },
@@ -216,11 +204,10 @@ def summarise_split(result: Mapping[str, Any]) -> dict[str, float]:
 
 def section(found: dict[str, Ablation], results: Results) -> list[Block]:
     """The table, the picture and the findings; nothing where the experiment was not run."""
-    counts = sorted({one["variants"][BASE]["hypervolume"]["n"] for one in found.values()})
-    counted = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else str(counts[0])
+    counts = [one["variants"][BASE]["hypervolume"]["n"] for one in found.values()]
     tested = (
         f", too few for tests, which begin at {LEAST_SPLITS}"
-        if counts[-1] < LEAST_SPLITS
+        if max(counts) < LEAST_SPLITS
         else "; ▲ and ▼: clearly above or below the paper's iFair-b (corrected resampled t-test, after Holm, "
         f"at {LEVEL:.0%})"
     )
@@ -230,7 +217,7 @@ def section(found: dict[str, Ablation], results: Results) -> list[Block]:
             "Hypervolume / harmonic mean of utility and yNN under the balanced rule, on test, for settings chosen on "
             "validation: iFair-b as in the paper, with one "
             "or more options changed, and below it the marks to beat, among them masked data multiplied by a factor of "
-            f"at most 1. {counted} splits{tested}. The best of each column has a star. Rankings "
+            f"at most 1. {labels.span(counts)} splits{tested}. The best of each column has a star. Rankings "
             "are without what differs in scale alone, which linear regression does not notice."
         ),
         Table(tabulate(found)),
@@ -298,7 +285,7 @@ def _list_skipped(found: Mapping[str, Ablation]) -> list[Block]:
 
 def _list_means(one: Ablation, measure: str) -> dict[str, float]:
     """By variant the mean over splits."""
-    return {name: values[measure]["mean"] for name, values in one["variants"].items() if measure in values}
+    return {name: values[measure]["mean"] for name, values in one["variants"].items()}
 
 
 def _describe_gap(dataset: str, one: Ablation) -> Line:

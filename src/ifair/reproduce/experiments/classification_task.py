@@ -80,7 +80,6 @@ def draw(found: dict[str, TradeOff], results: Results) -> Figures:
             (method, by[dataset]["AUC"], by[dataset]["yNN"])
             for methods in results["paper"]["classification"].values()
             for method, by in methods.items()
-            if dataset in by
         ]
         # One setting may win under two rules.
         drawn[f"tradeoff-{dataset}"] = tradeoff.draw_tradeoff(summary, "AUC", list(dict.fromkeys(points)))
@@ -90,7 +89,7 @@ def draw(found: dict[str, TradeOff], results: Results) -> Figures:
 def tabulate(results: Results, dataset: str) -> Table:
     """The paper's table for one dataset: methods without settings first, the others under each of the three rules; and
     at the end what is not in the paper."""
-    summary, paper = (EXPERIMENT.find(results) or {})[dataset], results["paper"]["classification"]
+    summary, paper = EXPERIMENT.find(results)[dataset], results["paper"]["classification"]
     rows: list[list[Any]] = [["method", *MEASURES]]
 
     def add(title: str, rule: str, methods: Iterable[str], printed: Mapping[str, Any]) -> None:
@@ -108,8 +107,7 @@ def tabulate(results: Results, dataset: str) -> Table:
         add(labels.RULES[rule], rule, tuned, paper[rule])
     for rule, methods in summary["rules"].items():
         others = [method for method in methods if method not in PAPERS]
-        if others:
-            add(f"{labels.RULES[rule]}, not in the paper", rule, others, {})
+        add(f"{labels.RULES[rule]}, not in the paper", rule, others, {})
     return Table(rows)
 
 

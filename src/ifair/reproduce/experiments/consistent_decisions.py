@@ -100,7 +100,7 @@ class Decided(TypedDict):
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     """Every dataset and split."""
     return [
-        make_unit(measure_decisions, profile.decided_case(source, seed))
+        make_unit(measure_decisions, profile.case(source, seed, profile.most_decided, method="all"))
         for source in profile.sources
         for seed in range(profile.n_splits_decided)
     ]

@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ifair.evaluate.candidates import list_settings
 from ifair.report.blocks import Block, Bullets, Heading, Line, Table, Text
-from ifair.reproduce import labels
-from ifair.reproduce.case import Case, measure_fit, prepare, train_setting
-from ifair.reproduce.changes import ANOTHER_START, Changes, find_larger, summarise_changes, tabulate_changes
+from ifair.reproduce import changes, labels
+from ifair.reproduce.case import Case, prepare, train_grid
+from ifair.reproduce.changes import ANOTHER_START, Changes
 from ifair.reproduce.experiment import Earlier, Experiment, Profile, Unit, for_each_dataset, make_unit
 from ifair.results import Results
 
@@ -33,36 +32,27 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
                 solver={**profile.solver, "n_restarts": 1},
             ),
         )
-        for source in profile.classification
-        for seed in profile.seeds(source, tested=False)
+        for source, seed in profile.splits(profile.classification)
     ]
 
 
 def compare_pairs(case: Case) -> dict[str, Any]:
-    """Test measures with all pairs, with so many ``landmarks`` (of the grid), and with all pairs from another start.
+    """What ``changes.measure_kinds`` says of all pairs, from two starts, and of so many ``landmarks`` (of the grid).
 
-    Numbers of landmarks that are not below the number of records are left out. Every row has a ``setting`` with its
-    measures on ``test`` by kind of fit.
+    The settings of a kind are fitted at once. Numbers of landmarks that are not below that of records are left out.
     """
     parts = prepare(case)
-    n_records = len(parts.train.y)
-    fits = {"all_pairs": _with_pairs(case, "all"), ANOTHER_START: _with_pairs(case, "all", case.seed + 1_000_003)}
-    fits |= {f"landmarks_{size}": _with_pairs(case, size) for size in case.grid["landmarks"] if size < n_records}
-    rows = []
-    for setting in list_settings("ifair-b", case.grid):
-        test = {kind: measure_fit(train_setting(one, parts, setting), parts)["test"] for kind, one in fits.items()}
-        rows.append({"setting": setting, "test": test})
-    return {"records": n_records, "rows": rows}
-
-
-def _with_pairs(case: Case, pairs: str | int, seed: int | None = None) -> Case:
-    return replace(case, solver={**case.solver, "pairs": pairs}, seed=case.seed if seed is None else seed)
+    sizes = [size for size in case.grid["landmarks"] if size < len(parts.train)]
+    every = replace(case, solver={**case.solver, "pairs": "all"})
+    kinds = {"all_pairs": every, ANOTHER_START: replace(every, seed=case.seed + 1_000_003)}
+    kinds |= {f"landmarks_{size}": replace(case, solver={**case.solver, "pairs": size}) for size in sizes}
+    return changes.measure_kinds(parts, {kind: train_grid(one, parts) for kind, one in kinds.items()})
 
 
 @for_each_dataset()
 def summarise(results: Sequence[Mapping[str, Any]]) -> Changes:
-    """What :func:`summarise_changes` says, against all pairs."""
-    return summarise_changes(results, "all_pairs")
+    """What ``changes.summarise_changes`` says, against all pairs."""
+    return changes.summarise_changes(results, "all_pairs")
 
 
 def section(found: dict[str, Changes], results: Results) -> list[Block]:
@@ -75,7 +65,7 @@ def section(found: dict[str, Changes], results: Results) -> list[Block]:
             "mean, and after the slash the mean of its size. What landmarks change is to be compared with what the "
             "start changes."
         ),
-        Table(tabulate_changes(found, _name_kind)),
+        Table(changes.tabulate_changes(found, _name_kind)),
         Bullets([line for dataset, one in found.items() for line in _describe_change(dataset, one)]),
     ]
 
@@ -85,7 +75,7 @@ def _describe_change(dataset: str, one: Changes) -> list[Line]:
     kind = list(one["kinds"])[-1]
     if kind == ANOTHER_START:
         return []
-    more = ", ".join(find_larger(one["kinds"], kind))
+    more = ", ".join(changes.find_larger(one["kinds"], kind))
     words = f"more than another start does in {more}" if more else "no measure more than another start does"
     return [labels.line(dataset, f": {_name_kind(kind)} change {words}.")]
 

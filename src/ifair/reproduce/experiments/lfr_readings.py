@@ -10,14 +10,14 @@ from sklearn.pipeline import Pipeline
 
 from ifair.evaluate.candidates import Candidate
 from ifair.evaluate.splits import Part, Split
-from ifair.evaluate.training import Trained, fit_model
+from ifair.evaluate.training import Trained, fit_candidate
+from ifair.models.fitting import Task
 from ifair.models.lfr import LFR
 from ifair.models.many import fit_many
-from ifair.models.prototypes import Task
 from ifair.report.blocks import Block, Bullets, Heading, Line, Table, Text
-from ifair.reproduce import labels
-from ifair.reproduce.case import Case, measure_fit, prepare
-from ifair.reproduce.changes import ANOTHER_START, Change, Changes, find_larger, summarise_changes, tabulate_changes
+from ifair.reproduce import changes, labels
+from ifair.reproduce.case import Case, prepare
+from ifair.reproduce.changes import ANOTHER_START, Changes
 from ifair.reproduce.experiment import Earlier, Experiment, Profile, Unit, for_each_dataset, make_unit
 from ifair.results import Results
 
@@ -64,22 +64,17 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     grid = {"K": profile.grid["K"][:1], "weights": WEIGHTS}
     return [
         make_unit(compare_kinds, profile.case(source, seed, (None, MAX_TRAINING), method="lfr", grid=grid))
-        for source in profile.classification
-        for seed in profile.seeds(source, tested=False)
+        for source, seed in profile.splits(profile.classification)
     ]
 
 
 def compare_kinds(case: Case) -> dict[str, Any]:
-    """The ``records`` learned from, and ``rows``: every ``setting`` with its measures on ``test`` by kind of fit."""
+    """What ``changes.measure_kinds`` says of every kind."""
     parts = prepare(case)
     names = ("K", "A_x", "A_y", "A_z")
     settings = [dict(zip(names, (k, *weights))) for k in case.grid["K"] for weights in case.grid["weights"]]
-    found = {kind: [measure_fit(one, parts)["test"] for one in fit_kind(kind, case, parts, settings)] for kind in KINDS}
-    rows = [
-        {"setting": setting, "test": {kind: tests[i] for kind, tests in found.items()}}
-        for i, setting in enumerate(settings)
-    ]
-    return {"records": len(parts.train), "rows": rows}
+    fits = {kind: list(zip(settings, fit_kind(kind, case, parts, settings))) for kind in KINDS}
+    return changes.measure_kinds(parts, fits)
 
 
 def fit_kind(kind: str, case: Case, parts: Split, settings: Sequence[Mapping[str, Any]]) -> list[Trained]:
@@ -92,18 +87,16 @@ def fit_kind(kind: str, case: Case, parts: Split, settings: Sequence[Mapping[str
     groups = None if models[0].attribute_weights == "per group" else train.group
     with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         fit_many(models, train.X, train.y, sensitive_features=groups)
-    columns, trained = list(train.records.frame.columns), []
-    for candidate, model in zip(candidates, models):
-        on_top = fit_model(candidate.build_model(parts.task, case.seed), model.transform(train.X), train)
-        steps = [("encode", parts.encoder), ("fair", model), ("decide", on_top)]
-        trained.append(Trained(Pipeline(steps), columns, parts.task))
-    return trained
+    return [
+        fit_candidate(candidate, train, parts.task, case.seed, solver, fitted=Pipeline([("fair", model)]))
+        for candidate, model in zip(candidates, models)
+    ]
 
 
 @for_each_dataset()
 def summarise(results: Sequence[Mapping[str, Any]]) -> Changes:
-    """What :func:`summarise_changes` says, against LFR as it is in the tables."""
-    return summarise_changes(results, BASE)
+    """What ``changes.summarise_changes`` says, against LFR as it is in the tables."""
+    return changes.summarise_changes(results, BASE)
 
 
 def section(found: dict[str, Changes], results: Results) -> list[Block]:
@@ -117,14 +110,16 @@ def section(found: dict[str, Changes], results: Results) -> list[Block]:
             f"the change of each measure on test at the same weights, as its mean, and after the slash the mean of its "
             f"size. The tables choose among many weights on validation instead."
         ),
-        Table(tabulate_changes(found, labels.variant)),
+        Table(changes.tabulate_changes(found, labels.variant)),
         Bullets([_describe_changes(dataset, one["kinds"]) for dataset, one in found.items()]),
     ]
 
 
-def _describe_changes(dataset: str, kinds: Mapping[str, Mapping[str, Change]]) -> Line:
+def _describe_changes(dataset: str, kinds: Mapping[str, Mapping[str, changes.Change]]) -> Line:
     """What changes more than another start?"""
-    larger = {labels.variant(kind): ", ".join(find_larger(kinds, kind)) for kind in kinds if kind != ANOTHER_START}
+    larger = {
+        labels.variant(kind): ", ".join(changes.find_larger(kinds, kind)) for kind in kinds if kind != ANOTHER_START
+    }
     said = [f"{kind} ({names})" for kind, names in larger.items() if names]
     return labels.line(dataset, f": what changes more than another start does: {'; '.join(said) or 'nothing'}.")
 

@@ -10,11 +10,9 @@ from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
-from ifair.errors import IfairError
 from ifair.evaluate.measures import UTILITY, guess_group, measure_mapped, paper_measures
-from ifair.evaluate.rules import RULES, choose_row
 from ifair.evaluate.splits import Split
-from ifair.evaluate.statistics import Spreads, spreads
+from ifair.evaluate.statistics import Spreads
 from ifair.evaluate.training import Outcome, decide
 from ifair.report.blocks import Block, Bullets, Heading, Line, Number, Table, Text, add_sign
 from ifair.reproduce import labels, rival_models
@@ -32,7 +30,7 @@ from ifair.reproduce.experiment import (
 from ifair.reproduce.experiments import obfuscation
 from ifair.reproduce.experiments.obfuscation import ADVERSARIES, Attacked
 from ifair.reproduce.rival_models import HINT, PACKAGES, is_installed
-from ifair.reproduce.tradeoff import Choice, Chosen, Point, summarise_splits
+from ifair.reproduce.tradeoff import Choice, Chosen, Point, average_points, choose_rows, describe_choices
 from ifair.results import Results
 
 RHO = (5.0, 20.0, 1.0, 50.0, 0.0, 100.0)
@@ -99,7 +97,7 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     for task, sources in profile.tasks.items():
         rivals = [one for one in (sensei, remover) if is_installed(one["method"])]
         rivals = rivals if task == "classification" else [one for one in rivals if one is remover]
-        for source, seed in [(one, seed) for one in sources for seed in profile.seeds(one, tested=False)]:
+        for source, seed in profile.splits(sources):
             ours = measured[task][source.name]
             known = [_shorten(row, method) for method in BESIDE for row in ours[method][seed]]
             for rival in rivals:
@@ -119,8 +117,6 @@ def measure_rival(case: Case) -> list[dict[str, Any]]:
     its output.
     """
     parts = prepare(case)
-    if case.method == "sensei" and parts.task != "classification":
-        raise IfairError(f"SenSeI classifies: it cannot rank {case.dataset!r}")
     measure = _measure_sensei if case.method == "sensei" else _measure_remover
     return [measure(case, parts, dict(zip(case.grid, values))) for values in product(*case.grid.values())]
 
@@ -154,16 +150,12 @@ def summarise(records: Records) -> Rivals:
     for dataset, by_rival in group_results(records, "dataset", "method").items():
         # Only rankings have a MAP.
         task: labels.Task = "ranking" if "MAP" in next(iter(by_rival.values()))[0][0]["test"] else "classification"
-        utility = UTILITY[task]
-        whole = summarise_splits(by_rival, utility=utility, ours=next(iter(by_rival)))
-        for rule, (rival, splits) in product(RULES, by_rival.items()):
-            chosen = [choose_row(rows, rule, utility=utility) for rows in splits]
-            if "adversaries" in chosen[0]:
-                whole["rules"][rule][rival]["adversaries"] = spreads([row["adversaries"] for row in chosen])
-        found[task][dataset] = {"rules": whole["rules"], "points": whole["points"], "ours": {}}
-        if dataset in ours:
-            beside = {method: list(by_seed.values()) for method, by_seed in ours[dataset].items()}
-            found[task][dataset]["ours"] = summarise_splits(beside, utility=utility, ours=next(iter(beside)))["rules"]
+        beside = {method: list(by_seed.values()) for method, by_seed in ours[dataset].items()}
+        found[task][dataset] = {
+            "rules": describe_choices(choose_rows(by_rival, UTILITY[task])),
+            "points": {rival: average_points(splits) for rival, splits in by_rival.items()},
+            "ours": describe_choices(choose_rows(beside, UTILITY[task])) if beside else {},
+        }
     ran = {record.case.method for record in records}
     left_out = {rival: HINT for rival in PACKAGES if rival not in ran and not is_installed(rival)}
     return {"classification": found["classification"], "ranking": found["ranking"], "left_out": left_out}
@@ -177,7 +169,7 @@ def section(found: Rivals, results: Results) -> list[Block]:
         Text(f"{NAMES[rival]} was left out, for its package was not installed: {hint}.")
         for rival, hint in found["left_out"].items()
     ]
-    attacked = obfuscation.EXPERIMENT.find(results) or {}
+    attacked = obfuscation.EXPERIMENT.find(results)
     ours = {
         dataset: _add_adversaries(one.get("ours", {}), attacked.get(dataset, {}))
         for task in labels.COLUMNS

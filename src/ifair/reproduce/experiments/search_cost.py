@@ -26,7 +26,7 @@ from ifair.reproduce.experiment import Earlier, Experiment, Figures, for_each_da
 from ifair.reproduce.experiments import classification_task, ranking_task
 from ifair.reproduce.profiles import Profile
 from ifair.reproduce.runner import Unit
-from ifair.reproduce.tradeoff import FAIRNESS, TradeOff, describe_volumes
+from ifair.reproduce.tradeoff import FAIRNESS, describe_volumes
 from ifair.results import Results
 
 METHOD = "ifair-b"
@@ -98,8 +98,7 @@ def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
             ),
         )
         for task, sources in profile.tasks.items()
-        for source in sources
-        for seed in profile.seeds(source, tested=False)
+        for source, seed in profile.splits(sources)
     ]
 
 
@@ -128,38 +127,36 @@ def summarise(found: Sequence[Mapping[str, Any]]) -> SearchCost:
     """Hypervolumes against the number of fits, over the splits."""
     utility = next(name for name in found[0]["search"][0]["test"] if name != FAIRNESS)
     reference = {utility: COIN[utility], FAIRNESS: COIN[FAIRNESS]}
-    curves = [_trace_curves(result, reference) for result in found]
+    traced = [_trace_curves(result, reference) for result in found]
+    curves = {name: np.array([one[name] for one in traced]) for name in STYLES}
     n_grid = len(found[0]["grid"])
     tenth = ceil(n_grid / 10)
     return {
         "utility": utility,
         "reference": reference,
         "fits": {"grid": n_grid, "tenth": tenth, "search": len(found[0]["search"])},
-        "validation": _summarise_part([one["validation"] for one in curves], tenth),
-        "test": _summarise_part([one["test"] for one in curves], tenth),
+        "validation": _summarise_part({name: both[:, 0] for name, both in curves.items()}, tenth),
+        "test": _summarise_part({name: both[:, 1] for name, both in curves.items()}, tenth),
     }
 
 
-def _trace_curves(
-    result: Mapping[str, Any], reference: Mapping[str, float]
-) -> dict[str, dict[str, NDArray[np.float64]]]:
-    """Of one split, for validation and test, the three curves."""
+def _trace_curves(result: Mapping[str, Any], reference: Mapping[str, float]) -> dict[str, Any]:
+    """Of one split the three curves, each on validation and on test."""
     measures, corner, rows = list(reference), list(reference.values()), result["grid"]
     rng = np.random.default_rng(20190408)
     orders = [volume_curves([rows[i] for i in rng.permutation(len(rows))], measures, corner) for _ in range(ORDERS)]
-    by_name = {
+    return {
         "search": volume_curves(result["search"], measures, corner),
         "grid_at_random": np.mean(orders, axis=0),
         "grid_in_order": volume_curves(rows, measures, corner),
     }
-    return {part: {name: pair[i] for name, pair in by_name.items()} for i, part in enumerate(("validation", "test"))}
 
 
-def _summarise_part(splits: Sequence[Mapping[str, NDArray[np.float64]]], tenth: int) -> Reached:
-    whole = np.array([curves["grid_in_order"][-1] for curves in splits])
+def _summarise_part(curves: Mapping[str, NDArray[np.float64]], tenth: int) -> Reached:
+    """Of the three curves on one part, shape (n_splits, n_fits)."""
+    whole = curves["grid_in_order"][:, -1]
     # A grid that beats the reference point nowhere has nothing to take a share of.
     counted = whole > 0
-    curves = {name: np.array([found[name] for found in splits]) for name in splits[0]}
     return {
         "curves": {name: [spread(column) for column in found.T] for name, found in curves.items()},
         "whole_grid": spread(whole.tolist()),
@@ -176,8 +173,7 @@ def _summarise_part(splits: Sequence[Mapping[str, NDArray[np.float64]]], tenth: 
 
 def section(found: dict[str, SearchCost], results: Results) -> list[Block]:
     """Tables, picture and sentences; nothing where neither fronts nor searches were measured."""
-    summaries: dict[str, TradeOff] = {**(classification_task.EXPERIMENT.find(results) or {})}
-    blocks = describe_volumes(summaries | (ranking_task.EXPERIMENT.find(results) or {}))
+    blocks = describe_volumes({**classification_task.EXPERIMENT.find(results), **ranking_task.EXPERIMENT.find(results)})
     if found:
         blocks += [
             Heading("Search instead of a grid", 3),

@@ -1,7 +1,6 @@
 """How much the weights of Xing's deserved score matter: experiment 4 of the paper, and its claim that they do not."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import groupby, product
 from operator import itemgetter
 from typing import Any, TypedDict
@@ -12,8 +11,8 @@ from ifair.evaluate.statistics import Spread, Spreads, spread, spreads
 from ifair.report.blocks import Block, Finding, Heading, Number, Table, Text
 from ifair.reproduce import labels
 from ifair.reproduce.case import Case
-from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, group_results, make_unit
-from ifair.reproduce.experiments.ranking_readings import HELD_OUT, NOTHING, QUERIES, make_case
+from ifair.reproduce.experiment import Earlier, Experiment, Profile, Records, Unit, group_results, make_unit, share_grid
+from ifair.reproduce.experiments.ranking_readings import HELD_OUT, NOTHING, QUERIES, list_cases
 from ifair.reproduce.experiments.ranking_task import MEASURES, measure_variants, prepare_variants
 from ifair.reproduce.paper import SENSITIVITY
 from ifair.reproduce.verdicts import judge_claim
@@ -34,16 +33,11 @@ class Row(TypedDict):
 
 def plan(profile: Profile, earlier: Earlier) -> list[Unit]:
     """Every K and split, where Xing is at hand: what iFair learns does not depend on the score."""
-    units = []
-    for source, held_out in product(profile.ranking, (NOTHING, QUERIES)):
-        if source.name != "xing":
-            continue
-        for seed in profile.seeds(source, tested=False)[: 1 if held_out == NOTHING else None]:
-            case = make_case(profile, source, seed, held_out)
-            for k in case.grid["K"]:
-                one = replace(case, method="ifair-b", grid={**case.grid, "K": [k]})
-                units.append(make_unit(measure_weights, one, "weights", HELD_OUT[held_out], f"K = {k}"))
-    return units
+    return [
+        make_unit(measure_weights, one, "weights", HELD_OUT[case.held_out], *named)
+        for case in list_cases(profile.only(["xing"]), (NOTHING, QUERIES))
+        for named, one in share_grid(case)
+    ]
 
 
 def measure_weights(case: Case) -> list[dict[str, Any]]:

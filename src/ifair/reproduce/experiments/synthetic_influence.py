@@ -56,23 +56,23 @@ def measure_influence(case: Case) -> list[dict[str, Any]]:
     record moves when only its A is changed and the model stays, over all variants. All are None where the
     representation has collapsed to a point. ``spread`` is in the encoded units of the data.
     """
-    parts = {variant: draw_points(variant, case)[0] for variant in VARIANTS}
+    drawn = {variant: draw_points(variant, case) for variant in VARIANTS}
     another = replace(case, seed=case.seed + 1_000_003)
-    fitted = {variant: fit_points(case, part) for variant, part in parts.items()}
+    fitted = {variant: fit_points(case, parts) for variant, parts in drawn.items()}
     rows = []
-    for i, (setting, again) in enumerate(fit_points(another, parts["random"])):
+    for i, (setting, again) in enumerate(fit_points(another, drawn["random"])):
         models = {variant: fits[i][1] for variant, fits in fitted.items()}
-        planes = {variant: map_to_plane(models[variant], part.X) for variant, part in parts.items()}
+        planes = {variant: map_to_plane(models[variant], parts.train.X) for variant, parts in drawn.items()}
         spread = float(np.mean([np.sqrt(np.var(Z, axis=0).sum()) for Z in planes.values()]))
         flips: list[Any] = [
-            flip_test(part.X, protected=["A"], transform=partial(map_to_plane, models[variant])).representation
-            for variant, part in parts.items()
+            flip_test(parts.train.X, protected=["A"], transform=partial(map_to_plane, models[variant])).representation
+            for variant, parts in drawn.items()
         ]
         moved = {
             "between_variants": float(
                 np.mean([_mean_distance(planes[a], planes[b]) for a, b in combinations(VARIANTS, 2)])
             ),
-            "between_starts": _mean_distance(planes["random"], map_to_plane(again, parts["random"].X)),
+            "between_starts": _mean_distance(planes["random"], map_to_plane(again, drawn["random"].train.X)),
             "flip": float(np.mean([flip.mean for flip in flips])),
             "worst_flip": max(flip.worst for flip in flips),
         }
@@ -127,8 +127,6 @@ def section(found: dict[str, dict[str, Quartiles]], results: Results) -> list[Bl
 
 def judge(found: dict[str, dict[str, Quartiles]], results: Results) -> list[Finding]:
     """Group membership hardly matters."""
-    if not {"ifair", "lfr"} <= set(found):
-        return []
     ours, theirs = found["ifair"], found["lfr"]
     variants, starts, flip = (ours[name]["median"] for name in ("between_variants", "between_starts", "flip"))
     rival = theirs["between_variants"]["median"], theirs["flip"]["median"]

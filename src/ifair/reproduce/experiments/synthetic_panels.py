@@ -5,24 +5,22 @@ its classifier draws one line through each: the classifier is therefore trained 
 representation, which has learned from all three.
 """
 
+from dataclasses import replace
 from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.pipeline import Pipeline
 
-from ifair.datasets.catalogue.synthetic_people import make_synthetic
-from ifair.encode import Encoder
-from ifair.evaluate.candidates import Candidate, list_settings, make_model
+from ifair.evaluate.candidates import make_model
 from ifair.evaluate.measures import classification_measures
 from ifair.evaluate.rules import choose
-from ifair.evaluate.splits import Part, encode_part
+from ifair.evaluate.splits import Split
 from ifair.evaluate.statistics import Spreads, spreads
-from ifair.evaluate.training import fit_model, fit_representations
+from ifair.evaluate.training import Trained, fit_model
 from ifair.report.blocks import Block, Finding, Heading, Number, Picture, Table, Text
 from ifair.report.pictures import BLUE, ORANGE, Figure, add_legend, new_figure
 from ifair.reproduce import labels
-from ifair.reproduce.case import Case
+from ifair.reproduce.case import Case, prepare, train_grid
 from ifair.reproduce.experiment import Earlier, Experiment, Figures, Profile, Records, Source, Unit, make_unit
 from ifair.reproduce.verdicts import format_spread, judge_claim
 from ifair.results import Results
@@ -91,10 +89,11 @@ def measure_panel(case: Case) -> dict[str, Any]:
     Under ``fairest``, the paper's rule, the most accurate of settings equally fair is chosen; ``balanced``, with
     accuracy for utility, does not reward one label for everybody.
     """
-    part, encoder = draw_points(case.options["variant"], case)
+    parts = draw_points(case.options["variant"], case)
+    part, encoder = parts.train, parts.encoder
     tried = []
-    for setting, steps in fit_points(case, part):
-        Z = map_to_plane(steps, part.X)
+    for setting, trained in fit_points(case, parts):
+        Z = map_to_plane(trained, part.X)
         model = fit_model(make_model("linear", "classification", case.seed), Z, part)
         measures = classification_measures(part, model.predict(Z), model.predict_proba(Z)[:, 1])
         tried.append((setting, measures, Z, model))
@@ -117,25 +116,20 @@ def measure_panel(case: Case) -> dict[str, Any]:
     }
 
 
-def draw_points(variant: str, case: Case) -> tuple[Part, Encoder]:
-    """All records as one part: X1, X2 and A, each of unit variance."""
-    dataset = make_synthetic(variant, case.max_records or N_POINTS, random_state=case.seed)
-    encoder = Encoder().fit(dataset.frame)
-    return encode_part(dataset, np.arange(len(dataset)), encoder), encoder
+def draw_points(variant: str, case: Case) -> Split:
+    """All records in all parts: X1, X2 and A, each of unit variance."""
+    options = {"variant": variant, "n_records": case.max_records or N_POINTS, "random_state": case.seed}
+    return prepare(replace(case, options=options, max_records=None, held_out="nothing"))
 
 
-def fit_points(case: Case, part: Part) -> list[tuple[dict[str, Any], Pipeline]]:
-    """Every setting of a column of the figure, with its representation fitted on the points."""
-    method = METHODS[case.method]
-    settings = list(list_settings(method, case.grid))
-    candidates = [Candidate(method, setting) for setting in settings]
-    solver = case.engine_solver(part, 3 * len(settings))
-    return list(zip(settings, fit_representations(candidates, part, case.seed, solver)))
+def fit_points(case: Case, parts: Split) -> list[tuple[dict[str, Any], Trained]]:
+    """Every setting of a column of the figure, fitted on the points."""
+    return train_grid(replace(case, method=METHODS[case.method]), parts)
 
 
-def map_to_plane(steps: Pipeline, X: Any) -> NDArray[np.float64]:
-    """Where a representation puts the records in the plane of X1 and X2."""
-    return np.asarray(steps.transform(X), dtype=np.float64)[:, : len(PLANE)]
+def map_to_plane(trained: Trained, X: Any) -> NDArray[np.float64]:
+    """Where a representation puts the encoded records in the plane of X1 and X2."""
+    return np.asarray(trained.pipeline[1:-1].transform(X), dtype=np.float64)[:, : len(PLANE)]
 
 
 def summarise(records: Records) -> Study:
@@ -145,21 +139,16 @@ def summarise(records: Records) -> Study:
         by_method = found.setdefault(record.case.options["variant"], {})
         by_method.setdefault(record.case.method, []).append(record.result)
     return {
-        variant: {
-            method: {
-                "measures": {
-                    rule: spreads([result["chosen"][rule]["measures"] for result in results])
-                    for rule in results[0]["chosen"]
-                },
-                "panel": {
-                    "labels": results[0]["labels"],
-                    "groups": results[0]["groups"],
-                    "chosen": results[0]["chosen"],
-                },
-            }
-            for method, results in by_method.items()
-        }
+        variant: {method: _summarise_draws(results) for method, results in by_method.items()}
         for variant, by_method in found.items()
+    }
+
+
+def _summarise_draws(results: list[Any]) -> Drawn:
+    first = results[0]
+    return {
+        "measures": {rule: spreads([result["chosen"][rule]["measures"] for result in results]) for rule in RULES},
+        "panel": {"labels": first["labels"], "groups": first["groups"], "chosen": first["chosen"]},
     }
 
 
@@ -245,7 +234,7 @@ def _draw_panel(axes: Any, panel: Panel, rule: str, low: Any, high: Any) -> None
 def judge(found: Study, results: Results) -> list[Finding]:
     """iFair beats LFR but for parity."""
     parts = []
-    for measure in MEASURES if found else ():
+    for measure in MEASURES:
         pairs = [[by[m]["measures"]["fairest"][measure] for m in ("ifair", "lfr")] for by in found.values()]
         held = all((ours["mean"] > theirs["mean"]) is (measure != "Parity") for ours, theirs in pairs)
         compared = "; ".join(

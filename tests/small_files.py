@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from ifair.datasets.catalogue.airbnb import parse_airbnb
 from ifair.datasets.catalogue.census import parse_census
 from ifair.datasets.catalogue.compas import parse_compas
@@ -62,15 +60,4 @@ PARSERS = {
     "airbnb": (lambda content: parse_airbnb(content, "boston_2019-12", "five-cities"), AIRBNB),
     "first_names": (lambda content: parse_first_names(content, "dist.female.first"), FIRST_NAMES),
 }
-
-
-@pytest.fixture(scope="session")
-def samples():
-    """The content of a small file for every parser, by name."""
-    return {name: content for name, (_, content) in PARSERS.items()}
-
-
-@pytest.fixture(scope="session")
-def parsers():
-    """Every parser as a function of the content of its file, by name."""
-    return {name: parse for name, (parse, _) in PARSERS.items()}
+"""Every parser as a function of the content of its file, and a small file of it, by name."""
