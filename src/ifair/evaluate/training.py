@@ -342,9 +342,9 @@ def _fit_models(models: Sequence[PrototypeModel], part: Part, merge_copies: bool
         _, first, copy_of = np.unique(told_apart, axis=0, return_index=True, return_inverse=True)
         if max(model.n_prototypes for model in models) <= len(first) <= WORTH_MERGING * len(X):
             X, beside = X.iloc[first], {name: values[first] for name, values in beside.items()}
-            weight = np.bincount(copy_of, weights=weight).astype(np.float64)
+            weight = np.bincount(copy_of.ravel(), weights=weight).astype(np.float64)  # NumPy 2.0 has it as a column
     if len(models) == 1:
-        models[0].fit(X, **beside, sample_weight=weight)
+        models[0].fit(X, **beside, sample_weight=weight)  # shows its progress
     else:
         fit_many(models, X, **beside, sample_weight=weight)
 
