@@ -82,8 +82,8 @@ docs: $(VENV)/.installed-docs ## build the documentation; warnings are errors
 	@$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
-bench: $(VENV)/.installed-test ## all benchmarks in small sizes; says what got slower since benchmarks/baseline.json
-	@$(BIN)/python benchmarks/run_all.py
+bench: $(VENV)/.installed-test ## all benchmarks in small sizes; says what got slower since the last commit, or AGAINST=REVISION
+	@$(BIN)/python benchmarks/run_all.py --against $(or $(AGAINST),HEAD)
 
 clean: ## remove the environment and everything built
 	rm -rf $(VENV) $(VENV)-minimum build dist docs/_build docs/api/generated docs/auto_examples docs/sg_execution_times.rst .pytest_cache .mypy_cache .ruff_cache .hypothesis

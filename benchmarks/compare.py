@@ -1,19 +1,16 @@
-"""Times of two runs, each in units of a reference operation of its own run, and what got slower.
-
-A machine that is twice as slow, or busy, is twice as slow at the reference operation too: the ratio stays, roughly.
-"""
+"""Times of two versions, and what got slower."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 SLOWER = 1.2
-"""More than this many times the baseline is called slower."""
+"""More than this many times the time of the earlier version is called slower."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A measure whose time, in units of the reference operation, is ``times`` that of the baseline."""
+    """A measure whose time is ``times`` that of the earlier version."""
 
     name: str
     before: float
@@ -26,27 +23,13 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What a run says of a baseline: measures slower and faster by more than the limit; those only one of them has."""
+    """Measures slower and faster by more than the limit; how many are neither; those that only one version has."""
 
     slower: list[Change]
     faster: list[Change]
     same: int
     new: list[str]
     gone: list[str]
-
-
-def relative(seconds: Mapping[str, float], reference: float) -> dict[str, float]:
-    """Seconds in units of the reference operation.
-
-    Parameters
-    ----------
-    seconds : mapping from the name of a measure to its seconds
-    reference : float
-        Seconds of the reference operation in the same run.
-    """
-    if not reference > 0:
-        raise ValueError(f"the reference operation took {reference} s, which nothing can be compared with")
-    return {name: value / reference for name, value in seconds.items()}
 
 
 def measures(bench: str, rows: list[dict[str, Any]], keys: tuple[str, ...], field: str) -> dict[str, float]:
@@ -63,17 +46,17 @@ def measures(bench: str, rows: list[dict[str, Any]], keys: tuple[str, ...], fiel
     return found
 
 
-def compare(baseline: Mapping[str, float], run: Mapping[str, float], limit: float = SLOWER) -> Comparison:
-    """Which measures of a run are slower than the baseline, worst first, and which faster, best first."""
-    both = [Change(name, baseline[name], now) for name, now in run.items() if name in baseline]
+def compare(before: Mapping[str, float], now: Mapping[str, float], limit: float = SLOWER) -> Comparison:
+    """Which measures are slower now than before, worst first, and which faster, best first."""
+    both = [Change(name, before[name], time) for name, time in now.items() if name in before]
     slower = sorted((c for c in both if c.times > limit), key=lambda c: -c.times)
     faster = sorted((c for c in both if c.times < 1.0 / limit), key=lambda c: c.times)
     return Comparison(
         slower,
         faster,
         len(both) - len(slower) - len(faster),
-        [name for name in run if name not in baseline],
-        [name for name in baseline if name not in run],
+        [name for name in now if name not in before],
+        [name for name in before if name not in now],
     )
 
 
@@ -85,7 +68,7 @@ def describe_comparison(comparison: Comparison, limit: float = SLOWER) -> str:
         lines.append(f"{word} by more than {per_cent}: {len(changes) or 'nothing'}")
         lines += [f"  {c.times:5.2f} times  {c.name}" for c in changes]
     lines.append(f"within {per_cent}: {comparison.same}")
-    for word, names in (("not in the baseline", comparison.new), ("in the baseline only", comparison.gone)):
+    for word, names in (("only here", comparison.new), ("only there", comparison.gone)):
         if names:
             lines.append(f"{word}: {len(names)}")
             lines += [f"  {name}" for name in names]

@@ -1,6 +1,7 @@
-"""How benchmarks are compared with their baseline; no times are measured here."""
+"""How benchmarks of two versions are compared; no times are measured here."""
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -12,24 +13,22 @@ run_all = pytest.importorskip("run_all")
 
 @pytest.fixture
 def only(monkeypatch, tmp_path):
-    """Runs one benchmark, which gives these rows or fails, for a reference of a tenth of a second; nothing is timed."""
-    monkeypatch.setattr(run_all, "reference", lambda: run_all.common.Time(wall=0.2, cpu=0.1))
-    files = ["--baseline", str(tmp_path / "baseline.json"), "--output", str(tmp_path / "deep" / "latest.json")]
+    """Runs one benchmark, which takes 4 s in the earlier version and fails or takes so long in this; nothing is timed."""
+    monkeypatch.setattr(run_all, "unpacked", lambda revision: nullcontext(tmp_path))
+    output = ["--output", str(tmp_path / "deep" / "latest.json")]
 
-    def run(rows, *options, failed=""):
-        monkeypatch.setattr(run_all, "run", lambda bench: (rows() if callable(rows) else rows, failed))
-        return run_all.main(["--only", "measures", *files, *options])
+    def run(times, *options, failed=""):
+        taken = iter(times)
+
+        def once(bench, tree):
+            if tree == tmp_path:
+                return {"measures: ours": 4.0, "measures: gone": 1.0}, ""
+            return ({}, failed) if failed else ({"measures: ours": next(taken)}, "")
+
+        monkeypatch.setattr(run_all, "run", once)
+        return run_all.main(["--only", "measures", *output, *options]), len(list(taken))
 
     return run
-
-
-def test_a_machine_twice_as_slow_changes_nothing():
-    before = compare.relative({"fit": 3.0, "map": 0.5}, reference=0.1)
-    now = compare.relative({"fit": 6.0, "map": 1.0}, reference=0.2)
-    found = compare.compare(before, now)
-    assert (found.slower, found.faster, found.same) == ([], [], 2)
-    assert "slower by more than 20 %: nothing" in compare.describe_comparison(found)
-    must_raise(ValueError, "reference operation took", compare.relative, {"a": 1.0}, 0.0)
 
 
 def test_what_is_slower_by_more_than_a_fifth_is_named_worst_first_and_what_one_run_has_is_not_compared():
@@ -53,50 +52,36 @@ def test_rows_are_named_by_what_they_are_about():
     must_raise(ValueError, same, compare.measures, "transform", rows, ("what",), "CPU s")
 
 
-def test_every_benchmark_is_run_and_the_baseline_knows_no_other():
+def test_every_benchmark_is_run():
     scripts = {path.stem.removeprefix("bench_") for path in Path(run_all.__file__).parent.glob("bench_*.py")}
     assert {bench.name for bench in run_all.BENCHES} == scripts
-    baseline = read(run_all.BASELINE)
-    assert baseline["failed"] == {}
-    assert {run_all.belongs_to(name) for name in baseline["ratios"]} <= scripts
-    assert len(baseline["ratios"]) > 10
-    assert all(ratio > 0 for ratio in baseline["ratios"].values())
-    # When the baseline was written, everything together took a coffee break.
-    assert sum(baseline["machine"]["seconds"].values()) < 15 * 60
 
 
-def test_a_run_is_written_compared_and_fails_if_asked_to(only, tmp_path, capsys):
-    assert only([{"what": "ours", "CPU s": 0.4}], "--write-baseline") == 0
-    assert read(tmp_path / "baseline.json")["ratios"] == {"measures: ours": pytest.approx(4.0)}
-    slower = [{"what": "ours", "CPU s": 0.6}]
-    assert only(slower) == 0
-    assert only(slower, "--fail") == 1
-    assert "1.50 times  measures: ours" in capsys.readouterr().out
-    assert read(tmp_path / "deep" / "latest.json")["ratios"] == {"measures: ours": pytest.approx(6.0)}
-    assert only([], failed="failed: no such thing") == 1
+def test_versions_are_compared_written_and_fail_if_asked_to(only, tmp_path, capsys):
+    assert only([6.0, 7.0, 8.0]) == (0, 0)
+    assert only([6.0, 7.0, 8.0], "--fail") == (1, 0)
     said = capsys.readouterr().out
-    assert "failed: no such thing" in said
-    assert "in the baseline only" not in said
+    assert "1.50 times  measures: ours" in said
+    assert "only there: 1" in said
+    written = read(tmp_path / "deep" / "latest.json")
+    assert (written["now"], written["against"]) == ({"measures: ours": 6.0}, "HEAD")
+    assert only([], failed="failed: no such thing") == (1, 0)
+    assert "failed: no such thing" in capsys.readouterr().out
 
 
 def test_what_seems_slower_is_run_again_and_the_best_counts(only, tmp_path, capsys):
-    assert only([{"what": "ours", "CPU s": 0.4}], "--write-baseline") == 0
-    times = iter([0.6, 0.5, 0.4, 0.3])
-    assert only(lambda: [{"what": "ours", "CPU s": next(times)}], "--fail") == 0
+    assert only([6.0, 4.1, 3.0], "--fail") == (0, 1)  # what is as fast as before is not run again
     assert "slower by more than 20 %: nothing" in capsys.readouterr().out
-    assert read(tmp_path / "deep" / "latest.json")["ratios"] == {"measures: ours": pytest.approx(4.0)}
-    assert next(times) == 0.3  # what is as fast as before is not run again
+    assert read(tmp_path / "deep" / "latest.json")["now"] == {"measures: ours": 4.1}
 
 
-def test_a_baseline_keeps_what_was_not_run_again(only, tmp_path):
-    before = {"machine": {"seconds": {"measures": 70.0, "engines": 50.0}}}
-    before["ratios"] = {"measures: old": 1.0, "engines, ms: 3": 2.0}
-    (tmp_path / "baseline.json").write_text(json.dumps(before))
-    assert only([{"what": "new", "CPU s": 0.3}], "--write-baseline") == 0
-    written = read(tmp_path / "baseline.json")
-    assert written["ratios"] == {"engines, ms: 3": 2.0, "measures: new": pytest.approx(3.0)}
-    assert written["machine"]["seconds"]["engines"] == 50.0
-    assert written["machine"]["seconds"]["measures"] < 70.0
+def test_a_version_is_unpacked_and_one_that_is_not_there_is_refused():
+    if not (run_all.ROOT / ".git").exists():
+        pytest.skip("this is not a checkout of the repository")
+    with run_all.unpacked("HEAD") as tree:
+        assert (tree / "src" / "ifair" / "__init__.py").exists()
+        assert (tree / "benchmarks" / "bench_fit.py").exists()
+    must_raise(SystemExit, "--against nonsense", run_all.unpacked("nonsense").__enter__)
 
 
 def read(path):
