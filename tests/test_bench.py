@@ -13,7 +13,7 @@ run_all = pytest.importorskip("run_all")
 
 @pytest.fixture
 def only(monkeypatch, tmp_path):
-    """Runs one benchmark, which takes 4 s in the earlier version and fails or takes so long in this; nothing is timed."""
+    """Runs a benchmark that takes 4 s in the earlier version and fails or takes so long in this; nothing is timed."""
     monkeypatch.setattr(run_all, "unpacked", lambda revision: nullcontext(tmp_path))
     output = ["--output", str(tmp_path / "deep" / "latest.json")]
 
