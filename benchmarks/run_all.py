@@ -99,10 +99,10 @@ class Versions:
 
 @contextmanager
 def unpacked(revision: str) -> Iterator[Path]:
-    """A folder with the sources and benchmarks of a revision."""
+    """A folder with the files of a revision."""
     with tempfile.TemporaryDirectory() as folder:
         archive = Path(folder) / "tree.tar"
-        command = ["git", "archive", "-o", str(archive), revision, "src", "benchmarks"]
+        command = ["git", "archive", "-o", str(archive), revision]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise SystemExit(f"--against {revision}: {done.stderr.strip()}")
