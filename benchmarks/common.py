@@ -131,15 +131,15 @@ def made_up(n_records: int, n_attributes: int, seed: int = 0) -> np.ndarray:
 
 def credit() -> tuple[np.ndarray, np.ndarray]:
     """German Credit encoded, 1,000 x 67, centred; and which columns are protected."""
-    return encoded(load_credit())
+    X, protected = encoded(load_credit())
+    return X - X.mean(axis=0), protected
 
 
 def encoded(dataset: Dataset, **options: Any) -> tuple[np.ndarray, np.ndarray]:
-    """A dataset encoded with options of the encoder, centred; and which columns are protected."""
+    """A dataset encoded with options of the encoder; and which columns are protected."""
     table = Encoder(**options).fit_transform(dataset.frame)
     protected = [column for name in dataset.protected for column in columns_of(name, list(table.columns))]
-    X = table.to_numpy(dtype=np.float64)
-    return X - X.mean(axis=0), np.isin(np.arange(table.shape[1]), protected)
+    return table.to_numpy(dtype=np.float64), np.isin(np.arange(table.shape[1]), protected)
 
 
 def start(X: np.ndarray, n_prototypes: int, protected: np.ndarray, seed: int, init: str = "k-means++") -> Parameters:
