@@ -100,13 +100,18 @@ def test_recordings_that_are_over_end_when_the_next_is_there(monkeypatch):
     with module.TorchEngine(X, device="cpu", recorded=True) as engine:
         assert engine.evaluate(abs, -2.0) == engine.evaluate(abs, 2.0) == (1, 2.0)
         assert engine.evaluate(len, X) == (1, 4)
+        engine.forget(min)  # what is not recorded is no error, and not kept
+        assert not engine._over
         engine.forget(abs)
-        engine.forget(abs)  # what is not recorded is no error
+        engine.forget(abs)
         engine.forget(len)
         assert [*engine._graphs] == [abs, len]  # the memory that they share would end with the last
         assert engine.evaluate(max, [3.0, 4.0]) == (1, 4.0)
         assert [*engine._graphs] == [max]
         assert engine.evaluate(abs, -3.0) == (1, 3.0)
+        engine.forget(abs)
+    assert not engine._graphs
+    assert not engine._over  # nothing holds the arrays of what is over
 
 
 @pytest.mark.parametrize("device", ["nonsense", "cuda:99", "meta:x"])

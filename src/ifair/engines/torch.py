@@ -84,7 +84,7 @@ class TorchEngine(Engine):
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._graphs.clear()
+        self._drop_recordings()
         if self.device.type == "cuda":
             torch.cuda.empty_cache()  # several processes may share a device
         torch.set_float32_matmul_precision(self._precision_before)
@@ -122,15 +122,21 @@ class TorchEngine(Engine):
             except RuntimeError:
                 # Too little memory for a recording beside everything else, or an operation that cannot be recorded.
                 self.recorded = False
-                self._graphs.clear()
+                self._drop_recordings()
         return self.fetch(*function(*self.send(*arrays)))
+
+    def _drop_recordings(self) -> None:
+        # Functions that are over hold what they were recorded with, too.
+        self._graphs.clear()
+        self._over.clear()
 
     def forget(self, function: Callable[..., tuple[Any, ...]]) -> None:
         """Drop a recording, with all that it holds on the device, when the next one is there.
 
         The memory that recordings share would end with the last of them.
         """
-        self._over.append(function)
+        if function in self._graphs:
+            self._over.append(function)
 
     def fastest_kernel(self, kernel: Kernel, n_pairs: int) -> Kernel:
         """The kernel in one piece, where there are enough pairs, Triton is installed, and the device can do it."""
